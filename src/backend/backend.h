@@ -1,0 +1,104 @@
+/* The one contract between who counts and who measures.
+ *
+ * A backend counts events of a target from its start to its end:
+ *
+ *     prepare ──► go ──► (sample)* ──► stop ──► close
+ *
+ * 1. prepare() creates a command's process and holds it before its first instruction; nothing of it is
+ *    counted before go(). A program that cannot be executed is reported by prepare() or go() and counts
+ *    nothing.
+ * 2. The caller waits for the process (waitpid) and owns signals; the backend never waits for it.
+ * 3. Whether an event works is decided by counting something known (available()), never by errno alone.
+ * 4. Every event asked for has a reading at the end; a counter that failed says why. */
+#ifndef TARE_BACKEND_BACKEND_H
+#define TARE_BACKEND_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "event/event.h"
+#include "result/result.h"
+
+/* A program to execute. All borrowed. */
+struct command {
+	char *const *argv;          /* NULL-terminated; argv[0] is searched in PATH */
+	char *const *environment;   /* NULL: tare's own */
+	int stdin_fd, stdout_fd, stderr_fd; /* -1: tare's own */
+};
+
+enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };
+
+struct target {
+	enum target_kind kind;
+	const struct command *command; /* COMMAND; with CPUS: the program whose end ends the counting, or NULL */
+	const pid_t *pids;             /* PROCESSES (all their threads), THREADS */
+	size_t n_pids;
+	const int *cpus;               /* CPUS; n_cpus = 0 means all online ones */
+	size_t n_cpus;
+	bool follow_children;          /* count what the target forks and clones */
+	bool per_thread;               /* a row of readings per thread (PROCESSES, THREADS) … */
+	bool per_cpu;                  /* … or per CPU (CPUS) */
+};
+
+struct availability {
+	enum reading_state state; /* READING_COUNTED: it works, by trial */
+	enum source source;
+	char why[256];            /* otherwise */
+	char remedy[256];         /* the one step that would allow it; "" when there is none */
+};
+
+/* What `tare doctor` prints, a line each. */
+enum finding_state { FINDING_WORKS, FINDING_PARTLY, FINDING_NO };
+struct finding {
+	enum finding_state state;
+	char what[64];    /* "hardware counters" */
+	char detail[256]; /* "none: the hypervisor exposes no PMU" */
+	char step[256];   /* the one step that would allow more; "" */
+};
+
+struct backend;  /* an open backend */
+struct counting; /* one counting in progress; has a target's process id */
+
+struct backend_operations {
+	const char *name;    /* "perf" */
+	const char *summary; /* one line for --help and `tare list` */
+
+	/* argument: what follows "name:" in --on (a recording's path for replay), NULL when nothing. */
+	bool (*open)(const char *argument, struct backend **out, struct error *err);
+	void (*close)(struct backend *backend);
+
+	/* By trial; the answer may be kept. Always fills *out. */
+	void (*available)(struct backend *backend, const struct event *event, struct availability *out);
+
+	/* Can these n available events count at the same time, each all the time? By trial. */
+	bool (*fits)(struct backend *backend, const struct event *const *events, size_t n);
+
+	/* readings will be in the order of events. On failure *out is NULL and no process is left behind. */
+	bool (*prepare)(struct backend *backend, const struct target *target, const struct event *const *events,
+	                size_t n, struct counting **out, struct error *err);
+	/* The process to wait for; 0 for targets that run none. */
+	pid_t (*process)(const struct counting *counting);
+	bool (*go)(struct counting *counting, struct error *err);
+
+	/* Readings so far without stopping: readings[n], all rows summed. */
+	bool (*sample)(struct counting *counting, struct reading *readings, struct error *err);
+
+	/* Ends the counting and fills run->readings, n_events and n_rows (in run->arena). The process may
+	 * live on (interrupt, attach). */
+	bool (*stop)(struct counting *counting, struct run *run, struct error *err);
+	/* Releases everything; a command's process that was never let go is ended and reaped. */
+	void (*end)(struct counting *counting);
+
+	/* Appends to findings[*count] up to most. */
+	void (*diagnose)(struct backend *backend, struct finding *findings, size_t most, size_t *count);
+};
+
+/* ---- registry.c: the one file that names every backend ---- */
+size_t backend_kinds(void);
+const struct backend_operations *backend_kind(size_t index);
+/* "perf", "replay:recording.json"; unknown: an error that lists them. */
+const struct backend_operations *backend_by_name(const char *on, const char **argument, struct error *err);
+
+#endif

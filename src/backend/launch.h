@@ -1,0 +1,24 @@
+/* Starting a program and holding it just before its exec. */
+#ifndef TARE_BACKEND_LAUNCH_H
+#define TARE_BACKEND_LAUNCH_H
+
+#include "backend/backend.h"
+
+struct launch {
+	pid_t pid;      /* of the held process; leads no process group of its own */
+	int go_fd;      /* writing a byte lets it go */
+	int failed_fd;  /* gives the exec's errno, or end-of-file when the exec succeeded */
+};
+
+/* Looks the program up in PATH first, so that a missing program is an error before any process exists.
+ * The held child has done everything but execve(2): streams moved, signals reset to tare's inherited
+ * dispositions and mask. On failure no process is left. */
+bool launch_hold(const struct command *command, struct launch *out, struct error *err);
+
+/* Lets it go and waits until the exec has succeeded or failed. A failure reaps the process. */
+bool launch_go(struct launch *launch, const struct command *command, struct error *err);
+
+/* Ends and reaps a process that was never let go; closes the descriptors in any state. */
+void launch_abandon(struct launch *launch);
+
+#endif

@@ -1,0 +1,89 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum error_code code_of(int os_errno)
+{
+	switch (os_errno) {
+	case ENOENT: case ENOTDIR: return ERROR_NOT_FOUND;
+	case EACCES: case EPERM: case EROFS: return ERROR_PERMISSION;
+	case EMFILE: case ENFILE: case EFBIG: return ERROR_LIMIT;
+	default: return ERROR_IO;
+	}
+}
+
+char *file_read(const char *path, size_t max_bytes, size_t *length, struct error *err)
+{
+	char *text = NULL;
+	size_t used = 0, capacity = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		error_set_errno(err, code_of(errno), errno, "cannot open '%s'", path);
+		return NULL;
+	}
+	for (;;) {
+		if (capacity - used < 4096) {
+			capacity = capacity ? capacity * 2 : 8192;
+			char *grown = realloc(text, capacity + 1);
+			if (!grown) {
+				error_no_memory(err);
+				goto fail;
+			}
+			text = grown;
+		}
+		ssize_t got = read(fd, text + used, capacity - used);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			error_set_errno(err, code_of(errno), errno, "cannot read '%s'", path);
+			goto fail;
+		}
+		if (got == 0)
+			break;
+		used += (size_t)got;
+		if (used > max_bytes) {
+			error_set(err, ERROR_LIMIT, "'%s' is longer than %zu bytes", path, max_bytes);
+			goto fail;
+		}
+	}
+	close(fd);
+	text[used] = '\0';
+	if (length)
+		*length = used;
+	return text;
+fail:
+	free(text);
+	close(fd);
+	return NULL;
+}
+
+FILE *file_create(const char *path, struct error *err)
+{
+	if (strcmp(path, "-") == 0)
+		return stdout;
+	FILE *stream = fopen(path, "we");
+	if (!stream)
+		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
+	return stream;
+}
+
+bool file_finish(FILE *stream, const char *name, struct error *err)
+{
+	bool standard = stream == stdout || stream == stderr;
+	errno = 0;
+	bool lost = ferror(stream) != 0;
+	if (fflush(stream) != 0)
+		lost = true;
+	int os_errno = errno;
+	if (!standard && fclose(stream) != 0 && !lost) {
+		lost = true;
+		os_errno = errno;
+	}
+	if (!lost)
+		return true;
+	return error_set_errno(err, ERROR_IO, os_errno ? os_errno : EIO, "cannot write '%s'", name);
+}

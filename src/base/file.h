@@ -1,0 +1,23 @@
+/* Whole files in, and output that loses nothing silently. */
+#ifndef TARE_BASE_FILE_H
+#define TARE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* The file's bytes, NUL-terminated (the NUL is not counted in *length, which may be NULL); the caller
+ * frees them. A file longer than max_bytes is an error, not cut. Works for /proc and pipes. NULL on
+ * failure. */
+char *file_read(const char *path, size_t max_bytes, size_t *length, struct error *err);
+
+/* Opens path for writing ("-" is standard output). NULL on failure. */
+FILE *file_create(const char *path, struct error *err);
+
+/* Flushes and closes (standard streams are only flushed), and reports what any earlier write lost:
+ * a full disk and a closed pipe are found here at the latest. */
+bool file_finish(FILE *stream, const char *name, struct error *err);
+
+#endif

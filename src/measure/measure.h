@@ -1,0 +1,72 @@
+/* Measuring: passes over groups of events, repetitions, warm-up, interrupts, and the estimates at the end.
+ *
+ * 1. A plain measurement executes the program once, whatever was asked for: events that do not fit the
+ *    counters are multiplexed and come out `scaled`, with an interval.
+ * 2. With repetitions >= 2 or several_runs, events are split into groups that fit, one execution per
+ *    group and repetition after a warm-up that is not counted, and nothing is scaled (run_p5mon's way:
+ *    executions = passes × repetitions, the warm-ups apart).
+ * 3. What was measured before an interrupt or a failure is in the result. */
+#ifndef TARE_MEASURE_MEASURE_H
+#define TARE_MEASURE_MEASURE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "event/event.h"
+#include "event/metric.h"
+#include "result/result.h"
+
+enum program_output { OUTPUT_FIRST, OUTPUT_ALL, OUTPUT_NONE };
+
+struct measure_progress {
+	size_t execution;        /* 1-based, of executions; warm-ups included */
+	size_t executions;
+	bool warm_up;
+	size_t repetition;       /* 0-based */
+	size_t pass, passes;     /* 0-based */
+	const struct event *const *events; /* of this pass */
+	size_t n_events;
+	double elapsed_seconds;  /* so far */
+	double left_seconds;     /* estimate; negative when unknown */
+};
+
+struct measure_options {
+	size_t size;             /* sizeof(struct measure_options) */
+	size_t repetitions;      /* >= 1 */
+	bool several_runs;
+	bool has_warm_ups;       /* warm_ups was given; otherwise 1 when there is more than one execution, else 0 */
+	size_t warm_ups;
+	double confidence;       /* 0.95 or 0.99 */
+	enum program_output program_output;
+	uint64_t slice_ns;       /* how often multiplexed counters are read; 0: the default, 10 ms */
+	uint64_t delay_ns;       /* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
+	const volatile sig_atomic_t *interrupt; /* becomes non-zero when the user wants to stop; may be NULL */
+	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
+	void *progress_context;
+	const struct clock *clock; /* NULL: the monotonic clock */
+};
+
+/* Counts events and metrics of a target. unavailable events become estimates that are not known, with the
+ * reason. When nothing at all could be measured (the program did not start, no repetition finished),
+ * false and *out is NULL. On success the caller frees *out with result_free(). */
+bool measure_count(const struct backend_operations *operations, struct backend *backend,
+                   const struct target *target, const struct event *events, size_t n_events,
+                   const struct metric *const *metrics, size_t n_metrics,
+                   const struct measure_options *options, struct result **out, struct error *err);
+
+/* ---- pieces, each in a file of its own, tested alone ---- */
+
+/* plan.c: splits available events into as few groups that fit as first-fit finds; group_of[n] gets each
+ * event's group, returns the number of groups. An event that fits alone nowhere gets a group of its own. */
+size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
+                    const struct event *const *events, size_t n, size_t *group_of);
+
+/* machine.c: fills facts (strings in arena). */
+bool measure_machine_facts(struct arena *arena, struct machine_facts *facts);
+
+#endif

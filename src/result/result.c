@@ -1,0 +1,34 @@
+#include "result/result.h"
+
+#include <stdlib.h>
+
+const char *source_name(enum source source)
+{
+	static const char *const names[] = { "none", "hw", "os", "exact", "model", "scaled", "sampled" };
+	return names[source];
+}
+
+const char *trust_name(enum trust trust)
+{
+	static const char *const names[] = { "unverified", "verified", "biased", "refuted" };
+	return names[trust];
+}
+
+void run_free(struct run *run)
+{
+	arena_free(&run->arena);
+	*run = (struct run){0};
+}
+
+struct result *result_new(void)
+{
+	return calloc(1, sizeof(struct result));
+}
+
+void result_free(struct result *result)
+{
+	if (!result)
+		return;
+	arena_free(&result->arena);
+	free(result);
+}

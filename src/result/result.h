@@ -1,0 +1,134 @@
+/* Plain records: what was read, what one run gave, and what is reported.
+ *
+ * struct estimate is the project's currency: no number reaches a report in any other form. */
+#ifndef TARE_RESULT_RESULT_H
+#define TARE_RESULT_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+
+/* Where a number came from. */
+enum source {
+	SOURCE_NONE,    /* there is no number */
+	SOURCE_HW,      /* a hardware counter, all the time */
+	SOURCE_OS,      /* a count or clock kept by the kernel */
+	SOURCE_EXACT,   /* tare's engine */
+	SOURCE_MODEL,   /* a machine model */
+	SOURCE_SCALED,  /* a hardware counter, part of the time, extrapolated */
+	SOURCE_SAMPLED, /* estimated from samples */
+};
+
+enum trust { TRUST_UNVERIFIED, TRUST_VERIFIED, TRUST_BIASED, TRUST_REFUTED };
+
+const char *source_name(enum source source); /* "hw", "os", … ; "none" */
+const char *trust_name(enum trust trust);    /* "verified", … */
+
+/* What became of one counter. "Not counted", "unsupported here" and 0 are different things. */
+enum reading_state {
+	READING_COUNTED,     /* count_raw holds for running_ns of enabled_ns */
+	READING_NEVER_RAN,   /* open, but never on a counter */
+	READING_UNSUPPORTED, /* this machine cannot count it */
+	READING_DENIED,      /* this user may not count it */
+	READING_FAILED,      /* it broke on the way; why says how */
+};
+
+struct reading {
+	enum reading_state state;
+	enum source source;
+	uint64_t count_raw;  /* as the backend read it, times the encoding's scale, rounded */
+	uint64_t enabled_ns; /* wall time of the measured tasks while the counter was asked for */
+	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
+	const char *why;     /* when not COUNTED: the reason; borrowed from the run's arena */
+	pid_t tid;           /* 0: all tasks together */
+	int cpu;             /* -1: all CPUs together */
+};
+
+/* One execution of the program under one group of events. */
+struct run {
+	struct reading *readings; /* n_events × n_rows: readings[row * n_events + event] */
+	size_t n_events;
+	size_t n_rows;            /* 1, or one per thread/CPU when asked */
+	int wait_status;          /* as wait4(2) gives it; 0 for targets that are not commands */
+	bool interrupted;         /* ended by the user before the program did */
+	uint64_t elapsed_ns;
+	/* the operating system's account of the run (rusage of the program and its waited-for children) */
+	uint64_t user_ns, system_ns;
+	uint64_t peak_memory_bytes;
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t steal_ns;        /* of all CPUs, while it ran; 10 ms resolution */
+	struct arena arena;
+};
+
+void run_free(struct run *run); /* its contents, not the struct */
+
+/* One reported number. */
+struct estimate {
+	const char *event;  /* label, or metric's name */
+	const char *unit;
+	const char *level;  /* "user", "kernel", "user+kernel"; "" where that has no meaning */
+	bool known;         /* false: value, low, high mean nothing and why says the reason */
+	double value;       /* in unit; tare already subtracted where a calibration is there */
+	double low, high;   /* the confidence interval; both = value when nothing is uncertain. high may be
+	                       +infinity, low is never below what was really counted */
+	bool has_interval;  /* false: one run says nothing of the spread (shown as ±?) */
+	double confidence;  /* 0.95, 0.99 */
+	size_t n_runs;
+	double *runs;       /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
+	enum source source;
+	enum trust trust;
+	const char *evidence;  /* id of what the verdict rests on; NULL */
+	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
+	const char *why;       /* when not known */
+	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */
+	pid_t tid;             /* 0: all */
+	int cpu;               /* -1: all */
+};
+
+/* All that one `tare count` found. Strings and arrays live in arena. */
+struct machine_facts {
+	const char *cpu, *kernel, *hostname, *architecture;
+	int cpus;
+	const char *pmu;        /* "none", or names of the core PMUs */
+	const char *hypervisor; /* "" when none is seen */
+};
+
+struct outlier {
+	size_t repetition;  /* 0-based */
+	const char *event;
+	const char *cause;  /* "41 involuntary context switches (median 2)" or "no cause seen" */
+};
+
+struct result {
+	struct arena arena;
+	struct machine_facts machine;
+	const char *const *command; /* NULL-terminated; NULL when no command was run */
+	const char *target;      /* "process 123", "all CPUs"; NULL with a command */
+	uint64_t started_unix;   /* seconds */
+	size_t repetitions;      /* asked for */
+	size_t repetitions_done; /* complete; fewer after an interrupt */
+	size_t executions;       /* of the program, the warm-up runs included */
+	size_t warm_ups;
+	size_t passes;           /* groups of events, each with runs of its own */
+	double elapsed_seconds;  /* all runs together */
+	double confidence;
+	struct estimate *estimates;
+	size_t n_estimates;
+	struct estimate *metrics;
+	size_t n_metrics;
+	struct outlier *outliers;
+	size_t n_outliers;
+	const char **notes;      /* lines printed under the table, e.g. what --several-runs would give */
+	size_t n_notes;
+	int wait_status;         /* of the last run; what tare's own exit status follows */
+	bool interrupted;
+};
+
+struct result *result_new(void); /* zeroed; NULL when memory ran out */
+void result_free(struct result *result);
+
+#endif

@@ -1,0 +1,70 @@
+/* Numbers in, numbers out (distributions and quantiles by GSL).
+ *
+ * Samples are arrays x[n] of finite doubles, unchanged unless a comment says otherwise. A statistic that
+ * does not exist for its input (a standard deviation of one number) is false or NAN, never 0. */
+#ifndef TARE_STATS_STATS_H
+#define TARE_STATS_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct interval {
+	double value; /* the point estimate */
+	double low, high;
+};
+
+double stats_mean(const double *x, size_t n);
+/* Sample standard deviation (divisor n-1); NAN for n < 2. */
+double stats_sd(const double *x, size_t n);
+double stats_median(const double *x, size_t n);
+/* Median absolute deviation from the median, times 1.4826 (consistent for the normal). */
+double stats_mad(const double *x, size_t n);
+/* p-quantile, 0 <= p <= 1, linear interpolation (type 7 of Hyndman & Fan 1996; R's default). */
+double stats_quantile(const double *x, size_t n, double p);
+
+/* mean ± t((1+confidence)/2, n-1) · s/√n. False for n < 2. */
+bool stats_mean_interval(const double *x, size_t n, double confidence, struct interval *out);
+
+/* Safford's interval: population standard deviation and n degrees of freedom (LAB.md section 3); too
+ * narrow, only for --compat p5mon. False for n < 1; half-width 0 for n = 1. */
+bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, struct interval *out);
+
+/* Distribution-free interval for the median from order statistics (binomial); false when n is too small
+ * for the confidence (n < 6 at 95 %). */
+bool stats_median_interval(const double *x, size_t n, double confidence, struct interval *out);
+
+/* mean(x)/mean(y) with a bootstrap interval (bias-corrected percentile; Efron 1987), pairs kept when
+ * paired. resamples >= 1000; seed makes it repeatable. False when n < 2 or mean(y) is 0. */
+bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired,
+                           double confidence, size_t resamples, uint64_t seed, struct interval *out);
+
+/* Welch's t-test of mean(x) = mean(y): interval of mean(x) - mean(y), two-sided p. False for n < 2. */
+bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double confidence,
+                 struct interval *difference, double *p_value);
+
+/* Mann–Whitney U of x against y, two-sided p: exact for nx, ny <= 20 without ties, else normal with tie
+ * and continuity correction. False when either is empty. */
+bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, double *u, double *p_value);
+
+/* Marks outliers: |x - median| > 3.5 · max(MAD, floor) (Iglewicz & Hoaglin 1993), floor guards MAD = 0.
+ * Returns how many; marks[n]. None are marked for n < 5. */
+size_t stats_outliers(const double *x, size_t n, double floor, bool *marks);
+
+/* ---- multiplexed counters (stats/multiplex.c) ---- */
+
+/* What one counter did within one slice of the measurement. */
+struct slice {
+	double count;      /* events counted in the slice */
+	double enabled_ns; /* of the measured tasks in the slice */
+	double running_ns; /* while the counter counted; <= enabled_ns */
+};
+
+/* Total events over all enabled time, from slices of which each counted only part.
+ * The interval must cover the truth at its confidence for programs with phases, and for events of one
+ * privilege level, whose rate per running nanosecond falls to 0 while the other level runs (enabled and
+ * running times include kernel time). low >= what was counted; high = INFINITY when the slices say
+ * nothing of the spread. False when nothing ran at all. */
+bool stats_multiplex(const struct slice *slices, size_t n, double confidence, struct interval *out);
+
+#endif

@@ -1,0 +1,118 @@
+/* base/: errors, strings, vectors, arenas, stanzas, nearest names. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/stanza.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "tap.h"
+
+static void errors(void)
+{
+	struct error err = {0};
+	ok(!error_set_errno(&err, ERROR_PERMISSION, EACCES, "cannot open counter '%s'", "cyc\x1b[31mles"),
+	   "setting an error returns false");
+	equal_text(err.text, "cannot open counter 'cyc\\x1b[31mles': permission denied",
+	           "control characters in an error are escaped, and strerror's capital is lowered");
+	error_hint(&err, "run '%s'", "x");
+	equal_text(err.hint, "run 'x'", "a hint is kept beside the text");
+	char long_text[2000];
+	memset(long_text, 'a', sizeof long_text - 1);
+	long_text[sizeof long_text - 1] = '\0';
+	error_set(&err, ERROR_IO, "%s", long_text);
+	ok(strlen(err.text) < sizeof err.text, "a text that is too long is cut, not overrun");
+	ok(!error_set(NULL, ERROR_IO, "x"), "an error that nobody wants is accepted");
+}
+
+static void numbers(void)
+{
+	unsigned long long n = 7;
+	ok(str_to_u64("0x1a8", &n) && n == 0x1a8, "0x begins a hexadecimal number");
+	ok(str_to_u64("18446744073709551615", &n) && n == UINT64_MAX, "the largest 64-bit number is read");
+	ok(!str_to_u64("18446744073709551616", &n), "a number of 65 bits is refused");
+	ok(!str_to_u64("", &n) && !str_to_u64("-1", &n) && !str_to_u64(" 1", &n) && !str_to_u64("1x", &n),
+	   "empty text, signs, blanks and trailing letters are no numbers");
+	double d;
+	ok(str_to_double("1e3", &d) && d == 1000 && !str_to_double("nan", &d) && !str_to_double("1e999", &d),
+	   "only finite numbers are read");
+}
+
+static void nearest(void)
+{
+	struct nearest found = {0};
+	const char *names[] = { "branches", "branch-misses", "cycles", "cache-misses", "instructions" };
+	for (size_t i = 0; i < 5; i++)
+		nearest_consider(&found, "brnaches", names[i]);
+	equal_text(found.names[0], "branches", "two swapped letters are one step away");
+	ok(found.names[2] != NULL, "three names are offered");
+	found = (struct nearest){0};
+	for (size_t i = 0; i < 5; i++)
+		nearest_consider(&found, "MISSES", names[i]);
+	ok(strstr(found.names[0], "misses") && strstr(found.names[1], "misses"),
+	   "names that hold the wanted text come first, whatever their case");
+}
+
+static void stanzas(void)
+{
+	struct arena arena = {0};
+	struct error err = {0};
+	struct stanza *s = NULL;
+	size_t n = 0;
+	const char *text = "# c\n[a b]\nk = v = w\nlong = one\n  two\n\n[c]\n";
+	ok(stanza_parse(text, strlen(text), "t", &arena, &s, &n, &err) && n == 2, "two stanzas are read");
+	equal_text(s[0].name, "a b", "a stanza has a name");
+	equal_text(stanza_get(&s[0], "k"), "v = w", "the first '=' splits key and value");
+	equal_text(stanza_get(&s[0], "long"), "one two", "an indented line continues the value");
+	ok(stanza_get(&s[1], "k") == NULL, "a missing key is NULL");
+	const char *bad = "[a]\nk v\n";
+	ok(!stanza_parse(bad, strlen(bad), "t", &arena, &s, &n, &err), "a line without '=' is refused");
+	equal_text(err.text, "t:2:4: expected 'key = value'", "with its line and column");
+	arena_free(&arena);
+}
+
+static void files(void)
+{
+	struct error err = {0};
+	ok(!file_read("/nonexistent/x", 10, NULL, &err) && err.code == ERROR_NOT_FOUND, "a missing file is not found");
+	ok(!file_read("/proc/self/status", 16, NULL, &err) && err.code == ERROR_LIMIT,
+	   "a file over the limit is refused, not cut");
+	FILE *full = file_create("/dev/full", &err);
+	fputs("x", full);
+	ok(!file_finish(full, "/dev/full", &err) && err.os_errno == ENOSPC, "a full disk is found at the end");
+}
+
+static void strings(void)
+{
+	struct str s = {0};
+	str_appendf(&s, "%d-%s", 12, "x");
+	str_append_char(&s, '!');
+	char *text = str_take(&s);
+	equal_text(text, "12-x!", "a string grows by formats and characters");
+	free(text);
+	text = str_take(&s);
+	equal_text(text, "", "a taken string is empty again");
+	free(text);
+	char out[6];
+	str_escape_to(out, sizeof out, "abc\x01");
+	equal_text(out, "abc", "an escape that does not fit whole is left out");
+	VEC(int) v = {0};
+	for (int i = 0; i < 100; i++)
+		vec_push(&v, i);
+	ok(v.count == 100 && v.items[99] == 99, "a vector keeps what was pushed");
+	vec_free(&v);
+}
+
+int main(void)
+{
+	errors();
+	numbers();
+	nearest();
+	stanzas();
+	files();
+	strings();
+	return done();
+}
