@@ -75,7 +75,8 @@ struct backend_operations {
 	/* Can these n available events count at the same time, each all the time? By trial. */
 	bool (*fits)(struct backend *backend, const struct event *const *events, size_t n);
 
-	/* readings will be in the order of events. On failure *out is NULL and no process is left behind. */
+	/* readings will be in the order of events; n may be 0 (the operating system's account of the program is
+	 * all that is wanted). On failure *out is NULL and no process is left behind. */
 	bool (*prepare)(struct backend *backend, const struct target *target, const struct event *const *events,
 	                size_t n, struct counting **out, struct error *err);
 	/* The process to wait for; 0 for targets that run none. */

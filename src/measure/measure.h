@@ -5,7 +5,13 @@
  * 2. With repetitions >= 2 or several_runs, events are split into groups that fit, one execution per
  *    group and repetition after a warm-up that is not counted, and nothing is scaled (run_p5mon's way:
  *    executions = passes × repetitions, the warm-ups apart).
- * 3. What was measured before an interrupt or a failure is in the result. */
+ * 3. What was measured before an interrupt or a failure is in the result.
+ * 4. OUTPUT_FIRST shows the first execution of all: the warm-up where there is one. So it appears at once, and
+ *    the counted runs are all alike: each writes to a file in memory (streams.h), none to a terminal.
+ *    OUTPUT_ALL shows the warm-ups too. Standard error goes the way of standard output.
+ * 5. A program that was asked to end (see `interrupt`) has 2 s for it; then it is left running, a note says so,
+ *    and result->wait_status is that of a death by SIGINT. Without a program and without delay_ns an
+ *    interrupt is the normal end: result->interrupted stays false. */
 #ifndef TARE_MEASURE_MEASURE_H
 #define TARE_MEASURE_MEASURE_H
 
@@ -45,7 +51,10 @@ struct measure_options {
 	enum program_output program_output;
 	uint64_t slice_ns;       /* how often multiplexed counters are read; 0: the default, 10 ms */
 	uint64_t delay_ns;       /* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
-	const volatile sig_atomic_t *interrupt; /* becomes non-zero when the user wants to stop; may be NULL */
+	/* Becomes non-zero when the user wants to stop; may be NULL. Positive: the number of a signal that tare
+	 * alone got, which is passed on to the program (1 counts as SIGINT). Negative: the terminal sent it to
+	 * the program as well (si_code SI_KERNEL), so that passing it on would be a second one. */
+	const volatile sig_atomic_t *interrupt;
 	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
 	void *progress_context;
 	const struct clock *clock; /* NULL: the monotonic clock */

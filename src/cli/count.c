@@ -1,0 +1,420 @@
+/* tare count: from the command line to the report and the exit status. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/count_events.h"
+#include "cli/count_options.h"
+#include "cli/count_output.h"
+#include "cli/count_progress.h"
+#include "cli/parameters.h"
+#include "cli/say.h"
+#include "measure/measure.h"
+#include "report/report.h"
+
+/* What a measurement needs; all of it is released by close_all(). */
+struct job {
+	struct count_request request;
+	struct parameters parameters;
+	bool has_parameters;
+	char *const *argv;        /* of the program; NULL */
+	struct command command;
+	struct target target;
+	struct counting_means means;
+	struct metric_table *metrics;
+	struct selection selection;
+	struct output output;
+	struct result *result;
+	struct arena arena;
+};
+
+/* ---- interrupts ---- */
+
+/* The one thing that a signal handler can reach. */
+static volatile sig_atomic_t interrupt_signal;
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	/* from the terminal's driver the program got it too (struct measure_options) */
+	interrupt_signal = info->si_code == SI_KERNEL ? -number : number;
+}
+
+static void catch_interrupts(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO }, old;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		/* what tare was told to ignore (nohup) stays ignored, for the program as well */
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+}
+
+/* ---- run_p5mon's parameters ---- */
+
+static FILE *message_stream(const char *name, struct error *err)
+{
+	if (strcmp(name, "stderr") == 0)
+		return stderr;
+	return file_create(strcmp(name, "stdout") == 0 ? "-" : name, err);
+}
+
+static bool write_messages(const struct parameters *p, struct error *err)
+{
+	FILE *out = message_stream(p->parm_warn_file_name, err);
+	if (!out)
+		return false;
+	parameters_warn(p, out);
+	if (!file_finish(out, p->parm_warn_file_name, err))
+		return false;
+	if (!p->dump_parms)
+		return true;
+	if (!(out = message_stream(p->parm_dump_file_name, err)))
+		return false;
+	parameters_dump(p, out);
+	return file_finish(out, p->parm_dump_file_name, err);
+}
+
+static bool read_parameters(struct job *job, struct error *err)
+{
+	struct count_request *r = &job->request;
+	struct parameters *p = &job->parameters;
+	if (!r->parameter_file && r->overrides.count == 0)
+		return true;
+	parameters_init(p);
+	job->has_parameters = true;
+	for (size_t i = 0; i < r->overrides.count; i++)
+		if (!parameters_override(p, r->overrides.items[i], err))
+			return false;
+	if (r->parameter_file) {
+		size_t length;
+		char *text = file_read(r->parameter_file, PARAMETERS_MOST_BYTES, &length, err);
+		if (!text)
+			return false;
+		bool read = parameters_read(p, text, length, r->parameter_file, err);
+		free(text);
+		if (!read)
+			return false;
+	}
+	if (!parameters_check(p, err))
+		return false;
+
+	/* options of the command line are said last, and win */
+	if (!r->has_repetitions)
+		r->repetitions = (size_t)p->repetitions;
+	if (!r->has_confidence)
+		r->confidence = p->confidence_level_99 ? 0.99 : 0.95;
+	if (!r->has_warm_ups)
+		r->warm_ups = (size_t)!p->skip_initialization_run + (size_t)p->repeat_first_run;
+	r->has_warm_ups = true;
+	r->several_runs = true;
+	r->all_repetitions |= p->output_all_results;
+	if (p->verbose_level > r->verbose)
+		r->verbose = (unsigned)p->verbose_level;
+	return write_messages(p, err);
+}
+
+/* A command as the parameter file has it: its words when it is only words, else the shell's. */
+static char *const *split_command(struct arena *arena, const char *command)
+{
+	size_t n = 0;
+	static char shell[] = "/bin/sh", dash_c[] = "-c";
+	char *copy = arena_strdup(arena, command);
+	char **words = arena_alloc(arena, (strlen(command) / 2 + 4) * sizeof *words);
+	if (!copy || !words)
+		return NULL;
+	size_t first = strcspn(command, " \t");
+	if (command[strcspn(command, "|&;<>()$`\\\"'*?[#~{}!\n")] || memchr(command, '=', first)) {
+		words[0] = shell;
+		words[1] = dash_c;
+		words[2] = copy;
+		return words;
+	}
+	for (char *word; (word = strsep(&copy, " \t"));)
+		if (*word)
+			words[n++] = word;
+	return n ? words : NULL;
+}
+
+/* ---- who and what is counted ---- */
+
+static bool choose_target(struct job *job, struct error *err)
+{
+	const struct count_request *r = &job->request;
+	struct target *t = &job->target;
+	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	bool attach = r->pids.numbers.count || r->tids.numbers.count;
+	job->argv = r->command;
+	if (!job->argv && !cpus && !attach && job->has_parameters && job->parameters.command[0]) {
+		job->argv = split_command(&job->arena, job->parameters.command);
+		if (!job->argv)
+			return error_set(err, ERROR_USAGE, "the parameter 'command' has no words");
+	}
+	if (!job->argv && !cpus && !attach) {
+		error_set(err, ERROR_USAGE, "nothing to count: no program is given");
+		return error_hint(err, "'tare count PROGRAM ARGS...', or -p, -t, -a, -C; 'tare count --help'");
+	}
+	if (job->argv && attach)
+		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
+	job->command = (struct command){ .argv = job->argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
+	t->command = job->argv ? &job->command : NULL;
+	t->kind = cpus			     ? TARGET_CPUS
+		  : r->pids.numbers.count ? TARGET_PROCESSES
+		  : r->tids.numbers.count ? TARGET_THREADS
+					     : TARGET_COMMAND;
+	const struct number_list *ids = t->kind == TARGET_PROCESSES ? &r->pids : &r->tids;
+	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {
+		t->pids = ids->numbers.items; /* pid_t is int */
+		t->n_pids = ids->numbers.count;
+	}
+	t->cpus = r->cpus.numbers.items;
+	t->n_cpus = r->cpus.numbers.count;
+	/* a thread is one thread, what it starts is another */
+	t->follow_children = !r->no_follow && t->kind != TARGET_THREADS;
+	t->per_thread = r->per_thread;
+	t->per_cpu = r->per_cpu;
+	return true;
+}
+
+_Static_assert(sizeof(pid_t) == sizeof(int), "number lists hold process ids");
+
+static bool open_means(struct job *job, struct error *err)
+{
+	const struct count_request *r = &job->request;
+	struct counting_means *means = &job->means;
+	const char *argument = NULL;
+	means->runs_program = job->target.kind == TARGET_COMMAND;
+	if (!(means->events = event_table_new(err)))
+		return false;
+	for (size_t i = 0; i < r->event_files.count; i++) {
+		const char *path = r->event_files.items[i];
+		size_t length;
+		char *text = file_read(path, 4 << 20, &length, err);
+		bool added = text && event_table_add(means->events, text, length, path, err);
+		free(text);
+		if (!added)
+			return false;
+	}
+	if (selection_needs_metrics(r, job->has_parameters ? &job->parameters : NULL)) {
+		if (!(job->metrics = metric_table_new(err)))
+			return false;
+		means->metrics = job->metrics;
+	}
+	/* "auto" is the kernel's counters as long as they are the only source */
+	const char *on = strcmp(r->on, "auto") == 0 ? "perf" : r->on;
+	means->operations = backend_by_name(on, &argument, err);
+	return means->operations && means->operations->open(argument, &means->backend, err);
+}
+
+/* ---- the report ---- */
+
+struct rendering {
+	const struct job *job;
+	struct report_options options;
+	struct p5mon_header header;
+};
+
+static void render(FILE *out, void *context)
+{
+	const struct rendering *rendering = context;
+	const struct job *job = rendering->job;
+	bool all = job->request.all_repetitions;
+	if (job->request.format == FORMAT_JSON)
+		report_json(out, job->result);
+	else if (job->request.format == FORMAT_CSV)
+		report_csv(out, job->result, &rendering->options);
+	else if (job->request.compat == COMPAT_P5MON)
+		report_p5mon(out, job->result, job->means.events, &rendering->header, all);
+	else if (job->request.compat == COMPAT_PERFEX)
+		report_perfex(out, job->result, job->means.events);
+	else
+		report_text(out, job->result, &rendering->options);
+}
+
+static void render_p5mon_file(FILE *out, void *context)
+{
+	const struct job *job = ((const struct rendering *)context)->job;
+	report_p5mon_file(out, job->result, job->means.events, job->request.all_repetitions);
+}
+
+/* "-Fa=1 -Fb=2" */
+static const char *joined_overrides(struct job *job)
+{
+	struct str text = { 0 };
+	for (size_t i = 0; i < job->request.overrides.count; i++)
+		str_appendf(&text, "%s-F%s", i ? " " : "", job->request.overrides.items[i]);
+	const char *joined = text.failed || !text.text ? "" : arena_strdup(&job->arena, text.text);
+	str_free(&text);
+	return joined ? joined : "";
+}
+
+/* False when some of it did not arrive where it was asked for. */
+static bool write_reports(struct job *job)
+{
+	const struct count_request *r = &job->request;
+	struct rendering rendering = {
+		.job = job,
+		.options = { .all_repetitions = r->all_repetitions,
+			     .colour = say_in_colour(job->output.stream),
+			     .width = say_width(job->output.stream) },
+		.header = { .parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?" },
+	};
+	struct error err = { 0 };
+	bool done = true;
+	if (r->compat == COMPAT_P5MON) {
+		char *directory = getcwd(NULL, 0);
+		if (directory)
+			rendering.header.directory = arena_strdup(&job->arena, directory);
+		if (!rendering.header.directory)
+			rendering.header.directory = "?";
+		free(directory);
+		rendering.header.arguments = joined_overrides(job);
+	}
+	done = output_write(&job->output, render, &rendering);
+	if (job->has_parameters && job->parameters.output_file[0]) {
+		struct output file;
+		if (!output_open(&file, job->parameters.output_file, &err)) {
+			say_error(&err);
+			fputs("tare: the report follows here instead:\n", stderr);
+			file = (struct output){ NULL, stderr };
+			done = false;
+		}
+		done = output_write(&file, render_p5mon_file, &rendering) && done;
+	}
+	return done;
+}
+
+/* ---- all together ---- */
+
+static bool measure(struct job *job, struct error *err)
+{
+	const struct count_request *r = &job->request;
+	struct progress progress = {
+		.verbose = r->verbose,
+		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL,
+		.repetitions = r->repetitions,
+	};
+	struct measure_options options = {
+		.size = sizeof options,
+		.repetitions = r->repetitions,
+		.several_runs = r->several_runs,
+		.has_warm_ups = r->has_warm_ups,
+		.warm_ups = r->warm_ups,
+		.confidence = r->confidence,
+		.program_output = r->program_output,
+		.delay_ns = r->for_ns,
+		.interrupt = &interrupt_signal,
+		.progress = r->verbose || progress.line ? progress_show : NULL,
+		.progress_context = &progress,
+	};
+	const struct selection *s = &job->selection;
+	if (!job->argv && !r->for_ns && job->target.kind == TARGET_CPUS && isatty(STDERR_FILENO))
+		fputs("tare: counting until Ctrl-C\n", stderr);
+	bool done = measure_count(job->means.operations, job->means.backend, &job->target, s->events, s->n_events,
+				  s->metrics, s->n_metrics, &options, &job->result, err);
+	progress_end(&progress);
+	return done;
+}
+
+static int exit_code(const struct job *job)
+{
+	int status = job->result->wait_status;
+	if (!job->argv)
+		return TARE_DONE;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void close_all(struct job *job)
+{
+	result_free(job->result);
+	output_abandon(&job->output);
+	selection_free(&job->selection);
+	if (job->means.backend)
+		job->means.operations->close(job->means.backend);
+	metric_table_free(job->metrics);
+	event_table_free(job->means.events);
+	if (job->has_parameters)
+		parameters_free(&job->parameters);
+	count_request_free(&job->request);
+	arena_free(&job->arena);
+}
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
+	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
+	      "\n"
+	      "Counts events of a program and says of each count where it came from and how far it\n"
+	      "can be off. The program keeps its input, output and exit status.\n",
+	      stdout);
+	options_help(count_option_rows, stdout);
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3 cannot\n"
+	      "measure, or the report could not be written. See also tare-count(1).\n",
+	      stdout);
+	return say_end_output();
+}
+
+/* Everything up to the measurement; *code is what to exit with on failure. */
+static bool prepare(struct job *job, int *code, struct error *err)
+{
+	*code = TARE_USAGE;
+	if (!read_parameters(job, err) || !choose_target(job, err)) {
+		if (err->code != ERROR_USAGE && err->code != ERROR_SYNTAX)
+			*code = TARE_CANNOT_MEASURE;
+		return false;
+	}
+	*code = TARE_CANNOT_MEASURE;
+	if (!open_means(job, err)) {
+		if (err->code == ERROR_USAGE || err->code == ERROR_SYNTAX)
+			*code = TARE_USAGE;
+		return false;
+	}
+	*code = TARE_USAGE; /* what is wrong with a selection is wrong with its names */
+	if (!selection_make(&job->selection, &job->request, job->has_parameters ? &job->parameters : NULL,
+			    &job->means, err)) {
+		if (err->code == ERROR_NO_MEMORY)
+			*code = TARE_CANNOT_MEASURE;
+		return false;
+	}
+	*code = TARE_CANNOT_MEASURE;
+	return output_open(&job->output, job->request.output, err);
+}
+
+int command_count(int argc, char **argv)
+{
+	struct job job = { 0 };
+	struct error err = { 0 };
+	int code = TARE_USAGE;
+
+	if (!count_request_parse(&job.request, argc, argv, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (job.request.help) {
+		count_request_free(&job.request);
+		return show_help();
+	}
+	if (!prepare(&job, &code, &err)) {
+		say_failed(&err, code);
+		goto out;
+	}
+	catch_interrupts();
+	if (!measure(&job, &err)) {
+		code = say_failure(&err);
+		goto out;
+	}
+	code = exit_code(&job);
+	if (!selection_finish(&job.selection, &job.means, job.result,
+			      job.request.format == FORMAT_TEXT && job.request.compat == COMPAT_NONE))
+		say_warning("out of memory: rows are shown in the order of measuring");
+	if (!write_reports(&job))
+		code = TARE_CANNOT_MEASURE;
+out:
+	close_all(&job);
+	return code;
+}

@@ -1,0 +1,393 @@
+#include "cli/count_events.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "report/perfex_events.h"
+
+/* Metrics shown without -m when all their events are counted anyway. */
+static const char *const default_metrics[] = { "ipc", "branch-miss-rate", "cpu-utilisation", NULL };
+
+struct build {
+	struct selection *selection;
+	const struct counting_means *means;
+	VEC(struct event) events;
+	VEC(const struct metric *) metrics;
+	VEC(struct slot) slots;
+};
+
+static bool add_slot(struct build *b, long event, const char *label, const char *why, struct error *err)
+{
+	if (b->slots.count >= EVENT_LIST_MOST)
+		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
+	return vec_push(&b->slots, ((struct slot){ event, label, why })) || error_no_memory(err);
+}
+
+static long find_label(const struct build *b, const char *label)
+{
+	for (size_t i = 0; i < b->events.count; i++)
+		if (strcmp(b->events.items[i].label, label) == 0)
+			return (long)i;
+	return SLOT_NO_EVENT;
+}
+
+/* An event asked for twice is counted and shown once, unless `again`. */
+static bool add_event(struct build *b, const struct event *event, const char *label, bool again, struct error *err)
+{
+	if (!again && find_label(b, event->label) != SLOT_NO_EVENT)
+		return true;
+	if (b->events.count >= EVENT_LIST_MOST)
+		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
+	if (!vec_push(&b->events, *event))
+		return error_no_memory(err);
+	return add_slot(b, (long)b->events.count - 1, label, NULL, err);
+}
+
+static bool add_list(struct build *b, const char *list, struct error *err)
+{
+	struct event *events = NULL;
+	size_t n = 0;
+	bool done = event_parse_list(b->means->events, list, &events, &n, err);
+	for (size_t i = 0; done && i < n; i++)
+		done = add_event(b, &events[i], NULL, false, err);
+	free(events);
+	return done;
+}
+
+/* ---- the default set ---- */
+
+static bool counted(const struct build *b, const struct event *event, struct availability *answer)
+{
+	*answer = (struct availability){ .state = READING_UNSUPPORTED };
+	b->means->operations->available(b->means->backend, event, answer);
+	return answer->state == READING_COUNTED;
+}
+
+static bool add_defaults(struct build *b, struct error *err)
+{
+	const struct event_table *table = b->means->events;
+	b->selection->defaults = true;
+	for (size_t i = 0; i < event_table_count(table); i++) {
+		const struct event_definition *row = event_table_at(table, i);
+		struct event event, user;
+		struct availability answer;
+		char request[256];
+		if (!row->in_default_set)
+			continue;
+		bool account = row->counted_by & COUNTED_BY_PROCESS;
+		/* the kernel's account of a process is there only for programs that tare starts */
+		if (row->counted_by == COUNTED_BY_PROCESS && !b->means->runs_program &&
+		    strcmp(row->name, "elapsed-time") != 0)
+			continue;
+		if (!event_parse(b->means->events, row->name, &event, err))
+			return false;
+		/* a user who may not count the kernel still gets the program's own part, under its own name */
+		snprintf(request, sizeof request, "%s:u", row->name);
+		if (!account && !counted(b, &event, &answer) && answer.state == READING_DENIED &&
+		    event_parse(b->means->events, request, &user, NULL) && counted(b, &user, &answer))
+			event = user;
+		if (!add_event(b, &event, NULL, false, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- metrics ---- */
+
+static bool add_metric(struct build *b, const struct metric *metric, struct error *err)
+{
+	for (size_t i = 0; i < b->metrics.count; i++)
+		if (b->metrics.items[i] == metric)
+			return true;
+	for (size_t i = 0; i < metric_event_count(metric); i++) {
+		struct event event;
+		if (!event_parse(b->means->events, metric_event(metric, i), &event, err) ||
+		    !add_event(b, &event, NULL, false, err))
+			return false;
+	}
+	return vec_push(&b->metrics, metric) || error_no_memory(err);
+}
+
+static bool add_metric_list(struct build *b, const char *list, struct error *err)
+{
+	char *copy = strdup(list), *rest = copy;
+	bool done = copy || error_no_memory(err);
+	for (char *word; done && (word = strsep(&rest, ","));) {
+		const struct metric *metric = NULL;
+		word = str_trim(word);
+		if (!*word)
+			done = error_set(err, ERROR_USAGE, "an empty name in the list of metrics '%s'", list);
+		else
+			done = (metric = metric_find(b->means->metrics, word, err)) && add_metric(b, metric, err);
+	}
+	free(copy);
+	return done;
+}
+
+static bool has_inputs(const struct build *b, const struct metric *metric)
+{
+	for (size_t i = 0; i < metric_event_count(metric); i++) {
+		long at = find_label(b, metric_event(metric, i));
+		struct availability answer;
+		if (at == SLOT_NO_EVENT)
+			return false;
+		const struct event *event = &b->events.items[at];
+		bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
+		if (!(account && b->means->runs_program) && !counted(b, event, &answer))
+			return false;
+	}
+	return true;
+}
+
+static bool add_default_metrics(struct build *b, struct error *err)
+{
+	for (const char *const *name = default_metrics; *name; name++) {
+		const struct metric *metric = metric_find(b->means->metrics, *name, NULL);
+		if (metric && has_inputs(b, metric) && !add_metric(b, metric, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- run_p5mon and perfex ---- */
+
+static bool add_paper_event(struct build *b, const struct event_definition *row, const char *levels,
+			    const char *label, const char *why_not, struct error *err)
+{
+	struct event event;
+	char request[256];
+	if (!row)
+		return add_slot(b, SLOT_NO_EVENT, label, why_not, err);
+	/* the clocks and counts of the operating system have no levels to choose */
+	snprintf(request, sizeof request, "%s%s", row->name, row->counted_by == COUNTED_BY_PROCESS ? "" : levels);
+	return event_parse(b->means->events, request, &event, err) && add_event(b, &event, label, true, err);
+}
+
+static bool add_p5mon(struct build *b, const struct parameters *parameters, enum compat compat, struct error *err)
+{
+	const char *levels = parameters->user_events && parameters->kernel_events ? ""
+			     : parameters->user_events				  ? ":u"
+										  : ":k";
+	bool none = !parameters->user_events && !parameters->kernel_events;
+	for (size_t i = 0; i < P5MON_EVENTS; i++) {
+		const struct p5mon_event *event = p5mon_event_at(i);
+		if (!parameters->events[i])
+			continue;
+		const struct event_definition *row = paper_event_find(b->means->events, "p5mon", event->parameter);
+		char *label = arena_printf(&b->selection->arena, "p5mon:%s", event->parameter);
+		if (!label)
+			return error_no_memory(err);
+		if (none)
+			row = NULL;
+		const char *why = none ? "user_events and kernel_events are both no"
+				       : "tare has no event with the meaning of this one of the Pentium";
+		/* in tare's own table a row is called what was counted */
+		if (!add_paper_event(b, row, levels, row && compat != COMPAT_P5MON ? NULL : label, why, err))
+			return false;
+	}
+	return true;
+}
+
+static bool add_r10000(struct build *b, size_t index, struct error *err)
+{
+	const struct event_definition *row = perfex_event_definition(b->means->events, index);
+	char *label = arena_printf(&b->selection->arena, "r10000:%s", perfex_event_at(index)->listed);
+	if (!label)
+		return error_no_memory(err);
+	/* perfex counts at user level unless told otherwise */
+	return add_paper_event(b, row, ":u", label, "tare has no event with the meaning of this one of the R10000",
+			       err);
+}
+
+/* perfex's -e: a number, at most one a counter; anything else is a list of tare's own. */
+static bool add_perfex_list(struct build *b, const char *list, long chosen[2], struct error *err)
+{
+	unsigned long long index;
+	if (!isdigit((unsigned char)list[0]) || !str_to_u64(list, &index))
+		return add_list(b, list, err);
+	if (index >= PERFEX_EVENTS)
+		return error_set(err, ERROR_USAGE, "perfex's events are 0 to %d, not %s", PERFEX_EVENTS - 1, list);
+	long *counter = &chosen[index / PERFEX_PER_COUNTER];
+	if (*counter >= 0) {
+		error_set(err, ERROR_USAGE, "conflicting counters: events %ld and %llu are both of counter %llu", *counter,
+			  index, index / PERFEX_PER_COUNTER);
+		return error_hint(err, "choose one of 0 to 15 and one of 16 to 31");
+	}
+	*counter = (long)index;
+	return add_r10000(b, index, err);
+}
+
+static bool choose(struct build *b, const struct count_request *request, const struct parameters *parameters,
+		   struct error *err)
+{
+	long chosen[2] = { -1, -1 };
+	bool perfex = request->compat == COMPAT_PERFEX;
+	if (parameters && !add_p5mon(b, parameters, request->compat, err))
+		return false;
+	for (size_t i = 0; i < request->event_lists.count; i++) {
+		const char *list = request->event_lists.items[i];
+		if (!(perfex ? add_perfex_list(b, list, chosen, err) : add_list(b, list, err)))
+			return false;
+	}
+	for (size_t i = 0; i < request->metric_lists.count; i++)
+		if (!add_metric_list(b, request->metric_lists.items[i], err))
+			return false;
+	if (perfex && (request->perfex_all || b->slots.count == 0)) {
+		for (size_t i = 0; i < PERFEX_EVENTS; i++)
+			if (!add_r10000(b, i, err))
+				return false;
+	}
+	if (b->slots.count)
+		return true;
+	if (request->parameter_file) {
+		error_set(err, ERROR_USAGE, "'%s' asks for no event", request->parameter_file);
+		return error_hint(err, "set one to yes (count_clocks = yes;), or give -e");
+	}
+	return add_defaults(b, err) && add_default_metrics(b, err);
+}
+
+bool selection_needs_metrics(const struct count_request *request, const struct parameters *parameters)
+{
+	bool events = request->event_lists.count || request->compat == COMPAT_PERFEX || parameters;
+	return request->metric_lists.count || !events;
+}
+
+bool selection_make(struct selection *out, const struct count_request *request, const struct parameters *parameters,
+		    const struct counting_means *means, struct error *err)
+{
+	*out = (struct selection){ 0 };
+	struct build b = { .selection = out, .means = means };
+	bool done = choose(&b, request, parameters, err);
+	out->events = b.events.items;
+	out->n_events = b.events.count;
+	out->metrics = b.metrics.items;
+	out->n_metrics = b.metrics.count;
+	out->slots = b.slots.items;
+	out->n_slots = b.slots.count;
+	if (!done)
+		selection_free(out);
+	return done;
+}
+
+void selection_free(struct selection *selection)
+{
+	free(selection->events);
+	free(selection->metrics);
+	free(selection->slots);
+	arena_free(&selection->arena);
+	*selection = (struct selection){ 0 };
+}
+
+/* ---- after the measurement ---- */
+
+static bool is_total(const struct estimate *e)
+{
+	return e->tid == 0 && e->cpu < 0;
+}
+
+/* Not counted because nothing here can count it; not because its turn never came. */
+static bool cannot_count(const struct selection *selection, const struct counting_means *means, const struct slot *slot,
+			 const struct estimate *e)
+{
+	struct availability answer = { .state = READING_COUNTED };
+	if (e->known || slot->event == SLOT_NO_EVENT)
+		return false;
+	means->operations->available(means->backend, &selection->events[slot->event], &answer);
+	return answer.state != READING_COUNTED;
+}
+
+/* "not counted here: a, b: why" for each reason. */
+static bool remark(struct result *result, const struct estimate *const *folded, size_t n)
+{
+	VEC(const char *) notes = { 0 };
+	bool done = false;
+	for (size_t i = 0; i < result->n_notes; i++)
+		if (!vec_push(&notes, result->notes[i]))
+			goto out;
+	for (size_t i = 0; i < n; i++) {
+		struct str text = { 0 };
+		const char *why = folded[i]->why ? folded[i]->why : "no reason is known";
+		bool seen = false;
+		for (size_t j = 0; j < n; j++) {
+			bool same = strcmp(folded[j]->why ? folded[j]->why : "no reason is known", why) == 0;
+			seen |= same && j < i;
+			if (same)
+				str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[j]->event);
+		}
+		str_appendf(&text, " (%s; see 'tare doctor')", why);
+		char *note = seen || text.failed ? NULL : arena_strdup(&result->arena, text.text);
+		str_free(&text);
+		if (!seen && (!note || !vec_push(&notes, note)))
+			goto out;
+	}
+	const char **kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
+	if (!kept)
+		goto out;
+	if (notes.count)
+		memcpy(kept, notes.items, notes.count * sizeof *kept);
+	result->notes = kept;
+	result->n_notes = notes.count;
+	done = true;
+out:
+	vec_free(&notes);
+	return done;
+}
+
+bool selection_finish(const struct selection *selection, const struct counting_means *means, struct result *result,
+		      bool fold)
+{
+	size_t n = 0, n_folded = 0, most = result->n_estimates + selection->n_slots;
+	struct estimate *rows = arena_alloc(&result->arena, (most + 1) * sizeof *rows);
+	const struct estimate **first = calloc(selection->n_events + 2, sizeof *first);
+	const struct estimate **folded = calloc(selection->n_slots + 1, sizeof *folded);
+	const struct estimate *end = result->estimates + result->n_estimates;
+	size_t event = 0;
+	bool done = rows && first && folded;
+	if (!done)
+		goto out;
+	/* totals are in the order of the events, each before its threads' or CPUs' rows */
+	for (const struct estimate *e = result->estimates; e < end && event <= selection->n_events; e++)
+		if (is_total(e))
+			first[event++] = e;
+	for (size_t i = 0; i < selection->n_slots; i++) {
+		const struct slot *slot = &selection->slots[i];
+		if (slot->event == SLOT_NO_EVENT) {
+			rows[n++] = (struct estimate){ .event = arena_strdup(&result->arena, slot->label),
+						       .unit = "events",
+						       .level = "",
+						       .confidence = result->confidence,
+						       .why = slot->why,
+						       .cpu = -1 };
+			if (!rows[n - 1].event)
+				goto no_memory;
+			continue;
+		}
+		const struct estimate *e = first[slot->event];
+		if (!e)
+			continue;
+		if (fold && selection->defaults && cannot_count(selection, means, slot, e)) {
+			folded[n_folded++] = e;
+			continue;
+		}
+		do {
+			rows[n] = *e;
+			if (slot->label && !(rows[n].event = arena_strdup(&result->arena, slot->label)))
+				goto no_memory;
+			n++;
+		} while (++e < end && !is_total(e));
+	}
+	done = remark(result, folded, n_folded);
+	if (done) {
+		result->estimates = rows;
+		result->n_estimates = n;
+	}
+	goto out;
+no_memory:
+	done = false;
+out:
+	free(first);
+	free(folded);
+	return done;
+}

@@ -1,0 +1,243 @@
+#include "cli/count_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum {
+	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
+	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_FOLLOW, FOR, PARAMETERS,
+	OVERRIDE, COMPAT,
+};
+
+const struct option_row count_option_rows[] = {
+	{ .help = "What is counted" },
+	{ 'e', "event", "LIST", "events, separated by commas; may be repeated. NAME[:u|:k|:uk], see 'tare list events'. "
+	  "Default: what this machine can count of a standard set", EVENT },
+	{ 'm', "metric", "LIST", "derived metrics, see 'tare list metrics'; their events are counted too", METRIC },
+	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
+	{ 0, "on", "BACKEND", "who counts: auto (default), perf, or replay:FILE", ON },
+	{ .help = "Of what (instead of a program, except -a and -C)" },
+	{ 'p', "pid", "LIST", "running processes, with all their threads", PID },
+	{ 't', "tid", "LIST", "running threads", TID },
+	{ 'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS },
+	{ 'C', "cpu", "LIST", "everything on these CPUs: 0,2-3", CPUS },
+	{ 0, "for", "SECONDS", "with -p, -t, -a, -C and no program: stop after this time (default: until "
+	  "they end, or Ctrl-C)", FOR },
+	{ 0, "per-thread", NULL, "with -p, -t: a row for each thread too", PER_THREAD },
+	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
+	{ 0, "no-follow", NULL, "do not count child processes", NO_FOLLOW },
+	{ .help = "How often" },
+	{ 'r', "repetitions", "N", "run the program N times, and show means with intervals (default 1). Events that do "
+	  "not fit the counters at once get runs of their own", REPETITIONS },
+	{ 0, "several-runs", NULL, "such runs also without -r, instead of multiplexing", SEVERAL_RUNS },
+	{ 0, "warm-up", "N", "runs before that are not counted (default: 1 if the program runs more than once, else 0)",
+	  WARM_UP },
+	{ 0, "confidence", "95|99", "of the intervals, in percent (default 95)", CONFIDENCE },
+	{ .help = "The report" },
+	{ 'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT },
+	{ 0, "json", NULL, "as JSON", JSON },
+	{ 0, "csv", NULL, "as CSV", CSV },
+	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
+	{ 0, "program-output", "WHICH", "which runs' output is shown: first (default), all or none", PROGRAM_OUTPUT },
+	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
+	{ .help = "As older tools did" },
+	{ 'P', "parameters", "FILE", "take run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS },
+	{ 'F', "parameter", "KEY=VALUE", "set one of them, over the file's value", OVERRIDE },
+	{ 0, "compat", "TOOL", "report as p5mon or perfex did. With perfex, -a means all its events, and -e also takes "
+	  "its numbers 0 to 31", COMPAT },
+	{ .help = "Other" },
+	{ 'h', "help", NULL, "show this", HELP },
+	{ 0 },
+};
+
+/* "3", "0,2-3": numbers from least, each once in the order given. */
+static bool parse_list(const char *text, const char *what, bool ranges, unsigned long long least,
+		       struct number_list *list, struct error *err)
+{
+	enum { NUMBER_MOST = 1 << 22, LIST_MOST = 65536 }; /* the kernel's largest PID; CPUs are fewer */
+	char *copy = strdup(text), *rest = copy;
+	bool done = false;
+	if (!copy)
+		return error_no_memory(err);
+	for (char *word; (word = strsep(&rest, ","));) {
+		unsigned long long first, last;
+		char *dash = ranges ? strchr(word, '-') : NULL;
+		if (dash)
+			*dash = '\0';
+		if (!str_to_u64(word, &first) || !(dash ? str_to_u64(dash + 1, &last) : (last = first, true)) ||
+		    first < least || last < first || last > NUMBER_MOST) {
+			if (dash)
+				*dash = '-';
+			error_set(err, ERROR_USAGE, "'%s' is not %s", word, what);
+			goto out;
+		}
+		for (unsigned long long n = first; n <= last; n++) {
+			bool there = false;
+			for (size_t i = 0; i < list->numbers.count && !there; i++)
+				there = list->numbers.items[i] == (int)n;
+			if (there)
+				continue;
+			if (list->numbers.count >= LIST_MOST) {
+				error_set(err, ERROR_USAGE, "more than %d in the list", LIST_MOST);
+				goto out;
+			}
+			if (!vec_push(&list->numbers, (int)n)) {
+				error_no_memory(err);
+				goto out;
+			}
+		}
+	}
+	done = true;
+out:
+	free(copy);
+	return done;
+}
+
+static bool parse_seconds(const char *value, uint64_t *ns, struct error *err)
+{
+	double seconds;
+	/* a year: more is a slip */
+	if (!str_to_double(value, &seconds) || !(seconds > 0) || seconds > 3.2e7)
+		return error_set(err, ERROR_USAGE, "'%s' is not a number of seconds above 0 (and below a year)",
+				 value);
+	*ns = (uint64_t)(seconds * 1e9);
+	return *ns > 0 || error_set(err, ERROR_USAGE, "'%s' is less than a nanosecond", value);
+}
+
+static bool parse_word(const char *value, const char *const *words, const char *expected, int *out,
+		       struct error *err)
+{
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(words[i], value) == 0) {
+			*out = i;
+			return true;
+		}
+	}
+	return error_set(err, ERROR_USAGE, "'%s' is not %s", value, expected);
+}
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	static const char *const outputs[] = { "first", "all", "none", NULL };
+	static const char *const tools[] = { "p5mon", "perfex", NULL };
+	static const char *const levels[] = { "95", "99", NULL };
+	struct count_request *r = context;
+	unsigned long long number;
+	int word;
+	switch (id) {
+	case HELP: r->help = true; return true;
+	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
+	case METRIC: return vec_push(&r->metric_lists, value) || error_no_memory(err);
+	case EVENTS_FILE: return vec_push(&r->event_files, value) || error_no_memory(err);
+	case OVERRIDE: return vec_push(&r->overrides, value) || error_no_memory(err);
+	case PARAMETERS: r->parameter_file = value; return true;
+	case ON: r->on = value; return true;
+	case OUTPUT: r->output = value; return true;
+	case SEVERAL_RUNS: r->several_runs = true; return true;
+	case ALL_REPETITIONS: r->all_repetitions = true; return true;
+	case VERBOSE: r->verbose++; return true;
+	case ALL_CPUS: r->all_cpus = true; return true;
+	case PER_THREAD: r->per_thread = true; return true;
+	case PER_CPU: r->per_cpu = true; return true;
+	case NO_FOLLOW: r->no_follow = true; return true;
+	case FOR: return parse_seconds(value, &r->for_ns, err);
+	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
+	case TID: return parse_list(value, "a thread id", false, 1, &r->tids, err);
+	case CPUS: return parse_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
+	case REPETITIONS:
+		if (!options_number(value, 1, 1000000, &number, err))
+			return false;
+		r->repetitions = number;
+		return r->has_repetitions = true;
+	case WARM_UP:
+		if (!options_number(value, 0, 1000000, &number, err))
+			return false;
+		r->warm_ups = number;
+		return r->has_warm_ups = true;
+	case CONFIDENCE:
+		if (!parse_word(value, levels, "95 or 99", &word, err))
+			return false;
+		r->confidence = word ? 0.99 : 0.95;
+		return r->has_confidence = true;
+	case PROGRAM_OUTPUT:
+		if (!parse_word(value, outputs, "first, all or none", &word, err))
+			return false;
+		r->program_output = (enum program_output)word;
+		return true;
+	case COMPAT:
+		if (!parse_word(value, tools, "p5mon or perfex", &word, err))
+			return false;
+		r->compat = word ? COMPAT_PERFEX : COMPAT_P5MON;
+		return true;
+	case JSON: case CSV:
+		if (r->format != FORMAT_TEXT && r->format != (id == JSON ? FORMAT_JSON : FORMAT_CSV))
+			return error_set(err, ERROR_USAGE, "a report has one format, --json or --csv");
+		r->format = id == JSON ? FORMAT_JSON : FORMAT_CSV;
+		return true;
+	default: return true;
+	}
+}
+
+/* What contradicts itself. */
+static bool check(const struct count_request *r, struct error *err)
+{
+	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	int targets = cpus + (r->pids.numbers.count > 0) + (r->tids.numbers.count > 0);
+	if (targets > 1)
+		return error_set(err, ERROR_USAGE, "one of -p, -t, and -a or -C: not several");
+	if (r->all_cpus && r->cpus.numbers.count)
+		return error_set(err, ERROR_USAGE, "-a means all CPUs, -C some: not both");
+	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
+		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
+	if (r->per_thread && !r->pids.numbers.count && !r->tids.numbers.count)
+		return error_set(err, ERROR_USAGE, "--per-thread needs -p or -t");
+	if (r->per_cpu && !cpus)
+		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
+	if (r->command && targets && !cpus) {
+		error_set(err, ERROR_USAGE, "-p and -t count what runs already: a program '%s' is too much",
+			  r->command[0]);
+		return error_hint(err, "to stop after some time use --for SECONDS");
+	}
+	if (r->command && r->for_ns) {
+		error_set(err, ERROR_USAGE, "--for is not for a program that tare starts");
+		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'", r->command[0]);
+	}
+	if (!r->command && targets && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0))
+		return error_set(err, ERROR_USAGE, "repetitions and warm-ups need a program to run");
+	return true;
+}
+
+bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err)
+{
+	int rest;
+	*request = (struct count_request){ .on = "auto", .repetitions = 1, .confidence = 0.95 };
+	if (options_parse(count_option_rows, argc, argv, apply, request, &rest, err)) {
+		request->command = rest < argc ? argv + rest : NULL;
+		/* perfex's -a is its own: all events, of a program */
+		if (request->compat == COMPAT_PERFEX && request->all_cpus) {
+			request->all_cpus = false;
+			request->perfex_all = true;
+		}
+		if (request->help)
+			return true;
+		if (request->command && !request->command[0][0])
+			error_set(err, ERROR_USAGE, "the program's name is empty");
+		else if (check(request, err))
+			return true;
+	}
+	count_request_free(request);
+	return false;
+}
+
+void count_request_free(struct count_request *request)
+{
+	vec_free(&request->event_lists);
+	vec_free(&request->event_files);
+	vec_free(&request->metric_lists);
+	vec_free(&request->overrides);
+	vec_free(&request->pids.numbers);
+	vec_free(&request->tids.numbers);
+	vec_free(&request->cpus.numbers);
+}

@@ -1,0 +1,52 @@
+/* What `tare count` was asked for, as far as the command line alone says it. */
+#ifndef TARE_CLI_COUNT_OPTIONS_H
+#define TARE_CLI_COUNT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/options.h"
+#include "measure/measure.h"
+
+enum compat { COMPAT_NONE, COMPAT_P5MON, COMPAT_PERFEX };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+struct number_list {
+	VEC(int) numbers;
+};
+
+struct count_request {
+	VEC(const char *) event_lists;  /* -e, borrowed from argv, as all strings here */
+	VEC(const char *) event_files;
+	VEC(const char *) metric_lists; /* -m */
+	VEC(const char *) overrides;    /* -F */
+	struct number_list pids, tids, cpus; /* -p, -t, -C */
+	bool all_cpus;                  /* -a … */
+	bool perfex_all;                /* … but with --compat perfex: all R10000 events */
+	bool per_thread, per_cpu, no_follow;
+	const char *on;                 /* "auto" unless given */
+	const char *output;             /* -o; NULL */
+	const char *parameter_file;     /* -P; NULL */
+	enum compat compat;
+	enum format format;
+	bool has_repetitions, has_confidence, has_warm_ups, several_runs, all_repetitions;
+	size_t repetitions, warm_ups;
+	double confidence;
+	enum program_output program_output;
+	uint64_t for_ns;
+	unsigned verbose;
+	bool help;
+	char *const *command;           /* the program and its arguments; NULL when there is none */
+};
+
+extern const struct option_row count_option_rows[];
+
+/* Parses and checks what contradicts itself. On failure nothing is to be freed. */
+bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err);
+void count_request_free(struct count_request *request);
+
+#endif

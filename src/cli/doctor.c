@@ -1,0 +1,171 @@
+/* tare doctor: what can be measured on this machine by this user, and the one step that would allow more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/say.h"
+#include "measure/measure.h"
+#include "report/json_writer.h"
+#include "report/table.h"
+
+enum { HELP, JSON };
+
+static const struct option_row option_rows[] = {
+	{ .help = "Options" },
+	{ 0, "json", NULL, "as JSON", JSON },
+	{ 'h', "help", NULL, "show this", HELP },
+	{ 0 },
+};
+
+struct asked {
+	bool help, json;
+};
+
+enum { FINDINGS_MOST = 64 };
+
+struct diagnosis {
+	struct finding findings[FINDINGS_MOST];
+	size_t n;
+};
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	struct asked *asked = context;
+	(void)value;
+	(void)err;
+	asked->help |= id == HELP;
+	asked->json |= id == JSON;
+	return true;
+}
+
+static void examine(struct diagnosis *d)
+{
+	for (size_t i = 0; i < backend_kinds(); i++) {
+		const struct backend_operations *kind = backend_kind(i);
+		struct backend *backend;
+		struct error err = { 0 };
+		if (!kind->diagnose)
+			continue;
+		if (kind->open(NULL, &backend, &err)) {
+			kind->diagnose(backend, d->findings, FINDINGS_MOST, &d->n);
+			kind->close(backend);
+		} else if (err.code != ERROR_USAGE && d->n < FINDINGS_MOST) {
+			/* a backend that needs an argument says nothing of the machine */
+			struct finding *f = &d->findings[d->n++];
+			*f = (struct finding){ .state = FINDING_NO };
+			snprintf(f->what, sizeof f->what, "%s", kind->name);
+			snprintf(f->detail, sizeof f->detail, "%.255s", err.text);
+			snprintf(f->step, sizeof f->step, "%.255s", err.hint);
+		}
+	}
+}
+
+/* The first step of what does not work at all, else of what works in part. */
+static const char *one_step(const struct diagnosis *d)
+{
+	static const enum finding_state order[] = { FINDING_NO, FINDING_PARTLY };
+	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+		for (size_t i = 0; i < d->n; i++)
+			if (d->findings[i].state == order[k] && d->findings[i].step[0])
+				return d->findings[i].step;
+	return NULL;
+}
+
+static const char *state_name(enum finding_state state)
+{
+	return state == FINDING_WORKS ? "works" : state == FINDING_PARTLY ? "partly" : "no";
+}
+
+static void show_json(const struct diagnosis *d, const struct machine_facts *facts)
+{
+	struct json json = { .out = stdout, .lines = 2 };
+	json_open(&json, NULL, '{');
+	json_integer(&json, "tare", 1);
+	json_open(&json, "machine", '{');
+	json_text(&json, "cpu", facts->cpu);
+	json_integer(&json, "cpus", facts->cpus);
+	json_text(&json, "kernel", facts->kernel);
+	json_text(&json, "pmu", facts->pmu);
+	json_text(&json, "hypervisor", facts->hypervisor);
+	json_close(&json, '}');
+	json_open(&json, "findings", '[');
+	for (size_t i = 0; i < d->n; i++) {
+		json_open(&json, NULL, '{');
+		json_text(&json, "what", d->findings[i].what);
+		json_text(&json, "state", state_name(d->findings[i].state));
+		json_text(&json, "detail", d->findings[i].detail);
+		json_text(&json, "step", d->findings[i].step[0] ? d->findings[i].step : NULL);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_text(&json, "step", one_step(d));
+	json_close(&json, '}');
+}
+
+static void show_text(const struct diagnosis *d, const struct machine_facts *facts)
+{
+	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m" };
+	bool colour = say_in_colour(stdout);
+	size_t width = (size_t)table_width(&(struct report_options){ .width = say_width(stdout) }), widest = 0;
+	char line[512];
+	snprintf(line, sizeof line, "%s, %d CPU%s, %s%s%s", facts->cpu, facts->cpus, facts->cpus == 1 ? "" : "s",
+		 facts->kernel, facts->hypervisor[0] ? ", a guest of " : "", facts->hypervisor);
+	text_wrap(stdout, line, 0, 2, width);
+	putchar('\n');
+	for (size_t i = 0; i < d->n; i++)
+		if (text_columns(d->findings[i].what) > widest)
+			widest = text_columns(d->findings[i].what);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct finding *f = &d->findings[i];
+		size_t indent = 2 + 6 + 2 + widest + 2;
+		printf("  %s%-6s%s  %-*s  ", colour ? colours[f->state] : "", state_name(f->state),
+		       colour ? "\033[0m" : "", (int)widest, f->what);
+		text_wrap(stdout, f->detail, indent, indent, width);
+	}
+	const char *step = one_step(d);
+	fputs("\nThe one step that would allow more: ", stdout);
+	text_wrap(stdout, step ? step : "none is known; this is all that this machine can do.", 36, 2, width);
+}
+
+int command_doctor(int argc, char **argv)
+{
+	struct asked asked = { 0 };
+	struct error err = { 0 };
+	struct arena arena = { 0 };
+	struct machine_facts facts;
+	int rest;
+	if (!options_parse(option_rows, argc, argv, apply, &asked, &rest, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (rest < argc) {
+		error_set(&err, ERROR_USAGE, "'doctor' takes no arguments: '%s'", argv[rest]);
+		return say_failed(&err, TARE_USAGE);
+	}
+	say_begin_output();
+	if (asked.help) {
+		fputs("usage: tare doctor [OPTIONS]\n"
+		      "\n"
+		      "Says what can be measured on this machine by this user, found by trying, and the one\n"
+		      "step that would allow more.\n",
+		      stdout);
+		options_help(option_rows, stdout);
+		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 it could not be written.\n", stdout);
+		return say_end_output();
+	}
+	struct diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
+	if (!diagnosis || !measure_machine_facts(&arena, &facts)) {
+		free(diagnosis);
+		arena_free(&arena);
+		error_set(&err, ERROR_SYSTEM, "cannot find out what machine this is");
+		return say_failure(&err);
+	}
+	examine(diagnosis);
+	if (asked.json)
+		show_json(diagnosis, &facts);
+	else
+		show_text(diagnosis, &facts);
+	free(diagnosis);
+	arena_free(&arena);
+	return say_end_output();
+}

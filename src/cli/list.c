@@ -1,0 +1,418 @@
+/* tare list: events, metrics, backends and machines, with what works here and why not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/say.h"
+#include "event/metric.h"
+#include "measure/measure.h"
+#include "report/json_writer.h"
+#include "report/table.h"
+
+enum { HELP, JSON, VERBOSE, NAMES };
+
+static const struct option_row option_rows[] = {
+	{ .help = "Options" },
+	{ 'v', "verbose", NULL, "definitions, formulas and other names too", VERBOSE },
+	{ 0, "names", NULL, "names only, a line each (nothing is tried)", NAMES },
+	{ 0, "json", NULL, "as JSON", JSON },
+	{ 'h', "help", NULL, "show this", HELP },
+	{ 0 },
+};
+
+struct listing {
+	bool help, json, verbose, names;
+	char *const *words; /* a row must have each of them in its texts */
+	int n_words;
+	struct event_table *events;
+	const struct backend_operations *operations;
+	struct backend *backend;
+	struct json writer;
+	struct style style;
+	size_t width;
+	size_t shown;
+};
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	struct listing *l = context;
+	(void)value;
+	(void)err;
+	l->help |= id == HELP;
+	l->json |= id == JSON;
+	l->verbose |= id == VERBOSE;
+	l->names |= id == NAMES;
+	return true;
+}
+
+static bool has_words(const struct listing *l, const char *const *texts)
+{
+	for (int i = 0; i < l->n_words; i++) {
+		bool found = false;
+		for (const char *const *text = texts; *text && !found; text++)
+			found = strcasestr(*text, l->words[i]) != NULL;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* ---- events ---- */
+
+struct verdict {
+	bool works;
+	const char *source; /* "hw", "os"; "" when it does not work */
+	struct availability answer;
+};
+
+static void judge(const struct listing *l, const char *request, struct verdict *v)
+{
+	struct event event;
+	struct error err = { 0 };
+	*v = (struct verdict){ .source = "" };
+	if (!event_parse(l->events, request, &event, &err)) {
+		v->answer.state = READING_UNSUPPORTED;
+		snprintf(v->answer.why, sizeof v->answer.why, "%.255s", err.text);
+		return;
+	}
+	unsigned by = event.definition ? event.definition->counted_by : COUNTED_BY_PERF;
+	v->answer.state = READING_UNSUPPORTED;
+	if (by != COUNTED_BY_PROCESS)
+		l->operations->available(l->backend, &event, &v->answer);
+	if (v->answer.state == READING_COUNTED) {
+		v->works = true;
+		v->source = source_name(v->answer.source);
+	} else if (by & COUNTED_BY_PROCESS) {
+		*v = (struct verdict){ .works = true, .source = "os" };
+		v->answer.state = READING_COUNTED;
+	} else if (!v->answer.why[0]) {
+		snprintf(v->answer.why, sizeof v->answer.why, "nothing here counts it");
+	}
+}
+
+static void json_list(struct json *json, const char *key, const char *const *texts)
+{
+	json_open(json, key, '[');
+	for (; texts && *texts; texts++)
+		json_text(json, NULL, *texts);
+	json_close(json, ']');
+}
+
+static void show_event_json(struct listing *l, const struct event_definition *row, const struct verdict *v)
+{
+	struct json *json = &l->writer;
+	json_open(json, NULL, '{');
+	json_text(json, "event", row->name);
+	json_bool(json, "works", v->works);
+	json_text(json, "source", v->works ? v->source : NULL);
+	json_text(json, "why", v->works ? NULL : v->answer.why);
+	json_text(json, "remedy", v->works || !v->answer.remedy[0] ? NULL : v->answer.remedy);
+	json_text(json, "definition", row->definition);
+	json_text(json, "unit", row->unit);
+	json_text(json, "scope", row->scope);
+	json_text(json, "papi", row->papi);
+	json_list(json, "papers", row->paper_names);
+	json_list(json, "encodings", row->encodings);
+	json_bool(json, "default", row->in_default_set);
+	json_close(json, '}');
+}
+
+static void detail(const struct listing *l, const char *label, const char *text)
+{
+	if (!text || !text[0])
+		return;
+	printf("      %-12s", label);
+	text_wrap(stdout, text, 18, 18, l->width);
+}
+
+static void detail_list(const struct listing *l, const char *label, const char *const *texts)
+{
+	struct str text = { 0 };
+	for (; texts && *texts; texts++)
+		str_appendf(&text, "%s%s", text.length ? ", " : "", *texts);
+	if (!text.failed)
+		detail(l, label, text.text);
+	str_free(&text);
+}
+
+/* The name, and "works" or why not. */
+static void show_line(const struct listing *l, const char *name, const struct verdict *v)
+{
+	enum { NAME = 26, STATE = NAME + 4 };
+	int column = 2 + printf("%-*s", NAME, name);
+	if (column > STATE - 2) {
+		printf("\n");
+		column = 0;
+	}
+	printf("%*s", STATE - column, "");
+	if (v->works) {
+		printf("works (%s)\n", v->source);
+		return;
+	}
+	fputs(l->style.dim, stdout);
+	struct str text = { 0 };
+	str_appendf(&text, "no: %s", v->answer.why);
+	if (l->verbose && v->answer.remedy[0])
+		str_appendf(&text, "; %s", v->answer.remedy);
+	text_wrap(stdout, text.failed ? "no" : text.text, STATE, STATE, l->width);
+	str_free(&text);
+	fputs(l->style.off, stdout);
+}
+
+static void list_events(struct listing *l)
+{
+	for (size_t i = 0; i < event_table_count(l->events); i++) {
+		const struct event_definition *row = event_table_at(l->events, i);
+		const char *texts[8] = { row->name, row->definition, row->unit, row->papi ? row->papi : "", NULL };
+		struct verdict v;
+		if (!has_words(l, texts))
+			continue;
+		l->shown++;
+		if (l->names) {
+			puts(row->name);
+			continue;
+		}
+		judge(l, row->name, &v);
+		if (l->json) {
+			show_event_json(l, row, &v);
+			continue;
+		}
+		fputs("  ", stdout);
+		show_line(l, row->name, &v);
+		if (!l->verbose)
+			continue;
+		struct str unit = { 0 };
+		str_appendf(&unit, "%s, of a %s", row->unit, row->scope);
+		detail(l, "definition", row->definition);
+		detail(l, "unit", unit.failed ? row->unit : unit.text);
+		detail(l, "PAPI", row->papi);
+		detail_list(l, "papers", row->paper_names);
+		detail_list(l, "counted by", row->encodings);
+		str_free(&unit);
+	}
+}
+
+/* ---- metrics ---- */
+
+/* A metric works when all its events do; otherwise *v says which does not. */
+static void judge_metric(const struct listing *l, const struct metric *metric, struct verdict *v)
+{
+	*v = (struct verdict){ .works = true, .source = "" };
+	for (size_t i = 0; i < metric_event_count(metric); i++) {
+		struct verdict input;
+		judge(l, metric_event(metric, i), &input);
+		if (!input.works) {
+			*v = (struct verdict){ .source = "" };
+			snprintf(v->answer.why, sizeof v->answer.why, "needs '%.80s': %.150s", metric_event(metric, i),
+				 input.answer.why);
+			return;
+		}
+		if (!v->source[0] || strcmp(input.source, "hw") == 0)
+			v->source = input.source;
+	}
+}
+
+static bool list_metrics(struct listing *l, struct error *err)
+{
+	struct metric_table *table = metric_table_new(err);
+	if (!table)
+		return false;
+	for (size_t i = 0; i < metric_table_count(table); i++) {
+		const struct metric *metric = metric_table_at(table, i);
+		const char *texts[] = { metric_name(metric), metric_definition(metric), metric_formula(metric), NULL };
+		struct verdict v;
+		if (!has_words(l, texts))
+			continue;
+		l->shown++;
+		if (l->names) {
+			puts(metric_name(metric));
+			continue;
+		}
+		judge_metric(l, metric, &v);
+		if (l->json) {
+			struct json *json = &l->writer;
+			json_open(json, NULL, '{');
+			json_text(json, "metric", metric_name(metric));
+			json_bool(json, "works", v.works);
+			json_text(json, "why", v.works ? NULL : v.answer.why);
+			json_text(json, "definition", metric_definition(metric));
+			json_text(json, "unit", metric_unit(metric));
+			json_text(json, "formula", metric_formula(metric));
+			json_text(json, "caution", metric_caution(metric));
+			json_close(json, '}');
+			continue;
+		}
+		fputs("  ", stdout);
+		show_line(l, metric_name(metric), &v);
+		if (!l->verbose)
+			continue;
+		detail(l, "definition", metric_definition(metric));
+		detail(l, "formula", metric_formula(metric));
+		detail(l, "unit", metric_unit(metric));
+		detail(l, "caution", metric_caution(metric));
+	}
+	metric_table_free(table);
+	return true;
+}
+
+/* ---- backends, machines ---- */
+
+static void list_backends(struct listing *l)
+{
+	for (size_t i = 0; i < backend_kinds(); i++) {
+		const struct backend_operations *kind = backend_kind(i);
+		const char *texts[] = { kind->name, kind->summary, NULL };
+		if (!has_words(l, texts))
+			continue;
+		l->shown++;
+		if (l->names) {
+			puts(kind->name);
+		} else if (l->json) {
+			json_open(&l->writer, NULL, '{');
+			json_text(&l->writer, "backend", kind->name);
+			json_text(&l->writer, "summary", kind->summary);
+			json_close(&l->writer, '}');
+		} else {
+			printf("  %-10s", kind->name);
+			text_wrap(stdout, kind->summary, 12, 12, l->width);
+		}
+	}
+}
+
+static bool list_machines(struct listing *l, struct error *err)
+{
+	struct arena arena = { 0 };
+	struct machine_facts facts;
+	if (!measure_machine_facts(&arena, &facts)) {
+		arena_free(&arena);
+		return error_set(err, ERROR_SYSTEM, "cannot find out what machine this is");
+	}
+	const char *texts[] = { "host", facts.cpu, facts.hostname, facts.architecture, NULL };
+	if (has_words(l, texts)) {
+		l->shown++;
+		if (l->names) {
+			puts("host");
+		} else if (l->json) {
+			json_open(&l->writer, NULL, '{');
+			json_text(&l->writer, "machine", "host");
+			json_text(&l->writer, "cpu", facts.cpu);
+			json_integer(&l->writer, "cpus", facts.cpus);
+			json_text(&l->writer, "architecture", facts.architecture);
+			json_text(&l->writer, "kernel", facts.kernel);
+			json_text(&l->writer, "hostname", facts.hostname);
+			json_text(&l->writer, "pmu", facts.pmu);
+			json_text(&l->writer, "hypervisor", facts.hypervisor);
+			json_close(&l->writer, '}');
+		} else {
+			printf("  %-10s%s, %d CPUs, %s, %s%s%s; hardware counters: %s\n", "host", facts.cpu, facts.cpus,
+			       facts.architecture, facts.kernel, facts.hypervisor[0] ? ", a guest of " : "",
+			       facts.hypervisor, facts.pmu);
+		}
+	}
+	arena_free(&arena);
+	return true;
+}
+
+/* ---- all together ---- */
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
+	      "\n"
+	      "Lists what there is, and whether it works on this machine for this user, found by\n"
+	      "trying. Rows must have each WORD in their name or definition. Default: events.\n",
+	      stdout);
+	options_help(option_rows, stdout);
+	fputs("\nexit status: 0 done; 2 wrong usage; 3 the list could not be made or written.\n", stdout);
+	return say_end_output();
+}
+
+static bool list_one(struct listing *l, const char *what, struct error *err)
+{
+	bool trial = strcmp(what, "events") == 0 || strcmp(what, "metrics") == 0, done = true;
+	const char *argument = NULL;
+	if (trial) {
+		if (!(l->events = event_table_new(err)))
+			return false;
+		/* names alone need no trial */
+		l->operations = l->names ? NULL : backend_by_name("perf", &argument, err);
+		if (!l->names && (!l->operations || !l->operations->open(argument, &l->backend, err)))
+			return false;
+	}
+	if (l->json) {
+		l->writer = (struct json){ .out = stdout, .lines = 2 };
+		json_open(&l->writer, NULL, '{');
+		json_integer(&l->writer, "tare", 1);
+		json_open(&l->writer, what, '[');
+	}
+	if (strcmp(what, "events") == 0)
+		list_events(l);
+	else if (strcmp(what, "metrics") == 0)
+		done = list_metrics(l, err);
+	else if (strcmp(what, "backends") == 0)
+		list_backends(l);
+	else
+		done = list_machines(l, err);
+	if (l->json) {
+		json_close(&l->writer, ']');
+		json_close(&l->writer, '}');
+	}
+	return done;
+}
+
+int command_list(int argc, char **argv)
+{
+	static const char *const kinds[] = { "events", "metrics", "backends", "machines" };
+	struct listing l = { .style = { "", "", "", "" } };
+	struct error err = { 0 };
+	int rest, code = TARE_DONE;
+	const char *what = kinds[0];
+
+	if (!options_parse(option_rows, argc, argv, apply, &l, &rest, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (l.help)
+		return show_help();
+	if (l.json && l.names) {
+		error_set(&err, ERROR_USAGE, "--json or --names, not both");
+		return say_failed(&err, TARE_USAGE);
+	}
+	for (size_t i = 0; rest < argc && i < sizeof kinds / sizeof *kinds; i++) {
+		size_t length = strlen(kinds[i]);
+		/* "event" is as good as "events" */
+		if (strcmp(argv[rest], kinds[i]) == 0 ||
+		    (strlen(argv[rest]) == length - 1 && strncmp(argv[rest], kinds[i], length - 1) == 0)) {
+			what = kinds[i];
+			rest++;
+			break;
+		}
+	}
+	/* options may also follow the kind: 'tare list events -v' */
+	if (rest < argc && argv[rest][0] == '-') {
+		int more;
+		if (!options_parse(option_rows, argc - rest + 1, argv + rest - 1, apply, &l, &more, &err))
+			return say_failed(&err, TARE_USAGE);
+		rest += more - 1;
+	}
+	if (l.help)
+		return show_help();
+	l.words = argv + rest;
+	l.n_words = argc - rest;
+
+	say_begin_output();
+	l.style = style_of(&(struct report_options){ .colour = say_in_colour(stdout) });
+	l.width = (size_t)table_width(&(struct report_options){ .width = say_width(stdout) });
+	bool done = list_one(&l, what, &err);
+	if (!done)
+		code = say_failure(&err);
+	else if (l.shown == 0 && l.n_words && !l.json)
+		say_warning("no %s with all of these words; 'tare list %s' lists all", what, what);
+	if (l.backend)
+		l.operations->close(l.backend);
+	event_table_free(l.events);
+	int written = say_end_output();
+	return code ? code : written;
+}

@@ -1,0 +1,45 @@
+/* tare: finds the subcommand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/say.h"
+
+static int unknown(const char *word)
+{
+	struct error err = { 0 };
+	struct nearest near = { 0 };
+	if (word[0] == '-') {
+		error_set(&err, ERROR_USAGE, "unknown option '%s'", word);
+		error_hint(&err, "'tare --help' shows what there is");
+		return say_failure(&err);
+	}
+	error_set(&err, ERROR_USAGE, "unknown command '%s'", word);
+	for (const struct command_row *row = command_rows; row->name; row++)
+		nearest_consider(&near, word, row->name);
+	if (near.names[0] && near.distances[0] <= 2)
+		error_hint(&err, "did you mean 'tare %s'?", near.names[0]);
+	else
+		error_hint(&err, "to count a program's events: 'tare count %.100s ...'; else 'tare --help'", word);
+	return say_failure(&err);
+}
+
+int main(int argc, char **argv)
+{
+	static char help[] = "help", version[] = "version";
+	if (argc < 2) {
+		fputs("usage: tare COMMAND [OPTIONS] ...\n\n", stderr);
+		for (const struct command_row *row = command_rows; row->name; row++)
+			fprintf(stderr, "  %-10s %s\n", row->name, row->summary);
+		fputs("\n'tare help' says more.\n", stderr);
+		return TARE_USAGE;
+	}
+	const char *word = argv[1];
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		argv[1] = help;
+	else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		argv[1] = version;
+	const struct command_row *row = command_find(argv[1]);
+	return row ? row->run(argc - 1, argv + 1) : unknown(word);
+}

@@ -1,0 +1,172 @@
+#include "cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/str.h"
+
+static bool is_option(const struct option_row *row)
+{
+	return row->name != NULL;
+}
+
+static bool unknown(const struct option_row *rows, const char *word, size_t length, struct error *err)
+{
+	char wanted[128];
+	struct nearest near = { 0 };
+	snprintf(wanted, sizeof wanted, "%.*s", (int)length, word);
+	error_set(err, ERROR_USAGE, "unknown option '%s'", wanted);
+	size_t dashes = strspn(wanted, "-");
+	if (strlen(wanted + dashes) > 1)
+		for (const struct option_row *row = rows; row->help; row++)
+			if (is_option(row))
+				nearest_consider(&near, wanted + dashes, row->name);
+	struct str hint = { 0 };
+	/* a name that shares next to nothing helps nobody */
+	for (int i = 0; i < NEAREST_MOST && near.names[i] && near.distances[i] <= 3; i++)
+		str_appendf(&hint, "%s'--%s'", i ? ", " : "did you mean ", near.names[i]);
+	if (hint.length && !hint.failed)
+		error_hint(err, "%s?", hint.text);
+	else
+		error_hint(err, "'--help' lists the options; '--' ends them");
+	str_free(&hint);
+	return false;
+}
+
+static bool apply_row(const struct option_row *row, const char *value, options_apply *apply, void *context,
+		      struct error *err)
+{
+	struct error own = { 0 };
+	if (apply(context, row->id, value, &own))
+		return true;
+	error_set(err, own.code, "option '--%s': %s", row->name, own.text);
+	if (err)
+		memcpy(err->hint, own.hint, sizeof err->hint);
+	return false;
+}
+
+static bool needs_argument(const struct option_row *row, struct error *err)
+{
+	return error_set(err, ERROR_USAGE, "option '--%s' needs an argument: %s", row->name, row->argument);
+}
+
+static bool parse_long(const struct option_row *rows, int argc, char **argv, int *at, options_apply *apply,
+		       void *context, struct error *err)
+{
+	const char *word = argv[*at], *name = word + 2;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	for (const struct option_row *row = rows; row->help; row++) {
+		if (!is_option(row) || strlen(row->name) != length || strncmp(row->name, name, length) != 0)
+			continue;
+		if (!row->argument && value)
+			return error_set(err, ERROR_USAGE, "option '--%s' takes no argument", row->name);
+		if (row->argument && !value) {
+			if (*at + 1 >= argc)
+				return needs_argument(row, err);
+			value = argv[++*at];
+		}
+		return apply_row(row, value, apply, context, err);
+	}
+	return unknown(rows, word, length + 2, err);
+}
+
+static bool parse_letters(const struct option_row *rows, int argc, char **argv, int *at, options_apply *apply,
+			  void *context, struct error *err)
+{
+	for (const char *letter = argv[*at] + 1; *letter; letter++) {
+		const struct option_row *row = rows;
+		while (row->help && !(is_option(row) && row->letter == *letter))
+			row++;
+		if (!row->help) {
+			const char *word = argv[*at];
+			char alone[3] = { '-', *letter, '\0' };
+			/* "-verbose" was meant as a name, "-rx" was not */
+			return letter == word + 1 && word[2] ? unknown(rows, word, strlen(word), err)
+							     : unknown(rows, alone, 2, err);
+		}
+		if (!row->argument) {
+			if (!apply_row(row, NULL, apply, context, err))
+				return false;
+			continue;
+		}
+		const char *value = letter + 1;
+		if (!*value) {
+			if (*at + 1 >= argc)
+				return needs_argument(row, err);
+			value = argv[++*at];
+		}
+		return apply_row(row, value, apply, context, err);
+	}
+	return true;
+}
+
+bool options_parse(const struct option_row *rows, int argc, char **argv, options_apply *apply, void *context,
+		   int *rest, struct error *err)
+{
+	int at = 1;
+	for (; at < argc; at++) {
+		const char *word = argv[at];
+		if (word[0] != '-' || word[1] == '\0')
+			break;
+		if (strcmp(word, "--") == 0) {
+			at++;
+			break;
+		}
+		bool done = word[1] == '-' ? parse_long(rows, argc, argv, &at, apply, context, err)
+					   : parse_letters(rows, argc, argv, &at, apply, context, err);
+		if (!done)
+			return false;
+	}
+	*rest = at;
+	return true;
+}
+
+static void print_wrapped(FILE *out, const char *text, int indent, int width)
+{
+	int column = indent;
+	while (*text) {
+		int bytes = (int)strcspn(text, " ");
+		if (column > indent && column + 1 + bytes > width) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		}
+		column += fprintf(out, "%s%.*s", column > indent ? " " : "", bytes, text);
+		text += bytes;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
+void options_help(const struct option_row *rows, FILE *out)
+{
+	enum { INDENT = 28, WIDTH = 79 };
+	for (const struct option_row *row = rows; row->help; row++) {
+		if (!is_option(row)) {
+			fprintf(out, "\n%s:\n", row->help);
+			continue;
+		}
+		int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
+					 : fprintf(out, "      --%s", row->name);
+		if (row->argument)
+			column += fprintf(out, " %s", row->argument);
+		if (column + 2 > INDENT) {
+			fputc('\n', out);
+			column = 0;
+		}
+		fprintf(out, "%*s", INDENT - column, "");
+		print_wrapped(out, row->help, INDENT, WIDTH);
+	}
+}
+
+bool options_number(const char *value, unsigned long long least, unsigned long long most, unsigned long long *out,
+		    struct error *err)
+{
+	unsigned long long number;
+	if (!str_to_u64(value, &number) || number < least || number > most)
+		return error_set(err, ERROR_USAGE, "'%s' is not a whole number from %llu to %llu", value, least,
+				 most);
+	*out = number;
+	return true;
+}

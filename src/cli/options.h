@@ -1,0 +1,38 @@
+/* Command lines: a table of options in, calls and help text out.
+ *
+ * 1. Options end at the first word that is not one, or after "--"; so a program's options stay its own.
+ * 2. "-r5", "-r 5", "-vv", "--name value" and "--name=value" are understood; names are not abbreviated.
+ * 3. What --help prints comes from the same rows as what is parsed. */
+#ifndef TARE_CLI_OPTIONS_H
+#define TARE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct option_row {
+	char letter;          /* 'r', or 0 */
+	const char *name;     /* "repetitions"; NULL in a row that is a heading or ends the table */
+	const char *argument; /* "N" in help; NULL: takes none */
+	const char *help;     /* may be longer than a line; of a heading: its text; NULL ends the table */
+	int id;               /* for apply() */
+};
+
+/* Called for each option in order; value is NULL for options without an argument and borrowed otherwise (it lives
+ * as long as argv). The error's text need not name the option: it is put in front. */
+typedef bool options_apply(void *context, int id, const char *value, struct error *err);
+
+/* Parses argv[1 …]. *rest becomes the index of the first word that is not an option (argc when none is left). An
+ * unknown option is an error with the nearest names. */
+bool options_parse(const struct option_row *rows, int argc, char **argv, options_apply *apply, void *context,
+		   int *rest, struct error *err);
+
+/* The table as help text, at most 80 columns wide. */
+void options_help(const struct option_row *rows, FILE *out);
+
+/* Checked values. `most` is inclusive. */
+bool options_number(const char *value, unsigned long long least, unsigned long long most, unsigned long long *out,
+		    struct error *err);
+
+#endif

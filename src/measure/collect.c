@@ -1,0 +1,152 @@
+/* From one execution's readings to the series' counts: scaling happens here, and nowhere else. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/execution.h"
+#include "measure/session.h"
+
+/* The series of a row, added when it is new; NULL when memory ran out. */
+static struct series *row_series(struct session *s, size_t event, pid_t tid, int cpu)
+{
+	for (size_t i = s->n_events; i < s->series.count; i++) {
+		struct series *candidate = &s->series.items[i];
+		if (candidate->event == event && candidate->tid == tid && candidate->cpu == cpu)
+			return candidate;
+	}
+	struct series row = { .event = event, .is_row = true, .tid = tid, .cpu = cpu };
+	row.counts = calloc(s->options.repetitions, sizeof *row.counts);
+	if (!row.counts || !vec_push(&s->series, row)) {
+		free(row.counts);
+		return NULL;
+	}
+	return &s->series.items[s->series.count - 1];
+}
+
+/* Did the counter wait while the program started? Then a kernel-level event has no upper bound: exec is most of
+ * the kernel's work in many programs, and nothing later is like it. */
+static bool start_hidden(const struct session *s, const struct event *event, const struct slices *slices)
+{
+	return s->target->kind == TARGET_COMMAND && event->levels == LEVEL_KERNEL && slices && slices->count > 0 &&
+	       slices->items[0].running_ns < slices->items[0].enabled_ns;
+}
+
+/* Fills *count from a reading; slices may be NULL. */
+static void count_reading(const struct session *s, const struct event *event, struct count *count,
+			  const struct reading *r, const struct slices *slices)
+{
+	double confidence = s->options.confidence;
+	double raw = (double)r->count_raw;
+	*count = (struct count){ .value = raw,
+				 .low = raw,
+				 .high = raw,
+				 .share = 1,
+				 .reached = true,
+				 .state = (unsigned char)r->state,
+				 .source = (unsigned char)r->source };
+	if (r->state != READING_COUNTED) {
+		count->share = 0;
+		return;
+	}
+	if (r->enabled_ns > 0 && r->running_ns == 0 && r->count_raw == 0) {
+		count->state = READING_NEVER_RAN;
+		count->share = 0;
+		return;
+	}
+	if (r->running_ns >= r->enabled_ns)
+		return;
+	struct slice whole = { raw, (double)r->enabled_ns, (double)r->running_ns };
+	struct interval scaled;
+	bool done = slices ? stats_multiplex(slices->items, slices->count, confidence, &scaled)
+			   : stats_multiplex(&whole, 1, confidence, &scaled);
+	if (!done) {
+		count->state = READING_NEVER_RAN;
+		return;
+	}
+	count->value = scaled.value;
+	count->low = scaled.low;
+	count->high = start_hidden(s, event, slices) ? INFINITY : scaled.high;
+	count->share = (float)((double)r->running_ns / (double)r->enabled_ns);
+	count->source = SOURCE_SCALED;
+}
+
+/* Adds a row to the sum. What is missing in one row is missing in the sum; a thread that never ran, and was
+ * never to run, is not missing. */
+static void add_row(struct reading *sum, const struct reading *row)
+{
+	sum->enabled_ns += row->enabled_ns;
+	sum->running_ns += row->running_ns;
+	if (row->state == READING_COUNTED) {
+		sum->count_raw += row->count_raw;
+		sum->source = row->source;
+		if (sum->state == READING_NEVER_RAN) {
+			sum->state = READING_COUNTED;
+			sum->why = NULL;
+		}
+	} else if (row->state != READING_NEVER_RAN) {
+		sum->state = row->state;
+		sum->why = row->why;
+	} else if (sum->state == READING_NEVER_RAN && !sum->why) {
+		sum->why = row->why;
+	}
+}
+
+static bool keep(struct session *s, struct series *series, size_t repetition, const struct reading *r,
+		 const struct slices *slices, bool partial)
+{
+	struct count *count = &series->counts[repetition];
+	count_reading(s, &s->events[series->event], count, r, slices);
+	count->partial = partial;
+	if (count->state == READING_COUNTED || series->why)
+		return true;
+	const char *why = r->why ? r->why : "the counter never ran";
+	series->why = arena_strdup(&s->result->arena, why);
+	return series->why != NULL;
+}
+
+bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x)
+{
+	const struct run *run = &x->run;
+	*session_account(s, pass, repetition) = (struct account){
+		.complete = !run->interrupted,
+		.known = s->target->kind == TARGET_COMMAND && !x->still_running && !x->status_lost,
+		.shown = !x->silent,
+		.wait_status = run->wait_status,
+		.elapsed_ns = run->elapsed_ns,
+		.user_ns = run->user_ns,
+		.system_ns = run->system_ns,
+		.peak_memory_bytes = run->peak_memory_bytes,
+		.minor_faults = run->minor_faults,
+		.major_faults = run->major_faults,
+		.voluntary_switches = run->voluntary_switches,
+		.involuntary_switches = run->involuntary_switches,
+		.steal_ns = run->steal_ns,
+	};
+	for (size_t i = 0; i < x->n_events; i++) {
+		size_t event = s->pass_event_index[s->pass_start[pass] + i];
+		struct reading sum = { .state = READING_NEVER_RAN, .cpu = -1 };
+		for (size_t row = 0; row < run->n_rows; row++) {
+			const struct reading *r = &run->readings[row * x->n_events + i];
+			add_row(&sum, r);
+			if (!s->target->per_thread && !s->target->per_cpu)
+				continue;
+			struct series *series = row_series(s, event, r->tid, r->cpu);
+			if (!series || !keep(s, series, repetition, r, NULL, run->interrupted))
+				return false;
+		}
+		if (!keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
+			  run->interrupted))
+			return false;
+	}
+	return true;
+}
+
+bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value)
+{
+	if (s->by_account[event]) {
+		const struct account *account = session_account(s, pass, repetition);
+		return account->complete && account_value(account, &s->events[event], value);
+	}
+	const struct count *count = &s->series.items[event].counts[repetition];
+	*value = count->value;
+	return count->reached && !count->partial && count->state == READING_COUNTED;
+}

@@ -1,0 +1,359 @@
+/* measure_count(): what is asked for is split into passes, executed, and turned into a result.
+ *
+ *     ask ──► split ──► warm up ──► for each repetition: for each pass: execute, collect ──► report
+ *
+ * The order is run_p5mon's (Safford, section 4.2): passes of one repetition are neighbours in time, so that a slow
+ * change of the machine's state spreads over all events alike. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "measure/execution.h"
+#include "measure/session.h"
+
+static const uint64_t SLICE_DEFAULT_NS = 10000000u;
+/* Bounds memory, and catches slips: at a millisecond each this is a quarter of an hour. */
+static const size_t EXECUTIONS_MOST = 1000000;
+
+static bool check_options(const struct measure_options *options, struct error *err)
+{
+	if (options->size < sizeof *options)
+		return error_set(err, ERROR_USAGE, "measure options of an older version (%zu bytes, not %zu)",
+				 options->size, sizeof *options);
+	const unsigned char *bytes = (const unsigned char *)options;
+	for (size_t i = sizeof *options; i < options->size; i++)
+		if (bytes[i])
+			return error_set(err, ERROR_USAGE, "measure options of a newer version");
+	if (options->repetitions < 1)
+		return error_set(err, ERROR_USAGE, "the number of repetitions must be at least 1");
+	if (!(options->confidence > 0 && options->confidence < 1))
+		return error_set(err, ERROR_USAGE, "the confidence must be between 0 and 1");
+	return true;
+}
+
+/* Who counts each event: the backend (pass 0 for now), the account, or nobody. */
+static bool ask(struct session *s)
+{
+	struct arena *arena = &s->result->arena;
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct event *event = &s->events[i];
+		const struct event_definition *row = event->definition;
+		struct availability answer = { .state = READING_UNSUPPORTED };
+		const char *lack = account_lacks(event, s->target);
+		s->pass_of[i] = PASS_NONE;
+		bool account_only = row && row->counted_by == COUNTED_BY_PROCESS;
+		if (!account_only) {
+			s->operations->available(s->backend, event, &answer);
+			if (answer.state == READING_COUNTED) {
+				s->pass_of[i] = 0;
+				continue;
+			}
+		}
+		if (!lack) {
+			s->by_account[i] = true;
+			continue;
+		}
+		const char *why = account_only ? lack : answer.why[0] ? answer.why : "not available here";
+		s->series.items[i].why = arena_strdup(arena, why);
+		if (!s->series.items[i].why)
+			return false;
+		if (!account_only && answer.remedy[0] && !(s->remedies[i] = arena_strdup(arena, answer.remedy)))
+			return false;
+	}
+	return true;
+}
+
+/* Splits what the backend counts into passes. */
+static bool split(struct session *s)
+{
+	size_t n = 0;
+	const struct event **wanted = calloc(s->n_events + 1, sizeof *wanted);
+	size_t *place = calloc(s->n_events + 1, sizeof *place), *group = calloc(s->n_events + 1, sizeof *group);
+	s->pass_events = calloc(s->n_events + 1, sizeof *s->pass_events);
+	s->pass_event_index = calloc(s->n_events + 1, sizeof *s->pass_event_index);
+	s->pass_start = calloc(s->n_events + 2, sizeof *s->pass_start);
+	bool done = wanted && place && group && s->pass_events && s->pass_event_index && s->pass_start;
+	if (!done)
+		goto out;
+	for (size_t i = 0; i < s->n_events; i++) {
+		if (s->pass_of[i] == PASS_NONE)
+			continue;
+		wanted[n] = &s->events[i];
+		place[n++] = i;
+	}
+	/* A plain run needs to know only whether it fits; how many groups there would be is asked for when a remark
+	 * needs it. One event that works fits. */
+	size_t groups = n < 2 ? n : 1;
+	if (s->options.repetitions > 1 || s->options.several_runs)
+		groups = measure_plan(s->operations, s->backend, wanted, n, group);
+	else
+		s->multiplexed = n > 1 && !s->operations->fits(s->backend, wanted, n);
+	s->passes = groups ? groups : 1;
+	size_t next = 0;
+	for (size_t pass = 0; pass < s->passes; pass++) {
+		s->pass_start[pass] = next;
+		for (size_t i = 0; i < n; i++) {
+			if (group[i] != pass)
+				continue;
+			s->pass_events[next] = wanted[i];
+			s->pass_event_index[next++] = place[i];
+			s->pass_of[place[i]] = pass;
+		}
+	}
+	s->pass_start[s->passes] = next;
+out:
+	free(wanted);
+	free(place);
+	free(group);
+	return done;
+}
+
+static bool begin(struct session *s)
+{
+	size_t n = s->n_events + 1;
+	s->by_account = calloc(n, sizeof *s->by_account);
+	s->pass_of = calloc(n, sizeof *s->pass_of);
+	s->remedies = calloc(n, sizeof *s->remedies);
+	if (!s->by_account || !s->pass_of || !s->remedies)
+		return false;
+	for (size_t i = 0; i < s->n_events; i++)
+		if (!vec_push(&s->series, ((struct series){ .event = i, .cpu = -1 })))
+			return false;
+	return true;
+}
+
+/* The executions' number is known only now. */
+static bool make_room(struct session *s, struct error *err)
+{
+	size_t repetitions = s->options.repetitions, most = EXECUTIONS_MOST / s->passes;
+	if (repetitions > most || s->options.warm_ups > EXECUTIONS_MOST) {
+		error_set(err, ERROR_LIMIT,
+			  "%zu repetitions of %zu pass%s and %zu warm-ups are more than %zu executions",
+			  repetitions, s->passes, s->passes == 1 ? "" : "es", s->options.warm_ups,
+			  EXECUTIONS_MOST);
+		return error_hint(err, "ask for fewer repetitions, or for fewer events");
+	}
+	s->warm_ups = s->options.has_warm_ups ? s->options.warm_ups : repetitions * s->passes > 1 ? 1 : 0;
+	s->accounts = calloc(repetitions * s->passes, sizeof *s->accounts);
+	if (!s->accounts)
+		return error_no_memory(err);
+	for (size_t i = 0; i < s->n_events; i++) {
+		s->series.items[i].counts = calloc(repetitions, sizeof(struct count));
+		if (!s->series.items[i].counts)
+			return error_no_memory(err);
+	}
+	return true;
+}
+
+static void tell_progress(const struct session *s, size_t execution, size_t executions, uint64_t begin_ns)
+{
+	if (!s->options.progress)
+		return;
+	bool warm_up = execution < s->warm_ups;
+	size_t counted = warm_up ? 0 : execution - s->warm_ups, pass = counted % s->passes;
+	double elapsed = (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
+	struct measure_progress progress = {
+		.execution = execution + 1,
+		.executions = executions,
+		.warm_up = warm_up,
+		.repetition = counted / s->passes,
+		.pass = pass,
+		.passes = s->passes,
+		.events = s->pass_events + s->pass_start[pass],
+		.n_events = s->pass_start[pass + 1] - s->pass_start[pass],
+		.elapsed_seconds = elapsed,
+		.left_seconds = execution ? elapsed / (double)execution * (double)(executions - execution) : -1,
+	};
+	s->options.progress(s->options.progress_context, &progress);
+}
+
+/* What is left to say when executions ended early: the reason is a note, what was measured stays. */
+static bool stopped(struct session *s, const struct error *reason, struct error *err)
+{
+	struct result *result = s->result;
+	if (result->executions <= s->warm_ups) {
+		if (err)
+			*err = *reason;
+		return false;
+	}
+	return session_note(s, "stopped after %zu executions: %s", result->executions, reason->text) ||
+	       error_no_memory(err);
+}
+
+/* All executions. False when nothing was measured, with the reason. */
+static bool execute(struct session *s, struct streams *streams, struct waiter *waiter, struct error *err)
+{
+	struct result *result = s->result;
+	const struct command *command = s->target->command;
+	size_t executions = s->warm_ups + s->options.repetitions * s->passes;
+	uint64_t begin_ns = clock_now_ns(&s->clock);
+	bool done = true;
+
+	for (size_t i = 0; i < executions && done && !result->interrupted; i++) {
+		size_t counted = i < s->warm_ups ? 0 : i - s->warm_ups;
+		size_t pass = counted % s->passes, repetition = counted / s->passes;
+		struct error reason = { 0 };
+		struct command own = command ? *command : (struct command){ 0 };
+		struct target target = *s->target;
+		if (waiter_interrupted(waiter)) {
+			result->interrupted = true;
+			break;
+		}
+		tell_progress(s, i, executions, begin_ns);
+		struct execution x = {
+			.operations = s->operations,
+			.backend = s->backend,
+			.target = &target,
+			.events = s->pass_events + s->pass_start[pass],
+			.n_events = s->pass_start[pass + 1] - s->pass_start[pass],
+			.slice_ns = s->multiplexed && i >= s->warm_ups
+					? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
+					: 0,
+			.delay_ns = command ? 0 : s->options.delay_ns,
+			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
+			.streams = streams,
+			.waiter = waiter,
+		};
+		if (command)
+			target.command = &own;
+		if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) ||
+		    !execution_run(&x, &reason)) {
+			done = stopped(s, &reason, err);
+			break;
+		}
+		result->executions++;
+		result->wait_status = x.run.wait_status;
+		result->interrupted = x.run.interrupted;
+		if (i >= s->warm_ups) {
+			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
+			if (done && !x.run.interrupted && pass + 1 == s->passes)
+				result->repetitions_done++;
+		}
+		if (done && x.still_running)
+			done =
+			    session_note(s, "the program did not end within 2 s of the interrupt and runs on") ||
+			    error_no_memory(err);
+		execution_free(&x);
+	}
+	result->elapsed_seconds = (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
+	if (done && result->executions <= s->warm_ups)
+		return error_set(err, ERROR_SYSTEM, "interrupted before anything was measured");
+	return done;
+}
+
+static bool describe_target(struct session *s)
+{
+	struct result *result = s->result;
+	struct arena *arena = &result->arena;
+	const struct target *target = s->target;
+	if (target->command) {
+		size_t n = 0;
+		while (target->command->argv[n])
+			n++;
+		char const **command = arena_alloc(arena, (n + 1) * sizeof *command);
+		for (size_t i = 0; command && i < n; i++)
+			if (!(command[i] = arena_strdup(arena, target->command->argv[i])))
+				return false;
+		result->command = command;
+		if (!command)
+			return false;
+	}
+	if (target->kind == TARGET_COMMAND)
+		return true;
+	struct str text = { 0 };
+	if (target->kind == TARGET_CPUS) {
+		str_append(&text, target->n_cpus == 0 ? "all CPUs" : target->n_cpus == 1 ? "CPU" : "CPUs");
+		for (size_t i = 0; i < target->n_cpus; i++)
+			str_appendf(&text, "%s %d", i ? "," : "", target->cpus[i]);
+	} else {
+		str_append(&text, target->kind == TARGET_THREADS ? "thread" : "process");
+		if (target->n_pids > 1)
+			str_append(&text, target->kind == TARGET_THREADS ? "s" : "es");
+		for (size_t i = 0; i < target->n_pids; i++)
+			str_appendf(&text, "%s %d", i ? "," : "", (int)target->pids[i]);
+	}
+	result->target = text.failed ? NULL : arena_strdup(arena, text.text);
+	str_free(&text);
+	return result->target != NULL;
+}
+
+static bool report(struct session *s)
+{
+	struct result *result = s->result;
+	result->repetitions = s->options.repetitions;
+	result->warm_ups = s->warm_ups;
+	result->passes = s->passes;
+	result->confidence = s->options.confidence;
+	return describe_target(s) && measure_machine_facts(&result->arena, &result->machine) &&
+	       session_estimate(s) && session_derive(s) && session_name_outliers(s) && session_remark(s);
+}
+
+static void end(struct session *s)
+{
+	for (size_t i = 0; i < s->series.count; i++)
+		free(s->series.items[i].counts);
+	vec_free(&s->series);
+	vec_free(&s->notes);
+	free(s->by_account);
+	free(s->pass_of);
+	free(s->remedies);
+	free(s->pass_events);
+	free(s->pass_event_index);
+	free(s->pass_start);
+	free(s->accounts);
+}
+
+bool measure_count(const struct backend_operations *operations, struct backend *backend,
+		   const struct target *target, const struct event *events, size_t n_events,
+		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
+		   struct result **out, struct error *err)
+{
+	*out = NULL;
+	if (!check_options(options, err))
+		return false;
+
+	bool done = false;
+	struct session s = { .operations = operations,
+			     .backend = backend,
+			     .target = target,
+			     .events = events,
+			     .n_events = n_events,
+			     .metrics = metrics,
+			     .n_metrics = n_metrics,
+			     .options = *options,
+			     .clock = options->clock ? *options->clock : clock_monotonic() };
+	struct streams streams = { .copy_fd = -1, .sink_fd = -1 };
+	struct waiter waiter;
+	struct rusage own;
+	waiter_open(&waiter, options->interrupt, &s.clock);
+	if (getrusage(RUSAGE_SELF, &own) == 0)
+		s.own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
+	s.result = result_new();
+	if (!s.result || !begin(&s) || !ask(&s) || !split(&s)) {
+		error_no_memory(err);
+		goto out;
+	}
+	s.result->started_unix = (uint64_t)time(NULL);
+	if (!make_room(&s, err) ||
+	    !streams_open(&streams, target->command, options->program_output,
+			  s.warm_ups + options->repetitions * s.passes, options->interrupt, err))
+		goto out;
+	if (streams.note && !session_note(&s, "%s", streams.note)) {
+		error_no_memory(err);
+		goto out;
+	}
+	if (!execute(&s, &streams, &waiter, err))
+		goto out;
+	done = report(&s) || error_no_memory(err);
+out:
+	streams_close(&streams);
+	waiter_close(&waiter);
+	end(&s);
+	if (done)
+		*out = s.result;
+	else
+		result_free(s.result);
+	return done;
+}

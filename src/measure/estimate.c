@@ -1,0 +1,180 @@
+/* From series to estimates.
+ *
+ * - One execution that counted all the time: value = low = high, and no interval: one run says nothing of the
+ *   spread.
+ * - One execution that counted part of the time: the interval of stats_multiplex().
+ * - Several: mean and t-interval over the repetitions; where some of them were scaled, the interval also holds the
+ *   mean of the scalings' own ends. A count's interval does not reach below 0.
+ * - What an interrupt cut short is used only where nothing complete is there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/session.h"
+#include "stats/stats.h"
+
+static const char *level_text(const struct event *event)
+{
+	switch (event->levels) {
+	case LEVEL_USER: return "user";
+	case LEVEL_KERNEL: return "kernel";
+	default: return "user+kernel";
+	}
+}
+
+/* The counts of one series as they are used: account events are turned into counts. */
+static struct count count_of(const struct session *s, const struct series *series, size_t repetition)
+{
+	if (!s->by_account[series->event])
+		return series->counts[repetition];
+	const struct account *account = session_account(s, 0, repetition);
+	struct count count = { .share = 1,
+			       .state = READING_FAILED,
+			       .source = SOURCE_OS,
+			       .reached = account->elapsed_ns > 0,
+			       .partial = !account->complete };
+	if (count.reached && account_value(account, &s->events[series->event], &count.value)) {
+		count.state = READING_COUNTED;
+		count.low = count.high = count.value;
+	}
+	return count;
+}
+
+/* Picks the counts that the estimate rests on; returns how many, and of how many executions. */
+static size_t pick(const struct session *s, const struct series *series, struct count *picked, size_t *reached)
+{
+	size_t n = 0;
+	*reached = 0;
+	for (int partial = 0; partial <= 1 && n == 0; partial++) {
+		for (size_t r = 0; r < s->options.repetitions; r++) {
+			struct count count = count_of(s, series, r);
+			if (!count.reached || count.partial != (bool)partial)
+				continue;
+			++*reached;
+			if (count.state == READING_COUNTED)
+				picked[n++] = count;
+		}
+	}
+	return n;
+}
+
+/* Sets value, low, high, has_interval and source from n >= 1 counts; e->runs holds their values. */
+static void fill_values(struct estimate *e, const struct count *counts, size_t n)
+{
+	double low_sum = 0, high_sum = 0, share_sum = 0;
+	bool scaled = false;
+	e->source = counts[0].source;
+	for (size_t i = 0; i < n; i++) {
+		low_sum += counts[i].low;
+		high_sum += counts[i].high;
+		share_sum += counts[i].share;
+		if (counts[i].source == SOURCE_SCALED) {
+			scaled = true;
+			e->source = SOURCE_SCALED;
+		}
+	}
+	e->share_running = share_sum / (double)n;
+	e->value = stats_mean(e->runs, n);
+	e->low = low_sum / (double)n;
+	e->high = high_sum / (double)n;
+	e->has_interval = scaled;
+	struct interval interval;
+	if (!stats_mean_interval(e->runs, n, e->confidence, &interval))
+		return;
+	/* without scaling low = high = value before this, so that the t-interval is what remains */
+	e->low = fmin(e->low, fmax(interval.low, 0));
+	e->high = fmax(e->high, interval.high);
+	e->has_interval = true;
+}
+
+/* The kernel counts into a program's peak memory what the process held before its exec, a copy of tare itself
+ * (linux/fs/exec.c, exec_mmap: setmax_mm_hiwater_rss). A peak not above tare's own is only an upper bound. */
+static bool hidden_by_tare(const struct session *s, const struct event *event, double value)
+{
+	return event->definition && strcmp(event->definition->name, "peak-memory") == 0 &&
+	       value <= (double)s->own_peak_bytes;
+}
+
+static bool remark_on(struct session *s, const struct series *series, struct estimate *e, size_t reached)
+{
+	struct arena *arena = &s->result->arena;
+	if (e->n_runs < reached)
+		e->note = arena_printf(arena, "%zu of %zu runs gave no count: %s", reached - e->n_runs, reached,
+				       series->why ? series->why : "not known");
+	else if (s->by_account[series->event] && hidden_by_tare(s, &s->events[series->event], e->value))
+		e->note = "an upper bound: tare's own memory, which the kernel counts in, is not smaller";
+	else if (e->has_interval && isinf(e->high))
+		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
+			  : s->events[series->event].levels == LEVEL_KERNEL
+			      ? "the program's start, or too much of the rest, was not counted: no upper bound"
+			      : "counted in too few slices to bound the rest";
+	else
+		return true;
+	return e->note != NULL;
+}
+
+/* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
+static bool estimate_series(struct session *s, const struct series *series, struct count *scratch,
+			    struct estimate *e)
+{
+	struct arena *arena = &s->result->arena;
+	const struct event *event = &s->events[series->event];
+	bool account = s->by_account[series->event];
+	size_t reached;
+
+	*e = (struct estimate){
+		.event = arena_strdup(arena, event->label),
+		.unit = arena_strdup(arena, event->definition ? event->definition->unit : "events"),
+		.level = account ? "" : level_text(event),
+		.confidence = s->options.confidence,
+		.tid = series->tid,
+		.cpu = series->is_row ? series->cpu : -1,
+	};
+	if (!e->event || !e->unit)
+		return false;
+	size_t n = pick(s, series, scratch, &reached);
+	if (n == 0) {
+		e->why = series->why              ? series->why
+			 : s->result->interrupted ? "not reached before the interrupt"
+						  : "no run gave a count";
+		e->note = s->remedies[series->event];
+		if (!e->note && s->multiplexed && reached > 0)
+			e->note = "it had no turn on the counters; --several-runs would count it";
+		return true;
+	}
+	e->known = true;
+	e->n_runs = n;
+	e->runs = arena_alloc(arena, n * sizeof *e->runs);
+	if (!e->runs)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		e->runs[i] = scratch[i].value;
+	fill_values(e, scratch, n);
+	return remark_on(s, series, e, reached);
+}
+
+bool session_estimate(struct session *s)
+{
+	struct result *result = s->result;
+	bool done = false;
+	struct count *scratch = calloc(s->options.repetitions, sizeof *scratch);
+	result->estimates = arena_alloc(&result->arena, (s->series.count + 1) * sizeof *result->estimates);
+	if (!scratch || !result->estimates)
+		goto out;
+	for (size_t event = 0; event < s->n_events; event++) {
+		if (!estimate_series(s, &s->series.items[event], scratch,
+				     &result->estimates[result->n_estimates++]))
+			goto out;
+		for (size_t i = s->n_events; i < s->series.count; i++) {
+			if (s->series.items[i].event != event)
+				continue;
+			if (!estimate_series(s, &s->series.items[i], scratch,
+					     &result->estimates[result->n_estimates++]))
+				goto out;
+		}
+	}
+	done = true;
+out:
+	free(scratch);
+	return done;
+}

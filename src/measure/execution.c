@@ -1,0 +1,218 @@
+#include "measure/execution.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static const uint64_t TRIM_NS = 100000000u;
+/* The first reading is early, within the first turn of 4 ms that the kernel gives a group: it tells whether the
+ * counter saw the program start. */
+static const uint64_t FIRST_SLICE_NS = 2000000u;
+
+/* Time that the hypervisor took from all CPUs since boot (proc(5), /proc/stat, 8th number of "cpu"); 0 where
+ * the kernel does not say. */
+static uint64_t steal_now_ns(void)
+{
+	/* the first line is all that is needed; the file grows with the CPUs and interrupts */
+	char line[512];
+	unsigned long long n[8] = { 0 };
+	FILE *stat = fopen("/proc/stat", "re");
+	if (!stat)
+		return 0;
+	if (fgets(line, sizeof line, stat))
+		sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3], &n[4],
+		       &n[5], &n[6], &n[7]);
+	fclose(stat);
+	long ticks = sysconf(_SC_CLK_TCK);
+	return ticks > 0 ? n[7] * (1000000000u / (unsigned long)ticks) : 0;
+}
+
+static void join_neighbours(struct slices *s)
+{
+	size_t half = s->count / 2;
+	for (size_t i = 0; i < half; i++) {
+		const struct slice *a = &s->items[2 * i], *b = a + 1;
+		s->items[i] = (struct slice){ a->count + b->count, a->enabled_ns + b->enabled_ns,
+					      a->running_ns + b->running_ns };
+	}
+	if (s->count % 2)
+		s->items[half++] = s->items[s->count - 1];
+	s->count = half;
+}
+
+/* Appends what was counted since the reading before. */
+static void add_slice(struct slices *s, const struct reading *reading)
+{
+	/* a counter that has not run yet has no count, but its enabled time is known */
+	bool ran = reading->state == READING_COUNTED;
+	struct slice now = { .count = ran ? (double)reading->count_raw : 0,
+			     .enabled_ns = (double)reading->enabled_ns,
+			     .running_ns = ran ? (double)reading->running_ns : 0 };
+	struct slice *difference = &s->items[s->count++];
+	*difference = (struct slice){ now.count - s->before.count, now.enabled_ns - s->before.enabled_ns,
+				      now.running_ns - s->before.running_ns };
+	/* sums over threads are not read at one instant: a difference can come out a little below 0 */
+	if (difference->count < 0)
+		difference->count = 0;
+	if (difference->running_ns < 0)
+		difference->running_ns = 0;
+	if (difference->enabled_ns < difference->running_ns)
+		difference->enabled_ns = difference->running_ns;
+	s->before = now;
+}
+
+static void take_slice(struct execution *x, const struct reading *readings)
+{
+	for (size_t i = 0; i < x->n_events; i++)
+		add_slice(&x->slices[i], &readings[i]);
+	if (++x->n_slices < SLICES_MOST)
+		return;
+	for (size_t i = 0; i < x->n_events; i++)
+		join_neighbours(&x->slices[i]);
+	x->n_slices = (x->n_slices + 1) / 2;
+	x->slice_every *= 2;
+}
+
+static void tick(void *context, uint64_t now, uint64_t *tick_ns)
+{
+	struct execution *x = context;
+	if (x->slices && !x->sampling_failed && now >= x->next_slice) {
+		if (x->operations->sample(x->counting, x->sampled, NULL))
+			take_slice(x, x->sampled);
+		else
+			x->sampling_failed = true; /* what is left becomes one long slice at the end */
+		x->next_slice = now + x->slice_every;
+	}
+	if (x->silent && now >= x->next_trim) {
+		streams_trim(x->streams);
+		x->next_trim = now + TRIM_NS;
+	}
+	uint64_t next = UINT64_MAX;
+	if (x->slices && !x->sampling_failed)
+		next = x->next_slice;
+	if (x->silent && x->next_trim < next)
+		next = x->next_trim;
+	*tick_ns = next == UINT64_MAX ? 0 : next > now ? next - now : 1;
+}
+
+/* The last slice ends where the readings of stop() do. Rows are added up: slices are of all together. */
+static void last_slice(struct execution *x)
+{
+	for (size_t i = 0; i < x->n_events; i++) {
+		struct reading sum = { .state = READING_NEVER_RAN };
+		for (size_t row = 0; row < x->run.n_rows; row++) {
+			const struct reading *r = &x->run.readings[row * x->n_events + i];
+			sum.enabled_ns += r->enabled_ns;
+			if (r->state != READING_COUNTED)
+				continue;
+			sum.state = READING_COUNTED;
+			sum.count_raw += r->count_raw;
+			sum.running_ns += r->running_ns;
+		}
+		add_slice(&x->slices[i], &sum);
+	}
+	x->n_slices++;
+}
+
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static void keep_account(struct run *run, const struct waited *waited)
+{
+	const struct rusage *u = &waited->usage;
+	run->wait_status = waited->status;
+	run->user_ns = ns_of(u->ru_utime);
+	run->system_ns = ns_of(u->ru_stime);
+	run->peak_memory_bytes = (uint64_t)u->ru_maxrss * 1024;
+	run->minor_faults = (uint64_t)u->ru_minflt;
+	run->major_faults = (uint64_t)u->ru_majflt;
+	run->voluntary_switches = (uint64_t)u->ru_nvcsw;
+	run->involuntary_switches = (uint64_t)u->ru_nivcsw;
+}
+
+static bool make_room_for_slices(struct execution *x)
+{
+	x->slices = calloc(x->n_events, sizeof *x->slices);
+	x->sampled = calloc(x->n_events, sizeof *x->sampled);
+	if (!x->slices || !x->sampled)
+		return false;
+	for (size_t i = 0; i < x->n_events; i++) {
+		/* one more than the most for the last one */
+		x->slices[i].items = malloc((SLICES_MOST + 1) * sizeof *x->slices[i].items);
+		if (!x->slices[i].items)
+			return false;
+	}
+	return true;
+}
+
+bool execution_run(struct execution *x, struct error *err)
+{
+	const struct clock *clock = x->waiter->clock;
+	struct waited waited;
+	bool done = false;
+
+	x->run = (struct run){ 0 };
+	if (x->slice_ns && x->n_events && !make_room_for_slices(x)) {
+		error_no_memory(err);
+		goto out;
+	}
+	if (!x->operations->prepare(x->backend, x->target, x->events, x->n_events, &x->counting, err))
+		goto out;
+
+	uint64_t steal = x->want_steal ? steal_now_ns() : 0;
+	uint64_t begin = clock_now_ns(clock);
+	if (!x->operations->go(x->counting, err))
+		goto out;
+	x->slice_every = x->slice_ns;
+	uint64_t first_slice = x->slice_ns < FIRST_SLICE_NS ? x->slice_ns : FIRST_SLICE_NS;
+	x->next_slice = begin + first_slice;
+	x->next_trim = begin + TRIM_NS;
+	uint64_t first_tick = x->slices ? first_slice : x->silent ? TRIM_NS : 0;
+	struct wait_for what = { .process = x->operations->process(x->counting),
+				 .target = x->target,
+				 .delay_ns = x->delay_ns,
+				 .tick_ns = first_tick,
+				 .tick = tick,
+				 .context = x };
+	wait_until(x->waiter, &what, &waited);
+	x->run.elapsed_ns = clock_now_ns(clock) - begin;
+	if (x->want_steal)
+		x->run.steal_ns = steal_now_ns() - steal;
+
+	if (waited.ended)
+		keep_account(&x->run, &waited);
+	x->status_lost = waited.lost;
+	x->still_running = what.process > 0 && !waited.ended && !waited.lost;
+	/* without a program and a delay, an interrupt is how a measurement ends */
+	x->run.interrupted = waited.interrupted && (what.process > 0 || x->delay_ns > 0);
+	if (x->still_running)
+		x->run.wait_status = SIGINT; /* as wait(2) encodes a death by it: what the user asked for */
+	if (!x->operations->stop(x->counting, &x->run, err))
+		goto out;
+	if (x->slices)
+		last_slice(x);
+	done = true;
+out:
+	if (x->counting)
+		x->operations->end(x->counting);
+	x->counting = NULL;
+	if (!done)
+		execution_free(x);
+	return done;
+}
+
+void execution_free(struct execution *x)
+{
+	run_free(&x->run);
+	for (size_t i = 0; x->slices && i < x->n_events; i++)
+		free(x->slices[i].items);
+	free(x->slices);
+	free(x->sampled);
+	x->slices = NULL;
+	x->sampled = NULL;
+}

@@ -1,0 +1,59 @@
+/* One execution (or one window of an attached measurement) under one group of events.
+ *
+ *     prepare ──► go ──► wait, reading multiplexed counters every slice ──► stop
+ *
+ * 1. The execution's struct run is complete when execution_run() is true, whatever became of the program.
+ * 2. Slices are kept for groups that do not fit only. Their number is bounded: when SLICES_MOST is reached,
+ *    neighbours are joined and the time between reads doubles. */
+#ifndef TARE_MEASURE_EXECUTION_H
+#define TARE_MEASURE_EXECUTION_H
+
+#include "backend/backend.h"
+#include "measure/streams.h"
+#include "measure/waiting.h"
+#include "result/result.h"
+#include "stats/stats.h"
+
+enum { SLICES_MOST = 2048 };
+
+/* How one event's counter was read over the execution: cumulative readings become differences. */
+struct slices {
+	struct slice *items;
+	size_t count;
+	struct slice before; /* the last cumulative reading */
+};
+
+struct execution {
+	const struct backend_operations *operations;
+	struct backend *backend;
+	const struct target *target; /* with the command's streams already set */
+	const struct event *const *events;
+	size_t n_events;
+	uint64_t slice_ns; /* 0: counters need not be read on the way */
+	uint64_t delay_ns;
+	bool want_steal;
+	struct streams *streams; /* trimmed on the way when `silent` */
+	bool silent;
+	struct waiter *waiter;
+
+	/* what it gave */
+	struct run run;
+	struct slices *slices; /* n_events, or NULL */
+	bool still_running;    /* the user interrupted and the program did not end */
+	bool status_lost;
+
+	/* inside */
+	struct counting *counting;
+	struct reading *sampled;
+	size_t n_slices;
+	bool sampling_failed;
+	uint64_t next_slice, slice_every, next_trim;
+};
+
+/* False when the program could not be started or counted: nothing is left behind then. */
+bool execution_run(struct execution *x, struct error *err);
+
+/* Frees what execution_run() stored. */
+void execution_free(struct execution *x);
+
+#endif

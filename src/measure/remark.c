@@ -1,0 +1,121 @@
+/* The lines under the table: what did not fit, how the program ended, what the reader has to know. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/str.h"
+#include "measure/session.h"
+
+bool session_note(struct session *s, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	char *kept = arena_strdup(&s->result->arena, text);
+	return kept && vec_push(&s->notes, kept);
+}
+
+/* Above this many events, finding out how many groups there would be takes longer than a reader wants to wait. */
+enum { PLANNED_MOST = 64 };
+
+static bool remark_multiplexing(struct session *s)
+{
+	size_t waiting = 0, n = s->pass_start[1], group[PLANNED_MOST];
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct count *count = &s->series.items[i].counts[0];
+		if (s->pass_of[i] != PASS_NONE && count->reached && count->share < 1)
+			waiting++;
+	}
+	if (!s->multiplexed || waiting == 0)
+		return true;
+	const char *plural = waiting == 1 ? "" : "s";
+	if (n > PLANNED_MOST)
+		return session_note(s,
+		                    "%zu event%s did not fit the counters at once; --several-runs would count each all "
+		                    "the time in as many executions as there are groups that fit",
+		                    waiting, plural);
+	return session_note(s,
+	                    "%zu event%s did not fit the counters at once; --several-runs would count each all the "
+	                    "time in %zu executions after a warm-up",
+	                    waiting, plural, measure_plan(s->operations, s->backend, s->pass_events, n, group));
+}
+
+struct ending {
+	int status;
+	size_t times, first; /* first: 0-based execution */
+};
+
+static int compare_endings(const void *a, const void *b)
+{
+	const struct ending *x = a, *y = b;
+	if (x->times != y->times)
+		return x->times < y->times ? 1 : -1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void describe(struct str *text, int status)
+{
+	if (WIFSIGNALED(status))
+		str_appendf(text, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		str_appendf(text, "exit status %d", WEXITSTATUS(status));
+}
+
+/* Failed executions are counted like others, so that a reader has to know of them. */
+static bool remark_endings(struct session *s)
+{
+	enum { ENDINGS_MOST = 8 };
+	struct ending endings[ENDINGS_MOST];
+	size_t n = 0, all = s->options.repetitions * s->passes;
+	if (s->target->kind != TARGET_COMMAND)
+		return true;
+	for (size_t x = 0; x < all; x++) {
+		const struct account *account = &s->accounts[x];
+		if (!account->complete || !account->known)
+			continue;
+		size_t i = 0;
+		while (i < n && endings[i].status != account->wait_status)
+			i++;
+		if (i == n && n < ENDINGS_MOST)
+			endings[n++] = (struct ending){ account->wait_status, 0, x };
+		if (i < n)
+			endings[i].times++;
+	}
+	if (n == 0 || (n == 1 && endings[0].status == 0))
+		return true;
+	qsort(endings, n, sizeof *endings, compare_endings);
+	struct str text = { 0 };
+	if (n == 1) {
+		str_append(&text, all == 1 ? "the program ended with: " : "every run of the program ended with: ");
+		describe(&text, endings[0].status);
+	} else {
+		str_append(&text, "exit status differs between runs: ");
+		for (size_t i = 0; i < n; i++) {
+			str_append(&text, i ? ", " : "");
+			describe(&text, endings[i].status);
+			str_appendf(&text, " in %zu", endings[i].times);
+			if (endings[i].times == 1)
+				str_appendf(&text, " (execution %zu)", endings[i].first + 1 + s->warm_ups);
+		}
+	}
+	bool done = !text.failed && session_note(s, "%s", text.text);
+	str_free(&text);
+	return done;
+}
+
+bool session_remark(struct session *s)
+{
+	if (!remark_multiplexing(s) || !remark_endings(s))
+		return false;
+	s->result->n_notes = s->notes.count;
+	s->result->notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *s->result->notes);
+	if (!s->result->notes)
+		return false;
+	if (s->notes.count)
+		memcpy(s->result->notes, s->notes.items, s->notes.count * sizeof *s->result->notes);
+	return true;
+}

@@ -1,0 +1,90 @@
+/* One measure_count() at work: what was asked, how it was split, and what the executions gave so far.
+ *
+ * 1. series[0 … n_events-1] are the events' totals, in the order of the request; rows (threads, CPUs) follow.
+ * 2. counts of a series are indexed by repetition; accounts by pass and repetition.
+ * 3. Text that reaches the result is in the result's arena. */
+#ifndef TARE_MEASURE_SESSION_H
+#define TARE_MEASURE_SESSION_H
+
+#include "base/vec.h"
+#include "measure/account.h"
+#include "measure/measure.h"
+
+/* What one counter gave in one execution. */
+struct count {
+	double value;         /* scaled where it did not count all the time */
+	double low, high;     /* of the scaling; = value without */
+	float share;          /* running / enabled */
+	unsigned char state;  /* enum reading_state; 0 (COUNTED) means nothing before `reached` is set */
+	unsigned char source; /* enum source */
+	bool reached;         /* its execution took place */
+	bool partial;         /* … but was cut short by the user */
+};
+
+struct series {
+	size_t event;
+	bool is_row;
+	pid_t tid;
+	int cpu;
+	struct count *counts; /* n = session.repetitions */
+	const char *why;      /* the first reason why a count is missing */
+};
+
+enum { PASS_NONE = (size_t)-1 }; /* the event is not counted by the backend */
+
+struct session {
+	const struct backend_operations *operations;
+	struct backend *backend;
+	const struct target *target;
+	const struct event *events;
+	size_t n_events;
+	const struct metric *const *metrics;
+	size_t n_metrics;
+	struct measure_options options;
+	struct clock clock;
+
+	const char **remedies;            /* n_events: the one step that would allow it; NULL */
+	uint64_t own_peak_bytes;          /* of tare itself, before the first execution */
+	bool *by_account;                 /* n_events: from the operating system's account */
+	size_t *pass_of;                  /* n_events: the pass that counts it, or PASS_NONE */
+	const struct event **pass_events; /* the passes' events one after the other … */
+	size_t *pass_event_index;         /* … and their places in `events` */
+	size_t *pass_start;               /* passes + 1 */
+	size_t passes;                    /* >= 1; one without events when only the account is asked for */
+	bool multiplexed;                 /* the one pass does not fit */
+	size_t warm_ups;
+
+	VEC(struct series) series;
+	struct account *accounts; /* passes × repetitions: [repetition * passes + pass] */
+	VEC(const char *) notes;
+	struct result *result;
+};
+
+/* The account of one execution. */
+static inline struct account *session_account(const struct session *s, size_t pass, size_t repetition)
+{
+	return &s->accounts[repetition * s->passes + pass];
+}
+
+/* collect.c: takes over what one execution read. False when memory ran out. */
+struct execution;
+bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x);
+
+/* estimate.c: fills result->estimates from the series. */
+bool session_estimate(struct session *s);
+
+/* derive.c: fills result->metrics; needs the estimates. */
+bool session_derive(struct session *s);
+
+/* outlier.c: fills result->outliers and the estimates' notes. */
+bool session_name_outliers(struct session *s);
+
+/* remark.c: the lines under the table. */
+bool session_note(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool session_remark(struct session *s);
+
+/* An event's value in one execution of its own pass, or of `pass` for events of the account. False when it is
+ * not known or its execution was cut short. */
+bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value);
+
+#endif

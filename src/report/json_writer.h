@@ -1,0 +1,28 @@
+/* JSON out (RFC 8259). Keys are tare's own and need no escaping; strings may hold anything: control characters
+ * are escaped, and every byte that is not part of valid UTF-8 becomes U+FFFD, because JSON has no bytes. */
+#ifndef TARE_REPORT_JSON_WRITER_H
+#define TARE_REPORT_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { JSON_DEPTH_MOST = 8 };
+
+struct json {
+	FILE *out;
+	int lines; /* levels whose items stand on lines of their own; deeper ones share a line */
+	int depth;
+	bool filled[JSON_DEPTH_MOST + 1];
+};
+
+/* key is NULL within arrays and for the outermost value. open: '{' or '['. */
+void json_open(struct json *json, const char *key, char open);
+void json_close(struct json *json, char close);
+void json_text(struct json *json, const char *key, const char *text); /* null when text is NULL */
+void json_number(struct json *json, const char *key, double value);   /* null when it is not finite */
+void json_integer(struct json *json, const char *key, int64_t value);
+void json_bool(struct json *json, const char *key, bool value);
+void json_null(struct json *json, const char *key);
+
+#endif

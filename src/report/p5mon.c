@@ -1,0 +1,165 @@
+/* run_p5mon's report and parseable file (Safford, Figures 4.2 to 4.4, 4.7 and 4.8).
+ *
+ * An estimate belongs to a Pentium event when it is labelled "p5mon:<parameter>" (the command labels so what a
+ * parameter file asked for) or when its canonical event has such a paper's name. Others appear under their own
+ * names. Events that were not counted are said to be so: the thesis has no line for them. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "report/p5mon_events.h"
+#include "report/report.h"
+#include "stats/stats.h"
+
+static const char PREFIX[] = "p5mon:";
+
+static const struct p5mon_event *event_of(const struct estimate *e, const struct event_table *table)
+{
+	char name[128];
+	if (strncmp(e->event, PREFIX, strlen(PREFIX)) == 0)
+		return p5mon_event_named(e->event + strlen(PREFIX));
+	if (!table)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(e->event, ":"), e->event);
+	const struct event_definition *row = event_table_find(table, name);
+	for (const char *const *paper = row ? row->paper_names : NULL; paper && *paper; paper++)
+		if (strncmp(*paper, PREFIX, strlen(PREFIX)) == 0)
+			return p5mon_event_named(*paper + strlen(PREFIX));
+	return NULL;
+}
+
+struct summary {
+	double mean, half_width;
+	char percent[32]; /* of the mean; "NaN" when that is 0 */
+};
+
+static struct summary summarise(const struct estimate *e)
+{
+	struct summary s = { .mean = e->value };
+	struct interval interval;
+	if (e->n_runs && stats_mean_interval_p5mon(e->runs, e->n_runs, e->confidence, &interval)) {
+		s.mean = interval.value;
+		s.half_width = (interval.high - interval.low) / 2;
+	}
+	if (s.mean == 0)
+		snprintf(s.percent, sizeof s.percent, "NaN");
+	else
+		snprintf(s.percent, sizeof s.percent, "%.3f", 100 * s.half_width / s.mean);
+	return s;
+}
+
+static void print_escaped(FILE *out, const char *text)
+{
+	char shown[4096];
+	str_escape_to(shown, sizeof shown, text);
+	fputs(shown, out);
+}
+
+static void print_command(FILE *out, const char *const *command)
+{
+	/* what the parameter file says, not how it was started */
+	if (command && command[0] && command[1] && command[2] && !command[3] && strcmp(command[0], "/bin/sh") == 0 &&
+	    strcmp(command[1], "-c") == 0)
+		command += 2;
+	for (size_t i = 0; command && command[i]; i++) {
+		fputs(i ? " " : "", out);
+		print_escaped(out, command[i]);
+	}
+}
+
+static void print_header(FILE *out, const struct result *result, const struct p5mon_header *header)
+{
+	char when[64] = "an unknown time";
+	time_t started = (time_t)result->started_unix;
+	struct tm local;
+	if (localtime_r(&started, &local))
+		strftime(when, sizeof when, "%a %b %e %H:%M:%S %Y", &local);
+	fprintf(out, "run_p5mon started at %s\n current directory: ", when);
+	print_escaped(out, header->directory);
+	fputs("\n parameter file: ", out);
+	print_escaped(out, header->parameter_file);
+	fputs("\n arguments: ", out);
+	print_escaped(out, header->arguments);
+	fputs("\n command: ", out);
+	print_command(out, result->command);
+	fputs("\n\n", out);
+}
+
+static void print_name(FILE *out, const struct estimate *e, const struct event_table *table)
+{
+	const struct p5mon_event *event = event_of(e, table);
+	print_escaped(out, event ? event->title : e->event);
+}
+
+void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
+		  const struct p5mon_header *header, bool all_results)
+{
+	print_header(out, result, header);
+	fprintf(out, "Results (for %zu repetitions with a %.0f%% confidence level):\n", result->repetitions,
+		result->confidence * 100);
+	if (result->interrupted)
+		fprintf(out, "(interrupted: %zu repetitions complete)\n", result->repetitions_done);
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (e->tid || e->cpu >= 0)
+			continue;
+		fputs(all_results ? "  Event: " : "  ", out);
+		print_name(out, e, table);
+		if (!e->known) {
+			fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
+			print_escaped(out, e->why ? e->why : "no reason is known");
+			fputs(")\n", out);
+			continue;
+		}
+		struct summary s = summarise(e);
+		if (all_results) {
+			fputc('\n', out);
+			for (size_t r = 0; r < e->n_runs; r++) {
+				char label[32];
+				snprintf(label, sizeof label, "rep %zu:", r);
+				fprintf(out, "    %-12s %.0f\n", label, e->runs[r]);
+			}
+			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width, s.percent);
+		} else {
+			fprintf(out, ": %.1f +/- %.1f (%s%%)\n", s.mean, s.half_width, s.percent);
+		}
+	}
+	size_t counted = result->executions > result->warm_ups ? result->executions - result->warm_ups : 0;
+	fprintf(out, "\nTotal elapsed time: %.1f seconds\n", result->elapsed_seconds);
+	if (counted)
+		fprintf(out, "(program executed %zu times, with an average execution time of %.1fs)\n", counted,
+			result->elapsed_seconds / (double)result->executions);
+	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
+	      "narrow, and here only for comparison with its reports.\n",
+	      out);
+}
+
+void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
+{
+	fputs("# run_p5mon results file\n", out);
+	fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
+		result->confidence * 100);
+	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		const struct p5mon_event *event = event_of(e, table);
+		char code[256];
+		if (e->tid || e->cpu >= 0)
+			continue;
+		if (event && event->code != P5MON_CLOCKS)
+			snprintf(code, sizeof code, "0x%x", (unsigned)event->code);
+		else
+			str_escape_to(code, sizeof code, event ? event->parameter : e->event);
+		if (!e->known) {
+			fprintf(out, "# %s not counted: ", code);
+			print_escaped(out, e->why ? e->why : "no reason is known");
+			fputc('\n', out);
+			continue;
+		}
+		for (size_t r = 0; all_results && r < e->n_runs; r++)
+			fprintf(out, "%s %zu %.0f\n", code, r, e->runs[r]);
+		struct summary s = summarise(e);
+		fprintf(out, "%s -1 %.1f %.1f %s\n", code, s.mean, s.half_width, s.percent);
+	}
+}

@@ -1,0 +1,80 @@
+/* perfex's listing (Zagha, Appendix C): a dotted line an event, counter 0's events, then counter 1's.
+ *
+ * An estimate is an R10000 event when it is labelled "r10000:<listed name>"; cycles and graduated instructions can
+ * be there twice, once for each counter, and their disagreement says what multiplexing costs. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "report/perfex_events.h"
+#include "report/report.h"
+
+static const char PREFIX[] = "r10000:";
+
+enum { DOTTED_COLUMNS = 64, NUMBER_COLUMNS = 15 };
+
+static bool is_total(const struct estimate *e)
+{
+	return e->tid == 0 && e->cpu < 0;
+}
+
+static void print_line(FILE *out, const char *name, const struct estimate *e)
+{
+	char shown[256];
+	str_escape_to(shown, sizeof shown, name);
+	int dots = DOTTED_COLUMNS - (int)strlen(shown);
+	fputs(shown, out);
+	for (int i = 0; i < (dots < 5 ? 5 : dots); i++)
+		fputc('.', out);
+	if (e->known) {
+		fprintf(out, " %*.0f\n", NUMBER_COLUMNS, e->value);
+		return;
+	}
+	char why[512];
+	str_escape_to(why, sizeof why, e->why ? e->why : "no reason is known");
+	fprintf(out, " not counted: %s\n", why);
+}
+
+/* The estimate of one R10000 event; the occurrence-th of that name. */
+static const struct estimate *find(const struct result *result, const char *listed, size_t occurrence)
+{
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (is_total(e) && strncmp(e->event, PREFIX, strlen(PREFIX)) == 0 &&
+		    strcmp(e->event + strlen(PREFIX), listed) == 0 && occurrence-- == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static void print_disagreement(FILE *out, const struct result *result, const char *listed)
+{
+	const struct estimate *a = find(result, listed, 0), *b = find(result, listed, 1);
+	if (!a || !b || !a->known || !b->known || a->value + b->value == 0)
+		return;
+	fprintf(out, "%s: the two counts differ by %.2f %%%s\n", listed,
+		200 * fabs(a->value - b->value) / (a->value + b->value),
+		a->source == SOURCE_SCALED || b->source == SOURCE_SCALED ? " (what multiplexing costs)" : "");
+}
+
+void report_perfex(FILE *out, const struct result *result, const struct event_table *table)
+{
+	(void)table;
+	for (size_t i = 0; i < PERFEX_EVENTS; i++) {
+		const char *listed = perfex_event_at(i)->listed;
+		size_t occurrence = 0;
+		for (size_t before = 0; before < i; before++)
+			occurrence += strcmp(perfex_event_at(before)->listed, listed) == 0;
+		const struct estimate *e = find(result, listed, occurrence);
+		if (e)
+			print_line(out, listed, e);
+	}
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (is_total(e) && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0)
+			print_line(out, e->event, e);
+	}
+	print_disagreement(out, result, "Cycles");
+	print_disagreement(out, result, "Graduated instructions");
+}

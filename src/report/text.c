@@ -1,0 +1,200 @@
+/* A result as a table for a reader: what was run where, the events, the metrics, and what has to be known of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "report/number.h"
+#include "report/report.h"
+#include "report/table.h"
+
+enum { OUTLIERS_SHOWN = 8, COMMAND_SHOWN_BYTES = 300 };
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void append_command(struct str *text, const char *const *command)
+{
+	for (size_t i = 0; command[i]; i++) {
+		char word[COMMAND_SHOWN_BYTES];
+		str_escape_to(word, sizeof word, command[i]);
+		bool plain = word[0] && !word[strcspn(word, " \t\"'\\$&|;<>*?()")];
+		if (text->length + strlen(word) > COMMAND_SHOWN_BYTES) {
+			str_append(text, " \u2026");
+			return;
+		}
+		str_appendf(text, plain ? "%s%s" : "%s'%s'", i ? " " : "", word);
+	}
+}
+
+static void print_heading(FILE *out, const struct result *result, const struct style *style, size_t width)
+{
+	struct str text = { 0 };
+	fprintf(out, "\n%stare count:%s ", style->bold, style->off);
+	if (result->target)
+		str_appendf(&text, "%s%s", result->target, result->command ? ", while running " : "");
+	if (result->command)
+		append_command(&text, result->command);
+	if (!text.failed && text.text)
+		text_wrap(out, text.text, strlen("tare count: "), 2, width);
+	else
+		fputc('\n', out);
+	str_free(&text);
+}
+
+static void print_machine(FILE *out, const struct machine_facts *machine, size_t width)
+{
+	struct str text = { 0 };
+	bool none = !machine->pmu || strcmp(machine->pmu, "none") == 0;
+	str_appendf(&text, "%s, %d CPU%s, ", machine->cpu ? machine->cpu : "unknown CPU", machine->cpus,
+		    plural((size_t)machine->cpus));
+	if (machine->hypervisor && machine->hypervisor[0])
+		str_appendf(&text, "a guest of %s, ", machine->hypervisor);
+	if (none)
+		str_append(&text, "no hardware counters, ");
+	else
+		str_appendf(&text, "PMU %s, ", machine->pmu);
+	str_append(&text, machine->kernel ? machine->kernel : "unknown kernel");
+	fputs("  ", out);
+	if (!text.failed)
+		text_wrap(out, text.text, 2, 2, width);
+	str_free(&text);
+}
+
+static void append_seconds(struct str *text, double seconds)
+{
+	struct estimate e = { .event = "", .unit = "ns", .value = seconds * 1e9 };
+	struct number_scale scale = number_scale_of(&e, false);
+	char number[NUMBER_BYTES];
+	number_group(number, e.value * scale.factor, scale.factor == 1e-9 && seconds < 100 ? 2 : 1);
+	str_appendf(text, "%s %s", number, scale.unit);
+}
+
+static void print_runs(FILE *out, const struct result *result, size_t width)
+{
+	struct str text = { 0 };
+	if (result->interrupted)
+		str_appendf(&text, "interrupted: %zu of %zu repetition%s complete, ", result->repetitions_done,
+			    result->repetitions, plural(result->repetitions));
+	if (!result->command || result->executions <= 1) {
+		str_append(&text, result->command ? "1 execution in " : "counted for ");
+	} else {
+		str_appendf(&text, "%zu repetition%s", result->repetitions, plural(result->repetitions));
+		if (result->passes > 1)
+			str_appendf(&text, " of %zu groups of events", result->passes);
+		if (result->warm_ups)
+			str_appendf(&text, " after %zu warm-up%s", result->warm_ups, plural(result->warm_ups));
+		str_appendf(&text, ": %zu executions in ", result->executions);
+	}
+	append_seconds(&text, result->elapsed_seconds);
+	fputs("  ", out);
+	if (!text.failed)
+		text_wrap(out, text.text, 2, 2, width);
+	str_free(&text);
+}
+
+static bool trust_differs(const struct result *result, enum trust *common)
+{
+	bool found = false;
+	*common = TRUST_UNVERIFIED;
+	for (size_t i = 0; i < result->n_estimates + result->n_metrics; i++) {
+		const struct estimate *e = i < result->n_estimates ? &result->estimates[i]
+								   : &result->metrics[i - result->n_estimates];
+		if (!e->known)
+			continue;
+		if (found && e->trust != *common)
+			return true;
+		*common = e->trust;
+		found = true;
+	}
+	return false;
+}
+
+static bool any_known(const struct estimate *estimates, size_t n, bool without_interval)
+{
+	for (size_t i = 0; i < n; i++)
+		if (estimates[i].known && !(without_interval && estimates[i].has_interval))
+			return true;
+	return false;
+}
+
+static void remark(FILE *out, const char *mark, const char *text, size_t width)
+{
+	size_t indent = 2 + text_columns(mark) + 1;
+	fprintf(out, "  %s ", mark);
+	text_wrap(out, text, indent, indent, width);
+}
+
+/* The same run stands out in several events: one line for the run. (Without all repetitions the rows' footnotes,
+ * which name the first outlier of each event, are enough.) */
+static void print_outliers(FILE *out, const struct result *result, size_t width)
+{
+	size_t shown = 0, runs = 0;
+	for (size_t r = 0; r < result->repetitions; r++) {
+		struct str events = { 0 }, causes = { 0 };
+		const char *last = NULL;
+		for (size_t i = 0; i < result->n_outliers; i++) {
+			const struct outlier *o = &result->outliers[i];
+			if (o->repetition != r)
+				continue;
+			str_appendf(&events, "%s%s", events.length ? ", " : "", o->event);
+			if (!last || strcmp(last, o->cause) != 0)
+				str_appendf(&causes, "%s%s", causes.length ? "; " : "", o->cause);
+			last = o->cause;
+		}
+		if (last && runs++ < OUTLIERS_SHOWN && !events.failed && !causes.failed) {
+			struct str line = { 0 };
+			str_appendf(&line, "run %zu stands out in %s: %s", r + 1, events.text, causes.text);
+			if (!line.failed)
+				remark(out, "-", line.text, width);
+			str_free(&line);
+			shown++;
+		}
+		str_free(&events);
+		str_free(&causes);
+	}
+	if (runs > shown)
+		fprintf(out, "  - and %zu more runs (--json has them all)\n", runs - shown);
+}
+
+void report_text(FILE *out, const struct result *result, const struct report_options *options)
+{
+	struct style style = style_of(options);
+	size_t width = (size_t)table_width(options);
+	struct footnotes notes = { 0 };
+	enum trust trust;
+	bool differs = trust_differs(result, &trust);
+
+	print_heading(out, result, &style, width);
+	print_machine(out, &result->machine, width);
+	print_runs(out, result, width);
+	if (result->n_estimates) {
+		fputc('\n', out);
+		table_print(out, "event", result->estimates, result->n_estimates, false, differs, options, &notes);
+	}
+	if (result->n_metrics) {
+		fputc('\n', out);
+		table_print(out, "metric", result->metrics, result->n_metrics, true, differs, options, &notes);
+	}
+	fputc('\n', out);
+	for (size_t i = 0; i < notes.texts.count; i++) {
+		char mark[32];
+		snprintf(mark, sizeof mark, "[%zu]", i + 1);
+		remark(out, mark, notes.texts.items[i], width);
+	}
+	if (options->all_repetitions)
+		print_outliers(out, result, width);
+	for (size_t i = 0; i < result->n_notes; i++)
+		remark(out, "-", result->notes[i], width);
+	bool any = any_known(result->estimates, result->n_estimates, false);
+	if (any && !differs) {
+		char text[128];
+		snprintf(text, sizeof text, "%s: all of these numbers%s", trust_name(trust),
+			 any_known(result->estimates, result->n_estimates, true)
+			     ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
+			     : "");
+		remark(out, "-", text, width);
+	}
+	vec_free(&notes.texts);
+}

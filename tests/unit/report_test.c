@@ -1,0 +1,353 @@
+/* Reports of results made by hand, so that every digit is known beforehand. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/number.h"
+#include "report/perfex_events.h"
+#include "report/report.h"
+#include "tap.h"
+
+static const char *const gzip[] = { "gzip", "-k", "a file", NULL };
+
+static struct estimate counted(const char *event, const char *unit, double *runs, size_t n)
+{
+	struct estimate e = { .event = event, .unit = unit, .level = "user", .known = true, .confidence = 0.95,
+			      .n_runs = n, .runs = runs, .source = SOURCE_HW, .share_running = 1, .cpu = -1 };
+	for (size_t i = 0; i < n; i++)
+		e.value += runs[i] / (double)n;
+	e.low = e.high = e.value;
+	return e;
+}
+
+static struct result of(struct estimate *estimates, size_t n)
+{
+	return (struct result){
+		.machine = { .cpu = "A CPU", .kernel = "Linux 6.1", .hostname = "host", .architecture = "x86_64",
+			     .cpus = 2, .pmu = "none", .hypervisor = "" },
+		.command = gzip,
+		.started_unix = 854640140,
+		.repetitions = 1,
+		.repetitions_done = 1,
+		.executions = 1,
+		.passes = 1,
+		.elapsed_seconds = 1.3,
+		.confidence = 0.95,
+		.estimates = estimates,
+		.n_estimates = n,
+	};
+}
+
+enum writer { TEXT, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
+
+static char *write_with(enum writer writer, const struct result *result)
+{
+	static const struct p5mon_header header = { "./STD_PARMS", "-Frepetitions=5", "/home/safford" };
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct report_options options = { .all_repetitions = writer == CSV_ALL };
+	switch (writer) {
+	case TEXT: report_text(out, result, &options); break;
+	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
+	case JSON: report_json(out, result); break;
+	case P5MON: case P5MON_ALL: report_p5mon(out, result, NULL, &header, writer == P5MON_ALL); break;
+	case P5MON_FILE: case P5MON_FILE_ALL:
+		report_p5mon_file(out, result, NULL, writer == P5MON_FILE_ALL);
+		break;
+	case PERFEX: report_perfex(out, result, NULL); break;
+	}
+	fclose(out);
+	return text;
+}
+
+static void has(const char *text, const char *part, const char *fact)
+{
+	if (!ok(text && strstr(text, part), "%s", fact)) {
+		printf("# '%s' is not in:\n", part);
+		for (const char *line = text; line && *line;) {
+			int length = (int)strcspn(line, "\n");
+			printf("#   %.*s\n", length, line);
+			line += length + (line[length] == '\n');
+		}
+	}
+}
+
+static void has_not(const char *text, const char *part, const char *fact)
+{
+	ok(text && !strstr(text, part), "%s", fact);
+}
+
+/* ---- numbers ---- */
+
+static void test_numbers(void)
+{
+	char out[NUMBER_BYTES];
+	number_group(out, 1234567.25, 1);
+	equal_text(out, "1,234,567.2", "digits are grouped by threes");
+	number_group(out, 999, 0);
+	equal_text(out, "999", "three digits have no comma");
+	number_group(out, -1000, 0);
+	equal_text(out, "-1,000", "the sign stands before the first group");
+	number_group(out, -0.0004, 2);
+	equal_text(out, "0.00", "what rounds to zero has no sign");
+	number_group(out, 18446744073709551615.0, 0);
+	equal_text(out, "18,446,744,073,709,551,616", "the largest counter is shown whole");
+	number_group(out, INFINITY, 0);
+	equal_text(out, "\u221e", "an infinite bound is a symbol, not a number");
+	number_compact(out, 11987654321.0);
+	equal_text(out, "11.99 G", "compact numbers have four digits");
+	number_compact(out, 999960);
+	equal_text(out, "1.000 M", "compact numbers do not round up to 1000 k");
+	number_exact(out, 0.1);
+	equal_text(out, "0.1", "the shortest text that reads back is chosen");
+	number_exact(out, 9007199254740993.0);
+	near(strtod(out, NULL), 9007199254740992.0, 0, "large doubles read back exactly");
+	equal_u64((uint64_t)number_half_width_decimals(0.0021, 1), 4, "a half-width shows two significant digits");
+	struct estimate e = { .event = "task-clock", .unit = "ns", .value = 999999999 };
+	equal_text(number_scale_of(&e, false).unit, "ms", "just below a second is in ms");
+	e = (struct estimate){ .event = "page-faults", .unit = "faults", .value = 3 };
+	equal_text(number_scale_of(&e, false).unit, "", "a unit that the name says is not repeated");
+	e.unit = "pages";
+	equal_text(number_scale_of(&e, false).unit, "pages", "another unit is shown");
+}
+
+/* ---- run_p5mon ---- */
+
+/* The seven raw examples of the thesis, in Figures 4.4, 4.6 and 4.7: raw values in, printed digits out. */
+static void test_p5mon(void)
+{
+	struct {
+		const char *event, *printed, *parsed;
+		double runs[5];
+		size_t n;
+	} examples[] = {
+		{ "data_read", "201903.0 +/- 2.3 (0.001%)", "0x0 -1 201903.0 2.3 0.001",
+		  { 201902, 201902, 201902, 201902, 201907 }, 5 },
+		{ "data_tlb_miss", "269.4 +/- 0.9 (0.341%)", "0x2 -1 269.4 0.9 0.341", { 269, 269, 269, 269, 271 }, 5 },
+		{ "btb_hits", "502.3 +/- 11.3 (2.241%)", "0x13 -1 502.3 11.3 2.241", { 498, 498, 511 }, 3 },
+		{ "btb_hits", "2993.0 +/- 6.5 (0.218%)", "0x13 -1 2993.0 6.5 0.218", { 2995, 2996, 2988 }, 3 },
+		{ "btb_hits", "57.3 +/- 3.1 (5.446%)", "0x13 -1 57.3 3.1 5.446", { 59, 58, 55 }, 3 },
+		{ "data_read_miss", "11006.4 +/- 63.2 (0.574%)", "0x3 -1 11006.4 63.2 0.574",
+		  { 11113, 11003, 10962, 10975, 10979 }, 5 },
+		{ "data_write_miss", "8848.6 +/- 22.3 (0.252%)", "0x4 -1 8848.6 22.3 0.252",
+		  { 8856, 8876, 8816, 8850, 8845 }, 5 },
+	};
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		char name[64], fact[128];
+		snprintf(name, sizeof name, "p5mon:%s", examples[i].event);
+		struct estimate e = counted(name, "events", examples[i].runs, examples[i].n);
+		struct result r = of(&e, 1);
+		r.repetitions = examples[i].n;
+		char *report = write_with(P5MON, &r), *file = write_with(P5MON_FILE, &r);
+		snprintf(fact, sizeof fact, "raw example %zu of the thesis is printed as there", i + 1);
+		has(report, examples[i].printed, fact);
+		snprintf(fact, sizeof fact, "raw example %zu is in the parseable file as there", i + 1);
+		has(file, examples[i].parsed, fact);
+		free(report);
+		free(file);
+	}
+
+	double reads[] = { 201902, 201902, 201902, 201902, 201907 }, zeros[] = { 0, 0, 0, 0, 0 };
+	struct estimate e[] = {
+		counted("p5mon:data_read", "events", reads, 5),
+		counted("p5mon:count_clocks", "events", zeros, 5),
+		{ .event = "p5mon:external_snoops", .unit = "events", .why = "it has no meaning here", .cpu = -1 },
+	};
+	struct result r = of(e, 3);
+	r.repetitions = 5;
+	r.executions = 6;
+	r.warm_ups = 1;
+	char *report = write_with(P5MON, &r), *all = write_with(P5MON_ALL, &r);
+	char *file = write_with(P5MON_FILE, &r), *file_all = write_with(P5MON_FILE_ALL, &r);
+	has(report, " current directory: /home/safford\n parameter file: ./STD_PARMS\n arguments: -Frepetitions=5\n "
+		    "command: gzip -k a file\n",
+	    "the header is that of Figure 4.2");
+	has(report, "Results (for 5 repetitions with a 95% confidence level):\n  Data Read: 201903.0 +/- 2.3 (0.001%)\n",
+	    "the results are those of Figure 4.3");
+	has(report, "Clock cycles: 0.0 +/- 0.0 (NaN%)\n", "a mean of 0 has a percentage of NaN");
+	has(report, "External Snoops: not counted (it has no meaning here)\n", "what was not counted is not 0");
+	has(report, "Total elapsed time: 1.3 seconds\n(program executed 5 times, with an average execution time of "
+		    "0.2s)\n",
+	    "the initialization run is not among the executions");
+	has(report, "too\nnarrow", "the report says that its intervals are too narrow");
+	has(all, "  Event: Data Read\n    rep 0:       201902\n    rep 1:       201902\n", "repetitions are as in Figure 4.4");
+	has(all, "    rep 4:       201907\n    Average:     201903.0 +/- 2.3 (0.001%)\n", "and end in the average");
+	has(file_all,
+	    "# run_p5mon results file\n# Results (5 repetitions, 95% confidence level):\n"
+	    "# Event Repetition Value [conf.int] [percentage]\n0x0 0 201902\n",
+	    "the parseable file begins as Figure 4.7");
+	has(file_all, "0x0 4 201907\n0x0 -1 201903.0 2.3 0.001\n", "its repetitions end in a line with -1");
+	has(file, "percentage]\n0x0 -1 201903.0 2.3 0.001\ncount_clocks -1 0.0 0.0 NaN\n",
+	    "the summary file has summary lines only");
+	has(file, "# 0x7 not counted: it has no meaning here\n", "a comment says what was not counted");
+	free(report);
+	free(all);
+	free(file);
+	free(file_all);
+}
+
+/* ---- perfex ---- */
+
+static void test_perfex(void)
+{
+	double cycles[] = { 7945053664 }, first[] = { 8975754960 }, second[] = { 8847468640 };
+	struct estimate e[] = {
+		counted("r10000:Cycles", "cycles", cycles, 1),
+		counted("r10000:Graduated instructions", "instructions", first, 1),
+		counted("r10000:Cycles", "cycles", cycles, 1),
+		counted("r10000:Graduated instructions", "instructions", second, 1),
+		{ .event = "r10000:TLB misses", .unit = "events", .why = "not counted here", .cpu = -1 },
+	};
+	e[1].source = e[3].source = SOURCE_SCALED;
+	struct result r = of(e, 5);
+	char *text = write_with(PERFEX, &r), *at;
+	has(text, "Cycles..........................................................      7945053664\n",
+	    "a line is the name, dots and the count");
+	at = strstr(text, "8975754960");
+	ok(at && strstr(at, "8847468640"), "counter 0's graduated instructions come before counter 1's");
+	has(text, "Graduated instructions: the two counts differ by 1.44 % (what multiplexing costs)\n",
+	    "the disagreement of the doubled events is printed");
+	has(text, "Cycles: the two counts differ by 0.00 %\n", "also where there is none");
+	has(text, "TLB misses......................................................"
+		  " not counted: not counted here\n",
+	    "what was not counted is not 0");
+	free(text);
+	equal_text(perfex_event_at(15)->listed, "Graduated instructions", "event 15 is counter 0's last");
+	equal_text(perfex_event_at(16)->listed, "Cycles", "event 16 is counter 1's first");
+	ok(!perfex_event_at(32), "there are 32 events");
+}
+
+/* ---- text ---- */
+
+static void test_text(void)
+{
+	double faults[] = { 100, 102, 104 }, scaled[] = { 1e10 }, clock[] = { 1234567 };
+	struct estimate e[] = {
+		counted("page-faults", "faults", faults, 3),
+		counted("cycles", "cycles", scaled, 1),
+		counted("task-clock", "ns", clock, 1),
+		{ .event = "instructions", .unit = "instructions", .why = "the machine has no PMU", .cpu = -1 },
+	};
+	e[0].low = 97;
+	e[0].high = 107;
+	e[0].has_interval = true;
+	e[0].note = e[2].note = "a remark";
+	e[1].source = SOURCE_SCALED;
+	e[1].share_running = 0.9999;
+	e[1].low = 9e9;
+	e[1].high = INFINITY;
+	e[1].has_interval = true;
+	e[1].trust = TRUST_BIASED;
+	struct result r = of(e, 4);
+	char *text = write_with(TEXT, &r);
+	has(text, "tare count: gzip -k 'a file'\n", "the command is shown, words with spaces quoted");
+	has(text, "102 ", "the mean is shown");
+	has(text, "\u00b1 5.0", "a symmetric interval is its half-width");
+	has(text, "9.000 G \u2026 \u221e", "an interval without upper bound says so");
+	has(text, "99.99 %", "a counter that ran nearly always is not shown as always");
+	has(text, "scaled", "the source is in the row");
+	has(text, "biased", "trust is a column where rows differ");
+	has(text, "1.235 ms", "times have readable units");
+	has(text, "\u00b1?", "one run has no interval");
+	has(text, "not counted: the machine has no PMU", "a row without a count says why");
+	char *first = strstr(text, "[1] a remark");
+	ok(first && !strstr(first + 1, "a remark"), "a remark on two rows is printed once");
+	free(text);
+
+	e[1].trust = TRUST_UNVERIFIED;
+	e[0].event = "evil\033[31m\nname";
+	text = write_with(TEXT, &r);
+	has_not(text, "\033", "control characters in names do not reach the terminal");
+	has(text, "evil\\x1b[31m\\x0aname", "they are shown escaped");
+	has(text, "unverified: all of these numbers", "a trust that all rows share is said once");
+	size_t widest = 0;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		size_t columns = 0;
+		for (; *line; line++)
+			columns += ((unsigned char)*line & 0xc0) != 0x80;
+		widest = columns > widest ? columns : widest;
+	}
+	ok(widest <= 80, "no line is longer than 80 columns (%zu)", widest);
+	free(text);
+
+	r.n_estimates = 0;
+	r.command = NULL;
+	r.target = "all CPUs";
+	text = write_with(TEXT, &r);
+	has(text, "tare count: all CPUs\n", "without a program the target is the heading");
+	free(text);
+}
+
+/* ---- CSV and JSON ---- */
+
+static void test_csv(void)
+{
+	double faults[] = { 100, 102.5 };
+	struct estimate e[] = {
+		counted("page-faults", "faults", faults, 2),
+		{ .event = "a,\"b\"", .unit = "events", .why = "no\nPMU", .cpu = -1 },
+	};
+	e[0].has_interval = true;
+	e[0].low = 90.5;
+	e[0].high = INFINITY;
+	struct result r = of(e, 2);
+	char *text = write_with(CSV, &r), *all = write_with(CSV_ALL, &r);
+	has(text, "tare,kind,event,level,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
+		  "share_running,why,note\r\n",
+	    "the first line names the columns");
+	has(text, "\r\n1,event,page-faults,user,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",
+	    "numbers have full precision, an infinite bound is empty");
+	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,events,0,none,unverified,,\"no\nPMU\",\r\n",
+	    "fields are quoted where they must be, a missing count is empty and says why");
+	has(all, "\r\n1,run,page-faults,user,,,2,102.5,,,,faults,1,hw,unverified,,,\r\n", "repetitions are rows");
+	free(text);
+	free(all);
+}
+
+static void test_json(void)
+{
+	double faults[] = { 100 };
+	struct estimate e[] = {
+		counted("page-faults", "faults", faults, 1),
+		{ .event = "instructions", .unit = "instructions", .why = "no PMU", .cpu = -1 },
+		counted("cycles", "cycles", faults, 1),
+	};
+	static const char *const odd[] = { "a\"\\\n\001\177b", "\xc3\xa9", "\xe9", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80",
+					   "\xe2\x82", NULL };
+	e[2].has_interval = true;
+	e[2].low = 1;
+	e[2].high = INFINITY;
+	struct result r = of(e, 3);
+	r.command = odd;
+	char *text = write_with(JSON, &r);
+	has(text, "{\n  \"tare\": 1,\n", "the format's version comes first");
+	has(text, "\"a\\\"\\\\\\n\\u0001\\u007fb\"", "quotes, backslashes and control characters are escaped");
+	has(text, "\"\xc3\xa9\"", "valid UTF-8 passes");
+	has(text, "\"\xc3\xa9\",\n    \"\\ufffd\"", "a byte that is not UTF-8 becomes U+FFFD");
+	has(text, "\"\\ufffd\\ufffd\\ufffd\",\n", "so does each byte of a surrogate");
+	has(text, "\"\\ufffd\\ufffd\\ufffd\\ufffd\",\n", "and of what is beyond Unicode");
+	has(text, "\"\\ufffd\\ufffd\",\n    \"\\ufffd\\ufffd\"\n", "and of overlong and cut sequences");
+	has(text, "\"event\": \"page-faults\", \"value\": 100, \"low\": null, \"high\": null, \"confidence\": null,",
+	    "without an interval there are no bounds");
+	has(text, "\"event\": \"instructions\", \"value\": null, \"low\": null, \"high\": null, \"confidence\": null, "
+		  "\"why\": \"no PMU\"",
+	    "a missing count is null and says why");
+	has(text, "\"low\": 1, \"high\": null, \"confidence\": 0.95", "an infinite bound is null, with a confidence");
+	has(text, "\"exit\": {\"status\": 0}", "the program's exit status is there");
+	free(text);
+	r.wait_status = 9;
+	text = write_with(JSON, &r);
+	has(text, "\"exit\": {\"signal\": 9}", "or the signal that ended it");
+	free(text);
+}
+
+int main(void)
+{
+	test_numbers();
+	test_p5mon();
+	test_perfex();
+	test_text();
+	test_csv();
+	test_json();
+	return done();
+}
