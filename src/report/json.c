@@ -76,12 +76,14 @@ static void write_ending(struct json *json, const struct result *result)
 		json_null(json, "exit");
 		return;
 	}
+	json->lines = 1; /* short enough for one line */
 	json_open(json, "exit", '{');
 	if (WIFSIGNALED(result->wait_status))
 		json_integer(json, "signal", WTERMSIG(result->wait_status));
 	else
 		json_integer(json, "status", WEXITSTATUS(result->wait_status));
 	json_close(json, '}');
+	json->lines = 2;
 }
 
 void report_json(FILE *out, const struct result *result)
