@@ -176,7 +176,7 @@ static bool choose_target(struct job *job, struct error *err)
 	t->cpus = r->cpus.numbers.items;
 	t->n_cpus = r->cpus.numbers.count;
 	/* a thread is one thread, what it starts is another */
-	t->follow_children = !r->no_follow && t->kind != TARGET_THREADS;
+	t->follow_children = !r->no_children && t->kind != TARGET_THREADS;
 	t->per_thread = r->per_thread;
 	t->per_cpu = r->per_cpu;
 	return true;

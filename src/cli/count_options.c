@@ -7,7 +7,7 @@
 
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
-	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_FOLLOW, FOR, PARAMETERS,
+	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_CHILDREN, FOR, PARAMETERS,
 	OVERRIDE, COMPAT,
 };
 
@@ -27,7 +27,7 @@ const struct option_row count_option_rows[] = {
 	  "they end, or Ctrl-C)", FOR },
 	{ 0, "per-thread", NULL, "with -p, -t: a row for each thread too", PER_THREAD },
 	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
-	{ 0, "no-follow", NULL, "do not count child processes", NO_FOLLOW },
+	{ 0, "no-children", NULL, "do not count child processes", NO_CHILDREN },
 	{ .help = "How often" },
 	{ 'r', "repetitions", "N", "run the program N times, and show means with intervals (default 1). Events that do "
 	  "not fit the counters at once get runs of their own", REPETITIONS },
@@ -141,7 +141,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
-	case NO_FOLLOW: r->no_follow = true; return true;
+	case NO_CHILDREN: r->no_children = true; return true;
 	case FOR: return parse_seconds(value, &r->for_ns, err);
 	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return parse_list(value, "a thread id", false, 1, &r->tids, err);
