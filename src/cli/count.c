@@ -206,9 +206,7 @@ static bool open_means(struct job *job, struct error *err)
 			return false;
 		means->metrics = job->metrics;
 	}
-	/* "auto" is the kernel's counters as long as they are the only source */
-	const char *on = strcmp(r->on, "auto") == 0 ? "perf" : r->on;
-	means->operations = backend_by_name(on, &argument, err);
+	means->operations = backend_by_name(r->on, &argument, err);
 	return means->operations && means->operations->open(argument, &means->backend, err);
 }
 

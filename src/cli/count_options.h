@@ -43,8 +43,6 @@ struct count_request {
 	char *const *command;           /* the program and its arguments; NULL when there is none */
 };
 
-extern const struct option_row count_option_rows[];
-
 /* Parses and checks what contradicts itself. On failure nothing is to be freed. */
 bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err);
 void count_request_free(struct count_request *request);

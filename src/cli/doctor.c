@@ -12,7 +12,7 @@
 
 enum { HELP, JSON };
 
-static const struct option_row option_rows[] = {
+const struct option_row doctor_option_rows[] = {
 	{ .help = "Options" },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 'h', "help", NULL, "show this", HELP },
@@ -136,7 +136,7 @@ int command_doctor(int argc, char **argv)
 	struct arena arena = { 0 };
 	struct machine_facts facts;
 	int rest;
-	if (!options_parse(option_rows, argc, argv, apply, &asked, &rest, &err))
+	if (!options_parse(doctor_option_rows, argc, argv, apply, &asked, &rest, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (rest < argc) {
 		error_set(&err, ERROR_USAGE, "'doctor' takes no arguments: '%s'", argv[rest]);
@@ -149,7 +149,7 @@ int command_doctor(int argc, char **argv)
 		      "Says what can be measured on this machine by this user, found by trying, and the one\n"
 		      "step that would allow more.\n",
 		      stdout);
-		options_help(option_rows, stdout);
+		options_help(doctor_option_rows, stdout);
 		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 it could not be written.\n", stdout);
 		return say_end_output();
 	}

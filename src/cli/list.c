@@ -14,7 +14,7 @@
 
 enum { HELP, JSON, VERBOSE, NAMES };
 
-static const struct option_row option_rows[] = {
+const struct option_row list_option_rows[] = {
 	{ .help = "Options" },
 	{ 'v', "verbose", NULL, "definitions, formulas and other names too", VERBOSE },
 	{ 0, "names", NULL, "names only, a line each (nothing is tried)", NAMES },
@@ -326,7 +326,7 @@ static int show_help(void)
 	      "Lists what there is, and whether it works on this machine for this user, found by\n"
 	      "trying. Rows must have each WORD in their name or definition. Default: events.\n",
 	      stdout);
-	options_help(option_rows, stdout);
+	options_help(list_option_rows, stdout);
 	fputs("\nexit status: 0 done; 2 wrong usage; 3 the list could not be made or written.\n", stdout);
 	return say_end_output();
 }
@@ -372,7 +372,7 @@ int command_list(int argc, char **argv)
 	int rest, code = TARE_DONE;
 	const char *what = kinds[0];
 
-	if (!options_parse(option_rows, argc, argv, apply, &l, &rest, &err))
+	if (!options_parse(list_option_rows, argc, argv, apply, &l, &rest, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (l.help)
 		return show_help();
@@ -393,7 +393,7 @@ int command_list(int argc, char **argv)
 	/* options may also follow the kind: 'tare list events -v' */
 	if (rest < argc && argv[rest][0] == '-') {
 		int more;
-		if (!options_parse(option_rows, argc - rest + 1, argv + rest - 1, apply, &l, &more, &err))
+		if (!options_parse(list_option_rows, argc - rest + 1, argv + rest - 1, apply, &l, &more, &err))
 			return say_failed(&err, TARE_USAGE);
 		rest += more - 1;
 	}
