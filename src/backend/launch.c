@@ -80,8 +80,7 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 	}
 }
 
-/* The path of argv[0], which the caller frees; NULL on failure. */
-static char *find_program(const struct command *command, struct error *err)
+char *launch_find(const struct command *command, struct error *err)
 {
 	const char *name = command->argv[0];
 	char *const *environment = command->environment ? command->environment : environ;
@@ -238,7 +237,7 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	bool done = false;
 
 	*out = (struct launch){ .go_fd = -1, .failed_fd = -1 };
-	char *path = find_program(command, err);
+	char *path = launch_find(command, err);
 	if (!path)
 		return false;
 	if (!open_channel(go) || !open_channel(failed)) {

@@ -349,12 +349,12 @@ static int show_help(void)
 	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
 	      "\n"
-	      "Counts events of a program and says of each count where it came from and how far it\n"
-	      "can be off. The program keeps its input, output and exit status.\n",
+	      "Counts events of a program and says of each count where it came from and how far\n"
+	      "it can be off. The program keeps its input, output and exit status.\n",
 	      stdout);
 	options_help(count_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3 cannot\n"
-	      "measure, or the report could not be written. See also tare-count(1).\n",
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
+	      "3 cannot measure, or the report could not be written. See also tare-count(1).\n",
 	      stdout);
 	return say_end_output();
 }

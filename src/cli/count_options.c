@@ -18,7 +18,8 @@ const struct option_row count_option_rows[] = {
 	  "what this machine can count of a standard set", EVENT },
 	{ 'm', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'; their events are counted too", METRIC },
 	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
-	{ 0, "on", "BACKEND", "who counts: auto (default), perf, or replay:FILE", ON },
+	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
+	  "counts it here), perf, exact, replay:FILE", ON },
 	{ .help = "Of what (instead of a program, except -a and -C)" },
 	{ 'p', "pid", "PID,...", "running processes, with all their threads", PID },
 	{ 't', "tid", "TID,...", "running threads", TID },

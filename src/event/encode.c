@@ -1,12 +1,14 @@
 /* From an event to what perf_event_open(2) takes.
  *
  * The texts of encodings, in data/events/: "generic:NAME" with perf's names of PERF_TYPE_HARDWARE and
- * PERF_TYPE_HW_CACHE, "software:NAME" with those of PERF_TYPE_SOFTWARE, "sysfs:pmu/terms/", and
- * "intel:", "amd:", "armv8:", "other:" with a name of libpfm4 or a raw code for CPUs of that family. */
+ * PERF_TYPE_HW_CACHE, "software:NAME" with those of PERF_TYPE_SOFTWARE, "sysfs:pmu/terms/", and, for CPUs of
+ * some families only, "intel:", "amd,other:", "armv8:" with a raw code, a generic name or a name of libpfm4. A "*N"
+ * at the end says that each count stands for N of the event's units. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "event/event.h"
 #include "event/pfm.h"
 #include "event/request.h"
@@ -108,34 +110,47 @@ static bool encode_raw(const char *name, struct event_encoding *out)
 	return request_is_raw(name, &out->config);
 }
 
-/* The part behind "prefix:", or NULL. */
-static const char *behind(const char *text, const char *prefix)
+/* Is one of the words of "word,word:rest" the given one? Then *rest is what is behind the colon. */
+static bool is_for(const char *text, const char *word, const char **rest)
 {
-	size_t length = strlen(prefix);
-	return strncmp(text, prefix, length) == 0 && text[length] == ':' ? text + length + 1 : NULL;
+	const char *colon = strchr(text, ':');
+	while (colon && text < colon) {
+		size_t length = strcspn(text, ",:");
+		if (strlen(word) == length && strncmp(text, word, length) == 0) {
+			*rest = colon + 1;
+			return true;
+		}
+		text += length + 1;
+	}
+	return false;
 }
 
 /* One encoding of a row. Whatever it fails by, it is one that has no meaning here. */
 static bool encode_row(const char *text, const struct event_machine *machine, struct event_encoding *out,
 		       struct error *err)
 {
+	char plain[REQUEST_LENGTH_MOST + 1];
 	const char *name;
 	struct error why = { 0 };
 	bool done = false;
-	if ((name = behind(text, "generic"))) {
-		done = encode_generic(name, out);
-		if (!done)
-			error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'", name);
-	} else if ((name = behind(text, "software"))) {
-		done = encode_software(name, out);
-		if (!done)
-			error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'", name);
-	} else if ((name = behind(text, "sysfs"))) {
+	const char *star = strrchr(text, '*');
+	size_t length = star ? (size_t)(star - text) : strlen(text);
+	if (length >= sizeof plain || (star && (!str_to_double(star + 1, &out->scale) || !(out->scale > 0))))
+		return error_set(err, ERROR_UNSUPPORTED, "the encoding '%.100s' is not understood", text);
+	memcpy(plain, text, length);
+	plain[length] = '\0';
+
+	if (is_for(plain, "generic", &name)) {
+		done = encode_generic(name, out) ||
+		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'", name);
+	} else if (is_for(plain, "software", &name)) {
+		done = encode_software(name, out) ||
+		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'", name);
+	} else if (is_for(plain, "sysfs", &name)) {
 		done = sysfs_encode(name, machine->sysfs_root, out, &why);
-	} else if ((name = behind(text, machine->family))) {
-		done = encode_raw(name, out);
-		if (!done)
-			done = pfm_encode(name, machine->absent_pmus, out, &why);
+	} else if (is_for(plain, machine->family, &name)) {
+		done = encode_raw(name, out) || encode_generic(name, out) ||
+		       pfm_encode(name, machine->absent_pmus, out, &why);
 	} else {
 		error_set(&why, ERROR_UNSUPPORTED, "'%s' is for other CPUs than this one (%s)", text, machine->family);
 	}

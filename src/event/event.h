@@ -68,7 +68,7 @@ struct event {
 struct event_encoding {
 	uint32_t type;
 	uint64_t config, config1, config2;
-	double scale;      /* counts × scale = value in the event's unit (sysfs "event.scale"); 1 for most */
+	double scale;      /* counts × scale = value in the event's unit (sysfs "event.scale", a row's "*N"); 1 for most */
 	const char *how;   /* the encoding's text, for messages: "generic:instructions" */
 };
 

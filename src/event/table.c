@@ -92,13 +92,22 @@ static bool is_scope(const char *text)
 	return false;
 }
 
+/* "kind:rest" or "family,family:rest". */
 static bool is_encoding(const char *text)
 {
-	static const char *const kinds[] = { "generic:", "software:", "sysfs:", "intel:", "amd:", "armv8:", "other:" };
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0)
-			return text[strlen(kinds[i])] != '\0';
-	return false;
+	static const char *const prefixes[] = { "generic", "software", "sysfs", "intel", "amd", "armv8", "other" };
+	bool known = true;
+	while (known) {
+		size_t length = strcspn(text, ",:");
+		known = false;
+		for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+			known |= strlen(prefixes[i]) == length && strncmp(text, prefixes[i], length) == 0;
+		text += length;
+		if (*text != ',')
+			break;
+		text++;
+	}
+	return known && *text == ':' && text[1];
 }
 
 struct row_lists {
@@ -328,13 +337,18 @@ bool event_table_match(const struct event_table *table, const char *name, struct
 
 void event_table_nearest(const struct event_table *table, const char *name, struct nearest *found)
 {
-	bool bare = strncmp(name, "PAPI_", 5) != 0;
+	/* names in capitals are PAPI's, and the papers' have their tool in front: no use to others */
+	bool capitals = name[strcspn(name, "abcdefghijklmnopqrstuvwxyz")] == '\0';
+	size_t skip = strncmp(name, "PAPI_", 5) == 0 ? 0 : 5;
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct event_definition *row = table->rows.items[i];
 		nearest_consider(found, name, row->name);
 		for (const char *const *alias = row->aliases; *alias; alias++)
-			nearest_consider(found, name, *alias + (bare && strncmp(*alias, "PAPI_", 5) == 0 ? 5 : 0));
-		for (const char *const *paper = row->paper_names; *paper; paper++)
+			if (strncmp(*alias, "PAPI_", 5) != 0)
+				nearest_consider(found, name, *alias);
+			else if (capitals || skip == 0)
+				nearest_consider(found, name, *alias + skip);
+		for (const char *const *paper = row->paper_names; strchr(name, ':') && *paper; paper++)
 			nearest_consider(found, name, *paper);
 	}
 }

@@ -3,6 +3,7 @@
 Each test is started with the path of the built tare as its only argument. Nothing here depends on how long
 something takes: what must happen first is waited for.
 """
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,13 @@ import tempfile
 
 TARE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "tare"
 TIME_OUT_S = 120
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/result.schema.json"),
+          encoding="utf-8") as _file:
+    SCHEMA = json.load(_file)
 
 _run = _failed = 0
 _folder = tempfile.mkdtemp(prefix="tare-cli-")
@@ -104,6 +112,26 @@ def skip(reason, fact):
     global _run
     _run += 1
     print(f"ok {_run} - {fact} # SKIP {reason}", flush=True)
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def parsed(text, fact):
+    """The result in text, checked against docs/result.schema.json."""
+    try:
+        result = json.loads(text, parse_constant=_no_constant)
+    except ValueError as error:
+        ok(False, f"{fact}: is JSON", f"{error}\n{text}")
+        return None
+    if jsonschema:
+        errors = [f"{list(error.absolute_path)}: {error.message}"
+                  for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(result)]
+        ok(not errors, f"{fact}: obeys the schema", "\n".join(errors) + "\n" + text)
+    else:
+        skip("python3-jsonschema is not installed", f"{fact}: obeys the schema")
+    return result
 
 
 def done():

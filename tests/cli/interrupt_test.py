@@ -37,11 +37,15 @@ equal(result["repetitions_done"], 2, "with those that were complete")
 equal(len(result["results"][0]["runs"]), 2, "and their values only")
 equal(seen.code, 130, "and the exit code of the interrupted program")
 
-run = start("count", "-e", "page-faults", "sh", "-c", "trap '' TERM; touch runs; exec sleep 1000")
+run = start("count", "-e", "page-faults", "-o", "report", "sh", "-c",
+            "trap '' TERM; echo $$ > pid; touch runs; exec sleep 1000 > /dev/null 2>&1")
 ok(wait_for("runs"), "a program that ignores SIGTERM runs")
 run.send_signal(signal.SIGTERM)
 seen = finish(run)
-has(seen.err, re.compile(r"page-faults +[0-9]"), "SIGTERM reports what was counted even if the program goes on")
+has(read("report"), re.compile(r"page-faults +[0-9]"), "SIGTERM reports what was counted even if the program goes on")
+pid = int(read("pid"))
+ok(os.path.exists(f"/proc/{pid}"), "which it does")
+os.kill(pid, signal.SIGKILL)
 
 run = start("count", "-e", "page-faults", "sh", "-c", "trap 'exit 9' INT; touch runs; while :; do sleep 0.01; done")
 ok(wait_for("runs"), "a program that handles SIGINT runs")

@@ -2,35 +2,7 @@
 import json
 import os
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-
 from cli import *
-
-with open(os.path.join(HERE, "../../docs/result.schema.json"), encoding="utf-8") as file:
-    SCHEMA = json.load(file)
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
-
-
-def no_constant(name):
-    raise ValueError(f"{name} is not JSON")
-
-
-def parsed(text, fact):
-    try:
-        result = json.loads(text, parse_constant=no_constant)
-    except ValueError as error:
-        ok(False, f"{fact}: is JSON", f"{error}\n{text}")
-        return None
-    if jsonschema:
-        errors = [f"{list(error.absolute_path)}: {error.message}"
-                  for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(result)]
-        ok(not errors, f"{fact}: obeys the schema", "\n".join(errors) + "\n" + text)
-    else:
-        skip("python3-jsonschema is not installed", f"{fact}: obeys the schema")
-    return result
 
 
 def count(fact, *arguments, code=0, **more):

@@ -73,6 +73,8 @@ int main(void)
 	chmod("/tmp", 01777);
 	setenv("PATH", "/bin:/usr/bin", 1);
 	setenv("TARE_IN_GUEST", "1", 1);
+	setenv("TARE", "/bin/tare", 1);
+	setenv("TARE_KERNELS", "/kernels", 1);
 
 	char *names[256];
 	size_t n = 0;

@@ -17,8 +17,10 @@ int counter_open(const struct counter_request *request, pid_t task, int cpu)
 		.config = encoding->config,
 		.config1 = encoding->config1,
 		.config2 = encoding->config2,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			       (request->grouped ? PERF_FORMAT_GROUP : 0),
+		/* a member counts when its leader does */
+		.disabled = !(request->grouped && request->leader >= 0),
 		.inherit = request->heirs != HEIRS_NONE,
 		.inherit_thread = request->heirs == HEIRS_THREADS,
 		.enable_on_exec = request->begin_at_exec,
@@ -28,7 +30,8 @@ int counter_open(const struct counter_request *request, pid_t task, int cpu)
 		 * wish for one level none is set. */
 		.exclude_hv = one_level,
 	};
-	return (int)syscall(SYS_perf_event_open, &attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int leader = request->grouped ? request->leader : -1;
+	return (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 bool counter_enable(int fd)

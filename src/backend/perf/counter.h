@@ -25,6 +25,8 @@ struct counter_request {
 	unsigned levels;    /* LEVEL_USER | LEVEL_KERNEL */
 	enum counter_heirs heirs;
 	bool begin_at_exec; /* enabled by the target's next exec; otherwise by counter_enable() */
+	bool grouped;       /* read with its group (PERF_FORMAT_GROUP): for libtare, and without heirs only */
+	int leader;         /* grouped: the leader's descriptor; -1: this one leads */
 };
 
 struct counter_values {

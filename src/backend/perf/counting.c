@@ -5,8 +5,10 @@
  *     stop:    disable, read, add up
  *
  * 1. counters[place × n_events + event]; -1 where none is open.
- * 2. What one place lacks is missing in the whole event: its reading says why instead of giving a part. */
+ * 2. What one place lacks is missing in the whole event: its reading says why instead of giving a part.
+ * 3. A thread is counted once: with its own counter, or as an heir of the thread that started it, never with both. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,9 @@
 #include <unistd.h>
 
 #include "backend/launch.h"
+#include "backend/perf/cancel.h"
 #include "backend/perf/counter.h"
+#include "backend/perf/pmu.h"
 #include "backend/perf/state.h"
 #include "backend/perf/targets.h"
 
@@ -56,11 +60,38 @@ static void drop(struct counting *c, size_t event)
 	}
 }
 
-static enum reading_state state_of(const struct error *reason)
+static void refuse(struct track *track, enum reading_state state, const char *why)
 {
-	return reason->code == ERROR_PERMISSION	   ? READING_DENIED
-	       : reason->code == ERROR_UNSUPPORTED ? READING_UNSUPPORTED
-						   : READING_FAILED;
+	track->state = state;
+	snprintf(track->why, sizeof track->why, "%s", why);
+}
+
+static enum counter_heirs heirs_of(const struct target *target)
+{
+	if (target->kind == TARGET_CPUS)
+		return HEIRS_NONE;
+	if (target->follow_children)
+		return HEIRS_ALL;
+	/* a process is all of its threads; a thread is one */
+	return target->kind == TARGET_THREADS ? HEIRS_NONE : HEIRS_THREADS;
+}
+
+/* Why an event that works is not for this kind of target; NULL when it is. */
+static const char *not_for_target(const struct answer *answer, enum target_kind kind)
+{
+	const struct event_encoding *encoding = &answer->encoding;
+	if (kind != TARGET_CPUS && answer->cpus_only)
+		return "it counts whole CPUs or packages, not programs: use -a or -C";
+	/* task_clock_event_read() gives the time of the counter's context, and a CPU's context never sleeps */
+	if (kind == TARGET_CPUS && encoding->type == PERF_TYPE_SOFTWARE && encoding->config == PERF_COUNT_SW_TASK_CLOCK)
+		return "of whole CPUs the kernel's task clock counts the idle time too";
+	return NULL;
+}
+
+/* Does this place count the event? For a package one of its CPUs counts, and the others would count it again. */
+static bool counts_here(const struct answer *answer, const struct place *place)
+{
+	return place->cpu < 0 || !answer->cpumask[0] || pmu_list_has(answer->cpumask, place->cpu);
 }
 
 /* Opens one event's counters everywhere. False when there is no sense in going on. */
@@ -69,53 +100,54 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 	struct track *track = &c->tracks[event];
 	const struct answer *answer = track->answer;
 	bool command = c->kind == TARGET_COMMAND;
-	struct counter_request request = {
-		.encoding = &answer->encoding,
-		.levels = answer->levels,
-		.heirs = c->kind == TARGET_CPUS	  ? HEIRS_NONE
-			 : target->follow_children  ? HEIRS_ALL
-			 : c->kind == TARGET_THREADS ? HEIRS_NONE
-						     : HEIRS_THREADS,
-		.begin_at_exec = command,
-	};
+	struct counter_request request = { .encoding = &answer->encoding,
+					   .levels = answer->levels,
+					   .heirs = heirs_of(target),
+					   .begin_at_exec = command };
+	struct attempt attempt = { .action = COUNTER_OPEN,
+				   .event = answer->label,
+				   .how = answer->how,
+				   .levels = answer->levels,
+				   .type = answer->encoding.type,
+				   .threads_only = request.heirs == HEIRS_THREADS,
+				   .counters = c->places.list.count * c->n_events };
+	size_t open = 0;
+	int os_errno = 0;
 	for (size_t p = 0; p < c->places.list.count; p++) {
 		const struct place *place = &c->places.list.items[p];
+		if (!counts_here(answer, place))
+			continue;
 		int fd = counter_open(&request, place->task, place->cpu);
 		c->counters[p * c->n_events + event] = fd;
+		open += fd >= 0;
 		if (fd >= 0)
 			continue;
-		if (errno == ESRCH && !command)
-			continue; /* a thread that has ended since */
-		struct attempt attempt = {
-			.action = COUNTER_OPEN,
-			.event = answer->text,
-			.how = answer->how,
-			.levels = answer->levels,
-			.type = answer->encoding.type,
-			.task = command ? 0 : place->task,
-			.cpu = place->cpu,
-			.threads_only = request.heirs == HEIRS_THREADS,
-			.counters = c->places.list.count * c->n_events,
-		};
-		struct error reason;
-		int os_errno = errno;
-		failure_explain(os_errno, &attempt, machine_state(c->backend), &reason);
-		if (hopeless(os_errno)) {
-			if (err)
-				*err = reason;
-			return false;
-		}
-		drop(c, event);
-		track->state = state_of(&reason);
-		snprintf(track->why, sizeof track->why, "%.255s", reason.text);
-		if (err)
-			*err = reason;
-		break;
+		os_errno = errno;
+		attempt.task = command ? COUNTER_SELF : place->task;
+		attempt.cpu = place->cpu;
+		if (os_errno != ESRCH)
+			break; /* else a thread that has ended since it was listed */
 	}
+	if (open > 0 && (os_errno == 0 || os_errno == ESRCH))
+		return true;
+	if (os_errno == 0) {
+		refuse(track, READING_UNSUPPORTED, "none of these CPUs counts it (one CPU counts for its package)");
+		error_set(err, ERROR_UNSUPPORTED, "cannot count '%s' on these CPUs", answer->label);
+		error_hint(err, "CPUs that count it: %s", answer->cpumask);
+		return true;
+	}
+	struct error reason;
+	failure_explain(os_errno, &attempt, machine_state(c->backend), &reason);
+	if (err)
+		*err = reason;
+	if (hopeless(os_errno))
+		return false;
+	drop(c, event);
+	struct failure failure = failure_of(os_errno, &attempt, machine_state(c->backend));
+	refuse(track, failure_state(failure.code), failure.why);
 	return true;
 }
 
-/* All counters; false when none of those that should work could be opened for an attached target. */
 static bool open_counters(struct counting *c, const struct target *target, struct error *err)
 {
 	size_t n = c->n_events * c->places.list.count;
@@ -126,6 +158,7 @@ static bool open_counters(struct counting *c, const struct target *target, struc
 		return error_no_memory(err);
 	for (size_t i = 0; i < n; i++)
 		c->counters[i] = -1;
+	/* the program is forked already, and has the limit as it was */
 	limit_raise(&limit, n);
 	size_t open = 0;
 	for (size_t i = 0; done && i < c->n_events; i++) {
@@ -134,21 +167,15 @@ static bool open_counters(struct counting *c, const struct target *target, struc
 		open += c->tracks[i].state == READING_COUNTED;
 	}
 	limit_restore(&limit);
-	/* a program is worth running for the operating system's account of it alone; waiting for others is not */
+	/* a program is worth running for the operating system's account of it alone; others would be waited for in vain */
 	if (done && c->n_events > 0 && open == 0 && c->kind != TARGET_COMMAND)
 		return false;
 	return done;
 }
 
-static bool find_places(struct counting *c, const struct target *target, struct error *err)
-{
-	if (c->kind != TARGET_COMMAND)
-		return places_find(&c->places, target, err);
-	return vec_push(&c->places.list, ((struct place){ c->pid, -1 })) || error_no_memory(err);
-}
+/* ---- finding out what and where ---- */
 
-static bool set_up(struct counting *c, const struct target *target, const struct event *const *events,
-		   struct error *err)
+static bool find_events(struct counting *c, const struct event *const *events, const char *cancelled, struct error *err)
 {
 	c->tracks = calloc(c->n_events + 1, sizeof *c->tracks);
 	if (!c->tracks)
@@ -159,19 +186,93 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 		if (!track->answer)
 			return error_no_memory(err);
 		const struct availability *known = &track->answer->availability;
-		track->state = known->state;
-		snprintf(track->why, sizeof track->why, "%s", known->why);
-		if (known->state != READING_COUNTED && err)
-			error_set(err, known->state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
-				  "cannot count '%s': %s", events[i]->text, known->why);
+		const char *not_here = cancelled ? cancelled : not_for_target(track->answer, c->kind);
+		if (known->state != READING_COUNTED)
+			refuse(track, known->state, known->why);
+		else if (not_here)
+			refuse(track, cancelled ? READING_DENIED : READING_UNSUPPORTED, not_here);
+		if (track->state == READING_COUNTED)
+			continue;
+		error_set(err, track->state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
+			  "cannot count '%s': %s", events[i]->label, track->why);
+		if (known->remedy[0])
+			error_hint(err, "%s", known->remedy);
 	}
+	return true;
+}
+
+static void close_counters(struct counting *c)
+{
+	for (size_t i = 0; c->counters && i < c->n_events; i++)
+		drop(c, i);
+	free(c->counters);
+	c->counters = NULL;
+}
+
+/* Is there a thread that had not started when the threads were listed? */
+static bool has_newcomer(const struct places *then, const struct places *now)
+{
+	for (size_t i = 0; i < now->list.count; i++) {
+		bool known = false;
+		for (size_t j = 0; j < then->list.count && !known; j++)
+			known = now->list.items[i].task == then->list.items[j].task;
+		if (!known)
+			return true;
+	}
+	return false;
+}
+
+/* Counters for the threads of running processes. One that starts while they are opened may have been started by a
+ * thread with a counter (then it is counted as its heir) or by one still without (then it is not): nothing tells. So it is
+ * done again until no thread has started meanwhile. */
+static bool open_threads(struct counting *c, const struct target *target, struct error *err)
+{
+	enum { ATTEMPTS = 50 };
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		struct places now;
+		if (!places_find(&c->places, target, err) || !open_counters(c, target, err))
+			return false;
+		if (!places_find(&now, target, NULL))
+			return true; /* all have ended: what was counted of them can be read */
+		bool again = has_newcomer(&c->places, &now);
+		places_free(&now);
+		if (!again)
+			return true;
+		close_counters(c);
+		places_free(&c->places);
+	}
+	error_set(err, ERROR_BUSY, "cannot count process %d: it starts threads faster than counters can be opened",
+		  (int)target->pids[0]);
+	return error_hint(err, "count it from its start: tare count PROGRAM");
+}
+
+static bool set_up(struct counting *c, const struct target *target, const struct event *const *events,
+		   struct error *err)
+{
+	const char *cancelled = NULL;
 	if (target->command) {
 		c->command = *target->command;
+		char *path = launch_find(&c->command, err);
+		if (!path)
+			return false;
+		if (c->kind == TARGET_COMMAND)
+			cancelled = exec_cancels(path);
+		free(path);
+	}
+	if (!find_events(c, events, cancelled, err))
+		return false;
+	if (target->command) {
 		if (!launch_hold(&c->command, &c->launch, err))
 			return false;
 		c->pid = c->launch.pid;
 	}
-	return find_places(c, target, err) && open_counters(c, target, err);
+	if (c->kind == TARGET_PROCESSES)
+		return open_threads(c, target, err);
+	if (c->kind != TARGET_COMMAND)
+		return places_find(&c->places, target, err) && open_counters(c, target, err);
+	if (!vec_push(&c->places.list, ((struct place){ c->pid, -1 })))
+		return error_no_memory(err);
+	return open_counters(c, target, err);
 }
 
 bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
@@ -216,17 +317,24 @@ bool perf_go(struct counting *c, struct error *err)
 
 /* ---- reading ---- */
 
+static uint64_t scaled(uint64_t count, double scale)
+{
+	return scale == 1 || scale == 0 ? count : (uint64_t)llround((double)count * scale);
+}
+
 /* The sum over places first … last-1. why is the track's. */
 static void read_event(struct counting *c, size_t event, size_t first, size_t last, struct reading *r)
 {
 	struct track *track = &c->tracks[event];
 	struct counter_values sum = { 0 };
+	size_t open = 0;
 	*r = (struct reading){ .state = track->state, .source = track->answer->availability.source, .cpu = -1 };
 	for (size_t p = first; p < last && r->state == READING_COUNTED; p++) {
 		struct counter_values one;
 		int fd = c->counters[p * c->n_events + event];
 		if (fd < 0)
 			continue;
+		open++;
 		if (!counter_read(fd, &one)) {
 			r->state = track->state = READING_FAILED;
 			snprintf(track->why, sizeof track->why, "its counter could not be read: %s",
@@ -244,13 +352,20 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 	}
 	r->enabled_ns = sum.enabled_ns;
 	r->running_ns = sum.running_ns;
-	double scale = track->answer->encoding.scale;
-	r->count_raw = scale == 1 || scale == 0 ? sum.count : (uint64_t)llround((double)sum.count * scale);
-	if (sum.enabled_ns > 0 && sum.running_ns == 0) {
+	r->count_raw = scaled(sum.count, track->answer->encoding.scale);
+	if (open > 0 && c->kind == TARGET_COMMAND && sum.enabled_ns == 0) {
+		/* every program that runs at all does so for some time after its exec */
+		r->state = READING_FAILED;
+		r->why = "the program was never executed, or the kernel stopped counting it";
+	} else if (open == 0 || (sum.enabled_ns > 0 && sum.running_ns == 0)) {
 		r->state = READING_NEVER_RAN;
+		r->why = open	? "it never got a counter"
+			 : c->kind == TARGET_CPUS ? "another CPU counts it for the package"
+						  : "the thread had ended";
+	}
+	if (r->state != READING_COUNTED) {
 		r->source = SOURCE_NONE;
 		r->count_raw = 0;
-		r->why = "it never got a counter";
 	}
 }
 
@@ -290,11 +405,9 @@ bool perf_stop(struct counting *c, struct run *run, struct error *err)
 
 void perf_end(struct counting *c)
 {
-	for (size_t i = 0; c->counters && i < c->n_events; i++)
-		drop(c, i);
+	close_counters(c);
 	launch_abandon(&c->launch);
 	places_free(&c->places);
-	free(c->counters);
 	free(c->tracks);
 	free(c);
 }

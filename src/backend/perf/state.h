@@ -9,10 +9,12 @@
 /* What is known of one event at its levels. Answers live as long as the backend. */
 struct answer {
 	char *text;     /* the request that it answers */
+	char *label;
 	unsigned levels;
 	struct event_encoding encoding; /* that works; of the last one tried otherwise */
 	char how[128];
-	bool cpus_only; /* it is counted per CPU or package, not for tasks */
+	bool cpus_only; /* it is counted by the CPUs of cpumask for their packages, not for tasks */
+	char cpumask[256]; /* the CPUs that can count it; "" is all */
 	struct availability availability;
 };
 
@@ -20,7 +22,6 @@ struct backend {
 	struct event_machine machine;
 	struct machine_state state;
 	bool state_known;
-	char hypervisor[64];
 	VEC(struct answer *) answers;
 };
 
