@@ -214,60 +214,80 @@ static void print_runs(FILE *out, const struct row *row, const size_t widths[COL
 	}
 }
 
-static size_t widest(const struct row *rows, size_t n, enum column column, const char *heading)
+static void widen(size_t widths[COLUMNS], const struct row *rows, size_t n)
 {
-	size_t width = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t columns = text_columns(column == NAME ? rows[i].name : rows[i].cells[column]);
-		if (column == NAME && columns > NAME_MOST)
-			continue;
-		if (columns > width)
-			width = columns;
+		for (int c = NAME; c < COLUMNS; c++) {
+			size_t columns = text_columns(c == NAME ? rows[i].name : rows[i].cells[c]);
+			/* a long name gets a line of its own */
+			if (columns > widths[c] && (c != NAME || columns <= NAME_MOST))
+				widths[c] = columns;
+		}
 	}
-	/* a column that no row needs is not there */
-	if (width > 0 && text_columns(heading) > width)
-		width = text_columns(heading);
-	return width;
 }
 
-void table_print(FILE *out, const char *heading, const struct estimate *estimates, size_t n, bool is_metric,
-		 bool show_trust, const struct report_options *options, struct footnotes *notes)
+static void print_block(FILE *out, const char *const headings[COLUMNS], const struct row *rows, size_t n,
+			const size_t widths[COLUMNS], const struct report_options *options)
 {
 	struct style style = style_of(options);
-	size_t width = (size_t)table_width(options), widths[COLUMNS], known = 0;
-	char spread[32] = "\u00b1";
-	struct row *rows = calloc(n, sizeof *rows);
-	if (n == 0)
-		return;
-	if (!rows) {
-		fputs("  (out of memory: the table is not shown)\n", out);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		bool sub_row = estimates[i].tid || estimates[i].cpu >= 0;
-		fill(&rows[i], &estimates[i], sub_row, is_metric, show_trust, notes);
-		known += estimates[i].known;
-		if (estimates[i].known && estimates[i].has_interval)
-			snprintf(spread, sizeof spread, "%g %%", estimates[i].confidence * 100);
-	}
-	const char *headings[COLUMNS] = { heading, "value", "", spread, "ran", "source", "trust", "" };
-	for (int c = NAME; c < COLUMNS; c++)
-		widths[c] = widest(rows, n, c, headings[c]);
-	if (widths[NAME] == 0)
-		widths[NAME] = text_columns(heading);
-
+	bool known = false;
+	for (size_t i = 0; i < n; i++)
+		known |= rows[i].estimate->known;
+	fputc('\n', out);
 	spaces(out, GAP);
 	fputs(style.bold, out);
-	put(out, heading, widths[NAME], false, known == 0);
+	put(out, headings[NAME], widths[NAME], false, !known);
 	if (known)
 		print_cells(out, headings, widths);
 	else
 		fputc('\n', out);
 	fputs(style.off, out);
 	for (size_t i = 0; i < n; i++) {
-		print_row(out, &rows[i], widths, &style, width);
+		print_row(out, &rows[i], widths, &style, (size_t)table_width(options));
 		if (options->all_repetitions)
 			print_runs(out, &rows[i], widths);
+	}
+}
+
+void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool show_trust,
+		 const struct report_options *options, struct footnotes *notes)
+{
+	size_t widths[COLUMNS] = { 0 }, n = 0, used = 0;
+	char spread[32] = "\u00b1";
+	for (size_t b = 0; b < n_blocks; b++)
+		n += blocks[b].n;
+	if (n == 0)
+		return;
+	struct row *rows = calloc(n, sizeof *rows);
+	if (!rows) {
+		fputs("  (out of memory: the table is not shown)\n", out);
+		return;
+	}
+	for (size_t b = 0; b < n_blocks; b++) {
+		for (size_t i = 0; i < blocks[b].n; i++) {
+			const struct estimate *e = &blocks[b].estimates[i];
+			fill(&rows[used++], e, e->tid || e->cpu >= 0, blocks[b].is_metric, show_trust, notes);
+			if (e->known && e->has_interval)
+				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
+		}
+	}
+	widen(widths, rows, n);
+	const char *headings[COLUMNS] = { "", "value", "", spread, "ran", "source", "trust", "" };
+	for (int c = VALUE; c < COLUMNS; c++)
+		/* a column that no row needs is not there */
+		if (widths[c] > 0 && text_columns(headings[c]) > widths[c])
+			widths[c] = text_columns(headings[c]);
+	used = 0;
+	for (size_t b = 0; b < n_blocks; b++) {
+		headings[NAME] = blocks[b].heading;
+		if (blocks[b].n && text_columns(headings[NAME]) > widths[NAME])
+			widths[NAME] = text_columns(headings[NAME]);
+	}
+	for (size_t b = 0; b < n_blocks; b++) {
+		headings[NAME] = blocks[b].heading;
+		if (blocks[b].n)
+			print_block(out, headings, rows + used, blocks[b].n, widths, options);
+		used += blocks[b].n;
 	}
 	free(rows);
 }

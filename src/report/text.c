@@ -169,14 +169,11 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	print_heading(out, result, &style, width);
 	print_machine(out, &result->machine, width);
 	print_runs(out, result, width);
-	if (result->n_estimates) {
-		fputc('\n', out);
-		table_print(out, "event", result->estimates, result->n_estimates, false, differs, options, &notes);
-	}
-	if (result->n_metrics) {
-		fputc('\n', out);
-		table_print(out, "metric", result->metrics, result->n_metrics, true, differs, options, &notes);
-	}
+	const struct block blocks[] = {
+		{ "event", result->estimates, result->n_estimates, false },
+		{ "metric", result->metrics, result->n_metrics, true },
+	};
+	table_print(out, blocks, sizeof blocks / sizeof *blocks, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
 	if (notes.texts.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
 		fputc('\n', out);
