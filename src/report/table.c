@@ -17,6 +17,7 @@ struct row {
 	struct number_scale scale;
 	char name[NAME_BYTES];
 	char cells[COLUMNS][CELL_BYTES]; /* all but NAME */
+	bool why_below; /* the note has the reason for which it was not counted */
 };
 
 struct style style_of(const struct report_options *options)
@@ -104,18 +105,59 @@ static void fill_spread(struct row *row)
 	}
 }
 
-static void fill(struct row *row, const struct estimate *e, bool sub_row, bool is_metric, bool show_trust,
-		 struct footnotes *notes)
+static bool equal(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void fill_note(struct row *row, const char *text, const char *more, struct footnotes *notes)
+{
+	size_t i = 0;
+	while (i < notes->items.count && !(equal(notes->items.items[i].text, text) && equal(notes->items.items[i].more, more)))
+		i++;
+	if (i < notes->items.count || vec_push(&notes->items, ((struct footnote){ text, more })))
+		snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);
+}
+
+/* Reasons seen so far, few: a table of very many rows is not searched for each of them. */
+struct reasons {
+	const char *texts[16];
+	size_t rows[16];
+	size_t n;
+};
+
+static void count_reason(struct reasons *reasons, const struct estimate *e)
+{
+	size_t i = 0;
+	if (e->known || !e->why)
+		return;
+	while (i < reasons->n && strcmp(reasons->texts[i], e->why) != 0)
+		i++;
+	if (i == sizeof reasons->texts / sizeof *reasons->texts)
+		return;
+	reasons->texts[i] = e->why;
+	reasons->rows[i]++;
+	reasons->n = i < reasons->n ? reasons->n : i + 1;
+}
+
+static bool shares_reason(const struct reasons *reasons, const struct estimate *e)
+{
+	for (size_t i = 0; i < reasons->n; i++)
+		if (equal(reasons->texts[i], e->why))
+			return reasons->rows[i] > 1;
+	return false;
+}
+
+static void fill(struct row *row, const struct estimate *e, bool is_metric, bool show_trust,
+		 const struct reasons *reasons, struct footnotes *notes)
 {
 	*row = (struct row){ .estimate = e };
-	fill_name(row, sub_row);
-	if (e->note) {
-		size_t i = 0;
-		while (i < notes->texts.count && strcmp(notes->texts.items[i], e->note) != 0)
-			i++;
-		if (i < notes->texts.count || vec_push(&notes->texts, e->note))
-			snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);
-	}
+	fill_name(row, e->tid || e->cpu >= 0);
+	row->why_below = !e->known && shares_reason(reasons, e);
+	if (row->why_below)
+		fill_note(row, e->why, e->note, notes);
+	else if (e->note)
+		fill_note(row, e->note, NULL, notes);
 	if (!e->known)
 		return;
 	char number[NUMBER_BYTES];
@@ -175,7 +217,9 @@ static void print_row(FILE *out, const struct row *row, const size_t widths[COLU
 	}
 	if (!e->known) {
 		struct str text = { 0 };
-		str_appendf(&text, "not counted: %s", e->why ? e->why : "no reason is known");
+		str_append(&text, "not counted");
+		if (!row->why_below)
+			str_appendf(&text, ": %s", e->why ? e->why : "no reason is known");
 		if (row->cells[NOTE][0])
 			str_appendf(&text, " %s", row->cells[NOTE]);
 		char *line = str_take(&text);
@@ -253,9 +297,13 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 		 const struct report_options *options, struct footnotes *notes)
 {
 	size_t widths[COLUMNS] = { 0 }, n = 0, used = 0;
+	struct reasons reasons = { 0 };
 	char spread[32] = "\u00b1";
-	for (size_t b = 0; b < n_blocks; b++)
+	for (size_t b = 0; b < n_blocks; b++) {
 		n += blocks[b].n;
+		for (size_t i = 0; i < blocks[b].n; i++)
+			count_reason(&reasons, &blocks[b].estimates[i]);
+	}
 	if (n == 0)
 		return;
 	struct row *rows = calloc(n, sizeof *rows);
@@ -266,7 +314,7 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 	for (size_t b = 0; b < n_blocks; b++) {
 		for (size_t i = 0; i < blocks[b].n; i++) {
 			const struct estimate *e = &blocks[b].estimates[i];
-			fill(&rows[used++], e, e->tid || e->cpu >= 0, blocks[b].is_metric, show_trust, notes);
+			fill(&rows[used++], e, blocks[b].is_metric, show_trust, &reasons, notes);
 			if (e->known && e->has_interval)
 				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
 		}

@@ -10,9 +10,13 @@
 #include "report/report.h"
 #include "result/result.h"
 
-/* Remarks on rows: each is printed once, under its number, however many rows have it. */
+/* Remarks on rows: each is printed once, under its number, however many rows have it. A reason for which several rows
+ * were not counted is one too, with the rows' remark after it. */
+struct footnote {
+	const char *text, *more; /* borrowed from the result; more is NULL or follows text */
+};
 struct footnotes {
-	VEC(const char *) texts; /* borrowed from the result */
+	VEC(struct footnote) items;
 };
 
 struct style {

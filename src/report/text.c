@@ -126,6 +126,17 @@ static void remark(FILE *out, const char *mark, const char *text, size_t width)
 	text_wrap(out, text, indent, indent, width);
 }
 
+static void footnote(FILE *out, size_t number, const struct footnote *note, size_t width)
+{
+	char mark[32];
+	struct str both = { 0 };
+	snprintf(mark, sizeof mark, "[%zu]", number);
+	if (note->more)
+		str_appendf(&both, "%s; %s", note->text, note->more);
+	remark(out, mark, both.text ? both.text : note->text, width);
+	str_free(&both);
+}
+
 /* The same run stands out in several events: one line for the run. (Without all repetitions the rows' footnotes,
  * which name the first outlier of each event, are enough.) */
 static void print_outliers(FILE *out, const struct result *result, size_t width)
@@ -175,13 +186,10 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	};
 	table_print(out, blocks, sizeof blocks / sizeof *blocks, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
-	if (notes.texts.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
+	if (notes.items.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
 		fputc('\n', out);
-	for (size_t i = 0; i < notes.texts.count; i++) {
-		char mark[32];
-		snprintf(mark, sizeof mark, "[%zu]", i + 1);
-		remark(out, mark, notes.texts.items[i], width);
-	}
+	for (size_t i = 0; i < notes.items.count; i++)
+		footnote(out, i + 1, &notes.items.items[i], width);
 	if (options->all_repetitions)
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
@@ -195,5 +203,5 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 					   : "; \u00b1? because one measurement says nothing of the spread");
 		remark(out, "-", text, width);
 	}
-	vec_free(&notes.texts);
+	vec_free(&notes.items);
 }
