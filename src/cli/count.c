@@ -23,7 +23,7 @@ struct job {
 	struct count_request request;
 	struct parameters parameters;
 	bool has_parameters;
-	char *const *argv;        /* of the program; NULL */
+	char *const *argv; /* of the program; NULL */
 	struct command command;
 	struct target target;
 	struct counting_means means;
@@ -164,10 +164,10 @@ static bool choose_target(struct job *job, struct error *err)
 		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
 	job->command = (struct command){ .argv = job->argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
 	t->command = job->argv ? &job->command : NULL;
-	t->kind = cpus			     ? TARGET_CPUS
+	t->kind = cpus                    ? TARGET_CPUS
 		  : r->pids.numbers.count ? TARGET_PROCESSES
 		  : r->tids.numbers.count ? TARGET_THREADS
-					     : TARGET_COMMAND;
+					  : TARGET_COMMAND;
 	const struct number_list *ids = t->kind == TARGET_PROCESSES ? &r->pids : &r->tids;
 	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {
 		t->pids = ids->numbers.items; /* pid_t is int */

@@ -59,8 +59,8 @@ static void print_escaped(FILE *out, const char *text)
 static void print_command(FILE *out, const char *const *command)
 {
 	/* what the parameter file says, not how it was started */
-	if (command && command[0] && command[1] && command[2] && !command[3] && strcmp(command[0], "/bin/sh") == 0 &&
-	    strcmp(command[1], "-c") == 0)
+	if (command && command[0] && command[1] && command[2] && !command[3] &&
+	    strcmp(command[0], "/bin/sh") == 0 && strcmp(command[1], "-c") == 0)
 		command += 2;
 	for (size_t i = 0; command && command[i]; i++) {
 		fputs(i ? " " : "", out);
@@ -120,7 +120,8 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 				snprintf(label, sizeof label, "rep %zu:", r);
 				fprintf(out, "    %-12s %.0f\n", label, e->runs[r]);
 			}
-			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width, s.percent);
+			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width,
+				s.percent);
 		} else {
 			fprintf(out, ": %.1f +/- %.1f (%s%%)\n", s.mean, s.half_width, s.percent);
 		}

@@ -9,15 +9,21 @@
 
 enum column { NAME, VALUE, UNIT, SPREAD, RAN, SOURCE, TRUST, NOTE, COLUMNS };
 
-enum { NAME_BYTES = 256, CELL_BYTES = 2 * NUMBER_BYTES + 8, GAP = 2, NAME_MOST = 30, RANGE_MOST = 12,
-       WIDTH_DEFAULT = 80 };
+enum {
+	NAME_BYTES = 256,
+	CELL_BYTES = 2 * NUMBER_BYTES + 8,
+	GAP = 2,
+	NAME_MOST = 30,
+	RANGE_MOST = 12,
+	WIDTH_DEFAULT = 80
+};
 
 struct row {
 	const struct estimate *estimate;
 	struct number_scale scale;
 	char name[NAME_BYTES];
 	char cells[COLUMNS][CELL_BYTES]; /* all but NAME */
-	bool why_below; /* the note has the reason for which it was not counted */
+	bool why_below;                  /* the note has the reason for which it was not counted */
 };
 
 struct style style_of(const struct report_options *options)
@@ -85,7 +91,8 @@ static void fill_spread(struct row *row)
 {
 	const struct estimate *e = row->estimate;
 	char *cell = row->cells[SPREAD];
-	double factor = row->scale.factor, below = (e->value - e->low) * factor, above = (e->high - e->value) * factor;
+	double factor = row->scale.factor, below = (e->value - e->low) * factor,
+	       above = (e->high - e->value) * factor;
 	char a[NUMBER_BYTES], b[NUMBER_BYTES];
 	if (!e->has_interval) {
 		snprintf(cell, CELL_BYTES, "\u00b1?");
@@ -113,7 +120,8 @@ static bool equal(const char *a, const char *b)
 static void fill_note(struct row *row, const char *text, const char *more, struct footnotes *notes)
 {
 	size_t i = 0;
-	while (i < notes->items.count && !(equal(notes->items.items[i].text, text) && equal(notes->items.items[i].more, more)))
+	while (i < notes->items.count &&
+	       !(equal(notes->items.items[i].text, text) && equal(notes->items.items[i].more, more)))
 		i++;
 	if (i < notes->items.count || vec_push(&notes->items, ((struct footnote){ text, more })))
 		snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);

@@ -1,4 +1,5 @@
-/* A result as a table for a reader: what was run where, the events, the metrics, and what has to be known of them. */
+/* A result as a table for a reader: what was run where, the events, the metrics, and what has to be known of them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,8 +100,8 @@ static bool trust_differs(const struct result *result, enum trust *common)
 	bool found = false;
 	*common = TRUST_UNVERIFIED;
 	for (size_t i = 0; i < result->n_estimates + result->n_metrics; i++) {
-		const struct estimate *e = i < result->n_estimates ? &result->estimates[i]
-								   : &result->metrics[i - result->n_estimates];
+		const struct estimate *e =
+		    i < result->n_estimates ? &result->estimates[i] : &result->metrics[i - result->n_estimates];
 		if (!e->known)
 			continue;
 		if (found && e->trust != *common)
@@ -186,7 +187,8 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	};
 	table_print(out, blocks, sizeof blocks / sizeof *blocks, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
-	if (notes.items.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
+	if (notes.items.count || result->n_notes || (options->all_repetitions && result->n_outliers) ||
+	    (any && !differs))
 		fputc('\n', out);
 	for (size_t i = 0; i < notes.items.count; i++)
 		footnote(out, i + 1, &notes.items.items[i], width);
@@ -198,9 +200,10 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		bool single = any_known(result->estimates, result->n_estimates, true);
 		char text[160];
 		snprintf(text, sizeof text, "%s: all of these numbers%s", trust_name(trust),
-			 !single	   ? ""
-			 : result->command ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
-					   : "; \u00b1? because one measurement says nothing of the spread");
+			 !single ? ""
+			 : result->command
+			     ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
+			     : "; \u00b1? because one measurement says nothing of the spread");
 		remark(out, "-", text, width);
 	}
 	vec_free(&notes.items);
