@@ -1,8 +1,8 @@
 /* What reading one event costs a program: libtare beside the bare system call, and beside PAPI where it is there.
  *
- * Every method reads the same event of the same thread (task-clock, which counts anywhere). The methods take turns,
- * round by round, so that a slow change of the machine hits all alike. Printed is each method's median over the rounds
- * in ns a call, and the median of its ratio to the baseline's time in the same round:
+ * Every method reads the same event of the same thread (task-clock, which counts anywhere). The methods take
+ * turns, round by round, so that a slow change of the machine hits all alike. Printed is each method's median over
+ * the rounds in ns a call, and the median of its ratio to the baseline's time in the same round:
  *
  *     name<TAB>ns<TAB>ratio<TAB>baseline
  *
@@ -121,9 +121,10 @@ static void papi_start_read_stop(void)
 	sink += (uint64_t)value;
 }
 
-/* Without a PMU, PAPI switches its perf_event component off. So that its own cost can be measured on such a machine, it is
- * made to believe in a Skylake (libpfm4's LIBPFM_FORCE_PMU), and what it opens then becomes task-clock, here, where its
- * system call passes by. Everything between its caller and the kernel is PAPI's own. */
+/* Without a PMU, PAPI switches its perf_event component off. So that its own cost can be measured on such a
+ * machine, it is made to believe in a Skylake (libpfm4's LIBPFM_FORCE_PMU), and what it opens then becomes
+ * task-clock, here, where its system call passes by. Everything between its caller and the kernel is PAPI's own.
+ */
 long syscall(long number, ...)
 {
 	static long (*real)(long, ...);
@@ -229,7 +230,9 @@ int main(void)
 		{ .name = "raw-start-read-stop", .baseline = "raw-start-read-stop", .call = raw_start_read_stop },
 		{ .name = "tare-region", .baseline = "raw-start-read-stop", .call = tare_region },
 #ifdef WITH_PAPI
-		{ .name = "papi-start-read-stop", .baseline = "raw-start-read-stop", .call = papi_start_read_stop },
+		{ .name = "papi-start-read-stop",
+		  .baseline = "raw-start-read-stop",
+		  .call = papi_start_read_stop },
 #endif
 	};
 	size_t n_reading = sizeof reading / sizeof *reading, n_regions = sizeof regions / sizeof *regions;

@@ -3,8 +3,8 @@
  *     start ROUNDS OUTPUT command a… -- command b…        runs with stdin, stdout and stderr on OUTPUT
  *
  * One line a command: median CPU time (us), median peak memory (KiB), median elapsed time (us), and the lowest and
- * highest decile of the CPU time. Small and in C, because the kernel counts the memory that a process had before its
- * exec into its peak: a launcher that is large hides what is launched. */
+ * highest decile of the CPU time. Small and in C, because the kernel counts the memory that a process had before
+ * its exec into its peak: a launcher that is large hides what is launched. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -76,8 +76,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (int c = 0; c < 2; c++)
-		costs[c] = (struct cost){ calloc((size_t)rounds, sizeof(double)), calloc((size_t)rounds, sizeof(double)),
-					  calloc((size_t)rounds, sizeof(double)) };
+		costs[c] =
+		    (struct cost){ calloc((size_t)rounds, sizeof(double)), calloc((size_t)rounds, sizeof(double)),
+				   calloc((size_t)rounds, sizeof(double)) };
 	for (int round = -3; round < rounds; round++) /* the first ones warm up */
 		for (int c = 0; c < 2; c++)
 			/* who comes first changes from round to round */

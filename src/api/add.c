@@ -1,12 +1,13 @@
 /* Adding events: each is tried, then opened where the scope wants it.
  *
- * THREAD: into the newest group if the kernel takes it there and the group then really runs, else into a new group. The
- * kernel accepts groups that never get on the PMU (perf_event_open(2): a counter can be held by others), so that
- * acceptance alone proves nothing. Events of some cores only stay alone: a group is off where one of its events is.
+ * THREAD: into the newest group if the kernel takes it there and the group then really runs, else into a new
+ * group. The kernel accepts groups that never get on the PMU (perf_event_open(2): a counter can be held by
+ * others), so that acceptance alone proves nothing. Events of some cores only stay alone: a group is off where one
+ * of its events is.
  *
- * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the list is
- * walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until the threads
- * before and after are the same. */
+ * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the
+ * list is walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until
+ * the threads before and after are the same. */
 #include "api/counters.h"
 
 #include <errno.h>
@@ -73,7 +74,8 @@ static void close_counters(struct counted_event *event, size_t from)
 }
 
 /* One counter for each kind of core, on a thread. ESRCH when the thread has ended; then none is left. */
-static int open_kinds(const struct answer *answer, struct counted_event *event, enum counter_heirs heirs, pid_t thread)
+static int open_kinds(const struct answer *answer, struct counted_event *event, enum counter_heirs heirs,
+		      pid_t thread)
 {
 	size_t before = event->n_fds;
 	int *fds = realloc(event->fds, (before + event->kinds) * sizeof *fds);
@@ -118,8 +120,8 @@ static int open_grouped(const struct answer *answer, int leader)
 	return counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 }
 
-/* Opens a member of the group. A group of one is not read as a group, and how a counter is read is fixed when it is
- * opened: its event gets another counter, that leads, then. Its counts go on (leave_out_trials()). The member's
+/* Opens a member of the group. A group of one is not read as a group, and how a counter is read is fixed when it
+ * is opened: its event gets another counter, that leads, then. Its counts go on (leave_out_trials()). The member's
  * descriptor, or -1 when it does not fit and the group is as before. */
 static int join(struct tare_counters *c, struct group *group, const struct answer *member)
 {
@@ -267,8 +269,8 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 	return done;
 }
 
-/* The trials have counted in events that were there before, or these have got other counters: their bases take it, so
- * that their readings stay what they were. Differences wrap around as they should. */
+/* The trials have counted in events that were there before, or these have got other counters: their bases take it,
+ * so that their readings stay what they were. Differences wrap around as they should. */
 static bool leave_out_trials(struct tare_counters *c, size_t had, const struct raw *before, struct error *err)
 {
 	struct raw now[TARE_EVENTS_MOST];

@@ -4,9 +4,10 @@
  *
  * 1. A kernel counter only ever grows. A reading is what it gives less what it gave at the last reset (`base`).
  * 2. Every event is in one group; groups are in order of the events and not empty.
- * 3. A `grouped` group has two events or more, each with one counter, that start, stop and are read at one instant. Any
- *    other group has one event, with a counter for each thread there was (PROCESS: the kernel does not read groups of
- *    inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/cores.h), that are added up.
+ * 3. A `grouped` group has two events or more, each with one counter, that start, stop and are read at one
+ * instant. Any other group has one event, with a counter for each thread there was (PROCESS: the kernel does not
+ * read groups of inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/cores.h), that
+ * are added up.
  * 4. Nothing is counted but when `started`, the trials of tare_add() apart; those are in `base`. */
 #ifndef TARE_API_COUNTERS_H
 #define TARE_API_COUNTERS_H
@@ -27,21 +28,21 @@ struct counted_event {
 	struct event event; /* strings live in the table */
 	const char *unit;   /* borrowed from the table, or static */
 	enum source source;
-	double scale;       /* counts × scale = value in the unit */
-	uint32_t flags;     /* enum tare_flag */
-	int *fds;           /* fds[thread × kinds + kind] */
+	double scale;   /* counts × scale = value in the unit */
+	uint32_t flags; /* enum tare_flag */
+	int *fds;       /* fds[thread × kinds + kind] */
 	size_t n_fds, kinds;
 	struct raw base;
 };
 
 struct group {
 	size_t first, n;
-	bool grouped; /* read from the first event's counter with PERF_FORMAT_GROUP. A single event is read without,
-	                 which takes a quarter less time (bench/read.c) */
+	bool grouped; /* read from the first event's counter with PERF_FORMAT_GROUP. A single event is read
+			 without, which takes a quarter less time (bench/read.c) */
 };
 
-/* A page that is zero in a forked child (madvise(2), MADV_WIPEONFORK): tells a set from a copy of it without a system
- * call. */
+/* A page that is zero in a forked child (madvise(2), MADV_WIPEONFORK): tells a set from a copy of it without a
+ * system call. */
 struct guard {
 	unsigned alive;
 };
@@ -49,7 +50,7 @@ struct guard {
 struct tare_counters {
 	enum tare_scope scope;
 	bool started;
-	pid_t process;       /* that opened the set */
+	pid_t process; /* that opened the set */
 	pid_t thread;
 	struct guard *guard; /* NULL where the kernel has no MADV_WIPEONFORK (before Linux 4.14) */
 	VEC(struct counted_event) events;
@@ -61,7 +62,8 @@ struct tare_counters {
 /* add.c: removes the events from `count` on. */
 void counters_cut(struct tare_counters *c, size_t count);
 
-/* read.c: raw[events.count]. False with errno; 0 as errno means that the kernel put a counter into its error state. */
+/* read.c: raw[events.count]. False with errno; 0 as errno means that the kernel put a counter into its error
+ * state. */
 bool counters_read_raw(const struct tare_counters *c, struct raw *raw);
 
 /* fail.c: copies an inner error to the caller's; false. */

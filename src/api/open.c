@@ -20,7 +20,8 @@ const char *tare_version(void)
 /* NULL is no failure: the process id tells then. */
 static struct guard *guard_new(void)
 {
-	struct guard *guard = mmap(NULL, sizeof *guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct guard *guard =
+	    mmap(NULL, sizeof *guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (guard == MAP_FAILED)
 		return NULL;
 	if (madvise(guard, sizeof *guard, MADV_WIPEONFORK) != 0) {
@@ -35,7 +36,8 @@ bool counters_here(const struct tare_counters *c, struct tare_error *error)
 {
 	if (c->guard ? c->guard->alive : c->process == getpid())
 		return true;
-	return api_fail_text(error, TARE_ERROR_USAGE, "the counters belong to the process that this one was forked from",
+	return api_fail_text(error, TARE_ERROR_USAGE,
+			     "the counters belong to the process that this one was forked from",
 			     "open a set of its own after fork");
 }
 
@@ -49,11 +51,13 @@ static bool check_options(const struct tare_options *options, struct tare_error 
 	const unsigned char *bytes = (const unsigned char *)options;
 	for (size_t i = sizeof known; i < options->size; i++)
 		if (bytes[i])
-			return api_fail_text(error, TARE_ERROR_USAGE, "the options have a field that this libtare does not know",
+			return api_fail_text(error, TARE_ERROR_USAGE,
+					     "the options have a field that this libtare does not know",
 					     "use the libtare that belongs to the tare.h");
 	memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
 	if (known.scope != TARE_THREAD && known.scope != TARE_PROCESS)
-		return api_fail_text(error, TARE_ERROR_USAGE, "the scope is neither TARE_THREAD nor TARE_PROCESS", "");
+		return api_fail_text(error, TARE_ERROR_USAGE, "the scope is neither TARE_THREAD nor TARE_PROCESS",
+				     "");
 	return true;
 }
 

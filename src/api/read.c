@@ -1,6 +1,8 @@
-/* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, and subtractions.
+/* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, and
+ * subtractions.
  *
- * A place is left in counters_read_raw() for reading from user space (issue 5: rdpmc, and the PMU's registers on arm64). */
+ * A place is left in counters_read_raw() for reading from user space (issue 5: rdpmc, and the PMU's registers on
+ * arm64). */
 #include "api/counters.h"
 
 #include <errno.h>
@@ -16,18 +18,21 @@ struct group_values {
 	uint64_t n, enabled_ns, running_ns, counts[TARE_EVENTS_MOST];
 };
 
-/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one. */
+/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one.
+ */
 static bool read_event(const struct counted_event *event, struct raw *sum)
 {
 	*sum = (struct raw){ 0 };
-	for (size_t i = 0; i < event->n_fds; i++) {
+	for (size_t i = 0, kind = 0; i < event->n_fds; i++) {
 		struct counter_values one;
 		if (!counter_read(event->fds[i], &one))
 			return false;
 		sum->count += one.count;
 		sum->running_ns += one.running_ns;
-		if (i % event->kinds == 0)
+		if (kind == 0)
 			sum->enabled_ns += one.enabled_ns;
+		if (++kind == event->kinds)
+			kind = 0;
 	}
 	return true;
 }
@@ -98,11 +103,12 @@ bool tare_read(const struct tare_counters *c, struct tare_reading *readings, str
 		const struct counted_event *event = &c->events.items[i];
 		uint64_t enabled_ns = raw[i].enabled_ns - event->base.enabled_ns,
 			 running_ns = raw[i].running_ns - event->base.running_ns;
-		readings[i] = (struct tare_reading){ .count = in_unit(raw[i].count - event->base.count, event->scale),
-						     .enabled_ns = enabled_ns,
-						     .running_ns = running_ns,
-						     .state = state_of(enabled_ns, running_ns, event->flags),
-						     .flags = event->flags };
+		readings[i] =
+		    (struct tare_reading){ .count = in_unit(raw[i].count - event->base.count, event->scale),
+					   .enabled_ns = enabled_ns,
+					   .running_ns = running_ns,
+					   .state = state_of(enabled_ns, running_ns, event->flags),
+					   .flags = event->flags };
 	}
 	return true;
 }
@@ -119,10 +125,10 @@ bool tare_reset(struct tare_counters *c, struct tare_error *error)
 	return true;
 }
 
-/* request: PERF_EVENT_IOC_ENABLE or …_DISABLE, of everything. Of a group the leader alone: its members follow it. With
- * PERF_IOC_FLAG_GROUP they are enabled one after the other, and Linux (seen on 6.18) then leaves a running group's
- * members of another PMU off until the next context switch (task-clock beside page-faults counted 0 of 1.8 ms), while
- * the group's running time goes on: counted, but wrong. */
+/* request: PERF_EVENT_IOC_ENABLE or …_DISABLE, of everything. Of a group the leader alone: its members follow it.
+ * With PERF_IOC_FLAG_GROUP they are enabled one after the other, and Linux (seen on 6.18) then leaves a running
+ * group's members of another PMU off until the next context switch (task-clock beside page-faults counted 0 of 1.8
+ * ms), while the group's running time goes on: counted, but wrong. */
 static bool tell_all(const struct tare_counters *c, unsigned long request)
 {
 	for (size_t g = 0; g < c->groups.count; g++) {

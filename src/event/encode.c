@@ -2,8 +2,8 @@
  *
  * The texts of encodings, in data/events/: "generic:NAME" with perf's names of PERF_TYPE_HARDWARE and
  * PERF_TYPE_HW_CACHE, "software:NAME" with those of PERF_TYPE_SOFTWARE, "sysfs:pmu/terms/", and, for CPUs of
- * some families only, "intel:", "amd,other:", "armv8:" with a raw code, a generic name or a name of libpfm4. A "*N"
- * at the end says that each count stands for N of the event's units. */
+ * some families only, "intel:", "amd,other:", "armv8:" with a raw code, a generic name or a name of libpfm4. A
+ * "*N" at the end says that each count stands for N of the event's units. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,9 +50,9 @@ static const struct name_code software[] = {
 /* PERF_TYPE_HW_CACHE: config = cache | operation << 8 | result << 16, see perf_event_open(2) */
 static const struct name_code caches[] = {
 	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D }, { "L1-icache", PERF_COUNT_HW_CACHE_L1I },
-	{ "LLC", PERF_COUNT_HW_CACHE_LL },	  { "dTLB", PERF_COUNT_HW_CACHE_DTLB },
-	{ "iTLB", PERF_COUNT_HW_CACHE_ITLB },	  { "branch", PERF_COUNT_HW_CACHE_BPU },
-	{ "node", PERF_COUNT_HW_CACHE_NODE },	  { NULL, 0 },
+	{ "LLC", PERF_COUNT_HW_CACHE_LL },        { "dTLB", PERF_COUNT_HW_CACHE_DTLB },
+	{ "iTLB", PERF_COUNT_HW_CACHE_ITLB },     { "branch", PERF_COUNT_HW_CACHE_BPU },
+	{ "node", PERF_COUNT_HW_CACHE_NODE },     { NULL, 0 },
 };
 
 static const struct name_code cache_actions[] = {
@@ -141,18 +141,21 @@ static bool encode_row(const char *text, const struct event_machine *machine, st
 	plain[length] = '\0';
 
 	if (is_for(plain, "generic", &name)) {
-		done = encode_generic(name, out) ||
-		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'", name);
+		done =
+		    encode_generic(name, out) ||
+		    error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'", name);
 	} else if (is_for(plain, "software", &name)) {
-		done = encode_software(name, out) ||
-		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'", name);
+		done =
+		    encode_software(name, out) ||
+		    error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'", name);
 	} else if (is_for(plain, "sysfs", &name)) {
 		done = sysfs_encode(name, machine->sysfs_root, out, &why);
 	} else if (is_for(plain, machine->family, &name)) {
 		done = encode_raw(name, out) || encode_generic(name, out) ||
 		       pfm_encode(name, machine->absent_pmus, out, &why);
 	} else {
-		error_set(&why, ERROR_UNSUPPORTED, "'%s' is for other CPUs than this one (%s)", text, machine->family);
+		error_set(&why, ERROR_UNSUPPORTED, "'%s' is for other CPUs than this one (%s)", text,
+			  machine->family);
 	}
 	if (done)
 		return true;
@@ -164,8 +167,8 @@ static bool encode_row(const char *text, const struct event_machine *machine, st
 	return false;
 }
 
-static bool encode_native(const struct event *event, const struct event_machine *machine, struct event_encoding *out,
-			  struct error *err)
+static bool encode_native(const struct event *event, const struct event_machine *machine,
+			  struct event_encoding *out, struct error *err)
 {
 	struct request request;
 	char name[REQUEST_LENGTH_MOST + 1];

@@ -30,7 +30,7 @@ struct parser {
 	size_t n_steps;
 	const char *inputs[FORMULA_INPUTS_MOST];
 	size_t n_inputs;
-	unsigned depth; /* of parentheses and signs that are open */
+	unsigned depth;  /* of parentheses and signs that are open */
 	unsigned height; /* values that wait, at the step last added */
 };
 
@@ -95,7 +95,8 @@ static bool parse_number(struct parser *p)
 	const char *start = p->at, *c = start;
 	while (isdigit((unsigned char)*c) || *c == '.')
 		c++;
-	if ((*c == 'e' || *c == 'E') && (isdigit((unsigned char)c[1]) || (c[1] == '-' && isdigit((unsigned char)c[2]))))
+	if ((*c == 'e' || *c == 'E') &&
+	    (isdigit((unsigned char)c[1]) || (c[1] == '-' && isdigit((unsigned char)c[2]))))
 		for (c += 2; isdigit((unsigned char)*c);)
 			c++;
 	double number;
@@ -122,7 +123,8 @@ static bool parse_atom(struct parser *p)
 	if (isdigit((unsigned char)c) || c == '.')
 		return parse_number(p);
 	if (c != '(')
-		return fail(p, c ? "expected a number, an event or '('" : "the formula ends where a value is expected");
+		return fail(p, c ? "expected a number, an event or '('"
+				 : "the formula ends where a value is expected");
 	if (++p->depth > FORMULA_DEPTH_MOST)
 		return fail(p, "the formula is too deep");
 	p->at++;
@@ -214,18 +216,19 @@ static void combine(enum operation operation, struct dual *left, const struct du
 	double a = left->value, b = right->value;
 	for (size_t i = 0; i < n; i++) {
 		double da = left->by[i], db = right->by[i];
-		left->by[i] = operation == ADD	      ? da + db
+		left->by[i] = operation == ADD        ? da + db
 			      : operation == SUBTRACT ? da - db
 			      : operation == MULTIPLY ? da * b + a * db
 						      : (da - a / b * db) / b;
 	}
-	left->value = operation == ADD	      ? a + b
+	left->value = operation == ADD        ? a + b
 		      : operation == SUBTRACT ? a - b
 		      : operation == MULTIPLY ? a * b
 					      : a / b;
 }
 
-/* Leaves the result in stack[0]; the parser has seen to it that the stack is deep enough, and ends with one value. */
+/* Leaves the result in stack[0]; the parser has seen to it that the stack is deep enough, and ends with one value.
+ */
 static bool run(const struct formula *f, const struct metric_input *inputs, struct dual *stack, struct error *err)
 {
 	size_t n = f->n_inputs, height = 0;
@@ -233,9 +236,7 @@ static bool run(const struct formula *f, const struct metric_input *inputs, stru
 		const struct formula_step *step = &f->steps[s];
 		struct dual *top = &stack[height ? height - 1 : 0];
 		switch (step->operation) {
-		case PUSH_NUMBER:
-			stack[height++] = (struct dual){ .value = step->number };
-			break;
+		case PUSH_NUMBER: stack[height++] = (struct dual){ .value = step->number }; break;
 		case PUSH_INPUT:
 			stack[height] = (struct dual){ .value = inputs[step->input].value };
 			stack[height++].by[step->input] = 1;

@@ -53,9 +53,9 @@ static bool read_key(struct metric *row, const struct stanza_key *key, const cha
 		return read_better(key->value, &row->better) ||
 		       wrong(source, key->line, err, "not higher, lower or neither:", key->value);
 	const char **text = strcmp(key->key, "definition") == 0 ? &row->definition
-			    : strcmp(key->key, "unit") == 0	? &row->unit
-			    : strcmp(key->key, "formula") == 0	? &row->formula_text
-			    : strcmp(key->key, "caution") == 0	? &row->caution
+			    : strcmp(key->key, "unit") == 0     ? &row->unit
+			    : strcmp(key->key, "formula") == 0  ? &row->formula_text
+			    : strcmp(key->key, "caution") == 0  ? &row->caution
 								: NULL;
 	if (!text)
 		return wrong(source, key->line, err, "unknown key", key->key);
@@ -82,16 +82,18 @@ static const struct metric *read_row(struct arena *arena, const struct stanza *s
 	for (size_t i = 0; i < stanza->n_keys; i++)
 		if (!read_key(row, &stanza->keys[i], source, err))
 			return NULL;
-	const char *missing = !row->definition	   ? "definition"
-			      : !row->unit	   ? "unit"
+	const char *missing = !row->definition     ? "definition"
+			      : !row->unit         ? "unit"
 			      : !row->formula_text ? "formula"
 						   : NULL;
 	if (missing) {
-		error_set(err, ERROR_SYNTAX, "%s:%u: the metric '%s' has no %s", source, stanza->line, row->name, missing);
+		error_set(err, ERROR_SYNTAX, "%s:%u: the metric '%s' has no %s", source, stanza->line, row->name,
+			  missing);
 		return NULL;
 	}
 	if (!formula_parse(row->formula_text, arena, &row->formula, &why)) {
-		error_set(err, why.code, "%s:%u: the formula of '%s', %s", source, stanza->line, row->name, why.text);
+		error_set(err, why.code, "%s:%u: the formula of '%s', %s", source, stanza->line, row->name,
+			  why.text);
 		return NULL;
 	}
 	return row;

@@ -20,7 +20,8 @@ static bool unknown(const struct event_table *table, const char *name, struct er
 	error_set(err, ERROR_USAGE, "unknown event '%s'", name);
 	const char *const *n = found.names;
 	if (n[2])
-		return error_hint(err, "the nearest names are '%s', '%s' and '%s'; 'tare list' shows all", n[0], n[1], n[2]);
+		return error_hint(err, "the nearest names are '%s', '%s' and '%s'; 'tare list' shows all", n[0],
+				  n[1], n[2]);
 	return error_hint(err, "'tare list' shows the events");
 }
 
@@ -85,8 +86,8 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 	event.levels = request.levels;
 	event.period = request.period;
 	event.text = arena_strdup(&table->arena, text);
-	event.label = arena_printf(&table->arena, "%s%s", shown,
-				   request.levels_given ? level_suffix(request.levels) : "");
+	event.label =
+	    arena_printf(&table->arena, "%s%s", shown, request.levels_given ? level_suffix(request.levels) : "");
 	if (!event.text || !event.label)
 		return error_no_memory(err);
 	*out = event;
@@ -100,8 +101,8 @@ bool event_parse(struct event_table *table, const char *request, struct event *o
 
 static bool is_pmu_character(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-	       c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '-' || c == '.';
 }
 
 /* Where the request that begins at text ends: the next comma that is not inside "pmu/…/". A slash begins

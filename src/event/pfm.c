@@ -13,8 +13,8 @@
 static bool has_characters(const char *name)
 {
 	for (; *name; name++)
-		if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9') ||
-		      strchr("_-.:=", *name)))
+		if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+		      (*name >= '0' && *name <= '9') || strchr("_-.:=", *name)))
 			return false;
 	return true;
 }
@@ -48,7 +48,8 @@ bool pfm_names_collect(struct pfm_names *out, struct error *err)
 			continue;
 		for (int event = info.first_event; event != -1; event = pfm_get_event_next(event)) {
 			pfm_event_info_t row = { .size = sizeof row };
-			if (pfm_get_event_info(event, PFM_OS_NONE, &row) == PFM_SUCCESS && !vec_push(&names, row.name)) {
+			if (pfm_get_event_info(event, PFM_OS_NONE, &row) == PFM_SUCCESS &&
+			    !vec_push(&names, row.name)) {
 				vec_free(&names);
 				return error_no_memory(err);
 			}
@@ -117,8 +118,8 @@ static bool not_encoded(const char *name, bool absent_pmus, int code, struct err
 	}
 	if (colons && !named) {
 		error_set(err, ERROR_UNSUPPORTED, "libpfm4 knows no PMU '%s'", pmu_name);
-		return found.names[2] ? error_hint(err, "the nearest names are '%s', '%s' and '%s'", found.names[0],
-						   found.names[1], found.names[2])
+		return found.names[2] ? error_hint(err, "the nearest names are '%s', '%s' and '%s'",
+						   found.names[0], found.names[1], found.names[2])
 				      : false;
 	}
 	if (colons && !here)

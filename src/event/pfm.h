@@ -12,8 +12,8 @@
 /* Is it of the form "pmu::event…"? Then it can only be libpfm4's. */
 bool pfm_has_form(const char *name);
 
-/* The names of the events of all PMUs, of this machine or not, sorted without case, each once. It takes 5 ms, so it
- * is kept once it was needed. */
+/* The names of the events of all PMUs, of this machine or not, sorted without case, each once. It takes 5 ms, so
+ * it is kept once it was needed. */
 struct pfm_names {
 	const char **names; /* libpfm4's own strings */
 	size_t count;

@@ -14,7 +14,7 @@ struct request {
 	size_t name_length; /* the name is the text's first bytes */
 	unsigned levels;    /* LEVEL_USER | LEVEL_KERNEL; never 0 */
 	bool levels_given;
-	uint64_t period;    /* 0: none */
+	uint64_t period; /* 0: none */
 };
 
 /* Cuts level and period off the end. Checks the name for length and control characters, no more. */

@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 enum {
-	TERMS_MOST = 512,        /* bytes of a file in events/ */
+	TERMS_MOST = 512, /* bytes of a file in events/ */
 	PATH_BYTES_MOST = 4096,
 };
 
@@ -25,7 +25,7 @@ struct encoder {
 	const char *root, *pmu; /* a folder */
 	const char *name;       /* the whole, for messages */
 	struct event_encoding *out;
-	unsigned aliases;       /* how many of the terms came from events/ */
+	unsigned aliases; /* how many of the terms came from events/ */
 };
 
 static bool is_part(const char *text, size_t length)
@@ -52,7 +52,8 @@ bool sysfs_check_form(const char *name, struct error *err)
 		const char *equals = memchr(term, '=', length);
 		size_t key = equals ? (size_t)(equals - term) : length;
 		if (!is_part(term, key) || (equals && key + 1 == length))
-			return error_set(err, ERROR_USAGE, "'%.*s' is not a term, in '%s'", (int)length, term, name);
+			return error_set(err, ERROR_USAGE, "'%.*s' is not a term, in '%s'", (int)length, term,
+					 name);
 		term += length + 1;
 	}
 	return true;
@@ -76,17 +77,19 @@ static char *read_small(const struct encoder *e, const char *folder, const char 
 }
 
 /* Puts value into the bits that a format such as "config1:0-7,32" names, lowest first. */
-static bool fill_bits(const struct encoder *e, const char *term, const char *format, uint64_t value, struct error *err)
+static bool fill_bits(const struct encoder *e, const char *term, const char *format, uint64_t value,
+		      struct error *err)
 {
-	uint64_t *config = strncmp(format, "config:", 7) == 0	 ? &e->out->config
+	uint64_t *config = strncmp(format, "config:", 7) == 0    ? &e->out->config
 			   : strncmp(format, "config1:", 8) == 0 ? &e->out->config1
 			   : strncmp(format, "config2:", 8) == 0 ? &e->out->config2
 								 : NULL;
 	if (!config)
-		return error_set(err, ERROR_UNSUPPORTED, "tare cannot fill the term '%s' of '%s': its format is '%s'",
-				 term, e->name, format);
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "tare cannot fill the term '%s' of '%s': its format is '%s'", term, e->name,
+				 format);
 	uint64_t rest = value;
-	for (const char *c = strchr(format, ':'); *c; ) {
+	for (const char *c = strchr(format, ':'); *c;) {
 		char *end;
 		unsigned long low = strtoul(c + 1, &end, 10);
 		unsigned long high = low;
@@ -97,7 +100,8 @@ static bool fill_bits(const struct encoder *e, const char *term, const char *for
 			number = number && end != second;
 		}
 		if (!number || low > high || high > 63 || (*end && *end != ','))
-			return error_set(err, ERROR_UNSUPPORTED, "the format '%s' of '%s' is not understood", format, term);
+			return error_set(err, ERROR_UNSUPPORTED, "the format '%s' of '%s' is not understood",
+					 format, term);
 		unsigned width = (unsigned)(high - low) + 1;
 		uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 		*config = (*config & ~(mask << low)) | (rest & mask) << low;
@@ -119,9 +123,11 @@ static bool add_alias(struct encoder *e, const char *term, char *terms, struct e
 		return false;
 	e->aliases++;
 	char *scale = read_small(e, "events", term, ".scale");
-	bool done = true;
-	if (scale && (!str_to_double(scale, &e->out->scale) || !(e->out->scale > 0)))
-		done = error_set(err, ERROR_UNSUPPORTED, "the scale '%s' of '%s' is not a number", scale, e->name);
+	double factor = 1;
+	bool done = !scale || (str_to_double(scale, &factor) && factor > 0);
+	if (!done)
+		error_set(err, ERROR_UNSUPPORTED, "the scale '%s' of '%s' is not a number above 0", scale, e->name);
+	e->out->scale *= factor;
 	free(scale);
 	return done;
 }
@@ -152,8 +158,9 @@ static bool unknown_term(const struct encoder *e, const char *term, struct error
 	error_set(err, ERROR_UNSUPPORTED, "the PMU '%s' has no term or event '%s' on this machine", e->pmu, term);
 	const char *const *n = found.names;
 	if (n[0])
-		error_hint(err, "the nearest of its names %s '%s'%s%s%s%s%s%s", n[1] ? "are" : "is", n[0], n[1] ? ", '" : "",
-			   n[1] ? n[1] : "", n[1] ? "'" : "", n[2] ? ", '" : "", n[2] ? n[2] : "", n[2] ? "'" : "");
+		error_hint(err, "the nearest of its names %s '%s'%s%s%s%s%s%s", n[1] ? "are" : "is", n[0],
+			   n[1] ? ", '" : "", n[1] ? n[1] : "", n[1] ? "'" : "", n[2] ? ", '" : "",
+			   n[2] ? n[2] : "", n[2] ? "'" : "");
 	arena_free(&arena);
 	return false;
 }
@@ -197,8 +204,8 @@ static bool add_terms(struct encoder *e, char *terms, bool from_alias, struct er
 		if (value)
 			*value++ = '\0';
 		if (!is_part(term, strlen(term)))
-			return error_set(err, ERROR_UNSUPPORTED, "'%s' is not a term, in the kernel's table of '%s'",
-					 term, e->name);
+			return error_set(err, ERROR_UNSUPPORTED,
+					 "'%s' is not a term, in the kernel's table of '%s'", term, e->name);
 		if (!add_term(e, term, value, from_alias, err))
 			return false;
 	}
@@ -223,7 +230,8 @@ bool sysfs_encode(const char *name, const char *root, struct event_encoding *out
 	if (!type_text)
 		error_set(err, ERROR_UNSUPPORTED, "this kernel has no PMU '%s'", copy);
 	else if (!str_to_u64(type_text, &type) || type > UINT32_MAX)
-		error_set(err, ERROR_UNSUPPORTED, "the type '%s' of the PMU '%s' is not a number", type_text, copy);
+		error_set(err, ERROR_UNSUPPORTED, "the type '%s' of the PMU '%s' is not a number", type_text,
+			  copy);
 	else
 		done = add_terms(&e, terms, false, err);
 	if (done) {

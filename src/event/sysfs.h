@@ -9,7 +9,8 @@
 /* Is name "pmu/term,term=value/" in form? The PMU and the terms may be unknown here. */
 bool sysfs_check_form(const char *name, struct error *err);
 
-/* Encodes such a name by the files under root. ERROR_UNSUPPORTED when this kernel has no such PMU or event. */
+/* Encodes such a name by the files under root, into an *out that is zero but for its scale, which is multiplied.
+ * ERROR_UNSUPPORTED when this kernel has no such PMU or event. */
 bool sysfs_encode(const char *name, const char *root, struct event_encoding *out, struct error *err);
 
 #endif

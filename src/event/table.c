@@ -1,7 +1,8 @@
 /* The canonical events: rows of text (data/events/README.md has the format) as structs.
  *
  * 1. A text either becomes rows as a whole, or leaves the table as it was.
- * 2. No two rows share a name of any kind, as long as the files do not repeat one: a later row wins. */
+ * 2. Where names clash, a canonical name wins over names of other kinds, and otherwise the earlier row. The embedded
+ *    tables have no clashes (tests/unit/event_test.c). */
 #include "event/table.h"
 
 #include <stdlib.h>
@@ -32,8 +33,8 @@ static const char *const *keep_list(struct arena *arena, const text_list *list)
 
 static bool is_word_character(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-	       c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+	       c == '_' || c == '.';
 }
 
 /* Canonical names can stand in lists, formulas and file names. */
@@ -85,7 +86,9 @@ static bool read_counted_by(const char *word, unsigned *counted_by)
 
 static bool is_scope(const char *text)
 {
-	static const char *const scopes[] = { "hardware thread", "thread", "process", "core", "package", "system" };
+	static const char *const scopes[] = {
+		"hardware thread", "thread", "process", "core", "package", "system"
+	};
 	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
 		if (strcmp(text, scopes[i]) == 0)
 			return true;
@@ -121,8 +124,8 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 	if (!*value)
 		return wrong(source, key->line, err, "no value for", key->key);
 	const char **once = strcmp(key->key, "definition") == 0 ? &row->definition
-			    : strcmp(key->key, "unit") == 0	? &row->unit
-			    : strcmp(key->key, "scope") == 0	? &row->scope
+			    : strcmp(key->key, "unit") == 0     ? &row->unit
+			    : strcmp(key->key, "scope") == 0    ? &row->scope
 								: NULL;
 	if (once) {
 		if (*once)
@@ -175,8 +178,8 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 }
 
 /* The row of one stanza, in the arena; NULL on failure. */
-static const struct event_definition *read_row(struct arena *arena, const struct stanza *stanza, const char *source,
-					       struct error *err)
+static const struct event_definition *read_row(struct arena *arena, const struct stanza *stanza,
+					       const char *source, struct error *err)
 {
 	struct row_lists lists = { 0 };
 	const struct event_definition *done = NULL;
@@ -193,13 +196,14 @@ static const struct event_definition *read_row(struct arena *arena, const struct
 	for (size_t i = 0; i < stanza->n_keys; i++)
 		if (!read_key(arena, row, &lists, &stanza->keys[i], source, err))
 			goto out;
-	const char *missing = !row->definition	 ? "definition"
-			      : !row->unit	 ? "unit"
-			      : !row->scope	 ? "scope"
+	const char *missing = !row->definition   ? "definition"
+			      : !row->unit       ? "unit"
+			      : !row->scope      ? "scope"
 			      : !row->counted_by ? "counted_by"
 						 : NULL;
 	if (missing) {
-		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' has no %s", source, stanza->line, row->name, missing);
+		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' has no %s", source, stanza->line, row->name,
+			  missing);
 		goto out;
 	}
 	if (((row->counted_by & COUNTED_BY_PERF) != 0) != (lists.encodings.count > 0)) {

@@ -15,7 +15,8 @@ enum {
 	GAP = 2,
 	NAME_MOST = 30,
 	RANGE_MOST = 12,
-	WIDTH_DEFAULT = 80
+	WIDTH_DEFAULT = 80,
+	WIDE = 100
 };
 
 struct row {
@@ -87,7 +88,8 @@ static void fill_name(struct row *row, bool sub_row)
 		str_escape_to(row->name, sizeof row->name, e->event);
 }
 
-static void fill_spread(struct row *row)
+/* wide: there is room for the share of the value too. */
+static void fill_spread(struct row *row, bool wide)
 {
 	const struct estimate *e = row->estimate;
 	char *cell = row->cells[SPREAD];
@@ -99,7 +101,12 @@ static void fill_spread(struct row *row)
 	} else if (isfinite(above) && fabs(above - below) <= 0.02 * fmax(above, below)) {
 		double half_width = (above + below) / 2;
 		number_group(a, half_width, number_half_width_decimals(half_width, row->scale.decimals));
-		snprintf(cell, CELL_BYTES, "\u00b1 %s", a);
+		int used = snprintf(cell, CELL_BYTES, "\u00b1 %s", a);
+		double percent = fabs(100 * half_width / (e->value * factor));
+		if (wide && isfinite(percent)) {
+			number_group(b, percent, percent < 0.001 ? 0 : number_half_width_decimals(percent, 0));
+			snprintf(cell + used, CELL_BYTES - (size_t)used, " (%s %%)", b);
+		}
 	} else {
 		/* in full where that is short */
 		number_group(a, e->low * factor, e->low == 0 ? 0 : row->scale.decimals);
@@ -156,7 +163,7 @@ static bool shares_reason(const struct reasons *reasons, const struct estimate *
 	return false;
 }
 
-static void fill(struct row *row, const struct estimate *e, bool is_metric, bool show_trust,
+static void fill(struct row *row, const struct estimate *e, bool is_metric, bool show_trust, bool wide,
 		 const struct reasons *reasons, struct footnotes *notes)
 {
 	*row = (struct row){ .estimate = e };
@@ -173,7 +180,7 @@ static void fill(struct row *row, const struct estimate *e, bool is_metric, bool
 	number_group(number, e->value * row->scale.factor, row->scale.decimals);
 	snprintf(row->cells[VALUE], CELL_BYTES, "%s", number);
 	str_escape_to(row->cells[UNIT], CELL_BYTES, row->scale.unit);
-	fill_spread(row);
+	fill_spread(row, wide);
 	/* 99.96 % must not be shown as 100 %: it is not all the time */
 	if (e->share_running < 1)
 		snprintf(row->cells[RAN], CELL_BYTES, "%.*f %%", e->share_running > 0.99 ? 2 : 0,
@@ -322,7 +329,8 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 	for (size_t b = 0; b < n_blocks; b++) {
 		for (size_t i = 0; i < blocks[b].n; i++) {
 			const struct estimate *e = &blocks[b].estimates[i];
-			fill(&rows[used++], e, blocks[b].is_metric, show_trust, &reasons, notes);
+			fill(&rows[used++], e, blocks[b].is_metric, show_trust, table_width(options) >= WIDE,
+			     &reasons, notes);
 			if (e->known && e->has_interval)
 				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
 		}

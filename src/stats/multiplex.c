@@ -50,10 +50,14 @@ static size_t make_cells(const struct slice *slices, size_t n, double share, str
 	size_t made = 0, wait = 0, longest_wait = 0, length = 0;
 	struct cell open = { 0 };
 	for (size_t i = 0; i < n; i++) {
+		if (!(slices[i].enabled_ns > 0))
+			continue; /* the program slept: nobody waited for a turn */
 		wait = slices[i].running_ns > 0 ? 0 : wait + 1;
 		longest_wait = wait > longest_wait ? wait : longest_wait;
 	}
 	for (size_t i = 0; i < n; i++) {
+		if (!(slices[i].enabled_ns > 0))
+			continue;
 		open.count += slices[i].count;
 		open.enabled += slices[i].enabled_ns;
 		open.running += slices[i].running_ns;

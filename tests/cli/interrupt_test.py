@@ -88,8 +88,8 @@ ok(seen.code == 130 and "before anything was measured" in seen.out, "Ctrl-C in t
 
 # attached: an interrupt is the normal end
 other = subprocess.Popen(["sleep", "1000"])
-run = start("count", "-e", "context-switches", "-p", str(other.pid), "--json", "-o", "-")
-time.sleep(0.3)
+run = start("count", "-v", "-e", "context-switches", "-p", str(other.pid), "--json", "-o", "-")
+equal(run.stderr.readline(), b"tare: repetition 1 of 1\n", "counting a process begins")
 run.send_signal(signal.SIGINT)
 seen = finish(run)
 ok(seen.code == 0 and json.loads(seen.out)["interrupted"] is False,

@@ -1,10 +1,10 @@
 /* Requests and lists of events of any content, and rows of data/events/: no crash; an error always has a text and
- * leaves the list as it was; the label of an event parses to the same event; whatever encodes has a positive scale.
- * Input: a first byte 'E' is followed by rows, anything else is a list.
+ * leaves the list as it was; the label of an event parses to the same event; whatever encodes has a positive
+ * scale. Input: a first byte 'E' is followed by rows, anything else is a list.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_event.c \
- *         src/event/{encode,parse,pfm,request,sysfs,table}.c src/base/{arena,error,file,nearest,stanza,str,vec}.c \
- *         build/data/event_files.c -lpfm -lm */
+ *         src/event/{encode,parse,pfm,request,sysfs,table}.c src/base/{arena,error,file,nearest,stanza,str,vec}.c
+ * \ build/data/event_files.c -lpfm -lm */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +25,10 @@ static void check_event(struct event_table *table, const struct event *event, co
 	struct event again;
 	check(event->levels >= LEVEL_USER && event->levels <= (LEVEL_USER | LEVEL_KERNEL), "no level");
 	check(event_parse(table, event->text, &again, NULL) && strcmp(again.label, event->label) == 0 &&
-		      again.period == event->period,
+		  again.period == event->period,
 	      "a request parses in two ways");
 	check(event_parse(table, event->label, &again, NULL) && again.definition == event->definition &&
-		      again.levels == event->levels && strcmp(again.label, event->label) == 0,
+		  again.levels == event->levels && strcmp(again.label, event->label) == 0,
 	      "a label does not parse to its own event");
 	/* libpfm4 looks through all its PMUs, which takes it ms: it is asked for few of the inputs */
 	static unsigned asked;
@@ -46,7 +46,8 @@ static void check_event(struct event_table *table, const struct event *event, co
 		check(err.text[0] != '\0', "an encoding failed without a text");
 		if (err.code == ERROR_NOT_FOUND)
 			break;
-		check(err.code == ERROR_UNSUPPORTED || (!event->definition && err.code == ERROR_USAGE), "another code");
+		check(err.code == ERROR_UNSUPPORTED || (!event->definition && err.code == ERROR_USAGE),
+		      "another code");
 	}
 }
 
@@ -78,7 +79,8 @@ static void fuzz_rows(const uint8_t *data, size_t size)
 		struct event event;
 		check(row->definition && row->unit && row->scope && row->counted_by && row->aliases, "half a row");
 		check(event_table_find(table, row->name) == row, "a row is not found by its name");
-		check(event_parse(table, row->name, &event, &err) && event.definition == row, "a row does not parse");
+		check(event_parse(table, row->name, &event, &err) && event.definition == row,
+		      "a row does not parse");
 	}
 }
 

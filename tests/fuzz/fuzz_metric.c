@@ -1,9 +1,10 @@
-/* Rows of data/metrics/ and formulas of any content: no crash; an error always has a text and leaves the table as it
- * was; a value that comes out is finite and inside of its interval. Input: a first byte 'M' is followed by rows,
- * anything else is a formula.
+/* Rows of data/metrics/ and formulas of any content: no crash; an error always has a text and leaves the table as
+ * it was; a value that comes out is finite and inside of its interval. Input: a first byte 'M' is followed by
+ * rows, anything else is a formula.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_metric.c \
- *         src/event/{formula,metric}.c src/base/{arena,error,nearest,stanza,str,vec}.c build/data/metric_files.c -lm */
+ *         src/event/{formula,metric}.c src/base/{arena,error,nearest,stanza,str,vec}.c build/data/metric_files.c
+ * -lm */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,7 +72,8 @@ static void fuzz_formula(const char *text, size_t size)
 		check(result.known && isfinite(result.value), "a result that is none");
 		check(result.low <= result.value && result.value <= result.high, "outside of its interval");
 		if (shift == 1)
-			check(result.low == result.value && result.high == result.value, "an error out of nothing");
+			check(result.low == result.value && result.high == result.value,
+			      "an error out of nothing");
 	}
 out:
 	arena_free(&arena);

@@ -1,5 +1,5 @@
-/* Recordings of any content: no crash, an error always has its place, and what is read answers every question about
- * its events consistently.
+/* Recordings of any content: no crash, an error always has its place, and what is read answers every question
+ * about its events consistently.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_recording.c \
  *         src/backend/replay/{locate,read,recording}.c src/base/{arena,error,str}.c -ljansson */

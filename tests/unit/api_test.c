@@ -1,6 +1,6 @@
-/* libtare as a program sees it: the public header and the shared library, nothing of the inside. Page faults are the
- * known event: each first touch of a private page is one, on any machine and without a PMU; at user level, so that the
- * tests need no privilege. */
+/* libtare as a program sees it: the public header and the shared library, nothing of the inside. Page faults are
+ * the known event: each first touch of a private page is one, on any machine and without a PMU; at user level, so
+ * that the tests need no privilege. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,14 @@ static bool has_clock;
 #define SECOND (has_clock ? "task-clock" : "minor-faults:u")
 #define BOTH (has_clock ? "page-faults:u,task-clock" : "page-faults:u,minor-faults:u")
 
-/* Exactly `pages` page faults, and none in the calls around them once these have run before: code, stack and (after a
- * fork) their copies are there then. So everything that is counted to the last fault is done twice, and counted the
- * second time. */
+/* Exactly `pages` page faults, and none in the calls around them once these have run before: code, stack and
+ * (after a fork) their copies are there then. So everything that is counted to the last fault is done twice, and
+ * counted the second time. */
 static void touch(size_t pages)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *memory =
+	    mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < pages; i++)
 		memory[i * page] = 1;
@@ -90,7 +91,8 @@ static void test_options(void)
 	struct tare_options options = { .size = sizeof options, .scope = 7 };
 	struct tare_counters *c = NULL;
 	struct tare_error error = { 0 };
-	ok(!tare_open(&options, &c, &error) && !c && error.code == TARE_ERROR_USAGE, "a scope that is none is refused");
+	ok(!tare_open(&options, &c, &error) && !c && error.code == TARE_ERROR_USAGE,
+	   "a scope that is none is refused");
 	options = (struct tare_options){ .size = sizeof options.size, .scope = 7 };
 	ok(tare_open(&options, &c, &error) && c, "a field beyond the given size is not looked at");
 	tare_close(c);
@@ -112,23 +114,29 @@ static void test_adding(void)
 	struct tare_reading readings[TARE_EVENTS_MOST];
 	if (!ok(tare_open(NULL, &c, &error), "a set opens without options"))
 		return;
-	ok(!tare_start(c, &error) && error.code == TARE_ERROR_USAGE && error.hint[0] && !tare_read(c, readings, NULL) &&
-		   !tare_stop(c, readings, NULL) && !tare_reset(c, NULL),
+	ok(!tare_start(c, &error) && error.code == TARE_ERROR_USAGE && error.hint[0] &&
+	       !tare_read(c, readings, NULL) && !tare_stop(c, readings, NULL) && !tare_reset(c, NULL),
 	   "a set without events cannot be started, read, stopped or reset");
 	ok(tare_event_count(c) == 0 && !tare_event_name(c, 0), "a set begins without events");
-	ok(!tare_add(c, "page-fautls", &error) && error.code == TARE_ERROR_USAGE && strstr(error.hint, "page-faults"),
+	ok(!tare_add(c, "page-fautls", &error) && error.code == TARE_ERROR_USAGE &&
+	       strstr(error.hint, "page-faults"),
 	   "an unknown event is an error that names the nearest");
 	ok(!tare_add(c, "", &error) && !tare_add(c, NULL, &error), "no name is an error");
 	ok(!tare_add(c, "peak-memory", &error) && tare_event_count(c) == 0,
 	   "an event that no counter counts is an error when it is added");
 	ok(!tare_add(c, "page-faults:u,minor-faults:u,nonsense", &error) && tare_event_count(c) == 0,
 	   "of a list all events are added, or none");
+	size_t files = open_files();
+	ok(!tare_add(c, "page-faults:u,minor-faults:u,peak-memory", &error) && tare_event_count(c) == 0 &&
+	       open_files() == files,
+	   "also when the last is known, but cannot be counted; no counter of the others stays open");
 	ok(tare_add(c, BOTH, &error) && tare_event_count(c) == 2, "a list is added");
 	ok(tare_add(c, "minor-faults:u", &error) && tare_event_count(c) == 3, "an event is added to others");
 	equal_text(tare_event_name(c, 1), SECOND, "events are in the order of their adding");
 	equal_text(tare_event_unit(c, 1), has_clock ? "ns" : "faults", "an event has its unit");
 	equal_text(tare_event_source(c, 2), "os", "an event says who counts it");
-	ok(!tare_event_name(c, 3) && !tare_event_unit(c, 3) && !tare_event_source(c, 3), "there is no event behind the last");
+	ok(!tare_event_name(c, 3) && !tare_event_unit(c, 3) && !tare_event_source(c, 3),
+	   "there is no event behind the last");
 	ok(tare_start(c, &error) && !tare_add(c, "major-faults:u", &error) && error.code == TARE_ERROR_USAGE,
 	   "a set that is started takes no events");
 	tare_close(c);
@@ -145,8 +153,10 @@ static void test_bounds(void)
 	bool all = true;
 	for (int i = 0; all && i < TARE_EVENTS_MOST; i++)
 		all = tare_add(c, "page-faults:u", &error);
-	ok(all && tare_event_count(c) == TARE_EVENTS_MOST, "a set takes as many events as it says, the same one too");
-	ok(!tare_add(c, "page-faults:u", &error) && error.code == TARE_ERROR_LIMIT && error.hint[0], "and one more is an error");
+	ok(all && tare_event_count(c) == TARE_EVENTS_MOST,
+	   "a set takes as many events as it says, the same one too");
+	ok(!tare_add(c, "page-faults:u", &error) && error.code == TARE_ERROR_LIMIT && error.hint[0],
+	   "and one more is an error");
 	struct tare_reading readings[TARE_EVENTS_MOST];
 	ok(tare_start(c, NULL), "all of them start");
 	bool same = true;
@@ -170,13 +180,22 @@ static void test_bounds(void)
 	for (int i = 0; added && i < 16; i++)
 		added = tare_add(c, "page-faults:u", &error);
 	setrlimit(RLIMIT_NOFILE, &files);
-	ok(!added && (error.code == TARE_ERROR_LIMIT || error.os_errno == EMFILE), "too many open files are an error (%s)",
-	   error.text);
+	ok(!added && (error.code == TARE_ERROR_LIMIT || error.os_errno == EMFILE),
+	   "too many open files are an error (%s)", error.text);
 	tare_close(c);
 	equal_u64(open_files(), before, "and leave none open");
 }
 
 /* ---- counting ---- */
+
+/* Does the task clock agree with the time that it was enabled? page-faults and task-clock are counted by different
+ * parts of the kernel, which can lose the second of a group (api/read.c, tell_all()). */
+static bool goes(const struct tare_reading *clock)
+{
+	uint64_t difference =
+	    clock->count > clock->enabled_ns ? clock->count - clock->enabled_ns : clock->enabled_ns - clock->count;
+	return clock->count > 0 && difference <= clock->enabled_ns / 10 + 20000;
+}
 
 static void test_counting(void)
 {
@@ -198,13 +217,9 @@ static void test_counting(void)
 	equal_u64(spent[0].count, PAGES, "what was done is the difference of two readings, to the last fault");
 	ok(spent[0].state == TARE_COUNTED && spent[0].enabled_ns == spent[0].running_ns && spent[0].enabled_ns > 0,
 	   "a counter that always runs says so");
-	/* page-faults and task-clock are counted by different parts of the kernel, which can lose the second of a group */
-	uint64_t difference = spent[1].count > spent[1].enabled_ns ? spent[1].count - spent[1].enabled_ns
-								  : spent[1].enabled_ns - spent[1].count;
 	if (has_clock)
-		ok(difference <= spent[1].enabled_ns / 10 + 100000 && spent[1].count > 0,
-		   "a clock in a group goes for as long as the group is enabled (%d of %d ns)", (int)spent[1].count,
-		   (int)spent[1].enabled_ns);
+		ok(goes(&spent[1]), "a clock in a group goes for as long as the group is enabled (%d of %d ns)",
+		   (int)spent[1].count, (int)spent[1].enabled_ns);
 	else
 		skip("this user may have no clock", "a clock in a group goes for as long as the group is enabled");
 	tare_read(c, before, &error);
@@ -213,9 +228,11 @@ static void test_counting(void)
 
 	ok(tare_stop(c, before, &error), "counters stop");
 	touch(PAGES);
-	ok(tare_read(c, after, &error) && after[0].count == before[0].count && after[0].enabled_ns == before[0].enabled_ns,
+	ok(tare_read(c, after, &error) && after[0].count == before[0].count &&
+	       after[0].enabled_ns == before[0].enabled_ns,
 	   "nothing is counted between stop and start");
-	ok(tare_stop(c, NULL, &error) && tare_start(c, &error) && tare_start(c, &error), "stopping and starting twice is once");
+	ok(tare_stop(c, NULL, &error) && tare_start(c, &error) && tare_start(c, &error),
+	   "stopping and starting twice is once");
 	tare_stop(c, before, &error);
 	tare_start(c, &error);
 	touch(PAGES);
@@ -225,10 +242,28 @@ static void test_counting(void)
 	ok(tare_reset(c, &error), "a running set is reset");
 	touch(PAGES);
 	equal_u64(now(c), PAGES, "after a reset counts begin at 0, and go on");
+	ok(tare_read(c, after, &error) && after[0].enabled_ns == after[0].running_ns &&
+	       after[0].state == TARE_COUNTED && after[0].enabled_ns < before[0].enabled_ns,
+	   "and so do its times");
+	/* a guest can lose milliseconds anywhere, between two clocks too: most rounds must agree */
+	int rounds = 0;
+	for (int i = 0; i < 20; i++) {
+		tare_stop(c, NULL, &error);
+		tare_reset(c, &error);
+		tare_start(c, &error);
+		touch(PAGES);
+		tare_read(c, after, &error);
+		rounds += goes(&after[1]);
+	}
+	if (has_clock)
+		ok(rounds >= 15, "a clock in a group goes again after it was stopped (%d of 20 times)", rounds);
+	else
+		skip("this user may have no clock", "a clock in a group goes again after it was stopped");
 	tare_stop(c, before, &error);
 	ok(tare_reset(c, &error) && now(c) == 0, "a stopped set is reset");
 	tare_difference(before, before, 2, before);
-	ok(before[0].count == 0 && before[0].state == TARE_COUNTED, "between a reading and itself nothing was counted");
+	ok(before[0].count == 0 && before[0].state == TARE_COUNTED,
+	   "between a reading and itself nothing was counted");
 	tare_close(c);
 }
 
@@ -242,11 +277,13 @@ static void test_adding_later(void)
 	tare_stop(c, NULL, &error);
 	uint64_t counted = now(c);
 	/* adding tries the event, which takes page faults and time */
-	ok(tare_add(c, "minor-faults:u,page-faults:u", &error) && now(c) == counted, "adding leaves the counts of others alone");
-	ok(!tare_add(c, "minor-faults:u,nonsense", &error) && now(c) == counted && tare_event_count(c) == 3,
+	ok(tare_add(c, "minor-faults:u,page-faults:u", &error) && now(c) == counted,
+	   "adding leaves the counts of others alone");
+	ok(!tare_add(c, "minor-faults:u,peak-memory", &error) && now(c) == counted && tare_event_count(c) == 3,
 	   "adding that fails does so too");
 	struct tare_reading readings[3];
-	ok(tare_read(c, readings, &error) && readings[1].count == 0 && readings[1].enabled_ns == 0 && readings[2].count == 0,
+	ok(tare_read(c, readings, &error) && readings[1].count == 0 && readings[1].enabled_ns == 0 &&
+	       readings[2].count == 0,
 	   "an event that is added later begins at 0");
 	struct tare_reading before[3];
 	for (int twice = 0; twice < 2; twice++) {
@@ -257,17 +294,18 @@ static void test_adding_later(void)
 	}
 	tare_difference(before, readings, 3, before);
 	ok(before[0].count == PAGES && before[1].count == PAGES && before[2].count == PAGES &&
-		   readings[0].count >= counted + 2 * PAGES && readings[1].count < counted + 2 * PAGES,
+	       readings[0].count >= counted + 2 * PAGES && readings[1].count < counted + 2 * PAGES,
 	   "and counts with the others from then on");
 	tare_close(c);
 }
 
 static void test_arithmetic(void)
 {
-	const struct tare_reading partly = { .count = 300, .enabled_ns = 1000, .running_ns = 250, .state = TARE_PARTLY },
-				  none = { .enabled_ns = 1000, .state = TARE_NOT_COUNTED },
-				  all = { .count = 7, .enabled_ns = 1000, .running_ns = 1000 },
-				  later = { .count = 300, .enabled_ns = 3000, .running_ns = 250, .state = TARE_PARTLY };
+	const struct tare_reading
+	    partly = { .count = 300, .enabled_ns = 1000, .running_ns = 250, .state = TARE_PARTLY },
+	    none = { .enabled_ns = 1000, .state = TARE_NOT_COUNTED },
+	    all = { .count = 7, .enabled_ns = 1000, .running_ns = 1000 },
+	    later = { .count = 300, .enabled_ns = 3000, .running_ns = 250, .state = TARE_PARTLY };
 	struct tare_reading between;
 	double value = -1;
 	ok(tare_scaled(&partly, &value) && value == 1200, "a part is extrapolated to the whole time");
@@ -276,15 +314,17 @@ static void test_arithmetic(void)
 	tare_difference(&partly, &later, 1, &between);
 	ok(between.state == TARE_NOT_COUNTED && between.enabled_ns == 2000,
 	   "an event that was not on a counter between two readings was not counted there");
-	const struct tare_reading some = { .count = 5, .enabled_ns = 10, .running_ns = 10, .flags = TARE_SOME_CPUS },
-				  less = { .count = 9, .enabled_ns = 30, .running_ns = 20, .flags = TARE_SOME_CPUS };
+	const struct tare_reading
+	    some = { .count = 5, .enabled_ns = 10, .running_ns = 10, .flags = TARE_SOME_CPUS },
+	    less = { .count = 9, .enabled_ns = 30, .running_ns = 20, .flags = TARE_SOME_CPUS };
 	tare_difference(&some, &less, 1, &between);
 	ok(between.state == TARE_NOT_COUNTED && between.flags == TARE_SOME_CPUS && !tare_scaled(&between, &value),
 	   "an event of some CPUs only is not extrapolated to the time on others");
 	tare_difference(&some, &some, 1, &between);
 	ok(between.state == TARE_COUNTED && between.count == 0, "and is counted where nothing is missing");
 	tare_difference(&none, &partly, 1, &between);
-	ok(between.state == TARE_COUNTED && between.count == 300, "readings of one instant have nothing uncounted between");
+	ok(between.state == TARE_COUNTED && between.count == 300,
+	   "readings of one instant have nothing uncounted between");
 }
 
 /* ---- threads, processes, signals ---- */
@@ -318,8 +358,7 @@ static void test_threads(void)
 	sem_init(&other.go, 0, 0);
 	sem_init(&other.done, 0, 0);
 	pthread_create(&thread, NULL, work, &other);
-	struct tare_counters *mine = open_with(TARE_THREAD, "page-faults:u"),
-			     *all = open_with(TARE_PROCESS, BOTH);
+	struct tare_counters *mine = open_with(TARE_THREAD, "page-faults:u"), *all = open_with(TARE_PROCESS, BOTH);
 	struct tare_error error = { 0 };
 	if (!ok(mine && all, "sets of a thread and of a process open side by side"))
 		return;
@@ -329,16 +368,16 @@ static void test_threads(void)
 	pthread_join(thread, NULL);
 	uint64_t others = now(all) - now(mine);
 	ok(now(mine) < PAGES, "a thread's set does not count another thread");
-	ok(others >= PAGES && others < 2 * PAGES, "a process's set counts a thread that was there, after its end (%d more)",
-	   (int)others);
+	ok(others >= PAGES && others < 2 * PAGES,
+	   "a process's set counts a thread that was there, after its end (%d more)", (int)others);
 
 	uint64_t before = now(all), own = now(mine);
 	pthread_create(&thread, NULL, work, &other);
 	let_work(&other);
 	pthread_join(thread, NULL);
 	others = now(all) - before - (now(mine) - own);
-	ok(others >= PAGES && others < 2 * PAGES, "a process's set counts a thread that came later, once (%d more)",
-	   (int)others);
+	ok(others >= PAGES && others < 2 * PAGES,
+	   "a process's set counts a thread that came later, once (%d more)", (int)others);
 
 	before = now(all);
 	pid_t child = fork();
@@ -412,11 +451,12 @@ static void test_fork(void)
 	if (child == 0) {
 		struct tare_reading reading;
 		int wrong = 0;
-		wrong |= tare_read(c, &reading, &error) || error.code != TARE_ERROR_USAGE || !error.hint[0] ? 1 : 0;
+		wrong |=
+		    tare_read(c, &reading, &error) || error.code != TARE_ERROR_USAGE || !error.hint[0] ? 1 : 0;
 		wrong |= tare_stop(c, NULL, NULL) || tare_reset(c, NULL) || tare_start(c, NULL) ||
-					 tare_add(c, "minor-faults:u", NULL)
-				 ? 2
-				 : 0;
+				 tare_add(c, "minor-faults:u", NULL)
+			     ? 2
+			     : 0;
 		tare_close(c);
 		struct tare_counters *own = open_with(TARE_THREAD, "page-faults:u");
 		tare_start(own, NULL);
@@ -457,8 +497,7 @@ static void test_signal(void)
 
 static void test_descriptors(void)
 {
-	struct tare_counters *c = open_with(TARE_PROCESS, BOTH),
-			     *d = open_with(TARE_THREAD, BOTH);
+	struct tare_counters *c = open_with(TARE_PROCESS, BOTH), *d = open_with(TARE_THREAD, BOTH);
 	size_t leaking = 0, counters = 0;
 	for (int fd = 3; fd < 256; fd++) {
 		char path[64], target[64] = "";
@@ -484,7 +523,8 @@ static void test_hardware(void)
 	if (!tare_open(NULL, &c, &error))
 		return;
 	if (!tare_add(c, "instructions:u", &error)) {
-		ok(error.code == TARE_ERROR_UNSUPPORTED || error.code == TARE_ERROR_PERMISSION || error.code == TARE_ERROR_BUSY,
+		ok(error.code == TARE_ERROR_UNSUPPORTED || error.code == TARE_ERROR_PERMISSION ||
+		       error.code == TARE_ERROR_BUSY,
 		   "a hardware event that cannot be counted is an error that says why (%s)", error.text);
 		ok(tare_event_count(c) == 0, "and is not added");
 		skip("no hardware counter of instructions here", "instructions of a loop are counted");

@@ -98,7 +98,8 @@ static void encodes(const char *request, const char *family, uint32_t type, uint
 	if (!done)
 		printf("# %s\n", err.text);
 	else if (is.type != type || is.config != config || is.config1 != config1 || is.config2 != config2)
-		printf("# is %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 "\n", is.type, is.config, is.config1, is.config2);
+		printf("# is %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 "\n", is.type, is.config, is.config1,
+		       is.config2);
 	ok(done && is.type == type && is.config == config && is.config1 == config1 && is.config2 == config2,
 	   "'%s' is type %u, config %#" PRIx64 " %#" PRIx64 " %#" PRIx64, request, type, config, config1, config2);
 }
@@ -197,22 +198,23 @@ static void test_paper_names(void)
 	ok(known, "every paper's name in the tables is one that the paper has");
 
 	/* what has no meaning on a CPU with one program on it, or on any CPU since */
-	static const char *const without[] = { "external_snoops",      "data_cache_snooping_hits",
-					       "breakpoint_match_DR0", "breakpoint_match_DR1",
-					       "breakpoint_match_DR2", "breakpoint_match_DR3",
+	static const char *const without[] = { "external_snoops",        "data_cache_snooping_hits",
+					       "breakpoint_match_DR0",   "breakpoint_match_DR1",
+					       "breakpoint_match_DR2",   "breakpoint_match_DR3",
 					       "IO_read_or_write_cycle", "non_cacheable_memory_reads" };
 	unsigned missing = 0;
 	for (size_t i = 0; i < P5MON_EVENTS; i++)
 		missing += !paper_event_find(table, "p5mon", p5mon_event_at(i)->parameter);
-	equal_u64(missing, sizeof without / sizeof *without, "all but 8 of the Pentium's events have a canonical event");
+	equal_u64(missing, sizeof without / sizeof *without,
+		  "all but 8 of the Pentium's events have a canonical event");
 	for (size_t i = 0; i < sizeof without / sizeof *without; i++)
 		ok(p5mon_event_named(without[i]) && !paper_event_find(table, "p5mon", without[i]),
 		   "the Pentium's '%s' has none", without[i]);
 	missing = 0;
 	for (size_t i = 0; i < PERFEX_EVENTS; i++)
 		missing += !perfex_event_definition(table, i);
-	/* ECC errors, interventions and invalidations with their hits, virtual coherency, graduated store conditionals,
-	 * and the two stores to another CPU's or a clean block */
+	/* ECC errors, interventions and invalidations with their hits, virtual coherency, graduated store
+	 * conditionals, and the two stores to another CPU's or a clean block */
 	equal_u64(missing, 9, "all but 9 of the R10000's events have a canonical event");
 	const struct event_definition *row = perfex_event_definition(table, 15);
 	ok(row && strcmp(row->name, "instructions") == 0, "perfex's event 15 is instructions");
@@ -222,18 +224,19 @@ static void test_paper_names(void)
 
 static void test_papi_names(void)
 {
-	static const char *const names[] = { "TOT_CYC", "TOT_INS", "TOT_IIS", "LD_INS",	 "SR_INS",  "LST_INS", "BR_INS",
-					     "BR_CN",	"BR_TKN",  "BR_MSP",  "FP_INS",	 "FP_OPS",  "FMA_INS", "FDV_INS",
-					     "FSQ_INS", "INT_INS", "L1_DCM",  "L1_ICM",	 "L2_DCM",  "L2_ICM",  "L3_TCM",
-					     "TLB_DM",	"TLB_IM",  "RES_STL", "STL_ICY", "HW_INT",  "REF_CYC", "SP_OPS",
-					     "DP_OPS",	"VEC_INS" };
+	static const char *const names[] = { "TOT_CYC", "TOT_INS", "TOT_IIS", "LD_INS",  "SR_INS", "LST_INS",
+					     "BR_INS",  "BR_CN",   "BR_TKN",  "BR_MSP",  "FP_INS", "FP_OPS",
+					     "FMA_INS", "FDV_INS", "FSQ_INS", "INT_INS", "L1_DCM", "L1_ICM",
+					     "L2_DCM",  "L2_ICM",  "L3_TCM",  "TLB_DM",  "TLB_IM", "RES_STL",
+					     "STL_ICY", "HW_INT",  "REF_CYC", "SP_OPS",  "DP_OPS", "VEC_INS" };
 	bool all = true;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct event bare, prefixed;
 		char full[32];
 		snprintf(full, sizeof full, "PAPI_%s", names[i]);
-		bool found = event_parse(table, names[i], &bare, NULL) && event_parse(table, full, &prefixed, NULL) &&
-			     bare.definition && bare.definition == prefixed.definition && bare.naming == NAMED_PAPI &&
+		bool found = event_parse(table, names[i], &bare, NULL) &&
+			     event_parse(table, full, &prefixed, NULL) && bare.definition &&
+			     bare.definition == prefixed.definition && bare.naming == NAMED_PAPI &&
 			     prefixed.naming == NAMED_PAPI;
 		if (!found)
 			printf("# %s\n", full);
@@ -241,17 +244,18 @@ static void test_papi_names(void)
 	}
 	ok(all, "the presets of the papers are known with and without PAPI_");
 	struct event event;
-	ok(event_parse(table, "PAPI_TOT_INS:u", &event, NULL) && strcmp(event.definition->name, "instructions") == 0 &&
-		   strcmp(event.label, "PAPI_TOT_INS:u") == 0,
+	ok(event_parse(table, "PAPI_TOT_INS:u", &event, NULL) &&
+	       strcmp(event.definition->name, "instructions") == 0 && strcmp(event.label, "PAPI_TOT_INS:u") == 0,
 	   "PAPI_TOT_INS:u is instructions, and reports show the name that was asked for");
 }
 
 static void test_account_names(void)
 {
 	/* src/measure/account.c finds them by these names */
-	static const char *const names[] = { "elapsed-time", "user-time",	 "system-time",	       "cpu-time",
-					     "peak-memory",  "page-faults",	 "minor-faults",       "major-faults",
-					     "context-switches", "voluntary-switches", "involuntary-switches" };
+	static const char *const names[] = { "elapsed-time",       "user-time",           "system-time",
+					     "cpu-time",           "peak-memory",         "page-faults",
+					     "minor-faults",       "major-faults",        "context-switches",
+					     "voluntary-switches", "involuntary-switches" };
 	bool all = true;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const struct event_definition *row = event_table_find(table, names[i]);
@@ -263,7 +267,7 @@ static void test_account_names(void)
 	equal_text(time->unit, "ns", "times are in ns");
 	equal_text(memory->unit, "bytes", "memory is in bytes");
 	ok(time->kind == EVENT_DURATION && memory->kind == EVENT_LEVEL &&
-		   event_table_find(table, "page-faults")->kind == EVENT_OCCURRENCE,
+	       event_table_find(table, "page-faults")->kind == EVENT_OCCURRENCE,
 	   "a time is a duration, a peak is a level, a fault is an occurrence");
 }
 
@@ -281,19 +285,21 @@ static void refuses_rows(const char *text, const char *message)
 
 static void test_adding(void)
 {
-	static const char good[] = "[my-event]\ndefinition = Mine.\nunit = mines\nscope = thread\ncounted_by = perf\n"
-				   "encoding = intel:r1a8*4\nencoding = amd,other:r76\nalias = mine\npapi = MY_EVT MY_EV2\n"
-				   "paper = p5mon:my\ndefault = yes\nkind = duration\n";
+	static const char good[] =
+	    "[my-event]\ndefinition = Mine.\nunit = mines\nscope = thread\ncounted_by = perf\n"
+	    "encoding = intel:r1a8*4\nencoding = amd,other:r76\nalias = mine\npapi = MY_EVT MY_EV2\n"
+	    "paper = p5mon:my\ndefault = yes\nkind = duration\n";
 	struct error err = { 0 };
 	struct event event;
 	size_t before = event_table_count(table);
 	ok(add(good, &err), "a row of the user's is added");
 	const struct event_definition *row = event_table_find(table, "my-event");
 	ok(row && row->in_default_set && row->kind == EVENT_DURATION && row->counted_by == COUNTED_BY_PERF &&
-		   strcmp(row->papi, "MY_EVT") == 0 && strcmp(row->encodings[1], "amd,other:r76") == 0 &&
-		   !row->encodings[2],
+	       strcmp(row->papi, "MY_EVT") == 0 && strcmp(row->encodings[1], "amd,other:r76") == 0 &&
+	       !row->encodings[2],
 	   "its keys are in the row");
-	ok(event_parse(table, "mine:u", &event, NULL) && event.definition == row && strcmp(event.label, "my-event:u") == 0,
+	ok(event_parse(table, "mine:u", &event, NULL) && event.definition == row &&
+	       strcmp(event.label, "my-event:u") == 0,
 	   "its alias names it, and reports show the canonical name");
 	ok(event_parse(table, "MY_EV2", &event, NULL) && event.definition == row, "its second PAPI name names it");
 	encodes("my-event", "intel", 4, 0x1a8, 0, 0);
@@ -306,11 +312,14 @@ static void test_adding(void)
 	   "an encoding may be for several families");
 	ok(encode("my-event", "other", 1, &is, NULL), "… for each of them");
 	ok(!encode("my-event", "armv8", 1, &is, &err) && err.code == ERROR_UNSUPPORTED, "… and for no others");
-	ok(!encode("my-event", "amd", 2, &is, &err) && err.code == ERROR_NOT_FOUND, "behind the last there is none");
+	ok(!encode("my-event", "amd", 2, &is, &err) && err.code == ERROR_NOT_FOUND,
+	   "behind the last there is none");
 
 	char again[512];
-	snprintf(again, sizeof again, "%s%s", good, "[second]\ndefinition = Two.\nunit = x\nscope = core\ncounted_by = exact\n");
-	ok(add(again, &err) && event_table_count(table) == before + 2, "a known name is replaced, a new one is added");
+	snprintf(again, sizeof again, "%s%s", good,
+		 "[second]\ndefinition = Two.\nunit = x\nscope = core\ncounted_by = exact\n");
+	ok(add(again, &err) && event_table_count(table) == before + 2,
+	   "a known name is replaced, a new one is added");
 	ok(event_table_find(table, "my-event") != row && strcmp(row->definition, "Mine.") == 0,
 	   "a row that was handed out stays as it was");
 
@@ -318,8 +327,9 @@ static void test_adding(void)
 	refuses_rows("[x]\nunit = u\nscope = thread\ncounted_by = exact\n", "'x' has no definition");
 	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\n", "'x' has no counted_by");
 	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = perf\n", "has no encoding");
-	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = exact\nencoding = generic:cycles\n",
-		     "not counted by perf");
+	refuses_rows(
+	    "[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = exact\nencoding = generic:cycles\n",
+	    "not counted by perf");
 	refuses_rows("[x]\nencoding = mips:r1\n", "my.events:2: not a kind of encoding: 'mips:r1'");
 	refuses_rows("[x]\nencoding = intel,mips:r1\n", "not a kind of encoding");
 	refuses_rows("[x]\nencoding = intel:\n", "not a kind of encoding");
@@ -335,7 +345,8 @@ static void test_adding(void)
 
 /* ---- the grammar ---- */
 
-static void parses(const char *request, enum event_naming naming, const char *label, unsigned levels, uint64_t period)
+static void parses(const char *request, enum event_naming naming, const char *label, unsigned levels,
+		   uint64_t period)
 {
 	struct event event;
 	struct error err = { 0 };
@@ -344,10 +355,10 @@ static void parses(const char *request, enum event_naming naming, const char *la
 		printf("# %s\n", err.text);
 	else if (event.naming != naming || strcmp(event.label, label) != 0 || event.levels != levels ||
 		 event.period != period || strcmp(event.text, request) != 0)
-		printf("# naming %d, label '%s', levels %u, period %" PRIu64 ", text '%s'\n", event.naming, event.label,
-		       event.levels, event.period, event.text);
+		printf("# naming %d, label '%s', levels %u, period %" PRIu64 ", text '%s'\n", event.naming,
+		       event.label, event.levels, event.period, event.text);
 	ok(done && event.naming == naming && strcmp(event.label, label) == 0 && event.levels == levels &&
-		   event.period == period && strcmp(event.text, request) == 0,
+	       event.period == period && strcmp(event.text, request) == 0,
 	   "'%s' is shown as '%s'", request, label);
 }
 
@@ -360,7 +371,8 @@ static void refuses(const char *request, const char *text, const char *hint)
 		printf("# %s: %s (%s)\n", done ? "accepted" : "refused", err.text, err.hint);
 	char shown[60];
 	str_escape_to(shown, sizeof shown, request);
-	ok(!done && err.code == ERROR_USAGE && strstr(err.text, text) && strstr(err.hint, hint) && event.period == 77,
+	ok(!done && err.code == ERROR_USAGE && strstr(err.text, text) && strstr(err.hint, hint) &&
+	       event.period == 77,
 	   "'%s' is refused: %s", shown, text);
 }
 
@@ -449,21 +461,25 @@ static void test_lists(void)
 	struct event *events = NULL;
 	size_t n = 0;
 	struct error err = { 0 };
-	ok(event_parse_list(table, "cycles,cpu/event=0x3c,umask=0/:u, instructions:k ,cycles", &events, &n, &err) && n == 4,
+	ok(event_parse_list(table, "cycles,cpu/event=0x3c,umask=0/:u, instructions:k ,cycles", &events, &n,
+			    &err) &&
+	       n == 4,
 	   "commas inside pmu/…/ do not separate, and spaces around a name do not matter");
 	ok(n == 4 && strcmp(events[1].label, "cpu/event=0x3c,umask=0/:u") == 0 && events[2].levels == LEVEL_KERNEL,
 	   "each request of a list is its own");
 	ok(n == 4 && strcmp(events[3].label, "cycles") == 0, "a request that comes twice is kept twice");
-	ok(event_parse_list(table, "task-clock", &events, &n, &err) && n == 5 && strcmp(events[4].text, "task-clock") == 0,
+	ok(event_parse_list(table, "task-clock", &events, &n, &err) && n == 5 &&
+	       strcmp(events[4].text, "task-clock") == 0,
 	   "a second list is appended");
-	ok(event_parse_list(table, "r10000:Store/prefetch exclusive,cycles", &events, &n, &err) == false && n == 5 &&
-		   strstr(err.text, "'r10000:Store/prefetch exclusive'"),
+	ok(event_parse_list(table, "r10000:Store/prefetch exclusive,cycles", &events, &n, &err) == false &&
+	       n == 5 && strstr(err.text, "'r10000:Store/prefetch exclusive'"),
 	   "a slash in a paper's name does not swallow the comma behind it");
 
 	const struct event *before = events;
 	ok(!event_parse_list(table, "cycles,nonsense", &events, &n, &err) && n == 5 && events == before,
 	   "a list with an unknown event appends nothing");
-	ok(!event_parse_list(table, "cycles,,instructions", &events, &n, &err) && strstr(err.text, "an empty name"),
+	ok(!event_parse_list(table, "cycles,,instructions", &events, &n, &err) &&
+	       strstr(err.text, "an empty name"),
 	   "an empty name in a list is an error");
 	ok(!event_parse_list(table, "cycles,", &events, &n, &err) && strstr(err.text, "an empty name"),
 	   "… at its end too");
@@ -474,12 +490,13 @@ static void test_lists(void)
 	for (size_t i = 0; list && i < many; i++, length += 7)
 		memcpy(list + length, "cycles,", 8);
 	ok(list && !event_parse_list(table, list, &events, &n, &err) && err.code == ERROR_LIMIT && n == 5 &&
-		   strstr(err.text, "more than 4096 events"),
+	       strstr(err.text, "more than 4096 events"),
 	   "a list of 100,000 events is refused");
 	/* 5 are there already */
 	if (list)
 		list[(EVENT_LIST_MOST - 5) * 7 - 1] = '\0';
-	ok(list && event_parse_list(table, list, &events, &n, &err) && n == EVENT_LIST_MOST, "4096 events are accepted");
+	ok(list && event_parse_list(table, list, &events, &n, &err) && n == EVENT_LIST_MOST,
+	   "4096 events are accepted");
 	ok(!event_parse_list(table, "cycles", &events, &n, &err) && err.code == ERROR_LIMIT, "… and not one more");
 	free(list);
 	free(events);
@@ -520,21 +537,24 @@ static void test_kernel_names(void)
 
 	struct event_encoding is;
 	struct error err = { 0 };
-	ok(!encode("branches", "intel", 0, &is, &err) && err.code == ERROR_UNSUPPORTED, "Arm's code of branches is for Arm");
+	ok(!encode("branches", "intel", 0, &is, &err) && err.code == ERROR_UNSUPPORTED,
+	   "Arm's code of branches is for Arm");
 	ok(encode("branches", "intel", 1, &is, &err) && is.type == 0 && is.config == 4 &&
-		   strcmp(is.how, "intel,amd,other:branches") == 0,
+	       strcmp(is.how, "intel,amd,other:branches") == 0,
 	   "elsewhere branches is the kernel's generic event, and the encoding says how");
 	ok(!encode("branches", "armv8", 1, &is, &err) && err.code == ERROR_UNSUPPORTED,
 	   "the kernel's generic branches are not taken on Arm, where they may be taken branches only");
 	ok(!encode("elapsed-time", "intel", 0, &is, &err) && err.code == ERROR_NOT_FOUND,
 	   "what perf does not count has no encoding");
-	ok(!encode("r1a8", "intel", 1, &is, &err) && err.code == ERROR_NOT_FOUND, "a native name has one encoding");
+	ok(!encode("r1a8", "intel", 1, &is, &err) && err.code == ERROR_NOT_FOUND,
+	   "a native name has one encoding");
 
 	bool every = true;
 	for (size_t i = 0; i < event_table_count(table); i++) {
 		const struct event_definition *row = event_table_at(table, i);
 		for (size_t k = 0; row->encodings[k]; k++) {
-			if (strncmp(row->encodings[k], "generic:", 8) != 0 && strncmp(row->encodings[k], "software:", 9) != 0)
+			if (strncmp(row->encodings[k], "generic:", 8) != 0 &&
+			    strncmp(row->encodings[k], "software:", 9) != 0)
 				continue;
 			if (encode(row->name, "intel", k, &is, &err))
 				continue;
@@ -564,6 +584,12 @@ static void test_sysfs(void)
 	ok(encode("power/energy-pkg/", "intel", 0, &is, NULL) && is.scale == 0x1p-32,
 	   "the scale of events/energy-pkg.scale is taken");
 	ok(encode("tsc", "other", 0, &is, NULL) && is.type == 10, "a row may have an encoding by sysfs");
+
+	ok(add("[half]\ndefinition = D.\nunit = u\nscope = package\ncounted_by = perf\n"
+	       "encoding = sysfs:power/energy-pkg/*2\n",
+	       NULL) &&
+		   encode("half", "other", 0, &is, NULL) && is.scale == 0x1p-31,
+	   "a row's factor and the kernel's scale multiply");
 
 	does_not_encode("nope/tsc/", ERROR_UNSUPPORTED, "this kernel has no PMU 'nope'");
 	does_not_encode("typeless/event=1/", ERROR_UNSUPPORTED, "no PMU 'typeless'");
@@ -658,7 +684,7 @@ static void test_pfm(void)
 	ok(add("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = perf\n"
 	       "encoding = intel:skl::FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE*4\n",
 	       &err) &&
-		   encode("x:u", "intel", 0, &is, &err) && is.config == 0x10c7 && is.scale == 4,
+	       encode("x:u", "intel", 0, &is, &err) && is.config == 0x10c7 && is.scale == 4,
 	   "a row's name of libpfm4 may have a factor");
 }
 
@@ -670,7 +696,8 @@ static void test_host(void)
 #if defined(__aarch64__)
 	equal_text(host.family, "armv8", "an arm64 host is of the armv8 family");
 #else
-	ok(strcmp(host.family, "intel") == 0 || strcmp(host.family, "amd") == 0 || strcmp(host.family, "other") == 0,
+	ok(strcmp(host.family, "intel") == 0 || strcmp(host.family, "amd") == 0 ||
+	       strcmp(host.family, "other") == 0,
 	   "the host's family is known: %s", host.family);
 #endif
 }

@@ -46,7 +46,8 @@ static void refuses(const char *formula, const char *message)
 	bool done = add_formula(formula, &err);
 	if (done || !strstr(err.text, message))
 		printf("# %s: %s\n", done ? "accepted" : "refused", err.text);
-	ok(!done && err.code == ERROR_SYNTAX && strstr(err.text, message), "'%.60s' is refused: %s", formula, message);
+	ok(!done && err.code == ERROR_SYNTAX && strstr(err.text, message), "'%.60s' is refused: %s", formula,
+	   message);
 }
 
 static void test_arithmetic(void)
@@ -113,22 +114,23 @@ static void test_inputs(void)
 	equal_text(metric_event(m, 1), "a", "… each");
 	ok(metric_event(m, 2) == NULL, "there is no input behind the last");
 	ok(!metric_evaluate(m, inputs, &out, &err) && err.code == ERROR_UNSUPPORTED &&
-		   strcmp(err.text, "'a' was not counted") == 0,
+	       strcmp(err.text, "'a' was not counted") == 0,
 	   "a missing input makes the metric not counted, with its name");
 	ok(!evaluate("a / b", (struct metric_input[]){ exactly(1), exactly(0) }, &out, &err) &&
-		   err.code == ERROR_UNSUPPORTED && strcmp(err.text, "'b' is 0 and divides") == 0,
+	       err.code == ERROR_UNSUPPORTED && strcmp(err.text, "'b' is 0 and divides") == 0,
 	   "a divisor of 0 makes the metric not counted, with its name");
 	ok(!evaluate("0 / a", (struct metric_input[]){ exactly(0) }, &out, &err) && strstr(err.text, "'a' is 0"),
 	   "0 divided by 0 is not counted either");
 	ok(!evaluate("a / (b - c)", (struct metric_input[]){ exactly(1), exactly(2), exactly(2) }, &out, &err) &&
-		   strcmp(err.text, "'(b - c)' is 0 and divides") == 0,
+	       strcmp(err.text, "'(b - c)' is 0 and divides") == 0,
 	   "a divisor that comes to 0 is named by its formula");
 	ok(evaluate("a / b", (struct metric_input[]){ exactly(0), exactly(4) }, &out, &err) && out.value == 0,
 	   "0 that was counted is a value");
 	ok(!evaluate("a", (struct metric_input[]){ { true, NAN, NAN, NAN } }, &out, &err), "a NaN is no value");
 	ok(!evaluate("a", (struct metric_input[]){ { true, 1, 2, 3 } }, &out, &err),
 	   "a value outside of its own interval is refused");
-	ok(!evaluate("a * a", (struct metric_input[]){ exactly(1e300) }, &out, &err) && strstr(err.text, "not a finite"),
+	ok(!evaluate("a * a", (struct metric_input[]){ exactly(1e300) }, &out, &err) &&
+	       strstr(err.text, "not a finite"),
 	   "an overflow is not counted, not infinite");
 }
 
@@ -141,8 +143,8 @@ static void carries(const char *formula, struct metric_input a, struct metric_in
 	if (!holds)
 		printf("# %.12g -%.12g +%.12g, expected -%.12g +%.12g (%s)\n", out.value, out.value - out.low,
 		       out.high - out.value, down, up, err.text);
-	ok(holds, "'%s' carries errors -%g +%g and -%g +%g to -%.4g +%.4g", formula, a.value - a.low, a.high - a.value,
-	   b.value - b.low, b.high - b.value, down, up);
+	ok(holds, "'%s' carries errors -%g +%g and -%g +%g to -%.4g +%.4g", formula, a.value - a.low,
+	   a.high - a.value, b.value - b.low, b.high - b.value, down, up);
 }
 
 static void test_errors(void)
@@ -165,7 +167,8 @@ static void test_errors(void)
 	/* one input twice is one error, not two independent ones */
 	carries("a + a + 0 * b", a, b, 6, 6);
 	carries("a - a + b", a, b, 4, 4);
-	carries("a / (a + b)", a, b, hypot(3 * 50 / 22500., 4 * 100 / 22500.), hypot(3 * 50 / 22500., 4 * 100 / 22500.));
+	carries("a / (a + b)", a, b, hypot(3 * 50 / 22500., 4 * 100 / 22500.),
+		hypot(3 * 50 / 22500., 4 * 100 / 22500.));
 
 	struct metric_input out, wide[] = { exactly(3), { true, 2, -INFINITY, INFINITY } };
 	ok(evaluate("a * b", wide, &out, NULL) && out.value == 6 && isinf(out.low) && isinf(out.high),
@@ -208,30 +211,36 @@ static void test_rows(void)
 	struct error err = { 0 };
 	struct metric_input out;
 	const struct metric *m = metric_find(table, "ipc", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(2e9) }, &out, &err) && out.value == 1.5,
+	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(2e9) }, &out, &err) &&
+	       out.value == 1.5,
 	   "ipc is instructions / cycles");
 	m = metric_find(table, "ghz", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(2e9), exactly(1e9) }, &out, &err) && out.value == 2,
+	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(2e9), exactly(1e9) }, &out, &err) &&
+	       out.value == 2,
 	   "2e9 cycles in 1e9 ns are 2 GHz");
 	m = metric_find(table, "mips", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(1e9) }, &out, &err) && out.value == 3000,
+	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(1e9) }, &out, &err) &&
+	       out.value == 3000,
 	   "3e9 instructions in 1e9 ns are 3000 MIPS");
 	m = metric_find(table, "mflops", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(5e8), exactly(1e9) }, &out, &err) && out.value == 500,
+	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(5e8), exactly(1e9) }, &out, &err) &&
+	       out.value == 500,
 	   "5e8 operations in 1e9 ns are 500 MFLOPS");
 	ok(m && metric_caution(m) && strstr(metric_caution(m), "Figure 4"), "MFLOPS comes with its caution");
 	m = metric_find(table, "l1d-line-reuse", &err);
 	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(60), exactly(40), exactly(4) }, &out, &err) &&
-		   out.value == 24,
+	       out.value == 24,
 	   "100 accesses with 4 misses reuse each line 24 times");
 	m = metric_find(table, "memory-bandwidth", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(1e6), exactly(1e6) }, &out, &err) && out.value == 64,
+	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(1e6), exactly(1e6) }, &out, &err) &&
+	       out.value == 64,
 	   "a line of 64 bytes each ns is 64 GB/s");
 
-	ok(!metric_find(table, "icp", &err) && err.code == ERROR_USAGE && strstr(err.text, "unknown metric 'icp'") &&
-		   strstr(err.hint, "'ipc'"),
+	ok(!metric_find(table, "icp", &err) && err.code == ERROR_USAGE &&
+	       strstr(err.text, "unknown metric 'icp'") && strstr(err.hint, "'ipc'"),
 	   "an unknown metric is an error with the nearest names");
-	ok(!metric_find(table, "x\x1b[0m", &err) && strstr(err.text, "x\\x1b[0m"), "control characters in it are escaped");
+	ok(!metric_find(table, "x\x1b[0m", &err) && strstr(err.text, "x\\x1b[0m"),
+	   "control characters in it are escaped");
 }
 
 static void refuses_row(const char *text, const char *message)
@@ -247,21 +256,25 @@ static void refuses_row(const char *text, const char *message)
 static void test_adding(void)
 {
 	struct error err = { 0 };
-	static const char row[] = "[mine]\ndefinition = D.\nunit = u\nformula = cycles /\n  instructions\nbetter = lower\n"
-				  "papers = none\ncaution = C\n";
+	static const char row[] =
+	    "[mine]\ndefinition = D.\nunit = u\nformula = cycles /\n  instructions\nbetter = lower\n"
+	    "papers = none\ncaution = C\n";
 	size_t before = metric_table_count(table);
-	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) && metric_table_count(table) == before + 1,
+	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) &&
+	       metric_table_count(table) == before + 1,
 	   "a metric of the user's is added");
 	const struct metric *m = metric_find(table, "mine", &err);
 	ok(m && strcmp(metric_formula(m), "cycles / instructions") == 0 && strcmp(metric_caution(m), "C") == 0 &&
-		   strcmp(metric_unit(m), "u") == 0 && strcmp(metric_definition(m), "D.") == 0,
+	       strcmp(metric_unit(m), "u") == 0 && strcmp(metric_definition(m), "D.") == 0,
 	   "its keys are in the row, a continued line too");
-	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) && metric_table_count(table) == before + 1 &&
-		   metric_find(table, "mine", NULL) != m && strcmp(metric_name(m), "mine") == 0,
+	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) &&
+	       metric_table_count(table) == before + 1 && metric_find(table, "mine", NULL) != m &&
+	       strcmp(metric_name(m), "mine") == 0,
 	   "a known name is replaced, and the row that was handed out stays");
 	refuses_row("[x]\nunit = u\nformula = a\n", "'x' has no definition");
 	refuses_row("[x]\ndefinition = D.\nunit = u\n", "'x' has no formula");
-	refuses_row("[x]\ndefinition = D.\nunit = u\nformula = a +\n", "my.metrics:1: the formula of 'x', column 4");
+	refuses_row("[x]\ndefinition = D.\nunit = u\nformula = a +\n",
+		    "my.metrics:1: the formula of 'x', column 4");
 	refuses_row("[x]\nbetter = maybe\n", "my.metrics:2: not higher, lower or neither: 'maybe'");
 	refuses_row("[x]\ncolour = red\n", "unknown key 'colour'");
 	refuses_row("[x y]\ndefinition = D.\n", "not a name");

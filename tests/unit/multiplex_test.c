@@ -247,6 +247,12 @@ static void by_hand(void)
 	stats_multiplex(rising, 4, 0.95, &i);
 	ok(i.value == 200 && i.low == 100 && isinf(i.high),
 	   "four slices have no upper bound, and the count as the lower");
+	struct slice slept[] = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 10, 10, 5 }, { 20, 10, 5 }, { 30, 10, 5 },
+				 { 0, 0, 0 }, { 0, 0, 0 }, { 40, 10, 5 }, { 50, 10, 5 }, { 0, 0, 0 } };
+	struct interval awake;
+	stats_multiplex(rising, 5, 0.95, &awake);
+	ok(stats_multiplex(slept, 11, 0.95, &i) && i.value == awake.value && i.low == awake.low && i.high == awake.high,
+	   "time in which the program slept changes no interval");
 	struct slice all[] = { { 7, 10, 10 }, { 9, 10, 10 } };
 	ok(stats_multiplex(all, 2, 0.95, &i) && i.low == 16 && i.value == 16 && i.high == 16,
 	   "counted all the time: the count, exactly");

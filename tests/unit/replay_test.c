@@ -87,7 +87,8 @@ static void test_refusals(void)
 	refused("{}", "f.json:1:1: this is not a recording: it has no 'tare_recording'",
 		"an object without a version is no recording");
 	refused("{\"tare_recording\": 2, \"new\": 1}",
-		"f.json:1:20: the recording's version is 2, this tare reads 1", "another version is refused, not guessed");
+		"f.json:1:20: the recording's version is 2, this tare reads 1",
+		"another version is refused, not guessed");
 	refused("{\"tare_recording\": 1}", "f.json:1:1: the recording has no 'events'", "events are needed");
 	refused("{\"tare_recording\": 1,\n \"events\": [],\n \"event\": []}",
 		"f.json:3:11: 'event' is not a key of this object", "an unknown key is refused where it stands");
@@ -101,11 +102,13 @@ static void test_refusals(void)
 		"f.json:1:58: 'scaled' is not known: source is one of 'hw', 'os', 'exact', 'model'",
 		"a backend cannot say that it scaled");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"state\": \"denied\"}]}",
-		"f.json:1:34: 'a' is not counted, but no 'why' says the reason", "what is not counted needs a reason");
+		"f.json:1:34: 'a' is not counted, but no 'why' says the reason",
+		"what is not counted needs a reason");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"source\": \"os\"},"
 		"{\"name\": \"a\", \"source\": \"os\"}]}",
 		"f.json:1:73: a second event is named 'a'", "two events of one name are refused");
-	refused("{\"tare_recording\": 1, \"counters\": 2, \"events\": [{\"name\": \"a\", \"source\": \"hw\", \"counter\": [2]}]}",
+	refused("{\"tare_recording\": 1, \"counters\": 2, \"events\": [{\"name\": \"a\", \"source\": \"hw\", "
+		"\"counter\": [2]}]}",
 		"f.json:1:91: there is no counter 2: 'counters' is 2", "a counter that is not there is refused");
 	refused("{\"tare_recording\": 1, \"counters\": 65, \"events\": []}",
 		"f.json:1:35: 65 is too large: at most 64 is possible", "the number of counters is bounded");
@@ -117,7 +120,8 @@ static void test_refusals(void)
 		"a count below 0 is refused");
 	refused(A "\"readings\": {\"a\": 1.5}}]}", "f.json:2:35: a count or an object is wanted here",
 		"a fraction of a count is refused");
-	refused(A "\"readings\": {\"a\": 9223372036854775808}}]}", "f.json:2:53: too big integer near '9223372036854775808'",
+	refused(A "\"readings\": {\"a\": 9223372036854775808}}]}",
+		"f.json:2:53: too big integer near '9223372036854775808'",
 		"a count beyond 64 bits is refused, not wrapped");
 	refused(A "\"readings\": {\"a\": {\"running_ns\": 5}}}]}", "f.json:2:35: the reading has no 'count'",
 		"a counted reading without a count is refused, not taken as 0");
@@ -152,7 +156,8 @@ static void test_places(void)
 		     last = { &a, NULL, 2 }, d = { &top, "d", 0 }, none = { &top, "none", 0 };
 	unsigned line, column;
 	locate(text, sizeof text - 1, &c, &line, &column);
-	ok(line == 2 && column == 30, "a value behind strings with brackets and quotes is found (%u:%u)", line, column);
+	ok(line == 2 && column == 30, "a value behind strings with brackets and quotes is found (%u:%u)", line,
+	   column);
 	locate(text, sizeof text - 1, &last, &line, &column);
 	ok(line == 2 && column == 38, "an array's last value is found (%u:%u)", line, column);
 	locate(text, sizeof text - 1, &d, &line, &column);
@@ -183,8 +188,10 @@ static void test_availability(void)
 	ops->close(b);
 
 	b = open_golden("missing.json");
-	ok(state_of(b, "cycles", &a) == READING_UNSUPPORTED && a.remedy[0], "ENOENT: an event without a PMU is unsupported");
-	ok(state_of(b, "page-faults", &a) == READING_COUNTED && a.source == SOURCE_OS, "ENOENT: software events count");
+	ok(state_of(b, "cycles", &a) == READING_UNSUPPORTED && a.remedy[0],
+	   "ENOENT: an event without a PMU is unsupported");
+	ok(state_of(b, "page-faults", &a) == READING_COUNTED && a.source == SOURCE_OS,
+	   "ENOENT: software events count");
 	struct event label = { .text = "PAPI_PG_FLT", .label = "page-faults" };
 	ops->available(b, &label, &a);
 	ok(a.state == READING_COUNTED, "an event is found by its label too");
@@ -205,12 +212,11 @@ static void test_room(void)
 	ops->close(b);
 
 	/* a can sit on 0 and 1, b on 0 only, c on 1 and 2 */
-	static const char text[] =
-		"{\"tare_recording\": 1, \"counters\": 3, \"events\": ["
-		"{\"name\": \"a\", \"source\": \"hw\", \"counter\": [0, 1]},"
-		"{\"name\": \"b\", \"source\": \"hw\", \"counter\": [0]},"
-		"{\"name\": \"c\", \"source\": \"hw\", \"counter\": [1, 2]},"
-		"{\"name\": \"d\", \"source\": \"hw\", \"counter\": [0]}]}";
+	static const char text[] = "{\"tare_recording\": 1, \"counters\": 3, \"events\": ["
+				   "{\"name\": \"a\", \"source\": \"hw\", \"counter\": [0, 1]},"
+				   "{\"name\": \"b\", \"source\": \"hw\", \"counter\": [0]},"
+				   "{\"name\": \"c\", \"source\": \"hw\", \"counter\": [1, 2]},"
+				   "{\"name\": \"d\", \"source\": \"hw\", \"counter\": [0]}]}";
 	static const char *const abc[] = { "a", "b", "c" }, *const cab[] = { "c", "a", "b" };
 	static const char *const bd[] = { "b", "d" }, *const twice[] = { "b", "b" };
 	struct error err = { 0 };
@@ -239,7 +245,8 @@ static void test_readings(void)
 	ops->close(b);
 	ok(stopped && run.n_events == 4 && run.n_rows == 1, "every event has one reading");
 	const struct reading *r = run.readings;
-	ok(r[0].state == READING_COUNTED && r[0].count_raw == 0 && r[0].running_ns == 0 && r[0].enabled_ns == 2000000,
+	ok(r[0].state == READING_COUNTED && r[0].count_raw == 0 && r[0].running_ns == 0 &&
+	       r[0].enabled_ns == 2000000,
 	   "readings are in the order of the events, with their times");
 	ok(r[1].count_raw == 4000000 && r[1].running_ns == 2000000 && r[1].source == SOURCE_HW && r[1].cpu == -1,
 	   "a plain number was counted all the time");
@@ -262,7 +269,8 @@ static void test_order(void)
 	   "an event that is not counted cannot be prepared");
 	ops->close(b);
 	b = open_golden("busy.json");
-	ok(ops->prepare(b, &no_program, first, 1, &c, &err), "the first execution may ask for a part of its readings");
+	ok(ops->prepare(b, &no_program, first, 1, &c, &err),
+	   "the first execution may ask for a part of its readings");
 	ops->end(c);
 	ok(!ops->prepare(b, &no_program, first, 1, &c, &err) && !c && err.code == ERROR_BUSY && err.hint[0],
 	   "EBUSY: a recorded failure comes with its code and hint");
@@ -274,13 +282,17 @@ static void test_order(void)
 	const struct event *const one[] = { &cycles };
 	ok(ops->prepare(b, &no_program, one, 1, &c, &err), "the one execution of a recording can be prepared");
 	ops->end(c);
-	ok(!ops->prepare(b, &no_program, one, 1, &c, &err) && !c && strstr(err.text, "has 1 executions; this is number 2"),
+	ok(!ops->prepare(b, &no_program, one, 1, &c, &err) && !c &&
+	       strstr(err.text, "has 1 executions; this is number 2"),
 	   "an execution that was not recorded is an error, not a repetition");
 	ops->close(b);
 
 	b = open_text("{\"tare_recording\": 1, \"events\": [{\"name\": \"cycles\", \"source\": \"hw\"},"
-		      "{\"name\": \"instructions\", \"source\": \"hw\"}], \"executions\": [{\"readings\": {\"cycles\": 1}}]}", &err);
-	ok(b && !ops->prepare(b, &no_program, first, 1, &c, &err) && strstr(err.text, "no reading of 'instructions'"),
+		      "{\"name\": \"instructions\", \"source\": \"hw\"}], \"executions\": [{\"readings\": "
+		      "{\"cycles\": 1}}]}",
+		      &err);
+	ok(b && !ops->prepare(b, &no_program, first, 1, &c, &err) &&
+	       strstr(err.text, "no reading of 'instructions'"),
 	   "a reading that was not recorded is an error, not 0");
 	ops->close(b);
 }
@@ -302,8 +314,8 @@ static void test_samples(void)
 		       at[1].count_raw == 8000000 * (i + 1);
 	ok(same, "multiplexing: each look gets the next recorded sample, with its times");
 	ok(!ops->sample(c, at, &err), "there are no looks beyond the recorded ones");
-	ok(ops->stop(c, &run, &err) && run.readings[0].count_raw == 90400 && run.readings[0].running_ns == 20000000 &&
-		   run.readings[0].enabled_ns == 40000000,
+	ok(ops->stop(c, &run, &err) && run.readings[0].count_raw == 90400 &&
+	       run.readings[0].running_ns == 20000000 && run.readings[0].enabled_ns == 40000000,
 	   "the end is the recorded end, however many samples were taken");
 	run_free(&run);
 	ops->end(c);
@@ -313,7 +325,7 @@ static void test_samples(void)
 	b = open_golden("throttled.json");
 	same = ops->prepare(b, &no_program, one, 1, &c, &err) && ops->go(c, &err);
 	ok(same && ops->sample(c, at, &err) && ops->sample(c, at, &err) && at[0].running_ns == 12000000 &&
-		   ops->sample(c, at, &err) && at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
+	       ops->sample(c, at, &err) && at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
 	   "throttling: enabled time goes on while running time stands");
 	ops->end(c);
 	ops->close(b);
@@ -334,8 +346,8 @@ static void test_rows(void)
 	const struct reading *r = run.readings;
 	ok(done && run.n_rows == 3 && r[0].tid == 101 && r[2].tid == 102 && r[4].tid == 103 && r[5].tid == 103,
 	   "a target that is read per thread gets a row for each");
-	ok(done && r[0].count_raw == 1000 && r[2].state == READING_NEVER_RAN && r[4].state == READING_FAILED && r[4].why &&
-		   r[5].count_raw == 300000,
+	ok(done && r[0].count_raw == 1000 && r[2].state == READING_NEVER_RAN && r[4].state == READING_FAILED &&
+	       r[4].why && r[5].count_raw == 300000,
 	   "a counter that failed in one thread fails in its row alone");
 	run_free(&run);
 	ops->end(c);
@@ -361,12 +373,13 @@ static void test_breaks(void)
 	struct error err = { 0 };
 	bool ready = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err);
 	ok(ready && !ops->sample(c, at, &err) && err.code == ERROR_IO && ops->stop(c, &run, &err) &&
-		   run.readings[1].count_raw == 2000,
+	       run.readings[1].count_raw == 2000,
 	   "a look that fails leaves the end readable");
 	run_free(&run);
 	ops->end(c);
 	ready = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err) && ops->stop(c, &run, &err);
-	ok(ready && run.readings[0].count_raw == 1001 && run.readings[1].state == READING_FAILED && run.readings[1].why,
+	ok(ready && run.readings[0].count_raw == 1001 && run.readings[1].state == READING_FAILED &&
+	       run.readings[1].why,
 	   "a counter that broke on the way says why, and the others count");
 	run_free(&run);
 	ops->end(c);
@@ -413,7 +426,8 @@ static void test_program(void)
 	command.argv = missing;
 	c = NULL;
 	bool started = ops->prepare(b, &target, events, 1, &c, &err) && ops->go(c, &err);
-	ok(!started && err.code == ERROR_NOT_FOUND, "a program that is not there is an error, whatever is recorded");
+	ok(!started && err.code == ERROR_NOT_FOUND,
+	   "a program that is not there is an error, whatever is recorded");
 	ops->end(c);
 
 	command.argv = argv;

@@ -37,7 +37,7 @@ static struct result of(struct estimate *estimates, size_t n)
 	};
 }
 
-enum writer { TEXT, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
+enum writer { TEXT, TEXT_WIDE, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
 
 static char *write_with(enum writer writer, const struct result *result)
 {
@@ -47,6 +47,7 @@ static char *write_with(enum writer writer, const struct result *result)
 	FILE *out = open_memstream(&text, &length);
 	struct report_options options = { .all_repetitions = writer == CSV_ALL };
 	switch (writer) {
+	case TEXT_WIDE: options.width = 120; /* fall through */
 	case TEXT: report_text(out, result, &options); break;
 	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
 	case JSON: report_json(out, result); break;
@@ -289,6 +290,10 @@ static void test_text(void)
 	has(text, "507.0 ms      \u00b1 2.5", "a time has no more digits than its interval makes meaningful");
 	has(text, "2.1400 MiB  \u00b1 0.0022", "and no fewer");
 	has(text, "0 \u2026 4.6", "an interval of small numbers is shown in full, with the value's digits");
+	has_not(text, "0.49 %", "80 columns have no room for intervals in percent");
+	free(text);
+	text = write_with(TEXT_WIDE, &precise);
+	has(text, "507.0 ms      \u00b1 2.5 (0.49 %)", "a wide terminal has them");
 	free(text);
 
 	e[1].trust = TRUST_UNVERIFIED;

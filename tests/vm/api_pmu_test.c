@@ -1,6 +1,6 @@
-/* libtare on hardware counters: regions of a thread exact to the instruction, levels, groups, more events than counters,
- * processes. In the guest counting is exact; on other machines an interrupt adds a little (agrees() in counted.h says
- * the same of the command). */
+/* libtare on hardware counters: regions of a thread exact to the instruction, levels, groups, more events than
+ * counters, processes. In the guest counting is exact; on other machines an interrupt adds a little (agrees() in
+ * counted.h says the same of the command). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -43,7 +43,8 @@ static struct tare_counters *started(int scope, const char *events)
 	return NULL;
 }
 
-/* One region around a loop; spent[TARE_EVENTS_MOST]. One function, so that every caller has the same instructions. */
+/* One region around a loop; spent[TARE_EVENTS_MOST]. One function, so that every caller has the same instructions.
+ */
 __attribute__((noinline)) static void region(struct tare_counters *c, uint64_t turns, struct tare_reading *spent)
 {
 	struct tare_reading before[TARE_EVENTS_MOST], after[TARE_EVENTS_MOST];
@@ -55,7 +56,8 @@ __attribute__((noinline)) static void region(struct tare_counters *c, uint64_t t
 
 static void test_regions(void)
 {
-	struct tare_counters *c = started(TARE_THREAD, "instructions:u,cycles:u,instructions:k,page-faults:u,task-clock");
+	struct tare_counters *c =
+	    started(TARE_THREAD, "instructions:u,cycles:u,instructions:k,page-faults:u,task-clock");
 	struct tare_reading one[TARE_EVENTS_MOST], two[TARE_EVENTS_MOST], none[TARE_EVENTS_MOST];
 	if (!ok(c != NULL, "hardware and software events are of one set"))
 		return;
@@ -63,14 +65,16 @@ static void test_regions(void)
 	region(c, 1, none);
 	region(c, TURNS, one);
 	region(c, 2 * TURNS, two);
-	printf("# a region around a loop of 2 instructions: %" PRIu64 ":u %" PRIu64 ":k\n", none[0].count, none[2].count);
+	printf("# a region around a loop of 2 instructions: %" PRIu64 ":u %" PRIu64 ":k\n", none[0].count,
+	       none[2].count);
 	ok(is_count(one[0].count - none[0].count, 2 * (TURNS - 1)) && one[0].state == TARE_COUNTED,
 	   "a region's instructions are those of the loop, the reading's own taken off (%" PRIu64 ")",
 	   one[0].count - none[0].count);
-	ok(is_count(two[0].count - one[0].count, 2 * TURNS), "twice the turns are twice the instructions (%" PRIu64 ")",
-	   two[0].count - one[0].count);
+	ok(is_count(two[0].count - one[0].count, 2 * TURNS),
+	   "twice the turns are twice the instructions (%" PRIu64 ")", two[0].count - one[0].count);
 	ok(two[1].count > 0, "cycles are counted beside them");
-	ok(two[2].count > 0 && two[2].count < 2 * TURNS, "a system call's kernel instructions are counted at their level");
+	ok(two[2].count > 0 && two[2].count < 2 * TURNS,
+	   "a system call's kernel instructions are counted at their level");
 	ok(two[3].count == 0 && two[3].state == TARE_COUNTED, "no page fault is a count of 0");
 	ok(two[4].count > 0 && two[4].state == TARE_COUNTED, "a clock in a group of another PMU goes");
 	ok(one[0].enabled_ns == one[1].enabled_ns && one[0].enabled_ns == one[4].enabled_ns,
@@ -137,8 +141,8 @@ static void test_turns(void)
 		/* counted part ≤ truth, to what the two readings themselves add */
 		wrong += spent[i].state == TARE_PARTLY && (double)spent[i].count > 2.0 * LONG * 0.999;
 		bad += !scaled || fabs(value - 2.0 * LONG) > 2.0 * LONG * 0.2;
-		printf("# %" PRIu64 " in %" PRIu64 " of %" PRIu64 " ns: %.0f\n", spent[i].count, spent[i].running_ns,
-		       spent[i].enabled_ns, value);
+		printf("# %" PRIu64 " in %" PRIu64 " of %" PRIu64 " ns: %.0f\n", spent[i].count,
+		       spent[i].running_ns, spent[i].enabled_ns, value);
 	}
 	ok(partly >= 1 && wrong == 0, "events that do not fit take turns, and say so (%zu of %zu)", partly, n);
 	ok(bad == 0, "an even rate is extrapolated to the truth within a fifth");
@@ -153,7 +157,8 @@ static void *work(void *turns)
 
 static void test_process(void)
 {
-	struct tare_counters *all = started(TARE_PROCESS, "instructions:u"), *mine = started(TARE_THREAD, "instructions:u");
+	struct tare_counters *all = started(TARE_PROCESS, "instructions:u"),
+			     *mine = started(TARE_THREAD, "instructions:u");
 	struct tare_reading before, after, spent;
 	uint64_t turns = 50 * TURNS;
 	if (!ok(all && mine, "sets of a process and of a thread count side by side"))
@@ -171,8 +176,8 @@ static void test_process(void)
 	tare_difference(&before, &after, 1, &after);
 	own = spent.count - own;
 	uint64_t truth = 4 * 2 * turns, others = after.count - own;
-	ok(others >= truth && others < truth + truth / 20, "four threads' instructions are in the process's count, once (%" PRIu64 ")",
-	   others);
+	ok(others >= truth && others < truth + truth / 20,
+	   "four threads' instructions are in the process's count, once (%" PRIu64 ")", others);
 	ok(own < truth / 20, "and not in the thread's");
 	tare_close(all);
 	tare_close(mine);

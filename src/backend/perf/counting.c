@@ -247,6 +247,26 @@ static bool has_newcomer(const struct places *then, const struct places *now)
 	return false;
 }
 
+/* Forgets threads that had ended before any of their counters was opened. */
+static void forget_ended(struct counting *c)
+{
+	size_t kept = 0;
+	for (size_t p = 0; p < c->places.list.count; p++) {
+		bool open = c->n_columns == 0;
+		for (size_t i = 0; i < c->n_columns; i++)
+			open = open || c->counters[p * c->n_columns + i] >= 0;
+		if (!open)
+			continue;
+		c->places.list.items[kept] = c->places.list.items[p];
+		memmove(c->counters + kept * c->n_columns, c->counters + p * c->n_columns,
+			c->n_columns * sizeof *c->counters);
+		kept++;
+	}
+	/* if none is left, the one reason for it is in the tracks */
+	if (kept)
+		c->places.list.count = kept;
+}
+
 /* Counters for the threads of running processes. One that starts while they are opened may have been started by a
  * thread with a counter (then it is counted as its heir) or by one still without (then it is not): nothing tells.
  * So it is done again until no thread has started meanwhile. */
@@ -257,12 +277,13 @@ static bool open_threads(struct counting *c, const struct target *target, struct
 		struct places now;
 		if (!places_find(&c->places, target, err) || !open_counters(c, target, err))
 			return false;
-		if (!places_find(&now, target, NULL))
-			return true; /* all have ended: what was counted of them can be read */
-		bool again = has_newcomer(&c->places, &now);
+		/* when all have ended, what was counted of them can still be read */
+		bool again = places_find(&now, target, NULL) && has_newcomer(&c->places, &now);
 		places_free(&now);
-		if (!again)
+		if (!again) {
+			forget_ended(c);
 			return true;
+		}
 		close_counters(c);
 		places_free(&c->places);
 	}

@@ -156,7 +156,9 @@ static bool run_cache_misses(uint64_t *least)
 	return done;
 }
 
-/* A change of protection takes the translations out of the TLB; the next load of each page has to look it up. */
+/* A change of protection takes the translations out of the TLB; the next load of each page has to look it up. A
+ * sixteenth is asked for: where neighbouring pages lie together in memory, some CPUs keep four or more in one
+ * entry. */
 static bool run_tlb_misses(uint64_t *least)
 {
 	enum { ROUNDS = 4 };
@@ -173,7 +175,7 @@ static bool run_tlb_misses(uint64_t *least)
 		mprotect((void *)memory, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE);
 	}
 	unmap_pages(memory);
-	*least = ROUNDS * mapped_pages() / 4 + (sum == 1u << 31);
+	*least = ROUNDS * mapped_pages() / 16 + (sum == 1u << 31);
 	return true;
 }
 
@@ -285,7 +287,7 @@ static const struct stimulus instructions = { "a loop of 40000 instructions", ru
 			     mispredictions = { "4000 branches on random bits", run_mispredictions },
 			     loads = { "2048 loads", run_loads }, stores = { "2048 stores", run_stores },
 			     cache_misses = { "512 loads of lines that were flushed before", run_cache_misses },
-			     tlb_misses = { "256 loads of pages that the TLB had to look up", run_tlb_misses },
+			     tlb_misses = { "256 loads of pages that the TLB had lost", run_tlb_misses },
 			     calls = { "300 system calls", run_calls },
 			     calls_branches = { "300 system calls", run_calls_branches },
 			     calls_any = { "300 system calls", run_calls_any },
@@ -323,7 +325,8 @@ static const struct row rows[] = {
 	{ "l1d-stores", CACHE(L1D, WRITE, ACCESS), &stores, &calls_any },
 	{ "llc-loads", CACHE(LL, READ, ACCESS), &cache_misses, NULL },
 	{ "llc-load-misses", CACHE(LL, READ, MISS), &cache_misses, NULL },
-	{ "dtlb-loads", CACHE(DTLB, READ, ACCESS), &loads, &calls_any },
+	/* on AMD these are the loads that the first level of the TLB did not have */
+	{ "dtlb-loads", CACHE(DTLB, READ, ACCESS), &tlb_misses, &calls_any },
 	{ "dtlb-load-misses", CACHE(DTLB, READ, MISS), &tlb_misses, NULL },
 	{ "task-clock", SOFTWARE(TASK_CLOCK), &busy_time, &busy_time },
 	{ "cpu-clock", SOFTWARE(CPU_CLOCK), &busy_time, &busy_time },

@@ -22,7 +22,7 @@ struct reader {
 
 /* "file:line:column: reason"; false. */
 __attribute__((format(printf, 3, 4))) static bool refuse(struct reader *r, const struct place *place,
-							  const char *format, ...)
+							 const char *format, ...)
 {
 	char reason[384];
 	unsigned line, column;
@@ -61,7 +61,8 @@ static bool is_object(struct reader *r, const json_t *value, const struct place 
 	json_t *each;
 	if (!json_is_object(value))
 		return refuse(r, place, "an object is wanted here");
-	json_object_foreach((json_t *)value, key, each) {
+	json_object_foreach((json_t *)value, key, each)
+	{
 		const char *const *known = known_keys;
 		while (*known && strcmp(*known, key) != 0)
 			known++;
@@ -86,7 +87,8 @@ static bool get_array(struct reader *r, const json_t *object, const struct place
 	return true;
 }
 
-static bool check_u64(struct reader *r, const json_t *value, const struct place *place, uint64_t most, uint64_t *out)
+static bool check_u64(struct reader *r, const json_t *value, const struct place *place, uint64_t most,
+		      uint64_t *out)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return refuse(r, place, "a whole number, not below 0, is wanted here");
@@ -97,8 +99,8 @@ static bool check_u64(struct reader *r, const json_t *value, const struct place 
 }
 
 /* An optional number; *out stays what it was without it. */
-static bool get_u64(struct reader *r, const json_t *object, const struct place *place, const char *key, uint64_t most,
-		    uint64_t *out)
+static bool get_u64(struct reader *r, const json_t *object, const struct place *place, const char *key,
+		    uint64_t most, uint64_t *out)
 {
 	const json_t *value = json_object_get(object, key);
 	struct place where = member(place, key);
@@ -208,7 +210,8 @@ static bool read_counters_of(struct reader *r, const json_t *value, const struct
 	return true;
 }
 
-static bool read_event(struct reader *r, const json_t *value, const struct place *place, struct recorded_event *event)
+static bool read_event(struct reader *r, const json_t *value, const struct place *place,
+		       struct recorded_event *event)
 {
 	static const char *const keys[] = { "name", "state", "source", "why", "remedy", "counter", NULL };
 	struct availability *a = &event->availability;
@@ -225,7 +228,8 @@ static bool read_event(struct reader *r, const json_t *value, const struct place
 	event->name = arena_strdup(&r->out->arena, name);
 	if (!event->name)
 		return error_no_memory(r->err);
-	if (!get_choice(r, value, place, "state", state_names, &state) || !get_source(r, value, place, &a->source) ||
+	if (!get_choice(r, value, place, "state", state_names, &state) ||
+	    !get_source(r, value, place, &a->source) ||
 	    !get_short_text(r, value, place, "why", a->why, sizeof a->why) ||
 	    !get_short_text(r, value, place, "remedy", a->remedy, sizeof a->remedy))
 		return false;
@@ -278,7 +282,8 @@ static bool read_reading(struct reader *r, const json_t *value, const struct pla
 	static const char *const keys[] = { "count", "enabled_ns", "running_ns", "state", "source", "why", NULL };
 	unsigned state = READING_COUNTED;
 	const char *why = NULL;
-	*out = (struct reading){ .source = event->availability.source, .enabled_ns = context->enabled_ns, .cpu = -1 };
+	*out =
+	    (struct reading){ .source = event->availability.source, .enabled_ns = context->enabled_ns, .cpu = -1 };
 	if (json_is_integer(value)) {
 		out->running_ns = out->enabled_ns;
 		return check_u64(r, value, place, INT64_MAX, &out->count_raw);
@@ -331,7 +336,8 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 	if (!readings)
 		return false;
 	out->readings = readings;
-	json_object_foreach((json_t *)value, name, each) {
+	json_object_foreach((json_t *)value, name, each)
+	{
 		struct recorded_reading *reading = &readings[out->n_readings];
 		struct place where = member(place, name);
 		bool in_rows = rows_allowed && x->n_rows > 0;
@@ -352,8 +358,8 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 		reading->rows = rows;
 		for (size_t i = 0; i < reading->n_rows; i++) {
 			struct place row = item(&where, i);
-			if (!read_reading(r, in_rows ? json_array_get(each, i) : each, in_rows ? &row : &where, event,
-					  context, &rows[i]))
+			if (!read_reading(r, in_rows ? json_array_get(each, i) : each, in_rows ? &row : &where,
+					  event, context, &rows[i]))
 				return false;
 			if (in_rows) {
 				rows[i].tid = x->rows[i].tid;
@@ -367,7 +373,8 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 
 /* ---- executions ---- */
 
-static bool read_rows(struct reader *r, const json_t *value, const struct place *place, struct recorded_execution *x)
+static bool read_rows(struct reader *r, const json_t *value, const struct place *place,
+		      struct recorded_execution *x)
 {
 	static const char *const keys[] = { "tid", "cpu", NULL };
 	const json_t *array;
@@ -401,8 +408,9 @@ static bool read_failure(struct reader *r, const json_t *value, const struct pla
 	static const char *const keys[] = { "at", "code", "text", "hint", NULL };
 	static const char *const steps[] = { "", "prepare", "go", "sample", "stop", NULL };
 	/* in the order of enum error_code */
-	static const char *const codes[] = { "",	    "usage", "syntax", "not-found", "unsupported", "permission",
-					     "busy", "limit", "no-memory", "io", "system", NULL };
+	static const char *const codes[] = { "",           "usage", "syntax", "not-found", "unsupported",
+					     "permission", "busy",  "limit",  "no-memory", "io",
+					     "system",     NULL };
 	unsigned step = FAILS_NEVER, code = ERROR_NONE;
 	const char *text = NULL, *hint = "";
 	if (!value)
@@ -506,8 +514,8 @@ static bool read_findings(struct reader *r, const json_t *root, const struct pla
 
 static bool read_top(struct reader *r, const json_t *root)
 {
-	static const char *const keys[] = { "tare_recording", "about",	  "counters", "after_last",
-					    "events",	       "executions", "findings", NULL };
+	static const char *const keys[] = { "tare_recording", "about",      "counters", "after_last",
+					    "events",         "executions", "findings", NULL };
 	static const char *const ends[] = { "error", "repeat", NULL };
 	struct place top = { 0 }, version_place = member(&top, "tare_recording");
 	uint64_t version = 0, counters = 0;
@@ -521,8 +529,8 @@ static bool read_top(struct reader *r, const json_t *root)
 	if (!get_u64(r, root, &top, "tare_recording", INT64_MAX, &version))
 		return false;
 	if (version != RECORDING_VERSION)
-		return refuse(r, &version_place, "the recording's version is %" PRIu64 ", this tare reads %d", version,
-			      RECORDING_VERSION);
+		return refuse(r, &version_place, "the recording's version is %" PRIu64 ", this tare reads %d",
+			      version, RECORDING_VERSION);
 	if (!is_object(r, root, &top, keys) || !get_text(r, root, &top, "about", &about) ||
 	    !get_u64(r, root, &top, "counters", RECORDING_COUNTERS_MOST, &counters) ||
 	    !get_choice(r, root, &top, "after_last", ends, &end))

@@ -10,7 +10,8 @@ void recording_free(struct recording *recording)
 }
 
 /* Finds a counter for one event, moving others to other counters where that helps: one step of the classical
- * augmenting-path matching (Kuhn 1955; Cormen et al., Introduction to Algorithms, "maximum bipartite matching"). */
+ * augmenting-path matching (Kuhn 1955; Cormen et al., Introduction to Algorithms, "maximum bipartite matching").
+ */
 static bool seat(const struct recording *r, const size_t *events, size_t which, size_t *holder, uint64_t *tried)
 {
 	uint64_t allowed = r->events[events[which]].on_counters;

@@ -51,24 +51,24 @@ enum recorded_step { FAILS_NEVER, FAILS_PREPARE, FAILS_GO, FAILS_SAMPLE, FAILS_S
 
 struct recorded_execution {
 	const struct recorded_row *rows;
-	size_t n_rows;                         /* 0: all together */
+	size_t n_rows; /* 0: all together */
 	struct recorded_moment end;
 	const struct recorded_moment *samples; /* cumulative, in order */
 	size_t n_samples;
 	enum recorded_step fails_at;
-	struct error failure;                  /* when fails_at is not FAILS_NEVER */
+	struct error failure; /* when fails_at is not FAILS_NEVER */
 };
 
 struct recording {
 	struct arena arena; /* holds all of it */
 	const char *path;
-	bool limited;       /* counters is given; otherwise everything fits */
+	bool limited; /* counters is given; otherwise everything fits */
 	size_t counters;
 	const struct recorded_event *events;
 	size_t n_events;
 	const struct recorded_execution *executions;
 	size_t n_executions;
-	bool repeats;       /* after the last execution comes the last one again; otherwise an error */
+	bool repeats; /* after the last execution comes the last one again; otherwise an error */
 	const struct finding *findings;
 	size_t n_findings;
 };

@@ -26,7 +26,7 @@ struct counting {
 	size_t number;  /* of the execution, 1-based, for messages */
 	size_t *events; /* the recording's indices of the events asked for */
 	size_t n;
-	bool in_rows;   /* the target wants the recorded rows, not their sum */
+	bool in_rows; /* the target wants the recorded rows, not their sum */
 	size_t sampled;
 	struct command command;
 	struct launch launch;
@@ -105,8 +105,8 @@ static bool replay_fits(struct backend *b, const struct event *const *events, si
 {
 	const struct event *missing;
 	size_t *index = malloc((n + 1) * sizeof *index);
-	bool fits = index && indices(&b->recording, events, n, index, &missing) &&
-		    recording_fits(&b->recording, index, n);
+	bool fits =
+	    index && indices(&b->recording, events, n, index, &missing) && recording_fits(&b->recording, index, n);
 	free(index);
 	return fits;
 }
@@ -147,8 +147,9 @@ static bool choose_execution(struct backend *b, struct counting *c, const struct
 	size_t index = c->number - 1;
 	if (index >= r->n_executions) {
 		if (!r->repeats || r->n_executions == 0)
-			return error_set(err, ERROR_NOT_FOUND, "the recording '%s' has %zu executions; this is number %zu",
-					 r->path, r->n_executions, c->number);
+			return error_set(err, ERROR_NOT_FOUND,
+					 "the recording '%s' has %zu executions; this is number %zu", r->path,
+					 r->n_executions, c->number);
 		index = r->n_executions - 1;
 	}
 	c->execution = &r->executions[index];
@@ -227,9 +228,9 @@ static bool replay_sample(struct counting *c, struct reading *readings, struct e
 	for (size_t i = 0; i < c->n; i++) {
 		const struct recorded_reading *r = reading_of(moment, c->events[i]);
 		if (!r)
-			return error_set(err, ERROR_NOT_FOUND, "sample %zu of execution %zu has no reading of '%s'",
-					 c->sampled + 1, c->number,
-					 c->backend->recording.events[c->events[i]].name);
+			return error_set(err, ERROR_NOT_FOUND,
+					 "sample %zu of execution %zu has no reading of '%s'", c->sampled + 1,
+					 c->number, c->backend->recording.events[c->events[i]].name);
 		readings[i] = r->rows[0];
 	}
 	c->sampled++;
