@@ -5,6 +5,8 @@
 #   make check-quick  the plain build's tests on this machine, for the loop while working
 #   make bench        speed, as ratios against peers in one run
 #   make install      command, library, header, manual pages, completions, data, kernels (DESTDIR, PREFIX)
+#
+#   TARE_NO_GUEST=1 make check    leaves the guest out, and says so
 BUILD := build
 SANITIZED := $(BUILD)/sanitized
 PREFIX := /usr/local
@@ -12,12 +14,12 @@ PREFIX := /usr/local
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev
 CHECK_PACKAGES := g++ clang libclang-rt-14-dev libzydis-dev python3-jsonschema
 
-.PHONY: demo check check-quick bench install build plain sanitized clean
+.PHONY: demo check check-quick bench install build plain sanitized guest clean
 
 demo: build
 	tools/demo $(BUILD)
 
-check: plain sanitized
+check: plain sanitized guest
 	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools
 
 check-quick: plain
@@ -46,6 +48,10 @@ sanitized: plain
 	[ -f $(SANITIZED)/build.ninja ] || CC=clang CXX=clang++ meson setup $(SANITIZED) \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true
 	ninja -C $(SANITIZED)
+
+# Fetches and cross-builds what the test guest needs; if that fails, its test says so and fails. TARE_NO_GUEST=1: no guest.
+guest: plain
+	-[ "$$TARE_NO_GUEST" = 1 ] || tests/vm/prepare $(BUILD)/guest
 
 clean:
 	rm -rf $(BUILD)

@@ -271,17 +271,18 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 
 /* The trials have counted in events that were there before, or these have got other counters: their bases take it,
  * so that their readings stay what they were. Differences wrap around as they should. */
-static bool leave_out_trials(struct tare_counters *c, size_t had, const struct raw *before, struct error *err)
+static bool leave_out_trials(struct tare_counters *c, size_t had, const struct tare_reading *before,
+			     struct error *err)
 {
-	struct raw now[TARE_EVENTS_MOST];
+	struct tare_reading now[TARE_EVENTS_MOST];
 	if (!counters_read_raw(c, now))
 		return error_set_errno(err, ERROR_IO, errno, "cannot read the counters");
 	for (size_t i = 0; i < c->events.count; i++) {
-		struct raw *base = &c->events.items[i].base;
-		const struct raw *from = i < had ? &before[i] : base; /* a new one's base is 0 */
-		*base = (struct raw){ base->count + now[i].count - from->count,
-				      base->enabled_ns + now[i].enabled_ns - from->enabled_ns,
-				      base->running_ns + now[i].running_ns - from->running_ns };
+		struct tare_reading *base = &c->events.items[i].base;
+		struct tare_reading from = i < had ? before[i] : *base; /* a new one's base is 0 */
+		base->count += now[i].count - from.count;
+		base->enabled_ns += now[i].enabled_ns - from.enabled_ns;
+		base->running_ns += now[i].running_ns - from.running_ns;
 	}
 	return true;
 }
@@ -291,7 +292,7 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 	struct error inner = { 0 };
 	struct event *list = NULL;
 	size_t n = 0, had = c->events.count;
-	struct raw before[TARE_EVENTS_MOST];
+	struct tare_reading before[TARE_EVENTS_MOST];
 
 	if (!counters_here(c, error))
 		return false;

@@ -19,11 +19,6 @@
 #include "event/event.h"
 #include "tare.h"
 
-/* The sum of an event's counters, as the kernel gives it. */
-struct raw {
-	uint64_t count, enabled_ns, running_ns;
-};
-
 struct counted_event {
 	struct event event; /* strings live in the table */
 	const char *unit;   /* borrowed from the table, or static */
@@ -32,7 +27,7 @@ struct counted_event {
 	uint32_t flags; /* enum tare_flag */
 	int *fds;       /* fds[thread × kinds + kind] */
 	size_t n_fds, kinds;
-	struct raw base;
+	struct tare_reading base; /* count, enabled_ns and running_ns as the kernel gave them */
 };
 
 struct group {
@@ -62,9 +57,9 @@ struct tare_counters {
 /* add.c: removes the events from `count` on. */
 void counters_cut(struct tare_counters *c, size_t count);
 
-/* read.c: raw[events.count]. False with errno; 0 as errno means that the kernel put a counter into its error
- * state. */
-bool counters_read_raw(const struct tare_counters *c, struct raw *raw);
+/* read.c: fills count, enabled_ns and running_ns of raw[events.count] with what the kernel gives. False with
+ * errno; 0 as errno means that the kernel put a counter into its error state. */
+bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw);
 
 /* fail.c: copies an inner error to the caller's; false. */
 bool api_fail(struct tare_error *out, const struct error *inner);

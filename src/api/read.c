@@ -20,27 +20,29 @@ struct group_values {
 
 /* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one.
  */
-static bool read_event(const struct counted_event *event, struct raw *sum)
+static bool read_event(const struct counted_event *event, struct tare_reading *raw)
 {
-	*sum = (struct raw){ 0 };
-	for (size_t i = 0, kind = 0; i < event->n_fds; i++) {
-		struct counter_values one;
+	struct counter_values one;
+	if (!counter_read(event->fds[0], &one))
+		return false;
+	raw->count = one.count;
+	raw->enabled_ns = one.enabled_ns;
+	raw->running_ns = one.running_ns;
+	for (size_t i = 1; i < event->n_fds; i++) {
 		if (!counter_read(event->fds[i], &one))
 			return false;
-		sum->count += one.count;
-		sum->running_ns += one.running_ns;
-		if (kind == 0)
-			sum->enabled_ns += one.enabled_ns;
-		if (++kind == event->kinds)
-			kind = 0;
+		raw->count += one.count;
+		raw->running_ns += one.running_ns;
+		if (i % event->kinds == 0)
+			raw->enabled_ns += one.enabled_ns;
 	}
 	return true;
 }
 
-static bool read_group(int leader, const struct group *group, struct raw *raw)
+static bool read_group(int leader, size_t n, struct tare_reading *raw)
 {
 	struct group_values values;
-	size_t bytes = offsetof(struct group_values, counts) + group->n * sizeof *values.counts;
+	size_t bytes = offsetof(struct group_values, counts) + n * sizeof *values.counts;
 	ssize_t got;
 	while ((got = read(leader, &values, bytes)) < 0 && errno == EINTR)
 		;
@@ -49,17 +51,20 @@ static bool read_group(int leader, const struct group *group, struct raw *raw)
 			errno = 0;
 		return false;
 	}
-	for (size_t i = 0; i < group->n; i++)
-		raw[i] = (struct raw){ values.counts[i], values.enabled_ns, values.running_ns };
+	for (size_t i = 0; i < n; i++) {
+		raw[i].count = values.counts[i];
+		raw[i].enabled_ns = values.enabled_ns;
+		raw[i].running_ns = values.running_ns;
+	}
 	return true;
 }
 
-bool counters_read_raw(const struct tare_counters *c, struct raw *raw)
+bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw)
 {
 	for (size_t g = 0; g < c->groups.count; g++) {
 		const struct group *group = &c->groups.items[g];
 		const struct counted_event *first = &c->events.items[group->first];
-		if (!(group->grouped ? read_group(first->fds[0], group, raw + group->first)
+		if (!(group->grouped ? read_group(first->fds[0], group->n, raw + group->first)
 				     : read_event(first, raw + group->first)))
 			return false;
 	}
@@ -80,11 +85,17 @@ static bool failed_to_read(struct tare_error *error)
 	return api_fail_text(error, TARE_ERROR_IO, "the kernel has given the counters up", "");
 }
 
-static bool ready(const struct tare_counters *c, struct tare_error *error)
+static bool check_ready(const struct tare_counters *c, struct tare_error *error)
 {
 	if (!c->events.count)
 		return api_fail_text(error, TARE_ERROR_USAGE, "the set has no events", "add one with tare_add()");
 	return counters_here(c, error);
+}
+
+/* The usual case is seen without a call. */
+static inline bool ready(const struct tare_counters *c, struct tare_error *error)
+{
+	return (c->events.count && c->guard && c->guard->alive) || check_ready(c, error);
 }
 
 static uint64_t in_unit(uint64_t count, double scale)
@@ -94,28 +105,25 @@ static uint64_t in_unit(uint64_t count, double scale)
 
 bool tare_read(const struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
 {
-	struct raw raw[TARE_EVENTS_MOST];
 	if (!ready(c, error))
 		return false;
-	if (!counters_read_raw(c, raw))
+	if (!counters_read_raw(c, readings))
 		return failed_to_read(error);
 	for (size_t i = 0; i < c->events.count; i++) {
 		const struct counted_event *event = &c->events.items[i];
-		uint64_t enabled_ns = raw[i].enabled_ns - event->base.enabled_ns,
-			 running_ns = raw[i].running_ns - event->base.running_ns;
-		readings[i] =
-		    (struct tare_reading){ .count = in_unit(raw[i].count - event->base.count, event->scale),
-					   .enabled_ns = enabled_ns,
-					   .running_ns = running_ns,
-					   .state = state_of(enabled_ns, running_ns, event->flags),
-					   .flags = event->flags };
+		struct tare_reading *r = &readings[i];
+		r->count = in_unit(r->count - event->base.count, event->scale);
+		r->enabled_ns -= event->base.enabled_ns;
+		r->running_ns -= event->base.running_ns;
+		r->state = state_of(r->enabled_ns, r->running_ns, event->flags);
+		r->flags = event->flags;
 	}
 	return true;
 }
 
 bool tare_reset(struct tare_counters *c, struct tare_error *error)
 {
-	struct raw raw[TARE_EVENTS_MOST];
+	struct tare_reading raw[TARE_EVENTS_MOST];
 	if (!ready(c, error))
 		return false;
 	if (!counters_read_raw(c, raw))

@@ -136,7 +136,8 @@ static void examine_user_reading(struct report *r)
 		counter_enable(fd);
 		struct perf_event_mmap_page *page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 		if (page != MAP_FAILED) {
-			allowed = page->cap_user_rdpmc;
+			/* index is 0 while the counter cannot be read that way, whatever the capability says */
+			allowed = page->cap_user_rdpmc && page->index != 0;
 			munmap(page, bytes);
 		}
 		close(fd);
