@@ -65,7 +65,7 @@ static void count_reading(const struct session *s, const struct event *event, st
 	count->value = scaled.value;
 	count->low = scaled.low;
 	count->high = start_hidden(s, event, slices) ? INFINITY : scaled.high;
-	count->share = (float)((double)r->running_ns / (double)r->enabled_ns);
+	count->share = (double)r->running_ns / (double)r->enabled_ns;
 	count->source = SOURCE_SCALED;
 }
 

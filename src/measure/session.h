@@ -14,7 +14,7 @@
 struct count {
 	double value;         /* scaled where it did not count all the time */
 	double low, high;     /* of the scaling; = value without */
-	float share;          /* running / enabled */
+	double share;         /* running / enabled */
 	unsigned char state;  /* enum reading_state; 0 (COUNTED) means nothing before `reached` is set */
 	unsigned char source; /* enum source */
 	bool reached;         /* its execution took place */
