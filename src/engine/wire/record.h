@@ -93,7 +93,7 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
 	struct record_area blocks, code, modules, sites, corrections;
 	char reason[160];
-	char path[176];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
+	char path[192];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
@@ -160,6 +160,6 @@ struct record_thread {
 };
 
 _Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");
-_Static_assert(sizeof(struct record_process) <= RECORD_PROCESS_BYTES, "process entries have a fixed size");
+_Static_assert(sizeof(struct record_process) == RECORD_PROCESS_BYTES, "the table is an array of process entries");
 _Static_assert(sizeof(struct record_block) == 32, "blocks are packed");
 #endif
