@@ -141,6 +141,8 @@ struct record_site { /* something counted at one instruction */
 struct record_correction {
 	uint32_t block;
 	uint32_t done;       /* < insns */
+	uint32_t tid;        /* record_thread.tid of the thread whose execution it was */
+	uint32_t unused;
 	uint64_t times;      /* may grow */
 };
 
