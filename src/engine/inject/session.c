@@ -24,6 +24,7 @@ extern const unsigned char engine_image[], engine_image_end[];
 struct session {
 	struct takeover how;
 	uint64_t file_bytes;
+	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
 };
 
@@ -77,6 +78,8 @@ bool session_new(const struct session_options *options, struct session **out, st
 	record->flags = RECORD_FOLLOW | (options && options->addresses ? RECORD_ADDRESSES : 0);
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;
+	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
+	session->whole = whole == MAP_FAILED ? NULL : whole;
 	session->attendant = attendant_start(&session->how);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
@@ -136,14 +139,49 @@ const void *session_map(const struct session *session, uint64_t offset, uint64_t
 {
 	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset || bytes == 0)
 		return NULL;
+	if (session->whole)
+		return session->whole + offset;
 	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, session->how.fd, (off_t)offset);
 	return address == MAP_FAILED ? NULL : address;
 }
 
-void session_unmap(const void *address, uint64_t bytes)
+void session_unmap(const struct session *session, const void *address, uint64_t bytes)
 {
-	if (address)
+	if (address && !session->whole)
 		munmap((void *)address, bytes);
+}
+
+uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words)
+{
+	int fd = session->how.fd;
+	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8, last = offset;
+	*words = 0;
+	if (offset > session->file_bytes)
+		return NULL;
+	for (off_t at = (off_t)offset; (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end;) {
+		at = lseek(fd, at, SEEK_HOLE);
+		last = at < 0 || (uint64_t)at > end ? end : (uint64_t)at;
+		if (at < 0)
+			break;
+	}
+	/* memory from calloc is zero and, where it is large, untouched: holes cost nothing here either */
+	uint64_t *copy = calloc(1, last - offset + 8);
+	for (off_t at = (off_t)offset; copy && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < last;) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+		uint64_t to = hole < 0 || (uint64_t)hole > last ? last : (uint64_t)hole;
+		while ((uint64_t)at < to) {
+			ssize_t got = pread(fd, (char *)copy + ((uint64_t)at - offset), to - (uint64_t)at, at);
+			if (got <= 0)
+				break;
+			at += got;
+		}
+		if ((uint64_t)at < to) {
+			free(copy);
+			return NULL;
+		}
+	}
+	*words = copy ? (last - offset) / 8 : 0;
+	return copy;
 }
 
 void session_free(struct session *session)
@@ -162,6 +200,8 @@ void session_free(struct session *session)
 		while (waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
+	if (session->whole)
+		munmap((void *)session->whole, session->file_bytes);
 	if (record)
 		munmap(record, RECORD_SPACE_OFFSET);
 	if (session->how.fd >= 0)

@@ -49,7 +49,12 @@ struct record_process *session_process(const struct session *session, uint32_t i
 /* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
  * offset is not in the file. To be released by session_unmap(). */
 const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes);
-void session_unmap(const void *address, uint64_t bytes);
+void session_unmap(const struct session *session, const void *address, uint64_t bytes);
+
+/* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the zeros of pages
+ * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
+ * The caller frees it with free(); NULL when memory ran out. */
+uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words);
 
 /* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
 void session_free(struct session *session);

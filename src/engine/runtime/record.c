@@ -217,11 +217,12 @@ void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 
-void record_correct(uint32_t block, uint32_t done)
+void record_correct(const struct thread *t, uint32_t block, uint32_t done)
 {
 	struct record_area *area = &rt.process->corrections;
+	uint32_t tid = t->record->tid;
 	for (uint32_t i = 0; i < area->count; i++)
-		if (rt.record_corrections[i].block == block && rt.record_corrections[i].done == done) {
+		if (rt.record_corrections[i].block == block && rt.record_corrections[i].done == done && rt.record_corrections[i].tid == tid) {
 			rt.record_corrections[i].times++;
 			return;
 		}
@@ -229,7 +230,7 @@ void record_correct(uint32_t block, uint32_t done)
 		inexact("the record is full: too many different blocks were left early");
 		return;
 	}
-	rt.record_corrections[area->count] = (struct record_correction){block, done, 1};
+	rt.record_corrections[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 

@@ -85,6 +85,7 @@ enum block_flag {
 	BLOCK_LEADER = 4,
 	BLOCK_TAIL = 8,       /* its last jump was replaced by what follows it */
 	BLOCK_ENTRY_IN_FRONT = 16, /* the entry for indirect branches lies in front of the code */
+	BLOCK_STALE = 32,     /* dropped, and a thread may still run its code: the number is not used again before a flush */
 };
 
 struct block { /* by number, as in the record */
@@ -98,6 +99,7 @@ struct block { /* by number, as in the record */
 	uint32_t page_next;
 	uint16_t length, insns;
 	uint8_t flags, entry_flags_live, conditional, pad;
+	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
 
 enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80 };
@@ -105,7 +107,7 @@ enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80 };
 struct exit {
 	uint64_t target;
 	uint8_t *patch;       /* the 4-byte displacement that leads to the stub or, linked, to the code; NULL: not linkable */
-	uint8_t *stub;
+	uint8_t *stub, *thunk;
 	uint32_t block, next; /* next: in the target's incoming list */
 	uint32_t linked;      /* block, or NONE */
 	uint8_t kind, pad[3];
@@ -148,6 +150,7 @@ struct runtime {
 	uint32_t arena_count;
 	uint64_t arena_bytes;
 	uint32_t lock, stopping;
+	uint32_t generation, unused; /* of the cache: a flush ends one */
 	uint32_t has_bmi2, thread_total;
 	uint64_t xfeatures;
 	uint32_t xsave_bytes, limited;
@@ -207,12 +210,14 @@ void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
 
 /* translate.c: under rt.lock */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single);
+/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE */
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit);
 struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
-unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most);
+/* *next: where the block goes on if it has no branch */
+unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next);
 bool target_table(const struct block *block, uint64_t *slot[3]);
 uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
 uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
@@ -226,7 +231,7 @@ struct arena *cache_arena(uint64_t pc);
 struct arena *arena_of(const uint8_t *code);
 void cache_span(struct arena *arena, uint8_t *at, bool cold, enum span_kind kind, uint32_t id);
 uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct arena *arena);
-void cache_link(uint32_t exit, uint32_t block);
+void cache_link(uint32_t exit, uint32_t block, const uint8_t *to);
 void cache_table(uint32_t id, unsigned which);
 void cache_drop(uint32_t id);
 void cache_drop_range(uint64_t from, uint64_t to);
@@ -297,7 +302,7 @@ uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader);
 void record_leader(uint32_t id);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
-void record_correct(uint32_t block, uint32_t done);
+void record_correct(const struct thread *t, uint32_t block, uint32_t done);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);
 
 static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }

@@ -57,8 +57,9 @@ static bool decode_block(uint64_t pc, bool single)
 	uint64_t available = region->end - pc;
 	if (available > LENGTH_MAX + 16)
 		available = LENGTH_MAX + 16;
-	/* first what is likely: few blocks are longer; a second try reads more */
-	for (unsigned want = 96;; want = LENGTH_MAX + 16) {
+	/* first what is likely and in this page, for reading may have to protect; a second try reads more */
+	unsigned rest = 4096 - (unsigned)(pc & 4095);
+	for (unsigned want = rest < 128 ? rest : 128;; want = LENGTH_MAX + 16) {
 		if (want > available)
 			want = (unsigned)available;
 		decoded.checked = memory_watch(pc, want, region);
@@ -250,6 +251,16 @@ static void increment_spilled(struct emit *e, uint32_t offset)
 
 struct place { unsigned insn; enum { PLACE_ADD, PLACE_INC, PLACE_DEAD, PLACE_SPILL } how; unsigned reg; };
 
+/* Whether a signal handler may see the flags and registers before the instruction, which then count as read. */
+static bool may_fault(const struct x86_insn *in)
+{
+	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT))
+		return true;
+	if (in->memory_count && !(in->memory[0].flags & X86_MEM_ADDRESS_ONLY))
+		return true;
+	return in->special != X86_SPECIAL_NONE || in->flow > X86_FLOW_CALL;
+}
+
 static struct place place_counter(uint8_t *entry_live)
 {
 	uint8_t live = X86_FLAGS_ARITHMETIC;
@@ -259,6 +270,8 @@ static struct place place_counter(uint8_t *entry_live)
 		const struct x86_insn *in = &decoded.insn[k];
 		live = x86_flags_live_before(in, live);
 		dead_after = (uint16_t)((dead_after | in->gpr_written) & ~in->gpr_read);
+		if (may_fault(in))
+			live = X86_FLAGS_ARITHMETIC, dead_after = 0;
 		if (!(live & X86_FLAGS_ARITHMETIC))
 			add = k;
 		else if (!(live & X86_FLAGS_ARITHMETIC & ~X86_FLAG_CF))
@@ -410,13 +423,24 @@ static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t
 		put_bytes(e, "\x48\x8b\x0c\x01", 4); /* mov rcx, [rcx + rax] */
 		return;
 	}
+	if (in->prefixes & X86_PREFIX_FS)
+		put(e, 0x64);
 	if (in->rip_relative) {
-		move_immediate(e, X86_RCX, pc + in->length + (uint64_t)in->memory[0].displacement);
+		uint64_t address = pc + in->length + (uint64_t)in->memory[0].displacement;
+		int64_t distance = (int64_t)(address - (emit_address(e) + 7));
+		if (distance == (int32_t)distance && !(in->prefixes & X86_PREFIX_FS)) {
+			put_bytes(e, "\x48\x8b\x0d", 3);
+			put32(e, (uint32_t)distance);
+			return;
+		}
+		if (in->prefixes & X86_PREFIX_FS)
+			e->p--;
+		move_immediate(e, X86_RCX, address);
+		if (in->prefixes & X86_PREFIX_FS)
+			put(e, 0x64);
 		put_bytes(e, "\x48\x8b\x09", 3);
 		return;
 	}
-	if (in->prefixes & X86_PREFIX_FS)
-		put(e, 0x64);
 	if (in->prefixes & X86_PREFIX_ADDRSIZE)
 		put(e, 0x67);
 	put(e, (uint8_t)(0x48 | (in->rex & 3)));
@@ -566,9 +590,8 @@ static bool block_end(struct emit *e, const struct x86_insn *in, const uint8_t *
 /* ---- a block ---------------------------------------------------------------------------------- */
 
 /* Emits what is decoded. Returns as block_end does. */
-static bool emit_block(struct emit *e, uint64_t *next, uint8_t *entry_live)
+static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 {
-	struct place place = place_counter(entry_live);
 	const uint8_t *code = decoded.bytes;
 	uint64_t pc = decoded.pc;
 	e->counted = false;
@@ -632,7 +655,7 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
  * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
  * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
  */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single)
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit)
 {
 	if (!decode_block(pc, single))
 		return NONE;
@@ -640,36 +663,23 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single)
 	if (!cache_room(arena)) {
 		cache_flush(t);
 		arena = cache_arena(pc);
+		thunk_exit = NONE;
 	}
 	uint32_t first = NONE, before = NONE;
+	bool leader = false;
 	for (int chain = 0;; chain++) {
-		bool conditional = false, fresh = true;
 		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+		bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ;
 		uint32_t id = single ? NONE : cache_known(pc);
-		if (id != NONE && rt.blocks[id].length == decoded.length && !memcmp(rt.blocks[id].bytes, decoded.bytes, decoded.length))
-			fresh = false;
-		else
+		bool fresh = id == NONE || (rt.blocks[id].flags & BLOCK_STALE) || rt.blocks[id].length != decoded.length ||
+			     memcmp(rt.blocks[id].bytes, decoded.bytes, decoded.length);
+		if (fresh)
 			id = record_block_begin(pc);
 		struct block *b = &rt.blocks[id];
-		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER;
 		const uint8_t *bytes = b->bytes;
-		*b = (struct block){.pc = pc, .bytes = bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = before};
-		b->length = (uint16_t)decoded.length;
-		b->insns = (uint16_t)decoded.count;
-		b->flags = kept;
-		if (last)
-			conditional = last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ;
-		b->conditional = conditional;
-
-		struct emit e = {.p = arena->hot, .arena = arena, .id = id};
-		if (indirect) {
-			b->flags |= BLOCK_ENTRY_IN_FRONT;
-			b->indirect = e.p;
-			indirect_entry(&e, pc);
-			indirect = false;
-		}
-		cache_span(arena, e.p, false, SPAN_BLOCK, id);
-		b->code = e.start = e.p;
+		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER;
+		*b = (struct block){.pc = pc, .bytes = bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = before,
+			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional};
 		if (fresh) {
 			const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, false);
 			if (at) {
@@ -678,59 +688,69 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single)
 					record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
 			}
 		}
+		if (leader)
+			record_leader(id);
+
+		struct place place = place_counter(&b->entry_flags_live);
+		if (thunk_exit != NONE) {
+			rt.exits[thunk_exit].thunk = emit_thunk(arena, thunk_exit, b, arena->hot);
+			thunk_exit = NONE;
+		}
+		struct emit e = {.p = arena->hot, .arena = arena, .id = id};
+		if (indirect) {
+			b->flags |= BLOCK_ENTRY_IN_FRONT;
+			b->indirect = e.p;
+			cache_span(arena, e.p, false, SPAN_INDIRECT, id);
+			indirect_entry(&e, pc);
+			indirect = false;
+		}
+		cache_span(arena, e.p, false, SPAN_BLOCK, id);
+		b->code = e.start = e.p;
 		uint64_t next;
-		bool checked = decoded.checked, goes_on = emit_block(&e, &next, &b->entry_flags_live);
+		bool checked = decoded.checked, goes_on = emit_block(&e, place, &next);
+		arena->hot = e.p;
 		if (checked || single)
 			b->flags |= BLOCK_CHECKED;
 		if (!single)
 			cache_enter(id);
 		if (first == NONE)
 			first = id;
-		bool transfer = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_INT;
-		if (!goes_on) {
-			arena->hot = e.p;
-			b->code_bytes = (uint32_t)(e.p - b->code);
+		b->code_bytes = (uint32_t)(e.p - b->code);
+		if (!goes_on)
 			break;
-		}
+		leader = last && last->flow != X86_FLOW_NONE;
 		uint32_t there = cache_find(next);
-		arena->hot = e.p;
-		if (there == NONE && !single && !checked && chain < CHAIN_MAX && decoded.count && cache_room(arena) && cache_arena(next) == arena &&
+		if (there == NONE && !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena &&
 		    decode_block(next, false) && !decoded.checked && decoded.count) {
 			b->flags |= BLOCK_TAIL;
-			b->code_bytes = (uint32_t)(e.p - b->code);
 			before = id;
 			pc = next;
-			if (transfer) {
-				/* the next block's number is not known yet: it is a leader once it is entered in the record */
-				b->pad = 1;
-			}
 			continue;
 		}
 		linkable(&e, next, EXIT_NEXT, 16);
 		arena->hot = e.p;
 		b->code_bytes = (uint32_t)(e.p - b->code);
-		if (there != NONE) {
-			cache_link(b->exit[0], there);
-			if (transfer)
+		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED)) {
+			cache_link(b->exit[0], there, rt.blocks[there].code);
+			if (leader)
 				record_leader(there);
 		}
 		break;
 	}
-	/* leaders among the chained ones */
 	return first;
 }
 
-unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most)
+unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next)
 {
 	static uint8_t scratch[8192];
 	struct emit e = {.p = scratch, .delta = block->code - scratch, .marks = marks, .mark_most = most, .start = scratch, .probe = true, .id = id};
-	uint64_t next;
 	uint8_t live;
 	memcpy(decoded.bytes, block->bytes, block->length);
 	decoded.pc = block->pc;
 	decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
 	decode_bytes(block->length, block->insns ? block->insns : 1);
 	e.arena = arena_of(block->code);
-	emit_block(&e, &next, &live);
+	*next = block->pc + block->length;
+	emit_block(&e, place_counter(&live), next);
 	return e.mark_count;
 }

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define RECORD_MAGIC 0x32524154u /* "TAR2"; a change of layout changes it */
-#define RECORD_FILE_BYTES (1ull << 46)
+#define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
