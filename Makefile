@@ -1,18 +1,45 @@
-# Thin: meson does the building. `make check` installs what is missing, builds and runs every test.
+# Thin: meson does the building. Every target installs the Debian packages that it misses (root, or sudo).
+#
+#   make demo         builds, and counts a real program
+#   make check        every test: plain build, sanitized build, fuzzers, the guest with a PMU
+#   make check-quick  the plain build's tests on this machine, for the loop while working
+#   make bench        speed, as ratios against peers in one run
+#   make install      command, library, header, manual pages, completions, data, kernels (DESTDIR, PREFIX)
 BUILD := build
-PACKAGES := gcc meson ninja-build pkg-config python3 libgsl-dev libjansson-dev libpfm4-dev
+SANITIZED := $(BUILD)/sanitized
+PREFIX := /usr/local
 
-.PHONY: check build dependencies clean
+BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev
+CHECK_PACKAGES := g++ clang libclang-rt-14-dev python3-jsonschema
 
-check: build
-	tools/run-tests $(BUILD)
+.PHONY: demo check check-quick bench install build sanitized clean
 
-build: dependencies
+demo: build
+	tools/demo $(BUILD)
+
+check: build sanitized
+	tools/run-tests $(BUILD) $(SANITIZED):-vm,tools
+
+check-quick: build
+	tools/run-tests $(BUILD):-vm,fuzz
+
+bench: build
+	bench/run $(BUILD)
+
+install: build
+	meson configure $(BUILD) -Dprefix=$(PREFIX)
+	meson install -C $(BUILD)
+
+build:
+	tools/install-dependencies $(BUILD_PACKAGES) $(if $(filter check%,$(MAKECMDGOALS)),$(CHECK_PACKAGES))
 	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
 	ninja -C $(BUILD)
 
-dependencies:
-	tools/install-dependencies $(PACKAGES)
+# clang: it has libFuzzer; ASan and UBSan on everything
+sanitized: build
+	[ -f $(SANITIZED)/build.ninja ] || CC=clang CXX=clang++ meson setup $(SANITIZED) \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true
+	ninja -C $(SANITIZED)
 
 clean:
 	rm -rf $(BUILD)

@@ -64,6 +64,7 @@ struct counting; /* one counting in progress; has a target's process id */
 struct backend_operations {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for --help and `tare list` */
+	bool starts_only;    /* counts programs that it starts; no running process, no CPU */
 
 	/* argument: what follows "name:" in --on (a recording's path for replay), NULL when nothing. */
 	bool (*open)(const char *argument, struct backend **out, struct error *err);
@@ -74,6 +75,10 @@ struct backend_operations {
 
 	/* Can these n available events count at the same time, each all the time? By trial. */
 	bool (*fits)(struct backend *backend, const struct event *const *events, size_t n);
+
+	/* Does an execution that counts these leave the program's times, faults and memory its own? An engine's does
+	 * not, and says so in run->under_engine; of n = 0 it must (it then runs the program natively). NULL: always. */
+	bool (*native)(struct backend *backend, const struct event *const *events, size_t n);
 
 	/* readings will be in the order of events; n may be 0 (the operating system's account of the program is
 	 * all that is wanted). On failure *out is NULL and no process is left behind. */

@@ -10,6 +10,10 @@ struct launch {
 	int failed_fd;  /* gives the exec's errno, or end-of-file when the exec succeeded */
 };
 
+/* The path of a command's program, as the PATH that it will have finds it; the caller frees it. NULL on failure:
+ * not there, not executable, a directory. */
+char *launch_find(const struct command *command, struct error *err);
+
 /* Looks the program up in PATH first, so that a missing program is an error before any process exists.
  * The held child has done everything but execve(2): streams moved, signals reset to tare's inherited
  * dispositions and mask. On failure no process is left. */

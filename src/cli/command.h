@@ -4,12 +4,17 @@
 
 #include <stdbool.h>
 
+#include "cli/options.h"
+
 struct command_row {
 	const char *name;
 	const char *summary; /* one line */
+	const struct option_row *options; /* what it parses, shows as help and completes; NULL: none */
 	/* argv[0] is the subcommand's name; returns tare's exit code. */
 	int (*run)(int argc, char **argv);
 };
+
+extern const struct option_row count_option_rows[], list_option_rows[], doctor_option_rows[];
 
 /* Ends with a NULL name. */
 extern const struct command_row command_rows[];
@@ -18,6 +23,7 @@ const struct command_row *command_find(const char *name);
 int command_count(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_completion(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

@@ -4,11 +4,14 @@
 #include "cli/command.h"
 
 const struct command_row command_rows[] = {
-	{ "count", "count events of a program, processes, threads or CPUs", command_count },
-	{ "list", "list events, metrics, backends and machines: what works here", command_list },
-	{ "doctor", "say what can be measured here, and what would allow more", command_doctor },
-	{ "help", "show help, also of one command: tare help count", command_help },
-	{ "version", "show the version", command_version },
+	{ "count", "count events of a program, processes, threads or CPUs", count_option_rows,
+	  command_count },
+	{ "list", "list events, metrics, backends and machines: what works here", list_option_rows,
+	  command_list },
+	{ "doctor", "say what can be measured here, and what would allow more", doctor_option_rows, command_doctor },
+	{ "completion", "write a completion script for a shell: bash, zsh or fish", NULL, command_completion },
+	{ "help", "show help, also of one command: tare help count", NULL, command_help },
+	{ "version", "show the version", NULL, command_version },
 	{ 0 },
 };
 

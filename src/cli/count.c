@@ -176,7 +176,7 @@ static bool choose_target(struct job *job, struct error *err)
 	t->cpus = r->cpus.numbers.items;
 	t->n_cpus = r->cpus.numbers.count;
 	/* a thread is one thread, what it starts is another */
-	t->follow_children = !r->no_follow && t->kind != TARGET_THREADS;
+	t->follow_children = !r->no_children && t->kind != TARGET_THREADS;
 	t->per_thread = r->per_thread;
 	t->per_cpu = r->per_cpu;
 	return true;
@@ -206,9 +206,7 @@ static bool open_means(struct job *job, struct error *err)
 			return false;
 		means->metrics = job->metrics;
 	}
-	/* "auto" is the kernel's counters as long as they are the only source */
-	const char *on = strcmp(r->on, "auto") == 0 ? "perf" : r->on;
-	means->operations = backend_by_name(on, &argument, err);
+	means->operations = backend_by_name(r->on, &argument, err);
 	return means->operations && means->operations->open(argument, &means->backend, err);
 }
 
@@ -351,12 +349,12 @@ static int show_help(void)
 	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
 	      "\n"
-	      "Counts events of a program and says of each count where it came from and how far it\n"
-	      "can be off. The program keeps its input, output and exit status.\n",
+	      "Counts events of a program and says of each count where it came from and how far\n"
+	      "it can be off. The program keeps its input, output and exit status.\n",
 	      stdout);
 	options_help(count_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3 cannot\n"
-	      "measure, or the report could not be written. See also tare-count(1).\n",
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
+	      "3 cannot measure, or the report could not be written. See also tare-count(1).\n",
 	      stdout);
 	return say_end_output();
 }

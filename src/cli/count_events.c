@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/reason.h"
 #include "report/perfex_events.h"
 
 /* Metrics shown without -m when all their events are counted anyway. */
@@ -298,30 +299,37 @@ static bool cannot_count(const struct selection *selection, const struct countin
 	return answer.state != READING_COUNTED;
 }
 
-/* "not counted here: a, b: why" for each reason. */
+/* "not counted: a, b (why)" for each reason. */
 static bool remark(struct result *result, const struct estimate *const *folded, size_t n)
 {
-	VEC(const char *) notes = { 0 };
+	VEC(const char *) notes = { 0 }, reasons = { 0 };
 	bool done = false;
 	for (size_t i = 0; i < result->n_notes; i++)
 		if (!vec_push(&notes, result->notes[i]))
 			goto out;
 	for (size_t i = 0; i < n; i++) {
-		struct str text = { 0 };
 		const char *why = folded[i]->why ? folded[i]->why : "no reason is known";
+		const char *reason = reason_without_name(&result->arena, why, folded[i]->event);
+		if (!reason || !vec_push(&reasons, reason))
+			goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct str text = { 0 };
 		bool seen = false;
-		for (size_t j = 0; j < n; j++) {
-			bool same = strcmp(folded[j]->why ? folded[j]->why : "no reason is known", why) == 0;
-			seen |= same && j < i;
-			if (same)
-				str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[j]->event);
+		for (size_t j = 0; j < n && !seen; j++) {
+			if (strcmp(reasons.items[j], reasons.items[i]) != 0)
+				continue;
+			seen = j < i;
+			str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[j]->event);
 		}
-		str_appendf(&text, " (%s; see 'tare doctor')", why);
+		str_appendf(&text, " (%s)", reasons.items[i]);
 		char *note = seen || text.failed ? NULL : arena_strdup(&result->arena, text.text);
 		str_free(&text);
 		if (!seen && (!note || !vec_push(&notes, note)))
 			goto out;
 	}
+	if (n && !vec_push(&notes, "'tare doctor' says what would allow more"))
+		goto out;
 	const char **kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
 	if (!kept)
 		goto out;
@@ -332,6 +340,7 @@ static bool remark(struct result *result, const struct estimate *const *folded, 
 	done = true;
 out:
 	vec_free(&notes);
+	vec_free(&reasons);
 	return done;
 }
 

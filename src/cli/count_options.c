@@ -4,30 +4,32 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/command.h"
 
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
-	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_FOLLOW, FOR, PARAMETERS,
+	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_CHILDREN, FOR, PARAMETERS,
 	OVERRIDE, COMPAT,
 };
 
 const struct option_row count_option_rows[] = {
 	{ .help = "What is counted" },
-	{ 'e', "event", "LIST", "events, separated by commas; may be repeated. NAME[:u|:k|:uk], see 'tare list events'. "
-	  "Default: what this machine can count of a standard set", EVENT },
-	{ 'm', "metric", "LIST", "derived metrics, see 'tare list metrics'; their events are counted too", METRIC },
+	{ 'e', "event", "EVENT,...", "events; may be repeated. EVENT is NAME[:u|:k|:uk], see 'tare list events'. Default: "
+	  "what this machine can count of a standard set", EVENT },
+	{ 'm', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'; their events are counted too", METRIC },
 	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
-	{ 0, "on", "BACKEND", "who counts: auto (default), perf, or replay:FILE", ON },
+	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
+	  "counts it here), perf, exact, replay:FILE", ON },
 	{ .help = "Of what (instead of a program, except -a and -C)" },
-	{ 'p', "pid", "LIST", "running processes, with all their threads", PID },
-	{ 't', "tid", "LIST", "running threads", TID },
+	{ 'p', "pid", "PID,...", "running processes, with all their threads", PID },
+	{ 't', "tid", "TID,...", "running threads", TID },
 	{ 'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS },
-	{ 'C', "cpu", "LIST", "everything on these CPUs: 0,2-3", CPUS },
+	{ 'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS },
 	{ 0, "for", "SECONDS", "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	  "they end, or Ctrl-C)", FOR },
 	{ 0, "per-thread", NULL, "with -p, -t: a row for each thread too", PER_THREAD },
 	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
-	{ 0, "no-follow", NULL, "do not count child processes", NO_FOLLOW },
+	{ 0, "no-children", NULL, "do not count child processes", NO_CHILDREN },
 	{ .help = "How often" },
 	{ 'r', "repetitions", "N", "run the program N times, and show means with intervals (default 1). Events that do "
 	  "not fit the counters at once get runs of their own", REPETITIONS },
@@ -40,12 +42,12 @@ const struct option_row count_option_rows[] = {
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 0, "csv", NULL, "as CSV", CSV },
 	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
-	{ 0, "program-output", "WHICH", "which runs' output is shown: first (default), all or none", PROGRAM_OUTPUT },
+	{ 0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT },
 	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
 	{ .help = "As older tools did" },
 	{ 'P', "parameters", "FILE", "take run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS },
 	{ 'F', "parameter", "KEY=VALUE", "set one of them, over the file's value", OVERRIDE },
-	{ 0, "compat", "TOOL", "report as p5mon or perfex did. With perfex, -a means all its events, and -e also takes "
+	{ 0, "compat", "p5mon|perfex", "report as that tool did. With perfex, -a means all its events, and -e also takes "
 	  "its numbers 0 to 31", COMPAT },
 	{ .help = "Other" },
 	{ 'h', "help", NULL, "show this", HELP },
@@ -125,7 +127,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	static const char *const levels[] = { "95", "99", NULL };
 	struct count_request *r = context;
 	unsigned long long number;
-	int word;
+	int word = 0;
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
@@ -141,7 +143,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
-	case NO_FOLLOW: r->no_follow = true; return true;
+	case NO_CHILDREN: r->no_children = true; return true;
 	case FOR: return parse_seconds(value, &r->for_ns, err);
 	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return parse_list(value, "a thread id", false, 1, &r->tids, err);

@@ -27,7 +27,7 @@ struct count_request {
 	struct number_list pids, tids, cpus; /* -p, -t, -C */
 	bool all_cpus;                  /* -a … */
 	bool perfex_all;                /* … but with --compat perfex: all R10000 events */
-	bool per_thread, per_cpu, no_follow;
+	bool per_thread, per_cpu, no_children;
 	const char *on;                 /* "auto" unless given */
 	const char *output;             /* -o; NULL */
 	const char *parameter_file;     /* -P; NULL */
@@ -42,8 +42,6 @@ struct count_request {
 	bool help;
 	char *const *command;           /* the program and its arguments; NULL when there is none */
 };
-
-extern const struct option_row count_option_rows[];
 
 /* Parses and checks what contradicts itself. On failure nothing is to be freed. */
 bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err);

@@ -10,10 +10,11 @@
 #include "report/json_writer.h"
 #include "report/table.h"
 
-enum { HELP, JSON };
+enum { HELP, JSON, ON };
 
-static const struct option_row option_rows[] = {
+const struct option_row doctor_option_rows[] = {
 	{ .help = "Options" },
+	{ 0, "on", "BACKEND", "examine this one only: see 'tare list backends' (default: all)", ON },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 'h', "help", NULL, "show this", HELP },
 	{ 0 },
@@ -21,6 +22,7 @@ static const struct option_row option_rows[] = {
 
 struct asked {
 	bool help, json;
+	const char *on; /* NULL: all */
 };
 
 enum { FINDINGS_MOST = 64 };
@@ -33,33 +35,58 @@ struct diagnosis {
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
 	struct asked *asked = context;
-	(void)value;
 	(void)err;
+	if (id == ON)
+		asked->on = value;
 	asked->help |= id == HELP;
 	asked->json |= id == JSON;
 	return true;
 }
 
-static void examine(struct diagnosis *d)
+static void add(struct diagnosis *d, const struct backend_operations *kind, const struct error *err)
+{
+	if (d->n == FINDINGS_MOST)
+		return;
+	struct finding *f = &d->findings[d->n++];
+	*f = (struct finding){ .state = FINDING_NO };
+	snprintf(f->what, sizeof f->what, "%s", kind->name);
+	snprintf(f->detail, sizeof f->detail, "%.255s", err->text);
+	snprintf(f->step, sizeof f->step, "%.255s", err->hint);
+}
+
+static void examine_all(struct diagnosis *d)
 {
 	for (size_t i = 0; i < backend_kinds(); i++) {
 		const struct backend_operations *kind = backend_kind(i);
 		struct backend *backend;
 		struct error err = { 0 };
-		if (!kind->diagnose)
+		/* auto is the others together */
+		if (strcmp(kind->name, "auto") == 0)
 			continue;
 		if (kind->open(NULL, &backend, &err)) {
 			kind->diagnose(backend, d->findings, FINDINGS_MOST, &d->n);
 			kind->close(backend);
-		} else if (err.code != ERROR_USAGE && d->n < FINDINGS_MOST) {
+		} else if (err.code != ERROR_USAGE) {
 			/* a backend that needs an argument says nothing of the machine */
-			struct finding *f = &d->findings[d->n++];
-			*f = (struct finding){ .state = FINDING_NO };
-			snprintf(f->what, sizeof f->what, "%s", kind->name);
-			snprintf(f->detail, sizeof f->detail, "%.255s", err.text);
-			snprintf(f->step, sizeof f->step, "%.255s", err.hint);
+			add(d, kind, &err);
 		}
 	}
+}
+
+static bool examine(struct diagnosis *d, const char *on, struct error *err)
+{
+	const char *argument = NULL;
+	struct backend *backend;
+	if (!on) {
+		examine_all(d);
+		return true;
+	}
+	const struct backend_operations *kind = backend_by_name(on, &argument, err);
+	if (!kind || !kind->open(argument, &backend, err))
+		return false;
+	kind->diagnose(backend, d->findings, FINDINGS_MOST, &d->n);
+	kind->close(backend);
+	return true;
 }
 
 /* The first step of what does not work at all, else of what works in part. */
@@ -81,27 +108,27 @@ static const char *state_name(enum finding_state state)
 static void show_json(const struct diagnosis *d, const struct machine_facts *facts)
 {
 	struct json json = { .out = stdout, .lines = 2 };
-	json_open(&json, NULL, '{');
-	json_integer(&json, "tare", 1);
-	json_open(&json, "machine", '{');
-	json_text(&json, "cpu", facts->cpu);
-	json_integer(&json, "cpus", facts->cpus);
-	json_text(&json, "kernel", facts->kernel);
-	json_text(&json, "pmu", facts->pmu);
-	json_text(&json, "hypervisor", facts->hypervisor);
-	json_close(&json, '}');
-	json_open(&json, "findings", '[');
+	json_write_open(&json, NULL, '{');
+	json_write_integer(&json, "tare", 1);
+	json_write_open(&json, "machine", '{');
+	json_write_text(&json, "cpu", facts->cpu);
+	json_write_integer(&json, "cpus", facts->cpus);
+	json_write_text(&json, "kernel", facts->kernel);
+	json_write_text(&json, "pmu", facts->pmu);
+	json_write_text(&json, "hypervisor", facts->hypervisor);
+	json_write_close(&json, '}');
+	json_write_open(&json, "findings", '[');
 	for (size_t i = 0; i < d->n; i++) {
-		json_open(&json, NULL, '{');
-		json_text(&json, "what", d->findings[i].what);
-		json_text(&json, "state", state_name(d->findings[i].state));
-		json_text(&json, "detail", d->findings[i].detail);
-		json_text(&json, "step", d->findings[i].step[0] ? d->findings[i].step : NULL);
-		json_close(&json, '}');
+		json_write_open(&json, NULL, '{');
+		json_write_text(&json, "what", d->findings[i].what);
+		json_write_text(&json, "state", state_name(d->findings[i].state));
+		json_write_text(&json, "detail", d->findings[i].detail);
+		json_write_text(&json, "step", d->findings[i].step[0] ? d->findings[i].step : NULL);
+		json_write_close(&json, '}');
 	}
-	json_close(&json, ']');
-	json_text(&json, "step", one_step(d));
-	json_close(&json, '}');
+	json_write_close(&json, ']');
+	json_write_text(&json, "step", one_step(d));
+	json_write_close(&json, '}');
 }
 
 static void show_text(const struct diagnosis *d, const struct machine_facts *facts)
@@ -136,7 +163,7 @@ int command_doctor(int argc, char **argv)
 	struct arena arena = { 0 };
 	struct machine_facts facts;
 	int rest;
-	if (!options_parse(option_rows, argc, argv, apply, &asked, &rest, &err))
+	if (!options_parse(doctor_option_rows, argc, argv, apply, &asked, &rest, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (rest < argc) {
 		error_set(&err, ERROR_USAGE, "'doctor' takes no arguments: '%s'", argv[rest]);
@@ -146,26 +173,28 @@ int command_doctor(int argc, char **argv)
 	if (asked.help) {
 		fputs("usage: tare doctor [OPTIONS]\n"
 		      "\n"
-		      "Says what can be measured on this machine by this user, found by trying, and the one\n"
-		      "step that would allow more.\n",
+		      "Says what can be measured on this machine by this user, found by trying, and the\n"
+		      "one step that would allow more.\n",
 		      stdout);
-		options_help(option_rows, stdout);
+		options_help(doctor_option_rows, stdout);
 		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 it could not be written.\n", stdout);
 		return say_end_output();
 	}
 	struct diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
+	int code;
 	if (!diagnosis || !measure_machine_facts(&arena, &facts)) {
-		free(diagnosis);
-		arena_free(&arena);
 		error_set(&err, ERROR_SYSTEM, "cannot find out what machine this is");
-		return say_failure(&err);
+		code = say_failure(&err);
+	} else if (!examine(diagnosis, asked.on, &err)) {
+		code = say_failure(&err);
+	} else {
+		if (asked.json)
+			show_json(diagnosis, &facts);
+		else
+			show_text(diagnosis, &facts);
+		code = say_end_output();
 	}
-	examine(diagnosis);
-	if (asked.json)
-		show_json(diagnosis, &facts);
-	else
-		show_text(diagnosis, &facts);
 	free(diagnosis);
 	arena_free(&arena);
-	return say_end_output();
+	return code;
 }

@@ -7,24 +7,24 @@
 
 static void overview(void)
 {
-	fputs("tare counts events of programs with the machine's performance counters, and says of every\n"
-	      "number where it came from and how far it can be off.\n"
+	fputs("tare counts events of programs with the machine's performance counters, and says\n"
+	      "of every number where it came from and how far it can be off.\n"
 	      "\n"
 	      "usage: tare COMMAND [OPTIONS] ...\n"
 	      "\n",
 	      stdout);
 	for (const struct command_row *row = command_rows; row->name; row++)
-		printf("  %-10s %s\n", row->name, row->summary);
+		printf("  %-11s %s\n", row->name, row->summary);
 	fputs("\n"
 	      "examples:\n"
 	      "  tare count gzip -k FILE              what this machine can count of one run\n"
 	      "  tare count -r 5 -e instructions,page-faults -- make -j2\n"
 	      "  tare count -a --for 10               all CPUs, 10 seconds\n"
-	      "  tare list events cache               events with 'cache' in their name or definition\n"
+	      "  tare list events cache               events with 'cache' in name or definition\n"
 	      "\n"
-	      "exit status: 0 done; 1 a verification found something wrong; 2 wrong usage; 3 cannot\n"
-	      "measure. A program that tare runs passes its own status through (128+N when signal N\n"
-	      "ended it).\n",
+	      "exit status: 0 done; 1 a verification found something wrong; 2 wrong usage;\n"
+	      "3 cannot measure. A program that tare runs passes its own status through (128+N\n"
+	      "when signal N ended it).\n",
 	      stdout);
 }
 

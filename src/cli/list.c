@@ -6,18 +6,20 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/reason.h"
 #include "cli/say.h"
 #include "event/metric.h"
 #include "measure/measure.h"
 #include "report/json_writer.h"
 #include "report/table.h"
 
-enum { HELP, JSON, VERBOSE, NAMES };
+enum { HELP, JSON, VERBOSE, NAMES, ON };
 
-static const struct option_row option_rows[] = {
+const struct option_row list_option_rows[] = {
 	{ .help = "Options" },
-	{ 'v', "verbose", NULL, "definitions, formulas and other names too", VERBOSE },
+	{ 'v', "verbose", NULL, "units, formulas and other names too", VERBOSE },
 	{ 0, "names", NULL, "names only, a line each (nothing is tried)", NAMES },
+	{ 0, "on", "BACKEND", "what this one counts: see 'tare list backends' (default: auto)", ON },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 'h', "help", NULL, "show this", HELP },
 	{ 0 },
@@ -25,12 +27,15 @@ static const struct option_row option_rows[] = {
 
 struct listing {
 	bool help, json, verbose, names;
+	const char *on;
 	char *const *words; /* a row must have each of them in its texts */
 	int n_words;
 	struct event_table *events;
 	const struct backend_operations *operations;
 	struct backend *backend;
 	struct json writer;
+	VEC(const char *) reasons; /* why rows do not work; in arena */
+	struct arena arena;
 	struct style style;
 	size_t width;
 	size_t shown;
@@ -39,8 +44,9 @@ struct listing {
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
 	struct listing *l = context;
-	(void)value;
 	(void)err;
+	if (id == ON)
+		l->on = value;
 	l->help |= id == HELP;
 	l->json |= id == JSON;
 	l->verbose |= id == VERBOSE;
@@ -65,6 +71,7 @@ static bool has_words(const struct listing *l, const char *const *texts)
 struct verdict {
 	bool works;
 	const char *source; /* "hw", "os"; "" when it does not work */
+	const char *cause;  /* of a metric that does not work: the event that does not */
 	struct availability answer;
 };
 
@@ -95,29 +102,29 @@ static void judge(const struct listing *l, const char *request, struct verdict *
 
 static void json_list(struct json *json, const char *key, const char *const *texts)
 {
-	json_open(json, key, '[');
+	json_write_open(json, key, '[');
 	for (; texts && *texts; texts++)
-		json_text(json, NULL, *texts);
-	json_close(json, ']');
+		json_write_text(json, NULL, *texts);
+	json_write_close(json, ']');
 }
 
 static void show_event_json(struct listing *l, const struct event_definition *row, const struct verdict *v)
 {
 	struct json *json = &l->writer;
-	json_open(json, NULL, '{');
-	json_text(json, "event", row->name);
-	json_bool(json, "works", v->works);
-	json_text(json, "source", v->works ? v->source : NULL);
-	json_text(json, "why", v->works ? NULL : v->answer.why);
-	json_text(json, "remedy", v->works || !v->answer.remedy[0] ? NULL : v->answer.remedy);
-	json_text(json, "definition", row->definition);
-	json_text(json, "unit", row->unit);
-	json_text(json, "scope", row->scope);
-	json_text(json, "papi", row->papi);
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "event", row->name);
+	json_write_bool(json, "works", v->works);
+	json_write_text(json, "source", v->works ? v->source : NULL);
+	json_write_text(json, "why", v->works ? NULL : v->answer.why);
+	json_write_text(json, "remedy", v->works || !v->answer.remedy[0] ? NULL : v->answer.remedy);
+	json_write_text(json, "definition", row->definition);
+	json_write_text(json, "unit", row->unit);
+	json_write_text(json, "scope", row->scope);
+	json_write_text(json, "papi", row->papi);
 	json_list(json, "papers", row->paper_names);
 	json_list(json, "encodings", row->encodings);
-	json_bool(json, "default", row->in_default_set);
-	json_close(json, '}');
+	json_write_bool(json, "default", row->in_default_set);
+	json_write_close(json, '}');
 }
 
 static void detail(const struct listing *l, const char *label, const char *text)
@@ -138,28 +145,56 @@ static void detail_list(const struct listing *l, const char *label, const char *
 	str_free(&text);
 }
 
-/* The name, and "works" or why not. */
-static void show_line(const struct listing *l, const char *name, const struct verdict *v)
+/* The number of a reason, told once under the list; 0 when memory ran out. */
+static size_t reason_number(struct listing *l, const char *name, const struct verdict *v)
 {
-	enum { NAME = 26, STATE = NAME + 4 };
-	int column = 2 + printf("%-*s", NAME, name);
-	if (column > STATE - 2) {
-		printf("\n");
-		column = 0;
-	}
-	printf("%*s", STATE - column, "");
-	if (v->works) {
-		printf("works (%s)\n", v->source);
-		return;
-	}
-	fputs(l->style.dim, stdout);
 	struct str text = { 0 };
-	str_appendf(&text, "no: %s", v->answer.why);
-	if (l->verbose && v->answer.remedy[0])
+	str_append(&text, v->answer.why);
+	if (v->answer.remedy[0])
 		str_appendf(&text, "; %s", v->answer.remedy);
-	text_wrap(stdout, text.failed ? "no" : text.text, STATE, STATE, l->width);
+	const char *reason = text.failed ? NULL : reason_without_name(&l->arena, text.text ? text.text : "", name);
+	size_t i = 0;
 	str_free(&text);
-	fputs(l->style.off, stdout);
+	if (!reason)
+		return 0;
+	while (i < l->reasons.count && strcmp(l->reasons.items[i], reason) != 0)
+		i++;
+	return i < l->reasons.count || vec_push(&l->reasons, reason) ? i + 1 : 0;
+}
+
+enum { NAME_COLUMNS = 22, SOURCE_COLUMNS = 6, TEXT_AT = 2 + NAME_COLUMNS + 2 + SOURCE_COLUMNS + 2 };
+
+static void show_heading(const struct listing *l, const char *what)
+{
+	printf("  %s%-*s  %-*s  %s%s\n", l->style.bold, NAME_COLUMNS, what, SOURCE_COLUMNS, "source", "definition",
+	       l->style.off);
+}
+
+/* name: the row's; cause: the event that has the reason. */
+static void show_line(struct listing *l, const char *name, const char *cause, const struct verdict *v,
+		      const char *definition)
+{
+	char source[32];
+	if (v->works)
+		snprintf(source, sizeof source, "%s", v->source);
+	else
+		snprintf(source, sizeof source, "no [%zu]", reason_number(l, cause, v));
+	printf("  %-*s", NAME_COLUMNS, name);
+	if (strlen(name) > NAME_COLUMNS)
+		printf("\n  %*s", NAME_COLUMNS, "");
+	printf("  %s%-*s%s  ", v->works ? "" : l->style.dim, SOURCE_COLUMNS, source, v->works ? "" : l->style.off);
+	text_wrap(stdout, definition, TEXT_AT, TEXT_AT, l->width);
+}
+
+static void show_reasons(const struct listing *l)
+{
+	for (size_t i = 0; i < l->reasons.count; i++) {
+		char mark[32];
+		int columns = snprintf(mark, sizeof mark, "[%zu]", i + 1);
+		size_t indent = 3 + (size_t)columns;
+		printf("%s  %s ", i ? "" : "\n", mark);
+		text_wrap(stdout, l->reasons.items[i], indent, indent, l->width);
+	}
 }
 
 static void list_events(struct listing *l)
@@ -180,13 +215,13 @@ static void list_events(struct listing *l)
 			show_event_json(l, row, &v);
 			continue;
 		}
-		fputs("  ", stdout);
-		show_line(l, row->name, &v);
+		if (l->shown == 1)
+			show_heading(l, "event");
+		show_line(l, row->name, row->name, &v, row->definition);
 		if (!l->verbose)
 			continue;
 		struct str unit = { 0 };
 		str_appendf(&unit, "%s, of a %s", row->unit, row->scope);
-		detail(l, "definition", row->definition);
 		detail(l, "unit", unit.failed ? row->unit : unit.text);
 		detail(l, "PAPI", row->papi);
 		detail_list(l, "papers", row->paper_names);
@@ -205,9 +240,8 @@ static void judge_metric(const struct listing *l, const struct metric *metric, s
 		struct verdict input;
 		judge(l, metric_event(metric, i), &input);
 		if (!input.works) {
-			*v = (struct verdict){ .source = "" };
-			snprintf(v->answer.why, sizeof v->answer.why, "needs '%.80s': %.150s", metric_event(metric, i),
-				 input.answer.why);
+			*v = input;
+			v->cause = metric_event(metric, i);
 			return;
 		}
 		if (!v->source[0] || strcmp(input.source, "hw") == 0)
@@ -234,22 +268,23 @@ static bool list_metrics(struct listing *l, struct error *err)
 		judge_metric(l, metric, &v);
 		if (l->json) {
 			struct json *json = &l->writer;
-			json_open(json, NULL, '{');
-			json_text(json, "metric", metric_name(metric));
-			json_bool(json, "works", v.works);
-			json_text(json, "why", v.works ? NULL : v.answer.why);
-			json_text(json, "definition", metric_definition(metric));
-			json_text(json, "unit", metric_unit(metric));
-			json_text(json, "formula", metric_formula(metric));
-			json_text(json, "caution", metric_caution(metric));
-			json_close(json, '}');
+			json_write_open(json, NULL, '{');
+			json_write_text(json, "metric", metric_name(metric));
+			json_write_bool(json, "works", v.works);
+			json_write_text(json, "missing", v.works ? NULL : v.cause);
+			json_write_text(json, "why", v.works ? NULL : v.answer.why);
+			json_write_text(json, "definition", metric_definition(metric));
+			json_write_text(json, "unit", metric_unit(metric));
+			json_write_text(json, "formula", metric_formula(metric));
+			json_write_text(json, "caution", metric_caution(metric));
+			json_write_close(json, '}');
 			continue;
 		}
-		fputs("  ", stdout);
-		show_line(l, metric_name(metric), &v);
+		if (l->shown == 1)
+			show_heading(l, "metric");
+		show_line(l, metric_name(metric), v.cause, &v, metric_definition(metric));
 		if (!l->verbose)
 			continue;
-		detail(l, "definition", metric_definition(metric));
 		detail(l, "formula", metric_formula(metric));
 		detail(l, "unit", metric_unit(metric));
 		detail(l, "caution", metric_caution(metric));
@@ -271,10 +306,10 @@ static void list_backends(struct listing *l)
 		if (l->names) {
 			puts(kind->name);
 		} else if (l->json) {
-			json_open(&l->writer, NULL, '{');
-			json_text(&l->writer, "backend", kind->name);
-			json_text(&l->writer, "summary", kind->summary);
-			json_close(&l->writer, '}');
+			json_write_open(&l->writer, NULL, '{');
+			json_write_text(&l->writer, "backend", kind->name);
+			json_write_text(&l->writer, "summary", kind->summary);
+			json_write_close(&l->writer, '}');
 		} else {
 			printf("  %-10s", kind->name);
 			text_wrap(stdout, kind->summary, 12, 12, l->width);
@@ -296,20 +331,24 @@ static bool list_machines(struct listing *l, struct error *err)
 		if (l->names) {
 			puts("host");
 		} else if (l->json) {
-			json_open(&l->writer, NULL, '{');
-			json_text(&l->writer, "machine", "host");
-			json_text(&l->writer, "cpu", facts.cpu);
-			json_integer(&l->writer, "cpus", facts.cpus);
-			json_text(&l->writer, "architecture", facts.architecture);
-			json_text(&l->writer, "kernel", facts.kernel);
-			json_text(&l->writer, "hostname", facts.hostname);
-			json_text(&l->writer, "pmu", facts.pmu);
-			json_text(&l->writer, "hypervisor", facts.hypervisor);
-			json_close(&l->writer, '}');
+			json_write_open(&l->writer, NULL, '{');
+			json_write_text(&l->writer, "machine", "host");
+			json_write_text(&l->writer, "cpu", facts.cpu);
+			json_write_integer(&l->writer, "cpus", facts.cpus);
+			json_write_text(&l->writer, "architecture", facts.architecture);
+			json_write_text(&l->writer, "kernel", facts.kernel);
+			json_write_text(&l->writer, "hostname", facts.hostname);
+			json_write_text(&l->writer, "pmu", facts.pmu);
+			json_write_text(&l->writer, "hypervisor", facts.hypervisor);
+			json_write_close(&l->writer, '}');
 		} else {
-			printf("  %-10s%s, %d CPUs, %s, %s%s%s; hardware counters: %s\n", "host", facts.cpu, facts.cpus,
-			       facts.architecture, facts.kernel, facts.hypervisor[0] ? ", a guest of " : "",
-			       facts.hypervisor, facts.pmu);
+			const char *line = arena_printf(&arena, "%s, %d CPU%s, %s, %s%s%s; hardware counters: %s",
+							facts.cpu, facts.cpus, facts.cpus == 1 ? "" : "s",
+							facts.architecture, facts.kernel,
+							facts.hypervisor[0] ? ", a guest of " : "", facts.hypervisor,
+							facts.pmu);
+			printf("  %-10s", "host");
+			text_wrap(stdout, line ? line : facts.cpu, 12, 12, l->width);
 		}
 	}
 	arena_free(&arena);
@@ -323,10 +362,10 @@ static int show_help(void)
 	say_begin_output();
 	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
 	      "\n"
-	      "Lists what there is, and whether it works on this machine for this user, found by\n"
-	      "trying. Rows must have each WORD in their name or definition. Default: events.\n",
+	      "Lists what there is (default: events), and who counts it on this machine for\n"
+	      "this user, found by trying. Rows must have each WORD in name or definition.\n",
 	      stdout);
-	options_help(option_rows, stdout);
+	options_help(list_option_rows, stdout);
 	fputs("\nexit status: 0 done; 2 wrong usage; 3 the list could not be made or written.\n", stdout);
 	return say_end_output();
 }
@@ -339,15 +378,15 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 		if (!(l->events = event_table_new(err)))
 			return false;
 		/* names alone need no trial */
-		l->operations = l->names ? NULL : backend_by_name("perf", &argument, err);
+		l->operations = l->names ? NULL : backend_by_name(l->on, &argument, err);
 		if (!l->names && (!l->operations || !l->operations->open(argument, &l->backend, err)))
 			return false;
 	}
 	if (l->json) {
 		l->writer = (struct json){ .out = stdout, .lines = 2 };
-		json_open(&l->writer, NULL, '{');
-		json_integer(&l->writer, "tare", 1);
-		json_open(&l->writer, what, '[');
+		json_write_open(&l->writer, NULL, '{');
+		json_write_integer(&l->writer, "tare", 1);
+		json_write_open(&l->writer, what, '[');
 	}
 	if (strcmp(what, "events") == 0)
 		list_events(l);
@@ -357,51 +396,71 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 		list_backends(l);
 	else
 		done = list_machines(l, err);
+	show_reasons(l);
 	if (l->json) {
-		json_close(&l->writer, ']');
-		json_close(&l->writer, '}');
+		json_write_close(&l->writer, ']');
+		json_write_close(&l->writer, '}');
 	}
 	return done;
 }
 
-int command_list(int argc, char **argv)
+/* The kind that a word names; "event" is as good as "events". NULL when it names none. */
+static const char *kind_named(const char *word)
 {
 	static const char *const kinds[] = { "events", "metrics", "backends", "machines" };
-	struct listing l = { .style = { "", "", "", "" } };
-	struct error err = { 0 };
-	int rest, code = TARE_DONE;
-	const char *what = kinds[0];
-
-	if (!options_parse(option_rows, argc, argv, apply, &l, &rest, &err))
-		return say_failed(&err, TARE_USAGE);
-	if (l.help)
-		return show_help();
-	if (l.json && l.names) {
-		error_set(&err, ERROR_USAGE, "--json or --names, not both");
-		return say_failed(&err, TARE_USAGE);
-	}
-	for (size_t i = 0; rest < argc && i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		size_t length = strlen(kinds[i]);
-		/* "event" is as good as "events" */
-		if (strcmp(argv[rest], kinds[i]) == 0 ||
-		    (strlen(argv[rest]) == length - 1 && strncmp(argv[rest], kinds[i], length - 1) == 0)) {
-			what = kinds[i];
-			rest++;
-			break;
-		}
+		if (strcmp(word, kinds[i]) == 0 ||
+		    (strlen(word) == length - 1 && strncmp(word, kinds[i], length - 1) == 0))
+			return kinds[i];
 	}
-	/* options may also follow the kind: 'tare list events -v' */
-	if (rest < argc && argv[rest][0] == '-') {
-		int more;
-		if (!options_parse(option_rows, argc - rest + 1, argv + rest - 1, apply, &l, &more, &err))
-			return say_failed(&err, TARE_USAGE);
-		rest += more - 1;
-	}
-	if (l.help)
-		return show_help();
-	l.words = argv + rest;
-	l.n_words = argc - rest;
+	return NULL;
+}
 
+/* Options and words in any order; words[] has room for argc of them. */
+static bool parse(struct listing *l, int argc, char **argv, char **words, const char **what, struct error *err)
+{
+	bool named = false;
+	for (int at = 0; at < argc;) {
+		int rest;
+		if (!options_parse(list_option_rows, argc - at, argv + at, apply, l, &rest, err))
+			return false;
+		at += rest;
+		if (at >= argc)
+			break;
+		const char *kind = named ? NULL : kind_named(argv[at]);
+		if (kind)
+			*what = kind;
+		else
+			words[l->n_words++] = argv[at];
+		named = true; /* later words narrow the list, whatever they are */
+	}
+	l->words = words;
+	if (l->json && l->names)
+		return error_set(err, ERROR_USAGE, "--json or --names, not both");
+	return true;
+}
+
+int command_list(int argc, char **argv)
+{
+	struct listing l = { .on = "auto", .style = { "", "", "", "" } };
+	struct error err = { 0 };
+	int code = TARE_DONE;
+	const char *what = "events";
+	char **words = calloc((size_t)argc + 1, sizeof *words);
+
+	if (!words) {
+		error_no_memory(&err);
+		return say_failure(&err);
+	}
+	if (!parse(&l, argc, argv, words, &what, &err)) {
+		code = say_failed(&err, TARE_USAGE);
+		goto out;
+	}
+	if (l.help) {
+		code = show_help();
+		goto out;
+	}
 	say_begin_output();
 	l.style = style_of(&(struct report_options){ .colour = say_in_colour(stdout) });
 	l.width = (size_t)table_width(&(struct report_options){ .width = say_width(stdout) });
@@ -413,6 +472,11 @@ int command_list(int argc, char **argv)
 	if (l.backend)
 		l.operations->close(l.backend);
 	event_table_free(l.events);
+	vec_free(&l.reasons);
+	arena_free(&l.arena);
 	int written = say_end_output();
-	return code ? code : written;
+	code = code ? code : written;
+out:
+	free(words);
+	return code;
 }

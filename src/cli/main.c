@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		fputs("usage: tare COMMAND [OPTIONS] ...\n\n", stderr);
 		for (const struct command_row *row = command_rows; row->name; row++)
-			fprintf(stderr, "  %-10s %s\n", row->name, row->summary);
+			fprintf(stderr, "  %-11s %s\n", row->name, row->summary);
 		fputs("\n'tare help' says more.\n", stderr);
 		return TARE_USAGE;
 	}

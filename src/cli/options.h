@@ -14,7 +14,7 @@
 struct option_row {
 	char letter;          /* 'r', or 0 */
 	const char *name;     /* "repetitions"; NULL in a row that is a heading or ends the table */
-	const char *argument; /* "N" in help; NULL: takes none */
+	const char *argument; /* NULL: takes none; "N" in help. Completion understands "a|b", FILE, EVENT, METRIC, PID */
 	const char *help;     /* may be longer than a line; of a heading: its text; NULL ends the table */
 	int id;               /* for apply() */
 };

@@ -261,7 +261,7 @@ static bool read_assignment(struct parameters *p, struct place *place, struct er
 {
 	char key[KEY_BYTES], reason[320];
 	struct place start = *place, value_start;
-	const char *value;
+	const char *value = NULL;
 	if (!take_name(place, "a parameter or 'end)'", key, err))
 		return false;
 	skip_space(place);

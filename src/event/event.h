@@ -51,6 +51,7 @@ struct event_definition {
 	                                   "intel:INST_RETIRED:ANY", "armv8:r08", "software:page-faults",
 	                                   "sysfs:msr/tsc/" */
 	bool in_default_set;    /* counted by `tare count` without -e, where it can be */
+	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
 };
 
 /* One requested event. */
@@ -67,7 +68,7 @@ struct event {
 struct event_encoding {
 	uint32_t type;
 	uint64_t config, config1, config2;
-	double scale;      /* counts × scale = value in the event's unit (sysfs "event.scale"); 1 for most */
+	double scale;      /* counts × scale = value in the event's unit (sysfs "event.scale", a row's "*N"); 1 for most */
 	const char *how;   /* the encoding's text, for messages: "generic:instructions" */
 };
 
@@ -100,6 +101,8 @@ bool event_parse_list(struct event_table *table, const char *list, struct event 
 struct event_machine {
 	const char *sysfs_root; /* "/sys/bus/event_source/devices" */
 	const char *family;     /* "intel", "amd", "armv8", "other": which rows' encodings apply */
+	bool absent_pmus;       /* libpfm4 may also encode for PMUs that are not here (it wants LIBPFM_ENCODE_INACTIVE=1
+	                           in the environment): for tests and lists, never to count with */
 };
 struct event_machine event_machine_host(void);
 

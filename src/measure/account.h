@@ -14,6 +14,7 @@ struct account {
 	bool complete; /* it ran to its own end */
 	bool known;    /* the operating system's account is there (a program was waited for) */
 	bool shown;    /* the program's output was shown */
+	bool under_engine; /* not the program's own: never reported as its */
 	int wait_status;
 	uint64_t elapsed_ns, user_ns, system_ns, peak_memory_bytes;
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches, steal_ns;

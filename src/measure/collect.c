@@ -110,6 +110,7 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 		.complete = !run->interrupted,
 		.known = s->target->kind == TARGET_COMMAND && !x->still_running && !x->status_lost,
 		.shown = !x->silent,
+		.under_engine = run->under_engine,
 		.wait_status = run->wait_status,
 		.elapsed_ns = run->elapsed_ns,
 		.user_ns = run->user_ns,
@@ -144,7 +145,8 @@ bool session_value(const struct session *s, size_t event, size_t pass, size_t re
 {
 	if (s->by_account[event]) {
 		const struct account *account = session_account(s, pass, repetition);
-		return account->complete && account_value(account, &s->events[event], value);
+		return account->complete && !account->under_engine &&
+		       account_value(account, &s->events[event], value);
 	}
 	const struct count *count = &s->series.items[event].counts[repetition];
 	*value = count->value;

@@ -65,6 +65,21 @@ static bool ask(struct session *s)
 	return true;
 }
 
+/* Is the operating system's account asked for, and no pass one whose account is the program's own? */
+static bool account_needs_execution(const struct session *s)
+{
+	bool asked = false;
+	for (size_t i = 0; i < s->n_events; i++)
+		asked |= s->by_account[i];
+	if (!asked || !s->operations->native)
+		return false;
+	for (size_t pass = 0; pass < s->passes; pass++)
+		if (s->operations->native(s->backend, s->pass_events + s->pass_start[pass],
+		                          s->pass_start[pass + 1] - s->pass_start[pass]))
+			return false;
+	return true;
+}
+
 /* Splits what the backend counts into passes. */
 static bool split(struct session *s)
 {
@@ -73,7 +88,7 @@ static bool split(struct session *s)
 	size_t *place = calloc(s->n_events + 1, sizeof *place), *group = calloc(s->n_events + 1, sizeof *group);
 	s->pass_events = calloc(s->n_events + 1, sizeof *s->pass_events);
 	s->pass_event_index = calloc(s->n_events + 1, sizeof *s->pass_event_index);
-	s->pass_start = calloc(s->n_events + 2, sizeof *s->pass_start);
+	s->pass_start = calloc(s->n_events + 3, sizeof *s->pass_start);
 	bool done = wanted && place && group && s->pass_events && s->pass_event_index && s->pass_start;
 	if (!done)
 		goto out;
@@ -86,13 +101,14 @@ static bool split(struct session *s)
 	/* A plain run needs to know only whether it fits; how many groups there would be is asked for when a remark
 	 * needs it. One event that works fits. */
 	size_t groups = n < 2 ? n : 1;
-	if (s->options.repetitions > 1 || s->options.several_runs)
+	bool several = s->options.repetitions > 1 || s->options.several_runs;
+	if (several)
 		groups = measure_plan(s->operations, s->backend, wanted, n, group);
 	else
 		s->multiplexed = n > 1 && !s->operations->fits(s->backend, wanted, n);
 	s->passes = groups ? groups : 1;
 	size_t next = 0;
-	for (size_t pass = 0; pass < s->passes; pass++) {
+	for (size_t pass = 0; pass < groups; pass++) {
 		s->pass_start[pass] = next;
 		for (size_t i = 0; i < n; i++) {
 			if (group[i] != pass)
@@ -102,7 +118,12 @@ static bool split(struct session *s)
 			s->pass_of[place[i]] = pass;
 		}
 	}
-	s->pass_start[s->passes] = next;
+	for (size_t pass = groups; pass <= s->passes; pass++)
+		s->pass_start[pass] = next;
+	if (several && account_needs_execution(s)) {
+		s->pass_start[s->passes + 1] = next;
+		s->passes++;
+	}
 out:
 	free(wanted);
 	free(place);

@@ -57,6 +57,9 @@ static bool common_pass(const struct session *s, const size_t *inputs, size_t n,
 		*pass = p;
 		found = true;
 	}
+	/* the account alone: that of a native execution */
+	while (!found && *pass + 1 < s->passes && session_account(s, *pass, 0)->under_engine)
+		++*pass;
 	return true;
 }
 

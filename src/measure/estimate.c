@@ -27,13 +27,14 @@ static struct count count_of(const struct session *s, const struct series *serie
 {
 	if (!s->by_account[series->event])
 		return series->counts[repetition];
-	const struct account *account = session_account(s, 0, repetition);
+	const struct account *account = session_own_account(s, repetition);
 	struct count count = { .share = 1,
 			       .state = READING_FAILED,
 			       .source = SOURCE_OS,
 			       .reached = account->elapsed_ns > 0,
 			       .partial = !account->complete };
-	if (count.reached && account_value(account, &s->events[series->event], &count.value)) {
+	if (count.reached && !account->under_engine &&
+	    account_value(account, &s->events[series->event], &count.value)) {
 		count.state = READING_COUNTED;
 		count.low = count.high = count.value;
 	}
@@ -134,11 +135,15 @@ static bool estimate_series(struct session *s, const struct series *series, stru
 		return false;
 	size_t n = pick(s, series, scratch, &reached);
 	if (n == 0) {
+		bool engine = account && session_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
+			 : engine ? "the program ran under the engine, which has times, faults and memory of its own"
 			 : s->result->interrupted ? "not reached before the interrupt"
 						  : "no run gave a count";
 		e->note = s->remedies[series->event];
-		if (!e->note && s->multiplexed && reached > 0)
+		if (engine)
+			e->note = "--several-runs, or -r 2, measures it in a run of its own";
+		if (!e->note && s->multiplexed && reached > 0 && series->counts[0].state == READING_NEVER_RAN)
 			e->note = "it had no turn on the counters; --several-runs would count it";
 		return true;
 	}

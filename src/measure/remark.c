@@ -27,7 +27,9 @@ static bool remark_multiplexing(struct session *s)
 	size_t waiting = 0, n = s->pass_start[1], group[PLANNED_MOST];
 	for (size_t i = 0; i < s->n_events; i++) {
 		const struct count *count = &s->series.items[i].counts[0];
-		if (s->pass_of[i] != PASS_NONE && count->reached && count->share < 1)
+		bool asked = s->pass_of[i] != PASS_NONE && count->reached;
+		if (asked && count->share < 1 &&
+		    (count->state == READING_COUNTED || count->state == READING_NEVER_RAN))
 			waiting++;
 	}
 	if (!s->multiplexed || waiting == 0)

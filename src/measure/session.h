@@ -66,6 +66,17 @@ static inline struct account *session_account(const struct session *s, size_t pa
 	return &s->accounts[repetition * s->passes + pass];
 }
 
+/* The account of a repetition's first execution that was native; of its first one where none was. */
+static inline const struct account *session_own_account(const struct session *s, size_t repetition)
+{
+	for (size_t pass = 0; pass < s->passes; pass++) {
+		const struct account *account = session_account(s, pass, repetition);
+		if (account->elapsed_ns > 0 && !account->under_engine)
+			return account;
+	}
+	return session_account(s, 0, repetition);
+}
+
 /* collect.c: takes over what one execution read. False when memory ran out. */
 struct execution;
 bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x);

@@ -85,7 +85,7 @@ static void begin(struct json *json, const char *key)
 		fprintf(json->out, "\"%s\": ", key);
 }
 
-void json_open(struct json *json, const char *key, char open)
+void json_write_open(struct json *json, const char *key, char open)
 {
 	begin(json, key);
 	fputc(open, json->out);
@@ -93,7 +93,7 @@ void json_open(struct json *json, const char *key, char open)
 	json->filled[++json->depth] = false;
 }
 
-void json_close(struct json *json, char close)
+void json_write_close(struct json *json, char close)
 {
 	bool line = json->depth <= json->lines && json->filled[json->depth];
 	json->depth--;
@@ -104,7 +104,7 @@ void json_close(struct json *json, char close)
 		fputc('\n', json->out);
 }
 
-void json_text(struct json *json, const char *key, const char *text)
+void json_write_text(struct json *json, const char *key, const char *text)
 {
 	begin(json, key);
 	if (text)
@@ -113,11 +113,11 @@ void json_text(struct json *json, const char *key, const char *text)
 		fputs("null", json->out);
 }
 
-void json_number(struct json *json, const char *key, double value)
+void json_write_number(struct json *json, const char *key, double value)
 {
 	char text[NUMBER_BYTES];
 	if (!isfinite(value)) {
-		json_null(json, key);
+		json_write_null(json, key);
 		return;
 	}
 	begin(json, key);
@@ -125,19 +125,19 @@ void json_number(struct json *json, const char *key, double value)
 	fputs(text, json->out);
 }
 
-void json_integer(struct json *json, const char *key, int64_t value)
+void json_write_integer(struct json *json, const char *key, int64_t value)
 {
 	begin(json, key);
 	fprintf(json->out, "%" PRId64, value);
 }
 
-void json_bool(struct json *json, const char *key, bool value)
+void json_write_bool(struct json *json, const char *key, bool value)
 {
 	begin(json, key);
 	fputs(value ? "true" : "false", json->out);
 }
 
-void json_null(struct json *json, const char *key)
+void json_write_null(struct json *json, const char *key)
 {
 	begin(json, key);
 	fputs("null", json->out);

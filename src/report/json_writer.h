@@ -17,12 +17,12 @@ struct json {
 };
 
 /* key is NULL within arrays and for the outermost value. open: '{' or '['. */
-void json_open(struct json *json, const char *key, char open);
-void json_close(struct json *json, char close);
-void json_text(struct json *json, const char *key, const char *text); /* null when text is NULL */
-void json_number(struct json *json, const char *key, double value);   /* null when it is not finite */
-void json_integer(struct json *json, const char *key, int64_t value);
-void json_bool(struct json *json, const char *key, bool value);
-void json_null(struct json *json, const char *key);
+void json_write_open(struct json *json, const char *key, char open);
+void json_write_close(struct json *json, char close);
+void json_write_text(struct json *json, const char *key, const char *text); /* null when text is NULL */
+void json_write_number(struct json *json, const char *key, double value);   /* null when it is not finite */
+void json_write_integer(struct json *json, const char *key, int64_t value);
+void json_write_bool(struct json *json, const char *key, bool value);
+void json_write_null(struct json *json, const char *key);
 
 #endif

@@ -110,21 +110,22 @@ static int decimals_of_ratio(double value)
 struct number_scale number_scale_of(const struct estimate *e, bool is_metric)
 {
 	double half_width = e->has_interval ? (e->high - e->low) / 2 : 0;
-	if (strcmp(e->unit, "ns") == 0)
-		return scale_time(e->value);
-	if (strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0) {
-		struct number_scale scale = scale_time(e->value * 1e9);
-		scale.factor *= 1e9;
+	struct number_scale scale = { 1, e->unit, 0 };
+	bool ns = strcmp(e->unit, "ns") == 0, seconds = strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
+	if (ns || seconds || strcmp(e->unit, "bytes") == 0) {
+		double base = seconds ? 1e9 : 1;
+		scale = ns || seconds ? scale_time(e->value * base) : scale_bytes(e->value);
+		scale.factor *= base;
+		/* the value's digits end where its interval's do */
+		if (half_width > 0 && isfinite(half_width))
+			scale.decimals = number_half_width_decimals(half_width * scale.factor, 0);
 		return scale;
 	}
-	if (strcmp(e->unit, "bytes") == 0)
-		return scale_bytes(e->value);
-	struct number_scale scale = { 1, e->unit, 0 };
 	if (is_metric) {
 		scale.decimals = decimals_of_ratio(e->value);
 		return scale;
 	}
-	if (e->value != floor(e->value) && e->n_runs > 1)
+	if (e->n_runs > 1 && (half_width > 0 || e->value != floor(e->value)))
 		scale.decimals = half_width < 1 ? 2 : half_width < 100 ? 1 : 0;
 	if (strcmp(e->unit, "events") == 0 || strstr(e->event, e->unit))
 		scale.unit = "";

@@ -9,7 +9,8 @@
 
 enum column { NAME, VALUE, UNIT, SPREAD, RAN, SOURCE, TRUST, NOTE, COLUMNS };
 
-enum { NAME_BYTES = 256, CELL_BYTES = 2 * NUMBER_BYTES + 8, GAP = 2, NAME_MOST = 30, WIDTH_DEFAULT = 80 };
+enum { NAME_BYTES = 256, CELL_BYTES = 2 * NUMBER_BYTES + 8, GAP = 2, NAME_MOST = 30, RANGE_MOST = 12,
+       WIDTH_DEFAULT = 80 };
 
 struct row {
 	const struct estimate *estimate;
@@ -92,8 +93,13 @@ static void fill_spread(struct row *row)
 		number_group(a, half_width, number_half_width_decimals(half_width, row->scale.decimals));
 		snprintf(cell, CELL_BYTES, "\u00b1 %s", a);
 	} else {
-		number_compact(a, e->low * factor);
-		number_compact(b, e->high * factor);
+		/* in full where that is short */
+		number_group(a, e->low * factor, e->low == 0 ? 0 : row->scale.decimals);
+		number_group(b, e->high * factor, row->scale.decimals);
+		if (text_columns(a) + text_columns(b) > RANGE_MOST) {
+			number_compact(a, e->low * factor);
+			number_compact(b, e->high * factor);
+		}
 		snprintf(cell, CELL_BYTES, "%s \u2026 %s", a, b);
 	}
 }
@@ -149,7 +155,7 @@ static void print_cells(FILE *out, const char *const cells[COLUMNS], const size_
 			continue;
 		/* the unit belongs to its number */
 		spaces(out, c == UNIT ? 1 : GAP);
-		put(out, cells[c], widths[c], c == VALUE || c == RAN, c == last);
+		put(out, cells[c], widths[c], c == VALUE || c == SPREAD || c == RAN, c == last);
 	}
 	fputc('\n', out);
 }

@@ -177,7 +177,9 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		fputc('\n', out);
 		table_print(out, "metric", result->metrics, result->n_metrics, true, differs, options, &notes);
 	}
-	fputc('\n', out);
+	bool any = any_known(result->estimates, result->n_estimates, false);
+	if (notes.texts.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
+		fputc('\n', out);
 	for (size_t i = 0; i < notes.texts.count; i++) {
 		char mark[32];
 		snprintf(mark, sizeof mark, "[%zu]", i + 1);
@@ -187,13 +189,13 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
 		remark(out, "-", result->notes[i], width);
-	bool any = any_known(result->estimates, result->n_estimates, false);
 	if (any && !differs) {
-		char text[128];
+		bool single = any_known(result->estimates, result->n_estimates, true);
+		char text[160];
 		snprintf(text, sizeof text, "%s: all of these numbers%s", trust_name(trust),
-			 any_known(result->estimates, result->n_estimates, true)
-			     ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
-			     : "");
+			 !single	   ? ""
+			 : result->command ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
+					   : "; \u00b1? because one measurement says nothing of the spread");
 		remark(out, "-", text, width);
 	}
 	vec_free(&notes.texts);

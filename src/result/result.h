@@ -54,6 +54,7 @@ struct run {
 	size_t n_rows;            /* 1, or one per thread/CPU when asked */
 	int wait_status;          /* as wait4(2) gives it; 0 for targets that are not commands */
 	bool interrupted;         /* ended by the user before the program did */
+	bool under_engine;        /* the times, faults and memory below are the engine's as well as the program's */
 	uint64_t elapsed_ns;
 	/* the operating system's account of the run (rusage of the program and its waited-for children) */
 	uint64_t user_ns, system_ns;

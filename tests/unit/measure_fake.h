@@ -19,6 +19,7 @@ struct backend {
 	bool fail_sample;
 	size_t end_after; /* the program is ended by the fake after so many samples; 0: it ends by itself */
 	size_t rows;      /* rows of readings; 0 counts as 1 */
+	const char *engine; /* executions that count this event are under an engine; NULL: none */
 	/* the reading of an event at its end, in the 0-based execution; NULL: 1000 always */
 	void (*read)(struct backend *b, size_t execution, const char *event, struct reading *r);
 	/* cumulative readings on the way; call is 0-based */
@@ -126,10 +127,19 @@ static bool fake_sample(struct counting *c, struct reading *readings, struct err
 	return true;
 }
 
+static bool fake_native(struct backend *b, const struct event *const *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (b->engine && strcmp(events[i]->text, b->engine) == 0)
+			return false;
+	return true;
+}
+
 static bool fake_stop(struct counting *c, struct run *run, struct error *err)
 {
 	(void)err;
 	struct backend *b = c->backend;
+	run->under_engine = !fake_native(b, c->events, c->n);
 	run->n_events = c->n;
 	run->n_rows = b->rows ? b->rows : 1;
 	run->readings = arena_alloc(&run->arena, (c->n * run->n_rows + 1) * sizeof *run->readings);
@@ -161,6 +171,7 @@ static const struct backend_operations fake_operations = {
 	.name = "fake",
 	.available = fake_available,
 	.fits = fake_fits,
+	.native = fake_native,
 	.prepare = fake_prepare,
 	.process = fake_process,
 	.go = fake_go,

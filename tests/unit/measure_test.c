@@ -636,6 +636,36 @@ static void bad_options(void)
 	   "a confidence above 1 is refused");
 }
 
+/* An engine's execution has times, faults and memory that are not the program's. */
+static void engine(void)
+{
+	const struct event events[] = { EVENT("a", &counted), EVENT("elapsed-time", &elapsed), EVENT("b", &counted) };
+	struct backend b = { .counters = 4, .engine = "a" };
+	struct error err;
+	struct result *r = measure(&b, do_nothing, events, 2, NULL, 0, (struct measure_options){ 0 }, &err);
+	ok(r && r->estimates[0].known && !r->estimates[1].known && strstr(r->estimates[1].why, "under the engine") &&
+	       strstr(r->estimates[1].note, "--several-runs"),
+	   "the engine's own elapsed time is not passed off as the program's");
+	result_free(r);
+
+	b = (struct backend){ .counters = 4, .engine = "a" };
+	r = measure(&b, do_nothing, events, 2, NULL, 0, (struct measure_options){ .repetitions = 2, .has_warm_ups = true },
+	            &err);
+	ok(r && r->passes == 2 && r->executions == 4 && r->estimates[1].known && strcmp(b.log, "a||a||") == 0,
+	   "several runs give it an execution of its own");
+	result_free(r);
+
+	b = (struct backend){ .counters = 1, .engine = "a" };
+	r = measure(&b, do_nothing, events, 3, NULL, 0, (struct measure_options){ .several_runs = true }, &err);
+	ok(r && r->passes == 2 && r->estimates[1].known, "unless one of the passes is native anyway");
+	result_free(r);
+
+	b = (struct backend){ .counters = 4, .engine = "a" };
+	r = measure(&b, do_nothing, events, 1, NULL, 0, (struct measure_options){ .several_runs = true }, &err);
+	ok(r && r->passes == 1, "and nothing is executed for an account that nobody asked for");
+	result_free(r);
+}
+
 int main(void)
 {
 	plan();
@@ -655,5 +685,6 @@ int main(void)
 	progress();
 	machine();
 	bad_options();
+	engine();
 	return done();
 }

@@ -241,7 +241,7 @@ static void test_text(void)
 	struct result r = of(e, 4);
 	char *text = write_with(TEXT, &r);
 	has(text, "tare count: gzip -k 'a file'\n", "the command is shown, words with spaces quoted");
-	has(text, "102 ", "the mean is shown");
+	has(text, " 102.0  ", "the mean is shown");
 	has(text, "\u00b1 5.0", "a symmetric interval is its half-width");
 	has(text, "9.000 G \u2026 \u221e", "an interval without upper bound says so");
 	has(text, "99.99 %", "a counter that ran nearly always is not shown as always");
@@ -252,6 +252,30 @@ static void test_text(void)
 	has(text, "not counted: the machine has no PMU", "a row without a count says why");
 	char *first = strstr(text, "[1] a remark");
 	ok(first && !strstr(first + strlen("[1] a remark"), "a remark"), "a remark on two rows is printed once");
+	free(text);
+
+	/* 507,029,123 ± 2,474,000 ns; 2,244,000 ± 2,300 bytes; 1.4, 0 … 4.6 */
+	double time[] = { 507029123 }, memory[] = { 2244000 }, moves[] = { 1.4 };
+	struct estimate digits[] = {
+		counted("task-clock", "ns", time, 1),
+		counted("peak-memory", "bytes", memory, 1),
+		counted("cpu-migrations", "migrations", moves, 1),
+	};
+	double half_widths[] = { 2474000, 2300, 3.2 };
+	for (size_t i = 0; i < 3; i++) {
+		digits[i].has_interval = true;
+		digits[i].low = digits[i].value - half_widths[i];
+		digits[i].high = digits[i].value + half_widths[i];
+	}
+	digits[2].low = 0;
+	digits[2].n_runs = 5;
+	double several[] = { 0, 0, 1, 1, 5 };
+	digits[2].runs = several;
+	struct result precise = of(digits, 3);
+	text = write_with(TEXT, &precise);
+	has(text, "507.0 ms      \u00b1 2.5", "a time has no more digits than its interval makes meaningful");
+	has(text, "2.1400 MiB  \u00b1 0.0022", "and no fewer");
+	has(text, "0 \u2026 4.6", "an interval of small numbers is shown in full, with the value's digits");
 	free(text);
 
 	e[1].trust = TRUST_UNVERIFIED;

@@ -1,0 +1,262 @@
+/* Adding events: each is tried, then opened where the scope wants it.
+ *
+ * THREAD: into the newest group if the kernel takes it there and the group then really runs, else as the leader of a
+ * new group. The kernel accepts groups that never get on the PMU (perf_event_open(2): a counter can be held by
+ * others), so that acceptance alone proves nothing.
+ *
+ * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the list is
+ * walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until the threads
+ * before and after are the same. */
+#include "api/counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backend/perf/counter.h"
+#include "backend/perf/failure.h"
+#include "backend/perf/state.h"
+#include "backend/perf/stimulus.h"
+#include "backend/perf/targets.h"
+
+enum { SCANS_MOST = 100 };
+
+void counters_cut(struct tare_counters *c, size_t count)
+{
+	while (c->groups.count && c->groups.items[c->groups.count - 1].first >= count)
+		c->groups.count--;
+	if (c->groups.count) {
+		struct group *last = &c->groups.items[c->groups.count - 1];
+		if (last->first + last->n > count)
+			last->n = count - last->first;
+	}
+	while (c->events.count > count) {
+		struct counted_event *event = &c->events.items[--c->events.count];
+		for (size_t i = 0; i < event->n_fds; i++)
+			close(event->fds[i]);
+		free(event->fds);
+	}
+}
+
+static bool refused(struct tare_counters *c, const struct answer *answer, const struct event *event, pid_t task,
+		    int os_errno, struct error *err)
+{
+	const struct attempt attempt = { .action = COUNTER_OPEN,
+					 .event = event->label,
+					 .how = answer->how,
+					 .levels = answer->levels,
+					 .type = answer->encoding.type,
+					 .task = task,
+					 .cpu = COUNTER_ANY_CPU,
+					 .threads_only = c->scope == TARE_PROCESS,
+					 .counters = c->events.count + 1 };
+	return failure_explain(os_errno, &attempt, machine_state(c->perf), err);
+}
+
+/* ---- a thread ---- */
+
+/* Does the group run when it is started? Nothing else of this set does now. */
+static bool group_runs(int leader, size_t n)
+{
+	uint64_t before[3 + TARE_EVENTS_MOST], after[3 + TARE_EVENTS_MOST];
+	ssize_t bytes = (ssize_t)((3 + n) * sizeof *before);
+	bool known = read(leader, before, sizeof before) == bytes &&
+		     ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0;
+	stimulus_loop(1000);
+	ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	known = known && read(leader, after, sizeof after) == bytes;
+	return known && after[2] > before[2];
+}
+
+static bool open_for_thread(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
+			    struct error *err)
+{
+	struct counter_request request = { .encoding = &answer->encoding,
+					   .levels = answer->levels,
+					   .heirs = HEIRS_NONE,
+					   .grouped = true,
+					   .leader = -1 };
+	event->fds = malloc(sizeof *event->fds);
+	if (!event->fds)
+		return error_no_memory(err);
+	struct group *last = c->groups.count ? &c->groups.items[c->groups.count - 1] : NULL;
+	if (last) {
+		request.leader = last->fd;
+		event->fds[0] = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+		if (event->fds[0] >= 0 && group_runs(last->fd, last->n + 1)) {
+			event->n_fds = 1;
+			last->n++;
+			return true;
+		}
+		if (event->fds[0] >= 0)
+			close(event->fds[0]);
+		request.leader = -1;
+	}
+	event->fds[0] = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+	if (event->fds[0] < 0)
+		return refused(c, answer, &event->event, 0, errno, err);
+	event->n_fds = 1;
+	if (!vec_push(&c->groups, ((struct group){ event->fds[0], c->events.count, 1 })))
+		return error_no_memory(err);
+	return true;
+}
+
+/* ---- a process ---- */
+
+static bool same_threads(const struct places *a, const struct places *b)
+{
+	/* equal sizes and a ⊆ b: no thread is listed twice */
+	if (a->list.count != b->list.count)
+		return false;
+	for (size_t i = 0; i < a->list.count; i++) {
+		size_t j = 0;
+		while (j < b->list.count && b->list.items[j].task != a->list.items[i].task)
+			j++;
+		if (j == b->list.count)
+			return false;
+	}
+	return true;
+}
+
+static void close_all(struct counted_event *event)
+{
+	for (size_t i = 0; i < event->n_fds; i++)
+		close(event->fds[i]);
+	event->n_fds = 0;
+}
+
+/* One counter for each listed thread; a thread that has ended meanwhile counts nothing. */
+static bool open_listed(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
+			const struct places *threads, struct error *err)
+{
+	struct counter_request request = { .encoding = &answer->encoding,
+					   .levels = answer->levels,
+					   .heirs = HEIRS_THREADS };
+	int *fds = realloc(event->fds, threads->list.count * sizeof *fds);
+	if (!fds)
+		return error_no_memory(err);
+	event->fds = fds;
+	for (size_t i = 0; i < threads->list.count; i++) {
+		pid_t thread = threads->list.items[i].task;
+		int fd = counter_open(&request, thread, COUNTER_ANY_CPU);
+		if (fd >= 0)
+			event->fds[event->n_fds++] = fd;
+		else if (errno != ESRCH)
+			return refused(c, answer, &event->event, thread, errno, err);
+	}
+	return true;
+}
+
+static bool open_for_process(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
+			     struct error *err)
+{
+	const struct target self = { .kind = TARGET_PROCESSES, .pids = &c->process, .n_pids = 1 };
+	for (unsigned scan = 0; scan < SCANS_MOST; scan++) {
+		struct places before, after;
+		if (!places_find(&before, &self, err))
+			return false;
+		bool done = open_listed(c, answer, event, &before, err);
+		if (!done || !places_find(&after, &self, err)) {
+			places_free(&before);
+			return false;
+		}
+		bool same = same_threads(&before, &after);
+		places_free(&before);
+		places_free(&after);
+		if (same)
+			return true;
+		close_all(event);
+	}
+	error_set(err, ERROR_BUSY, "cannot count all threads: they start and end faster than they are found");
+	return error_hint(err, "add the events before the threads are started");
+}
+
+/* ---- both ---- */
+
+static bool add_one(struct tare_counters *c, const struct event *event, struct error *err)
+{
+	struct counted_event added = { .event = *event,
+				       .unit = event->definition ? event->definition->unit : "events" };
+	if (c->events.count >= TARE_EVENTS_MOST) {
+		error_set(err, ERROR_LIMIT, "a set has at most %d events; '%s' is one more", TARE_EVENTS_MOST,
+			  event->label);
+		return error_hint(err, "open another set");
+	}
+	const struct answer *answer = answer_find(c->perf, event);
+	if (!answer)
+		return error_no_memory(err);
+	const struct availability *a = &answer->availability;
+	if (a->state != READING_COUNTED) {
+		error_set(err, a->state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED, "cannot count '%s': %s",
+			  event->label, a->why);
+		return error_hint(err, "%s", a->remedy);
+	}
+	if (answer->cpus_only)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "cannot count '%s': it is counted for a CPU, not for a thread or process",
+				 event->label);
+	added.source = a->source;
+	added.scale = answer->encoding.scale;
+	bool opened = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, err)
+					      : open_for_process(c, answer, &added, err);
+	if (opened && vec_push(&c->events, added))
+		return true;
+	if (opened)
+		error_no_memory(err);
+	close_all(&added);
+	free(added.fds);
+	return false;
+}
+
+/* The trials have counted in events that were there before: their bases take it. */
+static bool leave_out_trials(struct tare_counters *c, size_t had, const struct raw *before, struct error *err)
+{
+	struct raw now[TARE_EVENTS_MOST];
+	if (!counters_read_raw(c, now))
+		return error_set_errno(err, ERROR_IO, errno, "cannot read the counters");
+	for (size_t i = 0; i < c->events.count; i++) {
+		struct raw *base = &c->events.items[i].base;
+		const struct raw *from = i < had ? &before[i] : base; /* a new one's base is 0 */
+		*base = (struct raw){ base->count + now[i].count - from->count,
+				      base->enabled_ns + now[i].enabled_ns - from->enabled_ns,
+				      base->running_ns + now[i].running_ns - from->running_ns };
+	}
+	return true;
+}
+
+bool tare_add(struct tare_counters *c, const char *events, struct tare_error *error)
+{
+	struct error inner = { 0 };
+	struct event *list = NULL;
+	size_t n = 0, had = c->events.count;
+	struct raw before[TARE_EVENTS_MOST];
+
+	if (!counters_here(c, error))
+		return false;
+	if (c->started)
+		return api_fail_text(error, TARE_ERROR_USAGE, "events cannot be added to a set that is started",
+				     "stop it before, or open another set");
+	if (!events || !*events)
+		return api_fail_text(error, TARE_ERROR_USAGE, "no event is named", "");
+	if (c->scope == TARE_THREAD && c->thread != gettid())
+		return api_fail_text(error, TARE_ERROR_USAGE, "another thread opened the set",
+				     "let it add the events, or open a set in this thread");
+	if (!counters_read_raw(c, before))
+		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
+	bool done = event_parse_list(c->table, events, &list, &n, &inner);
+	for (size_t i = 0; done && i < n; i++)
+		done = add_one(c, &list[i], &inner);
+	if (!done)
+		counters_cut(c, had);
+	struct error unread = { 0 };
+	if (!leave_out_trials(c, had, before, &unread) && done) {
+		inner = unread;
+		counters_cut(c, had);
+		done = false;
+	}
+	free(list);
+	return done || api_fail(error, &inner);
+}

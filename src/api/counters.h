@@ -1,0 +1,73 @@
+/* What a set of counters is inside libtare.
+ *
+ *     struct tare_counters ──► events[] ──► one counter of the kernel (THREAD), or one for each thread (PROCESS)
+ *                          └─► groups[]     THREAD: events[first … first+n-1] share one read(2)
+ *
+ * 1. A kernel counter only ever grows. A reading is what it gives less what it gave at the last reset (`base`).
+ * 2. THREAD: every event is in one group, groups are in order of the events and not empty.
+ *    PROCESS: no groups, because the kernel does not read groups of inherited counters (perf_event_open(2), inherit).
+ * 3. Between open.c and here nothing is counted but when `started`, the trials of tare_add() apart; those are in
+ *    `base`. */
+#ifndef TARE_API_COUNTERS_H
+#define TARE_API_COUNTERS_H
+
+#include <sys/types.h>
+
+#include "backend/backend.h"
+#include "base/vec.h"
+#include "event/event.h"
+#include "tare.h"
+
+/* The sum of an event's counters, as the kernel gives it. */
+struct raw {
+	uint64_t count, enabled_ns, running_ns;
+};
+
+struct counted_event {
+	struct event event; /* strings live in the table */
+	const char *unit;   /* borrowed from the table, or static */
+	enum source source;
+	double scale;       /* counts × scale = value in the unit */
+	int *fds;           /* THREAD: one; PROCESS: one for each thread there was */
+	size_t n_fds;
+	struct raw base;
+};
+
+struct group {
+	int fd; /* the leader's, which is the first event's */
+	size_t first, n;
+};
+
+/* A page that is zero in a forked child (madvise(2), MADV_WIPEONFORK): tells a set from a copy of it without a system
+ * call. */
+struct guard {
+	unsigned alive;
+};
+
+struct tare_counters {
+	enum tare_scope scope;
+	bool started;
+	pid_t process;       /* that opened the set */
+	pid_t thread;
+	struct guard *guard; /* NULL where the kernel has no MADV_WIPEONFORK (before Linux 4.14) */
+	VEC(struct counted_event) events;
+	VEC(struct group) groups;
+	struct event_table *table;
+	struct backend *perf; /* what it found out about events and the machine */
+};
+
+/* add.c: removes the events from `count` on. */
+void counters_cut(struct tare_counters *c, size_t count);
+
+/* read.c: raw[events.count]. False with errno; 0 as errno means that the kernel put a counter into its error state. */
+bool counters_read_raw(const struct tare_counters *c, struct raw *raw);
+
+/* fail.c: copies an inner error to the caller's; false. */
+bool api_fail(struct tare_error *out, const struct error *inner);
+bool api_fail_text(struct tare_error *out, enum tare_error_code code, const char *text, const char *hint);
+bool api_fail_errno(struct tare_error *out, enum tare_error_code code, int os_errno, const char *text);
+
+/* open.c: false with the error when c is a copy in a forked child. */
+bool counters_here(const struct tare_counters *c, struct tare_error *error);
+
+#endif

@@ -1,0 +1,178 @@
+/* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, and subtractions.
+ *
+ * A place is left in read_group() for reading from user space (issue 5: rdpmc, and the PMU's registers on arm64). */
+#include "api/counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backend/perf/counter.h"
+
+/* What a group's read(2) gives (perf_event_open(2), "Reading results"). */
+struct group_values {
+	uint64_t n, enabled_ns, running_ns, counts[TARE_EVENTS_MOST];
+};
+
+static bool read_group(const struct group *group, struct raw *raw)
+{
+	struct group_values values;
+	size_t bytes = offsetof(struct group_values, counts) + group->n * sizeof *values.counts;
+	ssize_t got;
+	while ((got = read(group->fd, &values, bytes)) < 0 && errno == EINTR)
+		;
+	if (got != (ssize_t)bytes) {
+		if (got >= 0)
+			errno = 0;
+		return false;
+	}
+	for (size_t i = 0; i < group->n; i++)
+		raw[group->first + i] = (struct raw){ values.counts[i], values.enabled_ns, values.running_ns };
+	return true;
+}
+
+static bool read_all_threads(const struct counted_event *event, struct raw *sum)
+{
+	*sum = (struct raw){ 0 };
+	for (size_t i = 0; i < event->n_fds; i++) {
+		struct counter_values one;
+		if (!counter_read(event->fds[i], &one))
+			return false;
+		sum->count += one.count;
+		sum->enabled_ns += one.enabled_ns;
+		sum->running_ns += one.running_ns;
+	}
+	return true;
+}
+
+bool counters_read_raw(const struct tare_counters *c, struct raw *raw)
+{
+	for (size_t g = 0; g < c->groups.count; g++)
+		if (!read_group(&c->groups.items[g], raw))
+			return false;
+	for (size_t i = 0; c->scope == TARE_PROCESS && i < c->events.count; i++)
+		if (!read_all_threads(&c->events.items[i], &raw[i]))
+			return false;
+	return true;
+}
+
+/* count, of which a part of the time was counted, if any. */
+static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns)
+{
+	if (running_ns >= enabled_ns)
+		return TARE_COUNTED;
+	return running_ns ? TARE_PARTLY : TARE_NOT_COUNTED;
+}
+
+static bool failed_to_read(struct tare_error *error)
+{
+	if (errno)
+		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
+	return api_fail_text(error, TARE_ERROR_IO, "the kernel has given the counters up", "");
+}
+
+static bool ready(const struct tare_counters *c, struct tare_error *error)
+{
+	if (!c->events.count)
+		return api_fail_text(error, TARE_ERROR_USAGE, "the set has no events", "add one with tare_add()");
+	return counters_here(c, error);
+}
+
+static uint64_t in_unit(uint64_t count, double scale)
+{
+	return scale == 1 ? count : (uint64_t)((double)count * scale + 0.5);
+}
+
+bool tare_read(const struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
+{
+	struct raw raw[TARE_EVENTS_MOST];
+	if (!ready(c, error))
+		return false;
+	if (!counters_read_raw(c, raw))
+		return failed_to_read(error);
+	for (size_t i = 0; i < c->events.count; i++) {
+		const struct counted_event *event = &c->events.items[i];
+		uint64_t enabled_ns = raw[i].enabled_ns - event->base.enabled_ns,
+			 running_ns = raw[i].running_ns - event->base.running_ns;
+		readings[i] = (struct tare_reading){ .count = in_unit(raw[i].count - event->base.count, event->scale),
+						     .enabled_ns = enabled_ns,
+						     .running_ns = running_ns,
+						     .state = state_of(enabled_ns, running_ns) };
+	}
+	return true;
+}
+
+bool tare_reset(struct tare_counters *c, struct tare_error *error)
+{
+	struct raw raw[TARE_EVENTS_MOST];
+	if (!ready(c, error))
+		return false;
+	if (!counters_read_raw(c, raw))
+		return failed_to_read(error);
+	for (size_t i = 0; i < c->events.count; i++)
+		c->events.items[i].base = raw[i];
+	return true;
+}
+
+/* request: PERF_EVENT_IOC_ENABLE or …_DISABLE, of everything. */
+static bool tell_all(const struct tare_counters *c, unsigned long request)
+{
+	for (size_t g = 0; g < c->groups.count; g++)
+		if (ioctl(c->groups.items[g].fd, request, PERF_IOC_FLAG_GROUP) != 0)
+			return false;
+	for (size_t i = 0; c->scope == TARE_PROCESS && i < c->events.count; i++)
+		for (size_t j = 0; j < c->events.items[i].n_fds; j++)
+			if (ioctl(c->events.items[i].fds[j], request, 0) != 0)
+				return false;
+	return true;
+}
+
+bool tare_start(struct tare_counters *c, struct tare_error *error)
+{
+	if (!ready(c, error))
+		return false;
+	if (c->started)
+		return true;
+	if (!tell_all(c, PERF_EVENT_IOC_ENABLE)) {
+		int reason = errno;
+		tell_all(c, PERF_EVENT_IOC_DISABLE);
+		return api_fail_errno(error, TARE_ERROR_SYSTEM, reason, "cannot start the counters");
+	}
+	c->started = true;
+	return true;
+}
+
+bool tare_stop(struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
+{
+	if (!ready(c, error))
+		return false;
+	if (c->started && !tell_all(c, PERF_EVENT_IOC_DISABLE))
+		return api_fail_errno(error, TARE_ERROR_SYSTEM, errno, "cannot stop the counters");
+	c->started = false;
+	return !readings || tare_read(c, readings, error);
+}
+
+void tare_difference(const struct tare_reading *before, const struct tare_reading *after, size_t n,
+		     struct tare_reading *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t enabled_ns = after[i].enabled_ns - before[i].enabled_ns,
+			 running_ns = after[i].running_ns - before[i].running_ns;
+		out[i] = (struct tare_reading){ .count = after[i].count - before[i].count,
+						.enabled_ns = enabled_ns,
+						.running_ns = running_ns,
+						.state = state_of(enabled_ns, running_ns) };
+	}
+}
+
+bool tare_scaled(const struct tare_reading *reading, double *value)
+{
+	if (reading->state == TARE_NOT_COUNTED)
+		return false;
+	*value = (double)reading->count;
+	if (reading->state == TARE_PARTLY)
+		*value *= (double)reading->enabled_ns / (double)reading->running_ns;
+	return true;
+}

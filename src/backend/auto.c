@@ -1,0 +1,282 @@
+#include "backend/auto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* The members of `auto`, best first: a hardware counter disturbs least. */
+static const char *const preference[] = { "perf", "exact" };
+
+enum { MEMBERS_MOST = 8 };
+
+struct backend {
+	struct backend_member members[MEMBERS_MOST];
+	size_t n;
+};
+
+struct counting {
+	const struct backend_member *member; /* who counts this execution */
+	struct counting *inner;
+	size_t *place;  /* of each inner event among the n asked for */
+	size_t n_inner;
+	size_t n;
+	bool *left_out; /* n */
+	const char *why; /* of those left out */
+};
+
+enum { NOBODY = (size_t)-1 };
+
+/* The member that counts an event, and how; NOBODY with the most telling answer. */
+static size_t member_of(struct backend *b, const struct event *event, struct availability *out)
+{
+	struct availability first = { .state = READING_UNSUPPORTED };
+	bool answered = false;
+	for (size_t i = 0; i < b->n; i++) {
+		b->members[i].operations->available(b->members[i].backend, event, out);
+		if (out->state == READING_COUNTED)
+			return i;
+		/* what could be had with more rights is worth more to know than what is not there */
+		if (!answered || (first.state == READING_UNSUPPORTED && out->state == READING_DENIED))
+			first = *out;
+		answered = true;
+	}
+	*out = first;
+	return NOBODY;
+}
+
+bool backend_auto_join(const struct backend_member *members, size_t n, struct backend **out, struct error *err)
+{
+	*out = NULL;
+	if (n < 1 || n > MEMBERS_MOST)
+		return error_set(err, ERROR_UNSUPPORTED, "no backend works here");
+	struct backend *b = calloc(1, sizeof *b);
+	if (!b)
+		return error_no_memory(err);
+	memcpy(b->members, members, n * sizeof *members);
+	b->n = n;
+	*out = b;
+	return true;
+}
+
+static void auto_close(struct backend *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->n; i++)
+		b->members[i].operations->close(b->members[i].backend);
+	free(b);
+}
+
+static bool auto_open(const char *argument, struct backend **out, struct error *err)
+{
+	struct backend_member members[MEMBERS_MOST];
+	size_t n = 0;
+	*out = NULL;
+	if (argument)
+		return error_set(err, ERROR_USAGE, "backend 'auto' takes no argument, but got '%s'", argument);
+	for (size_t i = 0; i < sizeof preference / sizeof *preference; i++) {
+		const char *none;
+		const struct backend_operations *operations = backend_by_name(preference[i], &none, NULL);
+		if (operations && operations->open(NULL, &members[n].backend, err))
+			members[n++].operations = operations;
+	}
+	if (n == 0)
+		return false; /* with the last member's reason */
+	if (backend_auto_join(members, n, out, err))
+		return true;
+	while (n--)
+		members[n].operations->close(members[n].backend);
+	return false;
+}
+
+static void auto_available(struct backend *b, const struct event *event, struct availability *out)
+{
+	member_of(b, event, out);
+}
+
+static bool auto_fits(struct backend *b, const struct event *const *events, size_t n)
+{
+	struct availability answer;
+	size_t member = n ? member_of(b, events[0], &answer) : NOBODY;
+	if (member == NOBODY)
+		return n == 0;
+	for (size_t i = 1; i < n; i++)
+		if (member_of(b, events[i], &answer) != member)
+			return false;
+	return b->members[member].operations->fits(b->members[member].backend, events, n);
+}
+
+static bool auto_native(struct backend *b, const struct event *const *events, size_t n)
+{
+	struct availability answer;
+	for (size_t i = 0; i < n; i++) {
+		size_t member = member_of(b, events[i], &answer);
+		if (member == NOBODY)
+			continue;
+		const struct backend_member *m = &b->members[member];
+		if (m->operations->native && !m->operations->native(m->backend, &events[i], 1))
+			return false;
+	}
+	return true;
+}
+
+/* Who counts an execution of these events, see 3 in the header. members[n] gets each event's. */
+static size_t choose(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
+                     size_t *members)
+{
+	size_t engine = NOBODY, hardware = NOBODY;
+	for (size_t i = 0; i < n; i++) {
+		struct availability answer;
+		members[i] = member_of(b, events[i], &answer);
+		if (members[i] == NOBODY)
+			continue;
+		if (hardware == NOBODY && answer.source == SOURCE_HW)
+			hardware = members[i];
+		if (engine == NOBODY && b->members[members[i]].operations->starts_only)
+			engine = members[i];
+	}
+	if (hardware != NOBODY)
+		return hardware;
+	if (engine != NOBODY && target->kind == TARGET_COMMAND)
+		return engine;
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->members[i].operations->starts_only || target->kind == TARGET_COMMAND)
+			return i;
+	return 0;
+}
+
+static const char *reason(const struct backend_member *chosen, const struct target *target)
+{
+	if (chosen->operations->starts_only)
+		return "the program ran under the engine, which takes part in this count; --several-runs, or -r 2, counts it "
+		       "in a run of its own";
+	if (target->kind != TARGET_COMMAND)
+		return "only the engine can count it here, and it counts programs that it starts, only";
+	return "only the engine can count it here, and it would disturb the hardware counters of this run; "
+	       "--several-runs counts both, --on exact this one";
+}
+
+static void auto_end(struct counting *c)
+{
+	if (!c)
+		return;
+	if (c->inner)
+		c->member->operations->end(c->inner);
+	free(c->place);
+	free(c->left_out);
+	free(c);
+}
+
+static bool auto_prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
+                         struct counting **out, struct error *err)
+{
+	struct counting *c = calloc(1, sizeof *c);
+	size_t *members = calloc(n + 1, sizeof *members);
+	const struct event **own = calloc(n + 1, sizeof *own);
+	bool done = false;
+	*out = NULL;
+	if (!c || !members || !own || !(c->place = calloc(n + 1, sizeof *c->place)) ||
+	    !(c->left_out = calloc(n + 1, sizeof *c->left_out))) {
+		error_no_memory(err);
+		goto out;
+	}
+	size_t chosen = choose(b, target, events, n, members);
+	c->member = &b->members[chosen];
+	c->n = n;
+	c->why = reason(c->member, target);
+	for (size_t i = 0; i < n; i++) {
+		c->left_out[i] = members[i] != chosen;
+		if (c->left_out[i])
+			continue;
+		c->place[c->n_inner] = i;
+		own[c->n_inner++] = events[i];
+	}
+	done = c->member->operations->prepare(c->member->backend, target, own, c->n_inner, &c->inner, err);
+out:
+	free(members);
+	free(own);
+	if (done)
+		*out = c;
+	else
+		auto_end(c);
+	return done;
+}
+
+static pid_t auto_process(const struct counting *c)
+{
+	return c->member->operations->process(c->inner);
+}
+
+static bool auto_go(struct counting *c, struct error *err)
+{
+	return c->member->operations->go(c->inner, err);
+}
+
+/* One row of inner readings put to the places of their events. */
+static void spread(const struct counting *c, const struct reading *inner, const char *why, struct reading *row)
+{
+	for (size_t i = 0; i < c->n_inner; i++)
+		row[c->place[i]] = inner[i];
+	for (size_t i = 0; i < c->n; i++)
+		if (c->left_out[i])
+			row[i] = (struct reading){ .state = READING_FAILED,
+			                           .why = why,
+			                           .tid = c->n_inner ? inner[0].tid : 0,
+			                           .cpu = c->n_inner ? inner[0].cpu : -1 };
+}
+
+static bool auto_sample(struct counting *c, struct reading *readings, struct error *err)
+{
+	struct reading *inner = calloc(c->n_inner + 1, sizeof *inner);
+	if (!inner)
+		return error_no_memory(err);
+	bool done = c->member->operations->sample(c->inner, inner, err);
+	if (done)
+		spread(c, inner, c->why, readings);
+	free(inner);
+	return done;
+}
+
+static bool auto_stop(struct counting *c, struct run *run, struct error *err)
+{
+	if (!c->member->operations->stop(c->inner, run, err))
+		return false;
+	if (c->n_inner == c->n)
+		return true;
+	size_t rows = run->n_rows ? run->n_rows : 1;
+	struct reading *inner = run->readings;
+	struct reading *all = arena_alloc(&run->arena, rows * c->n * sizeof *all);
+	if (!all)
+		return error_no_memory(err);
+	for (size_t row = 0; row < rows; row++)
+		spread(c, inner + row * c->n_inner, c->why, all + row * c->n);
+	run->readings = all;
+	run->n_events = c->n;
+	run->n_rows = rows;
+	return true;
+}
+
+/* The members are asked themselves. */
+static void auto_diagnose(struct backend *b, struct finding *findings, size_t most, size_t *count)
+{
+	(void)b, (void)findings, (void)most, (void)count;
+}
+
+const struct backend_operations backend_auto = {
+	.name = "auto",
+	.summary = "each event by the best of the others that counts it here",
+	.open = auto_open,
+	.close = auto_close,
+	.available = auto_available,
+	.fits = auto_fits,
+	.native = auto_native,
+	.prepare = auto_prepare,
+	.process = auto_process,
+	.go = auto_go,
+	.sample = auto_sample,
+	.stop = auto_stop,
+	.end = auto_end,
+	.diagnose = auto_diagnose,
+};

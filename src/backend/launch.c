@@ -1,0 +1,322 @@
+/* Starting a program and holding it just before its exec.
+ *
+ *     launch_hold: find the program ──► fork ──► streams, signals ──► wait for a byte
+ *     launch_go:   send the byte ──► execve ──► end-of-file on failed_fd (or the errno that it failed with)
+ *
+ * 1. The child's last act before execve(2) is to receive the byte: counters that are enabled by the exec count
+ *    nothing of tare.
+ * 2. The control descriptors are close-on-exec and never 0, 1 or 2: the program sees the descriptors that tare was
+ *    started with, and no other.
+ * 3. Every signal is blocked from before the fork until the child has put tare's handlers away: a signal meant for
+ *    the program ends it as it would without tare, and never runs tare's handler in the child.
+ *
+ * The search of PATH is that of execvp(3) and env(1): in the PATH that the program will have. */
+#include "backend/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What the child says when it could not execute. */
+struct failure {
+	int os_errno;
+	int stream; /* the stream that could not be moved; -1: the exec itself */
+};
+
+/* ---- finding the program ---- */
+
+static const char *environment_value(char *const *environment, const char *name)
+{
+	size_t length = strlen(name);
+	for (; *environment; environment++)
+		if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+			return *environment + length + 1;
+	return NULL;
+}
+
+/* 0, or why this path cannot be executed. */
+static int executable(const char *path)
+{
+	struct stat facts;
+	if (stat(path, &facts) != 0)
+		return errno;
+	if (S_ISDIR(facts.st_mode))
+		return EISDIR;
+	if (!S_ISREG(facts.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static bool cannot_execute(struct error *err, const char *name, int os_errno)
+{
+	switch (os_errno) {
+	case ENOENT:
+	case ENOTDIR:
+		return error_set_errno(err, ERROR_NOT_FOUND, os_errno, "cannot execute '%s'", name);
+	case EISDIR:
+		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
+		return error_hint(err, "name a program in it");
+	case EACCES:
+		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
+		return error_hint(err, "make it executable with chmod +x, or name its interpreter before it");
+	case ENOEXEC:
+		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
+		return error_hint(err, "it is no program of this machine, and a script without a '#!' line: if it is one "
+				       "for the shell, run it as: sh %.200s", name);
+	case ENOMEM:
+		return error_set_errno(err, ERROR_NO_MEMORY, os_errno, "cannot execute '%s'", name);
+	case E2BIG:
+		error_set_errno(err, ERROR_LIMIT, os_errno, "cannot execute '%s'", name);
+		return error_hint(err, "its arguments and environment are larger than the kernel takes");
+	default: return error_set_errno(err, ERROR_SYSTEM, os_errno, "cannot execute '%s'", name);
+	}
+}
+
+char *launch_find(const struct command *command, struct error *err)
+{
+	const char *name = command->argv[0];
+	char *const *environment = command->environment ? command->environment : environ;
+	char standard[256] = "/bin:/usr/bin";
+	int reason = ENOENT, why;
+	if (!name || !*name) {
+		error_set(err, ERROR_NOT_FOUND, "the program's name is empty");
+		return NULL;
+	}
+	if (strchr(name, '/')) {
+		char *path = (why = executable(name)) == 0 ? strdup(name) : NULL;
+		if (why)
+			cannot_execute(err, name, why);
+		else if (!path)
+			error_no_memory(err);
+		return path;
+	}
+	const char *search = environment_value(environment, "PATH");
+	if (!search) {
+		confstr(_CS_PATH, standard, sizeof standard);
+		search = standard;
+	}
+	char *path = malloc(strlen(search) + strlen(name) + 3);
+	if (!path) {
+		error_no_memory(err);
+		return NULL;
+	}
+	for (const char *at = search;; at++) {
+		size_t length = strcspn(at, ":");
+		/* an empty entry is the current directory */
+		memcpy(path, length ? at : ".", length ? length : 1);
+		size_t used = length ? length : 1;
+		path[used] = '/';
+		strcpy(path + used + 1, name);
+		why = executable(path);
+		if (why == 0)
+			return path;
+		/* one that is there but not executable is what to complain of, if no better one follows */
+		if (why == EACCES && reason == ENOENT)
+			reason = why;
+		at += length;
+		if (!*at)
+			break;
+	}
+	if (reason == ENOENT) {
+		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': not found in PATH", name);
+		if (executable(name) == 0)
+			error_hint(err, "there is one in this directory: ./%.200s", name);
+	} else {
+		cannot_execute(err, name, reason);
+	}
+	free(path);
+	return NULL;
+}
+
+/* ---- descriptors ---- */
+
+/* A pair of connected descriptors above 2, close-on-exec. A socket, because writing to a child that has died must be
+ * an error and no SIGPIPE. */
+static bool open_channel(int fds[2])
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return false;
+	bool done = true;
+	for (int i = 0; i < 2; i++) {
+		fds[i] = pair[i];
+		if (pair[i] > STDERR_FILENO)
+			continue;
+		fds[i] = fcntl(pair[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		int reason = errno;
+		close(pair[i]);
+		errno = reason;
+		done = done && fds[i] >= 0;
+	}
+	if (!done) {
+		int reason = errno;
+		for (int i = 0; i < 2; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+		errno = reason;
+	}
+	return done;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* ---- the child ---- */
+
+static void put_handlers_away(void)
+{
+	struct sigaction action;
+	for (int number = 1; number < NSIG; number++) {
+		if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN ||
+		    action.sa_handler == SIG_DFL)
+			continue;
+		action = (struct sigaction){ .sa_handler = SIG_DFL };
+		sigaction(number, &action, NULL);
+	}
+}
+
+/* Moves the command's streams to 0, 1 and 2. -1, or the stream that could not be moved (errno says why). */
+static int move_streams(const struct command *command)
+{
+	int from[3] = { command->stdin_fd, command->stdout_fd, command->stderr_fd };
+	/* a source below 3 that is not in its place would be overwritten before its turn */
+	for (int i = 0; i < 3; i++)
+		if (from[i] >= 0 && from[i] < 3 && from[i] != i)
+			if ((from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 3)) < 0)
+				return i;
+	for (int i = 0; i < 3; i++) {
+		if (from[i] < 0)
+			continue;
+		if (from[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(from[i], i) < 0)
+			return i;
+	}
+	return -1;
+}
+
+_Noreturn static void child(const char *path, const struct command *command, int go_fd, int failed_fd,
+			    const sigset_t *mask)
+{
+	char byte;
+	ssize_t got;
+	struct failure failure = { 0 };
+	put_handlers_away();
+	failure.stream = move_streams(command);
+	failure.os_errno = errno;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	while ((got = read(go_fd, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (got != 1)
+		_exit(126); /* tare is gone, or wants it no more */
+	if (failure.stream < 0) {
+		execve(path, command->argv, command->environment ? command->environment : environ);
+		failure.os_errno = errno;
+	}
+	while (write(failed_fd, &failure, sizeof failure) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* ---- the parent ---- */
+
+bool launch_hold(const struct command *command, struct launch *out, struct error *err)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	sigset_t all, mask;
+	bool done = false;
+
+	*out = (struct launch){ .go_fd = -1, .failed_fd = -1 };
+	char *path = launch_find(command, err);
+	if (!path)
+		return false;
+	if (!open_channel(go) || !open_channel(failed)) {
+		error_set_errno(err, errno == EMFILE || errno == ENFILE ? ERROR_LIMIT : ERROR_SYSTEM, errno,
+				"cannot start '%s'", command->argv[0]);
+		goto out;
+	}
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		close(failed[0]);
+		child(path, command, go[0], failed[1], &mask);
+	}
+	int reason = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (pid < 0) {
+		error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason, "cannot start '%s'",
+				command->argv[0]);
+		if (reason == EAGAIN)
+			error_hint(err, "the limit of processes is reached (ulimit -u, or the pids limit of a container)");
+		goto out;
+	}
+	*out = (struct launch){ .pid = pid, .go_fd = go[1], .failed_fd = failed[0] };
+	go[1] = failed[0] = -1;
+	done = true;
+out:
+	for (int i = 0; i < 2; i++) {
+		close_fd(&go[i]);
+		close_fd(&failed[i]);
+	}
+	free(path);
+	return done;
+}
+
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+bool launch_go(struct launch *launch, const struct command *command, struct error *err)
+{
+	struct failure failure;
+	ssize_t got;
+	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that waits
+	 * for it sees the signal */
+	while (send(launch->go_fd, "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+	close_fd(&launch->go_fd);
+	while ((got = read(launch->failed_fd, &failure, sizeof failure)) < 0 && errno == EINTR)
+		;
+	close_fd(&launch->failed_fd);
+	if (got != sizeof failure)
+		return true;
+
+	static const char *const streams[] = { "input", "output", "error" };
+	reap(launch->pid);
+	launch->pid = 0;
+	if (failure.stream >= 0)
+		return error_set_errno(err, ERROR_SYSTEM, failure.os_errno, "cannot give '%s' its standard %s",
+				       command->argv[0], streams[failure.stream]);
+	if (failure.os_errno == ENOENT) {
+		/* the file itself was found */
+		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': the interpreter that it asks for is not there",
+			  command->argv[0]);
+		return error_hint(err, "see its first line ('#!'), or for a binary the loader that 'file' names");
+	}
+	return cannot_execute(err, command->argv[0], failure.os_errno);
+}
+
+void launch_abandon(struct launch *launch)
+{
+	if (launch->go_fd >= 0 && launch->pid > 0) {
+		kill(launch->pid, SIGKILL);
+		reap(launch->pid);
+		launch->pid = 0;
+	}
+	close_fd(&launch->go_fd);
+	close_fd(&launch->failed_fd);
+}

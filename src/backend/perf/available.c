@@ -1,0 +1,205 @@
+/* Does an event work here? Its encodings are tried in order, each by counting something known, and the first that
+ * counts it is the event's from then on. What does not work says what was seen.
+ *
+ * 1. errno explains a refusal; it never makes a counter good.
+ * 2. Trials are made for events that are asked for only, once each. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/perf/counter.h"
+#include "backend/perf/pmu.h"
+#include "backend/perf/state.h"
+#include "backend/perf/trial.h"
+
+/* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled in
+ * and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time. */
+static bool ignores_levels(const struct event_encoding *encoding)
+{
+	return encoding->type == PERF_TYPE_SOFTWARE &&
+	       (encoding->config == PERF_COUNT_SW_CPU_CLOCK || encoding->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* They take place in the scheduler, whatever the program was doing. */
+static bool kernel_only(const struct event_encoding *encoding)
+{
+	return encoding->type == PERF_TYPE_SOFTWARE && (encoding->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+							encoding->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+							encoding->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static enum source source_of(const struct event_encoding *encoding, const char *pmu)
+{
+	if (encoding->type == PERF_TYPE_SOFTWARE || encoding->type == PERF_TYPE_TRACEPOINT ||
+	    strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0)
+		return SOURCE_OS;
+	return SOURCE_HW;
+}
+
+static void refuse(struct answer *answer, enum reading_state state, const char *why, const char *remedy)
+{
+	struct availability *out = &answer->availability;
+	out->state = state;
+	out->source = SOURCE_NONE;
+	snprintf(out->why, sizeof out->why, "%.255s", why);
+	snprintf(out->remedy, sizeof out->remedy, "%.255s", remedy);
+}
+
+static void explain_refusal(struct backend *backend, struct answer *answer, int os_errno, int cpu)
+{
+	struct attempt attempt = {
+		.action = COUNTER_OPEN,
+		.event = answer->label,
+		.how = answer->how,
+		.levels = answer->levels,
+		.type = answer->encoding.type,
+		.task = cpu < 0 ? COUNTER_SELF : COUNTER_ANY_TASK,
+		.cpu = cpu,
+		.counters = 1,
+	};
+	struct failure failure = failure_of(os_errno, &attempt, machine_state(backend));
+	refuse(answer, failure_state(failure.code), failure.why, failure.step);
+}
+
+static void explain_silence(struct answer *answer, const struct trial *trial, const struct stimulus *stimulus)
+{
+	char why[256];
+	if (trial->count)
+		snprintf(why, sizeof why, "it opens, but counted %" PRIu64 " for %s, which must give %" PRIu64 " or more",
+			 trial->count, stimulus->what, trial->least);
+	else
+		snprintf(why, sizeof why, "it opens, but counted nothing for %s, which must give %" PRIu64 " or more",
+			 stimulus->what, trial->least);
+	refuse(answer, READING_UNSUPPORTED, why, "");
+}
+
+/* One encoding, on tare's own thread, or on a CPU where it counts no threads. */
+static void try_encoding(struct backend *backend, const struct event *event, struct answer *answer)
+{
+	const struct event_encoding *encoding = &answer->encoding;
+	struct pmu pmu = { 0 };
+	int cpu = COUNTER_ANY_CPU;
+	if (answer->levels != (LEVEL_USER | LEVEL_KERNEL) && ignores_levels(encoding)) {
+		refuse(answer, READING_UNSUPPORTED, "the kernel's clock does not tell user time from kernel time",
+		       "ask for it without a level, or for user-time or system-time");
+		return;
+	}
+	if (answer->levels == LEVEL_USER && kernel_only(encoding)) {
+		refuse(answer, READING_UNSUPPORTED, "it takes place in the kernel, never at user level",
+		       "ask for it without ':u'");
+		return;
+	}
+	if (encoding->type >= PERF_TYPE_MAX && pmu_find(backend->machine.sysfs_root, encoding->type, &pmu) &&
+	    pmu.cpumask[0])
+		cpu = pmu_list_first(pmu.cpumask); /* it counts a package, and each of these CPUs stands for one */
+	const struct stimulus *stimulus = stimulus_find(event, encoding, pmu.name, answer->levels);
+	struct trial trial = trial_run(encoding, answer->levels, cpu, stimulus);
+	answer->cpus_only = cpu >= 0;
+	snprintf(answer->cpumask, sizeof answer->cpumask, "%s", pmu.cpumask[0] ? pmu.cpumask : pmu.cpus);
+	switch (trial.outcome) {
+	case TRIAL_WORKS:
+		answer->availability =
+		    (struct availability){ .state = READING_COUNTED, .source = source_of(encoding, pmu.name) };
+		break;
+	case TRIAL_REFUSED: explain_refusal(backend, answer, trial.os_errno, cpu); break;
+	case TRIAL_NEVER_RAN:
+		if (machine_state(backend)->watchdog)
+			refuse(answer, READING_NEVER_RAN, "it opens, but never gets a counter: the kernel's NMI watchdog "
+							  "holds one",
+			       "as root: sysctl kernel.nmi_watchdog=0");
+		else
+			refuse(answer, READING_NEVER_RAN, "it opens, but never gets a counter: all are taken",
+			       "end what else counts on this machine");
+		break;
+	case TRIAL_SILENT: explain_silence(answer, &trial, stimulus); break;
+	}
+}
+
+/* Of several encodings that do not work, which one's reason is the event's? The one that came farthest. */
+static int closeness(enum reading_state state)
+{
+	switch (state) {
+	case READING_COUNTED: return 4;
+	case READING_DENIED: return 3;
+	case READING_NEVER_RAN: return 2;
+	case READING_FAILED: return 1;
+	default: return 0;
+	}
+}
+
+static void try_all(struct backend *backend, const struct event *event, struct answer *answer)
+{
+	struct answer best = *answer;
+	bool tried = false;
+	refuse(&best, READING_UNSUPPORTED, "it has no encoding for the kernel's interface", "");
+	for (size_t i = 0;; i++) {
+		struct error reason = { 0 };
+		struct answer now = *answer;
+		if (!event_encode(event, &backend->machine, i, &now.encoding, &reason)) {
+			if (reason.code == ERROR_UNSUPPORTED && event->definition) {
+				if (!tried && i == 0)
+					refuse(&best, READING_UNSUPPORTED, reason.text, reason.hint);
+				continue;
+			}
+			/* a native name has one encoding: what is wrong with it is all there is to say. A row of the
+			 * table has come to its end */
+			if (!event->definition && !tried)
+				refuse(&best, READING_UNSUPPORTED, reason.text, reason.hint);
+			break;
+		}
+		snprintf(now.how, sizeof now.how, "%s", now.encoding.how ? now.encoding.how : "");
+		try_encoding(backend, event, &now);
+		if (!tried || closeness(now.availability.state) > closeness(best.availability.state))
+			best = now;
+		tried = true;
+		if (now.availability.state == READING_COUNTED)
+			break;
+	}
+	*answer = best;
+	answer->encoding.how = answer->how;
+}
+
+const struct answer *answer_find(struct backend *backend, const struct event *event)
+{
+	for (size_t i = 0; i < backend->answers.count; i++) {
+		struct answer *known = backend->answers.items[i];
+		if (known->levels == event->levels && strcmp(known->text, event->text) == 0)
+			return known;
+	}
+	struct answer *answer = calloc(1, sizeof *answer);
+	if (!answer)
+		return NULL;
+	answer->levels = event->levels;
+	answer->text = strdup(event->text);
+	answer->label = strdup(event->label);
+	if (!answer->text || !answer->label || !vec_push(&backend->answers, answer)) {
+		free(answer->text);
+		free(answer->label);
+		free(answer);
+		return NULL;
+	}
+	try_all(backend, event, answer);
+	return answer;
+}
+
+void answers_free(struct backend *backend)
+{
+	for (size_t i = 0; i < backend->answers.count; i++) {
+		free(backend->answers.items[i]->text);
+		free(backend->answers.items[i]->label);
+		free(backend->answers.items[i]);
+	}
+	vec_free(&backend->answers);
+}
+
+void perf_available(struct backend *backend, const struct event *event, struct availability *out)
+{
+	const struct answer *answer = answer_find(backend, event);
+	if (answer)
+		*out = answer->availability;
+	else
+		*out = (struct availability){ .state = READING_FAILED, .why = "out of memory" };
+}

@@ -1,0 +1,41 @@
+/* Which events can count at the same time? Those of the operating system always can; counters of hardware are few,
+ * some count some events only, and somebody else may hold one: only a trial can tell. */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "backend/perf/counter.h"
+#include "backend/perf/pmu.h"
+#include "backend/perf/state.h"
+#include "backend/perf/trial.h"
+
+/* No PMU that Linux knows has more; a request for thousands need not open thousands. */
+enum { COUNTERS_MOST = 256 };
+
+static bool never_short(const struct answer *answer)
+{
+	return answer->availability.source == SOURCE_OS;
+}
+
+bool perf_fits(struct backend *backend, const struct event *const *events, size_t n)
+{
+	struct counter_request *requests = malloc((n + 1) * sizeof *requests);
+	int *cpus = malloc((n + 1) * sizeof *cpus);
+	size_t scarce = 0;
+	bool fits = requests && cpus;
+	for (size_t i = 0; fits && i < n; i++) {
+		const struct answer *answer = answer_find(backend, events[i]);
+		if (!answer || answer->availability.state != READING_COUNTED) {
+			fits = false;
+		} else if (!never_short(answer)) {
+			requests[scarce] =
+			    (struct counter_request){ .encoding = &answer->encoding, .levels = answer->levels };
+			cpus[scarce++] = answer->cpus_only ? pmu_list_first(answer->cpumask) : COUNTER_ANY_CPU;
+		}
+	}
+	/* one that works, works alone */
+	if (fits && scarce > 1)
+		fits = scarce <= COUNTERS_MOST && trial_fits(requests, cpus, scarce);
+	free(requests);
+	free(cpus);
+	return fits;
+}

@@ -1,0 +1,354 @@
+/* The canonical events: rows of text (data/events/README.md has the format) as structs.
+ *
+ * 1. A text either becomes rows as a whole, or leaves the table as it was.
+ * 2. No two rows share a name of any kind, as long as the files do not repeat one: a later row wins. */
+#include "event/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/stanza.h"
+#include "base/str.h"
+
+extern const struct embedded_file event_files[];
+
+typedef VEC(const char *) text_list;
+
+/* What is wrong with the stanza, with the place. */
+static bool wrong(const char *source, unsigned line, struct error *err, const char *what, const char *subject)
+{
+	return error_set(err, ERROR_SYNTAX, "%s:%u: %s '%s'", source, line, what, subject);
+}
+
+/* The list as an array in the arena that ends with NULL. */
+static const char *const *keep_list(struct arena *arena, const text_list *list)
+{
+	const char **kept = arena_alloc(arena, (list->count + 1) * sizeof *kept);
+	if (kept && list->count)
+		memcpy(kept, list->items, list->count * sizeof *kept);
+	return (const char *const *)kept;
+}
+
+static bool is_word_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.';
+}
+
+/* Canonical names can stand in lists, formulas and file names. */
+static bool is_canonical_name(const char *name)
+{
+	if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z')) || strlen(name) > 100)
+		return false;
+	for (; *name; name++)
+		if (!is_word_character(*name))
+			return false;
+	return true;
+}
+
+/* Cuts the next word off *rest, words being separated by spaces and commas; NULL at the end. */
+static char *next_word(char **rest)
+{
+	char *start = *rest + strspn(*rest, " \t,");
+	if (!*start)
+		return NULL;
+	char *end = start + strcspn(start, " \t,");
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return start;
+}
+
+static bool read_kind(const char *text, enum event_kind *kind)
+{
+	static const char *const kinds[] = { "occurrence", "duration", "level" };
+	for (unsigned i = 0; i < 3; i++) {
+		if (strcmp(text, kinds[i]) == 0) {
+			*kind = (enum event_kind)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_counted_by(const char *word, unsigned *counted_by)
+{
+	static const char *const by[] = { "perf", "process", "exact", "model" };
+	for (unsigned i = 0; i < 4; i++) {
+		if (strcmp(word, by[i]) == 0) {
+			*counted_by |= 1u << i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_scope(const char *text)
+{
+	static const char *const scopes[] = { "hardware thread", "thread", "process", "core", "package", "system" };
+	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+		if (strcmp(text, scopes[i]) == 0)
+			return true;
+	return false;
+}
+
+/* "kind:rest" or "family,family:rest". */
+static bool is_encoding(const char *text)
+{
+	static const char *const prefixes[] = { "generic", "software", "sysfs", "intel", "amd", "armv8", "other" };
+	bool known = true;
+	while (known) {
+		size_t length = strcspn(text, ",:");
+		known = false;
+		for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+			known |= strlen(prefixes[i]) == length && strncmp(text, prefixes[i], length) == 0;
+		text += length;
+		if (*text != ',')
+			break;
+		text++;
+	}
+	return known && *text == ':' && text[1];
+}
+
+struct row_lists {
+	text_list aliases, papers, encodings;
+};
+
+static bool read_key(struct arena *arena, struct event_definition *row, struct row_lists *lists,
+		     const struct stanza_key *key, const char *source, struct error *err)
+{
+	const char *value = key->value;
+	if (!*value)
+		return wrong(source, key->line, err, "no value for", key->key);
+	const char **once = strcmp(key->key, "definition") == 0 ? &row->definition
+			    : strcmp(key->key, "unit") == 0	? &row->unit
+			    : strcmp(key->key, "scope") == 0	? &row->scope
+								: NULL;
+	if (once) {
+		if (*once)
+			return wrong(source, key->line, err, "given twice:", key->key);
+		if (once == &row->scope && !is_scope(value))
+			return wrong(source, key->line, err, "not a scope:", value);
+		*once = value;
+		return true;
+	}
+	if (strcmp(key->key, "kind") == 0)
+		return read_kind(value, &row->kind) ||
+		       wrong(source, key->line, err, "not occurrence, duration or level:", value);
+	if (strcmp(key->key, "default") == 0) {
+		row->in_default_set = strcmp(value, "yes") == 0;
+		return row->in_default_set || strcmp(value, "no") == 0 ||
+		       wrong(source, key->line, err, "not yes or no:", value);
+	}
+	if (strcmp(key->key, "paper") == 0)
+		return strchr(value, ':') ? vec_push(&lists->papers, value) || error_no_memory(err)
+					  : wrong(source, key->line, err, "not tool:name:", value);
+	if (strcmp(key->key, "encoding") == 0)
+		return is_encoding(value) ? vec_push(&lists->encodings, value) || error_no_memory(err)
+					  : wrong(source, key->line, err, "not a kind of encoding:", value);
+
+	/* the rest are lists of words */
+	char *words = arena_strdup(arena, value);
+	if (!words)
+		return error_no_memory(err);
+	for (const char *word; (word = next_word(&words));) {
+		if (strcmp(key->key, "counted_by") == 0) {
+			if (!read_counted_by(word, &row->counted_by))
+				return wrong(source, key->line, err, "not perf, process, exact or model:", word);
+		} else if (strcmp(key->key, "papi") == 0) {
+			word += strncmp(word, "PAPI_", 5) == 0 ? 5 : 0;
+			const char *full = arena_printf(arena, "PAPI_%s", word);
+			if (!full || !vec_push(&lists->aliases, full))
+				return error_no_memory(err);
+			if (!row->papi)
+				row->papi = full + 5;
+		} else if (strcmp(key->key, "alias") == 0) {
+			if (!is_canonical_name(word))
+				return wrong(source, key->line, err, "not a name:", word);
+			if (!vec_push(&lists->aliases, word))
+				return error_no_memory(err);
+		} else {
+			return wrong(source, key->line, err, "unknown key", key->key);
+		}
+	}
+	return true;
+}
+
+/* The row of one stanza, in the arena; NULL on failure. */
+static const struct event_definition *read_row(struct arena *arena, const struct stanza *stanza, const char *source,
+					       struct error *err)
+{
+	struct row_lists lists = { 0 };
+	const struct event_definition *done = NULL;
+	struct event_definition *row = arena_alloc(arena, sizeof *row);
+	if (!row) {
+		error_no_memory(err);
+		goto out;
+	}
+	row->name = stanza->name;
+	if (!is_canonical_name(row->name)) {
+		wrong(source, stanza->line, err, "not a name:", row->name);
+		goto out;
+	}
+	for (size_t i = 0; i < stanza->n_keys; i++)
+		if (!read_key(arena, row, &lists, &stanza->keys[i], source, err))
+			goto out;
+	const char *missing = !row->definition	 ? "definition"
+			      : !row->unit	 ? "unit"
+			      : !row->scope	 ? "scope"
+			      : !row->counted_by ? "counted_by"
+						 : NULL;
+	if (missing) {
+		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' has no %s", source, stanza->line, row->name, missing);
+		goto out;
+	}
+	if (((row->counted_by & COUNTED_BY_PERF) != 0) != (lists.encodings.count > 0)) {
+		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
+			  lists.encodings.count ? "has encodings and is not counted by perf"
+						: "is counted by perf and has no encoding");
+		goto out;
+	}
+	row->paper_names = keep_list(arena, &lists.papers);
+	row->encodings = keep_list(arena, &lists.encodings);
+	row->aliases = keep_list(arena, &lists.aliases);
+	if (!row->paper_names || !row->encodings || !row->aliases)
+		error_no_memory(err);
+	else
+		done = row;
+out:
+	vec_free(&lists.aliases);
+	vec_free(&lists.papers);
+	vec_free(&lists.encodings);
+	return done;
+}
+
+static size_t place_of(const struct event_table *table, const char *name)
+{
+	size_t i = 0;
+	while (i < table->rows.count && strcmp(table->rows.items[i]->name, name) != 0)
+		i++;
+	return i;
+}
+
+bool event_table_add(struct event_table *table, const char *text, size_t length, const char *source,
+		     struct error *err)
+{
+	VEC(const struct event_definition *) rows = { 0 };
+	struct stanza *stanzas;
+	size_t count;
+	bool done = stanza_parse(text, length, source, &table->arena, &stanzas, &count, err);
+	for (size_t i = 0; done && i < count; i++) {
+		const struct event_definition *row = read_row(&table->arena, &stanzas[i], source, err);
+		done = row && (vec_push(&rows, row) || error_no_memory(err));
+	}
+	/* room for all of them first, so that running out of memory adds none */
+	size_t before = table->rows.count;
+	for (size_t i = 0; done && i < rows.count; i++)
+		done = vec_push(&table->rows, rows.items[i]) || error_no_memory(err);
+	table->rows.count = before;
+	for (size_t i = 0; done && i < rows.count; i++) {
+		size_t place = place_of(table, rows.items[i]->name);
+		table->rows.items[place] = rows.items[i];
+		table->rows.count += place == table->rows.count;
+	}
+	vec_free(&rows);
+	return done;
+}
+
+struct event_table *event_table_new(struct error *err)
+{
+	struct event_table *table = calloc(1, sizeof *table);
+	if (!table) {
+		error_no_memory(err);
+		return NULL;
+	}
+	for (const struct embedded_file *file = event_files; file->name; file++) {
+		if (!event_table_add(table, file->text, file->length, file->name, err)) {
+			event_table_free(table);
+			return NULL;
+		}
+	}
+	return table;
+}
+
+void event_table_free(struct event_table *table)
+{
+	if (!table)
+		return;
+	vec_free(&table->rows);
+	arena_free(&table->arena);
+	free(table);
+}
+
+size_t event_table_count(const struct event_table *table)
+{
+	return table->rows.count;
+}
+
+const struct event_definition *event_table_at(const struct event_table *table, size_t index)
+{
+	return index < table->rows.count ? table->rows.items[index] : NULL;
+}
+
+const struct event_definition *event_table_find(const struct event_table *table, const char *name)
+{
+	return event_table_at(table, place_of(table, name));
+}
+
+static bool is_alias(const struct event_definition *row, const char *name)
+{
+	for (const char *const *alias = row->aliases; *alias; alias++)
+		if (strcmp(*alias, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_papi_name(const struct event_definition *row, const char *name)
+{
+	size_t skip = strncmp(name, "PAPI_", 5) == 0 ? 0 : 5;
+	for (const char *const *alias = row->aliases; *alias; alias++)
+		if (strncmp(*alias, "PAPI_", 5) == 0 && strcmp(*alias + skip, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_paper_name(const struct event_definition *row, const char *name)
+{
+	for (const char *const *paper = row->paper_names; *paper; paper++)
+		if (str_equal_nocase(*paper, name))
+			return true;
+	return false;
+}
+
+bool event_table_match(const struct event_table *table, const char *name, struct event_match *match)
+{
+	*match = (struct event_match){ .row = event_table_find(table, name), .naming = NAMED_CANONICAL };
+	for (size_t i = 0; !match->row && i < table->rows.count; i++) {
+		const struct event_definition *row = table->rows.items[i];
+		if (is_papi_name(row, name))
+			*match = (struct event_match){ row, NAMED_PAPI, false };
+		else if (is_alias(row, name))
+			*match = (struct event_match){ row, NAMED_CANONICAL, true };
+		else if (is_paper_name(row, name))
+			*match = (struct event_match){ row, NAMED_PAPER, false };
+	}
+	return match->row != NULL;
+}
+
+void event_table_nearest(const struct event_table *table, const char *name, struct nearest *found)
+{
+	/* names in capitals are PAPI's, and the papers' have their tool in front: no use to others */
+	bool capitals = name[strcspn(name, "abcdefghijklmnopqrstuvwxyz")] == '\0';
+	size_t skip = strncmp(name, "PAPI_", 5) == 0 ? 0 : 5;
+	for (size_t i = 0; i < table->rows.count; i++) {
+		const struct event_definition *row = table->rows.items[i];
+		nearest_consider(found, name, row->name);
+		for (const char *const *alias = row->aliases; *alias; alias++)
+			if (strncmp(*alias, "PAPI_", 5) != 0)
+				nearest_consider(found, name, *alias);
+			else if (capitals || skip == 0)
+				nearest_consider(found, name, *alias + skip);
+		for (const char *const *paper = row->paper_names; strchr(name, ':') && *paper; paper++)
+			nearest_consider(found, name, *paper);
+	}
+}

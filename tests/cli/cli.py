@@ -1,0 +1,141 @@
+"""What the tests of the command share: running it as a user does, and TAP.
+
+Each test is started with the path of the built tare as its only argument. Nothing here depends on how long
+something takes: what must happen first is waited for.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+TARE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "tare"
+TIME_OUT_S = 120
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/result.schema.json"),
+          encoding="utf-8") as _file:
+    SCHEMA = json.load(_file)
+
+_run = _failed = 0
+_folder = tempfile.mkdtemp(prefix="tare-cli-")
+os.chdir(_folder)
+
+
+class Done:
+    """How a command ended: code (negative: the signal that ended it), out, err."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"code {self.code}\nout: {self.out[-3000:]}\nerr: {self.err[-3000:]}"
+
+
+def environment(**changes):
+    """The tests' own environment: no colours, messages in English, and what is changed (None: removed)."""
+    env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC")
+    env.pop("NO_COLOR", None)
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = value
+    return env
+
+
+def tare(*arguments, stdin=b"", env=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more):
+    """Runs tare to its end; stdin is bytes, or a file."""
+    source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    done = subprocess.run([TARE, *arguments], stdout=stdout, stderr=stderr, env=env or environment(),
+                          timeout=TIME_OUT_S, **source, **more)
+    return Done(done.returncode, (done.stdout or b"").decode("utf-8", "surrogateescape"),
+                (done.stderr or b"").decode("utf-8", "surrogateescape"))
+
+
+def start(*arguments, **more):
+    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "env": environment(), **more}
+    return subprocess.Popen([TARE, *arguments], **more)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=TIME_OUT_S)
+    return Done(process.returncode, (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace"))
+
+
+def write(name, text, mode=0o644):
+    """A file in the test's folder; its path."""
+    with open(name, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    os.chmod(name, mode)
+    return os.path.join(_folder, name)
+
+
+def read(name):
+    with open(name, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def ok(holds, fact, seen=None):
+    global _run, _failed
+    _run += 1
+    print(f"{'' if holds else 'not '}ok {_run} - {fact}", flush=True)
+    if not holds:
+        _failed += 1
+        if seen is not None:
+            print("# seen: " + str(seen).replace("\n", "\n# "), flush=True)
+    return bool(holds)
+
+
+def equal(seen, expected, fact):
+    return ok(seen == expected, fact, f"{seen!r}\nexpected: {expected!r}")
+
+
+def has(text, part, fact):
+    """part is a text, or a compiled pattern."""
+    found = part.search(text) if isinstance(part, re.Pattern) else part in text
+    return ok(found, fact, f"{text}\nexpected in it: {part}")
+
+
+def has_not(text, part, fact):
+    found = part.search(text) if isinstance(part, re.Pattern) else part in text
+    return ok(not found, fact, f"{text}\nexpected not in it: {part}")
+
+
+def skip(reason, fact):
+    global _run
+    _run += 1
+    print(f"ok {_run} - {fact} # SKIP {reason}", flush=True)
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def parsed(text, fact):
+    """The result in text, checked against docs/result.schema.json."""
+    try:
+        result = json.loads(text, parse_constant=_no_constant)
+    except ValueError as error:
+        ok(False, f"{fact}: is JSON", f"{error}\n{text}")
+        return None
+    if jsonschema:
+        errors = [f"{list(error.absolute_path)}: {error.message}"
+                  for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(result)]
+        ok(not errors, f"{fact}: obeys the schema", "\n".join(errors) + "\n" + text)
+    else:
+        skip("python3-jsonschema is not installed", f"{fact}: obeys the schema")
+    return result
+
+
+def done():
+    os.chdir("/")
+    shutil.rmtree(_folder, ignore_errors=True)
+    print(f"1..{_run}")
+    sys.exit(1 if _failed else 0)

@@ -1,0 +1,60 @@
+"""Help, version, lists and the doctor."""
+import json
+
+from cli import *
+
+equal(tare("--version").out, tare("version").out, "--version is version")
+ok(re.fullmatch(r"tare \d+\.\d+\.\d+\n", tare("--version").out), "the version is one line", tare("--version"))
+equal(tare("--help").out, tare("help").out, "--help is help")
+equal(tare("help", "count").out, tare("count", "--help").out, "'help count' is 'count --help'")
+overview = tare("help")
+ok(overview.code == 0 and overview.err == "", "help goes to standard output", overview)
+commands = re.findall(r"^  ([a-z]+) {2,}", overview.out, re.M)
+ok({"count", "list", "doctor", "help"} <= set(commands), "help lists the commands", overview)
+for command in commands:
+    text = tare(command, "--help").out if command != "version" else tare("help", command).out
+    ok("usage: tare" in text and max(map(len, text.splitlines())) <= 80,
+       f"help of '{command}' has its usage, and lines of at most 80 columns", text)
+text = tare("count", "--help").out
+for option in ("-e", "-r", "--warm-up", "--confidence", "--all-repetitions", "-m", "--on", "-o", "--program-output",
+               "--json", "--csv", "-v", "-p", "-a", "-C", "--per-thread", "--per-cpu", "--no-children",
+               "--several-runs", "-P", "-F", "--compat"):
+    ok(re.search(rf"^ +(-\w, )?{option}\b", text, re.M), f"count's help has {option}", text if option == "-e" else None)
+has(text, "exit status", "count's help tells the exit statuses")
+
+# ---- lists ----
+names = tare("list", "events", "--names").out.split()
+ok("instructions" in names and "page-faults" in names and len(set(names)) == len(names),
+   "event names are listed, each once", names)
+equal(tare("list", "--names").out.split(), names, "events are listed by default")
+text = tare("list", "events", "page-faults").out
+has(text, re.compile(r"^  page-faults +os  +[A-Z]", re.M), "page faults work everywhere")
+text = tare("list", "events", "fault", "minor", "--names").out
+has_not(text, "major", "words narrow the list")
+none = tare("list", "events", "no-such-word")
+ok(none.code == 0 and none.out == "" and "no events" in none.err, "no match is said", none)
+text = tare("list", "-v", "events", "page-faults").out
+has(text, re.compile(r"^ +counted by +software:page-faults$", re.M), "-v shows the encodings")
+equal(tare("list", "events", "page-faults", "-v").out, text, "options may follow the words")
+metrics = tare("list", "metrics", "--names").out.split()
+ok("ipc" in metrics, "metrics are listed", metrics)
+has(tare("list", "backends").out, re.compile(r"^  perf ", re.M), "backends are listed")
+has(tare("list", "machines").out, re.compile(r"^  host ", re.M), "the machine is listed")
+listing = json.loads(tare("list", "events", "--json").out)["events"]
+equal([row["event"] for row in listing], names, "the JSON has the same events")
+ok(all(row["works"] != bool(row["why"]) for row in listing), "what does not work says why", listing)
+
+# what the list says is what count does
+for row in listing:
+    if row["event"] in ("page-faults", "cycles", "task-clock", "instructions", "elapsed-time"):
+        seen = json.loads(tare("count", "--json", "-o", "-", "-e", row["event"], "true").out)["results"][0]
+        ok((seen["value"] is not None) == row["works"], f"'{row['event']}' is counted exactly if the list says so",
+           (row, seen))
+
+# ---- the doctor ----
+text = tare("doctor")
+ok(text.code == 0 and re.search(r"^  (works|partly|no) ", text.out, re.M), "the doctor has findings", text)
+equal(len(re.findall("The one step that would allow more", text.out)), 1, "the doctor names one step")
+ok(max(map(len, text.out.splitlines())) <= 80, "the doctor's lines have at most 80 columns", text)
+
+done()

@@ -1,0 +1,72 @@
+"""An interrupt ends the measurement, not the report."""
+import json
+import os
+import time
+
+from cli import *
+
+
+def wait_for(path):
+    """The program says by a file that it runs."""
+    for _ in range(TIME_OUT_S * 100):
+        if os.path.exists(path):
+            os.remove(path)
+            return True
+        time.sleep(0.01)
+    return False
+
+
+# Ctrl-C goes to the program and to tare; here only tare gets it, and passes it on
+run = start("count", "-e", "page-faults", "sh", "-c", "touch runs; exec sleep 1000")
+ok(wait_for("runs"), "the program runs")
+run.send_signal(signal.SIGINT)
+seen = finish(run)
+equal(seen.code, 130, "an interrupt of the only run: 128 + SIGINT")
+has(seen.err, re.compile(r"page-faults +[0-9]"), "what was counted so far is reported")
+has(seen.err, "interrupted", "as interrupted")
+
+run = start("count", "-r", "1000", "--warm-up", "0", "-e", "page-faults", "--json", "-o", "result.json", "sh", "-c",
+            "if [ -e twice ]; then touch runs; exec sleep 1000; elif [ -e once ]; then touch twice; else touch once; "
+            "fi")
+ok(wait_for("runs"), "the third repetition runs")
+run.send_signal(signal.SIGINT)
+seen = finish(run)
+result = json.loads(read("result.json"))
+ok(result["interrupted"] and result["repetitions"] == 1000, "interrupted repetitions are a result", result)
+equal(result["repetitions_done"], 2, "with those that were complete")
+equal(len(result["results"][0]["runs"]), 2, "and their values only")
+equal(seen.code, 130, "and the exit code of the interrupted program")
+
+run = start("count", "-e", "page-faults", "-o", "report", "sh", "-c",
+            "trap '' TERM; echo $$ > pid; touch runs; exec sleep 1000 > /dev/null 2>&1")
+ok(wait_for("runs"), "a program that ignores SIGTERM runs")
+run.send_signal(signal.SIGTERM)
+seen = finish(run)
+has(read("report"), re.compile(r"page-faults +[0-9]"), "SIGTERM reports what was counted even if the program goes on")
+pid = int(read("pid"))
+ok(os.path.exists(f"/proc/{pid}"), "which it does")
+os.kill(pid, signal.SIGKILL)
+
+run = start("count", "-e", "page-faults", "sh", "-c", "trap 'exit 9' INT; touch runs; while :; do sleep 0.01; done")
+ok(wait_for("runs"), "a program that handles SIGINT runs")
+run.send_signal(signal.SIGINT)
+equal(finish(run).code, 9, "a program that ends itself on SIGINT gives its own exit status")
+
+# attached: an interrupt is the normal end
+other = subprocess.Popen(["sleep", "1000"])
+run = start("count", "-e", "context-switches", "-p", str(other.pid), "--json", "-o", "-")
+time.sleep(0.3)
+run.send_signal(signal.SIGINT)
+seen = finish(run)
+ok(seen.code == 0 and json.loads(seen.out)["interrupted"] is False,
+   "an interrupt is the normal end of counting a process", seen)
+ok(other.poll() is None, "and the process lives on")
+other.kill()
+other.wait()
+
+other = subprocess.Popen(["sleep", "0.3"])
+seen = finish(start("count", "-e", "context-switches", "-p", str(other.pid)))
+ok(seen.code == 0 and f"process {other.pid}" in seen.err, "counting a process ends with it", seen)
+other.wait()
+
+done()

@@ -1,0 +1,54 @@
+/* Runs `tare count --json` for a test and gives the rows of its report. */
+#ifndef TARE_TESTS_VM_COUNTED_H
+#define TARE_TESTS_VM_COUNTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+/* Why counters cannot be tested on this machine, which is not the guest; NULL: they can. In the guest they must. */
+const char *no_pmu(void);
+bool in_guest(void);
+
+/* The path of a kernel, in a buffer that lives for the whole program. */
+char *kernel(const char *name);
+/* What the kernel's NAME.truth predicts for n; UINT64_MAX when it says nothing. */
+uint64_t predicted(const char *name, const char *event, uint64_t n);
+
+struct counted {
+	int status;     /* tare's exit status, 128 + signal */
+	char *said;     /* its standard error, with the program's */
+	json_t *report; /* NULL: none */
+};
+
+/* Runs `tare ARG…` (NULL-terminated, without "tare") to its end, as another user when uid is not 0. A first argument
+ * "count" gets --json and a file for the report. The caller frees it. */
+struct counted *tare_as(uid_t uid, const char *const *args);
+struct counted *tare_run(const char *arg, ...) __attribute__((sentinel));
+void counted_free(struct counted *counted);
+
+/* The same in two parts, for programs that are driven while tare counts them. */
+struct started;
+struct started *tare_start(uid_t uid, const char *const *args);
+pid_t tare_pid(const struct started *started);
+struct counted *tare_wait(struct started *started);
+
+/* An event's row; NULL when the report has none. thread: 0, or that thread's own row. */
+json_t *row_of(const struct counted *counted, const char *event);
+
+struct row {
+	bool known;               /* value is not null */
+	double value, low, high;  /* NAN where null */
+	double share_running;
+	const char *source, *why; /* of the report; "" where absent */
+};
+struct row event_row(const struct counted *counted, const char *event);
+
+/* Does a count of instructions agree with the prediction? In the guest: equal. On hardware each interrupt or fault may
+ * add to it (LAB.md 5), so there a little more is accepted, and never less. */
+bool agrees(double count, double truth);
+
+#endif

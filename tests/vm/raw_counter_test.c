@@ -1,0 +1,62 @@
+/* The guest's PMU itself, without tare: whether perf_event_open(2) counts a loop whose instructions are known by hand.
+ *
+ * Everything else in tests/vm rests on this. On a machine without a PMU the tests are skipped, in the guest they fail. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static int open_counter(uint64_t config, bool user, bool kernel)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = config,
+		.disabled = 1, .exclude_user = !user, .exclude_kernel = !kernel, .exclude_hv = 1,
+	};
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Exactly 2n instructions: n × (subtract, branch). */
+static void loop(uint64_t n)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(n) : : "cc");
+#else
+	__asm__ volatile("1: sub $1, %0\n\tjnz 1b" : "+r"(n) : : "cc");
+#endif
+}
+
+static uint64_t count_loop(int fd, uint64_t n)
+{
+	uint64_t value = 0;
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	loop(n);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (read(fd, &value, sizeof value) != sizeof value)
+		return UINT64_MAX;
+	return value;
+}
+
+int main(void)
+{
+	int user = open_counter(PERF_COUNT_HW_INSTRUCTIONS, true, false);
+	if (user < 0 && !getenv("TARE_IN_GUEST")) {
+		skip(strerror(errno), "a loop's instructions are counted");
+		return done();
+	}
+	ok(user >= 0, "instructions can be opened (%s)", user < 0 ? strerror(errno) : "yes");
+	uint64_t least = UINT64_MAX, most = 0;
+	for (int i = 0; i < 20; i++) {
+		uint64_t more = count_loop(user, 2000000) - count_loop(user, 1000000);
+		least = more < least ? more : least;
+		most = more > most ? more : most;
+	}
+	printf("# a million iterations more: %" PRIu64 " to %" PRIu64 " instructions\n", least, most);
+	ok(least == 2000000 && most == 2000000, "a million iterations more are exactly two million instructions more");
+	printf("# 1000 iterations: %" PRIu64 "\n", count_loop(user, 1000));
+	return done();
+}
