@@ -108,6 +108,16 @@ bool exact_event_uses(const struct exact_event *event, enum exact_count count)
 	return event->minus == P(count);
 }
 
+const char *exact_event_unknown(const struct exact_event *event, const struct tally *tally)
+{
+	if (tally->why || event->why_not)
+		return tally->why ? tally->why : event->why_not;
+	for (unsigned i = 0; i < COUNTS; i++)
+		if (tally->unknown[i] && exact_event_uses(event, (enum exact_count)i))
+			return tally->unknown[i];
+	return NULL;
+}
+
 bool exact_event_value(const struct exact_event *event, const uint64_t count[COUNTS], uint64_t *out)
 {
 	*out = 0;

@@ -178,11 +178,14 @@ static bool look(const struct counting *c, bool still_running, struct view **vie
 	return view_new(c->session, view, err) && tally_new(*view, &options, tally, err);
 }
 
-static struct reading reading_of(const struct exact_event *event, const uint64_t *counts, uint64_t ns)
+/* why: lives as long as the reading has to, or is NULL. */
+static struct reading reading_of(const struct exact_event *event, const char *why, const uint64_t *counts, uint64_t ns)
 {
 	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
-	if (!event || event->why_not)
-		return failed(event ? event->why_not : "the engine does not count it");
+	if (!event)
+		return failed("the engine does not count it");
+	if (why)
+		return failed(why);
 	if (!exact_event_value(event, counts, &r.count_raw))
 		return failed("the count does not fit in 64 bits");
 	return r;
@@ -195,22 +198,37 @@ static bool sample(struct counting *c, struct reading *readings, struct error *e
 	bool done = c->session == NULL || look(c, true, &view, &tally, err);
 	if (done && c->session)
 		for (size_t i = 0; i < c->n; i++)
-			readings[i] = tally->why ? failed("not exact") : reading_of(c->events[i], tally->total, now_ns() - c->began_ns);
+			readings[i] = reading_of(c->events[i],
+			                         c->events[i] && exact_event_unknown(c->events[i], tally) ? "not known so far" : NULL,
+			                         tally->total, now_ns() - c->began_ns);
 	tally_free(tally);
 	view_free(view);
 	return done;
 }
 
 /* Code lines and pages are of processes: a thread has none of its own. */
-static struct reading row_reading(const struct exact_event *event, const struct tally_row *row, uint64_t ns)
+static bool is_of_process(const struct exact_event *event)
 {
-	struct reading r;
-	if (event && (exact_event_uses(event, COUNT_CODE_LINES) || exact_event_uses(event, COUNT_CODE_PAGES)))
-		r = failed("it is counted of a process, not of a thread");
-	else
-		r = reading_of(event, row->count, ns);
-	r.tid = (pid_t)row->tid;
-	return r;
+	return exact_event_uses(event, COUNT_CODE_LINES) || exact_event_uses(event, COUNT_CODE_PAGES);
+}
+
+/* All rows of one event. */
+static bool fill(struct run *run, size_t i, const struct exact_event *event, const struct tally *tally, bool rows, uint64_t ns)
+{
+	const char *why = event && tally ? exact_event_unknown(event, tally) : NULL;
+	if (why && !(why = arena_strdup(&run->arena, why)))
+		return false;
+	for (size_t row = 0; row < run->n_rows; row++) {
+		struct reading *r = &run->readings[row * run->n_events + i];
+		if (!rows)
+			*r = reading_of(event, why, tally ? tally->total : NULL, ns);
+		else if (event && is_of_process(event))
+			*r = failed("it is counted of a process, not of a thread");
+		else
+			*r = reading_of(event, why, tally->rows[row].count, ns);
+		r->tid = rows ? (pid_t)tally->rows[row].tid : 0;
+	}
+	return true;
 }
 
 static bool stop(struct counting *c, struct run *run, struct error *err)
@@ -224,20 +242,15 @@ static bool stop(struct counting *c, struct run *run, struct error *err)
 	run->n_rows = 1;
 	if (c->session && !look(c, false, &view, &tally, err))
 		goto out;
-	bool rows = tally && c->per_thread && !tally->why && tally->n_rows > 0;
+	bool rows = tally && c->per_thread && tally->n_rows > 0;
 	if (rows)
 		run->n_rows = tally->n_rows;
 	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);
-	const char *why = tally && tally->why ? arena_strdup(&run->arena, tally->why) : NULL;
-	if (!run->readings || (tally && tally->why && !why)) {
+	done = run->readings != NULL;
+	for (size_t i = 0; done && i < c->n; i++)
+		done = fill(run, i, c->events[i], tally, rows, ns);
+	if (!done)
 		error_no_memory(err);
-		goto out;
-	}
-	for (size_t row = 0; row < run->n_rows; row++)
-		for (size_t i = 0; i < c->n; i++)
-			run->readings[row * c->n + i] = why ? failed(why)
-				: rows ? row_reading(c->events[i], &tally->rows[row], ns) : reading_of(c->events[i], tally->total, ns);
-	done = true;
 out:
 	tally_free(tally);
 	view_free(view);

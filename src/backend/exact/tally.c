@@ -142,6 +142,16 @@ static void add_iterations(struct job *job, const struct holder *h, const struct
 	add(job->tally, &count[COUNT_WRITE_BYTES], times, rep->each.write_bytes);
 }
 
+static void iterations_unknown(struct tally *t, const struct view_process *p, const struct record_block *block)
+{
+	static const enum exact_count depend[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES, COUNT_READ_BYTES, COUNT_WRITE_BYTES};
+	if (!t->unknown_text[0])
+		snprintf(t->unknown_text, sizeof t->unknown_text, "the iterations of a rep instruction at 0x%llx of '%s' were not counted",
+		         (unsigned long long)block->address, p->path);
+	for (size_t i = 0; i < sizeof depend / sizeof *depend; i++)
+		t->unknown[depend[i]] = t->unknown_text;
+}
+
 static bool tally_owner(struct job *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
 {
 	const struct record_site **sites;
@@ -177,8 +187,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 				if (s < n_sites && sites[s]->block == number)
 					add_iterations(job, &holders[h], &w.reps[r], sites[s]->counter);
 				else
-					mark(job->tally, "a rep instruction at 0x%llx of '%s' has no counter",
-					     (unsigned long long)block->address, owner->path);
+					iterations_unknown(job->tally, owner, block);
 			}
 		}
 	}

@@ -4,7 +4,8 @@
  * What always holds:
  *  1. The sum over rows is the whole; a row is a thread of a process.
  *  2. Arithmetic is checked: what does not fit in 64 bits makes the tally inexact, as does everything in the record that does not
- *     add up (a block whose bytes do not decode to its instruction count, a rep without its counter, a correction of nothing).
+ *     add up (a block whose bytes do not decode to its instruction count, a correction of nothing). A rep instruction without a
+ *     counter makes unknown only what depends on its iterations.
  *  3. why is set before a count may be wrong, and then no count of the tally may be reported.
  */
 #ifndef TARE_BACKEND_EXACT_TALLY_H
@@ -30,7 +31,8 @@ struct tally {
 	size_t n_rows;
 	uint64_t total[COUNTS]; /* code lines and pages: distinct ones of each process, summed */
 	const char *why;        /* not exact: the reason; NULL */
-	char why_text[320];
+	const char *unknown[COUNTS]; /* why this one count is not known, the others being exact; NULL */
+	char why_text[320], unknown_text[320];
 };
 
 struct tally_options {
