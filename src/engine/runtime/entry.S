@@ -57,7 +57,6 @@ runtime_exit:
 	popq FLAGS
 	cld
 runtime_exit_saved:
-	movl $0, WHERE
 	mov SELF, %rdi
 	call runtime_dispatch
 resume:
@@ -90,7 +89,7 @@ runtime_resume_checked:
 runtime_resume_end:
 	/* A signal's arrival sends the thread here. */
 runtime_recovered:
-1:	movl $0, WHERE
+1:
 again:
 	mov SELF, %rdi
 	call runtime_again

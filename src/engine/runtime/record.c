@@ -160,6 +160,9 @@ bool record_reopen(struct record_process *process)
 {
 	const struct record_process *parent = rt.process;
 	uint32_t blocks = rt.block_count, sites = parent->sites.count, modules = parent->modules.count;
+	sys2(SYS_munmap, rt.record_blocks, area_bytes(0, false));
+	sys2(SYS_munmap, rt.record_sites, area_bytes(3, false));
+	sys2(SYS_munmap, rt.record_corrections, area_bytes(4, false));
 	rt.process = process;
 	rt.record_blocks = new_area(&process->blocks, area_bytes(0, false), blocks);
 	rt.record_code = new_area(&process->code, area_bytes(1, false), 0);

@@ -37,6 +37,17 @@ enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target *
 
 struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
 
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80 };
+
+struct exit {
+	uint64_t target;
+	uint8_t *patch;       /* the 4-byte displacement that leads to the stub or, linked, to the code; NULL: not linkable */
+	uint8_t *stub, *thunk;
+	uint32_t block, next; /* next: in the target's incoming list */
+	uint32_t linked;      /* block, or NONE */
+	uint8_t kind, pad[3];
+};
+
 struct thread { /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
 	struct thread *self;           /* 0x00 */
 	uint64_t spill_rax, spill_rcx; /* 0x08 0x10 */
@@ -77,6 +88,10 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t raw[18];              /* registers at a signal's arrival in the cache, rip last but one, flags last */
 	uint32_t raw_valid, step_once;
 	uint32_t trace_skip, forked;
+	uint32_t recovered; /* by recover_thread: 1 at t->pc, 2 at left_by */
+	uint32_t left_id, left_generation;
+	struct exit left_by;
+	uint64_t retried;
 };
 
 enum block_flag {
@@ -98,19 +113,9 @@ struct block { /* by number, as in the record */
 	uint32_t exit[2];
 	uint32_t page_next;
 	uint16_t length, insns;
-	uint8_t flags, entry_flags_live, conditional, pad;
+	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer */
+	uint8_t misses, pad[3];
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
-};
-
-enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80 };
-
-struct exit {
-	uint64_t target;
-	uint8_t *patch;       /* the 4-byte displacement that leads to the stub or, linked, to the code; NULL: not linkable */
-	uint8_t *stub, *thunk;
-	uint32_t block, next; /* next: in the target's incoming list */
-	uint32_t linked;      /* block, or NONE */
-	uint8_t kind, pad[3];
 };
 
 enum span_kind { SPAN_BLOCK, SPAN_THUNK, SPAN_INDIRECT, SPAN_STUB };
@@ -171,7 +176,7 @@ struct runtime {
 	uint32_t region_count;
 	uint64_t image, image_bytes;
 	uint32_t counters_most, protected_pages;
-	uint32_t fp_sw_known, translations;
+	uint32_t fp_sw_known, started;
 	uint8_t fp_sw[48];
 };
 
@@ -199,7 +204,7 @@ void runtime_final_exit(uint32_t *slot_state, long status);
 bool safe_copy(void *to, const void *from, size_t n);
 void safe_copy_fault(void);
 void safe_copy_end(void);
-void fp_save(void *area, uint64_t features);
+bool fp_save(void *area, uint64_t features);
 void fp_save_end(void);
 bool fp_restore(const void *area, uint64_t features);
 void fp_restore_end(void);
@@ -210,8 +215,8 @@ void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
 
 /* translate.c: under rt.lock */
-/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit);
+/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it replaces, or NONE */
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit, uint32_t before);
 struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
 /* spills: which registers are in which slot */
@@ -236,18 +241,21 @@ void cache_table(uint32_t id, unsigned which);
 void cache_drop(uint32_t id);
 void cache_drop_range(uint64_t from, uint64_t to);
 void cache_flush(struct thread *t);
+void cache_unlink_all(void);
 bool cache_room(const struct arena *arena);
 struct page *cache_page(uint64_t number, bool make);
 enum { TABLE_RETURN, TABLE_JUMP, TABLE_CALL };
 static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0xffff; }
 
-/* recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is an exit's, go on at *go */
-bool recover(struct thread *t, uint64_t *go);
+/* recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is the exit t->exit_id */
+bool recover(struct thread *t);
+void recover_thread(struct thread *t);
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);
 void signals_start(void);
 void signals_thread(struct thread *t);
+void signal_ignore_in_kernel(int signo);
 void signal_deliver(struct thread *t);
 void signal_force(struct thread *t, int signo, int code, uint64_t address);
 void signal_release_held(struct thread *t);

@@ -655,7 +655,7 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
  * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
  * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
  */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit)
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit, uint32_t before)
 {
 	if (!decode_block(pc, single))
 		return NONE;
@@ -663,9 +663,9 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 	if (!cache_room(arena)) {
 		cache_flush(t);
 		arena = cache_arena(pc);
-		thunk_exit = NONE;
+		thunk_exit = before = NONE;
 	}
-	uint32_t first = NONE, before = NONE;
+	uint32_t first = NONE;
 	bool leader = false;
 	for (int chain = 0;; chain++) {
 		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
@@ -679,7 +679,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 		const uint8_t *bytes = b->bytes;
 		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER;
 		*b = (struct block){.pc = pc, .bytes = bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = before,
-			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional};
+			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional,
+			.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT};
 		if (fresh) {
 			const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, false);
 			if (at) {
@@ -718,7 +719,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 		b->code_bytes = (uint32_t)(e.p - b->code);
 		if (!goes_on)
 			break;
-		leader = last && last->flow != X86_FLOW_NONE;
+		leader = b->branch;
 		uint32_t there = cache_find(next);
 		if (there == NONE && !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena &&
 		    decode_block(next, false) && !decoded.checked && decoded.count) {
