@@ -57,7 +57,7 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 		{X86_CLASS_PREFETCH, COUNT_PREFETCH}, {X86_CLASS_LOCKED, COUNT_LOCKED}, {X86_CLASS_FENCE, COUNT_FENCES},
 		{X86_CLASS_GATHER, COUNT_GATHERS}, {X86_CLASS_SCATTER, COUNT_SCATTERS}, {X86_CLASS_REP, COUNT_REP},
 		{X86_CLASS_STRING, COUNT_STRING}, {X86_CLASS_FP_DIV, COUNT_FP_DIVIDES}, {X86_CLASS_FP_SQRT, COUNT_SQUARE_ROOTS},
-		{X86_CLASS_FP_CONVERT, COUNT_CONVERSIONS}, {X86_CLASS_FP_INT_CONVERT, COUNT_INTEGER_CONVERSIONS},
+		{X86_CLASS_FP_INT_CONVERT, COUNT_INTEGER_CONVERSIONS},
 		{X86_CLASS_X87, COUNT_X87}, {X86_CLASS_INT_MUL, COUNT_MULTIPLIES}, {X86_CLASS_INT_DIV, COUNT_DIVIDES},
 		{X86_CLASS_VECTOR, COUNT_VECTOR}, {X86_CLASS_VECTOR_INT, COUNT_VECTOR_INTEGER}, {X86_CLASS_CRYPTO, COUNT_CRYPTO},
 		{X86_CLASS_NOP, COUNT_NOPS}, {X86_CLASS_TSC, COUNT_TSC}, {X86_CLASS_SERIALISING, COUNT_SERIALISING},
@@ -67,6 +67,7 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 	for (unsigned i = 0; i < sizeof by_class / sizeof *by_class; i++)
 		of[by_class[i].count] += (class & by_class[i].class) != 0;
 	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE); /* movntdqa is a load */
+	of[COUNT_CONVERSIONS] += (class & X86_CLASS_FP_CONVERT) && !(class & X86_CLASS_X87); /* its every load and store is one */
 	of[COUNT_CPUID] += insn->special == X86_SPECIAL_CPUID;
 	of[COUNT_SEGMENT_LOADS] += insn->special == X86_SPECIAL_LOAD_FS || insn->special == X86_SPECIAL_LOAD_GS ||
 	                           insn->special == X86_SPECIAL_LOAD_SEGMENT;
