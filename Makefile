@@ -10,18 +10,18 @@ SANITIZED := $(BUILD)/sanitized
 PREFIX := /usr/local
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev
-CHECK_PACKAGES := g++ clang libclang-rt-14-dev python3-jsonschema
+CHECK_PACKAGES := g++ clang libclang-rt-14-dev libzydis-dev python3-jsonschema
 
-.PHONY: demo check check-quick bench install build sanitized clean
+.PHONY: demo check check-quick bench install build plain sanitized clean
 
 demo: build
 	tools/demo $(BUILD)
 
-check: build sanitized
-	tools/run-tests $(BUILD) $(SANITIZED):-vm,tools
+check: plain sanitized
+	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools
 
-check-quick: build
-	tools/run-tests $(BUILD):-vm,fuzz
+check-quick: plain
+	tools/run-tests $(BUILD):-vm,pmu
 
 bench: build
 	bench/run $(BUILD)
@@ -31,12 +31,18 @@ install: build
 	meson install -C $(BUILD)
 
 build:
-	tools/install-dependencies $(BUILD_PACKAGES) $(if $(filter check%,$(MAKECMDGOALS)),$(CHECK_PACKAGES))
+	tools/install-dependencies $(BUILD_PACKAGES)
+	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) -Dtests=false
+	ninja -C $(BUILD)
+
+plain:
+	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES)
 	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
+	meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)
 
 # clang: it has libFuzzer; ASan and UBSan on everything
-sanitized: build
+sanitized: plain
 	[ -f $(SANITIZED)/build.ninja ] || CC=clang CXX=clang++ meson setup $(SANITIZED) \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true
 	ninja -C $(SANITIZED)

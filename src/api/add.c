@@ -63,45 +63,69 @@ static bool group_runs(int leader, size_t n)
 {
 	uint64_t before[3 + TARE_EVENTS_MOST], after[3 + TARE_EVENTS_MOST];
 	ssize_t bytes = (ssize_t)((3 + n) * sizeof *before);
-	bool known = read(leader, before, sizeof before) == bytes &&
-		     ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0;
+	bool known = read(leader, before, sizeof before) == bytes && ioctl(leader, PERF_EVENT_IOC_ENABLE, 0) == 0;
 	stimulus_loop(1000);
-	ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	ioctl(leader, PERF_EVENT_IOC_DISABLE, 0);
 	known = known && read(leader, after, sizeof after) == bytes;
 	return known && after[2] > before[2];
+}
+
+/* Opens a member of the group. A group of one is not read as a group, and how a counter is read is fixed when it is
+ * opened: its event gets another counter, that leads, then. Its counts go on (leave_out_trials()). The member's
+ * descriptor, or -1 when it does not fit and the group is as before. */
+static int join(struct tare_counters *c, struct group *group, const struct counter_request *member)
+{
+	int leader = group->fd;
+	struct counter_request request = *member;
+	if (!group->grouped) {
+		struct counted_event *event = &c->events.items[group->first];
+		const struct answer *answer = answer_find(c->perf, &event->event);
+		struct counter_request leading = { .encoding = answer ? &answer->encoding : NULL,
+						   .levels = event->event.levels,
+						   .grouped = true,
+						   .leader = -1 };
+		leader = answer ? counter_open(&leading, COUNTER_SELF, COUNTER_ANY_CPU) : -1;
+		if (leader < 0)
+			return -1;
+	}
+	request.grouped = true;
+	request.leader = leader;
+	int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+	if (fd >= 0 && group_runs(leader, group->n + 1)) {
+		if (!group->grouped) {
+			close(group->fd);
+			group->fd = c->events.items[group->first].fds[0] = leader;
+			group->grouped = true;
+		}
+		group->n++;
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!group->grouped)
+		close(leader);
+	return -1;
 }
 
 static bool open_for_thread(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
 			    struct error *err)
 {
-	struct counter_request request = { .encoding = &answer->encoding,
-					   .levels = answer->levels,
-					   .heirs = HEIRS_NONE,
-					   .grouped = true,
-					   .leader = -1 };
+	struct counter_request request = { .encoding = &answer->encoding, .levels = answer->levels };
 	event->fds = malloc(sizeof *event->fds);
 	if (!event->fds)
 		return error_no_memory(err);
-	struct group *last = c->groups.count ? &c->groups.items[c->groups.count - 1] : NULL;
-	if (last) {
-		request.leader = last->fd;
-		event->fds[0] = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
-		if (event->fds[0] >= 0 && group_runs(last->fd, last->n + 1)) {
-			event->n_fds = 1;
-			last->n++;
-			return true;
-		}
-		if (event->fds[0] >= 0)
-			close(event->fds[0]);
-		request.leader = -1;
+	if (c->groups.count)
+		event->fds[0] = join(c, &c->groups.items[c->groups.count - 1], &request);
+	if (c->groups.count && event->fds[0] >= 0) {
+		event->n_fds = 1;
+		return true;
 	}
 	event->fds[0] = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 	if (event->fds[0] < 0)
 		return refused(c, answer, &event->event, 0, errno, err);
 	event->n_fds = 1;
-	if (!vec_push(&c->groups, ((struct group){ event->fds[0], c->events.count, 1 })))
-		return error_no_memory(err);
-	return true;
+	struct group alone = { .fd = event->fds[0], .first = c->events.count, .n = 1 };
+	return vec_push(&c->groups, alone) || error_no_memory(err);
 }
 
 /* ---- a process ---- */
@@ -199,7 +223,7 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 				 "cannot count '%s': it is counted for a CPU, not for a thread or process",
 				 event->label);
 	added.source = a->source;
-	added.scale = answer->encoding.scale;
+	added.scale = answer->encoding.scale != 0 ? answer->encoding.scale : 1;
 	bool opened = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, err)
 					      : open_for_process(c, answer, &added, err);
 	if (opened && vec_push(&c->events, added))
@@ -211,7 +235,8 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 	return false;
 }
 
-/* The trials have counted in events that were there before: their bases take it. */
+/* The trials have counted in events that were there before, or these have got other counters: their bases take it, so
+ * that their readings stay what they were. Differences wrap around as they should. */
 static bool leave_out_trials(struct tare_counters *c, size_t had, const struct raw *before, struct error *err)
 {
 	struct raw now[TARE_EVENTS_MOST];

@@ -18,6 +18,13 @@ struct group_values {
 
 static bool read_group(const struct group *group, struct raw *raw)
 {
+	if (!group->grouped) {
+		struct counter_values one;
+		if (!counter_read(group->fd, &one))
+			return false;
+		raw[group->first] = (struct raw){ one.count, one.enabled_ns, one.running_ns };
+		return true;
+	}
 	struct group_values values;
 	size_t bytes = offsetof(struct group_values, counts) + group->n * sizeof *values.counts;
 	ssize_t got;
@@ -116,11 +123,14 @@ bool tare_reset(struct tare_counters *c, struct tare_error *error)
 	return true;
 }
 
-/* request: PERF_EVENT_IOC_ENABLE or …_DISABLE, of everything. */
+/* request: PERF_EVENT_IOC_ENABLE or …_DISABLE, of everything. Of a group the leader alone: its members follow it. With
+ * PERF_IOC_FLAG_GROUP they are enabled one after the other, and Linux (seen on 6.18) then leaves a running group's
+ * members of another PMU off until the next context switch (task-clock beside page-faults counted 0 of 1.8 ms), while
+ * the group's running time goes on: counted, but wrong. */
 static bool tell_all(const struct tare_counters *c, unsigned long request)
 {
 	for (size_t g = 0; g < c->groups.count; g++)
-		if (ioctl(c->groups.items[g].fd, request, PERF_IOC_FLAG_GROUP) != 0)
+		if (ioctl(c->groups.items[g].fd, request, 0) != 0)
 			return false;
 	for (size_t i = 0; c->scope == TARE_PROCESS && i < c->events.count; i++)
 		for (size_t j = 0; j < c->events.items[i].n_fds; j++)

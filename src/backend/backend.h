@@ -92,7 +92,8 @@ struct backend_operations {
 	bool (*sample)(struct counting *counting, struct reading *readings, struct error *err);
 
 	/* Ends the counting and fills run->readings, n_events and n_rows (in run->arena). The process may
-	 * live on (interrupt, attach). */
+	 * live on (interrupt, attach). What the held process used before its exec is tare's doing, and is taken
+	 * out of the run's account (times, faults, switches), which the caller has filled in before. */
 	bool (*stop)(struct counting *counting, struct run *run, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);

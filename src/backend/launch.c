@@ -25,10 +25,11 @@
 
 extern char **environ;
 
-/* What the child says when it could not execute. */
-struct failure {
-	int os_errno;
-	int stream; /* the stream that could not be moved; -1: the exec itself */
+/* What the child says just before it executes, and once more when it could not. */
+struct word {
+	struct rusage usage;
+	int os_errno; /* 0: all is well so far */
+	int stream;   /* the stream that could not be moved; -1: the exec itself */
 };
 
 /* ---- finding the program ---- */
@@ -205,26 +206,34 @@ static int move_streams(const struct command *command)
 	return -1;
 }
 
+static void say(int fd, const struct word *word)
+{
+	while (write(fd, word, sizeof *word) < 0 && errno == EINTR)
+		;
+}
+
 _Noreturn static void child(const char *path, const struct command *command, int go_fd, int failed_fd,
 			    const sigset_t *mask)
 {
 	char byte;
 	ssize_t got;
-	struct failure failure = { 0 };
+	struct word word = { 0 };
 	put_handlers_away();
-	failure.stream = move_streams(command);
-	failure.os_errno = errno;
+	word.stream = move_streams(command);
+	word.os_errno = word.stream < 0 ? 0 : errno;
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	while ((got = read(go_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (got != 1)
 		_exit(126); /* tare is gone, or wants it no more */
-	if (failure.stream < 0) {
-		execve(path, command->argv, command->environment ? command->environment : environ);
-		failure.os_errno = errno;
+	if (word.stream < 0) {
+		char *const *environment = command->environment ? command->environment : environ;
+		getrusage(RUSAGE_SELF, &word.usage);
+		say(failed_fd, &word);
+		execve(path, command->argv, environment);
+		word.os_errno = errno;
 	}
-	while (write(failed_fd, &failure, sizeof failure) < 0 && errno == EINTR)
-		;
+	say(failed_fd, &word);
 	_exit(127);
 }
 
@@ -280,34 +289,52 @@ static void reap(pid_t pid)
 		;
 }
 
+/* False at the end. */
+static bool hear(int fd, struct word *word)
+{
+	size_t have = 0;
+	while (have < sizeof *word) {
+		ssize_t got = read(fd, (char *)word + have, sizeof *word - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		have += (size_t)got;
+	}
+	return true;
+}
+
 bool launch_go(struct launch *launch, const struct command *command, struct error *err)
 {
-	struct failure failure;
-	ssize_t got;
+	struct word word;
 	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that waits
 	 * for it sees the signal */
 	while (send(launch->go_fd, "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 	close_fd(&launch->go_fd);
-	while ((got = read(launch->failed_fd, &failure, sizeof failure)) < 0 && errno == EINTR)
-		;
+	bool failed = false;
+	while (!failed && hear(launch->failed_fd, &word)) {
+		failed = word.os_errno != 0;
+		if (!failed)
+			launch->before = word.usage;
+	}
 	close_fd(&launch->failed_fd);
-	if (got != sizeof failure)
+	if (!failed)
 		return true;
 
 	static const char *const streams[] = { "input", "output", "error" };
 	reap(launch->pid);
 	launch->pid = 0;
-	if (failure.stream >= 0)
-		return error_set_errno(err, ERROR_SYSTEM, failure.os_errno, "cannot give '%s' its standard %s",
-				       command->argv[0], streams[failure.stream]);
-	if (failure.os_errno == ENOENT) {
+	if (word.stream >= 0)
+		return error_set_errno(err, ERROR_SYSTEM, word.os_errno, "cannot give '%s' its standard %s",
+				       command->argv[0], streams[word.stream]);
+	if (word.os_errno == ENOENT) {
 		/* the file itself was found */
 		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': the interpreter that it asks for is not there",
 			  command->argv[0]);
 		return error_hint(err, "see its first line ('#!'), or for a binary the loader that 'file' names");
 	}
-	return cannot_execute(err, command->argv[0], failure.os_errno);
+	return cannot_execute(err, command->argv[0], word.os_errno);
 }
 
 void launch_abandon(struct launch *launch)

@@ -2,12 +2,15 @@
 #ifndef TARE_BACKEND_LAUNCH_H
 #define TARE_BACKEND_LAUNCH_H
 
+#include <sys/resource.h>
+
 #include "backend/backend.h"
 
 struct launch {
 	pid_t pid;      /* of the held process; leads no process group of its own */
 	int go_fd;      /* writing a byte lets it go */
 	int failed_fd;  /* gives the exec's errno, or end-of-file when the exec succeeded */
+	struct rusage before; /* after launch_go(): the process's own up to its exec, which is tare's doing */
 };
 
 /* The path of a command's program, as the PATH that it will have finds it; the caller frees it. NULL on failure:

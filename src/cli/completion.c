@@ -1,5 +1,5 @@
-/* tare completion: a completion script for a shell, written from the same tables as --help; so it cannot fall behind.
- * Names of events and metrics are asked of tare itself when the user presses the key. */
+/* tare completion: a completion script for a shell, written from the same tables as --help; so it cannot fall
+ * behind. Names of events and metrics are asked of tare itself when the user presses the key. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,7 +79,8 @@ static void bash(void)
 	      "_tare_list() {\n"
 	      "\tlocal done=\n"
 	      "\t[[ $cur == *,* ]] && done=${cur%,*},\n"
-	      "\tCOMPREPLY=($(compgen -P \"$done\" -W \"$(tare list \"$1\" --names 2>/dev/null)\" -- \"${cur##*,}\"))\n"
+	      "\tCOMPREPLY=($(compgen -P \"$done\" -W \"$(tare list \"$1\" --names 2>/dev/null)\" -- "
+	      "\"${cur##*,}\"))\n"
 	      "\tcompopt -o nospace 2>/dev/null\n"
 	      "}\n"
 	      "_tare() {\n"
@@ -111,7 +112,8 @@ static void bash(void)
 	puts("\" ;;\n\tesac\n}\ncomplete -o filenames -F _tare tare");
 }
 
-/* Text within the single quotes of zsh's and fish's descriptions: up to the first sentence's end or 70 characters. */
+/* Text within the single quotes of zsh's and fish's descriptions: up to the first sentence's end or 70 characters.
+ */
 static void print_description(const char *text, bool zsh)
 {
 	size_t length = strcspn(text, ".;(");
@@ -195,7 +197,8 @@ static void fish(void)
 		for (const struct option_row *option = row->options; option && option->help; option++) {
 			if (!is_option(option))
 				continue;
-			printf("complete -c tare -n '__fish_seen_subcommand_from %s' -l %s", row->name, option->name);
+			printf("complete -c tare -n '__fish_seen_subcommand_from %s' -l %s", row->name,
+			       option->name);
 			if (option->letter)
 				printf(" -s %c", option->letter);
 			fputs(" -d '", stdout);

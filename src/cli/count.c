@@ -23,7 +23,7 @@ struct job {
 	struct count_request request;
 	struct parameters parameters;
 	bool has_parameters;
-	char *const *argv;        /* of the program; NULL */
+	char *const *argv; /* of the program; NULL */
 	struct command command;
 	struct target target;
 	struct counting_means means;
@@ -164,10 +164,10 @@ static bool choose_target(struct job *job, struct error *err)
 		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
 	job->command = (struct command){ .argv = job->argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
 	t->command = job->argv ? &job->command : NULL;
-	t->kind = cpus			     ? TARGET_CPUS
+	t->kind = cpus                    ? TARGET_CPUS
 		  : r->pids.numbers.count ? TARGET_PROCESSES
 		  : r->tids.numbers.count ? TARGET_THREADS
-					     : TARGET_COMMAND;
+					  : TARGET_COMMAND;
 	const struct number_list *ids = t->kind == TARGET_PROCESSES ? &r->pids : &r->tids;
 	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {
 		t->pids = ids->numbers.items; /* pid_t is int */
@@ -320,11 +320,24 @@ static bool measure(struct job *job, struct error *err)
 	return done;
 }
 
+/* Was anything counted? With the default events the clock on the wall alone is nothing. */
+static bool counted_any(const struct job *job)
+{
+	const struct result *result = job->result;
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (e->known && !(job->selection.defaults && strcmp(e->event, "elapsed-time") == 0))
+			return true;
+	}
+	return false;
+}
+
+/* A program's status is its own, whatever could be counted of it. */
 static int exit_code(const struct job *job)
 {
 	int status = job->result->wait_status;
 	if (!job->argv)
-		return TARE_DONE;
+		return counted_any(job) ? TARE_DONE : TARE_CANNOT_MEASURE;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -404,6 +417,9 @@ int command_count(int argc, char **argv)
 	catch_interrupts();
 	if (!measure(&job, &err)) {
 		code = say_failure(&err);
+		/* the user's doing, not a failure to measure */
+		if (interrupt_signal)
+			code = 128 + abs((int)interrupt_signal);
 		goto out;
 	}
 	code = exit_code(&job);

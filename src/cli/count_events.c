@@ -169,7 +169,7 @@ static bool add_paper_event(struct build *b, const struct event_definition *row,
 static bool add_p5mon(struct build *b, const struct parameters *parameters, enum compat compat, struct error *err)
 {
 	const char *levels = parameters->user_events && parameters->kernel_events ? ""
-			     : parameters->user_events				  ? ":u"
+			     : parameters->user_events                            ? ":u"
 										  : ":k";
 	bool none = !parameters->user_events && !parameters->kernel_events;
 	for (size_t i = 0; i < P5MON_EVENTS; i++) {
@@ -212,8 +212,8 @@ static bool add_perfex_list(struct build *b, const char *list, long chosen[2], s
 		return error_set(err, ERROR_USAGE, "perfex's events are 0 to %d, not %s", PERFEX_EVENTS - 1, list);
 	long *counter = &chosen[index / PERFEX_PER_COUNTER];
 	if (*counter >= 0) {
-		error_set(err, ERROR_USAGE, "conflicting counters: events %ld and %llu are both of counter %llu", *counter,
-			  index, index / PERFEX_PER_COUNTER);
+		error_set(err, ERROR_USAGE, "conflicting counters: events %ld and %llu are both of counter %llu",
+			  *counter, index, index / PERFEX_PER_COUNTER);
 		return error_hint(err, "choose one of 0 to 15 and one of 16 to 31");
 	}
 	*counter = (long)index;
@@ -255,8 +255,8 @@ bool selection_needs_metrics(const struct count_request *request, const struct p
 	return request->metric_lists.count || !events;
 }
 
-bool selection_make(struct selection *out, const struct count_request *request, const struct parameters *parameters,
-		    const struct counting_means *means, struct error *err)
+bool selection_make(struct selection *out, const struct count_request *request,
+		    const struct parameters *parameters, const struct counting_means *means, struct error *err)
 {
 	*out = (struct selection){ 0 };
 	struct build b = { .selection = out, .means = means };
@@ -289,8 +289,8 @@ static bool is_total(const struct estimate *e)
 }
 
 /* Not counted because nothing here can count it; not because its turn never came. */
-static bool cannot_count(const struct selection *selection, const struct counting_means *means, const struct slot *slot,
-			 const struct estimate *e)
+static bool cannot_count(const struct selection *selection, const struct counting_means *means,
+			 const struct slot *slot, const struct estimate *e)
 {
 	struct availability answer = { .state = READING_COUNTED };
 	if (e->known || slot->event == SLOT_NO_EVENT)

@@ -10,18 +10,19 @@
 #include "report/json_writer.h"
 #include "report/table.h"
 
-enum { HELP, JSON, ON };
+enum { HELP, JSON, ON, VERBOSE };
 
 const struct option_row doctor_option_rows[] = {
 	{ .help = "Options" },
 	{ 0, "on", "BACKEND", "examine this one only: see 'tare list backends' (default: all)", ON },
+	{ 'v', "verbose", NULL, "the step for each finding too", VERBOSE },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 'h', "help", NULL, "show this", HELP },
 	{ 0 },
 };
 
 struct asked {
-	bool help, json;
+	bool help, json, verbose;
 	const char *on; /* NULL: all */
 };
 
@@ -40,6 +41,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		asked->on = value;
 	asked->help |= id == HELP;
 	asked->json |= id == JSON;
+	asked->verbose |= id == VERBOSE;
 	return true;
 }
 
@@ -131,7 +133,7 @@ static void show_json(const struct diagnosis *d, const struct machine_facts *fac
 	json_write_close(&json, '}');
 }
 
-static void show_text(const struct diagnosis *d, const struct machine_facts *facts)
+static void show_text(const struct diagnosis *d, const struct machine_facts *facts, bool verbose)
 {
 	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m" };
 	bool colour = say_in_colour(stdout);
@@ -150,6 +152,10 @@ static void show_text(const struct diagnosis *d, const struct machine_facts *fac
 		printf("  %s%-6s%s  %-*s  ", colour ? colours[f->state] : "", state_name(f->state),
 		       colour ? "\033[0m" : "", (int)widest, f->what);
 		text_wrap(stdout, f->detail, indent, indent, width);
+		if (verbose && f->step[0]) {
+			printf("%*s\u2192 ", (int)indent, "");
+			text_wrap(stdout, f->step, indent + 2, indent + 2, width);
+		}
 	}
 	const char *step = one_step(d);
 	fputs("\nThe one step that would allow more: ", stdout);
@@ -191,7 +197,7 @@ int command_doctor(int argc, char **argv)
 		if (asked.json)
 			show_json(diagnosis, &facts);
 		else
-			show_text(diagnosis, &facts);
+			show_text(diagnosis, &facts, asked.verbose);
 		code = say_end_output();
 	}
 	free(diagnosis);

@@ -256,7 +256,8 @@ static bool list_metrics(struct listing *l, struct error *err)
 		return false;
 	for (size_t i = 0; i < metric_table_count(table); i++) {
 		const struct metric *metric = metric_table_at(table, i);
-		const char *texts[] = { metric_name(metric), metric_definition(metric), metric_formula(metric), NULL };
+		const char *texts[] = { metric_name(metric), metric_definition(metric), metric_formula(metric),
+					NULL };
 		struct verdict v;
 		if (!has_words(l, texts))
 			continue;
@@ -342,11 +343,10 @@ static bool list_machines(struct listing *l, struct error *err)
 			json_write_text(&l->writer, "hypervisor", facts.hypervisor);
 			json_write_close(&l->writer, '}');
 		} else {
-			const char *line = arena_printf(&arena, "%s, %d CPU%s, %s, %s%s%s; hardware counters: %s",
-							facts.cpu, facts.cpus, facts.cpus == 1 ? "" : "s",
-							facts.architecture, facts.kernel,
-							facts.hypervisor[0] ? ", a guest of " : "", facts.hypervisor,
-							facts.pmu);
+			const char *line =
+			    arena_printf(&arena, "%s, %d CPU%s, %s, %s%s%s; hardware counters: %s", facts.cpu,
+					 facts.cpus, facts.cpus == 1 ? "" : "s", facts.architecture, facts.kernel,
+					 facts.hypervisor[0] ? ", a guest of " : "", facts.hypervisor, facts.pmu);
 			printf("  %-10s", "host");
 			text_wrap(stdout, line ? line : facts.cpu, 12, 12, l->width);
 		}

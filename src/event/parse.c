@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "event/pfm.h"
 #include "event/request.h"
 #include "event/sysfs.h"
 #include "event/table.h"
@@ -15,7 +14,9 @@
 static bool unknown(const struct event_table *table, const char *name, struct error *err)
 {
 	struct nearest found = { 0 };
-	event_table_nearest(table, name, &found);
+	/* what is longer than any name by far is not one that was mistyped */
+	if (strlen(name) <= 80)
+		event_table_nearest(table, name, &found);
 	error_set(err, ERROR_USAGE, "unknown event '%s'", name);
 	const char *const *n = found.names;
 	if (n[2])
@@ -71,10 +72,15 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 			return false;
 	} else if (request_is_raw(name, &config)) {
 		event.naming = NAMED_RAW;
-	} else if (pfm_has_form(name) || pfm_knows(name)) {
+	} else if (pfm_has_form(name)) {
 		event.naming = NAMED_PFM;
 	} else {
-		return bad_level(table, name, err) ? false : unknown(table, name, err);
+		if (!table->pfm_names_collected && !pfm_names_collect(&table->pfm_names, err))
+			return false;
+		table->pfm_names_collected = true;
+		if (!pfm_names_has(&table->pfm_names, name))
+			return bad_level(table, name, err) ? false : unknown(table, name, err);
+		event.naming = NAMED_PFM;
 	}
 	event.levels = request.levels;
 	event.period = request.period;

@@ -9,11 +9,20 @@
 
 #include "event/event.h"
 
-/* Has a PMU's name in front, "pmu::event…", so it can only be libpfm4's. */
+/* Is it of the form "pmu::event…"? Then it can only be libpfm4's. */
 bool pfm_has_form(const char *name);
 
-/* Is the event (up to the first ':' or '.') in libpfm4's table of some PMU, of this machine or not? */
-bool pfm_knows(const char *name);
+/* The names of the events of all PMUs, of this machine or not, sorted without case, each once. It takes 5 ms, so it
+ * is kept once it was needed. */
+struct pfm_names {
+	const char **names; /* libpfm4's own strings */
+	size_t count;
+};
+bool pfm_names_collect(struct pfm_names *out, struct error *err);
+void pfm_names_free(struct pfm_names *names);
+
+/* Is name's event, up to the first ':' or '.', one of them? */
+bool pfm_names_has(const struct pfm_names *names, const char *name);
 
 /* Encodes for a PMU that is here (absent_pmus: or elsewhere). ERROR_UNSUPPORTED when the machine's PMUs
  * have no such event; ERROR_USAGE when the name is one that must not be counted by, such as a level inside. */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-enum { REQUEST_LENGTH_MOST = 250 }; /* longer than any name of libpfm4 with all its attributes */
+enum { REQUEST_LENGTH_MOST = 500 }; /* longer than any name of libpfm4 with all its attributes */
 
 struct request {
 	size_t name_length; /* the name is the text's first bytes */

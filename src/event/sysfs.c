@@ -6,12 +6,14 @@
  * 2. A value that does not fit its bits is an error: cut, it would be another event. */
 #include "event/sysfs.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/str.h"
 
 enum {
@@ -124,6 +126,38 @@ static bool add_alias(struct encoder *e, const char *term, char *terms, struct e
 	return done;
 }
 
+/* Considers the files of a folder; their names are kept in the arena. */
+static void consider_files(const struct encoder *e, const char *folder, const char *term, struct arena *arena,
+			   struct nearest *found)
+{
+	char path[PATH_BYTES_MOST];
+	int length = snprintf(path, sizeof path, "%s/%s/%s", e->root, e->pmu, folder);
+	DIR *dir = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
+	for (struct dirent *file; dir && (file = readdir(dir));) {
+		/* "energy-pkg.scale" is about "energy-pkg" */
+		const char *name = strchr(file->d_name, '.') ? NULL : arena_strdup(arena, file->d_name);
+		if (name)
+			nearest_consider(found, term, name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool unknown_term(const struct encoder *e, const char *term, struct error *err)
+{
+	struct arena arena = { 0 };
+	struct nearest found = { 0 };
+	consider_files(e, "format", term, &arena, &found);
+	consider_files(e, "events", term, &arena, &found);
+	error_set(err, ERROR_UNSUPPORTED, "the PMU '%s' has no term or event '%s' on this machine", e->pmu, term);
+	const char *const *n = found.names;
+	if (n[0])
+		error_hint(err, "the nearest of its names %s '%s'%s%s%s%s%s%s", n[1] ? "are" : "is", n[0], n[1] ? ", '" : "",
+			   n[1] ? n[1] : "", n[1] ? "'" : "", n[2] ? ", '" : "", n[2] ? n[2] : "", n[2] ? "'" : "");
+	arena_free(&arena);
+	return false;
+}
+
 static bool add_term(struct encoder *e, const char *term, const char *value, bool from_alias, struct error *err)
 {
 	unsigned long long number = 1;
@@ -153,8 +187,7 @@ static bool add_term(struct encoder *e, const char *term, const char *value, boo
 		free(terms);
 		return done;
 	}
-	error_set(err, ERROR_UNSUPPORTED, "the PMU '%s' has no term or event '%s' on this machine", e->pmu, term);
-	return error_hint(err, "see the files in %s/%s/format and events", e->root, e->pmu);
+	return unknown_term(e, term, err);
 }
 
 static bool add_terms(struct encoder *e, char *terms, bool from_alias, struct error *err)

@@ -276,6 +276,7 @@ void event_table_free(struct event_table *table)
 	if (!table)
 		return;
 	vec_free(&table->rows);
+	pfm_names_free(&table->pfm_names);
 	arena_free(&table->arena);
 	free(table);
 }

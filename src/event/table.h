@@ -9,10 +9,13 @@
 #include "base/nearest.h"
 #include "base/vec.h"
 #include "event/event.h"
+#include "event/pfm.h"
 
 struct event_table {
 	struct arena arena;
 	VEC(const struct event_definition *) rows;
+	struct pfm_names pfm_names; /* collected when a name is none of the rows' */
+	bool pfm_names_collected;
 };
 
 /* How a name, with level and period cut off, was found in the table. */

@@ -104,14 +104,20 @@ static struct number_scale scale_bytes(double bytes)
 static int decimals_of_ratio(double value)
 {
 	double size = fabs(value);
-	return size >= 1000 ? 1 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 || size == 0 ? 3 : size >= 0.1 ? 4 : 6;
+	return size >= 1000             ? 1
+	       : size >= 100            ? 1
+	       : size >= 10             ? 2
+	       : size >= 1 || size == 0 ? 3
+	       : size >= 0.1            ? 4
+					: 6;
 }
 
 struct number_scale number_scale_of(const struct estimate *e, bool is_metric)
 {
 	double half_width = e->has_interval ? (e->high - e->low) / 2 : 0;
 	struct number_scale scale = { 1, e->unit, 0 };
-	bool ns = strcmp(e->unit, "ns") == 0, seconds = strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
+	bool ns = strcmp(e->unit, "ns") == 0,
+	     seconds = strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
 	if (ns || seconds || strcmp(e->unit, "bytes") == 0) {
 		double base = seconds ? 1e9 : 1;
 		scale = ns || seconds ? scale_time(e->value * base) : scale_bytes(e->value);

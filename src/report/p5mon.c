@@ -1,8 +1,8 @@
 /* run_p5mon's report and parseable file (Safford, Figures 4.2 to 4.4, 4.7 and 4.8).
  *
  * An estimate belongs to a Pentium event when it is labelled "p5mon:<parameter>" (the command labels so what a
- * parameter file asked for) or when its canonical event has such a paper's name. Others appear under their own
- * names. Events that were not counted are said to be so: the thesis has no line for them. */
+ * parameter file asked for) or when its canonical event has such a paper's name. Others, and metrics, appear under
+ * their own names. Events that were not counted are said to be so: the thesis has no line for them. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -59,8 +59,8 @@ static void print_escaped(FILE *out, const char *text)
 static void print_command(FILE *out, const char *const *command)
 {
 	/* what the parameter file says, not how it was started */
-	if (command && command[0] && command[1] && command[2] && !command[3] && strcmp(command[0], "/bin/sh") == 0 &&
-	    strcmp(command[1], "-c") == 0)
+	if (command && command[0] && command[1] && command[2] && !command[3] &&
+	    strcmp(command[0], "/bin/sh") == 0 && strcmp(command[1], "-c") == 0)
 		command += 2;
 	for (size_t i = 0; command && command[i]; i++) {
 		fputs(i ? " " : "", out);
@@ -120,10 +120,26 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 				snprintf(label, sizeof label, "rep %zu:", r);
 				fprintf(out, "    %-12s %.0f\n", label, e->runs[r]);
 			}
-			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width, s.percent);
+			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width,
+				s.percent);
 		} else {
 			fprintf(out, ": %.1f +/- %.1f (%s%%)\n", s.mean, s.half_width, s.percent);
 		}
+	}
+	for (size_t i = 0; i < result->n_metrics; i++) {
+		const struct estimate *e = &result->metrics[i];
+		if (e->tid || e->cpu >= 0)
+			continue;
+		fputs("  ", out);
+		print_escaped(out, e->event);
+		if (e->known) {
+			fprintf(out, ": %.6g", e->value);
+		} else {
+			fputs(": not counted (", out);
+			print_escaped(out, e->why ? e->why : "no reason is known");
+			fputc(')', out);
+		}
+		fputc('\n', out);
 	}
 	size_t counted = result->executions > result->warm_ups ? result->executions - result->warm_ups : 0;
 	fprintf(out, "\nTotal elapsed time: %.1f seconds\n", result->elapsed_seconds);

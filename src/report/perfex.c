@@ -1,7 +1,8 @@
 /* perfex's listing (Zagha, Appendix C): a dotted line an event, counter 0's events, then counter 1's.
  *
  * An estimate is an R10000 event when it is labelled "r10000:<listed name>"; cycles and graduated instructions can
- * be there twice, once for each counter, and their disagreement says what multiplexing costs. */
+ * be there twice, once for each counter, and their disagreement says what multiplexing costs. Other events follow
+ * under their own names, and metrics as perfex -y has its statistics. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static bool is_total(const struct estimate *e)
 	return e->tid == 0 && e->cpu < 0;
 }
 
-static void print_line(FILE *out, const char *name, const struct estimate *e)
+static void print_line(FILE *out, const char *name, const struct estimate *e, int decimals)
 {
 	char shown[256];
 	str_escape_to(shown, sizeof shown, name);
@@ -28,7 +29,7 @@ static void print_line(FILE *out, const char *name, const struct estimate *e)
 	for (int i = 0; i < (dots < 5 ? 5 : dots); i++)
 		fputc('.', out);
 	if (e->known) {
-		fprintf(out, " %*.0f\n", NUMBER_COLUMNS, e->value);
+		fprintf(out, " %*.*f\n", NUMBER_COLUMNS, decimals, e->value);
 		return;
 	}
 	char why[512];
@@ -68,13 +69,18 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 			occurrence += strcmp(perfex_event_at(before)->listed, listed) == 0;
 		const struct estimate *e = find(result, listed, occurrence);
 		if (e)
-			print_line(out, listed, e);
+			print_line(out, listed, e, 0);
 	}
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
 		if (is_total(e) && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0)
-			print_line(out, e->event, e);
+			print_line(out, e->event, e, 0);
 	}
+	if (result->n_metrics)
+		fputs("\nStatistics\n", out);
+	for (size_t i = 0; i < result->n_metrics; i++)
+		if (is_total(&result->metrics[i]))
+			print_line(out, result->metrics[i].event, &result->metrics[i], 6);
 	print_disagreement(out, result, "Cycles");
 	print_disagreement(out, result, "Graduated instructions");
 }

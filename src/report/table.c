@@ -9,14 +9,21 @@
 
 enum column { NAME, VALUE, UNIT, SPREAD, RAN, SOURCE, TRUST, NOTE, COLUMNS };
 
-enum { NAME_BYTES = 256, CELL_BYTES = 2 * NUMBER_BYTES + 8, GAP = 2, NAME_MOST = 30, RANGE_MOST = 12,
-       WIDTH_DEFAULT = 80 };
+enum {
+	NAME_BYTES = 256,
+	CELL_BYTES = 2 * NUMBER_BYTES + 8,
+	GAP = 2,
+	NAME_MOST = 30,
+	RANGE_MOST = 12,
+	WIDTH_DEFAULT = 80
+};
 
 struct row {
 	const struct estimate *estimate;
 	struct number_scale scale;
 	char name[NAME_BYTES];
 	char cells[COLUMNS][CELL_BYTES]; /* all but NAME */
+	bool why_below;                  /* the note has the reason for which it was not counted */
 };
 
 struct style style_of(const struct report_options *options)
@@ -84,7 +91,8 @@ static void fill_spread(struct row *row)
 {
 	const struct estimate *e = row->estimate;
 	char *cell = row->cells[SPREAD];
-	double factor = row->scale.factor, below = (e->value - e->low) * factor, above = (e->high - e->value) * factor;
+	double factor = row->scale.factor, below = (e->value - e->low) * factor,
+	       above = (e->high - e->value) * factor;
 	char a[NUMBER_BYTES], b[NUMBER_BYTES];
 	if (!e->has_interval) {
 		snprintf(cell, CELL_BYTES, "\u00b1?");
@@ -104,18 +112,60 @@ static void fill_spread(struct row *row)
 	}
 }
 
-static void fill(struct row *row, const struct estimate *e, bool sub_row, bool is_metric, bool show_trust,
-		 struct footnotes *notes)
+static bool equal(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void fill_note(struct row *row, const char *text, const char *more, struct footnotes *notes)
+{
+	size_t i = 0;
+	while (i < notes->items.count &&
+	       !(equal(notes->items.items[i].text, text) && equal(notes->items.items[i].more, more)))
+		i++;
+	if (i < notes->items.count || vec_push(&notes->items, ((struct footnote){ text, more })))
+		snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);
+}
+
+/* Reasons seen so far, few: a table of very many rows is not searched for each of them. */
+struct reasons {
+	const char *texts[16];
+	size_t rows[16];
+	size_t n;
+};
+
+static void count_reason(struct reasons *reasons, const struct estimate *e)
+{
+	size_t i = 0;
+	if (e->known || !e->why)
+		return;
+	while (i < reasons->n && strcmp(reasons->texts[i], e->why) != 0)
+		i++;
+	if (i == sizeof reasons->texts / sizeof *reasons->texts)
+		return;
+	reasons->texts[i] = e->why;
+	reasons->rows[i]++;
+	reasons->n = i < reasons->n ? reasons->n : i + 1;
+}
+
+static bool shares_reason(const struct reasons *reasons, const struct estimate *e)
+{
+	for (size_t i = 0; i < reasons->n; i++)
+		if (equal(reasons->texts[i], e->why))
+			return reasons->rows[i] > 1;
+	return false;
+}
+
+static void fill(struct row *row, const struct estimate *e, bool is_metric, bool show_trust,
+		 const struct reasons *reasons, struct footnotes *notes)
 {
 	*row = (struct row){ .estimate = e };
-	fill_name(row, sub_row);
-	if (e->note) {
-		size_t i = 0;
-		while (i < notes->texts.count && strcmp(notes->texts.items[i], e->note) != 0)
-			i++;
-		if (i < notes->texts.count || vec_push(&notes->texts, e->note))
-			snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);
-	}
+	fill_name(row, e->tid || e->cpu >= 0);
+	row->why_below = !e->known && shares_reason(reasons, e);
+	if (row->why_below)
+		fill_note(row, e->why, e->note, notes);
+	else if (e->note)
+		fill_note(row, e->note, NULL, notes);
 	if (!e->known)
 		return;
 	char number[NUMBER_BYTES];
@@ -175,7 +225,9 @@ static void print_row(FILE *out, const struct row *row, const size_t widths[COLU
 	}
 	if (!e->known) {
 		struct str text = { 0 };
-		str_appendf(&text, "not counted: %s", e->why ? e->why : "no reason is known");
+		str_append(&text, "not counted");
+		if (!row->why_below)
+			str_appendf(&text, ": %s", e->why ? e->why : "no reason is known");
 		if (row->cells[NOTE][0])
 			str_appendf(&text, " %s", row->cells[NOTE]);
 		char *line = str_take(&text);
@@ -214,60 +266,84 @@ static void print_runs(FILE *out, const struct row *row, const size_t widths[COL
 	}
 }
 
-static size_t widest(const struct row *rows, size_t n, enum column column, const char *heading)
+static void widen(size_t widths[COLUMNS], const struct row *rows, size_t n)
 {
-	size_t width = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t columns = text_columns(column == NAME ? rows[i].name : rows[i].cells[column]);
-		if (column == NAME && columns > NAME_MOST)
-			continue;
-		if (columns > width)
-			width = columns;
+		for (int c = NAME; c < COLUMNS; c++) {
+			size_t columns = text_columns(c == NAME ? rows[i].name : rows[i].cells[c]);
+			/* a long name gets a line of its own */
+			if (columns > widths[c] && (c != NAME || columns <= NAME_MOST))
+				widths[c] = columns;
+		}
 	}
-	/* a column that no row needs is not there */
-	if (width > 0 && text_columns(heading) > width)
-		width = text_columns(heading);
-	return width;
 }
 
-void table_print(FILE *out, const char *heading, const struct estimate *estimates, size_t n, bool is_metric,
-		 bool show_trust, const struct report_options *options, struct footnotes *notes)
+static void print_block(FILE *out, const char *const headings[COLUMNS], const struct row *rows, size_t n,
+			const size_t widths[COLUMNS], const struct report_options *options)
 {
 	struct style style = style_of(options);
-	size_t width = (size_t)table_width(options), widths[COLUMNS], known = 0;
-	char spread[32] = "\u00b1";
-	struct row *rows = calloc(n, sizeof *rows);
-	if (n == 0)
-		return;
-	if (!rows) {
-		fputs("  (out of memory: the table is not shown)\n", out);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		bool sub_row = estimates[i].tid || estimates[i].cpu >= 0;
-		fill(&rows[i], &estimates[i], sub_row, is_metric, show_trust, notes);
-		known += estimates[i].known;
-		if (estimates[i].known && estimates[i].has_interval)
-			snprintf(spread, sizeof spread, "%g %%", estimates[i].confidence * 100);
-	}
-	const char *headings[COLUMNS] = { heading, "value", "", spread, "ran", "source", "trust", "" };
-	for (int c = NAME; c < COLUMNS; c++)
-		widths[c] = widest(rows, n, c, headings[c]);
-	if (widths[NAME] == 0)
-		widths[NAME] = text_columns(heading);
-
+	bool known = false;
+	for (size_t i = 0; i < n; i++)
+		known |= rows[i].estimate->known;
+	fputc('\n', out);
 	spaces(out, GAP);
 	fputs(style.bold, out);
-	put(out, heading, widths[NAME], false, known == 0);
+	put(out, headings[NAME], widths[NAME], false, !known);
 	if (known)
 		print_cells(out, headings, widths);
 	else
 		fputc('\n', out);
 	fputs(style.off, out);
 	for (size_t i = 0; i < n; i++) {
-		print_row(out, &rows[i], widths, &style, width);
+		print_row(out, &rows[i], widths, &style, (size_t)table_width(options));
 		if (options->all_repetitions)
 			print_runs(out, &rows[i], widths);
+	}
+}
+
+void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool show_trust,
+		 const struct report_options *options, struct footnotes *notes)
+{
+	size_t widths[COLUMNS] = { 0 }, n = 0, used = 0;
+	struct reasons reasons = { 0 };
+	char spread[32] = "\u00b1";
+	for (size_t b = 0; b < n_blocks; b++) {
+		n += blocks[b].n;
+		for (size_t i = 0; i < blocks[b].n; i++)
+			count_reason(&reasons, &blocks[b].estimates[i]);
+	}
+	if (n == 0)
+		return;
+	struct row *rows = calloc(n, sizeof *rows);
+	if (!rows) {
+		fputs("  (out of memory: the table is not shown)\n", out);
+		return;
+	}
+	for (size_t b = 0; b < n_blocks; b++) {
+		for (size_t i = 0; i < blocks[b].n; i++) {
+			const struct estimate *e = &blocks[b].estimates[i];
+			fill(&rows[used++], e, blocks[b].is_metric, show_trust, &reasons, notes);
+			if (e->known && e->has_interval)
+				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
+		}
+	}
+	widen(widths, rows, n);
+	const char *headings[COLUMNS] = { "", "value", "", spread, "ran", "source", "trust", "" };
+	for (int c = VALUE; c < COLUMNS; c++)
+		/* a column that no row needs is not there */
+		if (widths[c] > 0 && text_columns(headings[c]) > widths[c])
+			widths[c] = text_columns(headings[c]);
+	used = 0;
+	for (size_t b = 0; b < n_blocks; b++) {
+		headings[NAME] = blocks[b].heading;
+		if (blocks[b].n && text_columns(headings[NAME]) > widths[NAME])
+			widths[NAME] = text_columns(headings[NAME]);
+	}
+	for (size_t b = 0; b < n_blocks; b++) {
+		headings[NAME] = blocks[b].heading;
+		if (blocks[b].n)
+			print_block(out, headings, rows + used, blocks[b].n, widths, options);
+		used += blocks[b].n;
 	}
 	free(rows);
 }

@@ -10,9 +10,13 @@
 #include "report/report.h"
 #include "result/result.h"
 
-/* Remarks on rows: each is printed once, under its number, however many rows have it. */
+/* Remarks on rows: each is printed once, under its number, however many rows have it. A reason for which several rows
+ * were not counted is one too, with the rows' remark after it. */
+struct footnote {
+	const char *text, *more; /* borrowed from the result; more is NULL or follows text */
+};
 struct footnotes {
-	VEC(const char *) texts; /* borrowed from the result */
+	VEC(struct footnote) items;
 };
 
 struct style {
@@ -29,8 +33,16 @@ size_t text_columns(const char *text);
  * the others at `indent`. Ends with a line feed. */
 void text_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width);
 
-/* A block of rows under its heading ("event", "metric"). show_trust: a column for it. */
-void table_print(FILE *out, const char *heading, const struct estimate *estimates, size_t n, bool is_metric,
-		 bool show_trust, const struct report_options *options, struct footnotes *notes);
+/* A block of rows under its heading ("event", "metric"). */
+struct block {
+	const char *heading;
+	const struct estimate *estimates;
+	size_t n;
+	bool is_metric;
+};
+
+/* The blocks that have rows, each after an empty line, with the same columns. show_trust: a column for it. */
+void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool show_trust,
+		 const struct report_options *options, struct footnotes *notes);
 
 #endif

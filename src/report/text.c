@@ -1,4 +1,5 @@
-/* A result as a table for a reader: what was run where, the events, the metrics, and what has to be known of them. */
+/* A result as a table for a reader: what was run where, the events, the metrics, and what has to be known of them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,8 +100,8 @@ static bool trust_differs(const struct result *result, enum trust *common)
 	bool found = false;
 	*common = TRUST_UNVERIFIED;
 	for (size_t i = 0; i < result->n_estimates + result->n_metrics; i++) {
-		const struct estimate *e = i < result->n_estimates ? &result->estimates[i]
-								   : &result->metrics[i - result->n_estimates];
+		const struct estimate *e =
+		    i < result->n_estimates ? &result->estimates[i] : &result->metrics[i - result->n_estimates];
 		if (!e->known)
 			continue;
 		if (found && e->trust != *common)
@@ -124,6 +125,17 @@ static void remark(FILE *out, const char *mark, const char *text, size_t width)
 	size_t indent = 2 + text_columns(mark) + 1;
 	fprintf(out, "  %s ", mark);
 	text_wrap(out, text, indent, indent, width);
+}
+
+static void footnote(FILE *out, size_t number, const struct footnote *note, size_t width)
+{
+	char mark[32];
+	struct str both = { 0 };
+	snprintf(mark, sizeof mark, "[%zu]", number);
+	if (note->more)
+		str_appendf(&both, "%s; %s", note->text, note->more);
+	remark(out, mark, both.text ? both.text : note->text, width);
+	str_free(&both);
 }
 
 /* The same run stands out in several events: one line for the run. (Without all repetitions the rows' footnotes,
@@ -169,22 +181,17 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	print_heading(out, result, &style, width);
 	print_machine(out, &result->machine, width);
 	print_runs(out, result, width);
-	if (result->n_estimates) {
-		fputc('\n', out);
-		table_print(out, "event", result->estimates, result->n_estimates, false, differs, options, &notes);
-	}
-	if (result->n_metrics) {
-		fputc('\n', out);
-		table_print(out, "metric", result->metrics, result->n_metrics, true, differs, options, &notes);
-	}
+	const struct block blocks[] = {
+		{ "event", result->estimates, result->n_estimates, false },
+		{ "metric", result->metrics, result->n_metrics, true },
+	};
+	table_print(out, blocks, sizeof blocks / sizeof *blocks, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
-	if (notes.texts.count || result->n_notes || (options->all_repetitions && result->n_outliers) || (any && !differs))
+	if (notes.items.count || result->n_notes || (options->all_repetitions && result->n_outliers) ||
+	    (any && !differs))
 		fputc('\n', out);
-	for (size_t i = 0; i < notes.texts.count; i++) {
-		char mark[32];
-		snprintf(mark, sizeof mark, "[%zu]", i + 1);
-		remark(out, mark, notes.texts.items[i], width);
-	}
+	for (size_t i = 0; i < notes.items.count; i++)
+		footnote(out, i + 1, &notes.items.items[i], width);
 	if (options->all_repetitions)
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
@@ -193,10 +200,11 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		bool single = any_known(result->estimates, result->n_estimates, true);
 		char text[160];
 		snprintf(text, sizeof text, "%s: all of these numbers%s", trust_name(trust),
-			 !single	   ? ""
-			 : result->command ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
-					   : "; \u00b1? because one measurement says nothing of the spread");
+			 !single ? ""
+			 : result->command
+			     ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
+			     : "; \u00b1? because one measurement says nothing of the spread");
 		remark(out, "-", text, width);
 	}
-	vec_free(&notes.texts);
+	vec_free(&notes.items);
 }

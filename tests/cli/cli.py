@@ -114,14 +114,14 @@ def skip(reason, fact):
     print(f"ok {_run} - {fact} # SKIP {reason}", flush=True)
 
 
-def _no_constant(name):
+def no_constant(name):
     raise ValueError(f"{name} is not JSON")
 
 
 def parsed(text, fact):
     """The result in text, checked against docs/result.schema.json."""
     try:
-        result = json.loads(text, parse_constant=_no_constant)
+        result = json.loads(text, parse_constant=no_constant)
     except ValueError as error:
         ok(False, f"{fact}: is JSON", f"{error}\n{text}")
         return None

@@ -1,5 +1,8 @@
 """Help, version, lists and the doctor."""
 import json
+import os
+import shutil
+import subprocess
 
 from cli import *
 
@@ -21,6 +24,42 @@ for option in ("-e", "-r", "--warm-up", "--confidence", "--all-repetitions", "-m
                "--several-runs", "-P", "-F", "--compat"):
     ok(re.search(rf"^ +(-\w, )?{option}\b", text, re.M), f"count's help has {option}", text if option == "-e" else None)
 has(text, "exit status", "count's help tells the exit statuses")
+
+# what help lists, the manual page has, and the other way round
+MANUALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/man")
+for command in ("count", "list", "doctor"):
+    listed = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", tare(command, "--help").out, re.M))
+    documented = set(re.findall(r"\*(--[a-z-]+)\*", read(f"{MANUALS}/tare-{command}.1.scd").split("# OPTIONS")[1]
+                                .split("# SEE ALSO")[0]))
+    equal(listed - documented, set(), f"every option of '{command}' is in its manual page")
+    equal({option for option in documented - listed}, set(), f"the manual page of '{command}' has no other option")
+
+# ---- completion ----
+for shell in ("bash", "zsh", "fish"):
+    script = tare("completion", shell)
+    ok(script.code == 0 and "program-output" in script.out and "first all none" in script.out,
+       f"a completion script for {shell} has the options and their values", script)
+    if shutil.which(shell):
+        check = subprocess.run([shell, "-n"], input=script.out, capture_output=True, text=True)
+        ok(check.returncode == 0 and check.stderr == "", f"{shell} can read it", check.stderr)
+    else:
+        skip(f"{shell} is not installed", f"{shell} can read it")
+
+
+def completed(*words):
+    """What bash offers for the last of the words."""
+    script = (tare("completion", "bash").out + f"\ntare() {{ '{TARE}' \"$@\"; }}\n"
+              f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; COMPREPLY=()\n"
+              "_tare; printf '%s\\n' \"${COMPREPLY[@]}\"")
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout.split()
+
+
+equal(completed("tare", "co"), ["count", "completion"], "bash completes commands")
+equal(completed("tare", "count", "--program-o"), ["--program-output"], "bash completes options")
+equal(completed("tare", "count", "--program-output", "n"), ["none"], "bash completes an option's values")
+equal(completed("tare", "count", "-e", "page-f"), ["page-faults"], "bash completes events")
+equal(completed("tare", "count", "-e", "cycles,page-f"), ["cycles,page-faults"], "also the second of a list")
+ok("ipc" in completed("tare", "count", "-m", "ip"), "bash completes metrics")
 
 # ---- lists ----
 names = tare("list", "events", "--names").out.split()

@@ -1,6 +1,7 @@
 """An interrupt ends the measurement, not the report."""
 import json
 import os
+import pty
 import time
 
 from cli import *
@@ -51,6 +52,39 @@ run = start("count", "-e", "page-faults", "sh", "-c", "trap 'exit 9' INT; touch 
 ok(wait_for("runs"), "a program that handles SIGINT runs")
 run.send_signal(signal.SIGINT)
 equal(finish(run).code, 9, "a program that ends itself on SIGINT gives its own exit status")
+
+# a real Ctrl-C: the terminal's driver sends the signal to the program and to tare; it arrives once at each
+def on_terminal(keys, program, *arguments):
+    """tare in the foreground of a terminal of its own; keys are typed once the program runs. Its code and output."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(TARE, [TARE, "count", "-e", "page-faults", *arguments, "sh", "-c", program], environment(TERM="dumb"))
+    ran = wait_for("runs")
+    os.write(terminal, keys)
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return Done(os.waitstatus_to_exitcode(status), text.decode(errors="replace").replace("\r\n", "\n"),
+                "" if ran else "the program did not run")
+
+
+seen = on_terminal(b"\x03", "trap 'echo got >> signals; exit 9' INT; touch runs; while :; do sleep 0.01; done")
+equal(seen.code, 9, "Ctrl-C ends a program that handles it, with its own exit status")
+equal(read("signals"), "got\n", "which gets the signal once")
+has(seen.out, re.compile(r"page-faults +[0-9]"), "and the report is printed")
+seen = on_terminal(b"\x03", "touch runs; exec sleep 1000")
+ok(seen.code == 130 and re.search(r"page-faults +[0-9]", seen.out), "Ctrl-C ends any program: 130, with the report", seen)
+seen = on_terminal(b"\x03", "touch runs; exec sleep 1000", "-r", "50")
+ok(seen.code == 130 and "before anything was measured" in seen.out, "Ctrl-C in the warm-up: 130, and nothing is reported",
+   seen)
 
 # attached: an interrupt is the normal end
 other = subprocess.Popen(["sleep", "1000"])

@@ -29,6 +29,13 @@ equal(seen.code, 5, "repetitions pass the exit status on as well")
 seen = tare("count", "false")
 equal(seen.code, 1, "the exit status of the default events is the program's")
 
+reader, writer = os.pipe()
+os.close(reader)
+seen = tare("count", "-e", "page-faults", "yes", stdout=writer)
+os.close(writer)
+equal(seen.code, 128 + signal.SIGPIPE, "a program that writes into a closed pipe ends as without tare")
+has(seen.err, re.compile(r"page-faults +[0-9]"), "and is reported")
+
 # ---- stdin ----
 seen = tare("count", "-e", "page-faults", "wc", "-c", stdin=b"x" * 5000)
 equal(seen.out.strip(), "5000", "one run reads tare's own standard input")

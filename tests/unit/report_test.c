@@ -254,6 +254,19 @@ static void test_text(void)
 	ok(first && !strstr(first + strlen("[1] a remark"), "a remark"), "a remark on two rows is printed once");
 	free(text);
 
+	/* one reason for several rows */
+	struct estimate missing[] = {
+		{ .event = "cycles", .unit = "cycles", .why = "no PMU", .note = "buy one", .cpu = -1 },
+		{ .event = "branches", .unit = "branches", .why = "no PMU", .note = "buy one", .cpu = -1 },
+		{ .event = "flops", .unit = "operations", .why = "no such event", .cpu = -1 },
+	};
+	struct result none = of(missing, 3);
+	text = write_with(TEXT, &none);
+	has(text, "  cycles    not counted [1]\n  branches  not counted [1]\n  flops     not counted: no such event\n",
+	    "a reason that several rows share is a footnote");
+	has(text, "\n  [1] no PMU; buy one\n", "with what to do");
+	free(text);
+
 	/* 507,029,123 ± 2,474,000 ns; 2,244,000 ± 2,300 bytes; 1.4, 0 … 4.6 */
 	double time[] = { 507029123 }, memory[] = { 2244000 }, moves[] = { 1.4 };
 	struct estimate digits[] = {

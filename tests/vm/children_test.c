@@ -21,12 +21,12 @@ int main(void)
 	}
 	static const struct { const char *argument; uint64_t n; } cases[] = { { "1", 1 }, { "1000", 1000 }, { "500000", 500000 } };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		double with = count(NULL, cases[i].argument), without = count("--no-follow", cases[i].argument);
+		double with = count(NULL, cases[i].argument), without = count("--no-children", cases[i].argument);
 		double all = (double)predicted("children", "instructions", cases[i].n);
 		double self = (double)predicted("children", "instructions-self", cases[i].n);
 		if (!ok(agrees(with, all), "a child's %s iterations are counted with its parent", cases[i].argument))
 			printf("# is %.0f, predicted %.0f\n", with, all);
-		if (!ok(agrees(without, self), "--no-follow counts the parent alone (%s)", cases[i].argument))
+		if (!ok(agrees(without, self), "--no-children counts the parent alone (%s)", cases[i].argument))
 			printf("# is %.0f, predicted %.0f\n", without, self);
 	}
 	return done();

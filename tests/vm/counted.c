@@ -165,13 +165,14 @@ void counted_free(struct counted *c)
 	}
 }
 
-json_t *row_of(const struct counted *c, const char *event)
+json_t *row_of(const struct counted *c, const char *event, pid_t thread)
 {
 	json_t *results = json_object_get(c->report, "results"), *row;
 	size_t i;
 	json_array_foreach(results, i, row) {
 		const char *name = json_string_value(json_object_get(row, "event"));
-		if (name && strcmp(name, event) == 0)
+		pid_t tid = (pid_t)json_integer_value(json_object_get(row, "tid"));
+		if (name && strcmp(name, event) == 0 && tid == thread)
 			return row;
 	}
 	return NULL;
@@ -189,15 +190,26 @@ static const char *text(json_t *row, const char *key)
 	return value ? value : "";
 }
 
+struct row thread_row(const struct counted *c, const char *event, pid_t thread)
+{
+	json_t *json = row_of(c, event, thread);
+	struct row row = {
+		.known = json_is_number(json_object_get(json, "value")),
+		.has_interval = json_is_number(json_object_get(json, "confidence")),
+		.value = number(json, "value"), .low = number(json, "low"), .high = number(json, "high"),
+		.share_running = number(json, "share_running"),
+		.source = text(json, "source"), .why = text(json, "why"),
+	};
+	if (row.has_interval && isnan(row.high))
+		row.high = INFINITY;
+	if (row.has_interval && isnan(row.low))
+		row.low = -INFINITY;
+	return row;
+}
+
 struct row event_row(const struct counted *c, const char *event)
 {
-	json_t *row = row_of(c, event);
-	return (struct row){
-		.known = json_is_number(json_object_get(row, "value")),
-		.value = number(row, "value"), .low = number(row, "low"), .high = number(row, "high"),
-		.share_running = number(row, "share_running"),
-		.source = text(row, "source"), .why = text(row, "why"),
-	};
+	return thread_row(c, event, 0);
 }
 
 bool agrees(double count, double truth)

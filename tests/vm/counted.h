@@ -36,16 +36,18 @@ struct started *tare_start(uid_t uid, const char *const *args);
 pid_t tare_pid(const struct started *started);
 struct counted *tare_wait(struct started *started);
 
-/* An event's row; NULL when the report has none. thread: 0, or that thread's own row. */
-json_t *row_of(const struct counted *counted, const char *event);
+/* An event's row: of the whole target (thread 0), or of one thread. NULL when the report has none. */
+json_t *row_of(const struct counted *counted, const char *event, pid_t thread);
 
 struct row {
 	bool known;               /* value is not null */
-	double value, low, high;  /* NAN where null */
+	bool has_interval;
+	double value, low, high;  /* NAN where nothing is known; a bound that the report leaves open is infinite */
 	double share_running;
 	const char *source, *why; /* of the report; "" where absent */
 };
 struct row event_row(const struct counted *counted, const char *event);
+struct row thread_row(const struct counted *counted, const char *event, pid_t thread);
 
 /* Does a count of instructions agree with the prediction? In the guest: equal. On hardware each interrupt or fault may
  * add to it (LAB.md 5), so there a little more is accepted, and never less. */

@@ -51,7 +51,7 @@ int main(void)
 
 	struct counted *c = tare_run("count", "-r", "10", "--warm-up", "0", "--all-repetitions", "-e", "instructions:u",
 				     kernel("loop"), "5000", NULL);
-	json_t *runs = json_object_get(row_of(c, "instructions:u"), "runs"), *run;
+	json_t *runs = json_object_get(row_of(c, "instructions:u", 0), "runs"), *run;
 	double truth = (double)predicted("loop", "instructions", 5000);
 	size_t same = 0, index;
 	json_array_foreach(runs, index, run)

@@ -75,6 +75,8 @@ int main(void)
 	setenv("TARE_IN_GUEST", "1", 1);
 	setenv("TARE", "/bin/tare", 1);
 	setenv("TARE_KERNELS", "/kernels", 1);
+	setenv("TARE_SPINNERS", "/bin/spinners", 1);
+	setenv("TARE_IRREGULAR", "/bin/irregular", 1);
 
 	char *names[256];
 	size_t n = 0;

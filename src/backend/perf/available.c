@@ -97,6 +97,18 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 		cpu = pmu_list_first(pmu.cpumask); /* it counts a package, and each of these CPUs stands for one */
 	const struct stimulus *stimulus = stimulus_find(event, encoding, pmu.name, answer->levels);
 	struct trial trial = trial_run(encoding, answer->levels, cpu, stimulus);
+	answer->open_levels = answer->levels;
+	if (trial.outcome == TRIAL_REFUSED && trial.os_errno == EACCES && ignores_levels(encoding)) {
+		/* what a user may not ask for is what the kernel gives in any case */
+		answer->open_levels = LEVEL_USER;
+		trial = trial_run(encoding, answer->open_levels, cpu, stimulus);
+	}
+	/* rights are looked at before the event: the kernel's part is refused of events that are not there at all */
+	if (trial.outcome == TRIAL_REFUSED && trial.os_errno == EACCES && (answer->levels & LEVEL_KERNEL)) {
+		struct trial at_user = trial_run(encoding, LEVEL_USER, cpu, NULL);
+		if (at_user.outcome == TRIAL_REFUSED && (at_user.os_errno == ENOENT || at_user.os_errno == EOPNOTSUPP))
+			trial = at_user;
+	}
 	answer->cpus_only = cpu >= 0;
 	snprintf(answer->cpumask, sizeof answer->cpumask, "%s", pmu.cpumask[0] ? pmu.cpumask : pmu.cpus);
 	switch (trial.outcome) {

@@ -9,7 +9,6 @@
  * 3. A thread is counted once: with its own counter, or as an heir of the thread that started it, never with both. */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,13 +100,13 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 	const struct answer *answer = track->answer;
 	bool command = c->kind == TARGET_COMMAND;
 	struct counter_request request = { .encoding = &answer->encoding,
-					   .levels = answer->levels,
+					   .levels = answer->open_levels,
 					   .heirs = heirs_of(target),
 					   .begin_at_exec = command };
 	struct attempt attempt = { .action = COUNTER_OPEN,
 				   .event = answer->label,
 				   .how = answer->how,
-				   .levels = answer->levels,
+				   .levels = answer->open_levels,
 				   .type = answer->encoding.type,
 				   .threads_only = request.heirs == HEIRS_THREADS,
 				   .counters = c->places.list.count * c->n_events };
@@ -319,7 +318,8 @@ bool perf_go(struct counting *c, struct error *err)
 
 static uint64_t scaled(uint64_t count, double scale)
 {
-	return scale == 1 || scale == 0 ? count : (uint64_t)llround((double)count * scale);
+	/* to the nearest; not llround(), which would make libtare need libm */
+	return scale == 1 || scale == 0 ? count : (uint64_t)((double)count * scale + 0.5);
 }
 
 /* The sum over places first … last-1. why is the track's. */
@@ -377,12 +377,36 @@ bool perf_sample(struct counting *c, struct reading *readings, struct error *err
 	return true;
 }
 
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static void take_out(uint64_t *amount, uint64_t part)
+{
+	*amount -= part < *amount ? part : *amount;
+}
+
+/* The operating system's account of the program began with the fork: faults and switches of the held process are not
+ * the program's. */
+static void correct_account(const struct counting *c, struct run *run)
+{
+	const struct rusage *before = &c->launch.before;
+	take_out(&run->user_ns, ns_of(before->ru_utime));
+	take_out(&run->system_ns, ns_of(before->ru_stime));
+	take_out(&run->minor_faults, (uint64_t)before->ru_minflt);
+	take_out(&run->major_faults, (uint64_t)before->ru_majflt);
+	take_out(&run->voluntary_switches, (uint64_t)before->ru_nvcsw);
+	take_out(&run->involuntary_switches, (uint64_t)before->ru_nivcsw);
+}
+
 bool perf_stop(struct counting *c, struct run *run, struct error *err)
 {
 	size_t places = c->places.list.count, n = c->n_events * places;
 	for (size_t i = 0; i < n; i++)
 		if (c->counters[i] >= 0)
 			counter_disable(c->counters[i]);
+	correct_account(c, run);
 	run->n_events = c->n_events;
 	run->n_rows = c->by_place ? places : 1;
 	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);

@@ -28,7 +28,7 @@ bool perf_fits(struct backend *backend, const struct event *const *events, size_
 			fits = false;
 		} else if (!never_short(answer)) {
 			requests[scarce] =
-			    (struct counter_request){ .encoding = &answer->encoding, .levels = answer->levels };
+			    (struct counter_request){ .encoding = &answer->encoding, .levels = answer->open_levels };
 			cpus[scarce++] = answer->cpus_only ? pmu_list_first(answer->cpumask) : COUNTER_ANY_CPU;
 		}
 	}

@@ -11,6 +11,7 @@ struct answer {
 	char *text;     /* the request that it answers */
 	char *label;
 	unsigned levels;
+	unsigned open_levels; /* what the kernel is asked for: for its clocks LEVEL_USER is as good as both */
 	struct event_encoding encoding; /* that works; of the last one tried otherwise */
 	char how[128];
 	bool cpus_only; /* it is counted by the CPUs of cpumask for their packages, not for tasks */

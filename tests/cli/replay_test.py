@@ -1,0 +1,188 @@
+"""Reports of recorded readings, so that every number is known beforehand: multiplexing, repetitions, what cannot be
+counted, and the papers' formats to the digit."""
+import json
+
+from cli import *
+
+MS = 1000000
+
+
+def recording(name, events, executions, **more):
+    write(name, json.dumps({"tare_recording": 1, "events": events, "executions": executions, **more}))
+    return f"replay:{name}"
+
+
+def hw(*names):
+    return [{"name": name, "source": "hw"} for name in names]
+
+
+def readings(*executions):
+    return [{"readings": values} for values in executions]
+
+
+def count(on, *arguments, code=0):
+    seen = tare("count", "--on", on, "-o", "-", "--program-output", "none", *arguments)
+    ok(seen.code == code, f"'count {' '.join(arguments)}': exit code {code}", seen)
+    return seen
+
+
+def as_json(on, *arguments, fact, code=0):
+    return parsed(count(on, "--json", *arguments, code=code).out, fact)
+
+
+# ---- one run, counters enough ----
+on = recording("plain.json", hw("cycles", "instructions"), readings({"cycles": 1234567890, "instructions": 2469135780}))
+text = count(on, "-e", "cycles,instructions", "-m", "ipc", "true").out
+has(text, re.compile(r"^  cycles +1,234,567,890 +±\? +hw$", re.M), "a count has thousands separators and its source")
+has(text, re.compile(r"^  ipc +2\.000 .*hw$", re.M), "a metric is derived from the counts")
+r = as_json(on, "-e", "cycles,instructions", "-m", "ipc", "true", fact="hardware counts")
+equal([e["value"] for e in r["results"]], [1234567890, 2469135780], "JSON has the counts in full")
+ok(r["metrics"][0]["value"] == 2 and r["results"][0]["source"] == "hw" and r["results"][0]["share_running"] == 1,
+   "with their source, all of the time", r)
+
+# ---- one run, too few counters ----
+on = recording("shared.json", hw("cycles", "instructions", "branches"), [{
+    "enabled_ns": 100 * MS,
+    "readings": {"cycles": {"count": 5000000, "running_ns": 50 * MS},
+                 "instructions": {"count": 9000000, "running_ns": 50 * MS},
+                 "branches": {"count": 1000000, "running_ns": 99990000}}}], counters=2)
+r = as_json(on, "-e", "cycles,instructions,branches", "true", fact="multiplexed counts")
+cycles, _, branches = r["results"]
+ok(cycles["source"] == "scaled" and cycles["share_running"] == 0.5 and r["executions"] == 1,
+   "what shared a counter is scaled, with its share, and the program ran once", r)
+ok(cycles["value"] == 10000000 and cycles["low"] >= 5000000 and
+   (cycles["high"] is None or cycles["high"] >= 10000000),
+   "the value is projected, the interval does not go below what was counted", cycles)
+ok(any("--several-runs" in note for note in r["notes"]), "a note says what --several-runs would give", r["notes"])
+text = count(on, "-e", "cycles,instructions,branches", "true").out
+has(text, re.compile(r"^  event .* ran +source", re.M), "the table has a column for the share")
+has(text, re.compile(r"^  cycles +10,000,000 .* 50 % +scaled", re.M), "with the share in percent")
+has(text, re.compile(r"99\.99 % +scaled"), "nearly always is not always")
+
+# ---- several runs ----
+five = [201902, 201902, 201902, 201902, 201907]
+misses = [269, 269, 269, 269, 271]
+# the warm-up, then 5 repetitions
+on = recording("figure44.json", hw("l1d-load-misses:u", "cycles:u"),
+               readings({"l1d-load-misses:u": 999, "cycles:u": 999},
+                        *[{"l1d-load-misses:u": miss, "cycles:u": value} for miss, value in zip(misses, five)]))
+write("figure44.parms", "(p5mon\n command = true;\n repetitions = 5;\n output_all_results = yes;\n"
+      " output_file = figure47;\n data_read_miss = yes;\n count_clocks = yes;\nend)\n")
+text = count(on, "-P", "figure44.parms", "--compat", "p5mon").out
+has(text, """Results (for 5 repetitions with a 95% confidence level):
+  Event: Data Read Miss
+    rep 0:       269
+    rep 1:       269
+    rep 2:       269
+    rep 3:       269
+    rep 4:       271
+    Average:     269.4 +/- 0.9 (0.341%)
+  Event: Clock cycles
+    rep 0:       201902
+    rep 1:       201902
+    rep 2:       201902
+    rep 3:       201902
+    rep 4:       201907
+    Average:     201903.0 +/- 2.3 (0.001%)
+""", "p5mon: the report of Figure 4.4, to the digit")
+has(text, "(program executed 5 times, ", "p5mon: the warm-up is not among the executions")
+equal(read("figure47"), """# run_p5mon results file
+# Results (5 repetitions, 95% confidence level):
+# Event Repetition Value [conf.int] [percentage]
+0x3 0 269
+0x3 1 269
+0x3 2 269
+0x3 3 269
+0x3 4 271
+0x3 -1 269.4 0.9 0.341
+count_clocks 0 201902
+count_clocks 1 201902
+count_clocks 2 201902
+count_clocks 3 201902
+count_clocks 4 201907
+count_clocks -1 201903.0 2.3 0.001
+""", "p5mon: the file of Figure 4.7, to the digit")
+text = count(on, "-P", "figure44.parms", "-Foutput_all_results=no", "--compat", "p5mon").out
+has(text, "confidence level):\n  Data Read Miss: 269.4 +/- 0.9 (0.341%)\n  Clock cycles: 201903.0 +/- 2.3 (0.001%)\n",
+    "p5mon: the summary of Figure 4.3, to the digit")
+r = as_json(on, "-P", "figure44.parms", fact="a parameter file")
+ok(r["results"][0]["event"] == "l1d-load-misses:u" and r["results"][0]["runs"] == misses,
+   "in tare's own report a parameter's event has the name of what was counted", r["results"])
+half_width = (r["results"][0]["high"] - r["results"][0]["low"]) / 2
+# t(0.975, 4) = 2.7764, s = sqrt(4 * 0.16 + 2.56) / 2 = 0.894427, n = 5
+ok(abs(half_width - 2.7764451 * 0.8944272 / 5 ** 0.5) < 1e-6, "and the right interval, wider than the thesis's", r)
+
+# 5 events on 2 counters: 3 groups, 3 repetitions, 1 warm-up
+names = ["cycles", "instructions", "branches", "branch-misses", "cache-misses"]
+values = {name: 1000 * (i + 1) for i, name in enumerate(names)}
+on = recording("groups.json", hw(*names), readings(*[values] * 10), counters=2)
+r = as_json(on, "-r", "3", "-e", ",".join(names), "true", fact="groups of events")
+ok(r["passes"] == 3 and r["executions"] == 10 and r["warm_ups"] == 1, "5 events on 2 counters are 3 groups", r)
+ok(all(e["source"] == "hw" and e["share_running"] == 1 for e in r["results"]), "and nothing is scaled", r)
+equal([e["value"] for e in r["results"]], [1000, 2000, 3000, 4000, 5000], "each event has its own count")
+r = as_json(on, "--several-runs", "--warm-up", "0", "-e", ",".join(names), "true", fact="--several-runs")
+ok(r["executions"] == 3 and r["repetitions"] == 1, "--several-runs makes the groups' runs without -r", r)
+
+# ---- what cannot be counted ----
+STEP = "run 'sysctl kernel.perf_event_paranoid=1'"
+on = recording(
+    "troubles.json",
+    [{"name": "cycles", "state": "denied", "why": "permission denied", "remedy": STEP},
+     {"name": "instructions", "state": "unsupported", "why": "no such event on this CPU"},
+     *hw("branches", "branch-misses"), {"name": "page-faults", "source": "os"}],
+    readings({"branches": {"state": "never-ran"}, "branch-misses": {"state": "failed", "why": "the counter broke"},
+              "page-faults": 0}))
+r = as_json(on, "-e", "cycles,instructions,branches,branch-misses,page-faults", "-m", "ipc", "true", fact="troubles")
+by_name = {e["event"]: e for e in r["results"]}
+for name, reason in (("cycles", "permission denied"), ("instructions", "no such event"), ("branches", ""),
+                     ("branch-misses", "the counter broke")):
+    ok(by_name[name]["value"] is None and reason in by_name[name]["why"], f"{name} is null, with its reason",
+       by_name[name])
+ok(by_name["page-faults"]["value"] == 0 and "why" not in by_name["page-faults"], "0 is 0", by_name["page-faults"])
+ok(r["metrics"][0]["value"] is None and "why" in r["metrics"][0], "a metric without its events is null", r["metrics"])
+text = count(on, "-e", "cycles,instructions,branches,branch-misses,page-faults", "true").out
+equal(len(re.findall(r"^  \S+ +not counted: ", text, re.M)), 4, "the table says of each why it was not counted")
+text = count(on, "--compat", "p5mon", "-Fcount_clocks=yes", "-Fkernel_events=yes", "-Frepetitions=1",
+             "-Fskip_initialization_run=yes", "true").out
+has(text, "Clock cycles: not counted (permission denied", "p5mon: what was not counted is not 0")
+
+# ---- perfex ----
+on = recording("perfex.json", hw("cycles:u", "instructions:u"),
+               readings({"cycles:u": 7945053664, "instructions:u": 8975754960}))
+text = count(on, "--compat", "perfex", "-e", "0", "-e", "17", "true").out
+equal(text.splitlines()[:2],
+      ["Cycles" + "." * 58 + "      7945053664", "Graduated instructions" + "." * 42 + "      8975754960"],
+      "perfex: the lines of its listing, to the digit")
+text = count(on, "--compat", "perfex", "-e", "0", "-m", "ipc", "true").out
+has(text, "\nStatistics\nipc" + "." * 61 + " not counted: ", "perfex: metrics are its statistics")
+on = recording("perfex-a.json", hw("cycles:u", "instructions:u"), [{
+    "enabled_ns": 100 * MS, "readings": {"cycles:u": 7945053664, "instructions:u": 8975754960}}])
+text = count(on, "--compat", "perfex", "-a", "true").out
+equal(len([line for line in text.splitlines() if line.startswith("Graduated instructions...")]), 2,
+      "perfex: graduated instructions are listed twice")
+has(text, "Graduated instructions: the two counts differ by ", "perfex: and their disagreement is printed")
+
+on = recording("nothing.json", [{"name": "cycles", "state": "denied", "why": "permission denied"}], readings({}))
+r = as_json(on, "-a", "--for", "0.01", "-e", "cycles", fact="nothing counted of all CPUs", code=3)
+ok(r["results"][0]["value"] is None, "when nothing could be counted and there is no program, the exit code is 3", r)
+
+# ---- recordings that are none ----
+write("bad.json", '{"tare_recording": 1, "events": [}')
+bad = tare("count", "--on", "replay:bad.json", "true")
+ok(bad.code == 2 and "bad.json:1:" in bad.err, "a recording that does not parse: place and exit code 2", bad)
+bad = tare("count", "--on", "replay:missing.json", "true")
+ok(bad.code == 3 and "missing.json" in bad.err, "a missing recording: exit code 3", bad)
+bad = tare("count", "--on", "replay", "true")
+ok(bad.code == 2 and "replay" in bad.err, "replay without a file: exit code 2", bad)
+
+# ---- the doctor of a recorded machine ----
+on = recording("doctor.json", [], [], findings=[
+    {"state": "works", "what": "software events", "detail": "all"},
+    {"state": "no", "what": "hardware counters", "detail": "the kernel denies them",
+     "step": STEP}])
+seen = tare("doctor", "--on", on)
+has(seen.out, re.compile(r"^  works   software events    all\n  no      hardware counters  the kernel denies them$", re.M),
+    "the doctor lists its findings")
+has(seen.out, f"The one step that would allow more: {STEP}", "and one step")
+
+done()
