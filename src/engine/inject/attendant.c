@@ -3,7 +3,7 @@
  *
  *     ASK_EXEC ──► a worker (fork) seizes the asking thread ──► GRANTED ──► the thread's execve
  *                                                                             ├─ succeeded: new entry, runtime put in, detached
- *                                                                             └─ failed: detached
+ *                                                                             └─ failed, or given up: detached
  *
  * What always holds:
  *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which trace
@@ -87,6 +87,21 @@ static bool raises_privileges(pid_t tid, const struct __ptrace_syscall_info *inf
 	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
+/* Seizes the thread. Another worker may still trace it: that of a request which the process gave up (a signal came in between) and
+ * makes again; it lets go at the thread's next system call, the one that wakes us. */
+static bool seize(pid_t tid)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		if (ptrace((enum __ptrace_request)PTRACE_SEIZE, tid, NULL, (void *)(long)TAKEOVER_PTRACE_OPTIONS) == 0)
+			return ptrace((enum __ptrace_request)PTRACE_INTERRUPT, tid, NULL, NULL) == 0;
+		if (errno != EPERM)
+			return false;
+		usleep(500);
+	}
+	errno = EPERM;
+	return false;
+}
+
 /* From the seizing to the end of the execve. */
 static void follow(const struct takeover *how, uint32_t index)
 {
@@ -95,8 +110,7 @@ static void follow(const struct takeover *how, uint32_t index)
 	struct error err = {0};
 	bool granted = false, in_exec = false;
 	int status;
-	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, tid, NULL, (void *)(long)TAKEOVER_PTRACE_OPTIONS) ||
-	    ptrace((enum __ptrace_request)PTRACE_INTERRUPT, tid, NULL, NULL)) {
+	if (!seize(tid)) {
 		takeover_inexact(process, "the program it execs could not be followed: %s",
 		                 errno == EPERM ? "another process traces it, or it has other rights" : strerror(errno));
 		answer(process, RECORD_ASK_REFUSED);
@@ -125,6 +139,10 @@ static void follow(const struct takeover *how, uint32_t index)
 			return;
 		}
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			if (!in_exec && __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) != RECORD_ASK_GRANTED) {
+				ptrace(PTRACE_DETACH, pid, NULL, NULL); /* given up */
+				return;
+			}
 			struct __ptrace_syscall_info info = call_info(pid);
 			if (info.op == PTRACE_SYSCALL_INFO_ENTRY && (info.entry.nr == SYS_execve || info.entry.nr == SYS_execveat)) {
 				in_exec = true;

@@ -135,6 +135,8 @@ struct record_process *session_process(const struct session *session, uint32_t i
 	return &session->how.processes[index];
 }
 
+int session_fd(const struct session *session) { return session->how.fd; }
+
 const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes)
 {
 	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset || bytes == 0)

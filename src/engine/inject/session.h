@@ -46,6 +46,9 @@ enum session_taken session_take(struct session *session, pid_t pid, void (*relea
 struct record_session *session_record(const struct session *session);
 struct record_process *session_process(const struct session *session, uint32_t index);
 
+/* The record's file; stays the session's. For tests, which write records of their own. */
+int session_fd(const struct session *session);
+
 /* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
  * offset is not in the file. To be released by session_unmap(). */
 const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes);

@@ -1,13 +1,12 @@
 /* An independent witness of exact counts: runs a program by single steps (ptrace) and counts what retires.
  *
- *     step [--quiet | --no-rseq] PROGRAM [ARGUMENT...]   prints `event count` lines to stderr, the program's output
+ *     step [--quiet] PROGRAM [ARGUMENT...]          prints `event count` lines to stderr, the program's output
  * untouched
  *
  * Rules: 1. a `rep` string instruction is one instruction, a step that stays on it is an iteration of it;
  *        2. a faulting instruction counts when it completes; 3. the exit system call counts;
  *        4. a block begins at the first instruction, behind and at the target of every control transfer that ran
  *           (jcc, jmp, loop, call, ret); a system call ends none; `blocks` sums the executions of such leaders.
- * --no-rseq answers rseq(2) with ENOSYS, as the engine does (glibc then goes another way).
  * Threads and children are not followed. About 30 µs a step. Own, small decoding: opcodes of transfers only.
  */
 #include <errno.h>
@@ -101,8 +100,7 @@ static enum kind kind_of(const uint8_t *byte, int *length)
 int main(int argc, char **argv)
 {
 	bool quiet = argc > 1 && !strcmp(argv[1], "--quiet");
-	bool no_rseq = argc > 1 && !strcmp(argv[1], "--no-rseq");
-	argv += 1 + (quiet || no_rseq);
+	argv += 1 + quiet;
 	if (!argv[0]) {
 		fprintf(stderr, "step: a program is needed: step [--quiet] PROGRAM [ARGUMENT...]\n");
 		return 2;
@@ -142,10 +140,6 @@ int main(int argc, char **argv)
 			to_deliver = WSTOPSIG(status);
 		if (!ended)
 			ptrace(PTRACE_GETREGS, child, NULL, &after);
-		if (no_rseq && step_done && before.rax == 334 && byte[0] == 0x0f && byte[1] == 0x05) {
-			after.rax = (unsigned long)-ENOSYS;
-			ptrace(PTRACE_SETREGS, child, NULL, &after);
-		}
 		/* A signal may stop the program before its next step ran: nothing moved. Delivery stops at the
 		 * handler's first instruction. */
 		if (delivered || !step_done) {
