@@ -13,37 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 
 static void release(void *arg) { close(*(int *)arg); }
-
-/* Blocks of a process, own and inherited, with the sum of its threads' counters. */
-static uint64_t instructions_of(struct session *session, uint32_t index, uint64_t *blocks)
-{
-	const struct record_process *p = session_process(session, index);
-	uint64_t sum = 0, n = p->blocks.count;
-	for (uint64_t t = p->first_thread; t;) {
-		const struct record_thread *thread = session_map(session, t, sizeof *thread + RECORD_PAGE);
-		uint64_t bytes = thread->counters_most * 8ull;
-		const uint64_t *counters = session_map(session, thread->counters, bytes);
-		for (const struct record_process *owner = p;; owner = session_process(session, owner->parent)) {
-			uint32_t own = owner->blocks.count - owner->blocks.inherited;
-			const struct record_block *b = session_map(session, owner->blocks.offset, (own + 1ull) * sizeof *b);
-			for (uint32_t i = 0; b && i < own && i + owner->blocks.inherited < n; i++)
-				sum += counters[b[i].counter] * b[i].insns;
-			session_unmap(b, (own + 1ull) * sizeof *b);
-			n = owner->blocks.inherited;
-			if (!owner->forked || owner->parent == RECORD_NONE)
-				break;
-		}
-		n = p->blocks.count;
-		session_unmap(counters, bytes);
-		t = thread->next;
-		session_unmap(thread, sizeof *thread + RECORD_PAGE);
-	}
-	*blocks = n;
-	return sum;
-}
 
 int main(int argc, char **argv)
 {
@@ -84,27 +57,33 @@ int main(int argc, char **argv)
 	signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN);
 	while (waitpid(pid, &status, 0) < 0)
 		;
-	uint64_t total = 0, blocks = 0, all_blocks = 0;
-	const char *reason = NULL;
-	for (uint32_t p = 0; p < session_record(session)->process_count; p++) {
-		const struct record_process *process = session_process(session, p);
-		if (process->state == RECORD_FREE)
-			continue;
-		uint64_t n = instructions_of(session, p, &blocks);
-		total += n, all_blocks += blocks;
-		if (process->inexact && !reason)
-			reason = process->reason;
-		if (!reason && process->state <= RECORD_RUNNING)
-			reason = process->state == RECORD_RUNNING ? "a process was ended in the middle, or still runs" : "a process did not start";
-		if (processes)
-			fprintf(stderr, "process %u of %d pid %u state %u threads %u instructions %" PRIu64 " %s %s%s\n", p, (int)process->parent,
-			        process->pid, process->state, process->thread_count, n, process->path, process->inexact ? "INEXACT: " : "",
-			        process->inexact ? process->reason : "");
+	struct view *view;
+	struct tally *tally;
+	struct tally_options options = {.children = true};
+	if (quiet) {
+		session_free(session);
+		goto end;
 	}
-	if (!quiet)
-		fprintf(stderr, "instructions %" PRIu64 " blocks %" PRIu64 "\n%s%s\n", total, all_blocks, reason ? "NOT EXACT: " : "exact",
-		        reason ? reason : "");
+	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err)) {
+		fprintf(stderr, "run_exact: %s\n", err.text);
+		return 3;
+	}
+	for (size_t p = 0; processes && p < view->n_processes; p++) {
+		const struct view_process *process = &view->processes[p];
+		uint64_t n = 0;
+		for (size_t r = 0; r < tally->n_rows; r++)
+			n += tally->rows[r].process == p ? tally->rows[r].count[COUNT_INSTRUCTIONS] : 0;
+		if (process->record->state != RECORD_FREE)
+			fprintf(stderr, "process %zu of %d pid %u state %u threads %zu instructions %" PRIu64 " %s%s%s\n", p,
+			        (int)process->record->parent, process->record->pid, process->record->state, process->n_threads, n, process->path,
+			        process->inexact ? " INEXACT: " : "", process->inexact ? process->inexact : "");
+	}
+	fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS], tally->why ? "NOT EXACT: " : "exact",
+	        tally->why ? tally->why : "");
+	tally_free(tally);
+	view_free(view);
 	session_free(session);
+end:
 	if (WIFSIGNALED(status)) {
 		struct rlimit none = {0, 0};
 		setrlimit(RLIMIT_CORE, &none);
