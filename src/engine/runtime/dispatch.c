@@ -42,10 +42,50 @@ static void fetch_fault(struct thread *t)
 		t->pending_error[t->pending_count - 1] = 0;
 		return;
 	}
-	uint64_t address = region ? region->end : t->pc;
-	bool mapped = safe_copy(&byte, (const void *)address, 1);
+	uint64_t address = t->pc;
+	if (region && safe_copy(&byte, (const void *)address, 1)) /* its first bytes are there: the rest is on the next page */
+		address = (t->pc + X86_MAX_INSN_BYTES) & ~4095ull;
+	rt.copy_fault = 0;
+	bool mapped = safe_copy(&byte, (const void *)address, 1) || !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	if (region && rt.copy_fault == 7) { /* behind the end of the file */
+		signal_force(t, 7, 2, address);
+		return;
+	}
 	signal_force(t, 11, mapped ? 2 : 1, address);
 	t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
+}
+
+/* A far return or iretq, which stays in the 64-bit code segment. */
+static void far_return(struct thread *t, uint64_t next, const struct block *b)
+{
+	const uint8_t *code = b->bytes;
+	struct x86_insn in = {0};
+	for (unsigned at = 0; at < b->length; at += in.length)
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			die("lost: a far return's bytes", next);
+		else
+			code = b->bytes + at;
+	(void)code;
+	uint64_t frame[5] = {0}, pc = next - in.length, rsp = t->reg[X86_RSP];
+	unsigned wide = in.operand_bytes, items = in.flow == X86_FLOW_IRET ? 5 : 2;
+	for (unsigned i = 0; i < items; i++)
+		if (!safe_copy(&frame[i], (const void *)(rsp + i * wide), wide)) {
+			t->pc = pc;
+			lock();
+			record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+			unlock();
+			signal_force(t, 11, 1, rsp + i * wide);
+			return;
+		}
+	if ((frame[1] & 0xffff) != 0x33)
+		die("a far return to another code segment, which the engine does not support", pc);
+	t->pc = frame[0];
+	if (in.flow == X86_FLOW_IRET) {
+		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
+		t->reg[X86_RSP] = frame[3];
+	} else {
+		t->reg[X86_RSP] = rsp + 2 * wide + (in.immediate_size ? (uint64_t)in.immediate & 0xffff : 0);
+	}
 }
 
 /* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
@@ -142,7 +182,10 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			const struct block *b = &rt.blocks[exit->block];
 			transfer = b->conditional || b->pc + b->length != exit->target || b->branch;
 		}
-		if (exit->kind == EXIT_SYSCALL || exit->kind == EXIT_INT80) {
+		if (exit->kind == EXIT_FAR) {
+			far_return(t, exit->target, &rt.blocks[exit->block]);
+			exit = NULL;
+		} else if (exit->kind == EXIT_SYSCALL || exit->kind == EXIT_INT80) {
 			if (exit->kind == EXIT_SYSCALL)
 				system_call(t, exit->block, exit->target);
 			else

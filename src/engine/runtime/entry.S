@@ -56,6 +56,10 @@ runtime_exit:
 	pushfq
 	popq FLAGS
 	cld
+	testl $0x40100, FLAGS /* AC, TF: not for the engine's own code */
+	jz runtime_exit_saved
+	pushq $0x202
+	popfq
 runtime_exit_saved:
 	mov SELF, %rdi
 	call runtime_dispatch

@@ -105,6 +105,13 @@ void memory_unmapped(uint64_t start, uint64_t length)
 		remove_at(i);
 }
 
+void memory_forgotten(uint64_t start, uint64_t length)
+{
+	uint64_t end = (start + length + 4095) & ~4095ull;
+	if (any_region(start, end))
+		cache_drop_range(start, end);
+}
+
 void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset)
 {
 	(void)offset;
@@ -272,7 +279,7 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
 		if (page->state == PAGE_CLEAN) {
 			uint64_t rsp = current()->reg[X86_RSP];
 			bool stack = rsp >= region->start && rsp < region->end;
-			if (stack || sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_)) {
+			if (stack || rt.foreign_writes || sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_)) {
 				page->state = PAGE_CHECKED;
 			} else {
 				page->state = PAGE_PROTECTED;
@@ -329,4 +336,14 @@ bool memory_release(uint64_t start, uint64_t length)
 			any = true;
 		}
 	return any;
+}
+
+void memory_foreign(void)
+{
+	rt.foreign_writes = 1;
+	for (uint32_t i = 0; i <= rt.page_mask; i++)
+		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED) {
+			release(&rt.pages[i]);
+			rt.pages[i].state = PAGE_CLEAN; /* checked, when it is looked at next */
+		}
 }

@@ -37,7 +37,7 @@ enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target *
 
 struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
 
-enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80 };
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR };
 
 struct exit {
 	uint64_t target;
@@ -177,9 +177,14 @@ struct runtime {
 	uint64_t image, image_bytes;
 	uint32_t counters_most, protected_pages;
 	uint32_t fp_sw_known, started;
+	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
+	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint8_t fp_sw[48];
 };
 
+/* else the addresses of entry.S's labels would go through a table that nobody relocates */
+#pragma GCC visibility push(hidden)
 extern struct runtime rt;
 
 /* entry.S */
@@ -291,10 +296,12 @@ void memory_start(void);
 void memory_rescan(void);
 const struct region *memory_executable(uint64_t pc);
 void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset);
+void memory_forgotten(uint64_t start, uint64_t length);
 void memory_unmapped(uint64_t start, uint64_t length);
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection);
 bool memory_watch(uint64_t pc, uint64_t length, const struct region *region); /* before its bytes are read. True: to be checked instead */
 bool memory_write_fault(struct thread *t, uint64_t address);
+void memory_foreign(void); /* from now on writable code is always compared */
 bool memory_release(uint64_t start, uint64_t length); /* before the kernel writes there. True: something was protected */
 
 /* record.c */
@@ -315,4 +322,5 @@ uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const c
 
 static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }
 
+#pragma GCC visibility pop
 #endif

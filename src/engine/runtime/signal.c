@@ -25,7 +25,7 @@ enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x080000
 #define FP_MAGIC2 0x46505845u
 #define FP_AREA_MOST 16384u
 
-enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11 };
+enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11, SIGSYS = 31 };
 
 struct context { /* struct ucontext, the kernel's */
 	uint64_t flags, link;
@@ -140,6 +140,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	}
 	if (sync && !in_cache) {
 		if (ip >= (uint64_t)&safe_copy && ip < (uint64_t)&safe_copy_end) {
+			rt.copy_fault = signo;
 			c->rip = (uint64_t)&safe_copy_fault;
 			return;
 		}
@@ -320,6 +321,8 @@ static void deliver(struct thread *t, unsigned which)
 	if (sync && ((t->mask & bit(signo)) || action.handler == SIG_IGN_))
 		action.handler = SIG_DFL_;
 	if (sync && (signo == SIGILL || signo == SIGFPE || (signo == SIGTRAP && info->code != 0x80)))
+		info->field[0] = t->pc;
+	if (signo == SIGSYS && info->code == 1) /* a seccomp filter's: the call's address is the program's */
 		info->field[0] = t->pc;
 	if (action.handler == SIG_IGN_ || (action.handler == SIG_DFL_ && !fatal_by_default(signo)))
 		return;

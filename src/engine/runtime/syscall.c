@@ -51,7 +51,9 @@ static bool has_rseq_sections(void)
 static long rseq(struct thread *t, uint64_t nr)
 {
 	uint64_t area = t->reg[X86_RDI];
-	if (!t->rseq && has_rseq_sections())
+	if (!rt.rseq_sections)
+		rt.rseq_sections = has_rseq_sections() ? 2 : 1;
+	if (rt.rseq_sections == 2)
 		return -ENOSYS_;
 	long result = pass_on(t, nr);
 	if (result == 0)
@@ -79,6 +81,11 @@ static long mapping(struct thread *t, uint64_t nr)
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
 		case SYS_munmap: memory_unmapped(a, b); break;
+		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
+			if (c != 4 && c != 8 && c != 9 && c < 100)
+				break;
+			memory_forgotten(a, b);
+			break;
 		case SYS_mremap: {
 			const struct region *region = memory_executable(a);
 			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
@@ -217,7 +224,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			safe_copy(pair, (const void *)r[X86_R9], 16);
 		return with_mask(t, nr, pair[0], pair[1]);
 	}
-	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
 		return mapping(t, nr);
 	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
 		if (t->attention & ATTENTION_SIGNAL)
@@ -229,6 +236,38 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_rseq: return rseq(t, nr);
 	case SYS_arch_prctl: return arch(t, nr);
 	case SYS_prctl: return prctl(t, nr);
+	case 425: /* io_uring_setup: the kernel may write code whenever it likes */
+		lock();
+		memory_foreign();
+		unlock();
+		break;
+	case SYS_open: case SYS_openat: {
+		char path[64] = {0};
+		uint64_t at = nr == SYS_open ? r[X86_RDI] : r[X86_RSI];
+		for (unsigned i = 0; i < sizeof path - 1; i++)
+			if (!safe_copy(path + i, (const char *)at + i, 1) || !path[i])
+				break;
+		size_t n = text_length(path);
+		if (n >= 4 && n < sizeof path - 1 && !memcmp(path + n - 4, "/mem", 5)) {
+			lock();
+			memory_foreign();
+			rt.foreign_writes |= 2;
+			unlock();
+		}
+		break;
+	}
+	case SYS_write: case 18: case 20: case 296:
+		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
+			long result = pass_on(t, nr);
+			lock();
+			cache_drop_range(0x10000, 0x800000000000ull);
+			unlock();
+			return result;
+		}
+		break;
+	case SYS_ptrace:
+		inexact("the program traces a process, whose instructions under the engine are not where they would be");
+		break;
 	case SYS_read: case SYS_pread64: case SYS_recvfrom:
 		if (rt.protected_pages) {
 			lock();
@@ -299,7 +338,14 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 		thread_exit(t, t->reg[X86_RBX]);
 	if (nr == 252)
 		process_exit(t, t->reg[X86_RBX]);
-	if (!known)
+	if (nr == 2) { /* fork */
+		uint64_t none[6] = {0};
+		t->reg[X86_RAX] = (uint64_t)thread_fork(t, SYS_fork, none);
+		t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
+		t->pc = next;
+		return;
+	}
+	if (!known && nr < 470)
 		die("a system call by int 0x80 that the engine does not support", next - 2);
 	/* the kernel keeps all registers but rax, and clears r8 to r11 */
 	t->reg[X86_RAX] = (uint64_t)runtime_app_int80(t->reg);

@@ -19,7 +19,7 @@ static struct {
 	uint8_t bytes[LENGTH_MAX + 32];
 	uint64_t pc;
 	unsigned count, length;
-	bool checked, truncated, invalid;
+	bool checked, truncated, invalid, sixteen;
 } decoded;
 
 static bool ends_block(const struct x86_insn *in)
@@ -71,6 +71,7 @@ static bool decode_block(uint64_t pc, bool single)
 		}
 		decoded.pc = pc;
 		decode_bytes(want, single ? 1 : INSNS_MAX);
+		decoded.sixteen = want >= 16;
 		if (!decoded.truncated || want == available)
 			break;
 	}
@@ -582,6 +583,20 @@ static bool block_end(struct emit *e, const struct x86_insn *in, const uint8_t *
 		put_bytes(e, code, in->length);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
+	case X86_FLOW_XBEGIN: /* a transaction that aborts at once, without a reason: what any processor may do */
+		put(e, 0xb8);
+		put32(e, 0);
+		*next_out = target;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_SYSENTER: /* a fault, natively, for what it returns to */
+		put(e, 0xf4);
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_RET_FAR:
+	case X86_FLOW_IRET:
+		plain_exit(e, next, EXIT_FAR);
+		return false;
 	default:
 		die("a control transfer that the engine does not support (far, transactional or privileged)", pc);
 	}
@@ -609,7 +624,11 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		pc += in->length;
 	}
 	/* bytes that are no instruction: #UD there */
-	put_bytes(e, "\x0f\x0b", 2);
+	mark(e, MARK_INSN, 0, 0, 0, 0);
+	struct x86_insn in;
+	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
+	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK && in.length == 15;
+	put_bytes(e, too_long ? "\xf4\x90" : "\x0f\x0b", 2);
 	mark(e, MARK_EXIT0, 0, 0, 0, 0);
 	*next = pc;
 	return true;
