@@ -126,6 +126,13 @@ static int from_record(const struct command *command, const char *blocks_path)
 			fprintf(stderr, "syscall:%u %" PRIu64 "\n", i, syscalls[i]);
 	fprintf(stderr, "syscall:other %" PRIu64 "\n", other);
 	fprintf(stderr, "processes %zu\n", view->n_processes);
+	for (unsigned i = 0; i < 6; i++) {
+		static const char *const names[] = {"translated_insns", "translate_tsc", "dispatches", "lookup_misses", "flushes", "cache_bytes"};
+		uint64_t all = 0;
+		for (size_t p = 0; p < view->n_processes; p++)
+			all += view->processes[p].record->stats[i];
+		fprintf(stderr, "stat:%s %" PRIu64 "\n", names[i], all);
+	}
 	if (tally->why)
 		fprintf(stderr, "inexact %s\n", tally->why);
 	for (enum blocks_groups groups = BLOCKS_TOGETHER; groups <= BLOCKS_BY_THREAD; groups++) {

@@ -29,7 +29,7 @@
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
-#define RECORD_PROCESS_BYTES 512u
+#define RECORD_PROCESS_BYTES 576u
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
@@ -75,6 +75,15 @@ enum record_ask {
 	RECORD_ASK_REFUSED,  /* the program after the execve will run natively; the host has set inexact and the reason */
 };
 
+enum record_stat {
+	RECORD_STAT_TRANSLATED_INSNS, /* instructions translated, repeated translations included */
+	RECORD_STAT_TRANSLATE_TSC,    /* time-stamp counter ticks spent translating */
+	RECORD_STAT_DISPATCHES,       /* times that a thread left the code cache for the runtime */
+	RECORD_STAT_LOOKUP_MISSES,    /* indirect branches that the inline lookups did not find */
+	RECORD_STAT_FLUSHES,          /* of the code cache, in whole or part */
+	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
+};
+
 struct record_area {
 	uint64_t offset;     /* of the first own entry */
 	uint32_t count;      /* entries, inherited ones included; for code: bytes, nothing is inherited */
@@ -92,6 +101,7 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t forked;       /* 1: a fork's child (inherits), 0: a fresh image */
 	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
 	struct record_area blocks, code, modules, sites, corrections;
+	uint64_t stats[8];   /* enum record_stat: where the engine's time goes; not exact under several threads */
 	char reason[160];
 	char path[192];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
 };
