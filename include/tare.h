@@ -90,7 +90,15 @@ enum { TARE_EVENTS_MOST = 64 }; /* of one set */
 enum tare_state {
 	TARE_COUNTED = 0,    /* count is all there was */
 	TARE_PARTLY = 1,     /* counted for running_ns of enabled_ns: events shared the counters; see tare_scaled() */
-	TARE_NOT_COUNTED = 2 /* never on a counter: there is no count, and 0 is none */
+	TARE_NOT_COUNTED = 2 /* there is no count, whatever `count` holds: the event was never on a counter, or
+	                        TARE_SOME_CPUS holds and the threads were not on those CPUs all the time */
+};
+
+/* struct tare_reading.flags. */
+enum tare_flag {
+	/* The event's PMU belongs to one kind of core of a machine with several (cpu_atom/…/): it counts on those alone.
+	 * What runs elsewhere cannot be told from sharing a counter, so that there is nothing to extrapolate from. */
+	TARE_SOME_CPUS = 1
 };
 
 /* One event's reading, since tare_add() or the last tare_reset(). */
@@ -99,7 +107,7 @@ struct tare_reading {
 	uint64_t enabled_ns; /* how long the threads ran while the counter was started; of all threads together */
 	uint64_t running_ns; /* … and how long it really counted in that */
 	int32_t state;       /* enum tare_state */
-	int32_t reserved;    /* 0 */
+	uint32_t flags;      /* enum tare_flag, or-ed */
 };
 
 /* The library's version, "1.2.3". */
@@ -115,8 +123,9 @@ TARE_API bool tare_open(const struct tare_options *options, struct tare_counters
  * "instructions:u" (user level alone), "skl::INST_RETIRED:ANY", "PAPI_TOT_INS". Their indices follow those of the events
  * before. All or none are added. Each is tried here: an event that cannot be counted is an error, not a reading of 0.
  * Events of a thread that fit the counters at the same time start and stop at the same instant; those that do not fit
- * take turns (TARE_PARTLY). Only while the set is not started.
- * Takes some milliseconds for the first event of a set.
+ * take turns (TARE_PARTLY). Only while the set is not started, and for a thread's set by that thread.
+ * The trial is a little known work in the calling thread: loops, page faults, system calls, a sleep of microseconds. It takes
+ * up to some milliseconds; what it did is not in the readings.
  * Errors: USAGE (unknown name, set is started), UNSUPPORTED (not on this machine), PERMISSION, BUSY, LIMIT, NO_MEMORY. */
 TARE_API bool tare_add(struct tare_counters *counters, const char *events, struct tare_error *error);
 

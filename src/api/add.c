@@ -1,8 +1,8 @@
 /* Adding events: each is tried, then opened where the scope wants it.
  *
- * THREAD: into the newest group if the kernel takes it there and the group then really runs, else as the leader of a
- * new group. The kernel accepts groups that never get on the PMU (perf_event_open(2): a counter can be held by
- * others), so that acceptance alone proves nothing.
+ * THREAD: into the newest group if the kernel takes it there and the group then really runs, else into a new group. The
+ * kernel accepts groups that never get on the PMU (perf_event_open(2): a counter can be held by others), so that
+ * acceptance alone proves nothing. Events of some cores only stay alone: a group is off where one of its events is.
  *
  * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the list is
  * walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until the threads
@@ -56,6 +56,45 @@ static bool refused(struct tare_counters *c, const struct answer *answer, const 
 	return failure_explain(os_errno, &attempt, machine_state(c->perf), err);
 }
 
+static enum error_code code_of(enum reading_state state)
+{
+	switch (state) {
+	case READING_DENIED: return ERROR_PERMISSION;
+	case READING_NEVER_RAN: return ERROR_BUSY;
+	case READING_FAILED: return ERROR_SYSTEM;
+	default: return ERROR_UNSUPPORTED;
+	}
+}
+
+static void close_counters(struct counted_event *event, size_t from)
+{
+	while (event->n_fds > from)
+		close(event->fds[--event->n_fds]);
+}
+
+/* One counter for each kind of core, on a thread. ESRCH when the thread has ended; then none is left. */
+static int open_kinds(const struct answer *answer, struct counted_event *event, enum counter_heirs heirs, pid_t thread)
+{
+	size_t before = event->n_fds;
+	int *fds = realloc(event->fds, (before + event->kinds) * sizeof *fds);
+	if (!fds)
+		return ENOMEM;
+	event->fds = fds;
+	for (size_t kind = 0; kind < event->kinds; kind++) {
+		struct counter_request request = { .encoding = &answer->variants.items[kind].encoding,
+						   .levels = answer->open_levels,
+						   .heirs = heirs };
+		int fd = counter_open(&request, thread, COUNTER_ANY_CPU);
+		if (fd < 0) {
+			int reason = errno;
+			close_counters(event, before);
+			return reason;
+		}
+		event->fds[event->n_fds++] = fd;
+	}
+	return 0;
+}
+
 /* ---- a thread ---- */
 
 /* Does the group run when it is started? Nothing else of this set does now. */
@@ -70,31 +109,34 @@ static bool group_runs(int leader, size_t n)
 	return known && after[2] > before[2];
 }
 
+static int open_grouped(const struct answer *answer, int leader)
+{
+	const struct counter_request request = { .encoding = &answer->variants.items[0].encoding,
+						 .levels = answer->open_levels,
+						 .grouped = true,
+						 .leader = leader };
+	return counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+}
+
 /* Opens a member of the group. A group of one is not read as a group, and how a counter is read is fixed when it is
  * opened: its event gets another counter, that leads, then. Its counts go on (leave_out_trials()). The member's
  * descriptor, or -1 when it does not fit and the group is as before. */
-static int join(struct tare_counters *c, struct group *group, const struct counter_request *member)
+static int join(struct tare_counters *c, struct group *group, const struct answer *member)
 {
-	int leader = group->fd;
-	struct counter_request request = *member;
+	struct counted_event *first = &c->events.items[group->first];
+	int leader = first->fds[0], fd = -1;
+	if (first->kinds > 1 || (first->flags & TARE_SOME_CPUS))
+		return -1;
 	if (!group->grouped) {
-		struct counted_event *event = &c->events.items[group->first];
-		const struct answer *answer = answer_find(c->perf, &event->event);
-		struct counter_request leading = { .encoding = answer ? &answer->encoding : NULL,
-						   .levels = event->event.levels,
-						   .grouped = true,
-						   .leader = -1 };
-		leader = answer ? counter_open(&leading, COUNTER_SELF, COUNTER_ANY_CPU) : -1;
-		if (leader < 0)
-			return -1;
+		const struct answer *answer = answer_find(c->perf, &first->event);
+		leader = answer ? open_grouped(answer, -1) : -1;
 	}
-	request.grouped = true;
-	request.leader = leader;
-	int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+	if (leader >= 0)
+		fd = open_grouped(member, leader);
 	if (fd >= 0 && group_runs(leader, group->n + 1)) {
 		if (!group->grouped) {
-			close(group->fd);
-			group->fd = c->events.items[group->first].fds[0] = leader;
+			close(first->fds[0]);
+			first->fds[0] = leader;
 			group->grouped = true;
 		}
 		group->n++;
@@ -102,30 +144,30 @@ static int join(struct tare_counters *c, struct group *group, const struct count
 	}
 	if (fd >= 0)
 		close(fd);
-	if (!group->grouped)
+	if (leader >= 0 && !group->grouped)
 		close(leader);
 	return -1;
 }
 
+/* *joined: it is a member of the last group. */
 static bool open_for_thread(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
-			    struct error *err)
+			    bool *joined, struct error *err)
 {
-	struct counter_request request = { .encoding = &answer->encoding, .levels = answer->levels };
-	event->fds = malloc(sizeof *event->fds);
-	if (!event->fds)
-		return error_no_memory(err);
-	if (c->groups.count)
-		event->fds[0] = join(c, &c->groups.items[c->groups.count - 1], &request);
-	if (c->groups.count && event->fds[0] >= 0) {
-		event->n_fds = 1;
-		return true;
+	if (c->groups.count && event->kinds == 1 && !(event->flags & TARE_SOME_CPUS)) {
+		int fd = join(c, &c->groups.items[c->groups.count - 1], answer);
+		*joined = fd >= 0;
+		if (*joined) {
+			event->fds = malloc(sizeof *event->fds);
+			if (!event->fds) {
+				close(fd);
+				return error_no_memory(err);
+			}
+			event->fds[event->n_fds++] = fd;
+			return true;
+		}
 	}
-	event->fds[0] = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
-	if (event->fds[0] < 0)
-		return refused(c, answer, &event->event, 0, errno, err);
-	event->n_fds = 1;
-	struct group alone = { .fd = event->fds[0], .first = c->events.count, .n = 1 };
-	return vec_push(&c->groups, alone) || error_no_memory(err);
+	int reason = open_kinds(answer, event, HEIRS_NONE, COUNTER_SELF);
+	return reason == 0 || refused(c, answer, &event->event, 0, reason, err);
 }
 
 /* ---- a process ---- */
@@ -145,31 +187,15 @@ static bool same_threads(const struct places *a, const struct places *b)
 	return true;
 }
 
-static void close_all(struct counted_event *event)
-{
-	for (size_t i = 0; i < event->n_fds; i++)
-		close(event->fds[i]);
-	event->n_fds = 0;
-}
-
-/* One counter for each listed thread; a thread that has ended meanwhile counts nothing. */
+/* A thread that has ended meanwhile counts nothing. */
 static bool open_listed(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
 			const struct places *threads, struct error *err)
 {
-	struct counter_request request = { .encoding = &answer->encoding,
-					   .levels = answer->levels,
-					   .heirs = HEIRS_THREADS };
-	int *fds = realloc(event->fds, threads->list.count * sizeof *fds);
-	if (!fds)
-		return error_no_memory(err);
-	event->fds = fds;
 	for (size_t i = 0; i < threads->list.count; i++) {
 		pid_t thread = threads->list.items[i].task;
-		int fd = counter_open(&request, thread, COUNTER_ANY_CPU);
-		if (fd >= 0)
-			event->fds[event->n_fds++] = fd;
-		else if (errno != ESRCH)
-			return refused(c, answer, &event->event, thread, errno, err);
+		int reason = open_kinds(answer, event, HEIRS_THREADS, thread);
+		if (reason != 0 && reason != ESRCH)
+			return refused(c, answer, &event->event, thread, reason, err);
 	}
 	return true;
 }
@@ -192,7 +218,7 @@ static bool open_for_process(struct tare_counters *c, const struct answer *answe
 		places_free(&after);
 		if (same)
 			return true;
-		close_all(event);
+		close_counters(event, 0);
 	}
 	error_set(err, ERROR_BUSY, "cannot count all threads: they start and end faster than they are found");
 	return error_hint(err, "add the events before the threads are started");
@@ -204,6 +230,7 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 {
 	struct counted_event added = { .event = *event,
 				       .unit = event->definition ? event->definition->unit : "events" };
+	bool joined = false;
 	if (c->events.count >= TARE_EVENTS_MOST) {
 		error_set(err, ERROR_LIMIT, "a set has at most %d events; '%s' is one more", TARE_EVENTS_MOST,
 			  event->label);
@@ -214,8 +241,7 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 		return error_no_memory(err);
 	const struct availability *a = &answer->availability;
 	if (a->state != READING_COUNTED) {
-		error_set(err, a->state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED, "cannot count '%s': %s",
-			  event->label, a->why);
+		error_set(err, code_of(a->state), "cannot count '%s': %s", event->label, a->why);
 		return error_hint(err, "%s", a->remedy);
 	}
 	if (answer->cpus_only)
@@ -224,15 +250,21 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 				 event->label);
 	added.source = a->source;
 	added.scale = answer->encoding.scale != 0 ? answer->encoding.scale : 1;
-	bool opened = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, err)
-					      : open_for_process(c, answer, &added, err);
-	if (opened && vec_push(&c->events, added))
-		return true;
-	if (opened)
-		error_no_memory(err);
-	close_all(&added);
-	free(added.fds);
-	return false;
+	added.kinds = answer->variants.n;
+	added.flags = answer->variants.some_cores ? TARE_SOME_CPUS : 0;
+	bool done = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, &joined, err)
+					    : open_for_process(c, answer, &added, err);
+	/* on failure tare_add() cuts the groups */
+	struct group alone = { .first = c->events.count, .n = 1 };
+	if (done && !joined && !vec_push(&c->groups, alone))
+		done = error_no_memory(err);
+	if (done && !vec_push(&c->events, added))
+		done = error_no_memory(err);
+	if (!done) {
+		close_counters(&added, 0);
+		free(added.fds);
+	}
+	return done;
 }
 
 /* The trials have counted in events that were there before, or these have got other counters: their bases take it, so

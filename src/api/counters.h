@@ -1,13 +1,13 @@
 /* What a set of counters is inside libtare.
  *
- *     struct tare_counters ──► events[] ──► one counter of the kernel (THREAD), or one for each thread (PROCESS)
- *                          └─► groups[]     THREAD: events[first … first+n-1] share one read(2)
+ *     struct tare_counters ──► groups[] ──► events[first … first+n-1] ──► counters of the kernel (fds)
  *
  * 1. A kernel counter only ever grows. A reading is what it gives less what it gave at the last reset (`base`).
- * 2. THREAD: every event is in one group, groups are in order of the events and not empty.
- *    PROCESS: no groups, because the kernel does not read groups of inherited counters (perf_event_open(2), inherit).
- * 3. Between open.c and here nothing is counted but when `started`, the trials of tare_add() apart; those are in
- *    `base`. */
+ * 2. Every event is in one group; groups are in order of the events and not empty.
+ * 3. A `grouped` group has two events or more, each with one counter, that start, stop and are read at one instant. Any
+ *    other group has one event, with a counter for each thread there was (PROCESS: the kernel does not read groups of
+ *    inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/cores.h), that are added up.
+ * 4. Nothing is counted but when `started`, the trials of tare_add() apart; those are in `base`. */
 #ifndef TARE_API_COUNTERS_H
 #define TARE_API_COUNTERS_H
 
@@ -28,15 +28,16 @@ struct counted_event {
 	const char *unit;   /* borrowed from the table, or static */
 	enum source source;
 	double scale;       /* counts × scale = value in the unit */
-	int *fds;           /* THREAD: one; PROCESS: one for each thread there was */
-	size_t n_fds;
+	uint32_t flags;     /* enum tare_flag */
+	int *fds;           /* fds[thread × kinds + kind] */
+	size_t n_fds, kinds;
 	struct raw base;
 };
 
 struct group {
-	int fd; /* the leader's, which is the first event's */
 	size_t first, n;
-	bool grouped; /* read with PERF_FORMAT_GROUP; a single event is read without, which takes a quarter less time */
+	bool grouped; /* read from the first event's counter with PERF_FORMAT_GROUP. A single event is read without,
+	                 which takes a quarter less time (bench/read.c) */
 };
 
 /* A page that is zero in a forked child (madvise(2), MADV_WIPEONFORK): tells a set from a copy of it without a system

@@ -1,6 +1,6 @@
 /* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, and subtractions.
  *
- * A place is left in read_group() for reading from user space (issue 5: rdpmc, and the PMU's registers on arm64). */
+ * A place is left in counters_read_raw() for reading from user space (issue 5: rdpmc, and the PMU's registers on arm64). */
 #include "api/counters.h"
 
 #include <errno.h>
@@ -16,31 +16,8 @@ struct group_values {
 	uint64_t n, enabled_ns, running_ns, counts[TARE_EVENTS_MOST];
 };
 
-static bool read_group(const struct group *group, struct raw *raw)
-{
-	if (!group->grouped) {
-		struct counter_values one;
-		if (!counter_read(group->fd, &one))
-			return false;
-		raw[group->first] = (struct raw){ one.count, one.enabled_ns, one.running_ns };
-		return true;
-	}
-	struct group_values values;
-	size_t bytes = offsetof(struct group_values, counts) + group->n * sizeof *values.counts;
-	ssize_t got;
-	while ((got = read(group->fd, &values, bytes)) < 0 && errno == EINTR)
-		;
-	if (got != (ssize_t)bytes) {
-		if (got >= 0)
-			errno = 0;
-		return false;
-	}
-	for (size_t i = 0; i < group->n; i++)
-		raw[group->first + i] = (struct raw){ values.counts[i], values.enabled_ns, values.running_ns };
-	return true;
-}
-
-static bool read_all_threads(const struct counted_event *event, struct raw *sum)
+/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one. */
+static bool read_event(const struct counted_event *event, struct raw *sum)
 {
 	*sum = (struct raw){ 0 };
 	for (size_t i = 0; i < event->n_fds; i++) {
@@ -48,29 +25,47 @@ static bool read_all_threads(const struct counted_event *event, struct raw *sum)
 		if (!counter_read(event->fds[i], &one))
 			return false;
 		sum->count += one.count;
-		sum->enabled_ns += one.enabled_ns;
 		sum->running_ns += one.running_ns;
+		if (i % event->kinds == 0)
+			sum->enabled_ns += one.enabled_ns;
 	}
+	return true;
+}
+
+static bool read_group(int leader, const struct group *group, struct raw *raw)
+{
+	struct group_values values;
+	size_t bytes = offsetof(struct group_values, counts) + group->n * sizeof *values.counts;
+	ssize_t got;
+	while ((got = read(leader, &values, bytes)) < 0 && errno == EINTR)
+		;
+	if (got != (ssize_t)bytes) {
+		if (got >= 0)
+			errno = 0;
+		return false;
+	}
+	for (size_t i = 0; i < group->n; i++)
+		raw[i] = (struct raw){ values.counts[i], values.enabled_ns, values.running_ns };
 	return true;
 }
 
 bool counters_read_raw(const struct tare_counters *c, struct raw *raw)
 {
-	for (size_t g = 0; g < c->groups.count; g++)
-		if (!read_group(&c->groups.items[g], raw))
+	for (size_t g = 0; g < c->groups.count; g++) {
+		const struct group *group = &c->groups.items[g];
+		const struct counted_event *first = &c->events.items[group->first];
+		if (!(group->grouped ? read_group(first->fds[0], group, raw + group->first)
+				     : read_event(first, raw + group->first)))
 			return false;
-	for (size_t i = 0; c->scope == TARE_PROCESS && i < c->events.count; i++)
-		if (!read_all_threads(&c->events.items[i], &raw[i]))
-			return false;
+	}
 	return true;
 }
 
-/* count, of which a part of the time was counted, if any. */
-static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns)
+static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns, uint32_t flags)
 {
 	if (running_ns >= enabled_ns)
 		return TARE_COUNTED;
-	return running_ns ? TARE_PARTLY : TARE_NOT_COUNTED;
+	return running_ns && !(flags & TARE_SOME_CPUS) ? TARE_PARTLY : TARE_NOT_COUNTED;
 }
 
 static bool failed_to_read(struct tare_error *error)
@@ -106,7 +101,8 @@ bool tare_read(const struct tare_counters *c, struct tare_reading *readings, str
 		readings[i] = (struct tare_reading){ .count = in_unit(raw[i].count - event->base.count, event->scale),
 						     .enabled_ns = enabled_ns,
 						     .running_ns = running_ns,
-						     .state = state_of(enabled_ns, running_ns) };
+						     .state = state_of(enabled_ns, running_ns, event->flags),
+						     .flags = event->flags };
 	}
 	return true;
 }
@@ -129,13 +125,13 @@ bool tare_reset(struct tare_counters *c, struct tare_error *error)
  * the group's running time goes on: counted, but wrong. */
 static bool tell_all(const struct tare_counters *c, unsigned long request)
 {
-	for (size_t g = 0; g < c->groups.count; g++)
-		if (ioctl(c->groups.items[g].fd, request, 0) != 0)
-			return false;
-	for (size_t i = 0; c->scope == TARE_PROCESS && i < c->events.count; i++)
-		for (size_t j = 0; j < c->events.items[i].n_fds; j++)
-			if (ioctl(c->events.items[i].fds[j], request, 0) != 0)
+	for (size_t g = 0; g < c->groups.count; g++) {
+		const struct group *group = &c->groups.items[g];
+		const struct counted_event *first = &c->events.items[group->first];
+		for (size_t i = 0; i < first->n_fds; i++)
+			if (ioctl(first->fds[i], request, 0) != 0)
 				return false;
+	}
 	return true;
 }
 
@@ -173,7 +169,8 @@ void tare_difference(const struct tare_reading *before, const struct tare_readin
 		out[i] = (struct tare_reading){ .count = after[i].count - before[i].count,
 						.enabled_ns = enabled_ns,
 						.running_ns = running_ns,
-						.state = state_of(enabled_ns, running_ns) };
+						.state = state_of(enabled_ns, running_ns, after[i].flags),
+						.flags = after[i].flags };
 	}
 }
 

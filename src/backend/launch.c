@@ -60,8 +60,7 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 {
 	switch (os_errno) {
 	case ENOENT:
-	case ENOTDIR:
-		return error_set_errno(err, ERROR_NOT_FOUND, os_errno, "cannot execute '%s'", name);
+	case ENOTDIR: return error_set_errno(err, ERROR_NOT_FOUND, os_errno, "cannot execute '%s'", name);
 	case EISDIR:
 		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
 		return error_hint(err, "name a program in it");
@@ -70,10 +69,12 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 		return error_hint(err, "make it executable with chmod +x, or name its interpreter before it");
 	case ENOEXEC:
 		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
-		return error_hint(err, "it is no program of this machine, and a script without a '#!' line: if it is one "
-				       "for the shell, run it as: sh %.200s", name);
-	case ENOMEM:
-		return error_set_errno(err, ERROR_NO_MEMORY, os_errno, "cannot execute '%s'", name);
+		return error_hint(
+		    err,
+		    "it is no program of this machine, and a script without a '#!' line: if it is one "
+		    "for the shell, run it as: sh %.200s",
+		    name);
+	case ENOMEM: return error_set_errno(err, ERROR_NO_MEMORY, os_errno, "cannot execute '%s'", name);
 	case E2BIG:
 		error_set_errno(err, ERROR_LIMIT, os_errno, "cannot execute '%s'", name);
 		return error_hint(err, "its arguments and environment are larger than the kernel takes");
@@ -119,8 +120,9 @@ char *launch_find(const struct command *command, struct error *err)
 		why = executable(path);
 		if (why == 0)
 			return path;
-		/* one that is there but not executable is what to complain of, if no better one follows */
-		if (why == EACCES && reason == ENOENT)
+		/* one that is there but not executable is what to complain of, if no better one follows; in a
+		 * directory that this user may not search there is nothing for him */
+		if (why == EACCES && faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0)
 			reason = why;
 		at += length;
 		if (!*at)
@@ -139,8 +141,8 @@ char *launch_find(const struct command *command, struct error *err)
 
 /* ---- descriptors ---- */
 
-/* A pair of connected descriptors above 2, close-on-exec. A socket, because writing to a child that has died must be
- * an error and no SIGPIPE. */
+/* A pair of connected descriptors above 2, close-on-exec. A socket, because writing to a child that has died must
+ * be an error and no SIGPIPE. */
 static bool open_channel(int fds[2])
 {
 	int pair[2];
@@ -268,7 +270,9 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 		error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason, "cannot start '%s'",
 				command->argv[0]);
 		if (reason == EAGAIN)
-			error_hint(err, "the limit of processes is reached (ulimit -u, or the pids limit of a container)");
+			error_hint(
+			    err,
+			    "the limit of processes is reached (ulimit -u, or the pids limit of a container)");
 		goto out;
 	}
 	*out = (struct launch){ .pid = pid, .go_fd = go[1], .failed_fd = failed[0] };
@@ -307,8 +311,8 @@ static bool hear(int fd, struct word *word)
 bool launch_go(struct launch *launch, const struct command *command, struct error *err)
 {
 	struct word word;
-	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that waits
-	 * for it sees the signal */
+	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that
+	 * waits for it sees the signal */
 	while (send(launch->go_fd, "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 	close_fd(&launch->go_fd);
@@ -330,8 +334,8 @@ bool launch_go(struct launch *launch, const struct command *command, struct erro
 				       command->argv[0], streams[word.stream]);
 	if (word.os_errno == ENOENT) {
 		/* the file itself was found */
-		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': the interpreter that it asks for is not there",
-			  command->argv[0]);
+		error_set(err, ERROR_NOT_FOUND,
+			  "cannot execute '%s': the interpreter that it asks for is not there", command->argv[0]);
 		return error_hint(err, "see its first line ('#!'), or for a binary the loader that 'file' names");
 	}
 	return cannot_execute(err, command->argv[0], word.os_errno);

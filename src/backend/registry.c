@@ -43,7 +43,8 @@ const struct backend_operations *backend_by_name(const char *on, const char **ar
 	}
 	char names[256] = "";
 	for (size_t i = 0; i < KINDS; i++)
-		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", kinds[i]->name);
+		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+			 kinds[i]->name);
 	error_set(err, ERROR_USAGE, "unknown backend '%.*s'", (int)length, on);
 	error_hint(err, "there are: %s", names);
 	return NULL;

@@ -13,14 +13,18 @@ static bool is_option(const struct option_row *row)
 }
 
 /* What an argument can be: words of a shell's own language, see the scripts below. */
-enum meaning { ANYTHING, WORDS, A_FILE, AN_EVENT, A_METRIC, A_PID };
+enum meaning { ANYTHING, WORDS, A_FILE, AN_EVENT, A_METRIC, A_PID, A_BACKEND };
 
 static enum meaning meaning_of(const struct option_row *row)
 {
 	static const struct {
 		const char *start;
 		enum meaning meaning;
-	} starts[] = { { "FILE", A_FILE }, { "EVENT", AN_EVENT }, { "METRIC", A_METRIC }, { "PID", A_PID } };
+	} starts[] = { { "FILE", A_FILE },
+		       { "EVENT", AN_EVENT },
+		       { "METRIC", A_METRIC },
+		       { "PID", A_PID },
+		       { "BACKEND", A_BACKEND } };
 	if (strchr(row->argument, '|'))
 		return WORDS;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -65,6 +69,9 @@ static void bash_arguments(const struct option_row *rows)
 		case A_FILE: print_case(rows, "COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"); break;
 		case AN_EVENT: print_case(rows, "_tare_list events; return ;;\n"); break;
 		case A_METRIC: print_case(rows, "_tare_list metrics; return ;;\n"); break;
+		case A_BACKEND:
+			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null)\"; return ;;\n");
+			break;
 		case A_PID: print_case(rows, "_tare_words \"$(ps -eo pid=)\"; return ;;\n"); break;
 		case ANYTHING: print_case(rows, "return ;;\n"); break;
 		}
@@ -133,6 +140,7 @@ static void zsh(void)
 	     "# zsh completion of tare, written by 'tare completion zsh'\n"
 	     "_tare_events() { _values -s , event ${(f)\"$(tare list events --names 2>/dev/null)\"} }\n"
 	     "_tare_metrics() { _values -s , metric ${(f)\"$(tare list metrics --names 2>/dev/null)\"} }\n"
+	     "_tare_backends() { _values backend ${(f)\"$(tare list backends --names 2>/dev/null)\"} }\n"
 	     "_tare() {\n"
 	     "\tif (( CURRENT == 2 )); then\n"
 	     "\t\tlocal -a commands=(");
@@ -168,6 +176,7 @@ static void zsh(void)
 					case A_FILE: fputs(":file:_files", stdout); break;
 					case AN_EVENT: fputs(":events:_tare_events", stdout); break;
 					case A_METRIC: fputs(":metrics:_tare_metrics", stdout); break;
+					case A_BACKEND: fputs(":backend:_tare_backends", stdout); break;
 					case A_PID: fputs(":process:_pids", stdout); break;
 					case ANYTHING: printf(":%s: ", option->name); break;
 					}
@@ -219,6 +228,9 @@ static void fish(void)
 				case A_METRIC:
 					fputs(" -x -a '(__fish_append , (tare list metrics --names 2>/dev/null))'",
 					      stdout);
+					break;
+				case A_BACKEND:
+					fputs(" -x -a '(tare list backends --names 2>/dev/null)'", stdout);
 					break;
 				case A_PID: fputs(" -x -a '(__fish_complete_pids)'", stdout); break;
 				case ANYTHING: fputs(" -x", stdout); break;

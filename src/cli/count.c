@@ -46,6 +46,13 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
 	interrupt_signal = info->si_code == SI_KERNEL ? -number : number;
 }
 
+/* A message that nobody reads any more must not end the measurement. A handler, unlike SIG_IGN, is not inherited: the
+ * program has SIGPIPE as tare had it. */
+static void on_closed_pipe(int number)
+{
+	(void)number;
+}
+
 static void catch_interrupts(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
@@ -54,6 +61,9 @@ static void catch_interrupts(void)
 		/* what tare was told to ignore (nohup) stays ignored, for the program as well */
 		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
+	struct sigaction closed_pipe = { .sa_handler = on_closed_pipe, .sa_flags = SA_RESTART };
+	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGPIPE, &closed_pipe, NULL);
 }
 
 /* ---- run_p5mon's parameters ---- */
@@ -201,7 +211,7 @@ static bool open_means(struct job *job, struct error *err)
 		if (!added)
 			return false;
 	}
-	if (selection_needs_metrics(r, job->has_parameters ? &job->parameters : NULL)) {
+	if (selection_needs_metrics(r)) {
 		if (!(job->metrics = metric_table_new(err)))
 			return false;
 		means->metrics = job->metrics;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/metric_level.h"
 #include "cli/reason.h"
 #include "report/perfex_events.h"
 
@@ -97,6 +98,40 @@ static bool add_defaults(struct build *b, struct error *err)
 
 /* ---- metrics ---- */
 
+/* All of its events at that level: one that cannot be counted so leaves the metric without a value, it is never
+ * mixed with those of both levels. */
+static const struct metric *at_level(struct build *b, const struct metric *metric, const char *level,
+				     struct error *err)
+{
+	size_t n = metric_event_count(metric);
+	const char **requests = arena_alloc(&b->selection->arena, (n + 1) * sizeof *requests);
+	bool done = requests != NULL;
+	for (size_t i = 0; done && i < n; i++) {
+		const char *event = metric_event(metric, i);
+		requests[i] = event[metric_level_at(event)]
+				  ? event
+				  : arena_printf(&b->selection->arena, "%s%s", event, level);
+		done = requests[i] != NULL;
+	}
+	if (done)
+		return metric_at_level(b->means->metrics, metric, level, requests, err);
+	error_no_memory(err);
+	return NULL;
+}
+
+/* "ipc", "ipc:u" */
+static const struct metric *metric_named(struct build *b, const char *word, struct error *err)
+{
+	size_t length = metric_level_at(word);
+	char *name = arena_strndup(&b->selection->arena, word, length);
+	if (!name) {
+		error_no_memory(err);
+		return NULL;
+	}
+	const struct metric *metric = metric_find(b->means->metrics, name, err);
+	return metric && word[length] ? at_level(b, metric, word + length, err) : metric;
+}
+
 static bool add_metric(struct build *b, const struct metric *metric, struct error *err)
 {
 	for (size_t i = 0; i < b->metrics.count; i++)
@@ -121,7 +156,7 @@ static bool add_metric_list(struct build *b, const char *list, struct error *err
 		if (!*word)
 			done = error_set(err, ERROR_USAGE, "an empty name in the list of metrics '%s'", list);
 		else
-			done = (metric = metric_find(b->means->metrics, word, err)) && add_metric(b, metric, err);
+			done = (metric = metric_named(b, word, err)) && add_metric(b, metric, err);
 	}
 	free(copy);
 	return done;
@@ -146,6 +181,9 @@ static bool add_default_metrics(struct build *b, struct error *err)
 {
 	for (const char *const *name = default_metrics; *name; name++) {
 		const struct metric *metric = metric_find(b->means->metrics, *name, NULL);
+		/* where only the program's own part can be counted, its rates */
+		if (metric && !has_inputs(b, metric))
+			metric = at_level(b, metric, ":u", NULL);
 		if (metric && has_inputs(b, metric) && !add_metric(b, metric, err))
 			return false;
 	}
@@ -249,9 +287,10 @@ static bool choose(struct build *b, const struct count_request *request, const s
 	return add_defaults(b, err) && add_default_metrics(b, err);
 }
 
-bool selection_needs_metrics(const struct count_request *request, const struct parameters *parameters)
+bool selection_needs_metrics(const struct count_request *request)
 {
-	bool events = request->event_lists.count || request->compat == COMPAT_PERFEX || parameters;
+	/* -F alone may leave the choice of events to the defaults */
+	bool events = request->event_lists.count || request->compat == COMPAT_PERFEX || request->parameter_file;
 	return request->metric_lists.count || !events;
 }
 
@@ -302,30 +341,28 @@ static bool cannot_count(const struct selection *selection, const struct countin
 /* "not counted: a, b (why)" for each reason. */
 static bool remark(struct result *result, const struct estimate *const *folded, size_t n)
 {
-	VEC(const char *) notes = { 0 }, reasons = { 0 };
+	VEC(const char *) notes = { 0 };
+	VEC(size_t) numbers = { 0 };
+	struct reasons reasons = { 0 };
 	bool done = false;
 	for (size_t i = 0; i < result->n_notes; i++)
 		if (!vec_push(&notes, result->notes[i]))
 			goto out;
 	for (size_t i = 0; i < n; i++) {
 		const char *why = folded[i]->why ? folded[i]->why : "no reason is known";
-		const char *reason = reason_without_name(&result->arena, why, folded[i]->event);
-		if (!reason || !vec_push(&reasons, reason))
+		size_t number = reasons_add(&reasons, &result->arena, why, NULL, folded[i]->event);
+		if (!number || !vec_push(&numbers, number))
 			goto out;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t r = 1; r <= reasons.items.count; r++) {
 		struct str text = { 0 };
-		bool seen = false;
-		for (size_t j = 0; j < n && !seen; j++) {
-			if (strcmp(reasons.items[j], reasons.items[i]) != 0)
-				continue;
-			seen = j < i;
-			str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[j]->event);
-		}
-		str_appendf(&text, " (%s)", reasons.items[i]);
-		char *note = seen || text.failed ? NULL : arena_strdup(&result->arena, text.text);
+		for (size_t i = 0; i < n; i++)
+			if (numbers.items[i] == r)
+				str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[i]->event);
+		str_appendf(&text, " (%s)", reasons_text(&reasons, r));
+		char *note = text.failed ? NULL : arena_strdup(&result->arena, text.text);
 		str_free(&text);
-		if (!seen && (!note || !vec_push(&notes, note)))
+		if (!note || !vec_push(&notes, note))
 			goto out;
 	}
 	if (n && !vec_push(&notes, "'tare doctor' says what would allow more"))
@@ -340,7 +377,8 @@ static bool remark(struct result *result, const struct estimate *const *folded, 
 	done = true;
 out:
 	vec_free(&notes);
-	vec_free(&reasons);
+	vec_free(&numbers);
+	vec_free(&reasons.items);
 	return done;
 }
 

@@ -36,7 +36,7 @@ struct selection {
 /* Where names are looked up and availability is asked for. */
 struct counting_means {
 	struct event_table *events;
-	const struct metric_table *metrics; /* NULL when none are needed */
+	struct metric_table *metrics; /* NULL when none are needed; gets those at one level */
 	const struct backend_operations *operations;
 	struct backend *backend;
 	bool runs_program; /* false: the operating system keeps no account of the target */
@@ -48,7 +48,7 @@ bool selection_make(struct selection *out, const struct count_request *request, 
 void selection_free(struct selection *selection);
 
 /* Are any metrics needed? Their table is loaded only then. */
-bool selection_needs_metrics(const struct count_request *request, const struct parameters *parameters);
+bool selection_needs_metrics(const struct count_request *request);
 
 /* Puts the rows of a measured result into the order of asking, under their labels, with rows for what nothing here
  * can count; fold: of a default set, rows that this machine cannot count become one remark. False when memory ran

@@ -16,7 +16,8 @@ const struct option_row count_option_rows[] = {
 	{ .help = "What is counted" },
 	{ 'e', "event", "EVENT,...", "events; may be repeated. EVENT is NAME[:u|:k|:uk], see 'tare list events'. Default: "
 	  "what this machine can count of a standard set", EVENT },
-	{ 'm', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'; their events are counted too", METRIC },
+	{ 'm', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'; their events are counted too. METRIC:u: over "
+	  "the events at user level", METRIC },
 	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
 	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
 	  "counts it here), perf, exact, replay:FILE", ON },

@@ -34,7 +34,7 @@ struct listing {
 	const struct backend_operations *operations;
 	struct backend *backend;
 	struct json writer;
-	VEC(const char *) reasons; /* why rows do not work; in arena */
+	struct reasons reasons; /* why rows do not work */
 	struct arena arena;
 	struct style style;
 	size_t width;
@@ -145,23 +145,6 @@ static void detail_list(const struct listing *l, const char *label, const char *
 	str_free(&text);
 }
 
-/* The number of a reason, told once under the list; 0 when memory ran out. */
-static size_t reason_number(struct listing *l, const char *name, const struct verdict *v)
-{
-	struct str text = { 0 };
-	str_append(&text, v->answer.why);
-	if (v->answer.remedy[0])
-		str_appendf(&text, "; %s", v->answer.remedy);
-	const char *reason = text.failed ? NULL : reason_without_name(&l->arena, text.text ? text.text : "", name);
-	size_t i = 0;
-	str_free(&text);
-	if (!reason)
-		return 0;
-	while (i < l->reasons.count && strcmp(l->reasons.items[i], reason) != 0)
-		i++;
-	return i < l->reasons.count || vec_push(&l->reasons, reason) ? i + 1 : 0;
-}
-
 enum { NAME_COLUMNS = 22, SOURCE_COLUMNS = 6, TEXT_AT = 2 + NAME_COLUMNS + 2 + SOURCE_COLUMNS + 2 };
 
 static void show_heading(const struct listing *l, const char *what)
@@ -178,7 +161,8 @@ static void show_line(struct listing *l, const char *name, const char *cause, co
 	if (v->works)
 		snprintf(source, sizeof source, "%s", v->source);
 	else
-		snprintf(source, sizeof source, "no [%zu]", reason_number(l, cause, v));
+		snprintf(source, sizeof source, "no [%zu]",
+			 reasons_add(&l->reasons, &l->arena, v->answer.why, v->answer.remedy, cause));
 	printf("  %-*s", NAME_COLUMNS, name);
 	if (strlen(name) > NAME_COLUMNS)
 		printf("\n  %*s", NAME_COLUMNS, "");
@@ -188,12 +172,12 @@ static void show_line(struct listing *l, const char *name, const char *cause, co
 
 static void show_reasons(const struct listing *l)
 {
-	for (size_t i = 0; i < l->reasons.count; i++) {
+	for (size_t i = 0; i < l->reasons.items.count; i++) {
 		char mark[32];
 		int columns = snprintf(mark, sizeof mark, "[%zu]", i + 1);
 		size_t indent = 3 + (size_t)columns;
 		printf("%s  %s ", i ? "" : "\n", mark);
-		text_wrap(stdout, l->reasons.items[i], indent, indent, l->width);
+		text_wrap(stdout, reasons_text(&l->reasons, i + 1), indent, indent, l->width);
 	}
 }
 
@@ -220,6 +204,7 @@ static void list_events(struct listing *l)
 		show_line(l, row->name, row->name, &v, row->definition);
 		if (!l->verbose)
 			continue;
+		detail(l, "not here", v.works ? NULL : v.answer.why);
 		struct str unit = { 0 };
 		str_appendf(&unit, "%s, of a %s", row->unit, row->scope);
 		detail(l, "unit", unit.failed ? row->unit : unit.text);
@@ -286,6 +271,7 @@ static bool list_metrics(struct listing *l, struct error *err)
 		show_line(l, metric_name(metric), v.cause, &v, metric_definition(metric));
 		if (!l->verbose)
 			continue;
+		detail(l, "needs", v.works ? NULL : v.cause);
 		detail(l, "formula", metric_formula(metric));
 		detail(l, "unit", metric_unit(metric));
 		detail(l, "caution", metric_caution(metric));
@@ -472,7 +458,7 @@ int command_list(int argc, char **argv)
 	if (l.backend)
 		l.operations->close(l.backend);
 	event_table_free(l.events);
-	vec_free(&l.reasons);
+	vec_free(&l.reasons.items);
 	arena_free(&l.arena);
 	int written = say_end_output();
 	code = code ? code : written;

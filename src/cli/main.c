@@ -1,6 +1,8 @@
 /* tare: finds the subcommand. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/command.h"
@@ -25,9 +27,20 @@ static int unknown(const char *word)
 	return say_failure(&err);
 }
 
+/* A standard stream that tare was started without must not become the first file that tare opens: the program
+ * would write into it. It is opened the wrong way round, so that using it stays an error. */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		/* open() takes the lowest number that is free */
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help", version[] = "version";
+	keep_standard_descriptors();
 	if (argc < 2) {
 		fputs("usage: tare COMMAND [OPTIONS] ...\n\n", stderr);
 		for (const struct command_row *row = command_rows; row->name; row++)

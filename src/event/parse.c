@@ -15,7 +15,7 @@ static bool unknown(const struct event_table *table, const char *name, struct er
 {
 	struct nearest found = { 0 };
 	/* what is longer than any name by far is not one that was mistyped */
-	if (strlen(name) <= 80)
+	if (err && strlen(name) <= 80)
 		event_table_nearest(table, name, &found);
 	error_set(err, ERROR_USAGE, "unknown event '%s'", name);
 	const char *const *n = found.names;

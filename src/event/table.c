@@ -222,10 +222,16 @@ out:
 	return done;
 }
 
+/* Most names differ in their first letter, and a list of thousands of events looks at each row. */
+static inline bool same(const char *a, const char *b)
+{
+	return *a == *b && strcmp(a, b) == 0;
+}
+
 static size_t place_of(const struct event_table *table, const char *name)
 {
 	size_t i = 0;
-	while (i < table->rows.count && strcmp(table->rows.items[i]->name, name) != 0)
+	while (i < table->rows.count && !same(table->rows.items[i]->name, name))
 		i++;
 	return i;
 }
@@ -299,7 +305,7 @@ const struct event_definition *event_table_find(const struct event_table *table,
 static bool is_alias(const struct event_definition *row, const char *name)
 {
 	for (const char *const *alias = row->aliases; *alias; alias++)
-		if (strcmp(*alias, name) == 0)
+		if (same(*alias, name))
 			return true;
 	return false;
 }
@@ -308,14 +314,15 @@ static bool is_papi_name(const struct event_definition *row, const char *name)
 {
 	size_t skip = strncmp(name, "PAPI_", 5) == 0 ? 0 : 5;
 	for (const char *const *alias = row->aliases; *alias; alias++)
-		if (strncmp(*alias, "PAPI_", 5) == 0 && strcmp(*alias + skip, name) == 0)
+		if (**alias == 'P' && strncmp(*alias, "PAPI_", 5) == 0 && same(*alias + skip, name))
 			return true;
 	return false;
 }
 
 static bool is_paper_name(const struct event_definition *row, const char *name)
 {
-	for (const char *const *paper = row->paper_names; *paper; paper++)
+	/* they all have a colon */
+	for (const char *const *paper = row->paper_names; *paper && strchr(name, ':'); paper++)
 		if (str_equal_nocase(*paper, name))
 			return true;
 	return false;

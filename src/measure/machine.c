@@ -33,7 +33,7 @@ static void cpu_name(char *name, size_t size)
 {
 	unsigned words[12] = { 0 };
 	char brand[sizeof words + 1];
-	if (__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) {
+	if ((unsigned)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) {
 		snprintf(name, size, "x86 without a name");
 		return;
 	}

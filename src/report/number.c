@@ -128,11 +128,12 @@ struct number_scale number_scale_of(const struct estimate *e, bool is_metric)
 		return scale;
 	}
 	if (is_metric) {
-		scale.decimals = decimals_of_ratio(e->value);
+		scale.decimals = half_width > 0 && isfinite(half_width) ? number_half_width_decimals(half_width, 0)
+									: decimals_of_ratio(e->value);
 		return scale;
 	}
 	if (e->n_runs > 1 && (half_width > 0 || e->value != floor(e->value)))
-		scale.decimals = half_width < 1 ? 2 : half_width < 100 ? 1 : 0;
+		scale.decimals = half_width >= 10 ? 0 : half_width >= 1 ? 1 : 2;
 	if (strcmp(e->unit, "events") == 0 || strstr(e->event, e->unit))
 		scale.unit = "";
 	return scale;

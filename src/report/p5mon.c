@@ -118,7 +118,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 			for (size_t r = 0; r < e->n_runs; r++) {
 				char label[32];
 				snprintf(label, sizeof label, "rep %zu:", r);
-				fprintf(out, "    %-12s %.0f\n", label, e->runs[r]);
+				fprintf(out, "    %-12s %6.0f\n", label, e->runs[r]);
 			}
 			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width,
 				s.percent);

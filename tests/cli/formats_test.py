@@ -136,6 +136,10 @@ seen = tare("count", "-P", "test.parms", "-Frepetitions=4", "-r", "2", "--compat
 has(seen.out, "Results (for 2 repetitions", "options of the command line win over parameters")
 has(seen.out, "command: true\n", "and so does the program")
 
+seen = tare("count", "-Frepetitions=2", "--json", "-o", "report", "true")
+ok(seen.code == 0 and parsed(read("report"), "-F without events")["repetitions"] == 2,
+   "-F without events is for the default ones", seen)
+
 # ---- perfex ----
 seen = tare("count", "--compat", "perfex", "-a", "-o", "-", "true")
 lines = [line for line in seen.out.splitlines() if "....." in line]

@@ -59,6 +59,7 @@ equal(completed("tare", "count", "--program-o"), ["--program-output"], "bash com
 equal(completed("tare", "count", "--program-output", "n"), ["none"], "bash completes an option's values")
 equal(completed("tare", "count", "-e", "page-f"), ["page-faults"], "bash completes events")
 equal(completed("tare", "count", "-e", "cycles,page-f"), ["cycles,page-faults"], "also the second of a list")
+equal(completed("tare", "list", "--on", "per"), ["perf"], "bash completes backends")
 ok("ipc" in completed("tare", "count", "-m", "ip"), "bash completes metrics")
 
 # ---- lists ----

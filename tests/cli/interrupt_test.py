@@ -32,7 +32,7 @@ run = start("count", "-r", "1000", "--warm-up", "0", "-e", "page-faults", "--jso
 ok(wait_for("runs"), "the third repetition runs")
 run.send_signal(signal.SIGINT)
 seen = finish(run)
-result = json.loads(read("result.json"))
+result = parsed(read("result.json"), "an interrupted measurement")
 ok(result["interrupted"] and result["repetitions"] == 1000, "interrupted repetitions are a result", result)
 equal(result["repetitions_done"], 2, "with those that were complete")
 equal(len(result["results"][0]["runs"]), 2, "and their values only")

@@ -71,11 +71,11 @@ write("figure44.parms", "(p5mon\n command = true;\n repetitions = 5;\n output_al
 text = count(on, "-P", "figure44.parms", "--compat", "p5mon").out
 has(text, """Results (for 5 repetitions with a 95% confidence level):
   Event: Data Read Miss
-    rep 0:       269
-    rep 1:       269
-    rep 2:       269
-    rep 3:       269
-    rep 4:       271
+    rep 0:          269
+    rep 1:          269
+    rep 2:          269
+    rep 3:          269
+    rep 4:          271
     Average:     269.4 +/- 0.9 (0.341%)
   Event: Clock cycles
     rep 0:       201902
@@ -146,6 +146,24 @@ text = count(on, "--compat", "p5mon", "-Fcount_clocks=yes", "-Fkernel_events=yes
              "-Fskip_initialization_run=yes", "true").out
 has(text, "Clock cycles: not counted (permission denied", "p5mon: what was not counted is not 0")
 
+# ---- a user who may not count the kernel ----
+denied = [{"name": name, "state": "denied", "why": "not allowed", "remedy": STEP} for name in ("cycles", "instructions")]
+on = recording("user.json", [*denied, *hw("cycles:u", "instructions:u")],
+               readings({"cycles:u": 1000, "instructions:u": 1500}))
+r = as_json(on, "true", fact="default events of a user who may not count the kernel")
+equal([(e["event"], e["value"]) for e in r["results"] if "cycles" in e["event"] or "instr" in e["event"]],
+      [("cycles:u", 1000), ("instructions:u", 1500)], "the program's own part is counted instead, under its own name")
+ok(("ipc:u", 1.5) in [(m["event"], m["value"]) for m in r["metrics"]], "so are metrics", r["metrics"])
+r = as_json(on, "-m", "ipc:u", "true", fact="a metric at a level")
+ok([m["event"] for m in r["metrics"]] == ["ipc:u"] and r["metrics"][0]["value"] == 1.5 and
+   [e["event"] for e in r["results"]] == ["instructions:u", "cycles:u"], "a metric may be asked for at a level", r)
+r = as_json(on, "-m", "cpu-utilisation:u", "true", fact="a metric of events without levels")
+ok(r["metrics"][0]["value"] is None and r["metrics"][0]["why"], "a metric at a level mixes no events without it", r)
+r = as_json(on, "-m", "ipc", "true", fact="a metric of what is denied")
+ok(r["metrics"][0]["event"] == "ipc" and r["metrics"][0]["value"] is None, "it is never taken for that of both", r)
+refused = tare("count", "--on", on, "-m", "ipcc:u", "true")
+ok(refused.code == 2 and "'ipcc'" in refused.err and "'ipc'" in refused.err, "an unknown metric at a level", refused)
+
 # ---- perfex ----
 on = recording("perfex.json", hw("cycles:u", "instructions:u"),
                readings({"cycles:u": 7945053664, "instructions:u": 8975754960}))
@@ -165,6 +183,24 @@ has(text, "Graduated instructions: the two counts differ by ", "perfex: and thei
 on = recording("nothing.json", [{"name": "cycles", "state": "denied", "why": "permission denied"}], readings({}))
 r = as_json(on, "-a", "--for", "0.01", "-e", "cycles", fact="nothing counted of all CPUs", code=3)
 ok(r["results"][0]["value"] is None, "when nothing could be counted and there is no program, the exit code is 3", r)
+
+# ---- lists ----
+on = recording("list.json", [
+    {"name": "cycles", "state": "denied", "why": "cannot open counter 'cycles': permission denied", "remedy": STEP},
+    {"name": "instructions", "state": "denied", "why": "cannot open counter 'instructions': permission denied",
+     "remedy": STEP},
+    {"name": "branches", "state": "unsupported", "why": "the PMU 'x' is not here"},
+    {"name": "branch-misses", "state": "unsupported", "why": "no encoding of 'A'"},
+    {"name": "cache-misses", "state": "unsupported", "why": "no encoding of 'B'"}, *hw("cache-references")], [])
+seen = tare("list", "events", "--on", on)
+has(" ".join(seen.out.split()), f" [1] cannot open counter: permission denied; {STEP} [2]",
+    "a reason that differs in names only is one, with its remedy")
+has(seen.out, re.compile(r"^  instructions +no \[1\]  ", re.M), "which every such row refers to")
+has(seen.out, "the PMU 'x' is not here\n", "a reason of one event is told in full")
+has(seen.out, "no encoding of '…'\n", "what several reasons quote is left out")
+has(seen.out, re.compile(r"^  cache-references +hw +[A-Z]", re.M), "what works has its source")
+seen = tare("list", "-v", "metrics", "--on", on, "branch-miss-rate")
+has(seen.out, re.compile(r"^ +needs +branch-misses$", re.M), "a metric says which event it needs")
 
 # ---- recordings that are none ----
 write("bad.json", '{"tare_recording": 1, "events": [}')

@@ -36,6 +36,27 @@ os.close(writer)
 equal(seen.code, 128 + signal.SIGPIPE, "a program that writes into a closed pipe ends as without tare")
 has(seen.err, re.compile(r"page-faults +[0-9]"), "and is reported")
 
+# ---- streams that are not there ----
+def without(descriptor, *arguments):
+    """Started by a shell with one of its standard streams closed."""
+    command = f"exec \"$0\" \"$@\" {descriptor}{'<' if descriptor == 0 else '>'}&-"
+    run = subprocess.run(["sh", "-c", command, TARE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                         text=True, env=environment(), timeout=TIME_OUT_S)
+    return Done(run.returncode, run.stdout, run.stderr)
+
+
+seen = without(1, "count", "-e", "page-faults", "-o", "report", "/bin/echo", "lost")
+ok("Bad file descriptor" in seen.err and "\nlost" not in read("report"),
+   "without standard output the program's output does not get into the report", f"{seen}\n{read('report')}")
+seen = without(1, "count", "-e", "page-faults", "-o", "-", "true")
+ok(seen.code == 3 and "standard output" in seen.err and "page-faults" in seen.err,
+   "a report to a standard output that is not there: message, exit code 3, and the report on standard error", seen)
+seen = without(0, "count", "-e", "page-faults", "cat")
+has(seen.err, "Bad file descriptor", "a program without standard input has none under tare either")
+seen = without(0, "count", "-r", "2", "-e", "page-faults", "sh", "-c", "cat; exit 4")
+equal(seen.code, 4, "nor in repetitions")
+equal(without(2, "count", "-e", "page-faults", "true").code, 3, "without standard error the report is lost: exit code 3")
+
 # ---- stdin ----
 seen = tare("count", "-e", "page-faults", "wc", "-c", stdin=b"x" * 5000)
 equal(seen.out.strip(), "5000", "one run reads tare's own standard input")
@@ -82,6 +103,12 @@ equal([line for line in seen.err.splitlines() if "repetition" in line],
 seen = tare("count", "-r", "2", "-vv", "-e", "page-faults", "-o", "report", "true")
 equal(len(re.findall(r"tare: execution \d of 3 .*: page-faults", seen.err)), 2,
       "-vv says when each execution begins, and its events")
+reader, writer = os.pipe()
+os.close(reader)
+os.remove("report")
+seen = tare("count", "-r", "3", "-vv", "-e", "page-faults", "-o", "report", "true", stderr=writer)
+os.close(writer)
+ok(seen.code == 0 and "page-faults" in read("report"), "messages into a closed pipe do not end the measurement", seen)
 seen = tare("count", "-r", "3", "-e", "page-faults", "-o", "report", "true")
 equal(seen.err, "", "without -v, and not on a terminal, nothing is said")
 

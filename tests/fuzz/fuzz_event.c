@@ -95,8 +95,10 @@ static void fuzz_list(const char *list)
 	size_t n = 0;
 	table = fresh_table(table, &used);
 	check(event_parse_list(table, "cycles", &events, &n, &err) && n == 1, "cycles does not parse");
-	if (!event_parse_list(table, list, &events, &n, &err))
-		check(n == 1 && err.text[0], "a list failed and changed something, or gave no reason");
+	/* finding the nearest names costs most of the time: it is wanted for few of the inputs */
+	bool told = used % 64 == 0;
+	if (!event_parse_list(table, list, &events, &n, told ? &err : NULL))
+		check(n == 1 && (!told || err.text[0]), "a list failed and changed something, or gave no reason");
 	check(n >= 1 && n <= EVENT_LIST_MOST && strcmp(events[0].label, "cycles") == 0, "the list was damaged");
 	for (size_t i = 1; i < n && i < 8; i++)
 		check_event(table, &events[i], &machines[used & 1]);

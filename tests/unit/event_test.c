@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "event/event.h"
 #include "report/p5mon_events.h"
 #include "report/perfex_events.h"
@@ -196,9 +197,10 @@ static void test_paper_names(void)
 	ok(known, "every paper's name in the tables is one that the paper has");
 
 	/* what has no meaning on a CPU with one program on it, or on any CPU since */
-	static const char *const without[] = { "external_snoops",    "data_cache_snooping_hits", "IO_read_or_write_cycle",
-					       "breakpoint_match_DR0", "breakpoint_match_DR1",	   "breakpoint_match_DR2",
-					       "breakpoint_match_DR3", "non_cacheable_memory_reads" };
+	static const char *const without[] = { "external_snoops",      "data_cache_snooping_hits",
+					       "breakpoint_match_DR0", "breakpoint_match_DR1",
+					       "breakpoint_match_DR2", "breakpoint_match_DR3",
+					       "IO_read_or_write_cycle", "non_cacheable_memory_reads" };
 	unsigned missing = 0;
 	for (size_t i = 0; i < P5MON_EVENTS; i++)
 		missing += !paper_event_find(table, "p5mon", p5mon_event_at(i)->parameter);
@@ -356,8 +358,10 @@ static void refuses(const char *request, const char *text, const char *hint)
 	bool done = event_parse(table, request, &event, &err);
 	if (done || !strstr(err.text, text) || !strstr(err.hint, hint))
 		printf("# %s: %s (%s)\n", done ? "accepted" : "refused", err.text, err.hint);
+	char shown[60];
+	str_escape_to(shown, sizeof shown, request);
 	ok(!done && err.code == ERROR_USAGE && strstr(err.text, text) && strstr(err.hint, hint) && event.period == 77,
-	   "'%.40s' is refused: %s", request, text);
+	   "'%s' is refused: %s", shown, text);
 }
 
 enum { BOTH = LEVEL_USER | LEVEL_KERNEL };

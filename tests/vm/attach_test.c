@@ -1,5 +1,5 @@
 /* Counting what runs already: a process with threads, one thread, all CPUs. */
-#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -30,15 +30,14 @@ static bool spinners_start(struct spinning *s)
 {
 	int in[2], out[2], pid;
 	char line[200];
-	if (pipe(in) || pipe(out))
+	/* tare, started later, must not hold an end */
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		return false;
 	s->pid = fork();
 	if (s->pid == 0) {
 		const char *path = getenv("TARE_SPINNERS");
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		for (int fd = 3; fd < 64; fd++)
-			close(fd);
 		execl(path, path, "100000", "300000", "1000000", (char *)NULL);
 		_exit(127);
 	}
@@ -64,31 +63,6 @@ static void spinners_end(struct spinning *s)
 	waitpid(s->pid, NULL, 0);
 }
 
-/* Waits until tare has n counters open and sleeps; false after a while, or when it ended. */
-static bool counting(pid_t tare, size_t n)
-{
-	char path[64], link[64], target[64];
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)tare);
-	for (int tries = 0; tries < 400; tries++) {
-		size_t counters = 0;
-		DIR *fds = opendir(path);
-		for (struct dirent *entry; fds && (entry = readdir(fds));) {
-			snprintf(link, sizeof link, "%.30s/%.20s", path, entry->d_name);
-			ssize_t length = readlink(link, target, sizeof target - 1);
-			target[length < 0 ? 0 : length] = '\0';
-			counters += strstr(target, "perf_event") != NULL;
-		}
-		if (fds)
-			closedir(fds);
-		if (counters >= n) {
-			usleep(100000); /* from opened to started */
-			return true;
-		}
-		usleep(10000);
-	}
-	return false;
-}
-
 static void a_process_and_its_threads(void)
 {
 	struct spinning s;
@@ -98,7 +72,7 @@ static void a_process_and_its_threads(void)
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
 	struct started *tare = tare_start(0, (const char *const[]){ "count", "-p", pid, "--per-thread", "-e",
 						    "instructions:u", NULL });
-	bool ran = counting(tare_pid(tare), 4) && spinners_run(&s);
+	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
 	ok(ran && c->status == 0, "tare ends with the process it counts (status %d)", c->status);
@@ -133,7 +107,7 @@ static void one_thread(void)
 		return;
 	snprintf(tid, sizeof tid, "%d", (int)s.tids[1]);
 	struct started *tare = tare_start(0, (const char *const[]){ "count", "-t", tid, "-e", "instructions:u", NULL });
-	bool ran = counting(tare_pid(tare), 1) && spinners_run(&s);
+	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
 	double value = event_row(c, "instructions:u").value, around = value - 2.0 * (double)loops[1];
@@ -151,7 +125,7 @@ static void interrupted(void)
 		return;
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
 	struct started *tare = tare_start(0, (const char *const[]){ "count", "-p", pid, "-e", "instructions:u", NULL });
-	bool ran = counting(tare_pid(tare), 4) && spinners_run(&s);
+	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	kill(tare_pid(tare), SIGINT);
 	struct counted *c = tare_wait(tare);
 	bool lives = kill(s.pid, 0) == 0 && waitpid(s.pid, NULL, WNOHANG) == 0;
@@ -187,7 +161,7 @@ static void system_wide(void)
 	if (!ok(spinners_start(&s), "another program waits"))
 		return;
 	struct started *tare = tare_start(0, (const char *const[]){ "count", "-a", "--for", "1", "-e", "instructions:u", NULL });
-	bool ran = counting(tare_pid(tare), 1) && spinners_run(&s);
+	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	c = tare_wait(tare);
 	spinners_end(&s);
 	all = event_row(c, "instructions:u").value;

@@ -1,5 +1,6 @@
 #include "vm/counted.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -108,6 +109,30 @@ struct started *tare_start(uid_t uid, const char *const *args)
 pid_t tare_pid(const struct started *started)
 {
 	return started->pid;
+}
+
+bool tare_counts(const struct started *started, size_t n)
+{
+	char path[64], link[64], target[64];
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)started->pid);
+	for (int tries = 0; tries < 400; tries++) {
+		size_t counters = 0;
+		DIR *fds = opendir(path);
+		for (struct dirent *entry; fds && (entry = readdir(fds));) {
+			snprintf(link, sizeof link, "%.30s/%.20s", path, entry->d_name);
+			ssize_t length = readlink(link, target, sizeof target - 1);
+			target[length < 0 ? 0 : length] = '\0';
+			counters += strstr(target, "perf_event") != NULL;
+		}
+		if (fds)
+			closedir(fds);
+		if (counters >= n) {
+			usleep(100000); /* from opened to started */
+			return true;
+		}
+		usleep(10000);
+	}
+	return false;
 }
 
 struct counted *tare_wait(struct started *s)

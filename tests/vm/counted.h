@@ -34,6 +34,8 @@ void counted_free(struct counted *counted);
 struct started;
 struct started *tare_start(uid_t uid, const char *const *args);
 pid_t tare_pid(const struct started *started);
+/* Waits until it has n counters open and started; false when that does not happen. */
+bool tare_counts(const struct started *started, size_t n);
 struct counted *tare_wait(struct started *started);
 
 /* An event's row: of the whole target (thread 0), or of one thread. NULL when the report has none. */

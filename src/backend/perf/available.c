@@ -15,8 +15,9 @@
 #include "backend/perf/state.h"
 #include "backend/perf/trial.h"
 
-/* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled in
- * and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time. */
+/* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled
+ * in and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time. perf_test.c
+ * checks that this is still so. */
 static bool ignores_levels(const struct event_encoding *encoding)
 {
 	return encoding->type == PERF_TYPE_SOFTWARE &&
@@ -48,16 +49,17 @@ static void refuse(struct answer *answer, enum reading_state state, const char *
 	snprintf(out->remedy, sizeof out->remedy, "%.255s", remedy);
 }
 
-static void explain_refusal(struct backend *backend, struct answer *answer, int os_errno, int cpu)
+static void explain_refusal(struct backend *backend, struct answer *answer, int os_errno)
 {
+	const struct variants *variants = &answer->variants;
 	struct attempt attempt = {
 		.action = COUNTER_OPEN,
 		.event = answer->label,
 		.how = answer->how,
 		.levels = answer->levels,
 		.type = answer->encoding.type,
-		.task = cpu < 0 ? COUNTER_SELF : COUNTER_ANY_TASK,
-		.cpu = cpu,
+		.task = variants->whole_cpus ? COUNTER_ANY_TASK : COUNTER_SELF,
+		.cpu = variants->whole_cpus ? pmu_list_first(variants->items[0].cpus) : COUNTER_ANY_CPU,
 		.counters = 1,
 	};
 	struct failure failure = failure_of(os_errno, &attempt, machine_state(backend));
@@ -68,10 +70,12 @@ static void explain_silence(struct answer *answer, const struct trial *trial, co
 {
 	char why[256];
 	if (trial->count)
-		snprintf(why, sizeof why, "it opens, but counted %" PRIu64 " for %s, which must give %" PRIu64 " or more",
+		snprintf(why, sizeof why,
+			 "it opens, but counted %" PRIu64 " for %s, which must give %" PRIu64 " or more",
 			 trial->count, stimulus->what, trial->least);
 	else
-		snprintf(why, sizeof why, "it opens, but counted nothing for %s, which must give %" PRIu64 " or more",
+		snprintf(why, sizeof why,
+			 "it opens, but counted nothing for %s, which must give %" PRIu64 " or more",
 			 stimulus->what, trial->least);
 	refuse(answer, READING_UNSUPPORTED, why, "");
 }
@@ -80,8 +84,9 @@ static void explain_silence(struct answer *answer, const struct trial *trial, co
 static void try_encoding(struct backend *backend, const struct event *event, struct answer *answer)
 {
 	const struct event_encoding *encoding = &answer->encoding;
-	struct pmu pmu = { 0 };
-	int cpu = COUNTER_ANY_CPU;
+	struct variants *variants = &answer->variants;
+	*variants = variants_of(encoding, core_kinds(backend), backend->machine.sysfs_root);
+	answer->cpus_only = variants->whole_cpus;
 	if (answer->levels != (LEVEL_USER | LEVEL_KERNEL) && ignores_levels(encoding)) {
 		refuse(answer, READING_UNSUPPORTED, "the kernel's clock does not tell user time from kernel time",
 		       "ask for it without a level, or for user-time or system-time");
@@ -92,35 +97,33 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 		       "ask for it without ':u'");
 		return;
 	}
-	if (encoding->type >= PERF_TYPE_MAX && pmu_find(backend->machine.sysfs_root, encoding->type, &pmu) &&
-	    pmu.cpumask[0])
-		cpu = pmu_list_first(pmu.cpumask); /* it counts a package, and each of these CPUs stands for one */
-	const struct stimulus *stimulus = stimulus_find(event, encoding, pmu.name, answer->levels);
-	struct trial trial = trial_run(encoding, answer->levels, cpu, stimulus);
+	const struct stimulus *stimulus = stimulus_find(event, encoding, variants->pmu, answer->levels);
+	struct trial trial = trial_run(variants, answer->levels, stimulus);
 	answer->open_levels = answer->levels;
 	if (trial.outcome == TRIAL_REFUSED && trial.os_errno == EACCES && ignores_levels(encoding)) {
 		/* what a user may not ask for is what the kernel gives in any case */
 		answer->open_levels = LEVEL_USER;
-		trial = trial_run(encoding, answer->open_levels, cpu, stimulus);
+		trial = trial_run(variants, answer->open_levels, stimulus);
 	}
-	/* rights are looked at before the event: the kernel's part is refused of events that are not there at all */
+	/* rights are looked at before the event: the kernel's part is refused of events that are not there at all
+	 */
 	if (trial.outcome == TRIAL_REFUSED && trial.os_errno == EACCES && (answer->levels & LEVEL_KERNEL)) {
-		struct trial at_user = trial_run(encoding, LEVEL_USER, cpu, NULL);
-		if (at_user.outcome == TRIAL_REFUSED && (at_user.os_errno == ENOENT || at_user.os_errno == EOPNOTSUPP))
+		struct trial at_user = trial_run(variants, LEVEL_USER, NULL);
+		if (at_user.outcome == TRIAL_REFUSED &&
+		    (at_user.os_errno == ENOENT || at_user.os_errno == EOPNOTSUPP))
 			trial = at_user;
 	}
-	answer->cpus_only = cpu >= 0;
-	snprintf(answer->cpumask, sizeof answer->cpumask, "%s", pmu.cpumask[0] ? pmu.cpumask : pmu.cpus);
 	switch (trial.outcome) {
 	case TRIAL_WORKS:
-		answer->availability =
-		    (struct availability){ .state = READING_COUNTED, .source = source_of(encoding, pmu.name) };
+		answer->availability = (struct availability){ .state = READING_COUNTED,
+							      .source = source_of(encoding, variants->pmu) };
 		break;
-	case TRIAL_REFUSED: explain_refusal(backend, answer, trial.os_errno, cpu); break;
+	case TRIAL_REFUSED: explain_refusal(backend, answer, trial.os_errno); break;
 	case TRIAL_NEVER_RAN:
 		if (machine_state(backend)->watchdog)
-			refuse(answer, READING_NEVER_RAN, "it opens, but never gets a counter: the kernel's NMI watchdog "
-							  "holds one",
+			refuse(answer, READING_NEVER_RAN,
+			       "it opens, but never gets a counter: the kernel's NMI watchdog "
+			       "holds one",
 			       "as root: sysctl kernel.nmi_watchdog=0");
 		else
 			refuse(answer, READING_NEVER_RAN, "it opens, but never gets a counter: all are taken",
@@ -156,8 +159,8 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 					refuse(&best, READING_UNSUPPORTED, reason.text, reason.hint);
 				continue;
 			}
-			/* a native name has one encoding: what is wrong with it is all there is to say. A row of the
-			 * table has come to its end */
+			/* a native name has one encoding: what is wrong with it is all there is to say. A row of
+			 * the table has come to its end */
 			if (!event->definition && !tried)
 				refuse(&best, READING_UNSUPPORTED, reason.text, reason.hint);
 			break;

@@ -26,8 +26,8 @@ int counter_open(const struct counter_request *request, pid_t task, int cpu)
 		.enable_on_exec = request->begin_at_exec,
 		.exclude_user = !(request->levels & LEVEL_USER),
 		.exclude_kernel = !(request->levels & LEVEL_KERNEL),
-		/* a hypervisor is neither level. PMUs that know no levels refuse any of these bits, so that without a
-		 * wish for one level none is set. */
+		/* a hypervisor is neither level. PMUs that know no levels refuse any of these bits, so that
+		 * without a wish for one level none is set. */
 		.exclude_hv = one_level,
 	};
 	int leader = request->grouped ? request->leader : -1;

@@ -4,9 +4,11 @@
  *     go:      the program's exec enables its counters (enable_on_exec); others are enabled by hand
  *     stop:    disable, read, add up
  *
- * 1. counters[place × n_events + event]; -1 where none is open.
+ * 1. An event has a column for each of its variants (one, but on machines with several kinds of cores).
+ *    counters[place × n_columns + column] is -1 where none is open.
  * 2. What one place lacks is missing in the whole event: its reading says why instead of giving a part.
- * 3. A thread is counted once: with its own counter, or as an heir of the thread that started it, never with both. */
+ * 3. A thread is counted once: with its own counter, or as an heir of the thread that started it, never with both.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 /* What became of one event. */
 struct track {
 	const struct answer *answer;
+	size_t column;            /* the first of its variants */
 	enum reading_state state; /* COUNTED as long as nothing went wrong */
 	char why[256];
 };
@@ -32,14 +35,13 @@ struct counting {
 	struct backend *backend;
 	enum target_kind kind;
 	bool by_place; /* a row of readings for each place */
-	size_t n_events;
+	size_t n_events, n_columns;
 	struct track *tracks;
 	struct places places;
 	int *counters;
 	struct command command;
 	struct launch launch;
 	pid_t pid;
-	bool let_go;
 };
 
 /* ---- opening ---- */
@@ -49,13 +51,21 @@ static bool hopeless(int os_errno)
 	return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM;
 }
 
+static int *counter_at(const struct counting *c, size_t place, const struct track *track, size_t variant)
+{
+	return &c->counters[place * c->n_columns + track->column + variant];
+}
+
 static void drop(struct counting *c, size_t event)
 {
+	const struct track *track = &c->tracks[event];
 	for (size_t p = 0; p < c->places.list.count; p++) {
-		int *fd = &c->counters[p * c->n_events + event];
-		if (*fd >= 0)
-			close(*fd);
-		*fd = -1;
+		for (size_t v = 0; v < track->answer->variants.n; v++) {
+			int *fd = counter_at(c, p, track, v);
+			if (*fd >= 0)
+				close(*fd);
+			*fd = -1;
+		}
 	}
 }
 
@@ -79,18 +89,42 @@ static enum counter_heirs heirs_of(const struct target *target)
 static const char *not_for_target(const struct answer *answer, enum target_kind kind)
 {
 	const struct event_encoding *encoding = &answer->encoding;
-	if (kind != TARGET_CPUS && answer->cpus_only)
+	if (kind != TARGET_CPUS && answer->variants.whole_cpus)
 		return "it counts whole CPUs or packages, not programs: use -a or -C";
 	/* task_clock_event_read() gives the time of the counter's context, and a CPU's context never sleeps */
-	if (kind == TARGET_CPUS && encoding->type == PERF_TYPE_SOFTWARE && encoding->config == PERF_COUNT_SW_TASK_CLOCK)
+	if (kind == TARGET_CPUS && encoding->type == PERF_TYPE_SOFTWARE &&
+	    encoding->config == PERF_COUNT_SW_TASK_CLOCK)
 		return "of whole CPUs the kernel's task clock counts the idle time too";
 	return NULL;
 }
 
-/* Does this place count the event? For a package one of its CPUs counts, and the others would count it again. */
-static bool counts_here(const struct answer *answer, const struct place *place)
+/* Does this place count the event? For a package one of its CPUs counts, and the others would count it again; a
+ * core is counted by the PMU of its kind. */
+static bool counts_here(const struct variant *variant, const struct place *place)
 {
-	return place->cpu < 0 || !answer->cpumask[0] || pmu_list_has(answer->cpumask, place->cpu);
+	return place->cpu < 0 || !variant->cpus[0] || pmu_list_has(variant->cpus, place->cpu);
+}
+
+/* All variants of an event at one place. False with errno; *opened is how many were to be opened there. */
+static bool open_place(struct counting *c, const struct track *track, size_t p, enum counter_heirs heirs,
+		       size_t *opened)
+{
+	const struct place *place = &c->places.list.items[p];
+	const struct variants *variants = &track->answer->variants;
+	for (size_t v = 0; v < variants->n; v++) {
+		struct counter_request request = { .encoding = &variants->items[v].encoding,
+						   .levels = track->answer->open_levels,
+						   .heirs = heirs,
+						   .begin_at_exec = c->kind == TARGET_COMMAND };
+		if (!counts_here(&variants->items[v], place))
+			continue;
+		int fd = counter_open(&request, place->task, place->cpu);
+		*counter_at(c, p, track, v) = fd;
+		if (fd < 0)
+			return false;
+		++*opened;
+	}
+	return true;
 }
 
 /* Opens one event's counters everywhere. False when there is no sense in going on. */
@@ -98,41 +132,29 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 {
 	struct track *track = &c->tracks[event];
 	const struct answer *answer = track->answer;
-	bool command = c->kind == TARGET_COMMAND;
-	struct counter_request request = { .encoding = &answer->encoding,
-					   .levels = answer->open_levels,
-					   .heirs = heirs_of(target),
-					   .begin_at_exec = command };
 	struct attempt attempt = { .action = COUNTER_OPEN,
 				   .event = answer->label,
 				   .how = answer->how,
 				   .levels = answer->open_levels,
 				   .type = answer->encoding.type,
-				   .threads_only = request.heirs == HEIRS_THREADS,
-				   .counters = c->places.list.count * c->n_events };
+				   .threads_only = heirs_of(target) == HEIRS_THREADS,
+				   .counters = c->places.list.count * c->n_columns };
 	size_t open = 0;
 	int os_errno = 0;
-	for (size_t p = 0; p < c->places.list.count; p++) {
-		const struct place *place = &c->places.list.items[p];
-		if (!counts_here(answer, place))
+	for (size_t p = 0; p < c->places.list.count && (os_errno == 0 || os_errno == ESRCH); p++) {
+		if (open_place(c, track, p, heirs_of(target), &open))
 			continue;
-		int fd = counter_open(&request, place->task, place->cpu);
-		c->counters[p * c->n_events + event] = fd;
-		open += fd >= 0;
-		if (fd >= 0)
-			continue;
-		os_errno = errno;
-		attempt.task = command ? COUNTER_SELF : place->task;
-		attempt.cpu = place->cpu;
-		if (os_errno != ESRCH)
-			break; /* else a thread that has ended since it was listed */
+		os_errno = errno; /* ESRCH: a thread that has ended since it was listed */
+		attempt.task = c->kind == TARGET_COMMAND ? COUNTER_SELF : c->places.list.items[p].task;
+		attempt.cpu = c->places.list.items[p].cpu;
 	}
 	if (open > 0 && (os_errno == 0 || os_errno == ESRCH))
 		return true;
 	if (os_errno == 0) {
-		refuse(track, READING_UNSUPPORTED, "none of these CPUs counts it (one CPU counts for its package)");
+		refuse(track, READING_UNSUPPORTED,
+		       "none of these CPUs counts it (one CPU counts for its package)");
 		error_set(err, ERROR_UNSUPPORTED, "cannot count '%s' on these CPUs", answer->label);
-		error_hint(err, "CPUs that count it: %s", answer->cpumask);
+		error_hint(err, "CPUs that count it: %s", answer->variants.items[0].cpus);
 		return true;
 	}
 	struct error reason;
@@ -149,7 +171,7 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 
 static bool open_counters(struct counting *c, const struct target *target, struct error *err)
 {
-	size_t n = c->n_events * c->places.list.count;
+	size_t n = c->n_columns * c->places.list.count;
 	struct descriptor_limit limit;
 	bool done = true;
 	c->counters = malloc((n + 1) * sizeof *c->counters);
@@ -166,7 +188,8 @@ static bool open_counters(struct counting *c, const struct target *target, struc
 		open += c->tracks[i].state == READING_COUNTED;
 	}
 	limit_restore(&limit);
-	/* a program is worth running for the operating system's account of it alone; others would be waited for in vain */
+	/* a program is worth running for the operating system's account of it alone; others would be waited for in
+	 * vain */
 	if (done && c->n_events > 0 && open == 0 && c->kind != TARGET_COMMAND)
 		return false;
 	return done;
@@ -174,7 +197,8 @@ static bool open_counters(struct counting *c, const struct target *target, struc
 
 /* ---- finding out what and where ---- */
 
-static bool find_events(struct counting *c, const struct event *const *events, const char *cancelled, struct error *err)
+static bool find_events(struct counting *c, const struct event *const *events, const char *cancelled,
+			struct error *err)
 {
 	c->tracks = calloc(c->n_events + 1, sizeof *c->tracks);
 	if (!c->tracks)
@@ -184,6 +208,8 @@ static bool find_events(struct counting *c, const struct event *const *events, c
 		track->answer = answer_find(c->backend, events[i]);
 		if (!track->answer)
 			return error_no_memory(err);
+		track->column = c->n_columns;
+		c->n_columns += track->answer->variants.n;
 		const struct availability *known = &track->answer->availability;
 		const char *not_here = cancelled ? cancelled : not_for_target(track->answer, c->kind);
 		if (known->state != READING_COUNTED)
@@ -222,8 +248,8 @@ static bool has_newcomer(const struct places *then, const struct places *now)
 }
 
 /* Counters for the threads of running processes. One that starts while they are opened may have been started by a
- * thread with a counter (then it is counted as its heir) or by one still without (then it is not): nothing tells. So it is
- * done again until no thread has started meanwhile. */
+ * thread with a counter (then it is counted as its heir) or by one still without (then it is not): nothing tells.
+ * So it is done again until no thread has started meanwhile. */
 static bool open_threads(struct counting *c, const struct target *target, struct error *err)
 {
 	enum { ATTEMPTS = 50 };
@@ -274,8 +300,8 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 	return open_counters(c, target, err);
 }
 
-bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
-		  struct counting **out, struct error *err)
+bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events,
+		  size_t n, struct counting **out, struct error *err)
 {
 	*out = NULL;
 	struct counting *c = calloc(1, sizeof *c);
@@ -301,12 +327,10 @@ pid_t perf_process(const struct counting *c)
 
 bool perf_go(struct counting *c, struct error *err)
 {
-	size_t n = c->kind == TARGET_COMMAND ? 0 : c->n_events * c->places.list.count;
+	size_t n = c->kind == TARGET_COMMAND ? 0 : c->n_columns * c->places.list.count;
 	for (size_t i = 0; i < n; i++)
 		if (c->counters[i] >= 0 && !counter_enable(c->counters[i]))
-			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the counter of '%s'",
-					       c->tracks[i % c->n_events].answer->text);
-	c->let_go = true;
+			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot start a counter");
 	if (c->launch.pid && !launch_go(&c->launch, &c->command, err)) {
 		c->pid = 0;
 		return false;
@@ -322,51 +346,83 @@ static uint64_t scaled(uint64_t count, double scale)
 	return scale == 1 || scale == 0 ? count : (uint64_t)((double)count * scale + 0.5);
 }
 
-/* The sum over places first … last-1. why is the track's. */
+/* The sum over an event's variants at one place. Each has been enabled all the time of the place; together they
+ * have run all that time, if each kind of core had a counter for it. */
+static bool read_place(const struct counting *c, const struct track *track, size_t p, struct counter_values *sum,
+		       size_t *open)
+{
+	*sum = (struct counter_values){ 0 };
+	for (size_t v = 0; v < track->answer->variants.n; v++) {
+		struct counter_values one;
+		int fd = *counter_at(c, p, track, v);
+		if (fd < 0)
+			continue;
+		if (!counter_read(fd, &one))
+			return false;
+		++*open;
+		sum->count += one.count;
+		sum->running_ns += one.running_ns;
+		if (one.enabled_ns > sum->enabled_ns)
+			sum->enabled_ns = one.enabled_ns;
+	}
+	/* they are read one after the other, while time goes on */
+	if (track->answer->variants.n > 1 && sum->running_ns > sum->enabled_ns)
+		sum->enabled_ns = sum->running_ns;
+	return true;
+}
+
+/* Why a sum is no reading; NULL when it is one. *state becomes what it is instead. */
+static const char *flaw(const struct counting *c, const struct track *track, const struct counter_values *sum,
+			size_t open, enum reading_state *state)
+{
+	bool command = c->kind == TARGET_COMMAND;
+	*state = READING_NEVER_RAN;
+	if (open == 0)
+		return c->kind == TARGET_CPUS ? "another CPU counts it for the package" : "the thread had ended";
+	if (track->answer->variants.some_cores && c->kind != TARGET_CPUS && sum->running_ns < sum->enabled_ns) {
+		*state = READING_FAILED;
+		return "its PMU counts on some of the CPUs only, and not all ran there (or it had to share its "
+		       "counter)";
+	}
+	if (sum->enabled_ns > 0 && sum->running_ns == 0)
+		return "it never got a counter";
+	if (command && sum->enabled_ns == 0) {
+		/* every program that runs at all does so for some time after its exec */
+		*state = READING_FAILED;
+		return "the program was never executed, or the kernel stopped counting it";
+	}
+	*state = READING_COUNTED;
+	return NULL;
+}
+
+/* The sum over places first … last-1. The reason, if any, is the track's or static. */
 static void read_event(struct counting *c, size_t event, size_t first, size_t last, struct reading *r)
 {
 	struct track *track = &c->tracks[event];
 	struct counter_values sum = { 0 };
 	size_t open = 0;
-	*r = (struct reading){ .state = track->state, .source = track->answer->availability.source, .cpu = -1 };
-	for (size_t p = first; p < last && r->state == READING_COUNTED; p++) {
+	*r = (struct reading){ .state = track->state, .cpu = -1, .why = track->why };
+	if (track->state != READING_COUNTED)
+		return;
+	for (size_t p = first; p < last; p++) {
 		struct counter_values one;
-		int fd = c->counters[p * c->n_events + event];
-		if (fd < 0)
-			continue;
-		open++;
-		if (!counter_read(fd, &one)) {
+		if (!read_place(c, track, p, &one, &open)) {
 			r->state = track->state = READING_FAILED;
 			snprintf(track->why, sizeof track->why, "its counter could not be read: %s",
 				 errno ? strerror(errno) : "the kernel has given it up");
-			break;
+			return;
 		}
 		sum.count += one.count;
 		sum.enabled_ns += one.enabled_ns;
 		sum.running_ns += one.running_ns;
 	}
-	if (r->state != READING_COUNTED) {
-		r->source = SOURCE_NONE;
-		r->why = track->why;
-		return;
-	}
 	r->enabled_ns = sum.enabled_ns;
 	r->running_ns = sum.running_ns;
+	r->why = flaw(c, track, &sum, open, &r->state);
+	if (r->state != READING_COUNTED)
+		return;
+	r->source = track->answer->availability.source;
 	r->count_raw = scaled(sum.count, track->answer->encoding.scale);
-	if (open > 0 && c->kind == TARGET_COMMAND && sum.enabled_ns == 0) {
-		/* every program that runs at all does so for some time after its exec */
-		r->state = READING_FAILED;
-		r->why = "the program was never executed, or the kernel stopped counting it";
-	} else if (open == 0 || (sum.enabled_ns > 0 && sum.running_ns == 0)) {
-		r->state = READING_NEVER_RAN;
-		r->why = open	? "it never got a counter"
-			 : c->kind == TARGET_CPUS ? "another CPU counts it for the package"
-						  : "the thread had ended";
-	}
-	if (r->state != READING_COUNTED) {
-		r->source = SOURCE_NONE;
-		r->count_raw = 0;
-	}
 }
 
 bool perf_sample(struct counting *c, struct reading *readings, struct error *err)
@@ -387,8 +443,8 @@ static void take_out(uint64_t *amount, uint64_t part)
 	*amount -= part < *amount ? part : *amount;
 }
 
-/* The operating system's account of the program began with the fork: faults and switches of the held process are not
- * the program's. */
+/* The operating system's account of the program began with the fork: faults and switches of the held process are
+ * not the program's. */
 static void correct_account(const struct counting *c, struct run *run)
 {
 	const struct rusage *before = &c->launch.before;
@@ -402,7 +458,7 @@ static void correct_account(const struct counting *c, struct run *run)
 
 bool perf_stop(struct counting *c, struct run *run, struct error *err)
 {
-	size_t places = c->places.list.count, n = c->n_events * places;
+	size_t places = c->places.list.count, n = c->n_columns * places;
 	for (size_t i = 0; i < n; i++)
 		if (c->counters[i] >= 0)
 			counter_disable(c->counters[i]);

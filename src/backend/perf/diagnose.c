@@ -1,12 +1,12 @@
-/* What `tare doctor` says of the kernel's counters. Each line is found by trying, as the user that asks; what files and
- * CPUID say only explains it. */
+/* What `tare doctor` says of the kernel's counters. Each line is found by trying, as the user that asks; what
+ * files and CPUID say only explains it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,11 +40,14 @@ static struct event_encoding encoding_of(uint32_t type, uint64_t config)
 	return (struct event_encoding){ .type = type, .config = config, .scale = 1, .how = "" };
 }
 
-static struct trial try(uint32_t type, uint64_t config, unsigned levels, int cpu)
+static struct trial try(const struct report *r, uint32_t type, uint64_t config, unsigned levels, int cpu)
 {
 	struct event_encoding encoding = encoding_of(type, config);
 	struct event none = { 0 };
-	return trial_run(&encoding, levels, cpu, cpu < 0 ? stimulus_find(&none, &encoding, "", levels) : NULL);
+	if (cpu >= 0)
+		return trial_run_one(&encoding, levels, cpu, NULL);
+	struct variants variants = variants_of(&encoding, core_kinds(r->backend), r->backend->machine.sysfs_root);
+	return trial_run(&variants, levels, stimulus_find(&none, &encoding, "", levels));
 }
 
 /* Why a trial did not work. */
@@ -96,7 +99,7 @@ static void examine_hardware(struct report *r)
 {
 	static const char what[] = "hardware counters";
 	const struct machine_state *m = r->machine;
-	struct trial trial = try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, LEVEL_USER, COUNTER_ANY_CPU);
+	struct trial trial = try(r, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, LEVEL_USER, COUNTER_ANY_CPU);
 	char detail[256];
 	r->hardware = trial.outcome == TRIAL_WORKS;
 	if (!r->hardware) {
@@ -152,7 +155,7 @@ static void examine_kernel_level(struct report *r)
 	/* with the best counter there is: instructions, else switches, which take place in the kernel */
 	uint32_t type = r->hardware ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
 	uint64_t config = r->hardware ? (uint64_t)PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_SW_CONTEXT_SWITCHES;
-	struct trial trial = try(type, config, LEVEL_KERNEL, COUNTER_ANY_CPU);
+	struct trial trial = try(r, type, config, LEVEL_KERNEL, COUNTER_ANY_CPU);
 	char detail[256];
 	if (trial.outcome != TRIAL_WORKS) {
 		struct failure failure = failure_of_trial(r, &trial, type, LEVEL_KERNEL, COUNTER_ANY_CPU);
@@ -160,7 +163,9 @@ static void examine_kernel_level(struct report *r)
 		return;
 	}
 	snprintf(detail, sizeof detail, "%" PRIu64 " %s counted for %s", trial.count,
-		 r->hardware ? "instructions" : trial.count == 1 ? "context switch" : "context switches",
+		 r->hardware        ? "instructions"
+		 : trial.count == 1 ? "context switch"
+				    : "context switches",
 		 r->hardware ? "300 system calls" : "a sleep");
 	add(r, FINDING_WORKS, what, detail, "");
 }
@@ -174,7 +179,7 @@ static void examine_cpus(struct report *r)
 	unsigned levels = LEVEL_USER | LEVEL_KERNEL;
 	if (cpu < 0)
 		cpu = 0;
-	struct trial trial = try(type, config, levels, cpu);
+	struct trial trial = try(r, type, config, levels, cpu);
 	if (trial.outcome == TRIAL_WORKS) {
 		add(r, FINDING_WORKS, what, "everything that runs can be counted, whoever it belongs to", "");
 		return;
@@ -203,13 +208,15 @@ static void examine_software(struct report *r)
 	struct failure failure = { 0 };
 	size_t works = 0, n = sizeof events / sizeof *events;
 	for (size_t i = 0; i < n; i++) {
-		struct trial trial = try(PERF_TYPE_SOFTWARE, events[i].config, events[i].levels, COUNTER_ANY_CPU);
+		struct trial trial =
+		    try(r, PERF_TYPE_SOFTWARE, events[i].config, events[i].levels, COUNTER_ANY_CPU);
 		bool counts = trial.outcome == TRIAL_WORKS;
 		struct str *list = counts ? &good : &bad;
 		str_appendf(list, "%s%s", list->length ? ", " : "", events[i].name);
 		works += counts;
 		if (!counts && !failure.why[0])
-			failure = failure_of_trial(r, &trial, PERF_TYPE_SOFTWARE, events[i].levels, COUNTER_ANY_CPU);
+			failure =
+			    failure_of_trial(r, &trial, PERF_TYPE_SOFTWARE, events[i].levels, COUNTER_ANY_CPU);
 	}
 	char detail[512];
 	if (works == n)
@@ -218,8 +225,11 @@ static void examine_software(struct report *r)
 		snprintf(detail, sizeof detail, "%s; not %s (%s)", good.text, bad.text, failure.why);
 	else
 		snprintf(detail, sizeof detail, "%s", failure.why);
-	add(r, works == n ? FINDING_WORKS : works ? FINDING_PARTLY : FINDING_NO, "the kernel's own counts", detail,
-	    failure.step);
+	add(r,
+	    works == n ? FINDING_WORKS
+	    : works    ? FINDING_PARTLY
+		       : FINDING_NO,
+	    "the kernel's own counts", detail, failure.step);
 	str_free(&good);
 	str_free(&bad);
 }
@@ -233,7 +243,8 @@ static void examine_tracepoints(struct report *r)
 		snprintf(detail, sizeof detail, "sched:sched_switch counted %" PRIu64 " for a sleep", probe.count);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else if (probe.outcome == PROBE_HIDDEN) {
-		add(r, FINDING_NO, what, "the numbers of the tracepoints in tracefs can be read by root only", "run as root");
+		add(r, FINDING_NO, what, "the numbers of the tracepoints in tracefs can be read by root only",
+		    "run as root");
 	} else if (probe.outcome == PROBE_ABSENT) {
 		add(r, FINDING_NO, what, "this kernel was built without them (CONFIG_EVENT_TRACING)", "");
 	} else if (probe.outcome == PROBE_NOT_MOUNTED) {
@@ -252,8 +263,8 @@ static void examine_uprobes(struct report *r)
 	struct probe probe = probe_uprobe(r->backend->machine.sysfs_root);
 	char detail[256];
 	if (probe.outcome == PROBE_WORKS) {
-		snprintf(detail, sizeof detail, "a function called %u times was counted %" PRIu64 " times", PROBE_CALLS,
-			 probe.count);
+		snprintf(detail, sizeof detail, "a function called %u times was counted %" PRIu64 " times",
+			 PROBE_CALLS, probe.count);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else if (probe.outcome == PROBE_ABSENT) {
 		add(r, FINDING_NO, what, "this kernel was built without CONFIG_UPROBE_EVENTS",
@@ -261,7 +272,8 @@ static void examine_uprobes(struct report *r)
 	} else if (probe.trial.outcome == TRIAL_REFUSED &&
 		   (probe.trial.os_errno == EACCES || probe.trial.os_errno == EPERM) && !r->machine->privileged) {
 		/* perf_uprobe_event_init(), whatever perf_event_paranoid says */
-		add(r, FINDING_NO, what, "only a privileged user may set them", "run as root, or with CAP_PERFMON");
+		add(r, FINDING_NO, what, "only a privileged user may set them",
+		    "run as root, or with CAP_PERFMON");
 	} else {
 		struct failure failure =
 		    failure_of_trial(r, &probe.trial, PERF_TYPE_MAX, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU);
@@ -276,10 +288,11 @@ static void examine_tsc(struct report *r)
 	struct probe probe = probe_tsc(r->backend->machine.sysfs_root);
 	char detail[256];
 	if (probe.outcome == PROBE_ABSENT) {
-		add(r, FINDING_NO, what, "this kernel has no PMU 'msr'", "use a kernel with CONFIG_PERF_EVENTS_X86_MSR");
+		add(r, FINDING_NO, what, "this kernel has no PMU 'msr'",
+		    "use a kernel with CONFIG_PERF_EVENTS_X86_MSR");
 	} else if (probe.outcome == PROBE_WORKS) {
-		snprintf(detail, sizeof detail, "msr/tsc/ advanced by %" PRIu64 " in a loop of %d turns", probe.count,
-			 STIMULUS_LOOPS);
+		snprintf(detail, sizeof detail, "msr/tsc/ advanced by %" PRIu64 " in a loop of %d turns",
+			 probe.count, STIMULUS_LOOPS);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else {
 		struct failure failure =
@@ -308,11 +321,14 @@ static void examine_paranoid(struct report *r)
 		snprintf(detail, sizeof detail, "%d: nothing may be counted", m->paranoid);
 		add(r, FINDING_NO, what, detail, "as root: sysctl kernel.perf_event_paranoid=1");
 	} else if (m->paranoid > 1) {
-		snprintf(detail, sizeof detail, "%d: one's own programs may be counted, at user level only", m->paranoid);
+		snprintf(detail, sizeof detail, "%d: one's own programs may be counted, at user level only",
+			 m->paranoid);
 		add(r, FINDING_PARTLY, what, detail, "as root: sysctl kernel.perf_event_paranoid=1");
 	} else if (m->paranoid > 0) {
-		snprintf(detail, sizeof detail, "%d: one's own programs may be counted, the kernel's part too; whole CPUs "
-						"may not", m->paranoid);
+		snprintf(detail, sizeof detail,
+			 "%d: one's own programs may be counted, the kernel's part too; whole CPUs "
+			 "may not",
+			 m->paranoid);
 		add(r, FINDING_PARTLY, what, detail, "as root: sysctl kernel.perf_event_paranoid=0");
 	} else {
 		snprintf(detail, sizeof detail, "%d: programs and whole CPUs may be counted", m->paranoid);
@@ -339,8 +355,9 @@ static void examine_hypervisor(struct report *r)
 		add(r, FINDING_WORKS, what, "none is seen", "");
 		return;
 	}
-	snprintf(detail, sizeof detail, r->hardware ? "%s: hardware events are what it makes of the host's counters"
-						    : "%s: it decides what hardware counters there are",
+	snprintf(detail, sizeof detail,
+		 r->hardware ? "%s: hardware events are what it makes of the host's counters"
+			     : "%s: it decides what hardware counters there are",
 		 name);
 	add(r, r->hardware ? FINDING_WORKS : FINDING_PARTLY, what, detail, "");
 }
@@ -351,9 +368,10 @@ static void examine_sandbox(struct report *r)
 	if (!m->container && !m->seccomp)
 		return;
 	add(r, FINDING_PARTLY, "container",
-	    m->container && m->seccomp ? "signs of a container, and a seccomp filter, are here: what they forbid is above"
-	    : m->container	       ? "signs of a container are here"
-				       : "a seccomp filter is at work: what it forbids is above",
+	    m->container && m->seccomp
+		? "signs of a container, and a seccomp filter, are here: what they forbid is above"
+	    : m->container ? "signs of a container are here"
+			   : "a seccomp filter is at work: what it forbids is above",
 	    "");
 }
 

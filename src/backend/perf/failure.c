@@ -26,7 +26,8 @@ static struct failure by_security_module(void)
 		       "look for the refusal in the kernel's audit log: journalctl -k");
 }
 
-/* perf_allow_kernel(), perf_allow_cpu() and the ptrace check of perf_event_open(2), in the order of their reach. */
+/* perf_allow_kernel(), perf_allow_cpu() and the ptrace check of perf_event_open(2), in the order of their reach.
+ */
 static struct failure no_access(const struct attempt *a, const struct machine_state *m)
 {
 	char why[256];
@@ -36,9 +37,10 @@ static struct failure no_access(const struct attempt *a, const struct machine_st
 		return by_security_module();
 	/* an addition of Debian, Ubuntu and Android: above 2, nothing is allowed */
 	if (m->paranoid > 2)
-		return because(ERROR_PERMISSION, why,
-			       "as root: sysctl kernel.perf_event_paranoid=2 (allows counting one's own programs at user "
-			       "level; 1: the kernel's part too)");
+		return because(
+		    ERROR_PERMISSION, why,
+		    "as root: sysctl kernel.perf_event_paranoid=2 (allows counting one's own programs at user "
+		    "level; 1: the kernel's part too)");
 	if (a->task < 0 && m->paranoid > 0) {
 		snprintf(why + used, left, ", and counting whole CPUs takes 0 or less");
 		return because(ERROR_PERMISSION, why, "as root: sysctl kernel.perf_event_paranoid=0");
@@ -58,9 +60,10 @@ static struct failure no_access(const struct attempt *a, const struct machine_st
 static struct failure not_permitted(const struct attempt *a, const struct machine_state *m)
 {
 	if (m->seccomp && m->container)
-		return because(ERROR_PERMISSION, "not allowed: the container's seccomp filter forbids perf_event_open",
-			       "start the container with '--cap-add PERFMON', or with a seccomp profile that allows "
-			       "perf_event_open");
+		return because(
+		    ERROR_PERMISSION, "not allowed: the container's seccomp filter forbids perf_event_open",
+		    "start the container with '--cap-add PERFMON', or with a seccomp profile that allows "
+		    "perf_event_open");
 	if (m->seccomp)
 		return because(ERROR_PERMISSION, "not allowed: a seccomp filter forbids perf_event_open",
 			       "start tare outside of the sandbox, or allow perf_event_open in its filter");
@@ -83,8 +86,9 @@ static struct failure memory_limit(const struct machine_state *m)
 		snprintf(why + used, sizeof why - used, "kernel.perf_event_mlock_kb (%ld)", m->mlock_kilobytes);
 	else
 		snprintf(why + used, sizeof why - used, "kernel.perf_event_mlock_kb");
-	return because(ERROR_LIMIT, why, "raise the limit with 'ulimit -l', or as root: sysctl "
-					 "kernel.perf_event_mlock_kb=4096");
+	return because(ERROR_LIMIT, why,
+		       "raise the limit with 'ulimit -l', or as root: sysctl "
+		       "kernel.perf_event_mlock_kb=4096");
 }
 
 /* ---- what the machine has not ---- */
@@ -95,11 +99,13 @@ static struct failure no_hardware(const struct machine_state *m)
 	if (!m->hypervisor[0])
 		return because(ERROR_UNSUPPORTED, "this machine has no hardware counters that the kernel knows",
 			       "look for the PMU's driver in the kernel's messages: dmesg | grep -i pmu");
-	snprintf(why, sizeof why, "this machine has no hardware counters: the hypervisor (%s) shows none to its guests",
+	snprintf(why, sizeof why,
+		 "this machine has no hardware counters: the hypervisor (%s) shows none to its guests",
 		 m->hypervisor);
-	return because(ERROR_UNSUPPORTED, why,
-		       "let the hypervisor give the guest a PMU (QEMU: -cpu host,pmu=on), or use a machine type that "
-		       "has one");
+	return because(
+	    ERROR_UNSUPPORTED, why,
+	    "let the hypervisor give the guest a PMU (QEMU: -cpu host,pmu=on), or use a machine type that "
+	    "has one");
 }
 
 static struct failure no_event(const struct attempt *a, const struct machine_state *m)
@@ -119,7 +125,8 @@ static struct failure not_offered(const struct attempt *a, const struct machine_
 {
 	if (is_hardware(a) && !m->core_pmu[0])
 		return no_hardware(m);
-	return because(ERROR_UNSUPPORTED, "the driver of its PMU does not offer it", "see what works here: tare doctor");
+	return because(ERROR_UNSUPPORTED, "the driver of its PMU does not offer it",
+		       "see what works here: tare doctor");
 }
 
 static struct failure invalid(const struct attempt *a)
@@ -128,14 +135,16 @@ static struct failure invalid(const struct attempt *a)
 		return because(ERROR_UNSUPPORTED, "its PMU does not tell user level from kernel level",
 			       "ask for it without ':u' or ':k'");
 	if (a->type >= PERF_TYPE_MAX && a->task >= 0)
-		return because(ERROR_UNSUPPORTED,
-			       "its PMU does not accept it for a program: its code may be wrong, or only whole CPUs can be "
-			       "counted",
-			       "check its terms in /sys/bus/event_source/devices, or count CPUs: -a");
+		return because(
+		    ERROR_UNSUPPORTED,
+		    "its PMU does not accept it for a program: its code may be wrong, or only whole CPUs can be "
+		    "counted",
+		    "check its terms in /sys/bus/event_source/devices, or count CPUs: -a");
 	if (a->threads_only)
-		return because(ERROR_UNSUPPORTED,
-			       "this kernel cannot count threads without child processes (since Linux 5.13 it can)",
-			       "count the children too: leave out --no-children");
+		return because(
+		    ERROR_UNSUPPORTED,
+		    "this kernel cannot count threads without child processes (since Linux 5.13 it can)",
+		    "count the children too: leave out --no-children");
 	return because(ERROR_UNSUPPORTED, "its PMU does not accept this code", "");
 }
 
@@ -146,8 +155,9 @@ static struct failure busy(const struct machine_state *m)
 	if (m->watchdog)
 		return because(ERROR_BUSY, "the counters are taken, one of them by the kernel's NMI watchdog",
 			       "as root: sysctl kernel.nmi_watchdog=0");
-	return because(ERROR_BUSY, "the counters are taken by somebody else",
-		       "end what else counts on this machine (another profiler, or a hypervisor that uses the PMU)");
+	return because(
+	    ERROR_BUSY, "the counters are taken by somebody else",
+	    "end what else counts on this machine (another profiler, or a hypervisor that uses the PMU)");
 }
 
 static struct failure too_many_files(const struct attempt *a, const struct machine_state *m)
@@ -193,20 +203,22 @@ struct failure failure_of(int os_errno, const struct attempt *a, const struct ma
 	case ENFILE:
 		return because(ERROR_LIMIT, "the whole system has too many open files",
 			       "as root, raise the limit: sysctl fs.file-max");
-	case ENOMEM: return because(ERROR_NO_MEMORY, "the kernel has no memory for it", "count fewer events at once");
+	case ENOMEM:
+		return because(ERROR_NO_MEMORY, "the kernel has no memory for it", "count fewer events at once");
 	case ENOSPC:
 		return because(ERROR_BUSY, "the CPU has no free place for it (debug registers are few)",
 			       "end the debugger or tracer that holds them");
 	case ENOSYS: return no_system_call(m);
 	case ESRCH:
-		return because(ERROR_NOT_FOUND, a->task > 0 ? "it has ended, or was never there" : "the program has ended",
-			       "");
+		return because(ERROR_NOT_FOUND,
+			       a->task > 0 ? "it has ended, or was never there" : "the program has ended", "");
 	case ENODEV: return no_device(a);
 	case E2BIG:
 		return because(ERROR_UNSUPPORTED, "this kernel is older than the interface that it needs",
 			       "use a newer kernel");
 	case EINTR:
-		return because(ERROR_BUSY, "the kernel was interrupted while it prepared it (another tracer is at work)",
+		return because(ERROR_BUSY,
+			       "the kernel was interrupted while it prepared it (another tracer is at work)",
 			       "try again");
 	default: break;
 	}
@@ -236,7 +248,7 @@ bool failure_explain(int os_errno, const struct attempt *a, const struct machine
 
 enum reading_state failure_state(enum error_code code)
 {
-	return code == ERROR_PERMISSION	   ? READING_DENIED
+	return code == ERROR_PERMISSION    ? READING_DENIED
 	       : code == ERROR_UNSUPPORTED ? READING_UNSUPPORTED
 					   : READING_FAILED;
 }

@@ -70,7 +70,7 @@ static void find_hypervisor(char *name, size_t size)
 {
 	static const char *const known[][2] = {
 		{ "KVMKVMKVM", "KVM" },    { "Microsoft Hv", "Hyper-V" }, { "VMwareVMware", "VMware" },
-		{ "XenVMMXenVMM", "Xen" }, { "TCGTCGTCGTCG", "QEMU" },	  { "VBoxVBoxVBox", "VirtualBox" },
+		{ "XenVMMXenVMM", "Xen" }, { "TCGTCGTCGTCG", "QEMU" },    { "VBoxVBoxVBox", "VirtualBox" },
 	};
 	unsigned a, b, c, d;
 	char signature[13] = { 0 };
@@ -113,6 +113,14 @@ static void find_hypervisor(char *name, size_t size)
 }
 #endif
 
+const struct core_kinds *core_kinds(struct backend *backend)
+{
+	if (!backend->cores_known)
+		backend->cores.n = pmu_cores(backend->machine.sysfs_root, backend->cores.pmus, CORE_KINDS_MOST);
+	backend->cores_known = true;
+	return &backend->cores;
+}
+
 const struct machine_state *machine_state(struct backend *backend)
 {
 	struct machine_state *s = &backend->state;
@@ -129,7 +137,8 @@ const struct machine_state *machine_state(struct backend *backend)
 	s->container = in_container();
 	s->open_files = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max : 0;
 	read_status(s);
-	pmu_core(backend->machine.sysfs_root, s->core_pmu, sizeof s->core_pmu);
+	if (core_kinds(backend)->n)
+		snprintf(s->core_pmu, sizeof s->core_pmu, "%s", backend->cores.pmus[0].name);
 	find_hypervisor(s->hypervisor, sizeof s->hypervisor);
 	return s;
 }

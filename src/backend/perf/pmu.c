@@ -36,6 +36,7 @@ bool pmu_find(const char *sysfs_root, uint32_t type, struct pmu *out)
 		if (!str_to_u64(line, &number) || number != type)
 			continue;
 		strcpy(out->name, entry->d_name);
+		out->type = type;
 		read_line(sysfs_root, out->name, "cpumask", out->cpumask, sizeof out->cpumask);
 		read_line(sysfs_root, out->name, "cpus", out->cpus, sizeof out->cpus);
 		found = true;
@@ -45,22 +46,36 @@ bool pmu_find(const char *sysfs_root, uint32_t type, struct pmu *out)
 	return found;
 }
 
-bool pmu_core(const char *sysfs_root, char *name, size_t size)
+static int compare_types(const void *a, const void *b)
 {
-	bool found = false;
+	const struct pmu *left = a, *right = b;
+	return left->type < right->type ? -1 : left->type > right->type;
+}
+
+size_t pmu_cores(const char *sysfs_root, struct pmu *out, size_t most)
+{
+	size_t n = 0;
 	DIR *directory = opendir(sysfs_root);
-	for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
-		char cpus[8];
-		if (entry->d_name[0] == '.')
+	for (struct dirent *entry; directory && n < most && (entry = readdir(directory));) {
+		struct pmu *pmu = &out[n];
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof pmu->name)
 			continue;
-		read_line(sysfs_root, entry->d_name, "cpus", cpus, sizeof cpus);
-		found = strcmp(entry->d_name, "cpu") == 0 || cpus[0];
-		if (found)
-			snprintf(name, size, "%s", entry->d_name);
+		*pmu = (struct pmu){ 0 };
+		read_line(sysfs_root, entry->d_name, "cpus", pmu->cpus, sizeof pmu->cpus);
+		if (strcmp(entry->d_name, "cpu") != 0 && !pmu->cpus[0])
+			continue;
+		char line[32];
+		unsigned long long number = 0;
+		read_line(sysfs_root, entry->d_name, "type", line, sizeof line);
+		str_to_u64(line, &number);
+		strcpy(pmu->name, entry->d_name);
+		pmu->type = (uint32_t)number;
+		n++;
 	}
 	if (directory)
 		closedir(directory);
-	return found;
+	qsort(out, n, sizeof *out, compare_types);
+	return n;
 }
 
 bool pmu_list_has(const char *list, int cpu)

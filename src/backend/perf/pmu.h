@@ -8,6 +8,7 @@
 
 struct pmu {
 	char name[64];
+	uint32_t type;     /* perf_event_attr.type */
 	char cpumask[256]; /* the CPUs that count for their package, as "0,16"; "" for a PMU of each CPU */
 	char cpus[256];    /* the CPUs that have it, where not all do (big and little cores); else "" */
 };
@@ -15,8 +16,9 @@ struct pmu {
 /* The PMU with this perf_event_attr.type; false for the types without a folder. */
 bool pmu_find(const char *sysfs_root, uint32_t type, struct pmu *out);
 
-/* Is there a core PMU: one named cpu, or one with a list of its CPUs? Its name; false when there is none. */
-bool pmu_core(const char *sysfs_root, char *name, size_t size);
+/* The core PMUs: those named cpu or with a list of their CPUs. More than one where cores are of several kinds (big
+ * and little); in ascending order of their numbers. Their count, at most `most`. */
+size_t pmu_cores(const char *sysfs_root, struct pmu *out, size_t most);
 
 /* Does a list such as "0-3,8" hold this CPU? */
 bool pmu_list_has(const char *list, int cpu);

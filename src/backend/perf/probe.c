@@ -57,17 +57,17 @@ struct probe probe_tracepoint(void)
 		if (!got)
 			continue;
 		struct event_encoding encoding = { .type = PERF_TYPE_TRACEPOINT, .config = id, .scale = 1 };
-		return judge(trial_run(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &sleeping));
+		return judge(trial_run_one(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &sleeping));
 	}
-	return (struct probe){ .outcome = hidden	       ? PROBE_HIDDEN
+	return (struct probe){ .outcome = hidden                 ? PROBE_HIDDEN
 					  : kernel_has_tracefs() ? PROBE_NOT_MOUNTED
 								 : PROBE_ABSENT };
 }
 
 /* ---- uprobes ---- */
 
-/* The function that is probed; a body of its own, or calls to it would be left out. */
-__attribute__((noinline, noclone)) static void probed(void)
+/* The function that is probed; inlined, it would have no place of its own. */
+__attribute__((noinline)) static void probed(void)
 {
 	__asm__ volatile("nop\n\tnop" : : : "memory");
 }
@@ -127,7 +127,7 @@ struct probe probe_uprobe(const char *sysfs_root)
 		return (struct probe){ .outcome = PROBE_FAILED,
 				       .trial = { .outcome = TRIAL_REFUSED, .os_errno = ENOENT } };
 	encoding.config1 = (uint64_t)(uintptr_t)path; /* uprobe_path and probe_offset of perf_event_attr */
-	return judge(trial_run(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &calling));
+	return judge(trial_run_one(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &calling));
 }
 
 /* ---- the time stamp counter ---- */
@@ -139,5 +139,6 @@ struct probe probe_tsc(const char *sysfs_root)
 	if (!type_of(sysfs_root, "msr", &encoding.type))
 		return (struct probe){ .outcome = PROBE_ABSENT };
 	unsigned levels = LEVEL_USER | LEVEL_KERNEL;
-	return judge(trial_run(&encoding, levels, COUNTER_ANY_CPU, stimulus_find(&none, &encoding, "msr", levels)));
+	return judge(
+	    trial_run_one(&encoding, levels, COUNTER_ANY_CPU, stimulus_find(&none, &encoding, "msr", levels)));
 }

@@ -1,5 +1,5 @@
-/* Trials that take more than an encoding: a tracepoint's number is a file of tracefs, a uprobe's place an offset in
- * an executable. */
+/* Trials that take more than an encoding: a tracepoint's number is a file of tracefs, a uprobe's place an offset
+ * in an executable. */
 #ifndef TARE_BACKEND_PERF_PROBE_H
 #define TARE_BACKEND_PERF_PROBE_H
 

@@ -3,19 +3,20 @@
 #define TARE_BACKEND_PERF_STATE_H
 
 #include "backend/backend.h"
+#include "backend/perf/cores.h"
 #include "backend/perf/failure.h"
 #include "base/vec.h"
 
 /* What is known of one event at its levels. Answers live as long as the backend. */
 struct answer {
-	char *text;     /* the request that it answers */
+	char *text; /* the request that it answers */
 	char *label;
 	unsigned levels;
 	unsigned open_levels; /* what the kernel is asked for: for its clocks LEVEL_USER is as good as both */
 	struct event_encoding encoding; /* that works; of the last one tried otherwise */
 	char how[128];
-	bool cpus_only; /* it is counted by the CPUs of cpumask for their packages, not for tasks */
-	char cpumask[256]; /* the CPUs that can count it; "" is all */
+	struct variants variants; /* what is opened for it */
+	bool cpus_only;           /* = variants.whole_cpus */
 	struct availability availability;
 };
 
@@ -23,6 +24,8 @@ struct backend {
 	struct event_machine machine;
 	struct machine_state state;
 	bool state_known;
+	struct core_kinds cores;
+	bool cores_known;
 	VEC(struct answer *) answers;
 };
 
@@ -33,11 +36,13 @@ void answers_free(struct backend *backend);
 /* machine.c: looked up at the first call (failures and diagnoses need it, counting does not). */
 const struct machine_state *machine_state(struct backend *backend);
 
+const struct core_kinds *core_kinds(struct backend *backend);
+
 /* The operations, each in the file of its name. */
 void perf_available(struct backend *backend, const struct event *event, struct availability *out);
 bool perf_fits(struct backend *backend, const struct event *const *events, size_t n);
-bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
-		  struct counting **out, struct error *err);
+bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events,
+		  size_t n, struct counting **out, struct error *err);
 pid_t perf_process(const struct counting *counting);
 bool perf_go(struct counting *counting, struct error *err);
 bool perf_sample(struct counting *counting, struct reading *readings, struct error *err);

@@ -54,8 +54,8 @@ static bool run_ticks(uint64_t *least)
 	return true;
 }
 
-/* Half of the branches that depend on a random bit are guessed wrongly, whatever guesses; a quarter of that is asked
- * for. xorshift32 (Marsaglia 2003) has a period that no predictor learns. */
+/* Half of the branches that depend on a random bit are guessed wrongly, whatever guesses; a quarter of that is
+ * asked for. xorshift32 (Marsaglia 2003) has a period that no predictor learns. */
 static bool run_mispredictions(uint64_t *least)
 {
 	enum { TURNS = 4000 };
@@ -75,8 +75,8 @@ enum { PAGES = 64, PAGE_BYTES = 4096, LINES = PAGES * 8 /* every 512 bytes */ };
 
 static volatile unsigned char *map_pages(void)
 {
-	void *memory = mmap(NULL, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
+	void *memory =
+	    mmap(NULL, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	/* one page must be one fault and one translation */
@@ -135,8 +135,8 @@ static bool run_stores(uint64_t *least)
 	return true;
 }
 
-/* Each line is flushed, then loaded: a miss in every level. A prefetcher that is faster than the next load can take
- * some of them, so that a quarter is asked for. */
+/* Each line is flushed, then loaded: a miss in every level. A prefetcher that is faster than the next load can
+ * take some of them, so that a quarter is asked for. */
 static bool run_cache_misses(uint64_t *least)
 {
 	volatile unsigned char *memory = map_pages();
@@ -230,7 +230,8 @@ static bool run_time(uint64_t *least)
 	return true;
 }
 
-/* Energy counters of a package are brought up to date once in about a millisecond (Intel SDM 3B, 15.10.1: RAPL). */
+/* Energy counters of a package are brought up to date once in about a millisecond (Intel SDM 3B, 15.10.1: RAPL).
+ */
 static bool run_energy(uint64_t *least)
 {
 	struct timespec pause = { .tv_nsec = 5000000 };
@@ -288,27 +289,26 @@ static const struct stimulus instructions = { "a loop of 40000 instructions", ru
 			     calls = { "300 system calls", run_calls },
 			     calls_branches = { "300 system calls", run_calls_branches },
 			     calls_any = { "300 system calls", run_calls_any },
-			     busy_time = { "40 us of work", run_time },
-			     energy = { "5 ms", run_energy },
+			     busy_time = { "40 us of work", run_time }, energy = { "5 ms", run_energy },
 			     page_faults = { "64 pages touched for the first time", run_page_faults },
 			     context_switches = { "a sleep", run_context_switches },
 			     migrations = { "a move to another CPU and back", run_migrations };
 
 struct row {
-	const char *name;    /* canonical */
-	uint32_t type;       /* … and the kernel's generic or software event of the same meaning; */
-	uint64_t config;     /* type PERF_TYPE_MAX: none */
+	const char *name; /* canonical */
+	uint32_t type;    /* … and the kernel's generic or software event of the same meaning; */
+	uint64_t config;  /* type PERF_TYPE_MAX: none */
 	const struct stimulus *user, *kernel;
 };
 
-#define CACHE(cache, operation, result)                                                                      \
-	PERF_TYPE_HW_CACHE, (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |         \
+#define CACHE(cache, operation, result)                                                                           \
+	PERF_TYPE_HW_CACHE, (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |              \
 			     PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 #define SOFTWARE(name) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##name
 #define HARDWARE(name) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##name
 
-/* Where the kernel's part has no stimulus of its own, its event runs while system calls are made: nothing is known of
- * how much of it takes place in them. */
+/* Where the kernel's part has no stimulus of its own, its event runs while system calls are made: nothing is known
+ * of how much of it takes place in them. */
 static const struct row rows[] = {
 	{ "instructions", HARDWARE(INSTRUCTIONS), &instructions, &calls },
 	{ "cycles", HARDWARE(CPU_CYCLES), &cycles, &calls },
@@ -341,8 +341,8 @@ static bool same_event(const struct row *row, const struct event *event, const s
 	return encoding->type == row->type && encoding->config == row->config;
 }
 
-const struct stimulus *stimulus_find(const struct event *event, const struct event_encoding *encoding, const char *pmu,
-				     unsigned levels)
+const struct stimulus *stimulus_find(const struct event *event, const struct event_encoding *encoding,
+				     const char *pmu, unsigned levels)
 {
 	if (strcmp(pmu, "power") == 0)
 		return &energy;

@@ -19,10 +19,10 @@ struct stimulus {
 	bool (*run)(uint64_t *least_count);
 };
 
-/* For an event with this encoding; NULL when none is known. The canonical name decides where there is one. pmu: the
- * name of its PMU for types beyond PERF_TYPE_MAX, else "". levels: what is counted of it. */
-const struct stimulus *stimulus_find(const struct event *event, const struct event_encoding *encoding, const char *pmu,
-				     unsigned levels);
+/* For an event with this encoding; NULL when none is known. The canonical name decides where there is one. pmu:
+ * the name of its PMU for types beyond PERF_TYPE_MAX, else "". levels: what is counted of it. */
+const struct stimulus *stimulus_find(const struct event *event, const struct event_encoding *encoding,
+				     const char *pmu, unsigned levels);
 
 /* A user-level loop of STIMULUS_LOOPS turns, two instructions each, one of them a branch. */
 enum { STIMULUS_LOOPS = 20000 };

@@ -43,7 +43,8 @@ static bool add_threads(struct places *places, pid_t pid, struct error *err)
 	if (!directory) {
 		if (errno == ENOENT || errno == ESRCH)
 			return error_set(err, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
-		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot list the threads of process %d", (int)pid);
+		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot list the threads of process %d",
+				       (int)pid);
 	}
 	bool done = true;
 	for (struct dirent *entry; done && (entry = readdir(directory));)

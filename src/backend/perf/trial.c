@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/perf/pmu.h"
+
 static int open_one(const struct counter_request *request, int cpu)
 {
 	return counter_open(request, cpu < 0 ? COUNTER_SELF : COUNTER_ANY_TASK, cpu);
@@ -17,21 +19,26 @@ static void let_time_pass(void)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
 }
 
-struct trial trial_run(const struct event_encoding *encoding, unsigned levels, int cpu,
-		       const struct stimulus *stimulus)
+/* Opens, and adds up, n counters. */
+static struct trial run(const struct counter_request *requests, size_t n, int cpu, const struct stimulus *stimulus)
 {
-	struct counter_request request = { .encoding = encoding, .levels = levels };
-	struct counter_values values = { 0 };
 	struct trial trial = { .outcome = TRIAL_REFUSED };
+	uint64_t running_ns = 0;
 	bool known = false;
-	int fd = open_one(&request, cpu);
-	if (fd < 0) {
-		trial.os_errno = errno;
-		return trial;
+	int fds[CORE_KINDS_MOST];
+	size_t open = 0;
+	for (; open < n; open++) {
+		fds[open] = open_one(&requests[open], cpu);
+		if (fds[open] < 0) {
+			trial.os_errno = errno;
+			goto out;
+		}
 	}
-	if (!counter_enable(fd)) {
-		trial.os_errno = errno;
-		goto out;
+	for (size_t i = 0; i < n; i++) {
+		if (!counter_enable(fds[i])) {
+			trial.os_errno = errno;
+			goto out;
+		}
 	}
 	if (stimulus)
 		known = stimulus->run(&trial.least);
@@ -39,20 +46,41 @@ struct trial trial_run(const struct event_encoding *encoding, unsigned levels, i
 		let_time_pass();
 	else if (!known)
 		stimulus_loop(STIMULUS_LOOPS);
-	counter_disable(fd);
-	if (!counter_read(fd, &values)) {
-		trial.os_errno = errno;
-		goto out;
+	for (size_t i = 0; i < n; i++)
+		counter_disable(fds[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct counter_values values;
+		if (!counter_read(fds[i], &values)) {
+			trial.os_errno = errno;
+			goto out;
+		}
+		trial.count += values.count;
+		running_ns += values.running_ns;
 	}
-	trial.count = values.count;
 	if (!known)
 		trial.least = 0;
-	trial.outcome = values.running_ns == 0	    ? TRIAL_NEVER_RAN
-			: values.count < trial.least ? TRIAL_SILENT
-						     : TRIAL_WORKS;
+	trial.outcome = running_ns == 0 ? TRIAL_NEVER_RAN : trial.count < trial.least ? TRIAL_SILENT : TRIAL_WORKS;
 out:
-	close(fd);
+	while (open--)
+		close(fds[open]);
 	return trial;
+}
+
+struct trial trial_run(const struct variants *variants, unsigned levels, const struct stimulus *stimulus)
+{
+	struct counter_request requests[CORE_KINDS_MOST];
+	for (size_t i = 0; i < variants->n; i++)
+		requests[i] =
+		    (struct counter_request){ .encoding = &variants->items[i].encoding, .levels = levels };
+	int cpu = variants->whole_cpus ? pmu_list_first(variants->items[0].cpus) : COUNTER_ANY_CPU;
+	return run(requests, variants->n, cpu, stimulus);
+}
+
+struct trial trial_run_one(const struct event_encoding *encoding, unsigned levels, int cpu,
+			   const struct stimulus *stimulus)
+{
+	struct counter_request request = { .encoding = encoding, .levels = levels };
+	return run(&request, 1, cpu, stimulus);
 }
 
 bool trial_fits(const struct counter_request *requests, const int *cpus, size_t n)
@@ -72,7 +100,8 @@ bool trial_fits(const struct counter_request *requests, const int *cpus, size_t 
 		stimulus_loop(STIMULUS_LOOPS);
 	for (size_t i = 0; fits && i < n; i++) {
 		struct counter_values values;
-		fits = counter_read(fds[i], &values) && values.running_ns > 0 && values.running_ns == values.enabled_ns;
+		fits = counter_read(fds[i], &values) && values.running_ns > 0 &&
+		       values.running_ns == values.enabled_ns;
 	}
 	for (size_t i = 0; i < open; i++)
 		close(fds[i]);

@@ -2,6 +2,7 @@
 #ifndef TARE_BACKEND_PERF_TRIAL_H
 #define TARE_BACKEND_PERF_TRIAL_H
 
+#include "backend/perf/cores.h"
 #include "backend/perf/counter.h"
 #include "backend/perf/stimulus.h"
 
@@ -18,9 +19,13 @@ struct trial {
 	uint64_t count, least; /* of the stimulus, where there was one */
 };
 
-/* On tare's own thread, or, with cpu >= 0, on that CPU. stimulus may be NULL: then running is enough. */
-struct trial trial_run(const struct event_encoding *encoding, unsigned levels, int cpu,
-		       const struct stimulus *stimulus);
+/* On tare's own thread, or on the first CPU of each where these count whole CPUs. stimulus may be NULL: then
+ * running is enough. */
+struct trial trial_run(const struct variants *variants, unsigned levels, const struct stimulus *stimulus);
+
+/* The same for one encoding, on tare's own thread or, with cpu >= 0, on that CPU. */
+struct trial trial_run_one(const struct event_encoding *encoding, unsigned levels, int cpu,
+			   const struct stimulus *stimulus);
 
 /* Do these count at the same time, each all the time? A counter that has to wait for its turn gets none within a
  * trial that is shorter than a turn (perf_event_mux_interval_ms, 4 ms and more). */
