@@ -21,7 +21,12 @@ static void tables_clear(void)
 {
 	for (uint32_t i = 0; i < 3 * TABLE_SLOTS; i++)
 		rt.tables[i] = (uint64_t)&runtime_miss;
+	for (uint32_t i = 0; i < SECOND_SLOTS && rt.second_used; i++)
+		rt.second[i].pc = 0;
+	rt.second_used = 0;
 }
+
+static struct second *second_slot(uint64_t pc) { return &rt.second[(uint32_t)pc * 0x9e3779b1u >> 14]; }
 
 static void *low_memory(uint64_t bytes)
 {
@@ -48,6 +53,7 @@ bool cache_init(void)
 	rt.tables = low_memory(3 * TABLE_SLOTS * 8);
 	if (!rt.tables)
 		return false;
+	rt.second = memory_private(SECOND_SLOTS * sizeof *rt.second);
 	tables_clear();
 	return true;
 }
@@ -95,13 +101,15 @@ struct page *cache_page(uint64_t number, bool make)
 	return &rt.pages[i];
 }
 
-void cache_enter(uint32_t id)
+void cache_enter(uint32_t id, bool in_map)
 {
 	struct block *b = &rt.blocks[id];
-	uint32_t i = map_hash(b->pc);
-	while (rt.map[i] && rt.blocks[rt.map[i] - 1].pc != b->pc)
-		i = (i + 1) & rt.map_mask;
-	rt.map[i] = id + 1;
+	if (in_map) {
+		uint32_t i = map_hash(b->pc);
+		while (rt.map[i] && rt.blocks[rt.map[i] - 1].pc != b->pc)
+			i = (i + 1) & rt.map_mask;
+		rt.map[i] = id + 1;
+	}
 	struct page *page = cache_page(b->pc >> 12, true);
 	b->page_next = page->first;
 	page->first = id;
@@ -236,6 +244,12 @@ void cache_table(uint32_t id, unsigned which)
 		b->indirect = emit_indirect_entry(arena_of(b->code), id);
 	table_entries(b->pc, slot);
 	__atomic_store_n(slot[which], (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	/* the entry compares the address again: a pair that is torn by another thread does no harm */
+	struct second *second = second_slot(b->pc);
+	rt.second_used = 1;
+	__atomic_store_n(&second->pc, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&second->entry, (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	__atomic_store_n(&second->pc, b->pc, __ATOMIC_RELEASE);
 }
 
 void cache_drop(uint32_t id)
@@ -258,6 +272,8 @@ void cache_drop(uint32_t id)
 		if (b->indirect) {
 			uint64_t *slot[3];
 			table_entries(b->pc, slot);
+			if (second_slot(b->pc)->entry == (uint64_t)b->indirect)
+				__atomic_store_n(&second_slot(b->pc)->pc, 0, __ATOMIC_RELEASE);
 			for (int k = 0; k < 3; k++)
 				if (*slot[k] == (uint64_t)b->indirect)
 					__atomic_store_n(slot[k], (uint64_t)&runtime_miss, __ATOMIC_RELEASE);

@@ -8,6 +8,7 @@
 #define SELF %gs:0x00
 #define SPILL_RAX %gs:0x08
 #define SPILL_RCX %gs:0x10
+#define SPILL_RDX %gs:0x18
 #define TARGET %gs:0x30
 #define EXIT_ID %gs:0x38
 #define RUNTIME_RSP %gs:0x40
@@ -16,6 +17,7 @@
 #define RESUME %gs:0xe0
 #define ATTENTION %gs:0xe8
 #define WHERE %gs:0xec
+#define SECOND %gs:0xf8
 
 	.section .text.start, "ax"
 	.globl runtime_start
@@ -28,9 +30,36 @@ runtime_start:
 
 	.text
 	.globl runtime_miss, runtime_exit, runtime_exit_saved
-	/* An indirect branch whose target no table has: rcx is the target, rax and rcx are spilled. */
+	.globl runtime_miss_check, runtime_miss_found, runtime_miss_slow, runtime_miss_jump
+	/* An indirect branch whose target is not in the site's table: rcx is the target, rax and rcx are spilled. A second table
+	   has more of them; flags are in ah and al meanwhile. From runtime_miss_check on a signal continues in the slow part, which is the
+	   same instructions (signal.c). */
 runtime_miss:
 	mov %rcx, TARGET
+	mov %rdx, SPILL_RDX
+	lahf
+	seto %al
+	mov %ecx, %edx
+	imul $0x9e3779b1, %edx, %edx
+	shr $14, %edx
+	shl $4, %rdx
+	add SECOND, %rdx
+	cmp %rcx, (%rdx)
+	jne runtime_miss_slow
+	mov 8(%rdx), %rdx
+	mov %rdx, RESUME
+	cmpl $0, ATTENTION
+	jne runtime_miss_slow
+runtime_miss_found:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
+runtime_miss_jump:
+	jmp *RESUME
+runtime_miss_slow:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
 	mov SPILL_RAX, %rax
 	mov SPILL_RCX, %rcx
 	movl $0, EXIT_ID

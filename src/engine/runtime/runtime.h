@@ -64,7 +64,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t resume;               /* 0xe0: in the cache */
 	uint32_t attention, where;     /* 0xe8 0xec: where is 1 in the cache */
 	uint64_t app_gs;               /* 0xf0 */
-	uint64_t saved_rsp;            /* 0xf8 */
+	uint64_t second_table;         /* 0xf8: SECOND_SLOTS of struct second */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;
@@ -92,6 +92,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t left_id, left_generation;
 	struct exit left_by;
 	uint64_t retried;
+	uint32_t leader, pad1; /* t->pc begins a basic block: the program's first, a handler's */
 };
 
 enum block_flag {
@@ -114,7 +115,7 @@ struct block { /* by number, as in the record */
 	uint32_t page_next;
 	uint16_t length, insns;
 	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer */
-	uint8_t misses, pad[3];
+	uint8_t misses, copy, pad[2]; /* copy: of a loop's block, 0 the first */
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
 
@@ -131,6 +132,8 @@ struct arena {
 };
 
 #define ARENAS 2
+#define SECOND_SLOTS (1u << 18)
+struct second { uint64_t pc, entry; }; /* indirect branches, by the whole address; see runtime_miss */
 
 struct action { uint64_t handler, flags, restorer, mask; };
 
@@ -150,6 +153,8 @@ struct runtime {
 	uint32_t exit_count, exits_max;
 	struct page *pages;
 	uint32_t page_mask, page_count;
+	struct second *second;
+	uint32_t second_used, unused2;
 	uint64_t *tables; /* three of TABLE_SLOTS, below 2 GB: returns, jumps, calls */
 	struct arena arena[ARENAS];
 	uint32_t arena_count;
@@ -191,6 +196,10 @@ extern struct runtime rt;
 void runtime_exit(void);
 void runtime_miss(void);
 void runtime_exit_saved(void);
+void runtime_miss_check(void);
+void runtime_miss_found(void);
+void runtime_miss_jump(void);
+void runtime_miss_slow(void);
 void runtime_resume_checked(void);
 void runtime_resume_end(void);
 void runtime_recovered(void);
@@ -221,7 +230,12 @@ void runtime_again(struct thread *t);
 
 /* translate.c: under rt.lock */
 /* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it replaces, or NONE */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit, uint32_t before);
+enum translate_mode {
+	TRANSLATE_BLOCK,
+	TRANSLATE_SINGLE, /* one instruction, not to be found again */
+	TRANSLATE_COPY,   /* of a loop's block, with counters of its own: the same counter in every turn would be a chain of stores and loads */
+};
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before);
 struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
 /* spills: which registers are in which slot */
@@ -236,7 +250,7 @@ uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
 bool cache_init(void);
 uint32_t cache_find(uint64_t pc); /* NONE, or a translated block */
 uint32_t cache_known(uint64_t pc); /* a block of this address, translated or not */
-void cache_enter(uint32_t id);
+void cache_enter(uint32_t id, bool in_map);
 struct arena *cache_arena(uint64_t pc);
 struct arena *arena_of(const uint8_t *code);
 void cache_span(struct arena *arena, uint8_t *at, bool cold, enum span_kind kind, uint32_t id);

@@ -174,6 +174,8 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 			t->syscall_retired = ip == (uint64_t)&runtime_syscall_insn && c->rcx == (uint64_t)&runtime_syscall_end;
 			c->rip = (uint64_t)&runtime_syscall_abort;
 		}
+		if (ip >= (uint64_t)&runtime_miss_found && ip <= (uint64_t)&runtime_miss_jump) /* on its way into the cache */
+			c->rip += (uint64_t)&runtime_miss_slow - (uint64_t)&runtime_miss_found;
 		return; /* the runtime looks at t->attention before it enters the cache again */
 	}
 	c->rip = (uint64_t)&runtime_recovered;
@@ -298,6 +300,7 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	r[X86_RSP] = at;
 	t->flags &= ~0x10500ull; /* DF TF RF */
 	t->pc = action->handler;
+	t->leader = 1;
 	uint64_t base = t->has_temporary ? t->temporary_mask : t->mask;
 	t->mask = (base | action->mask | (action->flags & SA_NODEFER ? 0 : bit(signo))) & ~UNBLOCKABLE;
 	t->has_temporary = 0;

@@ -18,6 +18,8 @@ AT(resume, 0xe0);
 AT(attention, 0xe8);
 AT(where, 0xec);
 AT(app_gs, 0xf0);
+AT(second_table, 0xf8);
+AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
 
 void runtime_init(const struct start *start);
@@ -81,6 +83,7 @@ void runtime_init(const struct start *start)
 	t->tid = t->record->tid = (uint32_t)sys0(SYS_gettid);
 	t->reg[X86_RSP] = start->rsp;
 	t->pc = start->pc;
+	t->leader = 1;
 	sys4(SYS_rt_sigprocmask, 0, 0, &t->mask, 8);
 	(void)none;
 	cache_arena(start->pc);

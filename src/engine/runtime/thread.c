@@ -98,6 +98,7 @@ struct thread *thread_new(struct record_process *process)
 	t->exit_entry = (uint64_t)&runtime_exit;
 	t->miss_entry = (uint64_t)&runtime_miss;
 	t->flags = 0x202;
+	t->second_table = (uint64_t)rt.second;
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count++;
 	rt.live_threads++;

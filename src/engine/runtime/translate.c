@@ -250,7 +250,27 @@ static void increment_spilled(struct emit *e, uint32_t offset)
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
 }
 
-struct place { unsigned insn; enum { PLACE_ADD, PLACE_INC, PLACE_DEAD, PLACE_SPILL } how; unsigned reg; };
+/* ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its flags.
+   DEAD: a register is. END: the terminator has spilled rax anyway. */
+struct place { unsigned insn; enum { PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL } how; unsigned reg; };
+
+static bool only_compares(const struct x86_insn *in)
+{
+	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || in->memory_count != 1 || (in->prefixes & (X86_PREFIX_GS | X86_PREFIX_LOCK)))
+		return false;
+	unsigned extension = in->modrm >> 3 & 7;
+	switch (in->opcode) {
+	case 0x38: case 0x39: case 0x3a: case 0x3b: case 0x84: case 0x85: return true;
+	case 0x80: case 0x81: case 0x83: return extension == 7;
+	case 0xf6: case 0xf7: return extension == 0;
+	default: return false;
+	}
+}
+
+static bool spills_at_end(const struct x86_insn *in)
+{
+	return in->flow == X86_FLOW_RET || (in->flow >= X86_FLOW_JMP_REG && in->flow <= X86_FLOW_CALL_MEM);
+}
 
 /* Whether a signal handler may see the flags and registers before the instruction, which then count as read. */
 static bool may_fault(const struct x86_insn *in)
@@ -262,14 +282,22 @@ static bool may_fault(const struct x86_insn *in)
 	return in->special != X86_SPECIAL_NONE || in->flow > X86_FLOW_CALL;
 }
 
-static struct place place_counter(uint8_t *entry_live)
+static struct place place_counter(const struct arena *arena, uint8_t *entry_live)
 {
+	int twice = -1;
+	uint64_t end = decoded.pc + decoded.length;
 	uint8_t live = X86_FLAGS_ARITHMETIC;
 	int add = -1, inc = -1, dead = -1;
 	uint16_t dead_after = 0, dead_mask = 0; /* registers that are written, unread, from here on */
 	for (int k = (int)decoded.count - 1; k >= 0; k--) {
 		const struct x86_insn *in = &decoded.insn[k];
+		uint8_t live_after = live;
+		uint64_t operand = end + (uint64_t)in->memory[0].displacement;
+		end -= in->length;
 		live = x86_flags_live_before(in, live);
+		if (only_compares(in) && !(live & X86_FLAGS_ARITHMETIC) && live_after &&
+		    (!in->rip_relative || operand - (uint64_t)arena->base + 0x78000000u < 0xf0000000u))
+			twice = k;
 		dead_after = (uint16_t)((dead_after | in->gpr_written) & ~in->gpr_read);
 		if (may_fault(in))
 			live = X86_FLAGS_ARITHMETIC, dead_after = 0;
@@ -285,6 +313,10 @@ static struct place place_counter(uint8_t *entry_live)
 		return (struct place){(unsigned)add, PLACE_ADD, 0};
 	if (inc >= 0)
 		return (struct place){(unsigned)inc, PLACE_INC, 0};
+	if (twice >= 0)
+		return (struct place){(unsigned)twice, PLACE_TWICE, 0};
+	if (decoded.count && spills_at_end(&decoded.insn[decoded.count - 1]))
+		return (struct place){decoded.count - 1, PLACE_END, 0};
 	if (dead >= 0)
 		return (struct place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
 	return (struct place){0, PLACE_SPILL, 0};
@@ -299,6 +331,8 @@ static void count_block(struct emit *e, struct place place)
 		put_bytes(e, "\x65\x48\xff\x04\x25", 5);
 		put32(e, offset);
 		break;
+	case PLACE_TWICE:
+	case PLACE_END: return; /* emitted with their instructions */
 	case PLACE_DEAD:
 		gs_load(e, place.reg, offset);
 		lea_one(e, place.reg);
@@ -405,6 +439,19 @@ static void jump_table(struct emit *e, unsigned which)
 	put32(e, (uint32_t)(uint64_t)(rt.tables + which * TABLE_SLOTS));
 }
 
+/* rax is spilled: the block's counter, if it is placed here */
+static void count_at_end(struct emit *e, struct place place, unsigned k, unsigned spills)
+{
+	uint32_t offset = THREAD_BYTES + e->id * 16;
+	if (place.how != PLACE_END)
+		return;
+	gs_load(e, X86_RAX, offset);
+	lea_one(e, X86_RAX);
+	gs_store(e, X86_RAX, offset);
+	e->counted = true;
+	mark(e, MARK_INSN, k, spills, 0, 0);
+}
+
 static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
 {
 	gs_store(e, X86_RCX, AT_SPILL_RCX);
@@ -488,7 +535,7 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 }
 
 /* The block's end. Returns true if the block goes on at *next whatever happens, and nothing that leads there is emitted. */
-static bool block_end(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
+static bool block_end(struct emit *e, struct place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
 {
 	uint64_t next = pc + in->length, target = next + (uint64_t)(int64_t)in->target_rel;
 	*next_out = next;
@@ -540,12 +587,14 @@ static bool block_end(struct emit *e, const struct x86_insn *in, const uint8_t *
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
 		load_target(e, in, code, k, pc);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, TABLE_JUMP);
 		return false;
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
 		load_target(e, in, code, k, pc);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		push_return(e, next);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, TABLE_CALL);
@@ -554,6 +603,7 @@ static bool block_end(struct emit *e, const struct x86_insn *in, const uint8_t *
 		gs_store(e, X86_RCX, AT_SPILL_RCX);
 		gs_store(e, X86_RAX, AT_SPILL_RAX);
 		mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		put(e, 0x59); /* pop rcx */
 		if (in->immediate_size) {
 			mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, -8);
@@ -614,11 +664,16 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		const struct x86_insn *in = &decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
 		if (k == place.insn) {
+			if (place.how == PLACE_TWICE) {
+				copy(e, in, code, k, pc);
+				add_one(e, THREAD_BYTES + e->id * 16);
+				e->counted = true;
+			}
 			count_block(e, place);
 			mark(e, MARK_INSN, k, 0, 0, 0);
 		}
 		if (k == decoded.count - 1)
-			return block_end(e, in, code, k, pc, next);
+			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
 		code += in->length;
 		pc += in->length;
@@ -674,8 +729,9 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
  * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
  * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
  */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, uint32_t thunk_exit, uint32_t before)
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before)
 {
+	bool single = mode == TRANSLATE_SINGLE;
 	if (!decode_block(pc, single))
 		return NONE;
 	struct arena *arena = cache_arena(pc);
@@ -689,7 +745,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 	for (int chain = 0;; chain++) {
 		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
 		bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ;
-		uint32_t id = single ? NONE : cache_known(pc);
+		uint32_t id = single || (mode == TRANSLATE_COPY && first == NONE) ? NONE : cache_known(pc);
 		bool fresh = id == NONE || (rt.blocks[id].flags & BLOCK_STALE) || rt.blocks[id].length != decoded.length ||
 			     memcmp(rt.blocks[id].bytes, decoded.bytes, decoded.length);
 		if (fresh)
@@ -711,7 +767,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 		if (leader)
 			record_leader(id);
 
-		struct place place = place_counter(&b->entry_flags_live);
+		struct place place = place_counter(arena, &b->entry_flags_live);
 		if (thunk_exit != NONE) {
 			rt.exits[thunk_exit].thunk = emit_thunk(arena, thunk_exit, b, arena->hot);
 			thunk_exit = NONE;
@@ -732,7 +788,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, bool single, ui
 		if (checked || single)
 			b->flags |= BLOCK_CHECKED;
 		if (!single)
-			cache_enter(id);
+			cache_enter(id, mode != TRANSLATE_COPY || first != NONE);
 		if (first == NONE)
 			first = id;
 		b->code_bytes = (uint32_t)(e.p - b->code);
@@ -771,6 +827,6 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 	decode_bytes(block->length, block->insns ? block->insns : 1);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
-	emit_block(&e, place_counter(&live), next);
+	emit_block(&e, place_counter(e.arena, &live), next);
 	return e.mark_count;
 }
