@@ -122,6 +122,8 @@ struct record_block {
 enum record_block_flag {
 	RECORD_BLOCK_LEADER = 1, /* a control transfer entered it at least once, or it is the first of the program. Without
 	                            it, it was only ever entered from the instruction before (or by a sigreturn) */
+	RECORD_BLOCK_COUNTS_FALL = 2, /* counters[taken] is how often the branch was *not* taken: taken is what remains of the entries
+	                            that reached it. Set before that counter first counts */
 };
 
 struct record_module { /* a mapping of a file, or of memory, that code ran from */
