@@ -93,6 +93,15 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 /* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
 static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation, bool indirect)
 {
+	bool counted = false;
+	if (exit && exit->kind <= EXIT_TAKEN && rt.blocks[exit->block].conditional) {
+		const struct block *from = &rt.blocks[exit->block];
+		if (from->edge == EDGE_OPEN)
+			record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
+		counted = (from->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN);
+		if (counted)
+			++*counter_of(t, exit->block * 2 + 1);
+	}
 	if (t->step_once) {
 		t->step_once = 0;
 		uint32_t single = translate(t, t->pc, false, TRANSLATE_SINGLE, NONE, NONE);
@@ -115,7 +124,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		uint32_t thunk = NONE, before = NONE;
 		uint8_t *hot = NULL;
 		struct arena *a = cache_arena(t->pc);
-		if (same && exit->kind == EXIT_TAKEN && arena_of(owner->code) == a)
+		if (same && counted && arena_of(owner->code) == a)
 			thunk = id;
 		/* the last jump of the newest block can be overwritten by what it would lead to, if no other thread can be in it */
 		if (same && exit->kind == EXIT_NEXT && rt.live_threads == 1 && exit->patch + 4 == a->hot && !(owner->flags & BLOCK_CHECKED) && cache_room(a)) {
@@ -133,7 +142,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		if (count != rt.generation)
 			same = false;
 		struct block *b = &rt.blocks[block];
-		if (same && hot && b->code == exit->patch - 1) {
+		if (same && hot && (counted ? rt.exits[id].thunk : b->code) == exit->patch - 1) {
 			owner->flags |= BLOCK_TAIL;
 			owner->code_bytes -= 5;
 			owner->exit[owner->conditional] = NONE;
@@ -145,7 +154,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	/* a loop of one block: its next turn counts elsewhere */
 	if (same && exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 && owner->insns <= COPY_INSNS_MAX &&
 	    !(b->flags & BLOCK_CHECKED) && cache_room(arena_of(owner->code)) && rt.block_count < rt.blocks_max / 2) {
-		uint32_t copy = translate(t, t->pc, false, TRANSLATE_COPY, id, NONE);
+		uint32_t copy = translate(t, t->pc, false, TRANSLATE_COPY, counted ? id : NONE, NONE);
 		if (copy == NONE)
 			return false;
 		block = copy;
@@ -155,12 +164,12 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		record_leader(copy);
 	}
 	if (!(b->flags & BLOCK_CHECKED)) {
-		if (same && exit->kind == EXIT_TAKEN) {
+		if (same && counted) {
 			if (!rt.exits[id].thunk && cache_room(arena_of(owner->code)) && arena_of(owner->code) == arena_of(b->code))
 				rt.exits[id].thunk = emit_thunk(arena_of(owner->code), id, b, NULL);
 			if (rt.exits[id].thunk)
 				cache_link(id, block, rt.exits[id].thunk);
-		} else if (same && exit->kind == EXIT_NEXT) {
+		} else if (same) {
 			cache_link(id, block, b->code);
 		} else if (indirect) {
 			bool looks_returned = false;
@@ -190,8 +199,6 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		t->pc = t->target;
 	} else {
 		t->pc = exit->target;
-		if (exit->kind == EXIT_TAKEN)
-			++*counter_of(t, exit->block * 2 + 1);
 		if (exit->kind == EXIT_NEXT) { /* behind a branch, or only the next part of a straight run? */
 			const struct block *b = &rt.blocks[exit->block];
 			transfer = b->conditional || b->pc + b->length != exit->target || b->branch;

@@ -208,6 +208,14 @@ void record_leader(uint32_t id)
 		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_LEADER, __ATOMIC_RELAXED);
 }
 
+/* An inherited block's edge was settled before the fork. */
+void record_edge(uint32_t id, enum edge edge)
+{
+	rt.blocks[id].edge = (uint8_t)edge;
+	if (edge == EDGE_FALL && id >= rt.blocks_inherited)
+		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_COUNTS_FALL, __ATOMIC_RELEASE);
+}
+
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter)
 {
 	struct record_area *area = &rt.process->sites;

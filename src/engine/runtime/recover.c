@@ -109,8 +109,8 @@ static bool in_thunk(struct thread *t, uint32_t id, uint32_t offset)
 	const struct exit *exit = &rt.exits[id];
 	bool spilled = exit->thunk[2] != 0x83; /* else: add qword gs:[...], 1 in 10 bytes */
 	bool counted = spilled ? offset >= 31 : offset >= 10;
-	if (spilled && offset >= 9 && offset < 40)
-		unspill(t, SPILLED_RAX, 0);
+	if (spilled && offset >= 9 && offset < 40) /* mov gs:[...], reg: its REX and ModRM bytes say which */
+		unspill(t, SPILLED_OPERAND, (exit->thunk[3] >> 3 & 7u) | (exit->thunk[1] == 0x4c ? 8u : 0));
 	if (!counted) {
 		t->exit_id = id;
 		return false;

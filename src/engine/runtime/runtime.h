@@ -104,6 +104,8 @@ enum block_flag {
 	BLOCK_STALE = 32,     /* dropped, and a thread may still run its code: the number is not used again before a flush */
 };
 
+enum edge { EDGE_OPEN, EDGE_TAKEN, EDGE_FALL }; /* the way that is left by first is thought the hot one, and the other is counted */
+
 struct block { /* by number, as in the record */
 	uint64_t pc;
 	uint8_t *code;        /* main entry; NULL: not translated */
@@ -115,7 +117,9 @@ struct block { /* by number, as in the record */
 	uint32_t page_next;
 	uint16_t length, insns;
 	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer */
-	uint8_t misses, copy, pad[2]; /* copy: of a loop's block, 0 the first */
+	uint8_t misses, copy; /* copy: of a loop's block, 0 the first */
+	uint8_t edge;         /* enum edge: which way out of a conditional branch is counted */
+	uint8_t scratch;      /* a register whose reload the block does not wait for */
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
 
@@ -330,6 +334,7 @@ bool record_reopen(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader);
 void record_leader(uint32_t id);
+void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
 void record_correct(const struct thread *t, uint32_t block, uint32_t done);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);

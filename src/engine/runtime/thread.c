@@ -197,6 +197,9 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	lock();
 	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
 	struct record_process *process = reserve_process(t->process);
+	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
+		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
+			record_edge(i, EDGE_TAKEN);
 	long result = sys6(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (result == 0)
 		child_begin(t, process);

@@ -241,13 +241,13 @@ static void add_one(struct emit *e, uint32_t offset) /* add qword gs:[offset], 1
 	put(e, 1);
 }
 
-static void increment_spilled(struct emit *e, uint32_t offset)
+static void increment_spilled(struct emit *e, uint32_t offset, unsigned reg)
 {
-	gs_store(e, X86_RAX, AT_SPILL_RAX);
-	gs_load(e, X86_RAX, offset);
-	lea_one(e, X86_RAX);
-	gs_store(e, X86_RAX, offset);
-	gs_load(e, X86_RAX, AT_SPILL_RAX);
+	gs_store(e, reg, AT_SPILL_OPERAND);
+	gs_load(e, reg, offset);
+	lea_one(e, reg);
+	gs_store(e, reg, offset);
+	gs_load(e, reg, AT_SPILL_OPERAND);
 }
 
 /* ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its flags.
@@ -282,8 +282,10 @@ static bool may_fault(const struct x86_insn *in)
 	return in->special != X86_SPECIAL_NONE || in->flow > X86_FLOW_CALL;
 }
 
-static struct place place_counter(const struct arena *arena, uint8_t *entry_live)
+static struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8_t *scratch)
 {
+	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9, X86_R8, X86_RSI, X86_RDI, X86_RDX, X86_RCX, X86_RBX};
+	uint16_t used = 0;
 	int twice = -1;
 	uint64_t end = decoded.pc + decoded.length;
 	uint8_t live = X86_FLAGS_ARITHMETIC;
@@ -292,6 +294,7 @@ static struct place place_counter(const struct arena *arena, uint8_t *entry_live
 	for (int k = (int)decoded.count - 1; k >= 0; k--) {
 		const struct x86_insn *in = &decoded.insn[k];
 		uint8_t live_after = live;
+		used |= in->gpr_read;
 		uint64_t operand = end + (uint64_t)in->memory[0].displacement;
 		end -= in->length;
 		live = x86_flags_live_before(in, live);
@@ -309,6 +312,10 @@ static struct place place_counter(const struct arena *arena, uint8_t *entry_live
 			dead = k, dead_mask = dead_after & 0x0fcf;
 	}
 	*entry_live = live & X86_FLAGS_ARITHMETIC;
+	*scratch = X86_RAX;
+	for (unsigned i = 0; i < sizeof choice && *scratch == X86_RAX && (used & 1); i++)
+		if (!(used >> choice[i] & 1))
+			*scratch = choice[i];
 	if (add >= 0)
 		return (struct place){(unsigned)add, PLACE_ADD, 0};
 	if (inc >= 0)
@@ -319,7 +326,7 @@ static struct place place_counter(const struct arena *arena, uint8_t *entry_live
 		return (struct place){decoded.count - 1, PLACE_END, 0};
 	if (dead >= 0)
 		return (struct place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
-	return (struct place){0, PLACE_SPILL, 0};
+	return (struct place){0, PLACE_SPILL, *scratch};
 }
 
 static void count_block(struct emit *e, struct place place)
@@ -339,14 +346,14 @@ static void count_block(struct emit *e, struct place place)
 		gs_store(e, place.reg, offset);
 		break;
 	case PLACE_SPILL:
-		gs_store(e, X86_RAX, AT_SPILL_RAX);
-		mark(e, MARK_INSN, place.insn, SPILLED_RAX, 0, 0);
-		gs_load(e, X86_RAX, offset);
-		lea_one(e, X86_RAX);
-		gs_store(e, X86_RAX, offset);
+		gs_store(e, place.reg, AT_SPILL_OPERAND);
+		mark(e, MARK_INSN, place.insn, SPILLED_OPERAND, place.reg, 0);
+		gs_load(e, place.reg, offset);
+		lea_one(e, place.reg);
+		gs_store(e, place.reg, offset);
 		e->counted = true;
-		mark(e, MARK_INSN, place.insn, SPILLED_RAX, 0, 0);
-		gs_load(e, X86_RAX, AT_SPILL_RAX);
+		mark(e, MARK_INSN, place.insn, SPILLED_OPERAND, place.reg, 0);
+		gs_load(e, place.reg, AT_SPILL_OPERAND);
 		break;
 	}
 	e->counted = true;
@@ -708,7 +715,7 @@ uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id)
 	return arena->cold;
 }
 
-/* A taken branch's counter, in front of `to` or, with to NULL, in the hot part and with a jmp to the target. */
+/* The counter of a conditional branch's counted way, in front of `to` or, with to NULL, in the hot part and with a jmp to the target. */
 uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to)
 {
 	struct emit e = {.p = arena->hot, .arena = arena};
@@ -716,7 +723,7 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
 	uint8_t *at = e.p;
 	cache_span(arena, at, false, SPAN_THUNK, exit_id);
 	if (target->entry_flags_live)
-		increment_spilled(&e, offset);
+		increment_spilled(&e, offset, target->scratch);
 	else
 		add_one(&e, offset);
 	if (!to)
@@ -752,9 +759,9 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			id = record_block_begin(pc);
 		struct block *b = &rt.blocks[id];
 		const uint8_t *bytes = b->bytes;
-		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER;
+		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER, edge = fresh ? EDGE_OPEN : b->edge;
 		*b = (struct block){.pc = pc, .bytes = bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = before,
-			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional,
+			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional, .edge = edge,
 			.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT};
 		if (fresh) {
 			const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, false);
@@ -767,7 +774,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (leader)
 			record_leader(id);
 
-		struct place place = place_counter(arena, &b->entry_flags_live);
+		struct place place = place_counter(arena, &b->entry_flags_live, &b->scratch);
 		if (thunk_exit != NONE) {
 			rt.exits[thunk_exit].thunk = emit_thunk(arena, thunk_exit, b, arena->hot);
 			thunk_exit = NONE;
@@ -820,13 +827,13 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 {
 	static uint8_t scratch[8192];
 	struct emit e = {.p = scratch, .delta = block->code - scratch, .marks = marks, .mark_most = most, .start = scratch, .probe = true, .id = id};
-	uint8_t live;
+	uint8_t live, reg;
 	memcpy(decoded.bytes, block->bytes, block->length);
 	decoded.pc = block->pc;
 	decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
 	decode_bytes(block->length, block->insns ? block->insns : 1);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
-	emit_block(&e, place_counter(e.arena, &live), next);
+	emit_block(&e, place_counter(e.arena, &live, &reg), next);
 	return e.mark_count;
 }
