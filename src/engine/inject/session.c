@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -102,6 +103,21 @@ static enum session_taken give_up(pid_t pid)
 	return SESSION_FAILED;
 }
 
+/* At its exec, before its first instruction: a traced program has been denied the rights that its file would give it. */
+static bool check_program(pid_t pid, struct error *err)
+{
+	char link[64], name[512] = "the program";
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	const char *why = session_refuses(link);
+	if (!why)
+		return true;
+	ssize_t length = readlink(link, name, sizeof name - 1);
+	if (length > 0)
+		name[length] = 0;
+	error_set(err, ERROR_UNSUPPORTED, "cannot count '%s' exactly: %s", name, why);
+	return error_hint(err, "use --on perf, or run tare as root if the program's rights are the reason");
+}
+
 enum session_taken session_take(struct session *session, pid_t pid, void (*release)(void *), void *arg, struct error *err)
 {
 	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL))) {
@@ -122,6 +138,8 @@ enum session_taken session_take(struct session *session, pid_t pid, void (*relea
 		}
 		if (!WIFSTOPPED(status))
 			return SESSION_NOT_STARTED;
+		if (status >> 16 == PTRACE_EVENT_EXEC && !check_program(pid, err))
+			return give_up(pid);
 		if (status >> 16 == PTRACE_EVENT_EXEC)
 			return takeover_at_exec(&session->how, pid, RECORD_NONE, &entry, err) ? SESSION_TAKEN : give_up(pid);
 		takeover_pass(pid, status, PTRACE_CONT);
@@ -216,7 +234,7 @@ const char *session_refuses(const char *path)
 	Elf64_Ehdr head;
 	struct stat st;
 	const char *why = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC); /* a program may be executable but not readable */
 	ssize_t got = fd >= 0 ? read(fd, &head, sizeof head) : -1;
 	if (stat(path, &st) == 0 && geteuid() != 0) { /* what root runs gets no more rights by these bits */
 		if (st.st_mode & S_ISUID)
