@@ -191,6 +191,28 @@ static void test_corrections(void)
 	hand_free(&h);
 }
 
+static void test_fall(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	struct record_block block = four[1];
+	struct record_correction cut = {.block = 1, .done = 1, .tid = 7, .times = 2};
+	uint64_t counters[8] = {1, 10, 7, 1, 4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
+	block.flags |= RECORD_BLOCK_COUNTS_FALL;
+	hand_write(&h, session_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
+	hand_thread(&h, index, 7, counters, 8);
+	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a branch that counts its fall-through is sound")) {
+		equal_u64(t->total[COUNT_CONDITIONAL], 5, "branches that were not reached are not counted");
+		equal_u64(t->total[COUNT_TAKEN], 4, "taken is entered, less left early, less fallen through");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
 /* Each of these must give a reason and read nothing outside. */
 static void test_damage(void)
 {
@@ -333,6 +355,7 @@ int main(void)
 	test_fork();
 	test_exec();
 	test_corrections();
+	test_fall();
 	test_damage();
 	test_rep_without_site();
 	test_blocks();

@@ -152,6 +152,21 @@ static void iterations_unknown(struct tally *t, const struct view_process *p, co
 		t->unknown[depend[i]] = t->unknown_text;
 }
 
+static bool counts_fall(const struct record_block *block)
+{
+	return __atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_COUNTS_FALL;
+}
+
+/* The runtime counts one way out of a conditional branch, the colder one: edge. */
+static void add_taken(struct tally *t, struct tally_row *row, const struct record_block *block, uint64_t times, uint64_t edge)
+{
+	if (block->taken == RECORD_NONE)
+		return;
+	add(t, &row->count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
+	if (counts_fall(block))
+		subtract(t, &row->count[COUNT_TAKEN], edge, 1);
+}
+
 static bool tally_owner(struct job *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
 {
 	const struct record_site **sites;
@@ -178,8 +193,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 			}
 			worked = true;
 			add_vector(job, holders[h].row, &w, times);
-			if (block->taken != RECORD_NONE)
-				add(job->tally, &holders[h].row->count[COUNT_TAKEN], view_counter(holders[h].thread, block->taken), 1);
+			add_taken(job->tally, holders[h].row, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
 			for (unsigned r = 0; r < w.n_reps; r++) {
 				size_t s = site;
 				while (s < n_sites && sites[s]->block == number && sites[s]->insn != w.reps[r].insn)
@@ -228,6 +242,8 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 			if (w.vector.of[e])
 				subtract(job->tally, &row->count[e], times, w.vector.of[e]);
 		subtract(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, w.leaders);
+		if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
+			subtract(job->tally, &row->count[COUNT_TAKEN], times, 1);
 	}
 	return true;
 }

@@ -128,13 +128,10 @@ static void follow(const struct takeover *how, uint32_t index)
 		}
 		if (status >> 16 == PTRACE_EVENT_EXEC) {
 			uint32_t entry;
-			__atomic_store_n(&process->state, RECORD_EXECED, __ATOMIC_RELEASE);
 			if (takeover_at_exec(how, pid, index, &entry, &err))
 				return;
-			if (entry == RECORD_NONE)
-				entry = index;
-			takeover_inexact(&how->processes[entry], "runs natively, not counted: %s", err.text);
-			__atomic_store_n(&how->processes[entry].state, RECORD_EXITED, __ATOMIC_RELEASE);
+			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry], "runs natively, not counted: %s", err.text);
+			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state, RECORD_EXECED, __ATOMIC_RELEASE);
 			ptrace(PTRACE_DETACH, pid, NULL, NULL);
 			return;
 		}

@@ -227,6 +227,9 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	if (length > 0)
 		memcpy(process->path, exe, (size_t)length);
 	*entry = index;
+	/* not before its successor is there to be seen: a look in between must not find all ended */
+	if (parent != RECORD_NONE)
+		__atomic_store_n(&in->how->processes[parent].state, RECORD_EXECED, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -84,10 +84,14 @@ static void judge_end(struct view_process *p, uint32_t state)
 	uint32_t inexact = __atomic_load_n(&p->record->inexact, __ATOMIC_ACQUIRE);
 	if (inexact)
 		mark(p, inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
-	else if (state == RECORD_RESERVED)
-		mark(p, "it ended before the engine had taken it over");
-	else if (state == RECORD_RUNNING)
-		mark(p, kill((pid_t)p->record->pid, 0) == 0 || errno == EPERM ? "it still runs" : "it was ended in the middle of a block");
+	else if (state <= RECORD_RUNNING) {
+		/* a fork's child writes its number itself: 0 is one that has not come so far */
+		bool lives = p->record->pid && (kill((pid_t)p->record->pid, 0) == 0 || errno == EPERM);
+		if (lives)
+			mark(p, "it still runs");
+		else
+			mark(p, state == RECORD_RUNNING ? "it was ended in the middle of a block" : "it ended before the engine had taken it over");
+	}
 }
 
 bool view_new(const struct session *session, struct view **out, struct error *err)
