@@ -89,6 +89,8 @@ static void judge_end(struct view_process *p, uint32_t state)
 		bool lives = p->record->pid && (kill((pid_t)p->record->pid, 0) == 0 || errno == EPERM);
 		if (lives)
 			mark(p, "it still runs");
+		else if (!p->record->pid)
+			mark(p, "it was only being started");
 		else
 			mark(p, state == RECORD_RUNNING ? "it was ended in the middle of a block" : "it ended before the engine had taken it over");
 	}
