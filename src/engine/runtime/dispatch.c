@@ -9,6 +9,7 @@
  */
 #include "engine/runtime/runtime.h"
 
+#define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
 #define COPY_INSNS_MAX 16
 #define FETCH_FAULT_ERROR 0x14 /* page-fault error code: instruction fetch, user */
@@ -172,6 +173,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		} else if (same) {
 			cache_link(id, block, b->code);
 		} else if (indirect) {
+			t->misses_left = MISSES_BETWEEN;
 			bool looks_returned = false;
 			uint8_t back[7];
 			if ((t->pc & 4095) >= 7) {

@@ -55,7 +55,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t spill_operand;        /* 0x20 */
 	uint64_t spill_second;         /* 0x28 */
 	uint64_t target;               /* 0x30 */
-	uint32_t exit_id, pad0;        /* 0x38 */
+	uint32_t exit_id, misses_left; /* 0x38 0x3c */
 	uint64_t runtime_rsp;          /* 0x40 */
 	uint64_t exit_entry;           /* 0x48 */
 	uint64_t miss_entry;           /* 0x50 */

@@ -19,6 +19,7 @@ AT(attention, 0xe8);
 AT(where, 0xec);
 AT(app_gs, 0xf0);
 AT(second_table, 0xf8);
+AT(misses_left, 0x3c);
 AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
 

@@ -596,7 +596,7 @@ static bool block_end(struct emit *e, struct place place, const struct x86_insn 
 		load_target(e, in, code, k, pc);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
-		jump_table(e, TABLE_JUMP);
+		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */
 		return false;
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
