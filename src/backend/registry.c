@@ -4,12 +4,18 @@
 
 #include "backend/auto.h"
 #include "backend/backend.h"
+#ifdef __x86_64__
+#include "backend/exact/exact.h"
+#endif
 #include "backend/perf/perf.h"
 #include "backend/replay/replay.h"
 
 static const struct backend_operations *const kinds[] = {
 	&backend_auto,
 	&perf_backend,
+#ifdef __x86_64__
+	&exact_backend,
+#endif
 	&replay_backend,
 };
 

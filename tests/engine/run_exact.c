@@ -1,44 +1,94 @@
-/* run_exact [--fixed] [--blocks FILE] PROGRAM ARGS: runs a program under the exact engine; counts go to stderr. */
+/*
+ * run_exact [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
+ * tests and the engine's author; what the record holds goes to stderr. Ends as the program ended.
+ */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "engine/inject/inject.h"
+#include "backend/exact/tally.h"
+#include "engine/inject/session.h"
+
+static void release(void *arg) { close(*(int *)arg); }
 
 int main(int argc, char **argv)
 {
-	struct engine_options options = {.size = sizeof options, .stdio = {-1, -1, -1}};
-	struct engine_run *run;
-	struct engine_totals t;
-	char error[300];
-	const char *blocks = NULL;
-	int i = 1;
-	for (; i < argc && argv[i][0] == '-'; i++)
-		if (!strcmp(argv[i], "--fixed"))
-			options.fixed_addresses = true;
-		else if (!strcmp(argv[i], "--blocks") && i + 1 < argc)
-			blocks = argv[++i];
+	struct session *session;
+	struct error err = {0};
+	bool fixed = false, processes = false, quiet = false;
+	int i = 1, hold[2], status;
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		fixed |= !strcmp(argv[i], "--fixed");
+		processes |= !strcmp(argv[i], "--processes");
+		quiet |= !strcmp(argv[i], "--quiet");
+	}
 	if (i >= argc)
 		return 2;
-	options.argv = argv + i;
-	if (engine_start(&options, &run, error, sizeof error)) {
-		fprintf(stderr, "run_exact: %s\n", error);
+	if (!session_new(NULL, &session, &err) || pipe(hold)) {
+		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
 	}
-	int status = engine_wait(run);
-	engine_get_totals(run, &t);
-	fprintf(stderr, "instructions %" PRIu64 " blocks %" PRIu64 " loads %" PRIu64 " stores %" PRIu64 " branches %" PRIu64
-		" conditional %" PRIu64 " taken %" PRIu64 " calls %" PRIu64 " returns %" PRIu64 " syscalls %" PRIu64 "\n",
-		t.instructions, t.blocks, t.loads, t.stores, t.branches, t.conditional, t.taken, t.calls, t.returns, t.syscalls);
-	fprintf(stderr, engine_inexact(run) ? "NOT EXACT: %s\n" : "exact\n", engine_inexact(run));
-	FILE *file = blocks ? fopen(blocks, "w") : NULL;
-	for (size_t b = 0; file && b < engine_block_count(run); b++) {
-		struct engine_block block = engine_get_block(run, b);
-		fprintf(file, "0x%" PRIx64 "\t%u\t%u\t%" PRIu64 "\n", block.address, block.length_bytes, block.insns, block.count);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char byte;
+		close(hold[1]);
+		if (fixed)
+			personality(ADDR_NO_RANDOMIZE);
+		if (read(hold[0], &byte, 1) < 0)
+			_exit(126);
+		close(hold[0]);
+		execvp(argv[i], argv + i);
+		_exit(errno == ENOENT ? 127 : 126);
 	}
-	if (file)
-		fclose(file);
-	engine_free(run);
+	close(hold[0]);
+	enum session_taken taken = session_take(session, pid, release, &hold[1], &err);
+	if (taken != SESSION_TAKEN) {
+		fprintf(stderr, "run_exact: %s\n", taken == SESSION_FAILED ? err.text : "cannot execute the program");
+		session_free(session);
+		return 3;
+	}
+	signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN);
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	struct view *view;
+	struct tally *tally;
+	struct tally_options options = {.children = true};
+	if (quiet) {
+		session_free(session);
+		goto end;
+	}
+	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err)) {
+		fprintf(stderr, "run_exact: %s\n", err.text);
+		return 3;
+	}
+	for (size_t p = 0; processes && p < view->n_processes; p++) {
+		const struct view_process *process = &view->processes[p];
+		uint64_t n = 0;
+		for (size_t r = 0; r < tally->n_rows; r++)
+			n += tally->rows[r].process == p ? tally->rows[r].count[COUNT_INSTRUCTIONS] : 0;
+		if (process->record->state != RECORD_FREE)
+			fprintf(stderr, "process %zu of %d pid %u state %u threads %zu instructions %" PRIu64 " %s%s%s\n", p,
+			        (int)process->record->parent, process->record->pid, process->record->state, process->n_threads, n, process->path,
+			        process->inexact ? " INEXACT: " : "", process->inexact ? process->inexact : "");
+	}
+	fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS], tally->why ? "NOT EXACT: " : "exact",
+	        tally->why ? tally->why : "");
+	tally_free(tally);
+	view_free(view);
+	session_free(session);
+end:
+	if (WIFSIGNALED(status)) {
+		struct rlimit none = {0, 0};
+		setrlimit(RLIMIT_CORE, &none);
+		signal(WTERMSIG(status), SIG_DFL);
+		kill(getpid(), WTERMSIG(status));
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

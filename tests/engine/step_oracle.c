@@ -1,6 +1,6 @@
 /*
  * step_oracle PROGRAM ARGS: counts user instructions by single-stepping, address randomisation off; the count goes to
- * stderr. rseq is answered with ENOSYS, as the engine does: glibc runs one instruction fewer then. The kernel reports a rep string instruction once per iteration with rip unchanged: such stops count once.
+ * stderr. The kernel reports a rep string instruction once per iteration with rip unchanged: such stops count once.
  */
 #include <stdio.h>
 #include <sys/personality.h>
@@ -41,7 +41,6 @@ int main(int argc, char **argv)
 	ptrace(PTRACE_GETREGS, pid, NULL, &r);
 	for (;;) {
 		unsigned long rip = r.rip;
-		int rseq = r.rax == 334 && (ptrace(PTRACE_PEEKTEXT, pid, (void *)rip, NULL) & 0xffff) == 0x050f;
 		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL))
 			break;
 		waitpid(pid, &status, 0);
@@ -50,10 +49,6 @@ int main(int argc, char **argv)
 			break;
 		}
 		ptrace(PTRACE_GETREGS, pid, NULL, &r);
-		if (rseq) {
-			r.rax = (unsigned long)-38;
-			ptrace(PTRACE_SETREGS, pid, NULL, &r);
-		}
 		if (r.rip != rip || !is_rep_string(pid, rip))
 			count++;
 	}

@@ -1,33 +1,73 @@
 /*
- * Crossing between the application's state and the runtime's.
+ * Crossing between the program's state and the runtime's.
  *
- * What always holds: gs points at the thread page (struct thread in runtime.c, whose offsets these are); nothing is
- * written below the application's stack pointer; the application's flags and 16 registers are kept whole.
+ * What always holds: gs is struct thread, whose offsets these are; nothing is written below the program's stack pointer;
+ * its flags and 16 registers are kept whole, its vector registers are not touched. The labels are boundaries that
+ * signal.c compares a signal's rip with.
  */
+#define SELF %gs:0x00
 #define SPILL_RAX %gs:0x08
 #define SPILL_RCX %gs:0x10
 #define SPILL_RDX %gs:0x18
-#define TARGET %gs:0x28
-#define EXIT_ID %gs:0x30
-#define TABLE %gs:0x38
+#define TARGET %gs:0x30
+#define EXIT_ID %gs:0x38
 #define RUNTIME_RSP %gs:0x40
-#define REG(n) %gs:(0x50 + 8 * n)
-#define FLAGS %gs:0xd0
-#define RESUME %gs:0xd8
+#define REG(n) %gs:(0x58 + 8 * n)
+#define FLAGS %gs:0xd8
+#define RESUME %gs:0xe0
+#define ATTENTION %gs:0xe8
+#define WHERE %gs:0xec
+#define SECOND %gs:0xf8
+#define MISSES %gs:0x3c
 
 	.section .text.start, "ax"
 	.globl runtime_start
-	/* The host enters here with rdi = struct start, rsp = the runtime's stack. */
+	/* The host enters here with rdi = struct start, on the runtime's stack. */
 runtime_start:
+	cld
 	call runtime_init
-	jmp resume
+	mov RUNTIME_RSP, %rsp
+	jmp again
 
 	.text
-	.globl runtime_exit
-	/* A block's exit: eax is the exit's number, the application's rax is spilled. */
-runtime_exit:
-	mov %eax, EXIT_ID
+	.globl runtime_miss, runtime_exit, runtime_exit_saved
+	.globl runtime_miss_check, runtime_miss_found, runtime_miss_slow, runtime_miss_jump
+	/* An indirect branch whose target is not in the site's table: rcx is the target, rax and rcx are spilled. A second table
+	   has more of them; flags are in ah and al meanwhile. From runtime_miss_check on a signal continues in the slow part, which is the
+	   same instructions (signal.c). */
+runtime_miss:
+	mov %rcx, TARGET
+	mov %rdx, SPILL_RDX
+	lahf
+	seto %al
+	mov %ecx, %edx
+	imul $0x9e3779b1, %edx, %edx
+	shr $14, %edx
+	shl $4, %rdx
+	add SECOND, %rdx
+	cmp %rcx, (%rdx)
+	jne runtime_miss_slow
+	mov 8(%rdx), %rdx
+	mov %rdx, RESUME
+	cmpl $0, ATTENTION
+	jne runtime_miss_slow
+	decl MISSES /* now and then by the slow way, which gives it the tables' slots: what is often missed gets them */
+	jz runtime_miss_slow
+runtime_miss_found:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
+runtime_miss_jump:
+	jmp *RESUME
+runtime_miss_slow:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
 	mov SPILL_RAX, %rax
+	mov SPILL_RCX, %rcx
+	movl $0, EXIT_ID
+	/* An exit: its number is stored, all registers are the program's. */
+runtime_exit:
 	mov %rax, REG(0)
 	mov %rcx, REG(1)
 	mov %rdx, REG(2)
@@ -48,10 +88,20 @@ runtime_exit:
 	pushfq
 	popq FLAGS
 	cld
-	mov %gs:0, %rdi
+	testl $0x40100, FLAGS /* AC, TF: not for the engine's own code */
+	jz runtime_exit_saved
+	pushq $0x202
+	popfq
+runtime_exit_saved:
+	mov SELF, %rdi
 	call runtime_dispatch
 resume:
-	mov %rax, RESUME
+	mov $1, %eax
+	xchg %eax, WHERE /* a fence: the stopper writes attention, then reads where */
+	cmpl $0, ATTENTION
+	jne 1f
+	.globl runtime_resume_checked, runtime_resume_end, runtime_recovered
+runtime_resume_checked:
 	mov RUNTIME_RSP, %rsp
 	pushq FLAGS
 	popfq
@@ -72,33 +122,129 @@ resume:
 	mov REG(15), %r15
 	mov REG(4), %rsp
 	jmp *RESUME
+runtime_resume_end:
+	/* A signal's arrival sends the thread here. */
+runtime_recovered:
+1:
+again:
+	mov SELF, %rdi
+	call runtime_again
+	jmp resume
 
-	.globl runtime_lookup
-	/* An indirect branch: rcx is the target, the application's rcx is spilled. */
-runtime_lookup:
-	mov %rax, SPILL_RAX
-	mov %rdx, SPILL_RDX
-	lahf
-	seto %al
-	mov %ecx, %edx
-	and $0xffff, %edx
-	shl $4, %edx
-	add TABLE, %rdx
-	cmp %rcx, (%rdx)
-	jne 1f
-	mov 8(%rdx), %rdx
-	mov %rdx, TARGET
-	add $127, %al
-	sahf
-	mov SPILL_RAX, %rax
-	mov SPILL_RCX, %rcx
-	mov SPILL_RDX, %rdx
-	jmp *TARGET
-1:	mov %rcx, TARGET
-	add $127, %al
-	sahf
-	mov SPILL_RCX, %rcx
-	mov SPILL_RDX, %rdx
-	mov $0, %eax
-	jmp runtime_exit
+	.globl runtime_signal_entry, runtime_restorer
+runtime_signal_entry:
+	sub $8, %rsp
+	call runtime_signal
+	add $8, %rsp
+	ret
+runtime_restorer:
+	mov $15, %eax
+	syscall
+
+	/* long runtime_app_syscall(long nr, const uint64_t args[6]) */
+	.globl runtime_app_syscall, runtime_syscall_begin, runtime_syscall_insn, runtime_syscall_end, runtime_syscall_abort
+runtime_app_syscall:
+	mov %rdi, %rax
+	mov %rsi, %r11
+	mov 0(%r11), %rdi
+	mov 8(%r11), %rsi
+	mov 16(%r11), %rdx
+	mov 24(%r11), %r10
+	mov 32(%r11), %r8
+	mov 40(%r11), %r9
+	xor %ecx, %ecx
+runtime_syscall_begin:
+	testl $1, ATTENTION
+	jne runtime_syscall_abort
+runtime_syscall_insn:
+	syscall
+runtime_syscall_end:
+	ret
+runtime_syscall_abort:
+	mov $-100000, %rax
+	ret
+
+	/* long runtime_app_int80(const uint64_t reg[16]) */
+	.globl runtime_app_int80
+runtime_app_int80:
+	push %rbx
+	push %rbp
+	mov %rdi, %r11
+	mov 0(%r11), %rax
+	mov 8(%r11), %rcx
+	mov 16(%r11), %rdx
+	mov 24(%r11), %rbx
+	mov 40(%r11), %rbp
+	mov 48(%r11), %rsi
+	mov 56(%r11), %rdi
+	int $0x80
+	pop %rbp
+	pop %rbx
+	ret
+
+	/* long runtime_clone(long nr, const uint64_t args[6], struct thread *child): the child runs on its own runtime stack,
+	   which args name; it comes out in runtime_clone_child */
+	.globl runtime_clone
+runtime_clone:
+	push %rbx
+	mov %rdi, %rax
+	mov %rdx, %rbx
+	mov %rsi, %r11
+	mov 0(%r11), %rdi
+	mov 8(%r11), %rsi
+	mov 16(%r11), %rdx
+	mov 24(%r11), %r10
+	mov 32(%r11), %r8
+	mov 40(%r11), %r9
+	syscall
+	test %rax, %rax
+	jz 1f
+	pop %rbx
+	ret
+1:	mov %rbx, %rdi
+	call runtime_clone_start
+	jmp again
+
+	/* void runtime_final_exit(uint32_t *slot_state, long status): gives the slot back, then uses no memory */
+	.globl runtime_final_exit
+runtime_final_exit:
+	mov %rsi, %r8
+	mov $60, %eax
+	xchg %rdi, %r8
+	movl $0, (%r8)
+	syscall
+	hlt
+
+	/* bool safe_copy(void *to, const void *from, size_t n) */
+	.globl safe_copy, safe_copy_fault, safe_copy_end
+safe_copy:
+	mov %rdx, %rcx
+	rep movsb
+	mov $1, %eax
+	ret
+safe_copy_end:
+safe_copy_fault:
+	xor %eax, %eax
+	ret
+
+	.globl fp_save, fp_save_end, fp_restore, fp_restore_end, fp_restore_fault
+fp_save:
+	mov %esi, %eax
+	mov %rsi, %rdx
+	shr $32, %rdx
+	xsave64 (%rdi)
+	mov $1, %eax
+	ret
+fp_save_end:
+fp_restore:
+	mov %esi, %eax
+	mov %rsi, %rdx
+	shr $32, %rdx
+	xrstor64 (%rdi)
+	mov $1, %eax
+	ret
+fp_restore_end:
+fp_restore_fault:
+	xor %eax, %eax
+	ret
 	.section .note.GNU-stack, "", @progbits

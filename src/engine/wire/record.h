@@ -1,42 +1,179 @@
 /*
- * What the runtime writes and the host reads: one shared memory file per measured process.
+ * What the runtime writes and the host reads: one shared file (a memfd, sparse) for a whole measurement: the session.
+ *
+ *     offset 0            struct record_session
+ *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec starts another
+ *     RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
+ *                         blocks, code bytes, modules, sites, corrections (one of each a process), threads
  *
  * What always holds:
- *  1. The file is header, thread page, counters, blocks, at the offsets below; it outlives the process.
- *  2. A block's record is complete before block_count includes it, and never changes afterwards.
- *  3. inexact is non-zero as soon as the counts may differ from what the program did; reason says why. The first
- *     reason stays.
+ *  1. Offsets are from the start of the file and multiples of 4096; 0 means "none". No address of any process is
+ *     in it, but for the application's own (block, module).
+ *  2. An area's entries [0, count) are complete before count includes them (store-release) and never change
+ *     afterwards, the 64-bit counters and a correction's times excepted. They outlive the process.
+ *  3. A counter is written by one thread only (or in one thread's name), and only grows.
+ *  4. Entries [0, inherited) of a forked child's blocks, modules and sites are its parent's (and so on upwards): the
+ *     child appends from there on; its own area's entry 0 is number `inherited`. Numbers are never used twice, so
+ *     that a number means the same block for ever. When numbers run out, or memory is to be bounded, the runtime
+ *     starts a new record_process for the same pid (RECORD_CONTINUED), as an exec does.
+ *  5. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
+ *     before inexact is set. The first reason stays.
  */
 #ifndef TARE_ENGINE_WIRE_RECORD_H
 #define TARE_ENGINE_WIRE_RECORD_H
 
 #include <stdint.h>
 
-#define RECORD_BLOCKS_MAX (1u << 20)
-#define RECORD_HEADER_BYTES 4096u
-#define RECORD_THREAD_BYTES 4096u /* the thread's page; counters follow it, so gs reaches both */
-#define RECORD_COUNTERS_BYTES (RECORD_BLOCKS_MAX * 16u)
-#define RECORD_BLOCKS_OFFSET (RECORD_HEADER_BYTES + RECORD_THREAD_BYTES + RECORD_COUNTERS_BYTES)
-#define RECORD_BYTES (RECORD_BLOCKS_OFFSET + (uint64_t)RECORD_BLOCKS_MAX * sizeof(struct record_block))
-#define RECORD_MAGIC 0x45524154u
+#define RECORD_MAGIC 0x32524154u /* "TAR2"; a change of layout changes it */
+#define RECORD_FILE_BYTES (1ull << 44)
+#define RECORD_PAGE 4096u
+#define RECORD_PROCESSES_MAX 65536u
+#define RECORD_PROCESSES_OFFSET 4096ull
+#define RECORD_PROCESS_BYTES 576u
+#define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
+#define RECORD_QUEUE 512u /* requests that can wait at once */
+#define RECORD_NONE 0xffffffffu
+#define RECORD_SYSCALLS 512u /* system calls by number; larger numbers, and those of int 0x80, have counters of their own */
 
-struct record_header {
-	uint32_t magic; /* set by the runtime when it has taken over */
-	uint32_t inexact;
-	uint32_t block_count;
+/* session->flags, set by the host before the start */
+enum {
+	RECORD_FOLLOW = 1,       /* children that exec are to be taken over: ask the attendant before an execve */
+	RECORD_ADDRESSES = 2,    /* misaligned, line- and page-crossing accesses are wanted (sites) */
+};
+
+struct record_session {
+	uint32_t magic;
+	uint32_t flags;
+	uint64_t next_offset;    /* atomic fetch-add, in multiples of RECORD_PAGE; begins at RECORD_SPACE_OFFSET */
+	uint32_t process_count;  /* atomic fetch-add: who adds owns the entry */
+	uint32_t requests;       /* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
+	uint32_t attendant_pid;  /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
 	uint32_t unused;
-	char reason[256];
+	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
+	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 
-/* What one execution of a basic block adds. */
+enum record_process_state {
+	RECORD_FREE,      /* never started (a fork that failed) */
+	RECORD_RESERVED,  /* a fork or an injection is under way */
+	RECORD_RUNNING,
+	RECORD_EXITED,    /* its last instruction is counted: set before the exit system call, or a fatal signal
+	                     whose position in its block was accounted for */
+	RECORD_EXECED,    /* another entry, of the same pid, goes on; or the program there runs natively (inexact) */
+	RECORD_CONTINUED, /* another entry of the same pid goes on, see 4 */
+};
+
+/*
+ * process->ask, a futex, shared. The runtime sets ask_tid and ask = RECORD_ASK_EXEC, takes a ticket from session->requests, stores
+ * its index in the queue, wakes session->requests (FUTEX_WAKE 1, not private), and waits on ask for the answer, with a time-out after
+ * which it looks whether session->attendant_pid became 0: then nobody answers any more. One request of a process at a time.
+ */
+enum record_ask {
+	RECORD_ASK_NONE,
+	RECORD_ASK_EXEC,     /* thread ask_tid is about to call execve */
+	RECORD_ASK_GRANTED,  /* it is traced now: its very next execve will be taken over, or, should it fail, left alone */
+	RECORD_ASK_REFUSED,  /* the program after the execve will run natively; the host has set inexact and the reason */
+};
+
+enum record_stat {
+	RECORD_STAT_TRANSLATED_INSNS, /* instructions translated, repeated translations included */
+	RECORD_STAT_TRANSLATE_TSC,    /* time-stamp counter ticks spent translating */
+	RECORD_STAT_DISPATCHES,       /* times that a thread left the code cache for the runtime */
+	RECORD_STAT_LOOKUP_MISSES,    /* indirect branches that the inline lookups did not find */
+	RECORD_STAT_FLUSHES,          /* of the code cache, in whole or part */
+	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
+};
+
+struct record_area {
+	uint64_t offset;     /* of the first own entry */
+	uint32_t count;      /* entries, inherited ones included; for code: bytes, nothing is inherited */
+	uint32_t inherited;
+	uint64_t bytes;      /* room; for the host: how much to map at most */
+};
+
+struct record_process { /* RECORD_PROCESS_BYTES each */
+	uint32_t state;
+	uint32_t pid;        /* as the process itself sees it */
+	uint32_t parent;     /* index of who forked, exec'ed or continued; RECORD_NONE for the first */
+	uint32_t inexact;
+	uint32_t ask, ask_tid;
+	uint32_t thread_count; /* ever */
+	uint32_t forked;       /* 1: a fork's child (inherits), 0: a fresh image */
+	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
+	struct record_area blocks, code, modules, sites, corrections;
+	uint64_t stats[8];   /* enum record_stat: where the engine's time goes; not exact under several threads */
+	char reason[160];
+	char path[192];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
+};
+
+/* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
+   share a counter. 32 bytes */
 struct record_block {
-	uint64_t address; /* of the first instruction, in the process */
-	uint32_t length_bytes;
-	uint32_t insns;
-	uint32_t loads, stores;
-	uint8_t conditional, calls, returns, jumps; /* at most one each: the last instruction */
-	uint8_t syscall, pad[3];
+	uint64_t address;    /* of the first instruction, in the process */
+	uint32_t code;       /* where its bytes begin in the code area of the process that owns this entry */
+	uint16_t length_bytes;
+	uint16_t insns;
+	uint32_t counter;    /* index into every thread's counters: how often it was entered */
+	uint32_t taken;      /* how often its last instruction, a conditional branch, was taken; RECORD_NONE: it has none */
+	uint32_t module;     /* RECORD_NONE: unknown memory */
+	uint32_t flags;      /* enum record_block_flag; the one field that changes: bits are or-ed atomically */
 };
 
-/* counters[2 * block] is how often it ran, counters[2 * block + 1] how often its conditional branch was taken */
+enum record_block_flag {
+	RECORD_BLOCK_LEADER = 1, /* a control transfer entered it at least once, or it is the first of the program. Without
+	                            it, it was only ever entered from the instruction before (or by a sigreturn) */
+	RECORD_BLOCK_COUNTS_FALL = 2, /* counters[taken] is how often the branch was *not* taken: taken is what remains of the entries
+	                            that reached it. Set before that counter first counts */
+};
+
+struct record_module { /* a mapping of a file, or of memory, that code ran from */
+	uint64_t address, length;
+	uint64_t file_offset;
+	char path[232];      /* as /proc/pid/maps: "/usr/bin/true", "[vdso]", "" for memory without a file */
+};
+
+enum record_site_kind {
+	RECORD_SITE_ITERATIONS,   /* of the rep string instruction */
+	RECORD_SITE_REP_PARTS,    /* how often that instruction was left before its end (fault, signal) and later resumed:
+	                             the block's count is not to hold the resumption twice; informative */
+	RECORD_SITE_MISALIGNED, RECORD_SITE_LINE_CROSSING, RECORD_SITE_PAGE_CROSSING, /* RECORD_ADDRESSES */
+	RECORD_SITE_LANES,        /* gather, scatter, masked: lanes that were accessed */
+};
+
+struct record_site { /* something counted at one instruction */
+	uint32_t block;
+	uint16_t insn;       /* 0: the block's first */
+	uint16_t kind;
+	uint32_t counter;    /* index into every thread's counters */
+	uint32_t unused;
+};
+
+/* The block was entered and left (fault, signal) after `done` of its instructions: the rest is not to be counted, nor its
+   branch. Several entries may name the same pair. */
+struct record_correction {
+	uint32_t block;
+	uint32_t done;       /* < insns */
+	uint32_t tid;        /* record_thread.tid of the thread whose execution it was */
+	uint32_t unused;
+	uint64_t times;      /* may grow */
+};
+
+enum record_thread_state { RECORD_THREAD_RUNNING = 1, RECORD_THREAD_EXITED };
+
+/* A thread's counters. The runtime may use an area again for a later thread; tids_folded > 0 then and the counters are the sum. */
+struct record_thread {
+	uint64_t next;       /* offset of the next older one; 0 */
+	uint64_t counters;   /* offset of uint64_t [counters_most] */
+	uint32_t counters_most; /* room; those never used are 0 (sparse) */
+	uint32_t tid;        /* the first or only one's */
+	uint32_t state;
+	uint32_t tids_folded;
+	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
+	uint64_t syscalls_other;
+	uint64_t syscalls_32;               /* int 0x80 */
+};
+
+_Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");
+_Static_assert(sizeof(struct record_process) == RECORD_PROCESS_BYTES, "the table is an array of process entries");
+_Static_assert(sizeof(struct record_block) == 32, "blocks are packed");
 #endif

@@ -1,0 +1,417 @@
+#include "backend/exact/tally.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/exact/decoded.h"
+#include "base/vec.h"
+
+#define REPS_MOST 64 /* rep instructions of one block; the runtime ends a block at each */
+
+/* A row's counters, seen from a block's owner: the row's process has the owner's blocks below limit. */
+struct holder {
+	uint32_t owner, limit;
+	const struct view_thread *thread;
+	struct tally_row *row;
+};
+
+struct rep {
+	uint32_t insn;
+	struct exact_each each;
+};
+
+struct worked_block {
+	struct exact_vector vector;
+	struct rep reps[REPS_MOST];
+	unsigned n_reps;
+	bool too_many_reps;
+	uint32_t leaders;
+	const struct leaders *known; /* NULL: not wanted */
+};
+
+struct job {
+	const struct view *view;
+	const struct tally_options *options;
+	struct tally *tally;
+	VEC(struct holder) holders;
+	struct leaders leaders; /* of root */
+	const struct view_process *root;
+};
+
+__attribute__((format(printf, 2, 3))) static void mark(struct tally *t, const char *format, ...)
+{
+	va_list args;
+	if (t->why)
+		return;
+	va_start(args, format);
+	vsnprintf(t->why_text, sizeof t->why_text, format, args);
+	va_end(args);
+	t->why = t->why_text;
+}
+
+/* to += times × each */
+static void add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
+{
+	uint64_t product, sum;
+	if (__builtin_mul_overflow(times, each, &product) || __builtin_add_overflow(*to, product, &sum))
+		mark(t, "a count does not fit in 64 bits");
+	else
+		*to = sum;
+}
+
+static void subtract(struct tally *t, uint64_t *from, uint64_t times, uint64_t each)
+{
+	uint64_t product;
+	if (__builtin_mul_overflow(times, each, &product) || product > *from)
+		mark(t, "the engine's record corrects more than was counted");
+	else
+		*from -= product;
+}
+
+static void work_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+{
+	struct worked_block *w = arg;
+	struct exact_each each;
+	exact_vector_add(&w->vector, insn, &each);
+	if (each.rep) {
+		if (w->n_reps < REPS_MOST)
+			w->reps[w->n_reps++] = (struct rep){index, each};
+		else
+			w->too_many_reps = true;
+	}
+	w->leaders += w->known && leaders_has(w->known, address);
+}
+
+static bool work(struct job *job, const struct view_process *owner, const struct record_block *block, uint32_t from,
+                 struct worked_block *w)
+{
+	*w = (struct worked_block){.known = job->options->blocks ? &job->leaders : NULL};
+	return decoded_each(owner, block, from, work_insn, w) && !w->too_many_reps;
+}
+
+static bool prepare_leaders(struct job *job, const struct view_process *owner, struct error *err)
+{
+	const struct view_process *root = decoded_root(owner);
+	if (!job->options->blocks || root == job->root)
+		return true;
+	free(job->leaders.at);
+	job->root = root;
+	return leaders_collect(job->view, root, &job->leaders) || error_no_memory(err);
+}
+
+static void add_vector(struct job *job, struct tally_row *row, const struct worked_block *w, uint64_t times)
+{
+	for (unsigned e = 0; e < COUNT_STATIC; e++)
+		if (w->vector.of[e])
+			add(job->tally, &row->count[e], times, w->vector.of[e]);
+	add(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, w->leaders);
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct record_site *x = *(const struct record_site *const *)a, *y = *(const struct record_site *const *)b;
+	return x->block != y->block ? (x->block > y->block) - (x->block < y->block) : (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+/* The owner's own sites that count iterations, by block and instruction. */
+static bool sort_sites(const struct view_process *owner, const struct record_site ***out, size_t *count)
+{
+	VEC(const struct record_site *) sites = {0};
+	for (uint32_t i = 0; i < owner->sites.own; i++) {
+		const struct record_site *site = (const struct record_site *)owner->sites.entries + i;
+		if (site->kind == RECORD_SITE_ITERATIONS && !vec_push(&sites, site)) {
+			vec_free(&sites);
+			return false;
+		}
+	}
+	if (sites.count)
+		qsort(sites.items, sites.count, sizeof *sites.items, by_block);
+	*out = sites.items, *count = sites.count;
+	return true;
+}
+
+static void add_iterations(struct job *job, const struct holder *h, const struct rep *rep, uint32_t counter)
+{
+	uint64_t times = view_counter(h->thread, counter), *count = h->row->count;
+	add(job->tally, &count[COUNT_ITERATIONS], times, 1);
+	add(job->tally, &count[COUNT_READS], times, rep->each.reads);
+	add(job->tally, &count[COUNT_WRITES], times, rep->each.writes);
+	add(job->tally, &count[COUNT_READ_BYTES], times, rep->each.read_bytes);
+	add(job->tally, &count[COUNT_WRITE_BYTES], times, rep->each.write_bytes);
+}
+
+static void iterations_unknown(struct tally *t, const struct view_process *p, const struct record_block *block)
+{
+	static const enum exact_count depend[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES, COUNT_READ_BYTES, COUNT_WRITE_BYTES};
+	if (!t->unknown_text[0])
+		snprintf(t->unknown_text, sizeof t->unknown_text, "the iterations of a rep instruction at 0x%llx of '%s' were not counted",
+		         (unsigned long long)block->address, p->path);
+	for (size_t i = 0; i < sizeof depend / sizeof *depend; i++)
+		t->unknown[depend[i]] = t->unknown_text;
+}
+
+static bool counts_fall(const struct record_block *block)
+{
+	return __atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_COUNTS_FALL;
+}
+
+/* The runtime counts one way out of a conditional branch, the colder one: edge. */
+static void add_taken(struct tally *t, struct tally_row *row, const struct record_block *block, uint64_t times, uint64_t edge)
+{
+	if (block->taken == RECORD_NONE)
+		return;
+	add(t, &row->count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
+	if (counts_fall(block))
+		subtract(t, &row->count[COUNT_TAKEN], edge, 1);
+}
+
+static bool tally_owner(struct job *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
+{
+	const struct record_site **sites;
+	size_t n_sites, site = 0;
+	if (!prepare_leaders(job, owner, err))
+		return false;
+	if (!sort_sites(owner, &sites, &n_sites))
+		return error_no_memory(err);
+	for (uint32_t number = owner->blocks.inherited; number < owner->blocks.count; number++) {
+		const struct record_block *block = view_block(owner, number);
+		struct worked_block w;
+		bool worked = false;
+		while (site < n_sites && sites[site]->block < number)
+			site++;
+		for (size_t h = 0; h < n; h++) {
+			uint64_t times = number < holders[h].limit ? view_counter(holders[h].thread, block->counter) : 0;
+			if (times == 0)
+				continue;
+			if (!worked && !work(job, owner, block, 0, &w)) {
+				mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address,
+				     owner->path);
+				free(sites);
+				return true;
+			}
+			worked = true;
+			add_vector(job, holders[h].row, &w, times);
+			add_taken(job->tally, holders[h].row, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
+			for (unsigned r = 0; r < w.n_reps; r++) {
+				size_t s = site;
+				while (s < n_sites && sites[s]->block == number && sites[s]->insn != w.reps[r].insn)
+					s++;
+				if (s < n_sites && sites[s]->block == number)
+					add_iterations(job, &holders[h], &w.reps[r], sites[s]->counter);
+				else
+					iterations_unknown(job->tally, owner, block);
+			}
+		}
+	}
+	free(sites);
+	return true;
+}
+
+static struct tally_row *row_of(struct tally *t, const struct view_process *p, uint32_t tid)
+{
+	for (size_t i = 0; i < t->n_rows; i++)
+		if (t->rows[i].process == p->index && t->rows[i].tid == tid)
+			return &t->rows[i];
+	return NULL;
+}
+
+static bool correct(struct job *job, const struct view_process *p, struct error *err)
+{
+	for (uint32_t i = 0; i < p->corrections.own; i++) {
+		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
+		const struct view_process *owner = view_block_owner(p, c->block);
+		const struct record_block *block = owner ? view_block(owner, c->block) : NULL;
+		struct tally_row *row = row_of(job->tally, p, c->tid);
+		struct worked_block w;
+		uint64_t times = __atomic_load_n(&c->times, __ATOMIC_RELAXED);
+		if (times == 0)
+			continue;
+		if (!block || !row || c->done >= block->insns) {
+			mark(job->tally, "the engine's record corrects a block that is not there");
+			return true;
+		}
+		if (!prepare_leaders(job, owner, err))
+			return false;
+		if (!work(job, owner, block, c->done, &w)) {
+			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address, owner->path);
+			return true;
+		}
+		for (unsigned e = 0; e < COUNT_STATIC; e++)
+			if (w.vector.of[e])
+				subtract(job->tally, &row->count[e], times, w.vector.of[e]);
+		subtract(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, w.leaders);
+		if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
+			subtract(job->tally, &row->count[COUNT_TAKEN], times, 1);
+	}
+	return true;
+}
+
+/* ---- distinct lines and pages ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void measure_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+{
+	uint64_t *limits = arg; /* [0] instructions that ran, [1] end address of the last of them */
+	if (index < limits[0])
+		limits[1] = address + insn->length;
+}
+
+/* The end of what ran of a block in a process: corrections may say that it never ran to its end. */
+static uint64_t end_of_run(const struct view_process *p, const struct view_process *owner, uint32_t number,
+                           const struct record_block *block, uint64_t times)
+{
+	uint64_t cut = 0, limits[2] = {0, block->address};
+	for (uint32_t i = 0; i < p->corrections.own; i++) {
+		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
+		if (c->block == number && c->times) {
+			cut += c->times;
+			limits[0] = c->done > limits[0] ? c->done : limits[0];
+		}
+	}
+	if (times > cut)
+		return block->address + block->length_bytes;
+	decoded_each(owner, block, 0, measure_insn, limits);
+	return limits[1];
+}
+
+static bool count_code(struct job *job, const struct view_process *p, struct error *err)
+{
+	VEC(uint64_t) lines = {0};
+	bool done = false;
+	for (uint32_t number = 0; number < p->blocks.count; number++) {
+		const struct view_process *owner = view_block_owner(p, number);
+		const struct record_block *block = owner ? view_block(owner, number) : NULL;
+		uint64_t times = 0;
+		for (size_t t = 0; block && t < p->n_threads; t++)
+			times += view_counter(&p->threads[t], block->counter);
+		if (times == 0)
+			continue;
+		uint64_t end = end_of_run(p, owner, number, block, times);
+		for (uint64_t line = block->address >> 6; line << 6 < end; line++)
+			if (!(lines.count && lines.items[lines.count - 1] == line) && !vec_push(&lines, line)) {
+				error_no_memory(err);
+				goto out;
+			}
+	}
+	if (lines.count)
+		qsort(lines.items, lines.count, sizeof *lines.items, by_number);
+	for (size_t i = 0; i < lines.count; i++) {
+		job->tally->total[COUNT_CODE_LINES] += i == 0 || lines.items[i] != lines.items[i - 1];
+		job->tally->total[COUNT_CODE_PAGES] += i == 0 || lines.items[i] >> 6 != lines.items[i - 1] >> 6;
+	}
+	done = true;
+out:
+	vec_free(&lines);
+	return done;
+}
+
+/* ---- all ---- */
+
+static bool included(const struct tally_options *options, const struct view_process *p)
+{
+	return p->record->state != RECORD_FREE && (options->children || !p->descendant);
+}
+
+static int by_owner(const void *a, const void *b)
+{
+	uint32_t x = ((const struct holder *)a)->owner, y = ((const struct holder *)b)->owner;
+	return (x > y) - (x < y);
+}
+
+static bool make_rows(struct job *job, struct error *err)
+{
+	struct tally *t = job->tally;
+	size_t n = 0;
+	for (size_t i = 0; i < job->view->n_processes; i++)
+		if (included(job->options, &job->view->processes[i]))
+			n += job->view->processes[i].n_threads;
+	if (!(t->rows = calloc(n + 1, sizeof *t->rows)))
+		return error_no_memory(err);
+	for (size_t i = 0; i < job->view->n_processes; i++) {
+		const struct view_process *p = &job->view->processes[i];
+		if (!included(job->options, p))
+			continue;
+		for (size_t k = 0; k < p->n_threads; k++) {
+			const struct view_thread *thread = &p->threads[k];
+			struct tally_row *row = &t->rows[t->n_rows++];
+			*row = (struct tally_row){.process = p->index, .pid = p->record->pid, .tid = thread->record->tid,
+				.folded = thread->record->tids_folded};
+			uint32_t limit = p->blocks.count;
+			for (const struct view_process *owner = p; owner && limit; owner = owner->inherits) {
+				if (!vec_push(&job->holders, ((struct holder){owner->index, limit, thread, row})))
+					return error_no_memory(err);
+				if (owner->blocks.inherited < limit)
+					limit = owner->blocks.inherited;
+			}
+		}
+	}
+	if (job->holders.count)
+		qsort(job->holders.items, job->holders.count, sizeof *job->holders.items, by_owner);
+	return true;
+}
+
+static void judge(struct job *job)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < job->view->n_processes; i++) {
+		const struct view_process *p = &job->view->processes[i];
+		if (!included(job->options, p))
+			continue;
+		n++;
+		bool unfinished = p->record->state <= RECORD_RUNNING && !p->record->inexact;
+		if (p->inexact && !(job->options->still_running && unfinished))
+			mark(job->tally, "not exact: process %u (%s): %s", p->record->pid, p->path, p->inexact);
+	}
+	if (n == 0)
+		mark(job->tally, "the engine has no record of the program");
+}
+
+bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out, struct error *err)
+{
+	struct job job = {.view = view, .options = options, .tally = calloc(1, sizeof *job.tally)};
+	bool done = false;
+	*out = NULL;
+	if (!job.tally)
+		return error_no_memory(err);
+	judge(&job);
+	if (!make_rows(&job, err))
+		goto out;
+	for (size_t i = 0, next; i < job.holders.count; i = next) {
+		next = i;
+		while (next < job.holders.count && job.holders.items[next].owner == job.holders.items[i].owner)
+			next++;
+		if (!tally_owner(&job, &view->processes[job.holders.items[i].owner], &job.holders.items[i], next - i, err))
+			goto out;
+	}
+	for (size_t i = 0; i < view->n_processes; i++) {
+		const struct view_process *p = &view->processes[i];
+		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && !count_code(&job, p, err))))
+			goto out;
+	}
+	for (size_t r = 0; r < job.tally->n_rows; r++)
+		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
+			add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
+	*out = job.tally;
+	done = true;
+out:
+	if (!done)
+		tally_free(job.tally);
+	vec_free(&job.holders);
+	free(job.leaders.at);
+	return done;
+}
+
+void tally_free(struct tally *tally)
+{
+	if (!tally)
+		return;
+	free(tally->rows);
+	free(tally);
+}

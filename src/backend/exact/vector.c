@@ -1,0 +1,87 @@
+#include "backend/exact/vector.h"
+
+static void add_fp(uint32_t *of, const struct x86_insn *insn)
+{
+	uint32_t operations = insn->fp_operations;
+	bool x87 = insn->class & X86_CLASS_X87_ARITH;
+	of[COUNT_FP]++;
+	of[COUNT_FP_OPERATIONS] += operations;
+	if (x87) {
+		of[COUNT_X87_OPERATIONS] += operations;
+		return;
+	}
+	of[COUNT_SSE_OPERATIONS] += operations;
+	if (insn->class & X86_CLASS_FP_FMA)
+		of[COUNT_FMA]++;
+	unsigned width = insn->fp_bytes >= 64 ? 3 : insn->fp_bytes >= 32 ? 2 : insn->fp_bytes >= 16 ? 1 : 0;
+	if (insn->fp_precision == X86_FP_HALF || insn->fp_precision == X86_FP_BF16) {
+		of[COUNT_HALF_OPERATIONS] += operations;
+		return;
+	}
+	unsigned precision = insn->fp_precision == X86_FP_DOUBLE;
+	of[precision ? COUNT_DOUBLE_OPERATIONS : COUNT_SINGLE_OPERATIONS] += operations;
+	of[COUNT_FP_WIDTH(width, precision, insn->class & X86_CLASS_FP_FMA ? 1 : 0)]++;
+	of[COUNT_FP_WIDTH(width, precision, 2)] += operations;
+	if (width)
+		of[precision ? COUNT_VECTOR_DOUBLE : COUNT_VECTOR_SINGLE]++;
+}
+
+static void add_flow(uint32_t *of, const struct x86_insn *insn)
+{
+	switch (insn->flow) {
+	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: of[COUNT_CONDITIONAL]++; break;
+	case X86_FLOW_JMP: of[COUNT_DIRECT_JUMPS]++; break;
+	case X86_FLOW_CALL: of[COUNT_DIRECT_CALLS]++; break;
+	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: case X86_FLOW_JMP_FAR: of[COUNT_INDIRECT_JUMPS]++; break;
+	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: case X86_FLOW_CALL_FAR: of[COUNT_INDIRECT_CALLS]++; break;
+	case X86_FLOW_RET: case X86_FLOW_RET_FAR: of[COUNT_RETURNS]++; break;
+	case X86_FLOW_SYSCALL: case X86_FLOW_SYSENTER: of[COUNT_SYSTEM_CALLS]++; break;
+	case X86_FLOW_INT:
+		if ((insn->immediate & 0xff) == 0x80)
+			of[COUNT_SYSTEM_CALLS]++;
+		break;
+	default: break;
+	}
+}
+
+/* Is it a branch in the sense of the branches event? */
+static bool is_branch(const struct x86_insn *insn)
+{
+	return insn->flow >= X86_FLOW_JCC && insn->flow <= X86_FLOW_RET_FAR && insn->flow != X86_FLOW_XBEGIN;
+}
+
+void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
+{
+	static const struct { uint32_t class; enum exact_count count; } by_class[] = {
+		{X86_CLASS_LOAD, COUNT_LOADS}, {X86_CLASS_STORE, COUNT_STORES}, {X86_CLASS_LOAD | X86_CLASS_STORE, COUNT_MEMORY},
+		{X86_CLASS_PREFETCH, COUNT_PREFETCH}, {X86_CLASS_LOCKED, COUNT_LOCKED}, {X86_CLASS_FENCE, COUNT_FENCES},
+		{X86_CLASS_GATHER, COUNT_GATHERS}, {X86_CLASS_SCATTER, COUNT_SCATTERS}, {X86_CLASS_REP, COUNT_REP},
+		{X86_CLASS_STRING, COUNT_STRING}, {X86_CLASS_FP_DIV, COUNT_FP_DIVIDES}, {X86_CLASS_FP_SQRT, COUNT_SQUARE_ROOTS},
+		{X86_CLASS_FP_INT_CONVERT, COUNT_INTEGER_CONVERSIONS},
+		{X86_CLASS_X87, COUNT_X87}, {X86_CLASS_INT_MUL, COUNT_MULTIPLIES}, {X86_CLASS_INT_DIV, COUNT_DIVIDES},
+		{X86_CLASS_VECTOR, COUNT_VECTOR}, {X86_CLASS_VECTOR_INT, COUNT_VECTOR_INTEGER}, {X86_CLASS_CRYPTO, COUNT_CRYPTO},
+		{X86_CLASS_NOP, COUNT_NOPS}, {X86_CLASS_TSC, COUNT_TSC}, {X86_CLASS_SERIALISING, COUNT_SERIALISING},
+	};
+	uint32_t *of = vector->of, class = insn->class;
+	of[COUNT_INSTRUCTIONS]++;
+	for (unsigned i = 0; i < sizeof by_class / sizeof *by_class; i++)
+		of[by_class[i].count] += (class & by_class[i].class) != 0;
+	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE); /* movntdqa is a load */
+	of[COUNT_CONVERSIONS] += (class & X86_CLASS_FP_CONVERT) && !(class & X86_CLASS_X87); /* its every load and store is one */
+	of[COUNT_CPUID] += insn->special == X86_SPECIAL_CPUID;
+	of[COUNT_SEGMENT_LOADS] += insn->special == X86_SPECIAL_LOAD_FS || insn->special == X86_SPECIAL_LOAD_GS ||
+	                           insn->special == X86_SPECIAL_LOAD_SEGMENT;
+	of[COUNT_INTEGER] += !is_branch(insn) && !(class & (X86_CLASS_X87 | X86_CLASS_VECTOR));
+	of[COUNT_PACKED] += (class & X86_CLASS_VECTOR_INT) || ((class & X86_CLASS_FP) && insn->fp_bytes >= 16);
+	if (class & (X86_CLASS_FP | X86_CLASS_X87_ARITH))
+		add_fp(of, insn);
+	add_flow(of, insn);
+	*each = (struct exact_each){.rep = class & X86_CLASS_REP};
+	if (each->rep) {
+		each->reads = insn->data_reads, each->writes = insn->data_writes;
+		each->read_bytes = insn->data_read_bytes, each->write_bytes = insn->data_write_bytes;
+	} else {
+		of[COUNT_READS] += insn->data_reads, of[COUNT_WRITES] += insn->data_writes;
+		of[COUNT_READ_BYTES] += insn->data_read_bytes, of[COUNT_WRITE_BYTES] += insn->data_write_bytes;
+	}
+}

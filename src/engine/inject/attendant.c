@@ -1,0 +1,212 @@
+/*
+ * Serves the requests of the record's queue: before a measured process execs, its runtime asks to be followed.
+ *
+ *     ASK_EXEC ──► a worker (fork) seizes the asking thread ──► GRANTED ──► the thread's execve
+ *                                                                             ├─ succeeded: new entry, runtime put in, detached
+ *                                                                             └─ failed, or given up: detached
+ *
+ * What always holds:
+ *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which trace
+ *     others, stop and continue behave as natively.
+ *  2. One worker for one request: an execve that blocks delays nobody else's.
+ *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked inexact.
+ *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death.
+ */
+#include "engine/inject/attendant.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static long futex(uint32_t *word, int operation, uint32_t value)
+{
+	return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void answer(struct record_process *process, uint32_t ask)
+{
+	__atomic_store_n(&process->ask, ask, __ATOMIC_RELEASE);
+	futex(&process->ask, FUTEX_WAKE, 1);
+}
+
+/* The thread's current system call; op is PTRACE_SYSCALL_INFO_NONE when it is in none. */
+static struct __ptrace_syscall_info call_info(pid_t tid)
+{
+	struct __ptrace_syscall_info info = {0};
+	ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof info, &info);
+	return info;
+}
+
+static void read_text(pid_t tid, uint64_t address, char *out, size_t size)
+{
+	size_t have = 0;
+	while (have < size - 1) { /* page by page: the text may end just before unmapped memory */
+		size_t most = 4096 - ((address + have) & 4095);
+		struct iovec local = {out + have, most < size - 1 - have ? most : size - 1 - have};
+		struct iovec remote = {(void *)(address + have), local.iov_len};
+		ssize_t got = process_vm_readv(tid, &local, 1, &remote, 1, 0);
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+		if (memchr(local.iov_base, 0, (size_t)got))
+			return;
+	}
+	out[have] = 0;
+}
+
+/* Would the file give the process privileges that the kernel withholds from a traced one? */
+static bool raises_privileges(pid_t tid, const struct __ptrace_syscall_info *info)
+{
+	char name[4096], path[4200];
+	struct stat st;
+	if (geteuid() == 0)
+		return false; /* root's tracing withholds nothing */
+	bool at = info->entry.nr == SYS_execveat;
+	read_text(tid, info->entry.args[at ? 1 : 0], name, sizeof name);
+	if (name[0] == '/')
+		snprintf(path, sizeof path, "/proc/%d/root%s", (int)tid, name);
+	else if (at && (int)info->entry.args[0] != AT_FDCWD)
+		snprintf(path, sizeof path, "/proc/%d/fd/%d%s%s", (int)tid, (int)info->entry.args[0], name[0] ? "/" : "", name);
+	else
+		snprintf(path, sizeof path, "/proc/%d/cwd/%s", (int)tid, name);
+	if (stat(path, &st))
+		return false; /* the execve fails too, or what it finds is the kernel's to judge */
+	return (st.st_mode & S_ISUID) || (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+	       getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+/* Seizes the thread. Another worker may still trace it: that of a request which the process gave up (a signal came in between) and
+ * makes again; it lets go at the thread's next system call, the one that wakes us. */
+static bool seize(pid_t tid)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		if (ptrace((enum __ptrace_request)PTRACE_SEIZE, tid, NULL, (void *)(long)TAKEOVER_PTRACE_OPTIONS) == 0)
+			return ptrace((enum __ptrace_request)PTRACE_INTERRUPT, tid, NULL, NULL) == 0;
+		if (errno != EPERM)
+			return false;
+		usleep(500);
+	}
+	errno = EPERM;
+	return false;
+}
+
+/* From the seizing to the end of the execve. */
+static void follow(const struct takeover *how, uint32_t index)
+{
+	struct record_process *process = &how->processes[index];
+	pid_t tid = (pid_t)process->ask_tid;
+	struct error err = {0};
+	bool granted = false, in_exec = false;
+	int status;
+	if (!seize(tid)) {
+		takeover_inexact(process, "the program it execs could not be followed: %s",
+		                 errno == EPERM ? "another process traces it, or it has other rights" : strerror(errno));
+		answer(process, RECORD_ASK_REFUSED);
+		return;
+	}
+	/* any: an execve of a thread other than the first gives the process another number to wait for */
+	for (pid_t pid; (pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR;) {
+		if (pid < 0)
+			continue;
+		if (!WIFSTOPPED(status))
+			return;
+		if (!granted) {
+			granted = true;
+			answer(process, RECORD_ASK_GRANTED);
+		}
+		if (status >> 16 == PTRACE_EVENT_EXEC) {
+			uint32_t entry;
+			if (takeover_at_exec(how, pid, index, &entry, &err))
+				return;
+			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry], "runs natively, not counted: %s", err.text);
+			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state, RECORD_EXECED, __ATOMIC_RELEASE);
+			ptrace(PTRACE_DETACH, pid, NULL, NULL);
+			return;
+		}
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			if (!in_exec && __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) != RECORD_ASK_GRANTED) {
+				ptrace(PTRACE_DETACH, pid, NULL, NULL); /* given up */
+				return;
+			}
+			struct __ptrace_syscall_info info = call_info(pid);
+			if (info.op == PTRACE_SYSCALL_INFO_ENTRY && (info.entry.nr == SYS_execve || info.entry.nr == SYS_execveat)) {
+				in_exec = true;
+				if (raises_privileges(pid, &info)) {
+					takeover_inexact(process, "it execs a set-user-ID program, which runs natively");
+					__atomic_store_n(&process->state, RECORD_EXECED, __ATOMIC_RELEASE);
+					ptrace(PTRACE_DETACH, pid, NULL, NULL);
+					return;
+				}
+			} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && in_exec) {
+				ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it failed */
+				return;
+			}
+		}
+		takeover_pass(pid, status, PTRACE_SYSCALL);
+	}
+}
+
+static void serve(const struct takeover *how)
+{
+	struct record_session *record = how->record;
+	for (uint32_t seen = 0;;) {
+		uint32_t requests = __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE);
+		if (requests == seen) {
+			futex(&record->requests, FUTEX_WAIT, requests);
+			continue;
+		}
+		uint32_t *slot = &record->queue[seen % RECORD_QUEUE];
+		uint32_t index = __atomic_exchange_n(slot, 0, __ATOMIC_ACQ_REL);
+		if (index == 0) { /* its ticket is taken, its number not yet written */
+			usleep(20);
+			continue;
+		}
+		seen++;
+		if (index > RECORD_PROCESSES_MAX)
+			continue;
+		pid_t worker = fork();
+		if (worker == 0) {
+			signal(SIGCHLD, SIG_DFL);
+			follow(how, index - 1);
+			_exit(0);
+		}
+		if (worker < 0) {
+			takeover_inexact(&how->processes[index - 1], "the program it execs could not be followed: %s", strerror(errno));
+			answer(&how->processes[index - 1], RECORD_ASK_REFUSED);
+		}
+	}
+}
+
+pid_t attendant_start(const struct takeover *how)
+{
+	pid_t parent = getpid(), pid = fork();
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	prctl(PR_SET_NAME, "tare-attendant", 0, 0, 0);
+	if (getppid() != parent)
+		_exit(0);
+	for (int s = 1; s < NSIG; s++)
+		signal(s, s == SIGCHLD ? SIG_IGN : s == SIGTERM ? SIG_DFL : SIG_IGN); /* workers need no reaping */
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	struct takeover mine = *how;
+	if (mine.fd > 0)
+		close_range(0, (unsigned)mine.fd - 1, 0);
+	close_range((unsigned)mine.fd + 1, ~0u, 0);
+	serve(&mine);
+	_exit(0);
+}

@@ -1,0 +1,10 @@
+/* The process that takes over the programs which a measured program execs. For session.c only. */
+#ifndef TARE_ENGINE_INJECT_ATTENDANT_H
+#define TARE_ENGINE_INJECT_ATTENDANT_H
+
+#include "engine/inject/takeover.h"
+
+/* Starts it; it ends with its parent. Its pid, or -1 with errno. */
+pid_t attendant_start(const struct takeover *how);
+
+#endif

@@ -1,0 +1,254 @@
+#include "engine/inject/session.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <linux/futex.h>
+#include <unistd.h>
+
+#include "engine/inject/attendant.h"
+#include "engine/inject/takeover.h"
+
+extern const unsigned char engine_image[], engine_image_end[];
+
+struct session {
+	struct takeover how;
+	uint64_t file_bytes;
+	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
+	pid_t attendant;
+};
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+}
+
+/* A file-size limit counts for memory files too, and going beyond it is a signal. */
+static uint64_t largest_file(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < RECORD_FILE_BYTES)
+		return (uint64_t)limit.rlim_cur & ~(uint64_t)(RECORD_PAGE - 1);
+	return RECORD_FILE_BYTES;
+}
+
+bool session_new(const struct session_options *options, struct session **out, struct error *err)
+{
+	struct session *session = calloc(1, sizeof *session);
+	size_t image_bytes = (size_t)(engine_image_end - engine_image);
+	*out = NULL;
+	if (!session)
+		return error_no_memory(err);
+	session->how = (struct takeover){.fd = -1, .image_offset = RECORD_SPACE_OFFSET, .image_bytes = whole_pages(image_bytes)};
+	session->file_bytes = largest_file();
+	session->how.fd = memfd_create("tare-record", MFD_CLOEXEC);
+	if (session->how.fd < 0) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create the engine's record");
+		goto fail;
+	}
+	if (session->file_bytes < (1u << 30)) {
+		error_set(err, ERROR_LIMIT, "the limit on file sizes (ulimit -f) is too small for the engine's record");
+		error_hint(err, "run 'ulimit -f unlimited'");
+		goto fail;
+	}
+	if (ftruncate(session->how.fd, (off_t)session->file_bytes) ||
+	    pwrite(session->how.fd, engine_image, image_bytes, (off_t)session->how.image_offset) != (ssize_t)image_bytes) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record");
+		goto fail;
+	}
+	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
+	if (memory == MAP_FAILED) {
+		error_set_errno(err, ERROR_LIMIT, errno, "cannot map the engine's record");
+		goto fail;
+	}
+	struct record_session *record = memory;
+	session->how.record = record;
+	session->how.processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
+	record->magic = RECORD_MAGIC;
+	record->flags = RECORD_FOLLOW | (options && options->addresses ? RECORD_ADDRESSES : 0);
+	record->cache_bytes = options ? options->cache_bytes : 0;
+	record->next_offset = session->how.image_offset + session->how.image_bytes;
+	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
+	session->whole = whole == MAP_FAILED ? NULL : whole;
+	session->attendant = attendant_start(&session->how);
+	if (session->attendant < 0) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
+		goto fail;
+	}
+	record->attendant_pid = (uint32_t)session->attendant;
+	*out = session;
+	return true;
+fail:
+	session_free(session);
+	return false;
+}
+
+static enum session_taken give_up(pid_t pid)
+{
+	int status;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, __WALL) >= 0 ? !WIFEXITED(status) && !WIFSIGNALED(status) : errno == EINTR)
+		continue;
+	return SESSION_FAILED;
+}
+
+/* At its exec, before its first instruction: a traced program has been denied the rights that its file would give it. */
+static bool check_program(pid_t pid, struct error *err)
+{
+	char link[64], name[512] = "the program";
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	const char *why = session_refuses(link);
+	if (!why)
+		return true;
+	ssize_t length = readlink(link, name, sizeof name - 1);
+	if (length > 0)
+		name[length] = 0;
+	error_set(err, ERROR_UNSUPPORTED, "cannot count '%s' exactly: %s", name, why);
+	return error_hint(err, "use --on perf, or run tare as root if the program's rights are the reason");
+}
+
+enum session_taken session_take(struct session *session, pid_t pid, void (*release)(void *), void *arg, struct error *err)
+{
+	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL))) {
+		error_set_errno(err, errno == EPERM ? ERROR_PERMISSION : ERROR_SYSTEM, errno, "cannot take the program over");
+		error_hint(err, "the engine starts programs through ptrace(2): kernel.yama.ptrace_scope must be below 3, and "
+		                "tare itself not traced");
+		return give_up(pid);
+	}
+	release(arg);
+	for (;;) {
+		int status;
+		uint32_t entry;
+		if (waitpid(pid, &status, __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			error_set_errno(err, ERROR_SYSTEM, errno, "cannot wait for the program");
+			return give_up(pid);
+		}
+		if (!WIFSTOPPED(status))
+			return SESSION_NOT_STARTED;
+		if (status >> 16 == PTRACE_EVENT_EXEC && !check_program(pid, err))
+			return give_up(pid);
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			return takeover_at_exec(&session->how, pid, RECORD_NONE, &entry, err) ? SESSION_TAKEN : give_up(pid);
+		takeover_pass(pid, status, PTRACE_CONT);
+	}
+}
+
+struct record_session *session_record(const struct session *session) { return session->how.record; }
+
+struct record_process *session_process(const struct session *session, uint32_t index)
+{
+	return &session->how.processes[index];
+}
+
+int session_fd(const struct session *session) { return session->how.fd; }
+
+const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes)
+{
+	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset || bytes == 0)
+		return NULL;
+	if (session->whole)
+		return session->whole + offset;
+	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, session->how.fd, (off_t)offset);
+	return address == MAP_FAILED ? NULL : address;
+}
+
+void session_unmap(const struct session *session, const void *address, uint64_t bytes)
+{
+	if (address && !session->whole)
+		munmap((void *)address, bytes);
+}
+
+uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words)
+{
+	int fd = session->how.fd;
+	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8, last = offset;
+	*words = 0;
+	if (offset > session->file_bytes)
+		return NULL;
+	for (off_t at = (off_t)offset; (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end;) {
+		at = lseek(fd, at, SEEK_HOLE);
+		last = at < 0 || (uint64_t)at > end ? end : (uint64_t)at;
+		if (at < 0)
+			break;
+	}
+	/* memory from calloc is zero and, where it is large, untouched: holes cost nothing here either */
+	uint64_t *copy = calloc(1, last - offset + 8);
+	for (off_t at = (off_t)offset; copy && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < last;) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+		uint64_t to = hole < 0 || (uint64_t)hole > last ? last : (uint64_t)hole;
+		while ((uint64_t)at < to) {
+			ssize_t got = pread(fd, (char *)copy + ((uint64_t)at - offset), to - (uint64_t)at, at);
+			if (got <= 0)
+				break;
+			at += got;
+		}
+		if ((uint64_t)at < to) {
+			free(copy);
+			return NULL;
+		}
+	}
+	*words = copy ? (last - offset) / 8 : 0;
+	return copy;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	struct record_session *record = session->how.record;
+	if (record) {
+		record->attendant_pid = 0;
+		for (uint32_t i = 0; i < record->process_count && i < RECORD_PROCESSES_MAX; i++)
+			if (session->how.processes[i].ask == RECORD_ASK_EXEC)
+				syscall(SYS_futex, &session->how.processes[i].ask, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+	if (session->attendant > 0) {
+		kill(session->attendant, SIGKILL);
+		while (waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	if (session->whole)
+		munmap((void *)session->whole, session->file_bytes);
+	if (record)
+		munmap(record, RECORD_SPACE_OFFSET);
+	if (session->how.fd >= 0)
+		close(session->how.fd);
+	free(session);
+}
+
+const char *session_refuses(const char *path)
+{
+	Elf64_Ehdr head;
+	struct stat st;
+	const char *why = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC); /* a program may be executable but not readable */
+	ssize_t got = fd >= 0 ? read(fd, &head, sizeof head) : -1;
+	if (stat(path, &st) == 0 && geteuid() != 0) { /* what root runs gets no more rights by these bits */
+		if (st.st_mode & S_ISUID)
+			why = "it is a set-user-ID program";
+		else if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			why = "it is a set-group-ID program";
+		else if (getxattr(path, "security.capability", NULL, 0) > 0)
+			why = "its file grants capabilities";
+	}
+	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_machine != EM_X86_64)
+		why = "it is not an x86-64 program";
+	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] != ELFCLASS64)
+		why = "it is an x32 program";
+	if (fd >= 0)
+		close(fd);
+	return why;
+}

@@ -1,0 +1,69 @@
+/*
+ * One measurement under the engine, host side: the shared record, and putting the runtime into the first program.
+ *
+ *     session_new ──► (caller forks and holds a process) ──► session_take ──► … ──► session_free
+ *
+ * What always holds:
+ *  1. The caller traces nothing after session_take: the engine has detached already. Programs that the first one
+ *     execs later are taken over by a process of the session's own, the attendant (attendant.h).
+ *  2. The caller waits for its process; the session waits for the attendant only.
+ *  3. The record may be read at any time; it grows while programs run, and is whole when they have ended.
+ */
+#ifndef TARE_ENGINE_INJECT_SESSION_H
+#define TARE_ENGINE_INJECT_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "engine/wire/record.h"
+
+struct session_options {
+	size_t size;          /* sizeof (struct session_options) */
+	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
+	bool addresses;       /* count what needs addresses */
+};
+
+struct session;
+
+/* On success *out is the caller's, to be freed by session_free(); options may be NULL. */
+bool session_new(const struct session_options *options, struct session **out, struct error *err);
+
+/* What became of the held process. */
+enum session_taken {
+	SESSION_TAKEN,       /* it runs under the engine, from its first instruction */
+	SESSION_NOT_STARTED, /* the exec failed: the process ended and was reaped; err is not set */
+	SESSION_FAILED,      /* err says why; the process was ended and reaped */
+};
+
+/* The process `pid`, a child of the caller, is held before its execve. `release` lets it go and returns at once (it may not wait
+ * for the exec: the process is traced). */
+enum session_taken session_take(struct session *session, pid_t pid, void (*release)(void *), void *arg, struct error *err);
+
+/* The whole table, shared with the runtimes. */
+struct record_session *session_record(const struct session *session);
+struct record_process *session_process(const struct session *session, uint32_t index);
+
+/* The record's file; stays the session's. For tests, which write records of their own. */
+int session_fd(const struct session *session);
+
+/* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
+ * offset is not in the file. To be released by session_unmap(). */
+const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes);
+void session_unmap(const struct session *session, const void *address, uint64_t bytes);
+
+/* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the zeros of pages
+ * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
+ * The caller frees it with free(); NULL when memory ran out. */
+uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words);
+
+/* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
+void session_free(struct session *session);
+
+/* Why the program's file cannot be run under the engine ("it is a set-user-ID program", "it is a 32-bit program"), or NULL when it
+ * can. path: as found, not searched. */
+const char *session_refuses(const char *path);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * The runtime is put in by system calls that the stopped process makes for us ("borrowed"): its stack, then the record and the
+ * image out of one descriptor, which is closed again. The kernel has loaded the program, so auxv, brk, vdso and
+ * /proc/self/exe are what they would be natively.
+ *
+ * What always holds:
+ *  1. The borrowed calls run at the program's first instruction, of which two bytes are replaced by `syscall` meanwhile; the
+ *     bytes, the registers and the signal mask are put back before the process runs anything else.
+ *  2. No descriptor is left in the process.
+ *  3. All blockable signals are held back meanwhile; a stop signal is passed on at the end.
+ */
+#include "engine/inject/takeover.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/wire/start.h"
+
+#define STACK_BYTES (256u << 10)
+#define MODULES_ROOM 4096u /* entries; sparse */
+#define PATH_ROOM 256u
+
+struct injection {
+	const struct takeover *how;
+	pid_t pid;
+	struct user_regs_struct regs; /* at the first user instruction */
+	uint64_t words[2], at;        /* the program's own bytes there, from `at` on */
+	bool two_words;
+	uint64_t mask;                /* the program's */
+	int stop_signal;              /* to be passed on at the end; 0 */
+};
+
+void takeover_inexact(struct record_process *process, const char *format, ...)
+{
+	char text[sizeof process->reason];
+	va_list args;
+	uint32_t none = 0;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	/* 2: being written; a reader takes any non-zero value as inexact */
+	if (!__atomic_compare_exchange_n(&process->inexact, &none, 2, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	memcpy(process->reason, text, sizeof text);
+	__atomic_store_n(&process->inexact, 1, __ATOMIC_RELEASE);
+}
+
+void takeover_pass(pid_t pid, int status, int call)
+{
+	int event = status >> 16, signal = WSTOPSIG(status);
+	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
+		ptrace(PTRACE_LISTEN, pid, NULL, NULL); /* a group-stop: until SIGCONT */
+	else
+		ptrace((enum __ptrace_request)call, pid, NULL, (void *)(long)(event || signal == (SIGTRAP | 0x80) ? 0 : signal));
+}
+
+static bool lost(struct injection *in, struct error *err, const char *what)
+{
+	return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s in process %d", what, (int)in->pid);
+}
+
+/* Lets it run to the next entry or exit of a system call. */
+static bool next_call_stop(struct injection *in, struct error *err)
+{
+	for (;;) {
+		int status;
+		if (ptrace(PTRACE_SYSCALL, in->pid, NULL, NULL))
+			return lost(in, err, "continue");
+		while (waitpid(in->pid, &status, __WALL) < 0)
+			if (errno != EINTR)
+				return lost(in, err, "wait");
+		if (!WIFSTOPPED(status))
+			return error_set(err, ERROR_SYSTEM, "process %d ended while the engine was put into it", (int)in->pid);
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return true;
+		if (!(status >> 16))
+			in->stop_signal = WSTOPSIG(status);
+	}
+}
+
+static bool poke_first(struct injection *in, bool ours)
+{
+	uint8_t bytes[16];
+	memcpy(bytes, in->words, sizeof bytes);
+	if (ours)
+		memcpy(bytes + (in->regs.rip - in->at), "\x0f\x05", 2);
+	for (int i = 0; i < (in->two_words ? 2 : 1); i++) {
+		uint64_t word;
+		memcpy(&word, bytes + 8 * i, 8);
+		if (ptrace(PTRACE_POKETEXT, in->pid, (void *)(in->at + 8 * (unsigned)i), (void *)word))
+			return false;
+	}
+	return true;
+}
+
+static bool borrow(struct injection *in, struct error *err)
+{
+	in->at = in->regs.rip & ~7ull;
+	in->two_words = (in->regs.rip & 7) == 7;
+	for (int i = 0; i < (in->two_words ? 2 : 1); i++) {
+		errno = 0;
+		in->words[i] = (uint64_t)ptrace(PTRACE_PEEKTEXT, in->pid, (void *)(in->at + 8 * (unsigned)i), NULL);
+		if (errno)
+			return lost(in, err, "read the first instruction");
+	}
+	return poke_first(in, true) || lost(in, err, "borrow the first instruction");
+}
+
+/* One system call of the process; the kernel's result, or -EIO when the process was lost. */
+static int64_t borrowed_call(struct injection *in, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	struct user_regs_struct r = in->regs;
+	r.rax = (unsigned long)nr, r.orig_rax = (unsigned long)-1;
+	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
+	if (ptrace(PTRACE_SETREGS, in->pid, NULL, &r) || !next_call_stop(in, NULL) || !next_call_stop(in, NULL) ||
+	    ptrace(PTRACE_GETREGS, in->pid, NULL, &r))
+		return -EIO;
+	return (int64_t)r.rax;
+}
+
+static bool write_memory(struct injection *in, uint64_t to, const void *bytes, size_t length)
+{
+	struct iovec local = {(void *)bytes, length}, remote = {(void *)to, length};
+	return process_vm_writev(in->pid, &local, 1, &remote, 1, 0) == (ssize_t)length;
+}
+
+/* A descriptor of the record in the process: by path, or, where /proc is not what it is here (chroot, namespaces), through
+ * pidfd_getfd(2), for which this process lets itself be looked into. */
+static int64_t record_descriptor(struct injection *in, uint64_t scratch)
+{
+	char path[64];
+	int64_t fd;
+	int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), in->how->fd);
+	if (!write_memory(in, scratch, path, (size_t)length + 1))
+		return -errno;
+	fd = borrowed_call(in, SYS_open, scratch, O_RDWR | O_CLOEXEC, 0, 0, 0, 0);
+	if (fd >= 0)
+		return fd;
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	int64_t pidfd = borrowed_call(in, SYS_pidfd_open, (uint64_t)getpid(), 0, 0, 0, 0, 0);
+	if (pidfd < 0) {
+		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+		return fd;
+	}
+	fd = borrowed_call(in, SYS_pidfd_getfd, (uint64_t)pidfd, (uint64_t)in->how->fd, 0, 0, 0, 0);
+	borrowed_call(in, SYS_close, (uint64_t)pidfd, 0, 0, 0, 0, 0);
+	prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+	return fd;
+}
+
+/* Its number as the process itself sees it: the last of NSpid. */
+static pid_t own_pid(pid_t pid)
+{
+	char path[64], line[256];
+	long own = pid;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (!strncmp(line, "NSpid:", 6)) {
+			char *last = strrchr(line, '\t');
+			own = last ? strtol(last + 1, NULL, 10) : pid;
+		}
+	if (file)
+		fclose(file);
+	return (pid_t)own;
+}
+
+/* Executable mappings that are there at the start become the first modules. */
+static void fill_modules(struct injection *in, struct record_process *process)
+{
+	char path[64], line[4400];
+	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+	uint64_t offset = __atomic_fetch_add(&in->how->record->next_offset, bytes, __ATOMIC_ACQ_REL);
+	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd, (off_t)offset);
+	uint32_t count = 0;
+	process->modules = (struct record_area){.offset = offset, .bytes = bytes};
+	if (modules == MAP_FAILED)
+		return;
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)in->pid);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file) && count < MODULES_ROOM) {
+		uint64_t low, high, file_offset;
+		char mode[8];
+		int name = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &low, &high, mode, &file_offset, &name) < 4)
+			continue;
+		if (mode[2] != 'x')
+			continue;
+		struct record_module *m = &modules[count++];
+		*m = (struct record_module){.address = low, .length = high - low, .file_offset = file_offset};
+		line[strcspn(line, "\n")] = 0;
+		snprintf(m->path, sizeof m->path, "%.*s", (int)sizeof m->path - 1, name ? line + name : "");
+	}
+	if (file)
+		fclose(file);
+	munmap(modules, bytes);
+	__atomic_store_n(&process->modules.count, count, __ATOMIC_RELEASE);
+}
+
+static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, struct error *err)
+{
+	char path[64], exe[sizeof((struct record_process *)0)->path];
+	uint32_t index = __atomic_fetch_add(&in->how->record->process_count, 1, __ATOMIC_ACQ_REL);
+	if (index >= RECORD_PROCESSES_MAX) {
+		__atomic_fetch_sub(&in->how->record->process_count, 1, __ATOMIC_ACQ_REL);
+		return error_set(err, ERROR_LIMIT, "more than %u processes were started", RECORD_PROCESSES_MAX);
+	}
+	struct record_process *process = &in->how->processes[index];
+	*process = (struct record_process){.state = RECORD_RESERVED, .pid = (uint32_t)own_pid(in->pid), .parent = parent};
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)in->pid);
+	ssize_t length = readlink(path, exe, sizeof exe - 1);
+	if (length > 0)
+		memcpy(process->path, exe, (size_t)length);
+	*entry = index;
+	/* not before its successor is there to be seen: a look in between must not find all ended */
+	if (parent != RECORD_NONE)
+		__atomic_store_n(&in->how->processes[parent].state, RECORD_EXECED, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool map_and_start(struct injection *in, uint32_t entry, struct error *err)
+{
+	const struct takeover *how = in->how;
+	struct start start = {.process = entry, .image_bytes = how->image_bytes, .stack_bytes = STACK_BYTES, .pc = in->regs.rip,
+		.rsp = in->regs.rsp};
+	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+	if (stack < 0 && stack > -4096)
+		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
+	int64_t fd = record_descriptor(in, (uint64_t)stack);
+	int64_t session = -1, image = -1;
+	if (fd >= 0) {
+		session = borrowed_call(in, SYS_mmap, 0, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		                        (uint64_t)fd, 0);
+		image = borrowed_call(in, SYS_mmap, 0, how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE,
+		                      (uint64_t)fd, how->image_offset);
+		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+	}
+	if (fd < 0 || (session < 0 && session > -4096) || (image < 0 && image > -4096)) {
+		int64_t why = fd < 0 ? -fd : session < 0 && session > -4096 ? -session : -image;
+		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
+		if (fd >= 0 && !(session < 0 && session > -4096))
+			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
+		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program");
+	}
+	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
+	uint64_t top = ((uint64_t)stack + STACK_BYTES - sizeof start) & ~63ull;
+	if (!write_memory(in, top, &start, sizeof start))
+		return lost(in, err, "write the engine's start");
+	in->regs.rip = (uint64_t)image, in->regs.rdi = top, in->regs.rsp = top;
+	return true;
+}
+
+bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, uint32_t *entry, struct error *err)
+{
+	struct injection in = {.how = how, .pid = pid};
+	uint64_t all = ~0ull;
+	bool done = false;
+	*entry = RECORD_NONE;
+	if (!new_entry(&in, parent, entry, err))
+		return false;
+	struct record_process *process = &how->processes[*entry];
+	/* the stop at the exec is inside the execve; the registers are the new program's at its end */
+	if (!next_call_stop(&in, err))
+		return false;
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &in.regs))
+		return lost(&in, err, "read the registers");
+	if (in.regs.cs != 0x33)
+		return error_set(err, ERROR_UNSUPPORTED, "'%s' is a 32-bit program", process->path);
+	fill_modules(&in, process);
+	in.regs.orig_rax = (unsigned long)-1;
+	struct user_regs_struct own = in.regs;
+	if (ptrace(PTRACE_GETSIGMASK, pid, (void *)sizeof in.mask, &in.mask) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof all, &all))
+		return lost(&in, err, "hold signals back");
+	if (borrow(&in, err)) {
+		done = map_and_start(&in, *entry, err);
+		if (!poke_first(&in, false))
+			done = lost(&in, err, "give the first instruction back");
+	}
+	if (ptrace(PTRACE_SETREGS, pid, NULL, done ? &in.regs : &own) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof in.mask, &in.mask))
+		done = lost(&in, err, "set the registers");
+	if (done && ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)in.stop_signal))
+		done = lost(&in, err, "let go");
+	return done;
+}

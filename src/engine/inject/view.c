@@ -1,0 +1,199 @@
+#include "engine/inject/view.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/inject/session.h"
+
+static void mark(struct view_process *p, const char *why)
+{
+	if (p->inexact)
+		return;
+	snprintf(p->inexact_text, sizeof p->inexact_text, "%s", why);
+	p->inexact = p->inexact_text;
+}
+
+static bool map_area(const struct session *session, struct view_process *p, const struct record_area *area, size_t entry_bytes,
+                     struct view_area *out)
+{
+	uint32_t count = __atomic_load_n(&area->count, __ATOMIC_ACQUIRE);
+	*out = (struct view_area){.count = count, .inherited = area->inherited};
+	if (area->inherited > count) {
+		mark(p, "its record is damaged");
+		out->count = out->inherited = 0;
+		return true;
+	}
+	out->own = count - area->inherited;
+	if (out->own == 0)
+		return true;
+	out->bytes = (uint64_t)out->own * entry_bytes;
+	if (out->bytes > area->bytes)
+		mark(p, "its record is damaged");
+	else
+		out->entries = session_map(session, area->offset, out->bytes);
+	if (!out->entries) {
+		mark(p, "its record cannot be read");
+		out->own = 0, out->count = out->inherited, out->bytes = 0;
+	}
+	return true;
+}
+
+static bool map_threads(const struct session *session, struct view_process *p, struct error *err)
+{
+	uint64_t at = __atomic_load_n(&p->record->first_thread, __ATOMIC_ACQUIRE);
+	size_t capacity = 0, most = __atomic_load_n(&p->record->thread_count, __ATOMIC_ACQUIRE) + 64u;
+	while (at) {
+		struct view_thread t = {0};
+		if (p->n_threads == most) { /* a ring */
+			mark(p, "its record is damaged");
+			break;
+		}
+		if (p->n_threads == capacity) {
+			size_t wanted = capacity ? capacity * 2 : 4;
+			void *grown = realloc(p->threads, wanted * sizeof *p->threads);
+			if (!grown)
+				return error_no_memory(err);
+			p->threads = grown, capacity = wanted;
+		}
+		t.record = session_map(session, at, sizeof *t.record);
+		if (!t.record) {
+			mark(p, "its record cannot be read");
+			break;
+		}
+		t.counters = session_copy_words(session, t.record->counters, t.record->counters_most, &t.n_counters);
+		if (!t.counters)
+			return error_no_memory(err);
+		p->threads[p->n_threads++] = t;
+		at = t.record->next;
+	}
+	/* oldest first: the list has the newest first */
+	for (size_t i = 0, j = p->n_threads; i + 1 < j; i++) {
+		struct view_thread swap = p->threads[i];
+		p->threads[i] = p->threads[--j];
+		p->threads[j] = swap;
+	}
+	return true;
+}
+
+/* Does what its record says of its end leave the counts exact? */
+static void judge_end(struct view_process *p, uint32_t state)
+{
+	uint32_t inexact = __atomic_load_n(&p->record->inexact, __ATOMIC_ACQUIRE);
+	if (inexact)
+		mark(p, inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
+	else if (state <= RECORD_RUNNING) {
+		/* a fork's child writes its number itself: 0 is one that has not come so far */
+		bool lives = p->record->pid && (kill((pid_t)p->record->pid, 0) == 0 || errno == EPERM);
+		if (lives)
+			mark(p, "it still runs");
+		else if (!p->record->pid)
+			mark(p, "it was only being started");
+		else
+			mark(p, state == RECORD_RUNNING ? "it was ended in the middle of a block" : "it ended before the engine had taken it over");
+	}
+}
+
+bool view_new(const struct session *session, struct view **out, struct error *err)
+{
+	const struct record_session *record = session_record(session);
+	struct view *view = calloc(1, sizeof *view);
+	uint32_t count = __atomic_load_n(&record->process_count, __ATOMIC_ACQUIRE);
+	*out = NULL;
+	if (count > RECORD_PROCESSES_MAX)
+		count = RECORD_PROCESSES_MAX;
+	if (!view || !(view->processes = calloc(count + 1u, sizeof *view->processes))) {
+		free(view);
+		return error_no_memory(err);
+	}
+	/* entries keep their index: a child names its parent by it */
+	view->session = session;
+	view->n_processes = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct view_process *p = &view->processes[i];
+		p->index = i;
+		p->record = session_process(session, i);
+		uint32_t state = __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE), parent = p->record->parent;
+		if (state == RECORD_FREE)
+			continue;
+		if (parent != RECORD_NONE && parent < i)
+			p->parent = &view->processes[parent];
+		if (p->record->forked && p->parent)
+			p->inherits = p->parent;
+		p->descendant = p->parent && (p->record->forked || p->parent->descendant);
+		memcpy(p->path, p->record->path, sizeof p->path);
+		p->path[sizeof p->path - 1] = 0;
+		if (!p->path[0] && p->parent)
+			memcpy(p->path, p->parent->path, sizeof p->path);
+		judge_end(p, state);
+		if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
+			mark(p, "its record is damaged");
+		if (!map_threads(session, p, err)) {
+			view_free(view);
+			return false;
+		}
+		map_area(session, p, &p->record->blocks, sizeof(struct record_block), &p->blocks);
+		map_area(session, p, &p->record->code, 1, &p->code);
+		map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
+		map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
+		map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
+		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))
+			mark(p, "its record is damaged");
+	}
+	*out = view;
+	return true;
+}
+
+void view_free(struct view *view)
+{
+	if (!view)
+		return;
+	for (size_t i = 0; i < view->n_processes; i++) {
+		struct view_process *p = &view->processes[i];
+		const struct view_area *areas[] = {&p->blocks, &p->code, &p->modules, &p->sites, &p->corrections};
+		for (size_t t = 0; t < p->n_threads; t++) {
+			free(p->threads[t].counters);
+			session_unmap(view->session, p->threads[t].record, sizeof *p->threads[t].record);
+		}
+		free(p->threads);
+		for (size_t a = 0; a < sizeof areas / sizeof *areas; a++)
+			session_unmap(view->session, areas[a]->entries, areas[a]->bytes);
+	}
+	free(view->processes);
+	free(view);
+}
+
+const struct view_process *view_block_owner(const struct view_process *process, uint32_t number)
+{
+	if (number >= process->blocks.count)
+		return NULL;
+	while (process && number < process->blocks.inherited)
+		process = process->inherits;
+	return process;
+}
+
+const struct record_block *view_block(const struct view_process *owner, uint32_t number)
+{
+	if (number < owner->blocks.inherited || number >= owner->blocks.count)
+		return NULL;
+	return (const struct record_block *)owner->blocks.entries + (number - owner->blocks.inherited);
+}
+
+const uint8_t *view_code(const struct view_process *owner, const struct record_block *block)
+{
+	/* code mapped may be newer than blocks, never older: it is counted first */
+	if (!owner->code.entries || block->code > owner->code.own || block->length_bytes > owner->code.own - block->code)
+		return NULL;
+	return (const uint8_t *)owner->code.entries + block->code;
+}
+
+const struct record_module *view_module(const struct view_process *owner, const struct record_block *block)
+{
+	while (owner && block->module < owner->modules.inherited)
+		owner = owner->inherits;
+	if (!owner || block->module == RECORD_NONE || block->module >= owner->modules.count)
+		return NULL;
+	return (const struct record_module *)owner->modules.entries + (block->module - owner->modules.inherited);
+}

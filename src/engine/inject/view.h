@@ -1,0 +1,71 @@
+/*
+ * The record as the host reads it: processes, their threads' counters, their blocks.
+ *
+ * What always holds:
+ *  1. A view is a look at one moment, blurred by what programs do while it is taken. After they have ended it is final.
+ *  2. Offsets and counts of the record are checked against its size and each other: a record damaged by a program that wrote
+ *     over it makes view_new() fail, or marks the process inexact; it never makes the host read elsewhere.
+ *  3. Blocks of a forked child are its parent's up to the fork, then its own (record.h, 4): view_owners() lists who owns which.
+ */
+#ifndef TARE_ENGINE_INJECT_VIEW_H
+#define TARE_ENGINE_INJECT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "engine/wire/record.h"
+
+struct session;
+
+struct view_thread {
+	const struct record_thread *record;
+	uint64_t *counters; /* a copy, up to the last one touched */
+	uint64_t n_counters;
+};
+
+struct view_area {
+	const void *entries;   /* own ones */
+	uint32_t own, inherited, count; /* count = inherited + own */
+	uint64_t bytes;        /* private: mapped */
+};
+
+struct view_process {
+	uint32_t index;
+	const struct record_process *record;
+	char path[sizeof((struct record_process *)0)->path];
+	const char *inexact;   /* why its counts are not what the program did, or NULL; lives as long as the view */
+	char inexact_text[sizeof((struct record_process *)0)->reason + 64];
+	struct view_thread *threads;
+	size_t n_threads;
+	struct view_area blocks, code, modules, sites, corrections;
+	struct view_process *inherits; /* from whom; NULL */
+	struct view_process *parent;   /* who forked or exec'ed it; NULL for the first */
+	bool descendant;       /* made by a fork, or by an exec in one: not the first program itself */
+};
+
+struct view {
+	const struct session *session; /* borrowed */
+	struct view_process *processes;
+	size_t n_processes;
+};
+
+/* On success *out is the caller's, to be freed before the session. */
+bool view_new(const struct session *session, struct view **out, struct error *err);
+void view_free(struct view *view);
+
+/* The process in whose area block `number` of `process` is; NULL when the number is not below its count. */
+const struct view_process *view_block_owner(const struct view_process *process, uint32_t number);
+/* An owner's own block, module and code bytes. NULL when damaged. */
+const struct record_block *view_block(const struct view_process *owner, uint32_t number);
+const uint8_t *view_code(const struct view_process *owner, const struct record_block *block);
+const struct record_module *view_module(const struct view_process *owner, const struct record_block *block);
+
+/* A counter of one thread; 0 when it was never touched. */
+static inline uint64_t view_counter(const struct view_thread *thread, uint32_t index)
+{
+	return index < thread->n_counters ? thread->counters[index] : 0;
+}
+
+#endif

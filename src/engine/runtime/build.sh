@@ -1,0 +1,24 @@
+#!/bin/sh
+# build.sh FLAT.LD SRC OUTPUT WORK CC FLAGS... -- SOURCES...: the runtime's flat image. Its own flags only: what the build sets for
+# hosted code (sanitizers, coverage, hardening) has no place in it.
+set -e
+script=$1 src=$2 output=$3 work=$4 cc=$5
+shift 5
+flags=
+while [ "$1" != -- ]; do
+	flags="$flags $1"
+	shift
+done
+shift
+mkdir -p "$work"
+objects=
+for source; do
+	object=$work/$(basename "$source").o
+	case $source in
+	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
+	*) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;
+	esac
+	objects="$objects $object"
+done
+ld -static -pie --no-dynamic-linker --no-warn-rwx-segments -z noexecstack -T "$script" -o "$work/runtime.elf" $objects
+objcopy -O binary --set-section-flags .image=alloc,load,contents,code "$work/runtime.elf" "$output"

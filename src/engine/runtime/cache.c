@@ -1,0 +1,352 @@
+/*
+ * The code cache: which blocks there are, where their code is, how they lead to each other, and how they leave again.
+ *
+ *     known ──translate──► live ──(code changed, unmapped)──► dropped ──translate──► live
+ *                            └────────────flush──────────────► known
+ *
+ * What always holds (all under rt.lock):
+ *  1. Code in the cache is written before anything leads to it, and its room is not used again before a flush, in which
+ *     no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
+ *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every such exit.
+ *  3. rt.map has one number for each address, the newest.
+ */
+#include "engine/runtime/runtime.h"
+
+#define ROOM_BYTES 16384u
+#define ARENA_REACH 0x70000000ll
+
+static uint32_t map_hash(uint64_t pc) { return (uint32_t)((pc * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask; }
+
+static void tables_clear(void)
+{
+	for (uint32_t i = 0; i < 3 * TABLE_SLOTS; i++)
+		rt.tables[i] = (uint64_t)&runtime_miss;
+	for (uint32_t i = 0; i < SECOND_SLOTS && rt.second_used; i++)
+		rt.second[i].pc = 0;
+	rt.second_used = 0;
+}
+
+static struct second *second_slot(uint64_t pc) { return &rt.second[(uint32_t)pc * 0x9e3779b1u >> 14]; }
+
+static void *low_memory(uint64_t bytes)
+{
+	for (uint64_t at = 0x7fc00000; at > 0x10000000; at -= 0x4000000) {
+		long p = sys6(SYS_mmap, at, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_NOREPLACE_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		if (p == (long)at)
+			return (void *)p;
+		if (!failed(p))
+			sys2(SYS_munmap, p, bytes);
+	}
+	return NULL;
+}
+
+bool cache_init(void)
+{
+	rt.map_mask = rt.blocks_max * 2 - 1;
+	rt.map = memory_private((uint64_t)rt.blocks_max * 2 * sizeof *rt.map);
+	rt.blocks = memory_private((uint64_t)rt.blocks_max * sizeof *rt.blocks);
+	rt.exits_max = (uint32_t)(rt.arena_bytes / 32);
+	rt.exits = memory_private((uint64_t)rt.exits_max * sizeof *rt.exits);
+	rt.exit_count = 1; /* 0 is EXIT_LOOKUP */
+	rt.page_mask = 4095;
+	rt.pages = memory_private(4096 * sizeof *rt.pages);
+	rt.tables = low_memory(3 * TABLE_SLOTS * 8);
+	if (!rt.tables)
+		return false;
+	rt.second = memory_private(SECOND_SLOTS * sizeof *rt.second);
+	tables_clear();
+	return true;
+}
+
+/* The map holds numbers plus one, so that fresh memory is empty. */
+uint32_t cache_known(uint64_t pc)
+{
+	for (uint32_t i = map_hash(pc); rt.map[i]; i = (i + 1) & rt.map_mask)
+		if (rt.blocks[rt.map[i] - 1].pc == pc)
+			return rt.map[i] - 1;
+	return NONE;
+}
+
+uint32_t cache_find(uint64_t pc)
+{
+	uint32_t id = cache_known(pc);
+	return id != NONE && (rt.blocks[id].flags & BLOCK_LIVE) ? id : NONE;
+}
+
+struct page *cache_page(uint64_t number, bool make)
+{
+	uint32_t i = (uint32_t)((number * 0x9e3779b97f4a7c15u) >> 40) & rt.page_mask;
+	for (; rt.pages[i].number; i = (i + 1) & rt.page_mask)
+		if (rt.pages[i].number == number)
+			return &rt.pages[i];
+	if (!make)
+		return NULL;
+	if (rt.page_count * 2 > rt.page_mask) {
+		struct page *old = rt.pages;
+		uint32_t old_mask = rt.page_mask;
+		rt.page_mask = old_mask * 2 + 1;
+		rt.pages = memory_private((uint64_t)(rt.page_mask + 1) * sizeof *rt.pages);
+		for (uint32_t k = 0; k <= old_mask; k++)
+			if (old[k].number) {
+				uint32_t j = (uint32_t)((old[k].number * 0x9e3779b97f4a7c15u) >> 40) & rt.page_mask;
+				while (rt.pages[j].number)
+					j = (j + 1) & rt.page_mask;
+				rt.pages[j] = old[k];
+			}
+		sys2(SYS_munmap, old, (uint64_t)(old_mask + 1) * sizeof *old);
+		return cache_page(number, true);
+	}
+	rt.page_count++;
+	rt.pages[i] = (struct page){.number = number, .first = NONE};
+	return &rt.pages[i];
+}
+
+void cache_enter(uint32_t id, bool in_map)
+{
+	struct block *b = &rt.blocks[id];
+	if (in_map) {
+		uint32_t i = map_hash(b->pc);
+		while (rt.map[i] && rt.blocks[rt.map[i] - 1].pc != b->pc)
+			i = (i + 1) & rt.map_mask;
+		rt.map[i] = id + 1;
+	}
+	struct page *page = cache_page(b->pc >> 12, true);
+	b->page_next = page->first;
+	page->first = id;
+	b->flags |= BLOCK_LIVE;
+}
+
+/* ---- arenas ----------------------------------------------------------------------------------- */
+
+static void arena_reset(struct arena *a)
+{
+	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0x65, 0xff, 0x24, 0x25, 0x50, 0, 0, 0};
+	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
+	memcpy(a->base, code, sizeof code);
+	a->miss_check = a->base;
+	a->hot = a->base + 64;
+	a->cold = a->end;
+	a->hot_count = a->cold_count = 0;
+}
+
+static bool arena_reaches(const struct arena *a, uint64_t pc)
+{
+	int64_t d = (int64_t)(pc - (uint64_t)a->base), e = (int64_t)(pc - (uint64_t)a->end);
+	return d > -ARENA_REACH && d < ARENA_REACH && e > -ARENA_REACH && e < ARENA_REACH;
+}
+
+struct arena *cache_arena(uint64_t pc)
+{
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		if (arena_reaches(&rt.arena[i], pc))
+			return &rt.arena[i];
+	if (rt.arena_count == ARENAS)
+		return &rt.arena[ARENAS - 1];
+	long p = -1;
+	uint64_t from = pc & ~0xffffffull;
+	if (rt.arena_count) /* below the program, or well above its heap */
+		for (int k = 1; k < 16 && failed(p); k++) {
+			uint64_t at = k < 5 ? from - (uint64_t)k * 0x4000000 : from + 0x30000000 + (uint64_t)k * 0x4000000;
+			if (at > from && k < 5)
+				continue;
+			if (at < 0x1000000 || at > 0x7fffffffffffull)
+				continue;
+			p = sys6(SYS_mmap, at, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_ | MAP_FIXED_NOREPLACE_, (uint64_t)-1, 0);
+			if (!failed(p) && p != (long)at) {
+				sys2(SYS_munmap, p, rt.arena_bytes);
+				p = -1;
+			}
+		}
+	if (failed(p))
+		p = sys6(SYS_mmap, 0, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	if (failed(p)) {
+		if (rt.arena_count)
+			return &rt.arena[0];
+		die("no memory for the code cache", pc);
+	}
+	struct arena *a = &rt.arena[rt.arena_count++];
+	a->base = (uint8_t *)p;
+	a->end = a->base + rt.arena_bytes;
+	a->spans_max = (uint32_t)(rt.arena_bytes / 16);
+	a->hot_spans = memory_private((uint64_t)a->spans_max * sizeof *a->hot_spans);
+	a->cold_spans = memory_private((uint64_t)a->spans_max * sizeof *a->cold_spans);
+	arena_reset(a);
+	return a;
+}
+
+struct arena *arena_of(const uint8_t *code)
+{
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		if (code >= rt.arena[i].base && code < rt.arena[i].end)
+			return &rt.arena[i];
+	return NULL;
+}
+
+void cache_span(struct arena *a, uint8_t *at, bool cold, enum span_kind kind, uint32_t id)
+{
+	struct span span = {(uint32_t)(at - a->base), (uint32_t)kind << 29 | id};
+	if (cold)
+		a->cold_spans[a->cold_count++] = span;
+	else
+		a->hot_spans[a->hot_count++] = span;
+}
+
+bool cache_room(const struct arena *a)
+{
+	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max && a->cold_count + 64 < a->spans_max &&
+	       rt.exit_count + 64 < rt.exits_max;
+}
+
+/* ---- exits ------------------------------------------------------------------------------------ */
+
+uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct arena *a)
+{
+	(void)a;
+	uint32_t id = rt.exit_count++;
+	rt.exits[id] = (struct exit){.target = target, .block = block, .next = NONE, .linked = NONE, .kind = (uint8_t)kind};
+	struct block *b = &rt.blocks[block];
+	b->exit[b->exit[0] != NONE] = id;
+	return id;
+}
+
+static void patch(struct exit *exit, const uint8_t *to)
+{
+	int32_t displacement = (int32_t)(to - (exit->patch + 4));
+	__atomic_store_n((int32_t *)exit->patch, displacement, __ATOMIC_RELEASE);
+}
+
+void cache_link(uint32_t id, uint32_t block, const uint8_t *to)
+{
+	struct exit *exit = &rt.exits[id];
+	if (!exit->patch || exit->linked != NONE)
+		return;
+	int64_t distance = to - (exit->patch + 4);
+	if (distance != (int32_t)distance)
+		return;
+	exit->linked = block;
+	exit->next = rt.blocks[block].incoming;
+	rt.blocks[block].incoming = id;
+	patch(exit, to);
+}
+
+static void table_entries(uint64_t pc, uint64_t *slot[3])
+{
+	slot[TABLE_RETURN] = &rt.tables[pc & 0xffff];
+	slot[TABLE_JUMP] = &rt.tables[TABLE_SLOTS + (pc & 0xffff)];
+	slot[TABLE_CALL] = &rt.tables[2 * TABLE_SLOTS + (rt.has_bmi2 ? call_index(pc) : pc & 0xffff)];
+}
+
+void cache_table(uint32_t id, unsigned which)
+{
+	struct block *b = &rt.blocks[id];
+	uint64_t *slot[3];
+	if (!b->indirect)
+		b->indirect = emit_indirect_entry(arena_of(b->code), id);
+	table_entries(b->pc, slot);
+	__atomic_store_n(slot[which], (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	/* the entry compares the address again: a pair that is torn by another thread does no harm */
+	struct second *second = second_slot(b->pc);
+	rt.second_used = 1;
+	__atomic_store_n(&second->pc, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&second->entry, (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	__atomic_store_n(&second->pc, b->pc, __ATOMIC_RELEASE);
+}
+
+void cache_drop(uint32_t id)
+{
+	while (id != NONE) {
+		struct block *b = &rt.blocks[id];
+		if (!(b->flags & BLOCK_LIVE))
+			return;
+		b->flags &= (uint8_t)~BLOCK_LIVE;
+		if (rt.live_threads > 1)
+			b->flags |= BLOCK_STALE;
+		for (uint32_t i = b->incoming; i != NONE;) {
+			struct exit *exit = &rt.exits[i];
+			i = exit->next;
+			exit->linked = NONE;
+			exit->next = NONE;
+			patch(exit, exit->stub);
+		}
+		b->incoming = NONE;
+		if (b->indirect) {
+			uint64_t *slot[3];
+			table_entries(b->pc, slot);
+			if (second_slot(b->pc)->entry == (uint64_t)b->indirect)
+				__atomic_store_n(&second_slot(b->pc)->pc, 0, __ATOMIC_RELEASE);
+			for (int k = 0; k < 3; k++)
+				if (*slot[k] == (uint64_t)b->indirect)
+					__atomic_store_n(slot[k], (uint64_t)&runtime_miss, __ATOMIC_RELEASE);
+		}
+		id = b->tail_from; /* its code falls into this one's */
+	}
+}
+
+static void drop_in_page(struct page *page, uint64_t from, uint64_t to)
+{
+	uint32_t *link = &page->first;
+	while (*link != NONE) {
+		struct block *b = &rt.blocks[*link];
+		if (b->pc < to && b->pc + b->length > from) {
+			uint32_t id = *link;
+			*link = b->page_next;
+			cache_drop(id);
+		} else if (!(b->flags & BLOCK_LIVE)) {
+			*link = b->page_next;
+		} else {
+			link = &b->page_next;
+		}
+	}
+}
+
+void cache_drop_range(uint64_t from, uint64_t to)
+{
+	uint64_t first = (from >> 12) - 1, last = (to - 1) >> 12; /* a block may begin in the page before */
+	if (last - first > rt.page_mask) {
+		for (uint32_t i = 0; i <= rt.page_mask; i++)
+			if (rt.pages[i].number >= first && rt.pages[i].number <= last && rt.pages[i].number)
+				drop_in_page(&rt.pages[i], from, to);
+		return;
+	}
+	for (uint64_t number = first; number <= last; number++) {
+		struct page *page = cache_page(number, false);
+		if (page)
+			drop_in_page(page, from, to);
+	}
+}
+
+/* Nothing leads on any more: who runs in the cache comes out at the next exit. */
+void cache_unlink_all(void)
+{
+	for (uint32_t i = 1; i < rt.exit_count; i++)
+		if (rt.exits[i].linked != NONE) {
+			rt.exits[i].linked = NONE;
+			patch(&rt.exits[i], rt.exits[i].stub);
+		}
+	for (uint32_t i = 0; i < rt.block_count; i++)
+		rt.blocks[i].incoming = NONE;
+	tables_clear();
+}
+
+/* Empties the cache. Every other thread is outside, and will look for its code again. */
+void cache_flush(struct thread *t)
+{
+	if (rt.live_threads > 1) {
+		cache_unlink_all();
+		world_stop(t, true);
+	}
+	rt.generation++;
+	for (uint32_t i = 0; i < rt.block_count; i++) {
+		struct block *b = &rt.blocks[i];
+		b->flags &= BLOCK_LEADER;
+		b->code = b->indirect = NULL;
+		b->incoming = b->page_next = b->tail_from = NONE;
+		b->exit[0] = b->exit[1] = NONE;
+	}
+	for (uint32_t i = 0; i <= rt.page_mask; i++)
+		rt.pages[i].first = NONE;
+	rt.exit_count = 1;
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		arena_reset(&rt.arena[i]);
+	tables_clear();
+}

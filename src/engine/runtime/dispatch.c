@@ -1,0 +1,297 @@
+/*
+ * From an exit of the code cache to the code that goes on.
+ *
+ *     cache ──exit──► runtime_dispatch ──► (system call) ──► find or translate, link ──► resume
+ *     cache ──signal─► runtime_recovered ► runtime_again ──► deliver, wait ──► find ──► resume
+ *
+ * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is complete;
+ * thread.where becomes 0 only after all that the exit says has been read.
+ */
+#include "engine/runtime/runtime.h"
+
+#define MISSES_BETWEEN 16
+#define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
+#define COPY_INSNS_MAX 16
+#define FETCH_FAULT_ERROR 0x14 /* page-fault error code: instruction fetch, user */
+
+static bool checked_still_same(const struct block *b)
+{
+	uint8_t now[1024];
+	return safe_copy(now, (const void *)b->pc, b->length) && !memcmp(now, b->bytes, b->length);
+}
+
+/* 1: a page of three functions that the kernel emulates: the processor retires no instruction there. */
+static bool vsyscall(struct thread *t)
+{
+	static const uint16_t number[] = {96, 201, 309}; /* gettimeofday, time, getcpu */
+	uint64_t offset = t->pc - 0xffffffffff600000ull, back;
+	if (offset > 0x800 || (offset & 0x3ff))
+		return false;
+	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
+		return false;
+	t->reg[X86_RAX] = (uint64_t)sys3(number[offset >> 10], t->reg[X86_RDI], t->reg[X86_RSI], t->reg[X86_RDX]);
+	t->reg[X86_RSP] += 8;
+	t->pc = back;
+	return true;
+}
+
+static void fetch_fault(struct thread *t)
+{
+	uint8_t byte;
+	const struct region *region = memory_executable(t->pc);
+	if (t->pc + 0x800000000000ull >= 0x1000000000000ull) { /* not canonical: the branch itself faults, natively */
+		signal_force(t, 11, 0x80, 0);
+		t->pending_trapno[t->pending_count - 1] = 13;
+		t->pending_error[t->pending_count - 1] = 0;
+		return;
+	}
+	uint64_t address = t->pc;
+	if (region && safe_copy(&byte, (const void *)address, 1)) /* its first bytes are there: the rest is on the next page */
+		address = (t->pc + X86_MAX_INSN_BYTES) & ~4095ull;
+	rt.copy_fault = 0;
+	bool mapped = safe_copy(&byte, (const void *)address, 1) || !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	if (region && rt.copy_fault == 7) { /* behind the end of the file */
+		signal_force(t, 7, 2, address);
+		return;
+	}
+	signal_force(t, 11, mapped ? 2 : 1, address);
+	t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
+}
+
+/* A far return or iretq, which stays in the 64-bit code segment. */
+static void far_return(struct thread *t, uint64_t next, const struct block *b)
+{
+	const uint8_t *code = b->bytes;
+	struct x86_insn in = {0};
+	for (unsigned at = 0; at < b->length; at += in.length)
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			die("lost: a far return's bytes", next);
+		else
+			code = b->bytes + at;
+	(void)code;
+	uint64_t frame[5] = {0}, pc = next - in.length, rsp = t->reg[X86_RSP];
+	unsigned wide = in.operand_bytes, items = in.flow == X86_FLOW_IRET ? 5 : 2;
+	for (unsigned i = 0; i < items; i++)
+		if (!safe_copy(&frame[i], (const void *)(rsp + i * wide), wide)) {
+			t->pc = pc;
+			lock();
+			record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+			unlock();
+			signal_force(t, 11, 1, rsp + i * wide);
+			return;
+		}
+	if ((frame[1] & 0xffff) != 0x33)
+		die("a far return to another code segment, which the engine does not support", pc);
+	t->pc = frame[0];
+	if (in.flow == X86_FLOW_IRET) {
+		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
+		t->reg[X86_RSP] = frame[3];
+	} else {
+		t->reg[X86_RSP] = rsp + 2 * wide + (in.immediate_size ? (uint64_t)in.immediate & 0xffff : 0);
+	}
+}
+
+/* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
+static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation, bool indirect)
+{
+	bool counted = false;
+	if (exit && exit->kind <= EXIT_TAKEN && rt.blocks[exit->block].conditional) {
+		const struct block *from = &rt.blocks[exit->block];
+		if (from->edge == EDGE_OPEN)
+			record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
+		counted = (from->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN);
+		if (counted)
+			++*counter_of(t, exit->block * 2 + 1);
+	}
+	if (t->step_once) {
+		t->step_once = 0;
+		uint32_t single = translate(t, t->pc, false, TRANSLATE_SINGLE, NONE, NONE);
+		if (single == NONE)
+			return false;
+		t->resume = (uint64_t)rt.blocks[single].code;
+		return true;
+	}
+	uint32_t block = cache_find(t->pc);
+	bool same = exit && generation == rt.generation;
+	struct block *owner = same ? &rt.blocks[exit->block] : NULL;
+	/* the exit may have been linked, or its block dropped, since it was read */
+	if (same && (rt.exits[id].linked != NONE || !rt.exits[id].patch || !(owner->flags & BLOCK_LIVE) || owner->exit[exit->kind == EXIT_NEXT && owner->conditional] != id))
+		same = false;
+	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) && !checked_still_same(&rt.blocks[block])) {
+		cache_drop(block);
+		block = NONE;
+	}
+	if (block == NONE) {
+		uint32_t thunk = NONE, before = NONE;
+		uint8_t *hot = NULL;
+		struct arena *a = cache_arena(t->pc);
+		if (same && counted && arena_of(owner->code) == a)
+			thunk = id;
+		/* the last jump of the newest block can be overwritten by what it would lead to, if no other thread can be in it */
+		if (same && exit->kind == EXIT_NEXT && rt.live_threads == 1 && exit->patch + 4 == a->hot && !(owner->flags & BLOCK_CHECKED) && cache_room(a)) {
+			hot = a->hot;
+			a->hot = exit->patch - 1;
+			before = exit->block;
+		}
+		uint32_t count = rt.generation;
+		block = translate(t, t->pc, indirect, TRANSLATE_BLOCK, thunk, before);
+		if (block == NONE) {
+			if (hot)
+				a->hot = hot;
+			return false;
+		}
+		if (count != rt.generation)
+			same = false;
+		struct block *b = &rt.blocks[block];
+		if (same && hot && (counted ? rt.exits[id].thunk : b->code) == exit->patch - 1) {
+			owner->flags |= BLOCK_TAIL;
+			owner->code_bytes -= 5;
+			owner->exit[owner->conditional] = NONE;
+			rt.exits[id].patch = NULL;
+			same = false;
+		}
+	}
+	struct block *b = &rt.blocks[block];
+	/* a loop of one block: its next turn counts elsewhere */
+	if (same && exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 && owner->insns <= COPY_INSNS_MAX &&
+	    !(b->flags & BLOCK_CHECKED) && cache_room(arena_of(owner->code)) && rt.block_count < rt.blocks_max / 2) {
+		uint32_t copy = translate(t, t->pc, false, TRANSLATE_COPY, counted ? id : NONE, NONE);
+		if (copy == NONE)
+			return false;
+		block = copy;
+		b = &rt.blocks[copy];
+		b->copy = owner->copy + 1;
+		b->flags |= BLOCK_LEADER;
+		record_leader(copy);
+	}
+	if (!(b->flags & BLOCK_CHECKED)) {
+		if (same && counted) {
+			if (!rt.exits[id].thunk && cache_room(arena_of(owner->code)) && arena_of(owner->code) == arena_of(b->code))
+				rt.exits[id].thunk = emit_thunk(arena_of(owner->code), id, b, NULL);
+			if (rt.exits[id].thunk)
+				cache_link(id, block, rt.exits[id].thunk);
+		} else if (same) {
+			cache_link(id, block, b->code);
+		} else if (indirect) {
+			t->misses_left = MISSES_BETWEEN;
+			bool looks_returned = false;
+			uint8_t back[7];
+			if ((t->pc & 4095) >= 7) {
+				memcpy(back, (const void *)(t->pc - 7), 7);
+				looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff || back[0] == 0xff;
+			}
+			b->misses += b->misses < 8;
+			if (looks_returned || b->misses > 3)
+				cache_table(block, TABLE_RETURN);
+			if (!looks_returned || b->misses > 3) {
+				cache_table(block, TABLE_CALL);
+				cache_table(block, TABLE_JUMP);
+			}
+		}
+	}
+	t->resume = (uint64_t)b->code;
+	return true;
+}
+
+/* What an exit does; then on to the code at t->pc. */
+static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation)
+{
+	bool transfer = true;
+	if (id == EXIT_LOOKUP) {
+		t->pc = t->target;
+	} else {
+		t->pc = exit->target;
+		if (exit->kind == EXIT_NEXT) { /* behind a branch, or only the next part of a straight run? */
+			const struct block *b = &rt.blocks[exit->block];
+			transfer = b->conditional || b->pc + b->length != exit->target || b->branch;
+		}
+		if (exit->kind == EXIT_FAR) {
+			far_return(t, exit->target, &rt.blocks[exit->block]);
+			exit = NULL;
+		} else if (exit->kind == EXIT_SYSCALL || exit->kind == EXIT_INT80) {
+			if (exit->kind == EXIT_SYSCALL)
+				system_call(t, exit->block, exit->target);
+			else
+				system_call_32(t, exit->block, exit->target);
+			exit = NULL;
+			transfer = false;
+		}
+	}
+	while (!vsyscall(t)) {
+		lock();
+		bool entered = enter(t, id, id == EXIT_LOOKUP ? NULL : exit, generation, id == EXIT_LOOKUP);
+		if (entered && transfer) {
+			uint32_t block = cache_find(t->pc);
+			if (block != NONE && !(rt.blocks[block].flags & BLOCK_LEADER))
+				record_leader(block);
+		}
+		if (!entered)
+			fetch_fault(t);
+		unlock();
+		return;
+	}
+	t->attention |= ATTENTION_STOP; /* look again */
+}
+
+void runtime_dispatch(struct thread *t)
+{
+	uint32_t id = t->exit_id, generation = rt.generation;
+	struct exit exit;
+	if (id != EXIT_LOOKUP)
+		exit = rt.exits[id];
+	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
+	leave_by(t, id, &exit, generation);
+}
+
+void runtime_again(struct thread *t)
+{
+	if (t->raw_valid) {
+		__atomic_store_n(&t->where, 2, __ATOMIC_RELEASE);
+		lock();
+		if (t->raw_valid)
+			recover_thread(t);
+		unlock();
+	}
+	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
+	if (t->recovered == 2) {
+		t->recovered = 0;
+		leave_by(t, t->left_id, &t->left_by, t->left_generation);
+	}
+	t->recovered = 0;
+	for (;;) {
+		__atomic_and_fetch(&t->attention, ~(uint32_t)ATTENTION_STOP, __ATOMIC_ACQ_REL);
+		if (t->code_fault) {
+			uint64_t address = t->code_fault;
+			t->code_fault = 0;
+			lock();
+			bool ours = memory_write_fault(t, address);
+			unlock();
+			if (ours) { /* the fault was the engine's own doing */
+				t->pending_count--;
+				if (!t->pending_count) {
+					__atomic_and_fetch(&t->attention, ~(uint32_t)ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
+					signal_set_mask(t, t->mask);
+				}
+			}
+		}
+		if (t->attention & ATTENTION_SIGNAL)
+			signal_deliver(t);
+		if (t->held & ~t->mask)
+			signal_release_held(t);
+		if (vsyscall(t))
+			continue;
+		lock();
+		bool entered = enter(t, 0, NULL, 0, false);
+		if (!entered)
+			fetch_fault(t);
+		if (entered && t->leader) {
+			uint32_t block = cache_find(t->pc);
+			if (block != NONE)
+				record_leader(block);
+			t->leader = 0;
+		}
+		unlock();
+		if (entered)
+			return;
+	}
+}

@@ -1,0 +1,349 @@
+/*
+ * What memory is executable, and what changes code after it was translated.
+ *
+ *     page:  clean ──read for translation, writable──► protected ──write──► clean ──… 8 times──► checked
+ *
+ * What always holds (under rt.lock):
+ *  1. rt.regions is sorted, without overlap, and has every executable mapping and every shared one.
+ *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, and from
+ *     pages that are written again and again, only to blocks that are compared with memory before each execution.
+ */
+#include "engine/runtime/runtime.h"
+
+#define FAULTS_MAX 8
+#define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */
+
+static uint32_t region_at(uint64_t address) /* the first that ends above */
+{
+	uint32_t low = 0, high = rt.region_count;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (rt.regions[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void move_up(uint32_t at, uint32_t by)
+{
+	if (rt.region_count + by > REGIONS_MAX)
+		die("more executable mappings than the engine holds", rt.regions[at].start);
+	for (uint32_t i = rt.region_count; i > at; i--)
+		rt.regions[i - 1 + by] = rt.regions[i - 1];
+	rt.region_count += by;
+}
+
+static void remove_at(uint32_t at)
+{
+	for (uint32_t i = at + 1; i < rt.region_count; i++)
+		rt.regions[i - 1] = rt.regions[i];
+	rt.region_count--;
+}
+
+static void split_at(uint64_t address)
+{
+	uint32_t i = region_at(address);
+	if (i == rt.region_count || rt.regions[i].start >= address)
+		return;
+	move_up(i, 1);
+	rt.regions[i].end = address;
+	rt.regions[i + 1].start = address;
+}
+
+static void insert(const struct region *region)
+{
+	uint32_t i = region_at(region->start);
+	move_up(i, 1);
+	rt.regions[i] = *region;
+}
+
+/* Pages of a changed range: their state is the mapping's, and blocks from them are gone. */
+static void changed(uint64_t start, uint64_t end)
+{
+	uint64_t first = start >> 12, last = (end - 1) >> 12;
+	if (!end || end < start)
+		return;
+	cache_drop_range(start, end);
+	if (last - first > rt.page_mask) {
+		for (uint32_t i = 0; i <= rt.page_mask; i++)
+			if (rt.pages[i].number && rt.pages[i].number >= first && rt.pages[i].number <= last) {
+				if (rt.pages[i].state == PAGE_PROTECTED)
+					rt.protected_pages--;
+				rt.pages[i].state = PAGE_CLEAN;
+				rt.pages[i].faults = 0;
+			}
+		return;
+	}
+	for (uint64_t number = first; number <= last; number++) {
+		struct page *page = cache_page(number, false);
+		if (!page)
+			continue;
+		if (page->state == PAGE_PROTECTED)
+			rt.protected_pages--;
+		page->state = PAGE_CLEAN;
+		page->faults = 0;
+	}
+}
+
+static bool any_region(uint64_t start, uint64_t end)
+{
+	uint32_t i = region_at(start);
+	return i < rt.region_count && rt.regions[i].start < end;
+}
+
+void memory_unmapped(uint64_t start, uint64_t length)
+{
+	uint64_t end = (start + length + 4095) & ~4095ull;
+	if (!any_region(start, end))
+		return;
+	changed(start, end);
+	split_at(start);
+	split_at(end);
+	for (uint32_t i = region_at(start); i < rt.region_count && rt.regions[i].start < end;)
+		remove_at(i);
+}
+
+void memory_forgotten(uint64_t start, uint64_t length)
+{
+	uint64_t end = (start + length + 4095) & ~4095ull;
+	if (any_region(start, end))
+		cache_drop_range(start, end);
+}
+
+void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset)
+{
+	(void)offset;
+	memory_unmapped(start, length);
+	if ((protection & PROT_EXEC_) || shared)
+		insert(&(struct region){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0});
+}
+
+void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
+{
+	uint64_t end = (start + length + 4095) & ~4095ull, at = start;
+	if (!(protection & PROT_EXEC_) && !any_region(start, end))
+		return;
+	changed(start, end);
+	split_at(start);
+	split_at(end);
+	while (at < end) {
+		uint32_t i = region_at(at);
+		if (i < rt.region_count && rt.regions[i].start <= at) {
+			rt.regions[i].protection = protection;
+			at = rt.regions[i].end;
+			if (!(protection & PROT_EXEC_) && !rt.regions[i].shared)
+				remove_at(i);
+		} else {
+			uint64_t to = i < rt.region_count && rt.regions[i].start < end ? rt.regions[i].start : end;
+			if (protection & PROT_EXEC_)
+				insert(&(struct region){at, to, protection, 0, MODULE_UNKNOWN, 0});
+			at = to;
+		}
+	}
+}
+
+/* ---- /proc/self/maps -------------------------------------------------------------------------- */
+
+static uint64_t hex(const char **text)
+{
+	uint64_t value = 0;
+	for (;; ++*text) {
+		char c = **text;
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+	for (uint32_t i = 0; i < rt.process->modules.count - rt.modules_inherited; i++) {
+		const struct record_module *m = &rt.record_modules[i];
+		if (m->address == start && m->address + m->length == end && !memcmp(m->path, path, text_length(path) + 1))
+			return i + rt.modules_inherited;
+	}
+	return record_module(start, end - start, offset, path);
+}
+
+/* One line: "start-end rwxp offset device inode   path" */
+static void line(const char *text, struct region *fresh, uint32_t *count)
+{
+	uint64_t start = hex(&text), end, offset;
+	text++;
+	end = hex(&text);
+	if (text[0] != ' ' || end <= start)
+		return;
+	uint32_t protection = (text[1] == 'r' ? PROT_READ_ : 0u) | (text[2] == 'w' ? PROT_WRITE_ : 0u) | (text[3] == 'x' ? PROT_EXEC_ : 0u);
+	bool shared = text[4] == 's';
+	text += 6;
+	offset = hex(&text);
+	for (int fields = 0; fields < 2;) /* device, inode */
+		if (*text++ == ' ')
+			while (fields++, *text != ' ' && *text)
+				text++;
+	while (*text == ' ')
+		text++;
+	uint64_t own[][2] = {{rt.image, rt.image_bytes}, {(uint64_t)rt.session, RECORD_SPACE_OFFSET}};
+	for (unsigned i = 0; i < 2; i++)
+		if (start >= own[i][0] && start < own[i][0] + own[i][1])
+			return;
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		if (start < (uint64_t)rt.arena[i].end && end > (uint64_t)rt.arena[i].base)
+			return;
+	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || shared) || *count == REGIONS_MAX)
+		return;
+	/* what is write-protected by the engine looks read-only */
+	uint32_t at = region_at(start);
+	if (at < rt.region_count && rt.regions[at].start <= start && (rt.regions[at].protection & PROT_WRITE_))
+		protection |= PROT_WRITE_;
+	char path[232];
+	unsigned n = 0;
+	while (*text && n < sizeof path - 1)
+		path[n++] = *text++;
+	path[n] = 0;
+	fresh[(*count)++] = (struct region){start, end, protection, shared, (protection & PROT_EXEC_) ? module_of(start, end, offset, path) : RECORD_NONE, 0};
+}
+
+void memory_rescan(void)
+{
+	static char text[8192];
+	static struct region *fresh;
+	uint32_t count = 0, have = 0;
+	long fd = sys3(SYS_open, "/proc/self/maps", 02000000, 0), n;
+	if (failed(fd))
+		return; /* what was tracked stays */
+	if (!fresh)
+		fresh = memory_private(REGIONS_MAX * sizeof *fresh);
+	while ((n = sys3(SYS_read, fd, text + have, sizeof text - have - 1)) > 0) {
+		have += (uint32_t)n;
+		uint32_t from = 0;
+		for (uint32_t i = 0; i < have; i++)
+			if (text[i] == '\n') {
+				text[i] = 0;
+				line(text + from, fresh, &count);
+				from = i + 1;
+			}
+		have -= from;
+		for (uint32_t i = 0; i < have; i++)
+			text[i] = text[from + i];
+		if (have == sizeof text - 1)
+			have = 0; /* a line longer than any */
+	}
+	sys1(SYS_close, fd);
+	struct region *old = rt.regions;
+	rt.regions = fresh;
+	rt.region_count = count;
+	fresh = old;
+}
+
+void memory_start(void)
+{
+	rt.regions = memory_private(REGIONS_MAX * sizeof *rt.regions);
+	memory_rescan();
+	if (rt.region_count)
+		return;
+	for (uint32_t i = 0; i < rt.process->modules.count; i++) /* no /proc: what the host saw */
+		insert(&(struct region){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0});
+}
+
+const struct region *memory_executable(uint64_t pc)
+{
+	for (int attempt = 0; attempt < 2; attempt++) {
+		uint32_t i = region_at(pc);
+		if (i < rt.region_count && rt.regions[i].start <= pc && (rt.regions[i].protection & PROT_EXEC_)) {
+			if (rt.regions[i].module != MODULE_UNKNOWN || attempt)
+				return &rt.regions[i];
+		}
+		if (!attempt)
+			memory_rescan();
+	}
+	return NULL;
+}
+
+/* ---- writes ----------------------------------------------------------------------------------- */
+
+bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
+{
+	bool checked = false;
+	if (region->shared)
+		return true;
+	if (!(region->protection & PROT_WRITE_))
+		return false;
+	for (uint64_t number = pc >> 12; number <= (pc + length - 1) >> 12; number++) {
+		struct page *page = cache_page(number, true);
+		if (page->state == PAGE_CLEAN) {
+			uint64_t rsp = current()->reg[X86_RSP];
+			bool stack = rsp >= region->start && rsp < region->end;
+			if (stack || rt.foreign_writes || sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_)) {
+				page->state = PAGE_CHECKED;
+			} else {
+				page->state = PAGE_PROTECTED;
+				rt.protected_pages++;
+			}
+		}
+		checked |= page->state == PAGE_CHECKED;
+	}
+	return checked;
+}
+
+static void release(struct page *page)
+{
+	uint64_t address = page->number << 12;
+	uint32_t i = region_at(address);
+	uint32_t protection = i < rt.region_count && rt.regions[i].start <= address ? rt.regions[i].protection : 7;
+	cache_drop_range(address, address + 4096);
+	sys3(SYS_mprotect, address, 4096, protection);
+	rt.protected_pages--;
+	page->faults += page->faults < 255;
+	page->state = page->faults >= FAULTS_MAX ? PAGE_CHECKED : PAGE_CLEAN;
+}
+
+bool memory_write_fault(struct thread *t, uint64_t address)
+{
+	struct page *page = cache_page(address >> 12, false);
+	if (!page)
+		return false;
+	if (page->state == PAGE_PROTECTED) {
+		release(page);
+		if (address - t->pc + 4096 < 8192) /* it may have changed its own block: one instruction at a time */
+			t->step_once = 1;
+		t->retried = 0;
+		return true;
+	}
+	/* another thread's fault has released it meanwhile; but the same fault twice is the program's own */
+	uint32_t i = region_at(address);
+	bool writable = i < rt.region_count && rt.regions[i].start <= address && (rt.regions[i].protection & PROT_WRITE_);
+	if (!writable || t->retried == address)
+		return false;
+	t->retried = address;
+	return true;
+}
+
+bool memory_release(uint64_t start, uint64_t length)
+{
+	bool any = false;
+	uint64_t first = start >> 12, last = (start + length - 1) >> 12;
+	if (!rt.protected_pages || !length)
+		return false;
+	for (uint32_t i = 0; i <= rt.page_mask; i++)
+		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED && rt.pages[i].number >= first && rt.pages[i].number <= last) {
+			release(&rt.pages[i]);
+			any = true;
+		}
+	return any;
+}
+
+void memory_foreign(void)
+{
+	rt.foreign_writes = 1;
+	for (uint32_t i = 0; i <= rt.page_mask; i++)
+		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED) {
+			release(&rt.pages[i]);
+			rt.pages[i].state = PAGE_CLEAN; /* checked, when it is looked at next */
+		}
+}

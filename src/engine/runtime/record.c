@@ -1,0 +1,259 @@
+/* The shared record: areas of the session's file, and what is appended to them. What always holds: an entry is complete
+   before its area's count includes it. */
+#include "engine/runtime/runtime.h"
+
+struct runtime rt;
+
+/* gcc calls these by name */
+void *memset(void *to, int byte, size_t n)
+{
+	void *result = to;
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
+	return result;
+}
+
+void *memcpy(void *to, const void *from, size_t n)
+{
+	void *result = to;
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+	return result;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const uint8_t *p = a, *q = b;
+	for (; n; n--, p++, q++)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
+
+static size_t append(char *to, size_t at, size_t most, const char *text)
+{
+	while (*text && at < most - 1)
+		to[at++] = *text++;
+	to[at] = 0;
+	return at;
+}
+
+static size_t append_hex(char *to, size_t at, size_t most, uint64_t value)
+{
+	char digits[19] = "0x";
+	int n = 2, shift = 60;
+	while (shift > 0 && !(value >> shift & 15))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		digits[n++] = "0123456789abcdef"[value >> shift & 15];
+	digits[n] = 0;
+	return append(to, at, most, digits);
+}
+
+static void set_inexact(struct record_process *process, const char *why, bool has_pc, uint64_t pc)
+{
+	uint32_t none = 0;
+	/* 2 while the text is written: non-zero already, so that nothing passes for exact meanwhile */
+	if (!__atomic_compare_exchange_n(&process->inexact, &none, 2, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	size_t n = append(process->reason, 0, sizeof process->reason, why);
+	if (has_pc) {
+		n = append(process->reason, n, sizeof process->reason, " at ");
+		append_hex(process->reason, n, sizeof process->reason, pc);
+	}
+	__atomic_store_n(&process->inexact, 1, __ATOMIC_RELEASE);
+}
+
+void inexact(const char *why) { set_inexact(rt.process, why, false, 0); }
+void inexact_at(const char *why, uint64_t pc) { set_inexact(rt.process, why, true, pc); }
+
+void die(const char *why, uint64_t pc)
+{
+	char text[600];
+	size_t n = 0;
+	if (rt.process)
+		inexact_at(why, pc);
+	n = append(text, n, sizeof text, "tare: engine: ");
+	n = append(text, n, sizeof text, why);
+	n = append(text, n, sizeof text, " at ");
+	n = append_hex(text, n, sizeof text, pc);
+	if (rt.process && rt.process->path[0]) {
+		n = append(text, n, sizeof text, " in ");
+		n = append(text, n, sizeof text, rt.process->path);
+	}
+	n = append(text, n, sizeof text, "\n");
+	sys3(SYS_write, 2, text, n);
+	sys1(SYS_exit_group, 125);
+	__builtin_unreachable();
+}
+
+void *memory_private(uint64_t bytes)
+{
+	long p = sys6(SYS_mmap, 0, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	if (failed(p))
+		die("no memory for the engine's own tables", bytes);
+	return (void *)p;
+}
+
+uint64_t record_reserve(uint64_t bytes)
+{
+	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+	return __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
+}
+
+/* See wire/start.h: a mapping of the session's file is duplicated, as there is no descriptor. */
+void *record_map(uint64_t offset, uint64_t bytes, void *at)
+{
+	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+	long p = sys5(SYS_mremap, rt.session, 0, offset + bytes, 1, 0);
+	if (failed(p))
+		return NULL;
+	if (sys2(SYS_munmap, p, offset))
+		return NULL;
+	p += (long)offset;
+	if (at && p != (long)at) {
+		p = sys5(SYS_mremap, p, bytes, bytes, 3, at);
+		if (failed(p))
+			return NULL;
+	}
+	return (void *)p;
+}
+
+static void *new_area(struct record_area *area, uint64_t bytes, uint32_t inherited)
+{
+	uint64_t offset = record_reserve(bytes);
+	void *p = record_map(offset, bytes, NULL);
+	area->bytes = bytes;
+	area->inherited = inherited;
+	area->count = inherited;
+	__atomic_store_n(&area->offset, offset, __ATOMIC_RELEASE);
+	return p;
+}
+
+static uint64_t area_bytes(unsigned of, bool modules_too)
+{
+	(void)modules_too;
+	switch (of) {
+	case 0: return (uint64_t)rt.blocks_max * sizeof(struct record_block);
+	case 1: return (uint64_t)rt.blocks_max * 64;
+	case 2: return (uint64_t)(rt.limited ? 512 : 8192) * sizeof(struct record_module);
+	case 3: return (uint64_t)rt.blocks_max / 4 * sizeof(struct record_site);
+	default: return (uint64_t)rt.blocks_max / 16 * sizeof(struct record_correction);
+	}
+}
+
+bool record_open(struct record_process *process)
+{
+	rt.process = process;
+	rt.record_blocks = new_area(&process->blocks, area_bytes(0, false), 0);
+	rt.record_code = new_area(&process->code, area_bytes(1, false), 0);
+	rt.record_sites = new_area(&process->sites, area_bytes(3, false), 0);
+	rt.record_corrections = new_area(&process->corrections, area_bytes(4, false), 0);
+	if (process->modules.offset)
+		rt.record_modules = record_map(process->modules.offset, process->modules.bytes, NULL);
+	else
+		rt.record_modules = new_area(&process->modules, area_bytes(2, true), 0);
+	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
+}
+
+/* In a forked child: areas of its own that go on from the parent's counts. The parent's code bytes stay mapped, for they are
+   read; its other areas are left alone. */
+bool record_reopen(struct record_process *process)
+{
+	const struct record_process *parent = rt.process;
+	uint32_t blocks = rt.block_count, sites = parent->sites.count, modules = parent->modules.count;
+	sys2(SYS_munmap, rt.record_blocks, area_bytes(0, false));
+	sys2(SYS_munmap, rt.record_sites, area_bytes(3, false));
+	sys2(SYS_munmap, rt.record_corrections, area_bytes(4, false));
+	rt.process = process;
+	rt.record_blocks = new_area(&process->blocks, area_bytes(0, false), blocks);
+	rt.record_code = new_area(&process->code, area_bytes(1, false), 0);
+	rt.record_sites = new_area(&process->sites, area_bytes(3, false), sites);
+	rt.record_modules = new_area(&process->modules, area_bytes(2, true), modules);
+	rt.record_corrections = new_area(&process->corrections, area_bytes(4, false), 0);
+	rt.blocks_inherited = blocks;
+	rt.sites_inherited = sites;
+	rt.modules_inherited = modules;
+	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
+}
+
+uint32_t record_block_begin(uint64_t pc)
+{
+	if (rt.block_count < rt.blocks_max && rt.process->code.count + 1024 < rt.process->code.bytes)
+		return rt.block_count;
+	inexact_at("the record is full: the program ran more distinct blocks than it holds", pc);
+	return rt.block_count - 1; /* its counts mean nothing any more */
+}
+
+const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader)
+{
+	struct record_process *process = rt.process;
+	if (id != rt.block_count)
+		return NULL;
+	uint32_t at = process->code.count;
+	memcpy(rt.record_code + at, bytes, length);
+	__atomic_store_n(&process->code.count, at + length, __ATOMIC_RELEASE);
+	struct record_block *block = &rt.record_blocks[id - rt.blocks_inherited];
+	const struct region *region = memory_executable(rt.blocks[id].pc);
+	*block = (struct record_block){.address = rt.blocks[id].pc, .code = at, .length_bytes = (uint16_t)length, .insns = (uint16_t)insns,
+		.counter = id * 2, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = region ? region->module : RECORD_NONE,
+		.flags = leader ? RECORD_BLOCK_LEADER : 0};
+	rt.block_count = id + 1;
+	__atomic_store_n(&process->blocks.count, id + 1, __ATOMIC_RELEASE);
+	return rt.record_code + at;
+}
+
+void record_leader(uint32_t id)
+{
+	rt.blocks[id].flags |= BLOCK_LEADER;
+	if (id >= rt.blocks_inherited)
+		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_LEADER, __ATOMIC_RELAXED);
+}
+
+/* An inherited block's edge was settled before the fork. */
+void record_edge(uint32_t id, enum edge edge)
+{
+	rt.blocks[id].edge = (uint8_t)edge;
+	if (edge == EDGE_FALL && id >= rt.blocks_inherited)
+		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_COUNTS_FALL, __ATOMIC_RELEASE);
+}
+
+void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter)
+{
+	struct record_area *area = &rt.process->sites;
+	uint32_t own = area->count - rt.sites_inherited;
+	if ((own + 1) * sizeof(struct record_site) > area->bytes) {
+		inexact("the record is full: too many repeated string instructions");
+		return;
+	}
+	rt.record_sites[own] = (struct record_site){.block = block, .insn = (uint16_t)insn, .kind = (uint16_t)kind, .counter = counter};
+	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
+}
+
+void record_correct(const struct thread *t, uint32_t block, uint32_t done)
+{
+	struct record_area *area = &rt.process->corrections;
+	uint32_t tid = t->record->tid;
+	for (uint32_t i = 0; i < area->count; i++)
+		if (rt.record_corrections[i].block == block && rt.record_corrections[i].done == done && rt.record_corrections[i].tid == tid) {
+			rt.record_corrections[i].times++;
+			return;
+		}
+	if ((area->count + 1) * sizeof(struct record_correction) > area->bytes) {
+		inexact("the record is full: too many different blocks were left early");
+		return;
+	}
+	rt.record_corrections[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
+	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
+}
+
+uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path)
+{
+	struct record_area *area = &rt.process->modules;
+	uint32_t own = area->count - rt.modules_inherited;
+	if ((own + 1) * sizeof(struct record_module) > area->bytes)
+		return RECORD_NONE; /* the module's name is lost, no count is */
+	struct record_module *module = &rt.record_modules[own];
+	*module = (struct record_module){.address = start, .length = length, .file_offset = offset};
+	append(module->path, 0, sizeof module->path, path);
+	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
+	return area->count - 1;
+}

@@ -1,0 +1,169 @@
+/*
+ * A position in the code cache → the program's own state there, and the counts put right.
+ *
+ * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction boundary of its
+ * own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
+ */
+#include "engine/runtime/runtime.h"
+
+#define MARKS_MAX 1024u
+
+static struct mark marks[MARKS_MAX]; /* under rt.lock */
+
+static const struct span *find_span(const struct arena *a, const uint8_t *ip)
+{
+	uint32_t offset = (uint32_t)(ip - a->base);
+	if (ip < a->hot) { /* ascending: the last one at or below */
+		uint32_t low = 0, high = a->hot_count;
+		while (low < high) {
+			uint32_t middle = (low + high) / 2;
+			if (a->hot_spans[middle].offset <= offset)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low ? &a->hot_spans[low - 1] : NULL;
+	}
+	uint32_t low = 0, high = a->cold_count; /* descending: the first one at or below */
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (a->cold_spans[middle].offset > offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->cold_count ? &a->cold_spans[low] : NULL;
+}
+
+static void unspill(struct thread *t, unsigned spills, unsigned reg)
+{
+	if (spills & SPILLED_RAX)
+		t->reg[X86_RAX] = t->spill_rax;
+	if (spills & SPILLED_RCX)
+		t->reg[X86_RCX] = t->spill_rcx;
+	if (spills & SPILLED_OPERAND)
+		t->reg[reg & 15] = t->spill_operand;
+	if (spills & SPILLED_SECOND)
+		t->reg[reg >> 4] = t->spill_second;
+}
+
+static bool leave_by_target(struct thread *t, uint64_t target)
+{
+	unspill(t, SPILLED_RAX | SPILLED_RCX, 0);
+	t->target = target;
+	t->exit_id = EXIT_LOOKUP;
+	return false;
+}
+
+static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
+{
+	const struct block *b = &rt.blocks[id];
+	uint64_t next;
+	unsigned n = translate_marks(b, id, marks, MARKS_MAX, &next);
+	unsigned i = n;
+	while (i > 0 && marks[i - 1].offset > offset)
+		i--;
+	if (!i)
+		die("lost: a signal's position in a block is unknown", b->pc);
+	const struct mark *m = &marks[i - 1];
+	uint64_t *counter = counter_of(t, id * 2);
+	unsigned k = m->insn;
+
+	if (m->kind == MARK_TARGET)
+		return leave_by_target(t, t->reg[X86_RCX]);
+	if (m->kind == MARK_EXIT0 || m->kind == MARK_EXIT1) {
+		uint32_t exit = b->exit[m->kind == MARK_EXIT1];
+		if (!m->counted && k) /* a block whose counter was not reached is one without instructions */
+			die("lost: a block's end without its count", b->pc);
+		if (exit != NONE) {
+			t->exit_id = exit;
+			return false;
+		}
+		t->pc = next;
+		return true;
+	}
+	unspill(t, m->spills, m->reg);
+	if (m->kind == MARK_REP)
+		counter[1] -= t->reg[X86_RCX];
+	t->reg[X86_RSP] += (uint64_t)(int64_t)m->rsp;
+	uint64_t pc = b->pc;
+	struct x86_insn in;
+	for (unsigned j = 0, at = 0; j < k; j++) {
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			die("lost: a block's bytes", b->pc);
+		at += in.length;
+		pc = b->pc + at;
+	}
+	t->pc = pc;
+	if (m->counted || k) {
+		if (!m->counted)
+			counter[0]++;
+		if (k < b->insns)
+			record_correct(t, id, k);
+	}
+	return true;
+}
+
+static bool in_thunk(struct thread *t, uint32_t id, uint32_t offset)
+{
+	const struct exit *exit = &rt.exits[id];
+	bool spilled = exit->thunk[2] != 0x83; /* else: add qword gs:[...], 1 in 10 bytes */
+	bool counted = spilled ? offset >= 31 : offset >= 10;
+	if (spilled && offset >= 9 && offset < 40) /* mov gs:[...], reg: its REX and ModRM bytes say which */
+		unspill(t, SPILLED_OPERAND, (exit->thunk[3] >> 3 & 7u) | (exit->thunk[1] == 0x4c ? 8u : 0));
+	if (!counted) {
+		t->exit_id = id;
+		return false;
+	}
+	t->pc = exit->target;
+	return true;
+}
+
+/*
+ * Sets t->reg, t->flags and t->pc from t->raw. False: the position is that of an exit, which t->exit_id (and t->target) now name:
+ * it is to be gone through as if the code had reached it.
+ */
+bool recover(struct thread *t)
+{
+	const uint8_t *ip = (const uint8_t *)t->raw[16];
+	struct arena *a = arena_of(ip);
+	for (int i = 0; i < 16; i++)
+		t->reg[i] = t->raw[i];
+	t->flags = t->raw[17];
+	t->raw_valid = 0;
+	if (!a)
+		die("lost: a signal's position is not in the cache", (uint64_t)ip);
+	if (ip < a->base + 64) { /* the trampoline */
+		uint64_t rcx = t->reg[X86_RCX], rax = t->reg[X86_RAX], offset = (uint64_t)(ip - a->base);
+		return leave_by_target(t, offset == 0 ? rcx - rax : offset == 3 ? rcx + rax + 1 : rcx);
+	}
+	const struct span *span = find_span(a, ip);
+	if (!span)
+		die("lost: a signal's position is in no block", (uint64_t)ip);
+	uint32_t offset = (uint32_t)(ip - a->base) - span->offset, id = span->kind_id & 0x1fffffff;
+	switch (span->kind_id >> 29) {
+	case SPAN_BLOCK: return in_block(t, id, offset);
+	case SPAN_THUNK: return in_thunk(t, id, offset);
+	case SPAN_INDIRECT: {
+		uint64_t pc = rt.blocks[id].pc, rcx = t->reg[X86_RCX];
+		return leave_by_target(t, offset <= 10 ? rcx : offset <= 16 ? rcx + pc : pc);
+	}
+	default: /* a stub: nothing of it has taken effect */
+		t->exit_id = id;
+		return false;
+	}
+}
+
+/* For a thread that was sent to runtime_recovered: itself, or whoever waits for it to be out of the cache. */
+void recover_thread(struct thread *t)
+{
+	if (recover(t)) {
+		t->recovered = 1;
+		return;
+	}
+	t->recovered = 2;
+	t->left_id = t->exit_id;
+	t->left_generation = rt.generation;
+	if (t->left_id != EXIT_LOOKUP)
+		t->left_by = rt.exits[t->left_id];
+}

@@ -1,0 +1,345 @@
+/*
+ * The runtime's own state, and what its files ask of each other.
+ *
+ *     start.c      the host's hand-over, first thread          thread.c    clone, fork, exit, stopping the others
+ *     dispatch.c   from an exit of the cache to the next code  syscall.c   system calls that need more than to be passed on
+ *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
+ *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
+ *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
+ *
+ * What always holds:
+ *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
+ *     emitted sequence borrows is in a spill slot, and recover.c knows which at each byte.
+ *  2. rt.lock is held by who writes struct runtime or the cache. A signal's arrival (runtime_signal) takes no lock: it
+ *     notes the signal and lets the thread go on to runtime_again, where locks may be taken.
+ *  3. While a signal is noted and not delivered, the kernel blocks every other for that thread.
+ *  4. Nothing is written below the program's stack pointer but a signal's frame, where the kernel would have.
+ */
+#ifndef TARE_ENGINE_RUNTIME_H
+#define TARE_ENGINE_RUNTIME_H
+
+#include "engine/runtime/sys.h"
+#include "engine/wire/record.h"
+#include "engine/wire/start.h"
+#include "engine/x86/decode.h"
+
+#define THREAD_BYTES 8192u /* struct thread, in front of its counters */
+#define STACK_BYTES 65536u
+#define SIGNAL_STACK_BYTES 65536u
+#define TABLE_SLOTS 65536u
+#define NONE 0xffffffffu
+#define SIGNALS 65
+#define ABORTED (-100000L) /* a system call that a signal prevented */
+#define SYNCHRONOUS_MASK ((1ull << 3) | (1ull << 4) | (1ull << 6) | (1ull << 7) | (1ull << 10)) /* ILL TRAP BUS FPE SEGV: never blocked in the kernel */
+
+enum { ATTENTION_SIGNAL = 1, ATTENTION_STOP = 2 };
+enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target */
+
+struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
+
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR };
+
+struct exit {
+	uint64_t target;
+	uint8_t *patch;       /* the 4-byte displacement that leads to the stub or, linked, to the code; NULL: not linkable */
+	uint8_t *stub, *thunk;
+	uint32_t block, next; /* next: in the target's incoming list */
+	uint32_t linked;      /* block, or NONE */
+	uint8_t kind, pad[3];
+};
+
+struct thread { /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
+	struct thread *self;           /* 0x00 */
+	uint64_t spill_rax, spill_rcx; /* 0x08 0x10 */
+	uint64_t spill_rdx;            /* 0x18 */
+	uint64_t spill_operand;        /* 0x20 */
+	uint64_t spill_second;         /* 0x28 */
+	uint64_t target;               /* 0x30 */
+	uint32_t exit_id, misses_left; /* 0x38 0x3c */
+	uint64_t runtime_rsp;          /* 0x40 */
+	uint64_t exit_entry;           /* 0x48 */
+	uint64_t miss_entry;           /* 0x50 */
+	uint64_t reg[16];              /* 0x58 .. 0xd7 */
+	uint64_t flags;                /* 0xd8 */
+	uint64_t resume;               /* 0xe0: in the cache */
+	uint32_t attention, where;     /* 0xe8 0xec: where is 1 in the cache */
+	uint64_t app_gs;               /* 0xf0 */
+	uint64_t second_table;         /* 0xf8: SECOND_SLOTS of struct second */
+	/* from here on C's alone */
+	uint64_t pc;                   /* where the program goes on when resume is not known yet */
+	struct record_process *process;
+	struct record_thread *record;
+	uint64_t *counters;
+	uint32_t tid, slot;
+	uint64_t mask;                 /* the program's signal mask */
+	uint64_t temporary_mask;       /* of sigsuspend and its kin, while has_temporary */
+	uint32_t has_temporary, syscall_retired;
+	uint64_t altstack_sp, altstack_size;
+	uint32_t altstack_flags;
+	uint32_t pending_count;        /* 0 or 1 at rest; a second one may be a synchronous fault */
+	struct siginfo pending[2];
+	uint64_t pending_trapno[2], pending_error[2], pending_cr2[2];
+	uint64_t held;                 /* synchronous signals sent by kill() while the program blocks them */
+	struct siginfo held_info[32];
+	uint64_t rseq;                 /* the program's area, 0 without */
+	uint64_t fault_from, fault_to; /* a fault in the runtime between these continues at fault_landing */
+	uint64_t fault_landing;
+	uint64_t clear_tid, code_fault; /* a write to a page that code was translated from */
+	uint64_t raw[18];              /* registers at a signal's arrival in the cache, rip last but one, flags last */
+	uint32_t raw_valid, step_once;
+	uint32_t trace_skip, forked;
+	uint32_t recovered; /* by recover_thread: 1 at t->pc, 2 at left_by */
+	uint32_t left_id, left_generation;
+	struct exit left_by;
+	uint64_t retried;
+	uint32_t leader, pad1; /* t->pc begins a basic block: the program's first, a handler's */
+};
+
+enum block_flag {
+	BLOCK_LIVE = 1,       /* translated, in the map */
+	BLOCK_CHECKED = 2,    /* its bytes are compared before each execution, and it is never linked to */
+	BLOCK_LEADER = 4,
+	BLOCK_TAIL = 8,       /* its last jump was replaced by what follows it */
+	BLOCK_ENTRY_IN_FRONT = 16, /* the entry for indirect branches lies in front of the code */
+	BLOCK_STALE = 32,     /* dropped, and a thread may still run its code: the number is not used again before a flush */
+};
+
+enum edge { EDGE_OPEN, EDGE_TAKEN, EDGE_FALL }; /* the way that is left by first is thought the hot one, and the other is counted */
+
+struct block { /* by number, as in the record */
+	uint64_t pc;
+	uint8_t *code;        /* main entry; NULL: not translated */
+	uint8_t *indirect;    /* entry for indirect branches, or NULL */
+	const uint8_t *bytes; /* the instructions it was translated from */
+	uint32_t code_bytes;
+	uint32_t incoming;    /* first exit that is linked to it */
+	uint32_t exit[2];
+	uint32_t page_next;
+	uint16_t length, insns;
+	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer */
+	uint8_t misses, copy; /* copy: of a loop's block, 0 the first */
+	uint8_t edge;         /* enum edge: which way out of a conditional branch is counted */
+	uint8_t scratch;      /* a register whose reload the block does not wait for */
+	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
+};
+
+enum span_kind { SPAN_BLOCK, SPAN_THUNK, SPAN_INDIRECT, SPAN_STUB };
+struct span { uint32_t offset, kind_id; }; /* kind in the top 3 bits */
+
+struct arena {
+	uint8_t *base, *end;
+	uint8_t *hot, *cold;  /* hot grows up, cold down */
+	uint8_t *miss_check;  /* a trampoline */
+	struct span *hot_spans, *cold_spans;
+	uint32_t hot_count, cold_count, spans_max;
+	uint32_t hot_reserved;
+};
+
+#define ARENAS 2
+#define SECOND_SLOTS (1u << 18)
+struct second { uint64_t pc, entry; }; /* indirect branches, by the whole address; see runtime_miss */
+
+struct action { uint64_t handler, flags, restorer, mask; };
+
+struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t pad; };
+enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
+
+struct region { uint64_t start, end; uint32_t protection, shared, module, pad; };
+#define REGIONS_MAX 16384u
+
+struct runtime {
+	struct record_session *session;
+	struct record_process *process; /* of the process; a vfork child's is in its thread */
+	struct block *blocks;
+	uint32_t block_count, blocks_max;
+	uint32_t *map, map_mask;
+	struct exit *exits;
+	uint32_t exit_count, exits_max;
+	struct page *pages;
+	uint32_t page_mask, page_count;
+	struct second *second;
+	uint32_t second_used, unused2;
+	uint64_t *tables; /* three of TABLE_SLOTS, below 2 GB: returns, jumps, calls */
+	struct arena arena[ARENAS];
+	uint32_t arena_count;
+	uint64_t arena_bytes;
+	uint32_t lock, stopping;
+	uint32_t generation, unused; /* of the cache: a flush ends one */
+	uint32_t has_bmi2, thread_total;
+	uint64_t xfeatures;
+	uint32_t xsave_bytes, limited;
+	struct action action[SIGNALS];
+	uint32_t action_lock, live_threads;
+	struct thread **threads;  /* by slot */
+	uint32_t *slot_state;
+	uint32_t slots_max;
+	/* record */
+	struct record_block *record_blocks;
+	uint8_t *record_code;
+	struct record_module *record_modules;
+	struct record_site *record_sites;
+	struct record_correction *record_corrections;
+	uint32_t blocks_inherited, sites_inherited, modules_inherited, corrections_lock;
+	/* memory */
+	struct region *regions;
+	uint32_t region_count;
+	uint64_t image, image_bytes;
+	uint32_t counters_most, protected_pages;
+	uint32_t fp_sw_known, started;
+	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
+	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	int32_t copy_fault; /* the last signal that a safe_copy met */
+	uint8_t fp_sw[48];
+};
+
+/* else the addresses of entry.S's labels would go through a table that nobody relocates */
+#pragma GCC visibility push(hidden)
+extern struct runtime rt;
+
+/* entry.S */
+void runtime_exit(void);
+void runtime_miss(void);
+void runtime_exit_saved(void);
+void runtime_miss_check(void);
+void runtime_miss_found(void);
+void runtime_miss_jump(void);
+void runtime_miss_slow(void);
+void runtime_resume_checked(void);
+void runtime_resume_end(void);
+void runtime_recovered(void);
+void runtime_signal_entry(void);
+void runtime_restorer(void);
+void runtime_clone_child(void);
+void runtime_syscall_begin(void);
+void runtime_syscall_insn(void);
+void runtime_syscall_end(void);
+void runtime_syscall_abort(void);
+long runtime_app_syscall(long nr, const uint64_t args[6]);
+long runtime_app_int80(const uint64_t reg[16]);
+long runtime_clone(long nr, const uint64_t args[6], struct thread *child);
+void runtime_final_exit(uint32_t *slot_state, long status);
+/* Copies; false if memory faulted. Any of the two may be the program's. */
+bool safe_copy(void *to, const void *from, size_t n);
+void safe_copy_fault(void);
+void safe_copy_end(void);
+bool fp_save(void *area, uint64_t features);
+void fp_save_end(void);
+bool fp_restore(const void *area, uint64_t features);
+void fp_restore_end(void);
+void fp_restore_fault(void);
+
+/* dispatch.c */
+void runtime_dispatch(struct thread *t);
+void runtime_again(struct thread *t);
+
+/* translate.c: under rt.lock */
+/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it replaces, or NONE */
+enum translate_mode {
+	TRANSLATE_BLOCK,
+	TRANSLATE_SINGLE, /* one instruction, not to be found again */
+	TRANSLATE_COPY,   /* of a loop's block, with counters of its own: the same counter in every turn would be a chain of stores and loads */
+};
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before);
+struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
+enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
+/* spills: which registers are in which slot */
+enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
+/* *next: where the block goes on if it has no branch */
+unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next);
+bool target_table(const struct block *block, uint64_t *slot[3]);
+uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
+uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
+
+/* cache.c: under rt.lock */
+bool cache_init(void);
+uint32_t cache_find(uint64_t pc); /* NONE, or a translated block */
+uint32_t cache_known(uint64_t pc); /* a block of this address, translated or not */
+void cache_enter(uint32_t id, bool in_map);
+struct arena *cache_arena(uint64_t pc);
+struct arena *arena_of(const uint8_t *code);
+void cache_span(struct arena *arena, uint8_t *at, bool cold, enum span_kind kind, uint32_t id);
+uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct arena *arena);
+void cache_link(uint32_t exit, uint32_t block, const uint8_t *to);
+void cache_table(uint32_t id, unsigned which);
+void cache_drop(uint32_t id);
+void cache_drop_range(uint64_t from, uint64_t to);
+void cache_flush(struct thread *t);
+void cache_unlink_all(void);
+bool cache_room(const struct arena *arena);
+struct page *cache_page(uint64_t number, bool make);
+enum { TABLE_RETURN, TABLE_JUMP, TABLE_CALL };
+static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0xffff; }
+
+/* recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is the exit t->exit_id */
+bool recover(struct thread *t);
+void recover_thread(struct thread *t);
+
+/* signal.c */
+void runtime_signal(int signo, struct siginfo *info, void *context);
+void signals_start(void);
+void signals_thread(struct thread *t);
+void signal_ignore_in_kernel(int signo);
+void signal_deliver(struct thread *t);
+void signal_force(struct thread *t, int signo, int code, uint64_t address);
+void signal_release_held(struct thread *t);
+long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old, uint64_t size);
+long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uint64_t size);
+long signal_altstack(struct thread *t, uint64_t new, uint64_t old);
+void signal_return(struct thread *t);
+void signal_set_mask(struct thread *t, uint64_t mask);
+
+/* syscall.c */
+void system_call(struct thread *t, uint32_t block, uint64_t next);
+void system_call_32(struct thread *t, uint32_t block, uint64_t next);
+
+/* thread.c */
+struct thread *thread_new(struct record_process *process);
+long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
+long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
+void thread_exit(struct thread *t, uint64_t status);
+void process_exit(struct thread *t, uint64_t status);
+/* Every other thread is out of the cache, and waits before it enters it again; rt.lock is held. False: not within the time. */
+bool world_stop(struct thread *t, bool forever);
+void lock(void);
+void unlock(void);
+static inline struct thread *current(void)
+{
+	struct thread *t;
+	__asm__("mov %%gs:0, %0" : "=r"(t));
+	return t;
+}
+
+/* memory.c: under rt.lock */
+void memory_start(void);
+void memory_rescan(void);
+const struct region *memory_executable(uint64_t pc);
+void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset);
+void memory_forgotten(uint64_t start, uint64_t length);
+void memory_unmapped(uint64_t start, uint64_t length);
+void memory_protected(uint64_t start, uint64_t length, uint32_t protection);
+bool memory_watch(uint64_t pc, uint64_t length, const struct region *region); /* before its bytes are read. True: to be checked instead */
+bool memory_write_fault(struct thread *t, uint64_t address);
+void memory_foreign(void); /* from now on writable code is always compared */
+bool memory_release(uint64_t start, uint64_t length); /* before the kernel writes there. True: something was protected */
+
+/* record.c */
+void inexact(const char *why);
+void inexact_at(const char *why, uint64_t pc);
+void die(const char *why, uint64_t pc) __attribute__((noreturn));
+void *memory_private(uint64_t bytes);
+void *record_map(uint64_t offset, uint64_t bytes, void *at);
+uint64_t record_reserve(uint64_t bytes);
+bool record_open(struct record_process *process);
+bool record_reopen(struct record_process *process);
+uint32_t record_block_begin(uint64_t pc);
+const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader);
+void record_leader(uint32_t id);
+void record_edge(uint32_t id, enum edge edge);
+void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
+void record_correct(const struct thread *t, uint32_t block, uint32_t done);
+uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);
+
+static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,541 @@
+/*
+ * Signals: the kernel knows one handler, the engine's; the program's are entered by building the frame that the kernel would.
+ *
+ *     kernel ──► runtime_signal: note it, block the others ──► (cache: recover; runtime: at its end) ──► signal_deliver
+ *        └ frame on the program's stack, handler runs translated ──► rt_sigreturn ──► signal_return
+ *
+ * What always holds:
+ *  1. Every signal that would end the process by default is caught, so that the block it interrupts is counted right before
+ *     the process ends by that very signal.
+ *  2. The kernel's mask is the program's without the synchronous signals (the engine's own faults must arrive), or, while a
+ *     signal is noted, everything. thread.mask is the program's.
+ *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area.
+ */
+#include "engine/runtime/runtime.h"
+
+enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000, SA_RESTART = 0x10000000, SA_NODEFER = 0x40000000, SA_RESTORER = 0x04000000 };
+#define SA_RESETHAND 0x80000000u
+#define SS_ONSTACK 1u
+#define SS_DISABLE 2u
+#define SS_AUTODISARM 0x80000000u
+#define SIG_DFL_ 0u
+#define SIG_IGN_ 1u
+#define UNBLOCKABLE ((1ull << 8) | (1ull << 18)) /* KILL STOP */
+#define FP_MAGIC1 0x46505853u
+#define FP_MAGIC2 0x46505845u
+#define FP_AREA_MOST 16384u
+
+enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11, SIGSYS = 31 };
+
+struct context { /* struct ucontext, the kernel's */
+	uint64_t flags, link;
+	uint64_t stack_sp;
+	uint32_t stack_flags, pad;
+	uint64_t stack_size;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+	uint16_t cs, gs, fs, ss;
+	uint64_t error, trapno, oldmask, cr2, fpstate, reserved[8];
+	uint64_t mask;
+};
+struct frame { uint64_t restorer; struct context context; struct siginfo info; };
+_Static_assert(sizeof(struct context) == 304 && sizeof(struct frame) == 440, "the kernel's layout");
+
+static uint64_t bit(int signo) { return 1ull << (signo - 1); }
+static bool synchronous(int signo) { return signo < 32 && (SYNCHRONOUS_MASK & bit(signo)); }
+
+static bool fatal_by_default(int signo)
+{
+	switch (signo) {
+	case 9: case 17: case 18: case 19: case 20: case 21: case 22: case 23: case 28: return false;
+	default: return true;
+	}
+}
+
+static void set_kernel_mask(uint64_t mask)
+{
+	sys4(SYS_rt_sigprocmask, 2, &mask, 0, 8);
+}
+
+void signal_set_mask(struct thread *t, uint64_t mask)
+{
+	t->mask = mask & ~UNBLOCKABLE;
+	set_kernel_mask(t->mask & ~SYNCHRONOUS_MASK);
+}
+
+/* What the kernel is told, for what the program wants. */
+static long tell_kernel(int signo, const struct action *action, struct action *old)
+{
+	struct action kernel = {.handler = (uint64_t)&runtime_signal_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
+		.restorer = (uint64_t)&runtime_restorer, .mask = ~SYNCHRONOUS_MASK};
+	if (action->handler == SIG_IGN_ && !synchronous(signo))
+		kernel.handler = SIG_IGN_;
+	else if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
+		kernel.handler = SIG_DFL_;
+	kernel.flags |= action->flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT);
+	return sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
+}
+
+void signals_start(void)
+{
+	for (int signo = 1; signo < SIGNALS; signo++) {
+		struct action *action = &rt.action[signo];
+		struct action old;
+		if (signo == 9 || signo == 19)
+			continue;
+		if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
+			continue;
+		if (!tell_kernel(signo, action, &old) && old.handler == SIG_IGN_ && action->handler == SIG_DFL_) {
+			action->handler = SIG_IGN_;
+			tell_kernel(signo, action, NULL);
+		}
+	}
+}
+
+void signal_ignore_in_kernel(int signo)
+{
+	struct action ignore = {.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
+	sys4(SYS_rt_sigaction, signo, &ignore, 0, 8);
+}
+
+void signals_thread(struct thread *t)
+{
+	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } stack = {(uint64_t)t - STACK_BYTES - SIGNAL_STACK_BYTES, 0, 0, SIGNAL_STACK_BYTES};
+	sys2(SYS_sigaltstack, &stack, 0);
+}
+
+/* ---- arrival ---------------------------------------------------------------------------------- */
+
+static void save_raw(struct thread *t, const struct context *c)
+{
+	uint64_t *r = t->raw;
+	r[0] = c->rax, r[1] = c->rcx, r[2] = c->rdx, r[3] = c->rbx, r[4] = c->rsp, r[5] = c->rbp, r[6] = c->rsi, r[7] = c->rdi;
+	r[8] = c->r8, r[9] = c->r9, r[10] = c->r10, r[11] = c->r11, r[12] = c->r12, r[13] = c->r13, r[14] = c->r14, r[15] = c->r15;
+	r[16] = c->rip, r[17] = c->eflags;
+}
+
+static void note(struct thread *t, int signo, const struct siginfo *info, const struct context *c)
+{
+	uint32_t n = t->pending_count;
+	if (n == 2)
+		return;
+	t->pending[n] = *info;
+	t->pending[n].signo = signo;
+	t->pending_trapno[n] = c->trapno;
+	t->pending_error[n] = c->error;
+	t->pending_cr2[n] = c->cr2;
+	t->pending_count = n + 1;
+	__atomic_or_fetch(&t->attention, ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
+}
+
+void runtime_signal(int signo, struct siginfo *info, void *context)
+{
+	struct thread *t = current();
+	struct context *c = context;
+	uint64_t ip = c->rip;
+	bool in_cache = arena_of((const uint8_t *)ip) != NULL, sync = synchronous(signo) && info->code > 0;
+
+	if (!rt.fp_sw_known && c->fpstate) {
+		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
+		rt.fp_sw_known = 1;
+	}
+	if (sync && !in_cache) {
+		if (ip >= (uint64_t)&safe_copy && ip < (uint64_t)&safe_copy_end) {
+			rt.copy_fault = signo;
+			c->rip = (uint64_t)&safe_copy_fault;
+			return;
+		}
+		if (ip >= (uint64_t)&fp_save && ip < (uint64_t)&fp_restore_end) {
+			c->rip = (uint64_t)&fp_restore_fault;
+			return;
+		}
+		if (signo == SIGTRAP && info->code == 2) /* the program's trap flag: steps inside the engine are not its own */
+			return;
+		die(signo == SIGBUS ? "a bus error in the engine (memory for the record exhausted?)" : "a fault in the engine", ip);
+	}
+	if (synchronous(signo) && !sync && (t->pending_count || (t->mask & bit(signo)))) {
+		t->held |= bit(signo);
+		t->held_info[signo] = *info;
+		if (!(t->mask & bit(signo)))
+			__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
+		return;
+	}
+	note(t, signo, info, c);
+	c->mask = ~SYNCHRONOUS_MASK;
+	if (sync && signo == SIGSEGV && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
+		t->code_fault = c->cr2;
+	if (in_cache) {
+		save_raw(t, c);
+		t->raw_valid = 1;
+	} else if (ip >= (uint64_t)&runtime_resume_checked && ip < (uint64_t)&runtime_resume_end) {
+		/* all is still in t->reg, and t->pc */
+	} else {
+		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {
+			/* rewound by the kernel, to be restarted, if the processor has been behind it */
+			t->syscall_retired = ip == (uint64_t)&runtime_syscall_insn && c->rcx == (uint64_t)&runtime_syscall_end;
+			c->rip = (uint64_t)&runtime_syscall_abort;
+		}
+		if (ip >= (uint64_t)&runtime_miss_found && ip <= (uint64_t)&runtime_miss_jump) /* on its way into the cache */
+			c->rip += (uint64_t)&runtime_miss_slow - (uint64_t)&runtime_miss_found;
+		return; /* the runtime looks at t->attention before it enters the cache again */
+	}
+	c->rip = (uint64_t)&runtime_recovered;
+	c->rsp = t->runtime_rsp;
+	c->eflags &= ~0x54500ull; /* TF DF NT RF AC */
+}
+
+/* ---- delivery --------------------------------------------------------------------------------- */
+
+static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
+{
+	struct action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
+	if (t->process == rt.process) {
+		lock();
+		if (rt.live_threads > 1) {
+			cache_unlink_all();
+			if (!world_stop(t, false))
+				inexact("a thread could not be stopped at the end");
+		}
+	}
+	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
+	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
+	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);
+	info->signo = signo;
+	if (failed(sys4(SYS_rt_tgsigqueueinfo, pid, tid, signo, info)))
+		sys3(SYS_tgkill, pid, tid, signo);
+	set_kernel_mask(~bit(signo));
+	for (;;)
+		sys1(SYS_exit_group, 128 + signo);
+}
+
+static bool on_altstack(const struct thread *t, uint64_t sp)
+{
+	if (t->altstack_flags & SS_AUTODISARM)
+		return false;
+	return t->altstack_size && sp > t->altstack_sp && sp - t->altstack_sp <= t->altstack_size;
+}
+
+static uint32_t altstack_state(const struct thread *t, uint64_t sp)
+{
+	if (!t->altstack_size)
+		return SS_DISABLE;
+	return on_altstack(t, sp) ? SS_ONSTACK : 0;
+}
+
+static uint32_t fp_bytes(void) /* of the xsave area, without the magic behind */
+{
+	uint32_t bytes = 0;
+	if (rt.fp_sw_known)
+		memcpy(&bytes, rt.fp_sw + 16, 4);
+	return bytes ? bytes : rt.xsave_bytes;
+}
+
+static uint64_t fp_features(void)
+{
+	uint64_t features = 0;
+	if (rt.fp_sw_known)
+		memcpy(&features, rt.fp_sw + 8, 8);
+	return features ? features : rt.xfeatures;
+}
+
+static bool write_fp(uint64_t at)
+{
+	static const uint8_t zeros[64];
+	uint32_t bytes = fp_bytes(), magic2 = FP_MAGIC2;
+	uint8_t sw[48] = {0};
+	uint32_t magic1 = FP_MAGIC1, extended = bytes + 4;
+	uint64_t features = fp_features();
+	memcpy(sw, &magic1, 4);
+	memcpy(sw + 4, &extended, 4);
+	memcpy(sw + 8, &features, 8);
+	memcpy(sw + 16, &bytes, 4);
+	if (!safe_copy((void *)(at + 512), zeros, 64) || !safe_copy((void *)at, zeros, 64))
+		return false;
+	if (!fp_save((void *)at, features))
+		return false;
+	return safe_copy((void *)(at + 464), sw, 48) && safe_copy((void *)(at + bytes), &magic2, 4);
+}
+
+/* Enters the handler. False: its stack cannot be written. */
+static bool enter_handler(struct thread *t, int signo, const struct action *action, unsigned which)
+{
+	uint64_t *r = t->reg, sp = r[X86_RSP] - 128;
+	struct frame f = {.restorer = action->restorer};
+	struct context *c = &f.context;
+	bool entering = (action->flags & SA_ONSTACK) && t->altstack_size && !on_altstack(t, r[X86_RSP]);
+	bool nested_on_it = on_altstack(t, r[X86_RSP]);
+	if (entering)
+		sp = t->altstack_sp + t->altstack_size;
+	uint64_t fp = (sp - fp_bytes() - 4) & ~63ull, at = ((fp - sizeof f) & ~15ull) - 8;
+	if (nested_on_it && !on_altstack(t, at)) /* the kernel ends it by SIGSEGV rather than run off the stack */
+		return false;
+	if (entering && at < t->altstack_sp)
+		return false;
+	c->flags = 7; /* UC_FP_XSTATE UC_SIGCONTEXT_SS UC_STRICT_RESTORE_SS */
+	c->stack_sp = t->altstack_sp;
+	c->stack_flags = t->altstack_size ? t->altstack_flags | (on_altstack(t, r[X86_RSP]) ? SS_ONSTACK : 0) : SS_DISABLE;
+	c->stack_size = t->altstack_size;
+	c->rax = r[0], c->rcx = r[1], c->rdx = r[2], c->rbx = r[3], c->rsp = r[4], c->rbp = r[5], c->rsi = r[6], c->rdi = r[7];
+	c->r8 = r[8], c->r9 = r[9], c->r10 = r[10], c->r11 = r[11], c->r12 = r[12], c->r13 = r[13], c->r14 = r[14], c->r15 = r[15];
+	c->rip = t->pc;
+	c->eflags = t->flags;
+	c->cs = 0x33;
+	c->ss = 0x2b;
+	c->error = t->pending_error[which];
+	c->trapno = t->pending_trapno[which];
+	c->cr2 = t->pending_cr2[which];
+	c->fpstate = fp;
+	c->mask = t->mask;
+	c->oldmask = t->mask;
+	f.info = t->pending[which];
+	if (!write_fp(fp) || !safe_copy((void *)at, &f, sizeof f))
+		return false;
+	if (t->altstack_flags & SS_AUTODISARM) {
+		t->altstack_sp = t->altstack_size = 0;
+		t->altstack_flags = SS_DISABLE;
+	}
+	r[X86_RDI] = (uint64_t)signo;
+	r[X86_RSI] = at + __builtin_offsetof(struct frame, info);
+	r[X86_RDX] = at + __builtin_offsetof(struct frame, context);
+	r[X86_RAX] = 0;
+	r[X86_RSP] = at;
+	t->flags &= ~0x10500ull; /* DF TF RF */
+	t->pc = action->handler;
+	t->leader = 1;
+	uint64_t base = t->has_temporary ? t->temporary_mask : t->mask;
+	t->mask = (base | action->mask | (action->flags & SA_NODEFER ? 0 : bit(signo))) & ~UNBLOCKABLE;
+	t->has_temporary = 0;
+	return true;
+}
+
+static void deliver(struct thread *t, unsigned which)
+{
+	struct siginfo *info = &t->pending[which];
+	int signo = info->signo;
+	struct action *place = &rt.action[signo], action;
+	bool sync = synchronous(signo) && info->code > 0;
+	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
+		__asm__ volatile("pause");
+	action = *place;
+	if (action.handler > SIG_IGN_ && (action.flags & SA_RESETHAND)) {
+		place->handler = SIG_DFL_;
+		tell_kernel(signo, place, NULL);
+	}
+	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE);
+	if (sync && ((t->mask & bit(signo)) || action.handler == SIG_IGN_))
+		action.handler = SIG_DFL_;
+	if (sync && (signo == SIGILL || signo == SIGFPE || (signo == SIGTRAP && info->code != 0x80)))
+		info->field[0] = t->pc;
+	if (signo == SIGSYS && info->code == 1) /* a seccomp filter's: the call's address is the program's */
+		info->field[0] = t->pc;
+	if (action.handler == SIG_IGN_ || (action.handler == SIG_DFL_ && !fatal_by_default(signo)))
+		return;
+	if (action.handler == SIG_DFL_)
+		end_by_signal(t, signo, info);
+	if (enter_handler(t, signo, &action, which))
+		return;
+	lock();
+	bool released = memory_release(t->reg[X86_RSP] - 65536, 65536);
+	unlock();
+	if (released && enter_handler(t, signo, &action, which))
+		return;
+	/* no room for the frame: SIGSEGV, which ends the process if that is what was being delivered */
+	if (signo == SIGSEGV)
+		place->handler = SIG_DFL_;
+	t->pending[which] = (struct siginfo){.signo = SIGSEGV, .code = 0x80};
+	t->pending_trapno[which] = t->pending_error[which] = 0;
+	if (rt.action[SIGSEGV].handler <= SIG_IGN_ || (t->mask & bit(SIGSEGV)))
+		end_by_signal(t, SIGSEGV, &t->pending[which]);
+	deliver(t, which);
+}
+
+void signal_deliver(struct thread *t)
+{
+	/* a fault first, then what came from elsewhere on top of it */
+	unsigned n = t->pending_count, first = n == 2 && synchronous(t->pending[1].signo) && t->pending[1].code > 0;
+	if (n)
+		deliver(t, first);
+	if (n == 2) {
+		unsigned second = !first;
+		if (t->mask & bit(t->pending[second].signo))
+			sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), t->pending[second].signo, &t->pending[second]);
+		else
+			deliver(t, second);
+	}
+	t->pending_count = 0;
+	__atomic_and_fetch(&t->attention, ~(uint32_t)ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
+	signal_set_mask(t, t->mask);
+}
+
+/* A fault that the kernel does not see, because the program's instruction is not what runs. */
+void signal_force(struct thread *t, int signo, int code, uint64_t address)
+{
+	uint64_t mask = ~SYNCHRONOUS_MASK;
+	set_kernel_mask(mask);
+	unsigned n = t->pending_count;
+	if (n == 2)
+		n = 1;
+	t->pending[n] = (struct siginfo){.signo = signo, .code = code};
+	t->pending[n].field[0] = address;
+	t->pending_trapno[n] = 14;
+	t->pending_error[n] = 0;
+	t->pending_cr2[n] = address;
+	t->pending_count = n + 1;
+	__atomic_or_fetch(&t->attention, ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
+}
+
+void signal_release_held(struct thread *t)
+{
+	for (int signo = 1; signo < 32; signo++)
+		if ((t->held & ~t->mask) & bit(signo)) {
+			t->held &= ~bit(signo);
+			sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), signo, &t->held_info[signo]);
+		}
+}
+
+/* ---- system calls ----------------------------------------------------------------------------- */
+
+long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old, uint64_t size)
+{
+	struct action action, before;
+	long result = 0;
+	(void)t;
+	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == 9 || signo == 19)))
+		return -EINVAL_;
+	if (new && !safe_copy(&action, (const void *)new, sizeof action))
+		return -EFAULT_;
+	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
+		__asm__ volatile("pause");
+	before = rt.action[signo];
+	if (new) {
+		action.mask &= ~UNBLOCKABLE;
+		rt.action[signo] = action;
+		result = tell_kernel((int)signo, &action, NULL);
+		if (failed(result))
+			rt.action[signo] = before;
+	}
+	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE);
+	if (old && !failed(result) && !safe_copy((void *)old, &before, sizeof before))
+		return -EFAULT_;
+	return result;
+}
+
+long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uint64_t size)
+{
+	uint64_t mask = 0, before = t->mask;
+	if (size != 8)
+		return -EINVAL_;
+	if (set) {
+		if (!safe_copy(&mask, (const void *)set, 8))
+			return -EFAULT_;
+		if (how > 2)
+			return -EINVAL_;
+		mask = (how == 0 ? before | mask : how == 1 ? before & ~mask : mask) & ~UNBLOCKABLE;
+		uint64_t kernel = mask & ~SYNCHRONOUS_MASK, args[6] = {2, (uint64_t)&kernel, 0, 8};
+		if (runtime_app_syscall(SYS_rt_sigprocmask, args) == ABORTED)
+			return ABORTED;
+		t->mask = mask;
+		if (t->held & ~mask)
+			__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
+	}
+	if (old && !safe_copy((void *)old, &before, 8))
+		return -EFAULT_;
+	return 0;
+}
+
+long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
+{
+	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } stack, before = {t->altstack_sp, 0, 0, t->altstack_size};
+	uint64_t sp = t->reg[X86_RSP];
+	if (new && !safe_copy(&stack, (const void *)new, sizeof stack))
+		return -EFAULT_;
+	before.flags = altstack_state(t, sp) | (t->altstack_flags & SS_AUTODISARM);
+	if (new) {
+		uint32_t mode = stack.flags & ~SS_AUTODISARM;
+		if (on_altstack(t, sp))
+			return -1; /* EPERM */
+		if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
+			return -EINVAL_;
+		if (mode == SS_DISABLE) {
+			t->altstack_sp = t->altstack_size = 0;
+			t->altstack_flags = stack.flags;
+		} else {
+			if (stack.size < 2048)
+				return -12;
+			t->altstack_sp = stack.sp;
+			t->altstack_size = stack.size;
+			t->altstack_flags = stack.flags & SS_AUTODISARM;
+		}
+	}
+	if (old && !safe_copy((void *)old, &before, sizeof before))
+		return -EFAULT_;
+	return 0;
+}
+
+static bool read_fp(uint64_t at)
+{
+	uint8_t area[FP_AREA_MOST] __attribute__((aligned(64)));
+	uint32_t bytes = 512, sw[5];
+	uint64_t features = 3;
+	if (!at) {
+		uint32_t mxcsr = 0x1f80;
+		memset(area, 0, 576);
+		memcpy(area + 24, &mxcsr, 4);
+		area[0] = 0x7f, area[1] = 3;
+		return fp_restore(area, fp_features());
+	}
+	if (!safe_copy(area, (const void *)at, 576))
+		return false;
+	memcpy(sw, area + 464, sizeof sw);
+	if (sw[0] == FP_MAGIC1 && sw[4] >= 576 && sw[4] <= fp_bytes() && sw[4] <= FP_AREA_MOST) {
+		bytes = sw[4];
+		memcpy(&features, area + 472, 8);
+		features &= fp_features();
+		if (!safe_copy(area + 576, (const void *)(at + 576), bytes - 576))
+			return false;
+	} else { /* the legacy area alone */
+		uint64_t header[8] = {3};
+		memcpy(area + 512, header, sizeof header);
+	}
+	uint32_t mask = 0xffff;
+	uint32_t mxcsr;
+	memcpy(&mxcsr, area + 24, 4);
+	mxcsr &= mask;
+	memcpy(area + 24, &mxcsr, 4);
+	/* what the frame does not hold goes to its initial state, as the kernel has it */
+	uint64_t present;
+	memcpy(&present, area + 512, 8);
+	present &= features;
+	memcpy(area + 512, &present, 8);
+	return fp_restore(area, fp_features());
+}
+
+void signal_return(struct thread *t)
+{
+	struct context c;
+	uint64_t *r = t->reg;
+	if (!safe_copy(&c, (const void *)r[X86_RSP], sizeof c) || !read_fp(c.fpstate)) {
+		signal_force(t, SIGSEGV, 0x80, 0);
+		return;
+	}
+	r[0] = c.rax, r[1] = c.rcx, r[2] = c.rdx, r[3] = c.rbx, r[4] = c.rsp, r[5] = c.rbp, r[6] = c.rsi, r[7] = c.rdi;
+	r[8] = c.r8, r[9] = c.r9, r[10] = c.r10, r[11] = c.r11, r[12] = c.r12, r[13] = c.r13, r[14] = c.r14, r[15] = c.r15;
+	t->pc = c.rip;
+	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
+	if (!on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {
+		uint32_t mode = c.stack_flags & ~SS_AUTODISARM;
+		if (mode == SS_DISABLE) {
+			t->altstack_sp = t->altstack_size = 0;
+			t->altstack_flags = SS_DISABLE;
+		} else if (c.stack_size >= 2048) {
+			t->altstack_sp = c.stack_sp;
+			t->altstack_size = c.stack_size;
+			t->altstack_flags = c.stack_flags & SS_AUTODISARM;
+		}
+	}
+	if (t->attention & ATTENTION_SIGNAL)
+		t->mask = c.mask & ~UNBLOCKABLE; /* one is noted: the kernel's mask follows when it is delivered */
+	else
+		signal_set_mask(t, c.mask);
+	if (t->held & ~t->mask)
+		__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
+}

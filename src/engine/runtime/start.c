@@ -1,0 +1,98 @@
+/* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
+#include "engine/runtime/runtime.h"
+
+#define AT(member, offset) _Static_assert(__builtin_offsetof(struct thread, member) == (offset), "entry.S and emit.h have this offset")
+AT(self, 0x00);
+AT(spill_rax, 0x08);
+AT(spill_rcx, 0x10);
+AT(spill_operand, 0x20);
+AT(spill_second, 0x28);
+AT(target, 0x30);
+AT(exit_id, 0x38);
+AT(runtime_rsp, 0x40);
+AT(exit_entry, 0x48);
+AT(miss_entry, 0x50);
+AT(reg, 0x58);
+AT(flags, 0xd8);
+AT(resume, 0xe0);
+AT(attention, 0xe8);
+AT(where, 0xec);
+AT(app_gs, 0xf0);
+AT(second_table, 0xf8);
+AT(misses_left, 0x3c);
+AT(spill_rdx, 0x18);
+_Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
+
+void runtime_init(const struct start *start);
+
+static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
+{
+	__asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "0"(leaf), "2"(sub));
+}
+
+static void look_at_processor(void)
+{
+	uint32_t r[4], low, high;
+	cpuid(7, 0, r);
+	rt.has_bmi2 = r[1] >> 8 & 1;
+	cpuid(13, 0, r);
+	rt.xsave_bytes = r[1];
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	rt.xfeatures = ((uint64_t)high << 32 | low) & ~(1ull << 18); /* AMX tile data only by permission */
+}
+
+static void choose_sizes(void)
+{
+	uint64_t limit[2] = {~0ull, ~0ull};
+	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
+	rt.blocks_max = 1u << 20;
+	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
+	rt.slots_max = 16384;
+	if (limit[0] < 8ull << 30) {
+		rt.limited = 1;
+		rt.blocks_max = 1u << 15;
+		if (!rt.session->cache_bytes)
+			rt.arena_bytes = 4u << 20;
+		rt.slots_max = 1024;
+	}
+	if (rt.arena_bytes < 1u << 18)
+		rt.arena_bytes = 1u << 18;
+	rt.arena_bytes &= ~4095ull;
+	rt.counters_most = rt.blocks_max * 2;
+}
+
+void runtime_init(const struct start *start)
+{
+	uint64_t none = 0;
+	rt.session = (struct record_session *)start->session;
+	rt.image = start->image;
+	rt.image_bytes = start->image_bytes;
+	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) + start->process;
+	rt.process = process;
+	choose_sizes();
+	look_at_processor();
+	if (!record_open(process))
+		die("no memory for the record", start->pc);
+	if (!cache_init())
+		die("no room below 2 GB for the tables of indirect branches", start->pc);
+	rt.threads = memory_private(rt.slots_max * sizeof *rt.threads);
+	rt.slot_state = memory_private(rt.slots_max * sizeof *rt.slot_state);
+	struct thread *t = thread_new(process);
+	if (!t)
+		die("no memory for the first thread", start->pc);
+	sys2(SYS_arch_prctl, 0x1001, t);
+	t->tid = t->record->tid = (uint32_t)sys0(SYS_gettid);
+	t->reg[X86_RSP] = start->rsp;
+	t->pc = start->pc;
+	t->leader = 1;
+	sys4(SYS_rt_sigprocmask, 0, 0, &t->mask, 8);
+	(void)none;
+	cache_arena(start->pc);
+	memory_start();
+	signals_thread(t);
+	signals_start();
+	signal_set_mask(t, t->mask);
+	process->pid = (uint32_t)sys0(SYS_getpid);
+	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
+	rt.started = 1;
+}

@@ -1,0 +1,354 @@
+/*
+ * System calls. Most are passed on as they are; those here change what the engine must know, or would let the program out of it.
+ *
+ * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
+ * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
+ */
+#include "engine/runtime/runtime.h"
+
+static void count_call(struct thread *t, uint64_t nr)
+{
+	if (nr < RECORD_SYSCALLS)
+		t->record->syscalls[nr]++;
+	else
+		t->record->syscalls_other++;
+}
+
+static long pass_on(struct thread *t, uint64_t nr)
+{
+	const uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
+	return runtime_app_syscall((long)nr, args);
+}
+
+/* Whether the file says that it has restartable sequences: a section named __rseq_cs. */
+static bool has_rseq_sections(void)
+{
+	static char names[16384];
+	struct { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; } elf;
+	struct { uint32_t name, type; uint64_t flags, addr, offset, size; uint32_t link, info; uint64_t align, entsize; } section;
+	bool result = true;
+	long fd = sys3(SYS_open, "/proc/self/exe", 02000000, 0);
+	if (failed(fd))
+		return true;
+	if (sys4(SYS_pread64, fd, &elf, sizeof elf, 0) == (long)sizeof elf) {
+		result = false;
+		if (elf.shoff && elf.shstrndx &&
+		    sys4(SYS_pread64, fd, &section, sizeof section, elf.shoff + (uint64_t)elf.shstrndx * sizeof section) == (long)sizeof section) {
+			long n = sys4(SYS_pread64, fd, names, section.size < sizeof names ? section.size : sizeof names, section.offset);
+			for (long i = 0; i + 9 < n; i++)
+				if (!memcmp(names + i, "__rseq_cs", 9))
+					result = true;
+		}
+	}
+	sys1(SYS_close, fd);
+	return result;
+}
+
+/*
+ * glibc registers an area and reads the processor's number from it, which works as it is. A critical section does not: the
+ * kernel compares rip with the program's addresses. A program that says to have some is answered as by an older kernel.
+ */
+static long rseq(struct thread *t, uint64_t nr)
+{
+	uint64_t area = t->reg[X86_RDI];
+	if (!rt.rseq_sections)
+		rt.rseq_sections = has_rseq_sections() ? 2 : 1;
+	if (rt.rseq_sections == 2)
+		return -ENOSYS_;
+	long result = pass_on(t, nr);
+	if (result == 0)
+		t->rseq = t->reg[X86_RDX] & 1 ? 0 : area;
+	return result;
+}
+
+static void rseq_watch(struct thread *t)
+{
+	uint64_t section = 0;
+	if (t->rseq && safe_copy(&section, (const void *)(t->rseq + 8), 8) && section)
+		inexact("the program uses restartable sequences, which do not restart under the engine");
+}
+
+static long mapping(struct thread *t, uint64_t nr)
+{
+	const uint64_t *r = t->reg;
+	uint64_t a = r[X86_RDI], b = r[X86_RSI], c = r[X86_RDX], d = r[X86_R10];
+	lock();
+	long result = pass_on(t, nr);
+	if (!failed(result) && result != ABORTED)
+		switch (nr) {
+		case SYS_mmap:
+			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
+			break;
+		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
+		case SYS_munmap: memory_unmapped(a, b); break;
+		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
+			if (c != 4 && c != 8 && c != 9 && c < 100)
+				break;
+			memory_forgotten(a, b);
+			break;
+		case SYS_mremap: {
+			const struct region *region = memory_executable(a);
+			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
+			if (region) {
+				if (b)
+					memory_unmapped(a, b);
+				memory_mapped((uint64_t)result, c, protection, shared, 0, 0);
+			} else if (d & 2) {
+				memory_unmapped((uint64_t)result, c);
+			}
+			break;
+		}
+		case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+			cache_drop_range(0x10000, 0x800000000000ull);
+			memory_rescan();
+			break;
+		}
+	unlock();
+	return result;
+}
+
+/* The attendant is asked to follow this thread through the execve; see wire/record.h. */
+static bool ask_to_follow(struct thread *t)
+{
+	struct record_session *s = rt.session;
+	struct record_process *process = t->process;
+	struct { int64_t seconds, ns; } wait = {0, 100000000};
+	uint32_t attendant = __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE);
+	if (!attendant)
+		return false;
+	sys2(SYS_prctl, 0x59616d61, attendant); /* PR_SET_PTRACER */
+	process->ask_tid = (uint32_t)sys0(SYS_gettid);
+	__atomic_store_n(&process->ask, RECORD_ASK_EXEC, __ATOMIC_RELEASE);
+	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
+	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
+	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
+	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+	for (;;) {
+		uint32_t answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
+		if (answer == RECORD_ASK_GRANTED || answer == RECORD_ASK_REFUSED)
+			return true;
+		if (!__atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE))
+			return false;
+		sys4(SYS_futex, &process->ask, 0, answer, &wait);
+	}
+}
+
+static long execute(struct thread *t, uint64_t nr)
+{
+	uint64_t all = ~0ull;
+	bool own = t->process == rt.process;
+	if (t->attention & ATTENTION_SIGNAL)
+		return ABORTED;
+	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	lock();
+	if (own && rt.live_threads > 1) { /* the others end in the execve: their blocks must be whole */
+		cache_unlink_all();
+		if (!world_stop(t, false))
+			inexact("a thread could not be stopped before an execve");
+	}
+	if (!own) { /* a vfork's child: its blocks are its parent's */
+		t->process->blocks.inherited = t->process->blocks.count = rt.block_count;
+		t->process->sites.inherited = t->process->sites.count = rt.process->sites.count;
+		t->process->modules.inherited = t->process->modules.count = rt.process->modules.count;
+		unlock();
+	}
+	bool asked = ask_to_follow(t);
+	/* the mask and the ignored signals that the next program inherits are the program's */
+	for (int s = 1; s < SIGNALS; s++)
+		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && rt.action[s].handler == 1 && own)
+			signal_ignore_in_kernel(s);
+	sys4(SYS_rt_sigprocmask, 2, &t->mask, 0, 8);
+	long result = pass_on(t, nr);
+	/* it failed, or a signal came first */
+	signal_set_mask(t, t->mask);
+	if (asked)
+		__atomic_store_n(&t->process->ask, RECORD_ASK_NONE, __ATOMIC_RELEASE);
+	if (own) {
+		signals_start();
+		unlock();
+	}
+	return result;
+}
+
+static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t size)
+{
+	uint64_t mask = 0;
+	if (mask_at && size == 8 && safe_copy(&mask, (const void *)mask_at, 8)) {
+		t->temporary_mask = mask & ~((1ull << 8) | (1ull << 18));
+		t->has_temporary = 1;
+	}
+	long result = pass_on(t, nr);
+	if (result != -EINTR_ || !(t->attention & ATTENTION_SIGNAL))
+		t->has_temporary = 0;
+	return result;
+}
+
+static long prctl(struct thread *t, uint64_t nr)
+{
+	switch (t->reg[X86_RDI]) {
+	case 46: case 47: /* PR_SET_SYSCALL_USER_DISPATCH would see the engine's own */
+		break;
+	}
+	return pass_on(t, nr);
+}
+
+static long arch(struct thread *t, uint64_t nr)
+{
+	uint64_t code = t->reg[X86_RDI], value = t->reg[X86_RSI];
+	if (code == 0x1001) { /* ARCH_SET_GS */
+		if (value >= 0x7ffffffff000ull)
+			return -1;
+		t->app_gs = value;
+		return 0;
+	}
+	if (code == 0x1004) /* ARCH_GET_GS */
+		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
+	if (code == 0x5001) /* ARCH_SHSTK_ENABLE: a shadow stack would see the cache's returns */
+		return -95;
+	return pass_on(t, nr);
+}
+
+static long one_call(struct thread *t, uint64_t nr, uint64_t next)
+{
+	uint64_t *r = t->reg;
+	switch (nr) {
+	case SYS_rt_sigaction: return signal_action(t, r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
+	case SYS_rt_sigprocmask: return signal_mask(t, r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
+	case SYS_sigaltstack: return signal_altstack(t, r[X86_RDI], r[X86_RSI]);
+	case SYS_rt_sigsuspend: return with_mask(t, nr, r[X86_RDI], r[X86_RSI]);
+	case SYS_ppoll: return with_mask(t, nr, r[X86_R10], r[X86_R8]);
+	case SYS_epoll_pwait: case SYS_epoll_pwait2: return with_mask(t, nr, r[X86_R8], r[X86_R9]);
+	case SYS_pselect6: case SYS_io_pgetevents: {
+		uint64_t pair[2] = {0, 0};
+		if (r[X86_R9])
+			safe_copy(pair, (const void *)r[X86_R9], 16);
+		return with_mask(t, nr, pair[0], pair[1]);
+	}
+	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+		return mapping(t, nr);
+	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
+		if (t->attention & ATTENTION_SIGNAL)
+			return ABORTED;
+		return thread_clone(t, nr, next);
+	case SYS_execve: case SYS_execveat: return execute(t, nr);
+	case SYS_exit: thread_exit(t, r[X86_RDI]); break;
+	case SYS_exit_group: process_exit(t, r[X86_RDI]); break;
+	case SYS_rseq: return rseq(t, nr);
+	case SYS_arch_prctl: return arch(t, nr);
+	case SYS_prctl: return prctl(t, nr);
+	case 425: /* io_uring_setup: the kernel may write code whenever it likes */
+		lock();
+		memory_foreign();
+		unlock();
+		break;
+	case SYS_open: case SYS_openat: {
+		char path[64] = {0};
+		uint64_t at = nr == SYS_open ? r[X86_RDI] : r[X86_RSI];
+		for (unsigned i = 0; i < sizeof path - 1; i++)
+			if (!safe_copy(path + i, (const char *)at + i, 1) || !path[i])
+				break;
+		size_t n = text_length(path);
+		if (n >= 4 && n < sizeof path - 1 && !memcmp(path + n - 4, "/mem", 5)) {
+			lock();
+			memory_foreign();
+			rt.foreign_writes |= 2;
+			unlock();
+		}
+		break;
+	}
+	case SYS_write: case 18: case 20: case 296:
+		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
+			long result = pass_on(t, nr);
+			lock();
+			cache_drop_range(0x10000, 0x800000000000ull);
+			unlock();
+			return result;
+		}
+		break;
+	case SYS_ptrace:
+		inexact("the program traces a process, whose instructions under the engine are not where they would be");
+		break;
+	case SYS_read: case SYS_pread64: case SYS_recvfrom:
+		if (rt.protected_pages) {
+			lock();
+			memory_release(r[X86_RSI], r[X86_RDX]);
+			unlock();
+		}
+		break;
+	}
+	return pass_on(t, nr);
+}
+
+/* The `syscall` whose next instruction is `next`: on return t->pc says where the program goes on. */
+void system_call(struct thread *t, uint32_t block, uint64_t next)
+{
+	uint64_t *r = t->reg, nr = r[X86_RAX];
+	rseq_watch(t);
+	t->pc = next - 2;
+	t->syscall_retired = 0;
+	if (nr == SYS_rt_sigreturn) {
+		count_call(t, nr);
+		r[X86_RCX] = next;
+		signal_return(t);
+		return;
+	}
+	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
+		count_call(t, nr); /* they may not come back */
+	long result = one_call(t, nr, next);
+	if (result == -EFAULT_ && rt.protected_pages) { /* the kernel met a page that the engine protects: natively it would not */
+		lock();
+		bool any = memory_release(0, ~0ull >> 17);
+		unlock();
+		if (any)
+			result = pass_on(t, nr);
+	}
+	if (result == ABORTED) {
+		if (nr == SYS_execve || nr == SYS_execveat)
+			t->record->syscalls[nr]--;
+		if (t->syscall_retired) {
+			count_call(t, nr);
+			r[X86_RCX] = next;
+			r[X86_R11] = t->flags;
+			return;
+		}
+		lock();
+		record_correct(t, block, rt.blocks[block].insns - 1u);
+		unlock();
+		return;
+	}
+	if (nr != SYS_execve && nr != SYS_execveat)
+		count_call(t, nr);
+	r[X86_RAX] = (uint64_t)result;
+	r[X86_RCX] = next;
+	r[X86_R11] = t->flags;
+	t->pc = next;
+}
+
+/* int $0x80 from 64-bit code: only calls that change nothing the engine must know. Numbers are i386's. */
+void system_call_32(struct thread *t, uint32_t block, uint64_t next)
+{
+	static const uint16_t harmless[] = {1, 3, 4, 5, 6, 13, 19, 20, 24, 27, 29, 47, 49, 50, 64, 146, 145, 224, 265, 355, 199, 200, 201, 202, 252, 122, 43, 78};
+	uint64_t nr = (uint32_t)t->reg[X86_RAX];
+	bool known = false;
+	(void)block;
+	for (unsigned i = 0; i < sizeof harmless / sizeof *harmless; i++)
+		known |= harmless[i] == nr;
+	t->record->syscalls_32++;
+	if (nr == 1)
+		thread_exit(t, t->reg[X86_RBX]);
+	if (nr == 252)
+		process_exit(t, t->reg[X86_RBX]);
+	if (nr == 2) { /* fork */
+		uint64_t none[6] = {0};
+		t->reg[X86_RAX] = (uint64_t)thread_fork(t, SYS_fork, none);
+		t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
+		t->pc = next;
+		return;
+	}
+	if (!known && nr < 470)
+		die("a system call by int 0x80 that the engine does not support", next - 2);
+	/* the kernel keeps all registers but rax, and clears r8 to r11 */
+	t->reg[X86_RAX] = (uint64_t)runtime_app_int80(t->reg);
+	t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
+	t->pc = next;
+}

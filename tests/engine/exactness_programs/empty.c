@@ -1,0 +1,2 @@
+/* Start and end of libc, nothing else. */
+int main(void) { return 0; }

@@ -1,0 +1,269 @@
+/* The exact backend behind its contract: programs that end well, badly, or never start. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/exact/exact.h"
+#include "tap.h"
+
+static struct event_table *table;
+static struct backend *backend;
+static const struct backend_operations *const ops = &exact_backend;
+
+static struct event event_of(const char *request)
+{
+	struct event event = {0};
+	struct error err;
+	if (!event_parse(table, request, &event, &err))
+		printf("# %s\n", err.text);
+	return event;
+}
+
+static bool is_available(const char *request, struct availability *out)
+{
+	struct event event = event_of(request);
+	ops->available(backend, &event, out);
+	return out->state == READING_COUNTED;
+}
+
+struct outcome {
+	bool prepared, gone, stopped;
+	int status;
+	struct run run;
+	struct error err;
+};
+
+/* Runs argv to its end with output thrown away. */
+static struct outcome count(char *const *argv, const char *const *requests, size_t n, bool children, bool per_thread)
+{
+	struct outcome o = {0};
+	struct event events[8];
+	const struct event *pointers[8];
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct command command = {.argv = argv, .stdin_fd = null, .stdout_fd = null, .stderr_fd = null};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = children, .per_thread = per_thread};
+	struct counting *counting = NULL;
+	for (size_t i = 0; i < n; i++)
+		events[i] = event_of(requests[i]), pointers[i] = &events[i];
+	o.prepared = ops->prepare(backend, &target, pointers, n, &counting, &o.err);
+	o.gone = o.prepared && ops->go(counting, &o.err);
+	if (o.gone) {
+		while (waitpid(ops->process(counting), &o.status, 0) < 0 && errno == EINTR)
+			continue;
+		o.stopped = ops->stop(counting, &o.run, &o.err);
+	}
+	for (size_t i = 0; o.stopped && i < n; i++)
+		if (o.run.readings[i].state != READING_COUNTED)
+			printf("# %s %s: %s: %s\n", argv[0], argv[1] && argv[2] ? argv[2] : "", requests[i], o.run.readings[i].why);
+	if (o.err.text[0])
+		printf("# %s: %s\n", argv[0], o.err.text);
+	if (o.prepared)
+		ops->end(counting);
+	close(null);
+	return o;
+}
+
+static bool no_child_left(void)
+{
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+static void test_available(void)
+{
+	struct availability a;
+	if (!is_available("instructions", &a))
+		printf("# %s\n", a.why);
+	ok(is_available("instructions", &a) && a.source == SOURCE_EXACT, "instructions can be counted exactly");
+	ok(is_available("instructions:u", &a), "so can they in user mode");
+	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && strstr(a.why, "user mode"),
+	   "in kernel mode they are unsupported, with a reason");
+	ok(!is_available("cycles", &a) && a.why[0], "cycles are unsupported, with a reason");
+	ok(!is_available("misaligned-accesses", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
+	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
+}
+
+static void test_counts(void)
+{
+	char *const argv[] = {"true", NULL};
+	const char *const requests[] = {"instructions", "loads", "branches"};
+	struct outcome o = count(argv, requests, 3, true, false);
+	ok(o.stopped && WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "a program found in PATH runs and ends as it does");
+	ok(o.run.n_events == 3 && o.run.n_rows == 1 && o.run.under_engine, "each event has one reading, and the run was under the engine");
+	for (size_t i = 0; o.stopped && i < 3; i++)
+		ok(o.run.readings[i].state == READING_COUNTED && o.run.readings[i].source == SOURCE_EXACT &&
+		   o.run.readings[i].count_raw > 1000 && o.run.readings[i].running_ns == o.run.readings[i].enabled_ns,
+		   "%s of true are counted, exactly and all the time", requests[i]);
+	run_free(&o.run);
+	o = count(argv, NULL, 0, true, false);
+	ok(o.stopped && !o.run.under_engine && o.run.n_events == 0, "with no event the program runs natively");
+	run_free(&o.run);
+	ok(no_child_left(), "no process is left");
+}
+
+static void test_children(void)
+{
+	char *const argv[] = {"sh", "-c", "true; (exit 0); /bin/true", NULL};
+	const char *const requests[] = {"instructions"};
+	struct outcome with = count(argv, requests, 1, true, false), without = count(argv, requests, 1, false, false);
+	ok(with.stopped && with.run.readings[0].state == READING_COUNTED, "a shell and its children are counted");
+	ok(without.stopped && without.run.readings[0].state == READING_COUNTED, "so is it without them");
+	ok(with.stopped && without.stopped && with.run.readings[0].count_raw > without.run.readings[0].count_raw + 50000,
+	   "children's instructions are in the sum only when they are followed");
+	run_free(&with.run);
+	run_free(&without.run);
+}
+
+static void test_exec(void)
+{
+	char *const argv[] = {"sh", "-c", "exec true", NULL};
+	const char *const requests[] = {"instructions"};
+	struct outcome o = count(argv, requests, 1, false, false);
+	char *const shell[] = {"sh", "-c", ":", NULL};
+	struct outcome alone = count(shell, requests, 1, false, false);
+	ok(o.stopped && alone.stopped && o.run.readings[0].state == READING_COUNTED &&
+	   o.run.readings[0].count_raw > alone.run.readings[0].count_raw + 50000,
+	   "what a program becomes by an exec is counted with it");
+	run_free(&o.run);
+	run_free(&alone.run);
+}
+
+static void test_rows(void)
+{
+	char *const argv[] = {"sh", "-c", "(exit 0); (exit 0)", NULL};
+	const char *const requests[] = {"instructions", "code-lines"};
+	struct outcome o = count(argv, requests, 2, true, true);
+	if (ok(o.stopped && o.run.n_rows == 3, "with rows for threads, a shell and two subshells have three")) {
+		bool all = true;
+		for (size_t row = 0; row < 3; row++)
+			all = all && o.run.readings[row * 2].state == READING_COUNTED && o.run.readings[row * 2].tid > 0;
+		ok(all, "each row names its thread");
+		ok(o.run.readings[1].state == READING_FAILED, "code lines are not a thread's");
+	}
+	run_free(&o.run);
+}
+
+static void test_bad_ends(void)
+{
+	const char *const requests[] = {"instructions"};
+	char *const killed[] = {"sh", "-c", "kill -KILL $$", NULL};
+	struct outcome o = count(killed, requests, 1, true, false);
+	ok(o.stopped && WIFSIGNALED(o.status) && WTERMSIG(o.status) == 9, "a killed program ends by its signal");
+	ok(o.stopped && o.run.readings[0].state == READING_FAILED && o.run.readings[0].why,
+	   "its count is not exact, so there is none, and why is said");
+	run_free(&o.run);
+	char *const background[] = {"sh", "-c", "sleep 2 & exit 7", NULL};
+	o = count(background, requests, 1, true, false);
+	ok(o.stopped && WEXITSTATUS(o.status) == 7, "a program that leaves a child behind ends with its own status");
+	ok(o.stopped && o.run.readings[0].state == READING_FAILED && (strstr(o.run.readings[0].why, "still runs") || strstr(o.run.readings[0].why, "being started")),
+	   "while the child runs, the count with children is not complete, and why is said");
+	run_free(&o.run);
+	o = count(background, requests, 1, false, false);
+	ok(o.stopped && o.run.readings[0].state == READING_COUNTED, "the count without children is");
+	run_free(&o.run);
+}
+
+static void test_no_start(void)
+{
+	const char *const requests[] = {"instructions"};
+	char *const missing[] = {"/nonexistent/program", NULL};
+	struct outcome o = count(missing, requests, 1, true, false);
+	ok(!o.prepared && o.err.code == ERROR_NOT_FOUND, "a missing program is an error before anything runs");
+	char path[] = "/tmp/exact-test-XXXXXX";
+	int fd = mkstemp(path);
+	if (write(fd, "#!/nonexistent/interpreter\n", 27) != 27)
+		abort();
+	fchmod(fd, 0755);
+	close(fd);
+	char *const script[] = {path, NULL};
+	o = count(script, requests, 1, true, false);
+	ok(o.prepared && !o.gone && o.err.code == ERROR_NOT_FOUND && strstr(o.err.text, "interpreter"),
+	   "a script whose interpreter is missing is an error that says so");
+	fd = open(path, O_WRONLY | O_TRUNC);
+	if (write(fd, "#!/bin/sh\nexit 5\n", 17) != 17)
+		abort();
+	close(fd);
+	o = count(script, requests, 1, true, false);
+	ok(o.stopped && WEXITSTATUS(o.status) == 5 && o.run.readings[0].state == READING_COUNTED, "a script is counted");
+	run_free(&o.run);
+	unlink(path);
+	ok(no_child_left(), "no process is left after failures");
+	struct target target = {.kind = TARGET_PROCESSES};
+	struct counting *counting;
+	struct error err;
+	ok(!ops->prepare(backend, &target, NULL, 0, &counting, &err) && !counting && err.code == ERROR_UNSUPPORTED,
+	   "a running process is refused");
+	/* prepared and never let go */
+	struct event event = event_of("instructions");
+	const struct event *events[] = {&event};
+	char *const argv[] = {"touch", "/tmp/exact-test-must-not-be", NULL};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	target = (struct target){.kind = TARGET_COMMAND, .command = &command};
+	unlink("/tmp/exact-test-must-not-be");
+	bool prepared = ops->prepare(backend, &target, events, 1, &counting, &err);
+	if (prepared)
+		ops->end(counting);
+	ok(prepared && access("/tmp/exact-test-must-not-be", F_OK) != 0 && no_child_left(),
+	   "a program that is never let go does nothing and is reaped");
+}
+
+static void test_set_user_id(void)
+{
+	const char *fact = "a set-user-ID program is refused before it runs when its rights would be lost";
+	if (geteuid() != 0) {
+		skip("only root can make such a program", fact);
+		return;
+	}
+	/* a copy of true, owned by root with the set-user-ID bit, run by another user */
+	pid_t child = fork();
+	if (child == 0) {
+		char *const argv[] = {"/tmp/exact-test-suid", NULL};
+		const char *const requests[] = {"instructions"};
+		if (system("cp /bin/true /tmp/exact-test-suid && chmod 4755 /tmp/exact-test-suid") != 0 || setgid(65534) != 0 ||
+		    setuid(65534) != 0)
+			_exit(2);
+		prctl(PR_SET_DUMPABLE, 1); /* as after an exec: changing the user made it untraceable, and its children */
+		struct outcome o = count(argv, requests, 1, true, false);
+		_exit(o.prepared && !o.gone && o.err.code == ERROR_UNSUPPORTED && strstr(o.err.text, "set-user-ID") ? 0 : 1);
+	}
+	int status;
+	waitpid(child, &status, 0);
+	unlink("/tmp/exact-test-suid");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		skip("no such program can be made here", fact);
+	else
+		ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s", fact);
+}
+
+int main(void)
+{
+	struct error err;
+	struct availability a;
+	table = event_table_new(&err);
+	if (!table || !ops->open(NULL, &backend, &err)) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	struct backend *other;
+	ok(!ops->open("argument", &other, &err) && !other && err.code == ERROR_USAGE, "an argument is an error");
+	if (!is_available("instructions", &a)) {
+		printf("1..0 # SKIP %s\n", a.why);
+		return 0;
+	}
+	test_available();
+	test_counts();
+	test_children();
+	test_exec();
+	test_rows();
+	test_bad_ends();
+	test_no_start();
+	test_set_user_id();
+	ops->close(backend);
+	event_table_free(table);
+	return done();
+}

@@ -1,0 +1,365 @@
+/* From a record to counts and basic blocks: records written by hand, truths beside them. */
+#include <stdio.h>
+
+#include "backend/exact/blocks.h"
+#include "backend/exact/events.h"
+#include "backend/exact/tally.h"
+#include "tap.h"
+#include "unit/exact_record.h"
+
+/*
+ * 0x1000: xor %eax,%eax           31 c0            a: entered at 0x1000
+ * 0x1002: mov (%rdi),%rcx         48 8b 0f
+ * 0x1005: rep movsb               f3 a4            (site)
+ * 0x1007: dec %ecx                ff c9            b
+ * 0x1009: jnz 0x1002              75 f7
+ * 0x100b: ret                     c3               c
+ */
+static const uint8_t code[] = {0x31, 0xc0, 0x48, 0x8b, 0x0f, 0xf3, 0xa4, 0xff, 0xc9, 0x75, 0xf7, 0xc3};
+
+/* blocks: 0 a at 0x1000 (3 insns, counter 0, site 1); 1 b (2 insns, counter 2, taken 3); 2 from 0x1002 (2 insns, counter 4, site 5);
+ * 3 c (1, counter 6) */
+static const struct record_block four[] = {
+	{.address = 0x1000, .code = 0, .length_bytes = 7, .insns = 3, .counter = 0, .taken = RECORD_NONE, .module = 0, .flags = 1},
+	{.address = 0x1007, .code = 7, .length_bytes = 4, .insns = 2, .counter = 2, .taken = 3, .module = 0, .flags = 0},
+	{.address = 0x1002, .code = 2, .length_bytes = 5, .insns = 2, .counter = 4, .taken = RECORD_NONE, .module = 0, .flags = 1},
+	{.address = 0x100b, .code = 11, .length_bytes = 1, .insns = 1, .counter = 6, .taken = RECORD_NONE, .module = 0, .flags = 1},
+};
+static const struct record_site two_sites[] = {
+	{.block = 0, .insn = 2, .kind = RECORD_SITE_ITERATIONS, .counter = 1},
+	{.block = 2, .insn = 1, .kind = RECORD_SITE_ITERATIONS, .counter = 5},
+};
+static const struct record_module one_module = {.address = 0x1000, .length = 0x1000, .file_offset = 0x200, .path = "/a\tb"};
+
+static uint32_t image(struct hand *h, uint32_t parent)
+{
+	uint32_t index = hand_process(h, parent, false);
+	struct record_process *p = session_process(h->session, index);
+	p->blocks = hand_area(h, four, sizeof *four, 4, 0);
+	p->code = hand_area(h, code, 1, sizeof code, 0);
+	p->sites = hand_area(h, two_sites, sizeof *two_sites, 2, 0);
+	p->modules = hand_area(h, &one_module, sizeof one_module, 1, 0);
+	return index;
+}
+
+static struct tally *tally_of(struct hand *h, bool children, struct view **view)
+{
+	struct tally_options options = {.children = children, .blocks = true, .code_lines = true};
+	struct tally *tally = NULL;
+	if (!view_new(h->session, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
+		printf("# %s\n", h->err.text);
+	return tally;
+}
+
+/* 1 time through a, 4 rounds more: counters of one thread */
+static const uint64_t once[8] = {1, 10, 5, 4, 4, 40, 1, 0};
+
+static void test_counts(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, once, 8);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a sound record has a tally")) {
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 3 + 5 * 2 + 4 * 2 + 1, "instructions are counts times lengths");
+		equal_u64(t->total[COUNT_LOADS], 5 + 5 + 1, "a rep that loads is one load each time it runs; ret loads too");
+		equal_u64(t->total[COUNT_ITERATIONS], 50, "rep iterations come from the sites");
+		equal_u64(t->total[COUNT_REP], 5, "a rep instruction is one instruction");
+		equal_u64(t->total[COUNT_READS], 5 + 50 + 1, "a rep reads once an iteration");
+		equal_u64(t->total[COUNT_WRITE_BYTES], 50, "a rep movsb writes one byte an iteration");
+		equal_u64(t->total[COUNT_CONDITIONAL], 5, "conditional branches are counted");
+		equal_u64(t->total[COUNT_TAKEN], 4, "taken branches are counted");
+		equal_u64(t->total[COUNT_RETURNS], 1, "returns are counted");
+		/* a runs over the leader 0x1002: two blocks; four rounds from there; the return */
+		equal_u64(t->total[COUNT_BASIC_BLOCKS], 2 + 4 + 1, "blocks are counted at leaders, also those in the middle of a run");
+		equal_u64(t->total[COUNT_CODE_LINES], 1, "code lines are distinct");
+		equal_u64(t->total[COUNT_CODE_PAGES], 1, "code pages are distinct");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_threads(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint64_t twice[8] = {2, 20, 10, 8, 8, 80, 2, 0};
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, once, 8);
+	hand_thread(&h, index, 8, twice, 8);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why && t->n_rows == 2, "every thread has a row")) {
+		equal_u64(t->rows[0].tid, 7, "rows are in the order of the threads' starts");
+		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 22, "a row counts its thread's instructions");
+		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 44, "a second row counts its own");
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 66, "the whole is the sum over threads");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_fork(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t parent = image(&h, RECORD_NONE);
+	/* the child inherits blocks 0 and 1 of four, and translates `ret` anew as its number 2 */
+	struct record_block own = {.address = 0x100b, .code = 0, .length_bytes = 1, .insns = 1, .counter = 4, .taken = RECORD_NONE,
+		.module = 0, .flags = 1};
+	uint64_t counters[6] = {3, 30, 3, 0, 3, 0};
+	hand_thread(&h, parent, 7, once, 8);
+	uint32_t child = hand_process(&h, parent, true);
+	struct record_process *p = session_process(h.session, child);
+	p->blocks = hand_area(&h, &own, sizeof own, 1, 2);
+	p->code = hand_area(&h, code + 11, 1, 1, 0);
+	p->sites = hand_area(&h, two_sites, sizeof *two_sites, 0, 1);
+	p->modules = hand_area(&h, &one_module, sizeof one_module, 0, 1);
+	hand_thread(&h, child, 9, counters, 6);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why && t->n_rows == 2, "a forked child has a row of its own")) {
+		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 3 * 3 + 3 * 2 + 3, "a child counts inherited blocks and its own");
+		equal_u64(t->rows[1].count[COUNT_ITERATIONS], 30, "inherited rep instructions have their sites");
+		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 22, "its parent keeps its own counts");
+		struct blocks *b = NULL;
+		ok(blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && !b->why && b->instructions == t->total[COUNT_INSTRUCTIONS],
+		   "blocks of parent and child add up to the instructions");
+		blocks_free(b);
+	}
+	tally_free(t);
+	view_free(view);
+	t = tally_of(&h, false, &view);
+	if (ok(t && !t->why && t->n_rows == 1, "without children only the first program counts"))
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 22, "a child's instructions are not in it");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_exec(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t first = image(&h, RECORD_NONE);
+	hand_thread(&h, first, 7, once, 8);
+	session_process(h.session, first)->state = RECORD_EXECED;
+	uint32_t second = image(&h, first);
+	hand_thread(&h, second, 7, once, 8);
+	struct tally *t = tally_of(&h, false, &view);
+	ok(t && !t->why, "a program that replaced itself is sound");
+	equal_u64(t ? t->total[COUNT_INSTRUCTIONS] : 0, 44, "what it became counts, even without children");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_corrections(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	/* the load of block 2 faulted once: of its 2 instructions none ran; it was entered once more */
+	struct record_correction cut = {.block = 2, .done = 0, .tid = 7, .times = 1};
+	hand_thread(&h, index, 7, once, 8);
+	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a record with corrections is sound")) {
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 20, "instructions that did not run are taken away");
+		equal_u64(t->total[COUNT_LOADS], 9, "so are their loads");
+		equal_u64(t->total[COUNT_BASIC_BLOCKS], 6, "a block that did not begin is not counted");
+		struct blocks *b = NULL;
+		ok(blocks_new(view, true, BLOCKS_BY_THREAD, &b, &h.err) && !b->why && b->instructions == 20,
+		   "blocks follow the corrections");
+		blocks_free(b);
+	}
+	tally_free(t);
+	view_free(view);
+	cut.times = 100;
+	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	t = tally_of(&h, true, &view);
+	ok(t && t->why, "more corrections than executions are not exact");
+	tally_free(t);
+	view_free(view);
+	cut = (struct record_correction){.block = 9, .done = 0, .tid = 7, .times = 1};
+	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	t = tally_of(&h, true, &view);
+	ok(t && t->why, "a correction of a block that is not there is not exact");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_fall(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	struct record_block block = four[1];
+	struct record_correction cut = {.block = 1, .done = 1, .tid = 7, .times = 2};
+	uint64_t counters[8] = {1, 10, 7, 1, 4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
+	block.flags |= RECORD_BLOCK_COUNTS_FALL;
+	hand_write(&h, session_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
+	hand_thread(&h, index, 7, counters, 8);
+	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a branch that counts its fall-through is sound")) {
+		equal_u64(t->total[COUNT_CONDITIONAL], 5, "branches that were not reached are not counted");
+		equal_u64(t->total[COUNT_TAKEN], 4, "taken is entered, less left early, less fallen through");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+/* Each of these must give a reason and read nothing outside. */
+static void test_damage(void)
+{
+	static const char *const facts[] = {
+		"a process that still runs, or was killed, is not exact", "a process that never started is not exact",
+		"the runtime's own reason makes it inexact", "bytes that do not decode are not exact",
+		"a block longer than the code area is not exact", "more inherited blocks than the parent has are not exact",
+		"an area larger than its room is not exact", "an area outside the file is not exact", "a parent that is no process is not exact",
+		"a count beyond 64 bits is not exact", "a ring of threads is not exact",
+	};
+	for (unsigned damage = 0; damage < sizeof facts / sizeof *facts; damage++) {
+		struct hand h = hand_new();
+		struct view *view;
+		uint32_t index = image(&h, RECORD_NONE);
+		uint64_t counters[8];
+		memcpy(counters, once, sizeof counters);
+		if (damage == 9)
+			counters[0] = UINT64_MAX / 2;
+		hand_thread(&h, index, 7, counters, 8);
+		struct record_process *p = session_process(h.session, index);
+		struct record_block block = four[0];
+		uint64_t first = p->first_thread;
+		switch (damage) {
+		case 0: p->state = RECORD_RUNNING; p->pid = 0x7ffffffe; break;
+		case 1: p->state = RECORD_RESERVED; break;
+		case 2: p->inexact = 1; strcpy(p->reason, "because"); break;
+		case 3: hand_write(&h, p->code.offset, "\x06", 1); break; /* push es: not in 64-bit mode */
+		case 4: block.code = 10; hand_write(&h, p->blocks.offset, &block, sizeof block); break;
+		case 5: p->blocks.inherited = 2; p->forked = 1; break;
+		case 6: p->blocks.count = 1000; break;
+		case 7: p->blocks.offset = UINT64_MAX & ~4095ull; break;
+		case 8: p->parent = 5; break;
+		case 10: hand_write(&h, first, &first, sizeof first); break;
+		default: break;
+		}
+		struct tally *t = tally_of(&h, true, &view);
+		ok(t && t->why, "%s (%s)", facts[damage], t && t->why ? t->why : "no reason");
+		if (damage == 2 && t && t->why)
+			ok(strstr(t->why, "because") != NULL, "the reason is the runtime's");
+		for (int e = 0; t && e < 3; e++)
+			ok(exact_event_unknown(exact_event_at((size_t)e), t) != NULL, "then no event has a count");
+		tally_free(t);
+		view_free(view);
+		hand_free(&h);
+	}
+}
+
+static void test_rep_without_site(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, once, 8);
+	session_process(h.session, index)->sites.count = 1;
+	struct tally *t = tally_of(&h, true, &view);
+	ok(t && !t->why, "a rep without a counter leaves the record exact");
+	for (size_t i = 0; t && i < exact_event_count(); i++) {
+		const struct exact_event *e = exact_event_at(i);
+		if (!strcmp(e->name, "instructions"))
+			ok(!exact_event_unknown(e, t), "instructions are known then");
+		if (!strcmp(e->name, "data-accesses") || !strcmp(e->name, "rep-iterations"))
+			ok(exact_event_unknown(e, t) != NULL, "%s is not", e->name);
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_blocks(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	struct blocks *b = NULL;
+	struct str text = {0};
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, once, 8);
+	ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err), "blocks can be made");
+	if (b) {
+		blocks_write(b, BLOCKS_TOGETHER, &text);
+		equal_text(text.text,
+		           "module\toffset\tlength_bytes\tinstructions\tcount\n"
+		           "/a\\tb\t0x200\t2\t1\t1\n" /* a up to the leader */
+		           "/a\\tb\t0x202\t9\t4\t5\n" /* the loop: b is no leader, it follows a rep */
+		           "/a\\tb\t0x20b\t1\t1\t1\n",
+		           "runs are split at leaders only, joined over reps, and a module's name is escaped");
+	}
+	str_free(&text);
+	blocks_free(b);
+	view_free(view);
+	hand_free(&h);
+}
+
+static void test_events(void)
+{
+	uint64_t count[COUNTS] = {0}, value;
+	const struct exact_event *branches = NULL, *not_taken = NULL;
+	for (size_t i = 0; i < exact_event_count(); i++) {
+		if (!strcmp(exact_event_at(i)->name, "branches"))
+			branches = exact_event_at(i);
+		if (!strcmp(exact_event_at(i)->name, "conditional-not-taken"))
+			not_taken = exact_event_at(i);
+	}
+	count[COUNT_CONDITIONAL] = UINT64_MAX;
+	count[COUNT_RETURNS] = 1;
+	ok(!exact_event_value(branches, count, &value), "a sum that does not fit has no value");
+	count[COUNT_CONDITIONAL] = 3, count[COUNT_TAKEN] = 4;
+	ok(!exact_event_value(not_taken, count, &value), "more taken than executed has no value");
+	count[COUNT_TAKEN] = 1;
+	ok(exact_event_value(not_taken, count, &value) && value == 2, "a difference has one");
+}
+
+static void test_table(void)
+{
+	struct error err;
+	struct event_table *table = event_table_new(&err);
+	size_t missing = 0, unknown = 0;
+	for (size_t i = 0; table && i < event_table_count(table); i++) {
+		struct event event = {.definition = event_table_at(table, i), .levels = LEVEL_USER};
+		if ((event.definition->counted_by & COUNTED_BY_EXACT) && !exact_event_find(&event)) {
+			printf("# no formula: %s\n", event.definition->name);
+			missing++;
+		}
+	}
+	for (size_t i = 0; table && i < exact_event_count(); i++) {
+		const struct event_definition *d = event_table_find(table, exact_event_at(i)->name);
+		if (!d || !(d->counted_by & COUNTED_BY_EXACT)) {
+			printf("# not in data/events/ as exact: %s\n", exact_event_at(i)->name);
+			unknown++;
+		}
+	}
+	ok(table && missing == 0, "every event that data/events/ gives to the engine has a formula");
+	ok(table && unknown == 0, "every formula's event is in data/events/");
+	event_table_free(table);
+}
+
+int main(void)
+{
+	test_counts();
+	test_threads();
+	test_fork();
+	test_exec();
+	test_corrections();
+	test_fall();
+	test_damage();
+	test_rep_without_site();
+	test_blocks();
+	test_events();
+	test_table();
+	return done();
+}
