@@ -77,10 +77,10 @@ static bool no_child_left(void)
 static void test_available(void)
 {
 	struct availability a;
-	if (!is_available("instructions", &a))
+	if (!is_available("instructions:u", &a))
 		printf("# %s\n", a.why);
-	ok(is_available("instructions", &a) && a.source == SOURCE_EXACT, "instructions can be counted exactly");
-	ok(is_available("instructions:u", &a), "so can they in user mode");
+	ok(is_available("instructions:u", &a) && a.source == SOURCE_EXACT, "instructions in user mode can be counted exactly");
+	ok(!is_available("instructions", &a) && strstr(a.remedy, "instructions:u"), "with the kernel's they cannot, and the remedy says how");
 	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && strstr(a.why, "user mode"),
 	   "in kernel mode they are unsupported, with a reason");
 	ok(!is_available("cycles", &a) && a.why[0], "cycles are unsupported, with a reason");
@@ -91,7 +91,7 @@ static void test_available(void)
 static void test_counts(void)
 {
 	char *const argv[] = {"true", NULL};
-	const char *const requests[] = {"instructions", "loads", "branches"};
+	const char *const requests[] = {"instructions:u", "loads:u", "branches:u"};
 	struct outcome o = count(argv, requests, 3, true, false);
 	ok(o.stopped && WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "a program found in PATH runs and ends as it does");
 	ok(o.run.n_events == 3 && o.run.n_rows == 1 && o.run.under_engine, "each event has one reading, and the run was under the engine");
@@ -109,7 +109,7 @@ static void test_counts(void)
 static void test_children(void)
 {
 	char *const argv[] = {"sh", "-c", "true; (exit 0); /bin/true", NULL};
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	struct outcome with = count(argv, requests, 1, true, false), without = count(argv, requests, 1, false, false);
 	ok(with.stopped && with.run.readings[0].state == READING_COUNTED, "a shell and its children are counted");
 	ok(without.stopped && without.run.readings[0].state == READING_COUNTED, "so is it without them");
@@ -122,7 +122,7 @@ static void test_children(void)
 static void test_exec(void)
 {
 	char *const argv[] = {"sh", "-c", "exec true", NULL};
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	struct outcome o = count(argv, requests, 1, false, false);
 	char *const shell[] = {"sh", "-c", ":", NULL};
 	struct outcome alone = count(shell, requests, 1, false, false);
@@ -136,7 +136,7 @@ static void test_exec(void)
 static void test_rows(void)
 {
 	char *const argv[] = {"sh", "-c", "(exit 0); (exit 0)", NULL};
-	const char *const requests[] = {"instructions", "code-lines"};
+	const char *const requests[] = {"instructions:u", "code-lines:u"};
 	struct outcome o = count(argv, requests, 2, true, true);
 	if (ok(o.stopped && o.run.n_rows == 3, "with rows for threads, a shell and two subshells have three")) {
 		bool all = true;
@@ -150,7 +150,7 @@ static void test_rows(void)
 
 static void test_bad_ends(void)
 {
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	char *const killed[] = {"sh", "-c", "kill -KILL $$", NULL};
 	struct outcome o = count(killed, requests, 1, true, false);
 	ok(o.stopped && WIFSIGNALED(o.status) && WTERMSIG(o.status) == 9, "a killed program ends by its signal");
@@ -170,7 +170,7 @@ static void test_bad_ends(void)
 
 static void test_no_start(void)
 {
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	char *const missing[] = {"/nonexistent/program", NULL};
 	struct outcome o = count(missing, requests, 1, true, false);
 	ok(!o.prepared && o.err.code == ERROR_NOT_FOUND, "a missing program is an error before anything runs");
@@ -199,7 +199,7 @@ static void test_no_start(void)
 	ok(!ops->prepare(backend, &target, NULL, 0, &counting, &err) && !counting && err.code == ERROR_UNSUPPORTED,
 	   "a running process is refused");
 	/* prepared and never let go */
-	struct event event = event_of("instructions");
+	struct event event = event_of("instructions:u");
 	const struct event *events[] = {&event};
 	char *const argv[] = {"touch", "/tmp/exact-test-must-not-be", NULL};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
@@ -223,7 +223,7 @@ static void test_set_user_id(void)
 	pid_t child = fork();
 	if (child == 0) {
 		char *const argv[] = {"/tmp/exact-test-suid", NULL};
-		const char *const requests[] = {"instructions"};
+		const char *const requests[] = {"instructions:u"};
 		if (system("cp /bin/true /tmp/exact-test-suid && chmod 4755 /tmp/exact-test-suid") != 0 || setgid(65534) != 0 ||
 		    setuid(65534) != 0)
 			_exit(2);
@@ -251,7 +251,7 @@ int main(void)
 	}
 	struct backend *other;
 	ok(!ops->open("argument", &other, &err) && !other && err.code == ERROR_USAGE, "an argument is an error");
-	if (!is_available("instructions", &a)) {
+	if (!is_available("instructions:u", &a)) {
 		printf("1..0 # SKIP %s\n", a.why);
 		return 0;
 	}

@@ -67,8 +67,13 @@ static void available(struct backend *backend, const struct event *event, struct
 	if (!exact)
 		snprintf(out->why, sizeof out->why, "the engine does not count '%.100s': it counts what instructions do, in user mode",
 		         event->label);
-	else if (!(event->levels & LEVEL_USER))
+	else if (event->levels == LEVEL_KERNEL)
 		snprintf(out->why, sizeof out->why, "the engine counts user mode only");
+	else if (event->levels & LEVEL_KERNEL) {
+		/* no level asked for means both: a part is no count of that */
+		snprintf(out->why, sizeof out->why, "the engine counts user mode only, and both levels were asked for");
+		snprintf(out->remedy, sizeof out->remedy, "ask for it at user level: %.100s:u", event->label);
+	}
 	else if (exact->why_not)
 		snprintf(out->why, sizeof out->why, "%s", exact->why_not);
 	else if (!trial_passed(&backend->trial)) {
