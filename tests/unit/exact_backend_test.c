@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,21 +78,22 @@ static bool no_child_left(void)
 static void test_available(void)
 {
 	struct availability a;
-	if (!is_available("instructions", &a))
+	if (!is_available("instructions:u", &a))
 		printf("# %s\n", a.why);
-	ok(is_available("instructions", &a) && a.source == SOURCE_EXACT, "instructions can be counted exactly");
-	ok(is_available("instructions:u", &a), "so can they in user mode");
-	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && strstr(a.why, "user mode"),
+	ok(is_available("instructions:u", &a) && a.source == SOURCE_EXACT, "instructions in user mode can be counted exactly");
+	ok(!is_available("instructions", &a) && a.state == READING_UNSUPPORTED && a.why[0] && strstr(a.remedy, ":u"),
+	   "with the kernel's they are unsupported: nobody shall take one count for the other");
+	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && a.why[0],
 	   "in kernel mode they are unsupported, with a reason");
-	ok(!is_available("cycles", &a) && a.why[0], "cycles are unsupported, with a reason");
-	ok(!is_available("misaligned-accesses", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
+	ok(!is_available("cycles:u", &a) && a.why[0], "cycles are unsupported, with a reason");
+	ok(!is_available("misaligned-accesses:u", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
 	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
 }
 
 static void test_counts(void)
 {
 	char *const argv[] = {"true", NULL};
-	const char *const requests[] = {"instructions", "loads", "branches"};
+	const char *const requests[] = {"instructions:u", "loads:u", "branches:u"};
 	struct outcome o = count(argv, requests, 3, true, false);
 	ok(o.stopped && WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "a program found in PATH runs and ends as it does");
 	ok(o.run.n_events == 3 && o.run.n_rows == 1 && o.run.under_engine, "each event has one reading, and the run was under the engine");
@@ -109,7 +111,7 @@ static void test_counts(void)
 static void test_children(void)
 {
 	char *const argv[] = {"sh", "-c", "true; (exit 0); /bin/true", NULL};
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	struct outcome with = count(argv, requests, 1, true, false), without = count(argv, requests, 1, false, false);
 	ok(with.stopped && with.run.readings[0].state == READING_COUNTED, "a shell and its children are counted");
 	ok(without.stopped && without.run.readings[0].state == READING_COUNTED, "so is it without them");
@@ -122,7 +124,7 @@ static void test_children(void)
 static void test_exec(void)
 {
 	char *const argv[] = {"sh", "-c", "exec true", NULL};
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	struct outcome o = count(argv, requests, 1, false, false);
 	char *const shell[] = {"sh", "-c", ":", NULL};
 	struct outcome alone = count(shell, requests, 1, false, false);
@@ -136,7 +138,7 @@ static void test_exec(void)
 static void test_rows(void)
 {
 	char *const argv[] = {"sh", "-c", "(exit 0); (exit 0)", NULL};
-	const char *const requests[] = {"instructions", "code-lines"};
+	const char *const requests[] = {"instructions:u", "code-lines:u"};
 	struct outcome o = count(argv, requests, 2, true, true);
 	if (ok(o.stopped && o.run.n_rows == 3, "with rows for threads, a shell and two subshells have three")) {
 		bool all = true;
@@ -148,9 +150,76 @@ static void test_rows(void)
 	run_free(&o.run);
 }
 
+static void test_blocks(void)
+{
+	char *const argv[] = {"true", NULL};
+	struct event event = event_of("instructions:u");
+	const struct event *events[] = {&event};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+	struct counting *counting;
+	struct run run = {0};
+	struct str text = {0};
+	struct error err;
+	int status;
+	unsigned long long sum = 0;
+	if (!ops->prepare(backend, &target, events, 1, &counting, &err) || !ops->go(counting, &err))
+		return (void)ok(false, "true runs: %s", err.text);
+	waitpid(ops->process(counting), &status, 0);
+	bool done = ops->stop(counting, &run, &err) && ops->blocks(counting, BLOCKS_OF_ALL, &text, &err);
+	ok(done && !strncmp(text.text, "module\toffset\tlength_bytes\tinstructions\tcount\n", 46), "basic blocks come with column names");
+	bool own = false;
+	for (char *line = done ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1) {
+		unsigned long long insns = 0, count = 0;
+		sscanf(line, "%*[^\t]\t%*s\t%*u\t%llu\t%llu", &insns, &count);
+		sum += insns * count;
+		own |= !strncmp(line, "/usr/bin/true\t", 14) || !strncmp(line, "/bin/true\t", 10);
+	}
+	equal_u64(sum, done ? run.readings[0].count_raw : 1, "their counts times their instructions are the instructions");
+	ok(own, "the program's own are among them, by its path");
+	ops->end(counting);
+	str_free(&text);
+	run_free(&run);
+}
+
+/* A program that prints where its stack and a library are. */
+static bool addresses(bool reproducible, const char *extra, char out[256])
+{
+	char *const environment[] = {"PATH=/usr/bin:/bin", (char *)(uintptr_t)extra, NULL};
+	char *const argv[] = {"sed", "-n", "/stack/p;/libc/p;/tare-record/d", "/proc/self/maps", NULL};
+	int ends[2], status;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		abort();
+	struct command command = {.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = ends[1], .stderr_fd = -1,
+		.reproducible = reproducible};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	struct counting *counting;
+	struct error err;
+	bool done = ops->prepare(backend, &target, NULL, 0, &counting, &err) && ops->go(counting, &err);
+	close(ends[1]);
+	memset(out, 0, 256);
+	if (done) {
+		for (ssize_t have = 0, got; have < 255 && (got = read(ends[0], out + have, (size_t)(255 - have))) > 0; have += got)
+			continue;
+		waitpid(ops->process(counting), &status, 0);
+		ops->end(counting);
+	}
+	close(ends[0]);
+	return done;
+}
+
+static void test_reproducible(void)
+{
+	char first[256], second[256], third[256];
+	bool done = addresses(true, "A=1", first) && addresses(true, "A=a value that is a good deal longer than the other one", second) &&
+	            addresses(false, "A=1", third);
+	ok(done && strstr(first, "libc") && !strcmp(first, second), "reproducible executions have the same addresses, whatever the environment");
+	ok(done && strcmp(first, third) != 0, "others do not");
+}
+
 static void test_bad_ends(void)
 {
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	char *const killed[] = {"sh", "-c", "kill -KILL $$", NULL};
 	struct outcome o = count(killed, requests, 1, true, false);
 	ok(o.stopped && WIFSIGNALED(o.status) && WTERMSIG(o.status) == 9, "a killed program ends by its signal");
@@ -170,7 +239,7 @@ static void test_bad_ends(void)
 
 static void test_no_start(void)
 {
-	const char *const requests[] = {"instructions"};
+	const char *const requests[] = {"instructions:u"};
 	char *const missing[] = {"/nonexistent/program", NULL};
 	struct outcome o = count(missing, requests, 1, true, false);
 	ok(!o.prepared && o.err.code == ERROR_NOT_FOUND, "a missing program is an error before anything runs");
@@ -199,7 +268,7 @@ static void test_no_start(void)
 	ok(!ops->prepare(backend, &target, NULL, 0, &counting, &err) && !counting && err.code == ERROR_UNSUPPORTED,
 	   "a running process is refused");
 	/* prepared and never let go */
-	struct event event = event_of("instructions");
+	struct event event = event_of("instructions:u");
 	const struct event *events[] = {&event};
 	char *const argv[] = {"touch", "/tmp/exact-test-must-not-be", NULL};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
@@ -223,7 +292,7 @@ static void test_set_user_id(void)
 	pid_t child = fork();
 	if (child == 0) {
 		char *const argv[] = {"/tmp/exact-test-suid", NULL};
-		const char *const requests[] = {"instructions"};
+		const char *const requests[] = {"instructions:u"};
 		if (system("cp /bin/true /tmp/exact-test-suid && chmod 4755 /tmp/exact-test-suid") != 0 || setgid(65534) != 0 ||
 		    setuid(65534) != 0)
 			_exit(2);
@@ -251,7 +320,7 @@ int main(void)
 	}
 	struct backend *other;
 	ok(!ops->open("argument", &other, &err) && !other && err.code == ERROR_USAGE, "an argument is an error");
-	if (!is_available("instructions", &a)) {
+	if (!is_available("instructions:u", &a)) {
 		printf("1..0 # SKIP %s\n", a.why);
 		return 0;
 	}
@@ -260,6 +329,8 @@ int main(void)
 	test_children();
 	test_exec();
 	test_rows();
+	test_blocks();
+	test_reproducible();
 	test_bad_ends();
 	test_no_start();
 	test_set_user_id();
