@@ -157,6 +157,13 @@ static const char *reason(const struct backend_member *chosen, const struct targ
 	       "--several-runs counts both, --on exact this one";
 }
 
+static bool auto_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
+{
+	if (!c->member->operations->blocks)
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not count basic blocks", c->member->operations->name);
+	return c->member->operations->blocks(c->inner, by, out, err);
+}
+
 static void auto_end(struct counting *c)
 {
 	if (!c)
@@ -276,6 +283,7 @@ const struct backend_operations backend_auto = {
 	.go = auto_go,
 	.sample = auto_sample,
 	.stop = auto_stop,
+	.blocks = auto_blocks,
 	.end = auto_end,
 	.diagnose = auto_diagnose,
 };

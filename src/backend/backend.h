@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "event/event.h"
 #include "result/result.h"
 
@@ -26,6 +27,9 @@ struct command {
 	char *const *argv;          /* NULL-terminated; argv[0] is searched in PATH */
 	char *const *environment;   /* NULL: tare's own */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: tare's own */
+	/* Each execution alike: no address-space randomisation, an environment padded to a fixed size (so that the
+	 * stack begins at the same address), one CPU. */
+	bool reproducible;
 };
 
 enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };
@@ -61,6 +65,8 @@ struct finding {
 /* Why a count of an execution under the engine is not the program's. */
 #define UNDER_ENGINE                                                                                               \
 	"the program ran under the engine, which would be in it; --several-runs, or -r 2, counts it in a run without"
+
+enum blocks_by { BLOCKS_OF_ALL, BLOCKS_OF_PROCESSES, BLOCKS_OF_THREADS };
 
 struct backend;  /* an open backend */
 struct counting; /* one counting in progress; has a target's process id */
@@ -99,6 +105,10 @@ struct backend_operations {
 	 * live on (interrupt, attach). What the held process used before its exec is tare's doing, and is taken
 	 * out of the run's account (times, faults, switches), which the caller has filled in before. */
 	bool (*stop)(struct counting *counting, struct run *run, struct error *err);
+	/* Between stop() and end(): appends where the program was, basic block by basic block, as tab-separated lines below a
+	 * line of column names (the module, its offset, bytes, instructions, how often). NULL: this backend does not know.
+	 * False with the reason when the counts are not exact. */
+	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);
 

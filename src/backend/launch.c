@@ -13,11 +13,15 @@
  * The search of PATH is that of execvp(3) and env(1): in the PATH that the program will have. */
 #include "backend/launch.h"
 
+#include "backend/padding.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -214,8 +218,26 @@ static void say(int fd, const struct word *word)
 		;
 }
 
-_Noreturn static void child(const char *path, const struct command *command, int go_fd, int failed_fd,
-			    const sigset_t *mask)
+/* What the kernel would choose anew each time, chosen. */
+static void make_reproducible(void)
+{
+	cpu_set_t allowed, one;
+	int persona = personality(0xffffffff);
+	if (persona != -1)
+		personality((unsigned long)persona | ADDR_NO_RANDOMIZE);
+	CPU_ZERO(&one);
+	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &allowed)) {
+			CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof one, &one);
+			return;
+		}
+}
+
+_Noreturn static void child(const char *path, const struct command *command, char *const *environment, int go_fd,
+			    int failed_fd, const sigset_t *mask)
 {
 	char byte;
 	ssize_t got;
@@ -229,7 +251,8 @@ _Noreturn static void child(const char *path, const struct command *command, int
 	if (got != 1)
 		_exit(126); /* tare is gone, or wants it no more */
 	if (word.stream < 0) {
-		char *const *environment = command->environment ? command->environment : environ;
+		if (command->reproducible)
+			make_reproducible();
 		getrusage(RUSAGE_SELF, &word.usage);
 		say(failed_fd, &word);
 		execve(path, command->argv, environment);
@@ -244,6 +267,8 @@ _Noreturn static void child(const char *path, const struct command *command, int
 bool launch_hold(const struct command *command, struct launch *out, struct error *err)
 {
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	char *const *environment = command->environment ? command->environment : environ;
+	char **padded = NULL;
 	sigset_t all, mask;
 	bool done = false;
 
@@ -251,6 +276,10 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	char *path = launch_find(command, err);
 	if (!path)
 		return false;
+	if (command->reproducible && !(padded = padded_environment(environment))) {
+		error_no_memory(err);
+		goto out;
+	}
 	if (!open_channel(go) || !open_channel(failed)) {
 		error_set_errno(err, errno == EMFILE || errno == ENFILE ? ERROR_LIMIT : ERROR_SYSTEM, errno,
 				"cannot start '%s'", command->argv[0]);
@@ -262,7 +291,7 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	if (pid == 0) {
 		close(go[1]);
 		close(failed[0]);
-		child(path, command, go[0], failed[1], &mask);
+		child(path, command, padded ? padded : environment, go[0], failed[1], &mask);
 	}
 	int reason = errno;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -283,6 +312,7 @@ out:
 		close_fd(&go[i]);
 		close_fd(&failed[i]);
 	}
+	free(padded);
 	free(path);
 	return done;
 }

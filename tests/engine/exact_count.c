@@ -55,13 +55,15 @@ static int through_backend(const struct command *command, bool threads)
 		return fail(&err);
 	for (size_t i = 0; i < n; i++) {
 		struct availability available;
-		if (!event_parse(table, exact_event_at(i)->name, &events[asked], &err))
+		char request[100];
+		snprintf(request, sizeof request, "%s:u", exact_event_at(i)->name);
+		if (!event_parse(table, request, &events[asked], &err))
 			return fail(&err);
 		exact_backend.available(backend, &events[asked], &available);
 		if (available.state == READING_COUNTED)
 			pointers[asked] = &events[asked], asked++;
 		else
-			fprintf(stderr, "%s - unsupported: %s\n", events[asked].label, available.why);
+			fprintf(stderr, "%s - unsupported: %s\n", exact_event_at(i)->name, available.why);
 	}
 	if (!exact_backend.prepare(backend, &target, pointers, asked, &counting, &err) || !exact_backend.go(counting, &err))
 		return fail(&err);
@@ -74,9 +76,9 @@ static int through_backend(const struct command *command, bool threads)
 			if (r->tid)
 				fprintf(stderr, "%d ", (int)r->tid);
 			if (r->state == READING_COUNTED && r->source == SOURCE_EXACT)
-				fprintf(stderr, "%s %" PRIu64 "\n", events[i].label, r->count_raw);
+				fprintf(stderr, "%s %" PRIu64 "\n", events[i].definition->name, r->count_raw);
 			else
-				fprintf(stderr, "%s - %s\n", events[i].label, r->why);
+				fprintf(stderr, "%s - %s\n", events[i].definition->name, r->why);
 		}
 	exact_backend.end(counting);
 	exact_backend.close(backend);
@@ -158,12 +160,12 @@ static int from_record(const struct command *command, const char *blocks_path)
 
 int main(int argc, char **argv)
 {
-	bool record = false, threads = false;
+	bool record = false, threads = false, fixed = false;
 	const char *blocks = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++)
 		if (!strcmp(argv[i], "--fixed"))
-			personality(ADDR_NO_RANDOMIZE); /* inherited */
+			fixed = true;
 		else if (!strcmp(argv[i], "--record"))
 			record = true;
 		else if (!strcmp(argv[i], "--threads"))
@@ -175,5 +177,7 @@ int main(int argc, char **argv)
 	if (i >= argc)
 		return 2;
 	struct command command = {.argv = argv + i, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	if (fixed)
+		personality(ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
 	return record ? from_record(&command, blocks) : through_backend(&command, threads);
 }

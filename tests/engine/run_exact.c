@@ -1,5 +1,5 @@
 /*
- * run_exact [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
+ * run_exact [--cache BYTES] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
  * tests and the engine's author; what the record holds goes to stderr. Ends as the program ended.
  */
 #include <errno.h>
@@ -22,16 +22,19 @@ int main(int argc, char **argv)
 {
 	struct session *session;
 	struct error err = {0};
+	struct session_options session_options = {.size = sizeof session_options};
 	bool fixed = false, processes = false, quiet = false;
 	int i = 1, hold[2], status;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
 		processes |= !strcmp(argv[i], "--processes");
 		quiet |= !strcmp(argv[i], "--quiet");
+		if (!strcmp(argv[i], "--cache") && i + 1 < argc)
+			session_options.cache_bytes = strtoull(argv[++i], NULL, 0);
 	}
 	if (i >= argc)
 		return 2;
-	if (!session_new(NULL, &session, &err) || pipe(hold)) {
+	if (!session_new(&session_options, &session, &err) || pipe(hold)) {
 		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
 	}
@@ -59,12 +62,12 @@ int main(int argc, char **argv)
 		;
 	struct view *view;
 	struct tally *tally;
-	struct tally_options options = {.children = true};
+	struct tally_options all = {.children = true};
 	if (quiet) {
 		session_free(session);
 		goto end;
 	}
-	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err)) {
+	if (!view_new(session, &view, &err) || !tally_new(view, &all, &tally, &err)) {
 		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,11 +81,12 @@ static void test_available(void)
 	if (!is_available("instructions:u", &a))
 		printf("# %s\n", a.why);
 	ok(is_available("instructions:u", &a) && a.source == SOURCE_EXACT, "instructions in user mode can be counted exactly");
-	ok(!is_available("instructions", &a) && strstr(a.remedy, "instructions:u"), "with the kernel's they cannot, and the remedy says how");
-	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && strstr(a.why, "user mode"),
+	ok(!is_available("instructions", &a) && a.state == READING_UNSUPPORTED && a.why[0] && strstr(a.remedy, ":u"),
+	   "with the kernel's they are unsupported: nobody shall take one count for the other");
+	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && a.why[0],
 	   "in kernel mode they are unsupported, with a reason");
-	ok(!is_available("cycles", &a) && a.why[0], "cycles are unsupported, with a reason");
-	ok(!is_available("misaligned-accesses", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
+	ok(!is_available("cycles:u", &a) && a.why[0], "cycles are unsupported, with a reason");
+	ok(!is_available("misaligned-accesses:u", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
 	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
 }
 
@@ -146,6 +148,73 @@ static void test_rows(void)
 		ok(o.run.readings[1].state == READING_FAILED, "code lines are not a thread's");
 	}
 	run_free(&o.run);
+}
+
+static void test_blocks(void)
+{
+	char *const argv[] = {"true", NULL};
+	struct event event = event_of("instructions:u");
+	const struct event *events[] = {&event};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+	struct counting *counting;
+	struct run run = {0};
+	struct str text = {0};
+	struct error err;
+	int status;
+	unsigned long long sum = 0;
+	if (!ops->prepare(backend, &target, events, 1, &counting, &err) || !ops->go(counting, &err))
+		return (void)ok(false, "true runs: %s", err.text);
+	waitpid(ops->process(counting), &status, 0);
+	bool done = ops->stop(counting, &run, &err) && ops->blocks(counting, BLOCKS_OF_ALL, &text, &err);
+	ok(done && !strncmp(text.text, "module\toffset\tlength_bytes\tinstructions\tcount\n", 46), "basic blocks come with column names");
+	bool own = false;
+	for (char *line = done ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1) {
+		unsigned long long insns = 0, count = 0;
+		sscanf(line, "%*[^\t]\t%*s\t%*u\t%llu\t%llu", &insns, &count);
+		sum += insns * count;
+		own |= !strncmp(line, "/usr/bin/true\t", 14) || !strncmp(line, "/bin/true\t", 10);
+	}
+	equal_u64(sum, done ? run.readings[0].count_raw : 1, "their counts times their instructions are the instructions");
+	ok(own, "the program's own are among them, by its path");
+	ops->end(counting);
+	str_free(&text);
+	run_free(&run);
+}
+
+/* A program that prints where its stack and a library are. */
+static bool addresses(bool reproducible, const char *extra, char out[256])
+{
+	char *const environment[] = {"PATH=/usr/bin:/bin", (char *)(uintptr_t)extra, NULL};
+	char *const argv[] = {"sed", "-n", "/stack/p;/libc/p;/tare-record/d", "/proc/self/maps", NULL};
+	int ends[2], status;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		abort();
+	struct command command = {.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = ends[1], .stderr_fd = -1,
+		.reproducible = reproducible};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	struct counting *counting;
+	struct error err;
+	bool done = ops->prepare(backend, &target, NULL, 0, &counting, &err) && ops->go(counting, &err);
+	close(ends[1]);
+	memset(out, 0, 256);
+	if (done) {
+		for (ssize_t have = 0, got; have < 255 && (got = read(ends[0], out + have, (size_t)(255 - have))) > 0; have += got)
+			continue;
+		waitpid(ops->process(counting), &status, 0);
+		ops->end(counting);
+	}
+	close(ends[0]);
+	return done;
+}
+
+static void test_reproducible(void)
+{
+	char first[256], second[256], third[256];
+	bool done = addresses(true, "A=1", first) && addresses(true, "A=a value that is a good deal longer than the other one", second) &&
+	            addresses(false, "A=1", third);
+	ok(done && strstr(first, "libc") && !strcmp(first, second), "reproducible executions have the same addresses, whatever the environment");
+	ok(done && strcmp(first, third) != 0, "others do not");
 }
 
 static void test_bad_ends(void)
@@ -260,6 +329,8 @@ int main(void)
 	test_children();
 	test_exec();
 	test_rows();
+	test_blocks();
+	test_reproducible();
 	test_bad_ends();
 	test_no_start();
 	test_set_user_id();

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "backend/exact/blocks.h"
 #include "backend/exact/events.h"
 #include "backend/exact/tally.h"
 #include "backend/exact/trial.h"
@@ -126,7 +127,7 @@ static bool prepare(struct backend *backend, const struct target *target, const 
 		goto fail;
 	}
 	for (size_t i = 0; i < n; i++)
-		c->events[i] = events[i]->levels & LEVEL_USER ? exact_event_find(events[i]) : NULL;
+		c->events[i] = events[i]->levels == LEVEL_USER ? exact_event_find(events[i]) : NULL;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !session_new(&options, &c->session, err))
 		goto fail;
@@ -262,6 +263,29 @@ out:
 	return done;
 }
 
+static bool write_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
+{
+	static const enum blocks_groups groups[] = {[BLOCKS_OF_ALL] = BLOCKS_TOGETHER, [BLOCKS_OF_PROCESSES] = BLOCKS_BY_PROCESS,
+		[BLOCKS_OF_THREADS] = BLOCKS_BY_THREAD};
+	struct view *view = NULL;
+	struct blocks *blocks = NULL;
+	bool done = false;
+	if (!c->session)
+		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
+	if (!view_new(c->session, &view, err) || !blocks_new(view, c->children, groups[by], &blocks, err))
+		goto out;
+	if (blocks->why) {
+		error_set(err, ERROR_UNSUPPORTED, "no basic blocks: %s", blocks->why);
+		goto out;
+	}
+	blocks_write(blocks, groups[by], out);
+	done = true;
+out:
+	blocks_free(blocks);
+	view_free(view);
+	return done;
+}
+
 static void diagnose(struct backend *backend, struct finding *findings, size_t most, size_t *count)
 {
 	if (*count == most)
@@ -293,6 +317,7 @@ const struct backend_operations exact_backend = {
 	.go = go,
 	.sample = sample,
 	.stop = stop,
+	.blocks = write_blocks,
 	.end = end,
 	.diagnose = diagnose,
 };

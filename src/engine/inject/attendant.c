@@ -14,12 +14,14 @@
  */
 #include "engine/inject/attendant.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -87,6 +89,67 @@ static bool raises_privileges(pid_t tid, const struct __ptrace_syscall_info *inf
 	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
+/* ---- who asks ---- */
+
+/* Has the process this record mapped where that entry says? Numbers of processes mean others in other namespaces. */
+static bool has_record(const struct takeover *how, const struct record_process *process, pid_t pid)
+{
+	uint64_t token = 0, at;
+	while (!(at = process->session_at) && process->forked && process->parent < RECORD_PROCESSES_MAX &&
+	       &how->processes[process->parent] < process)
+		process = &how->processes[process->parent];
+	struct iovec local = {&token, sizeof token}, remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
+	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->record->token;
+}
+
+/* The last number of the line `field` of a status file: what the process itself sees. */
+static long innermost(const char *path, const char *field)
+{
+	char line[256];
+	long number = -1;
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (!strncmp(line, field, strlen(field))) {
+			char *last = strrchr(line, '\t');
+			number = last ? strtol(last + 1, NULL, 10) : -1;
+		}
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* The asking thread as this process numbers it; 0 when it cannot be found. */
+static pid_t asking_thread(const struct takeover *how, const struct record_process *process)
+{
+	char path[96];
+	struct dirent *entry;
+	pid_t found = 0;
+	if (has_record(how, process, (pid_t)process->ask_tid))
+		return (pid_t)process->ask_tid;
+	DIR *all = opendir("/proc");
+	while (all && !found && (entry = readdir(all))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+		if (pid <= 0 || innermost(path, "NStgid:") != (long)process->pid || !has_record(how, process, pid))
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+		DIR *tasks = opendir(path);
+		while (tasks && !found && (entry = readdir(tasks))) {
+			pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+			snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)pid, (int)tid);
+			if (tid > 0 && innermost(path, "NSpid:") == (long)process->ask_tid)
+				found = tid;
+		}
+		if (tasks)
+			closedir(tasks);
+	}
+	if (all)
+		closedir(all);
+	return found;
+}
+
+/* ---- following ---- */
+
 /* Seizes the thread. Another worker may still trace it: that of a request which the process gave up (a signal came in between) and
  * makes again; it lets go at the thread's next system call, the one that wakes us. */
 static bool seize(pid_t tid)
@@ -106,10 +169,15 @@ static bool seize(pid_t tid)
 static void follow(const struct takeover *how, uint32_t index)
 {
 	struct record_process *process = &how->processes[index];
-	pid_t tid = (pid_t)process->ask_tid;
+	pid_t tid = asking_thread(how, process);
 	struct error err = {0};
 	bool granted = false, in_exec = false;
 	int status;
+	if (tid == 0) {
+		takeover_inexact(process, "the program it execs could not be followed: the process cannot be found from here");
+		answer(process, RECORD_ASK_REFUSED);
+		return;
+	}
 	if (!seize(tid)) {
 		takeover_inexact(process, "the program it execs could not be followed: %s",
 		                 errno == EPERM ? "another process traces it, or it has other rights" : strerror(errno));

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <linux/futex.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/inject/attendant.h"
@@ -76,6 +78,8 @@ bool session_new(const struct session_options *options, struct session **out, st
 	session->how.record = record;
 	session->how.processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
 	record->magic = RECORD_MAGIC;
+	if (getrandom(&record->token, sizeof record->token, GRND_NONBLOCK) != sizeof record->token)
+		record->token = (uint64_t)time(NULL) << 32 | (uint64_t)getpid();
 	record->flags = RECORD_FOLLOW | (options && options->addresses ? RECORD_ADDRESSES : 0);
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;

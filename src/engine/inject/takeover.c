@@ -17,14 +17,17 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,28 +142,99 @@ static bool write_memory(struct injection *in, uint64_t to, const void *bytes, s
 	return process_vm_writev(in->pid, &local, 1, &remote, 1, 0) == (ssize_t)length;
 }
 
-/* A descriptor of the record in the process: by path, or, where /proc is not what it is here (chroot, namespaces), through
- * pidfd_getfd(2), for which this process lets itself be looked into. */
+/* Is the process's descriptor the record? A path may name another file where /proc is not ours. */
+static bool is_record(struct injection *in, int64_t fd)
+{
+	char path[64];
+	struct stat theirs, ours;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)in->pid, (int)fd);
+	return fd >= 0 && stat(path, &theirs) == 0 && fstat(in->how->fd, &ours) == 0 && theirs.st_dev == ours.st_dev &&
+	       theirs.st_ino == ours.st_ino;
+}
+
+/* What the process needs in its memory to receive a descriptor; at the start of its new stack. */
+struct receiving {
+	struct sockaddr_un address;
+	struct msghdr message;
+	struct iovec vector;
+	char byte;
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+};
+
+static bool send_record(int listening, int fd)
+{
+	int peer = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+	struct receiving r = {0};
+	r.vector = (struct iovec){&r.byte, 1};
+	r.message = (struct msghdr){.msg_iov = &r.vector, .msg_iovlen = 1, .msg_control = r.control.room,
+		.msg_controllen = sizeof r.control.room};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&r.message);
+	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	bool done = peer >= 0 && sendmsg(peer, &r.message, MSG_NOSIGNAL) == 1;
+	if (peer >= 0)
+		close(peer);
+	return done;
+}
+
+/* By a socket, which needs no path and no rights: in a chroot, another namespace, or as another user. */
+static int64_t received_descriptor(struct injection *in, uint64_t scratch)
+{
+	struct receiving r = {.address.sun_family = AF_UNIX};
+	struct sockaddr_un any = {.sun_family = AF_UNIX};
+	socklen_t length = sizeof r.address;
+	int64_t theirs = -1, fd = -EIO;
+	/* bound to no name: the kernel picks an abstract one */
+	int listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (listening < 0 || bind(listening, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listening, 1) ||
+	    getsockname(listening, (struct sockaddr *)&r.address, &length))
+		goto out;
+	r.message.msg_iov = (void *)(scratch + offsetof(struct receiving, vector));
+	r.message.msg_iovlen = 1;
+	r.message.msg_control = (void *)(scratch + offsetof(struct receiving, control));
+	r.message.msg_controllen = sizeof r.control.room;
+	r.vector = (struct iovec){(void *)(scratch + offsetof(struct receiving, byte)), 1};
+	if (!write_memory(in, scratch, &r, sizeof r))
+		goto out;
+	theirs = borrowed_call(in, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0);
+	fd = theirs < 0 ? theirs : borrowed_call(in, SYS_connect, (uint64_t)theirs, scratch, length, 0, 0, 0);
+	if (theirs < 0 || fd < 0 || !send_record(listening, in->how->fd))
+		goto out;
+	fd = borrowed_call(in, SYS_recvmsg, (uint64_t)theirs, scratch + offsetof(struct receiving, message), MSG_CMSG_CLOEXEC, 0, 0, 0);
+	struct iovec local = {&r, sizeof r}, remote = {(void *)scratch, sizeof r};
+	int number;
+	if (fd < 0 || process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof r || r.control.align.cmsg_type != SCM_RIGHTS ||
+	    r.control.align.cmsg_len != CMSG_LEN(sizeof number)) {
+		fd = fd < 0 ? fd : -EMFILE; /* the message came without its descriptor: there is no room for one */
+		goto out;
+	}
+	memcpy(&number, CMSG_DATA(&r.control.align), sizeof number);
+	fd = number;
+out:
+	if (theirs >= 0)
+		borrowed_call(in, SYS_close, (uint64_t)theirs, 0, 0, 0, 0, 0);
+	if (listening >= 0)
+		close(listening);
+	return fd;
+}
+
+/* A descriptor of the record in the process: by path where that leads there, else by a socket. */
 static int64_t record_descriptor(struct injection *in, uint64_t scratch)
 {
 	char path[64];
-	int64_t fd;
 	int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), in->how->fd);
 	if (!write_memory(in, scratch, path, (size_t)length + 1))
 		return -errno;
-	fd = borrowed_call(in, SYS_open, scratch, O_RDWR | O_CLOEXEC, 0, 0, 0, 0);
+	int64_t fd = borrowed_call(in, SYS_open, scratch, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0, 0, 0, 0);
+	if (is_record(in, fd))
+		return fd;
 	if (fd >= 0)
-		return fd;
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	int64_t pidfd = borrowed_call(in, SYS_pidfd_open, (uint64_t)getpid(), 0, 0, 0, 0, 0);
-	if (pidfd < 0) {
-		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-		return fd;
-	}
-	fd = borrowed_call(in, SYS_pidfd_getfd, (uint64_t)pidfd, (uint64_t)in->how->fd, 0, 0, 0, 0);
-	borrowed_call(in, SYS_close, (uint64_t)pidfd, 0, 0, 0, 0, 0);
-	prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-	return fd;
+		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+	fd = received_descriptor(in, scratch);
+	return fd < 0 || is_record(in, fd) ? fd : -EBADF;
 }
 
 /* Its number as the process itself sees it: the last of NSpid. */
@@ -257,6 +331,7 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
 		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program");
 	}
+	how->processes[entry].session_at = (uint64_t)session;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
 	uint64_t top = ((uint64_t)stack + STACK_BYTES - sizeof start) & ~63ull;
 	if (!write_memory(in, top, &start, sizeof start))

@@ -17,12 +17,21 @@
 
 static uint32_t map_hash(uint64_t pc) { return (uint32_t)((pc * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask; }
 
+/* A slot whose pc is 0 is empty; a jump to address 0 looks at slot 0 alone, and finds the way to the runtime there. */
+static void second_empty(struct second *slot)
+{
+	__atomic_store_n(&slot->pc, 0, __ATOMIC_RELEASE);
+	if (slot == rt.second)
+		__atomic_store_n(&slot->entry, (uint64_t)&runtime_miss_tail, __ATOMIC_RELEASE);
+}
+
 static void tables_clear(void)
 {
 	for (uint32_t i = 0; i < 3 * TABLE_SLOTS; i++)
 		rt.tables[i] = (uint64_t)&runtime_miss;
 	for (uint32_t i = 0; i < SECOND_SLOTS && rt.second_used; i++)
 		rt.second[i].pc = 0;
+	second_empty(&rt.second[0]);
 	rt.second_used = 0;
 }
 
@@ -273,7 +282,7 @@ void cache_drop(uint32_t id)
 			uint64_t *slot[3];
 			table_entries(b->pc, slot);
 			if (second_slot(b->pc)->entry == (uint64_t)b->indirect)
-				__atomic_store_n(&second_slot(b->pc)->pc, 0, __ATOMIC_RELEASE);
+				second_empty(second_slot(b->pc));
 			for (int k = 0; k < 3; k++)
 				if (*slot[k] == (uint64_t)b->indirect)
 					__atomic_store_n(slot[k], (uint64_t)&runtime_miss, __ATOMIC_RELEASE);

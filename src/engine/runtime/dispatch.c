@@ -40,6 +40,7 @@ static void fetch_fault(struct thread *t)
 	uint8_t byte;
 	const struct region *region = memory_executable(t->pc);
 	if (t->pc + 0x800000000000ull >= 0x1000000000000ull) { /* not canonical: the branch itself faults, natively */
+		inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
 		signal_force(t, 11, 0x80, 0);
 		t->pending_trapno[t->pending_count - 1] = 13;
 		t->pending_error[t->pending_count - 1] = 0;

@@ -63,6 +63,8 @@ runtime_miss_slow:
 	add $127, %al
 	sahf
 	mov SPILL_RDX, %rdx
+	.globl runtime_miss_tail
+runtime_miss_tail:
 	mov SPILL_RAX, %rax
 	mov SPILL_RCX, %rcx
 	movl $0, EXIT_ID

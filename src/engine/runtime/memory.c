@@ -182,10 +182,12 @@ static void line(const char *text, struct region *fresh, uint32_t *count)
 	bool shared = text[4] == 's';
 	text += 6;
 	offset = hex(&text);
-	for (int fields = 0; fields < 2;) /* device, inode */
-		if (*text++ == ' ')
-			while (fields++, *text != ' ' && *text)
-				text++;
+	for (int field = 0; field < 2; field++) { /* device, inode */
+		while (*text == ' ')
+			text++;
+		while (*text && *text != ' ')
+			text++;
+	}
 	while (*text == ' ')
 		text++;
 	uint64_t own[][2] = {{rt.image, rt.image_bytes}, {(uint64_t)rt.session, RECORD_SPACE_OFFSET}};

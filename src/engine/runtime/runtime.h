@@ -204,6 +204,7 @@ void runtime_miss_check(void);
 void runtime_miss_found(void);
 void runtime_miss_jump(void);
 void runtime_miss_slow(void);
+void runtime_miss_tail(void);
 void runtime_resume_checked(void);
 void runtime_resume_end(void);
 void runtime_recovered(void);

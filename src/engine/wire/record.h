@@ -49,6 +49,7 @@ struct record_session {
 	uint32_t requests;       /* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
 	uint32_t attendant_pid;  /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
 	uint32_t unused;
+	uint64_t token;          /* random: tells a process that has this record mapped from every other */
 	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
@@ -102,8 +103,9 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
 	struct record_area blocks, code, modules, sites, corrections;
 	uint64_t stats[8];   /* enum record_stat: where the engine's time goes; not exact under several threads */
+	uint64_t session_at; /* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
 	char reason[160];
-	char path[192];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
+	char path[184];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
