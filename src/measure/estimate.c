@@ -129,6 +129,7 @@ static bool estimate_series(struct session *s, const struct series *series, stru
 		.level = account ? "" : level_text(event),
 		.confidence = s->options.confidence,
 		.tid = series->tid,
+		.pid = series->pid,
 		.cpu = series->is_row ? series->cpu : -1,
 	};
 	if (!e->event || !e->unit)

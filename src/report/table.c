@@ -82,6 +82,8 @@ static void fill_name(struct row *row, bool sub_row)
 	const struct estimate *e = row->estimate;
 	if (sub_row && e->tid)
 		snprintf(row->name, sizeof row->name, "  thread %d", (int)e->tid);
+	else if (sub_row && e->pid)
+		snprintf(row->name, sizeof row->name, "  process %d", (int)e->pid);
 	else if (sub_row)
 		snprintf(row->name, sizeof row->name, "  CPU %d", e->cpu);
 	else
@@ -167,7 +169,7 @@ static void fill(struct row *row, const struct estimate *e, bool is_metric, bool
 		 const struct reasons *reasons, struct footnotes *notes)
 {
 	*row = (struct row){ .estimate = e };
-	fill_name(row, e->tid || e->cpu >= 0);
+	fill_name(row, !estimate_is_total(e));
 	row->why_below = !e->known && shares_reason(reasons, e);
 	if (row->why_below)
 		fill_note(row, e->why, e->note, notes);

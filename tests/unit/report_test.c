@@ -334,7 +334,7 @@ static void test_csv(void)
 	e[0].high = INFINITY;
 	struct result r = of(e, 2);
 	char *text = write_with(CSV, &r), *all = write_with(CSV_ALL, &r);
-	has(text, "tare,kind,event,level,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
+	has(text, "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
 		  "share_running,why,note\r\n",
 	    "the first line names the columns");
 	has(text, "\r\n1,event,page-faults,user,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",

@@ -18,6 +18,9 @@ char *kernel(const char *name);
 /* What the kernel's NAME.truth predicts for n; UINT64_MAX when it says nothing. */
 uint64_t predicted(const char *name, const char *event, uint64_t n);
 
+/* Does this CPU lack what the kernel needs? */
+bool kernel_missing(const char *name);
+
 struct counted {
 	int status;     /* tare's exit status, 128 + signal */
 	char *said;     /* its standard error, with the program's */
