@@ -19,7 +19,7 @@ enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments };
 /* A step takes some 30 µs, in the test guest ten times as much. */
 static uint64_t instructions_most(void)
 {
-	return getenv("TARE_IN_GUEST") ? 2000 : 41000;
+	return getenv("TARE_IN_GUEST") ? 600 : 41000;
 }
 
 static const uint64_t *counted(const char *event, const struct executed *all, const struct executed *self)

@@ -337,11 +337,11 @@ static void test_csv(void)
 	has(text, "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
 		  "share_running,why,note\r\n",
 	    "the first line names the columns");
-	has(text, "\r\n1,event,page-faults,user,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",
+	has(text, "\r\n1,event,page-faults,user,,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",
 	    "numbers have full precision, an infinite bound is empty");
-	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,events,0,none,unverified,,\"no\nPMU\",\r\n",
+	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,,events,0,none,unverified,,\"no\nPMU\",\r\n",
 	    "fields are quoted where they must be, a missing count is empty and says why");
-	has(all, "\r\n1,run,page-faults,user,,,2,102.5,,,,faults,1,hw,unverified,,,\r\n", "repetitions are rows");
+	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,\r\n", "repetitions are rows");
 	free(text);
 	free(all);
 }
