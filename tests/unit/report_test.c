@@ -37,7 +37,7 @@ static struct result of(struct estimate *estimates, size_t n)
 	};
 }
 
-enum writer { TEXT, TEXT_WIDE, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
+enum writer { TEXT, TEXT_WIDE, TEXT_NARROW, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
 
 static char *write_with(enum writer writer, const struct result *result)
 {
@@ -47,7 +47,8 @@ static char *write_with(enum writer writer, const struct result *result)
 	FILE *out = open_memstream(&text, &length);
 	struct report_options options = { .all_repetitions = writer == CSV_ALL };
 	switch (writer) {
-	case TEXT_WIDE: options.width = 120; /* fall through */
+	case TEXT_NARROW: options.width = 50; /* fall through */
+	case TEXT_WIDE: options.width = options.width ? options.width : 120; /* fall through */
 	case TEXT: report_text(out, result, &options); break;
 	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
 	case JSON: report_json(out, result); break;
@@ -294,6 +295,15 @@ static void test_text(void)
 	free(text);
 	text = write_with(TEXT_WIDE, &precise);
 	has(text, "507.0 ms      \u00b1 2.5 (0.49 %)", "a wide terminal has them");
+	free(text);
+	digits[1].low = digits[1].high = digits[1].value;
+	text = write_with(TEXT, &precise);
+	has(text, "2.14 MiB      \u00b1 0  hw\n", "what did not vary at all is \u00b1 0");
+	free(text);
+	digits[2].event = "a-name-of-26-characters-xx";
+	text = write_with(TEXT_NARROW, &precise);
+	has(text, "  a-name-of-26-characters-xx\n                 1.4 migrations  0 \u2026 4.6  hw\n",
+	    "on a narrow one a name that leaves no room for its numbers has a line of its own");
 	free(text);
 
 	e[1].trust = TRUST_UNVERIFIED;
