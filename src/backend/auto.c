@@ -150,8 +150,7 @@ static size_t choose(struct backend *b, const struct target *target, const struc
 static const char *reason(const struct backend_member *chosen, const struct target *target)
 {
 	if (chosen->operations->starts_only)
-		return "the program ran under the engine, which takes part in this count; --several-runs, or -r 2, counts it "
-		       "in a run of its own";
+		return UNDER_ENGINE;
 	if (target->kind != TARGET_COMMAND)
 		return "only the engine can count it here, and it counts programs that it starts, only";
 	return "only the engine can count it here, and it would disturb the hardware counters of this run; "

@@ -47,19 +47,6 @@ static bool add_event(struct build *b, const struct event *event, const char *la
 	return add_slot(b, (long)b->events.count - 1, label, NULL, err);
 }
 
-static bool add_list(struct build *b, const char *list, struct error *err)
-{
-	struct event *events = NULL;
-	size_t n = 0;
-	bool done = event_parse_list(b->means->events, list, &events, &n, err);
-	for (size_t i = 0; done && i < n; i++)
-		done = add_event(b, &events[i], NULL, false, err);
-	free(events);
-	return done;
-}
-
-/* ---- the default set ---- */
-
 static bool counted(const struct build *b, const struct event *event, struct availability *answer)
 {
 	*answer = (struct availability){ .state = READING_UNSUPPORTED };
@@ -67,29 +54,55 @@ static bool counted(const struct build *b, const struct event *event, struct ava
 	return answer->state == READING_COUNTED;
 }
 
+/* Where no level was asked for: both where that works, else the program's own part, under a name that says so
+ * (instructions:u). */
+static void settle_level(const struct build *b, struct event *event)
+{
+	struct availability answer;
+	struct event user;
+	char request[256];
+	bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
+	if (event->text[metric_level_at(event->text)] || account || counted(b, event, &answer))
+		return;
+	snprintf(request, sizeof request, "%s:u", event->text);
+	if (event_parse(b->means->events, request, &user, NULL) && counted(b, &user, &answer))
+		*event = user;
+}
+
+static bool add_list(struct build *b, const char *list, struct error *err)
+{
+	struct event *events = NULL;
+	size_t n = 0;
+	bool done = event_parse_list(b->means->events, list, &events, &n, err);
+	for (size_t i = 0; done && i < n; i++) {
+		settle_level(b, &events[i]);
+		done = add_event(b, &events[i], NULL, false, err);
+	}
+	free(events);
+	return done;
+}
+
+/* ---- the default set ---- */
+
 static bool add_defaults(struct build *b, struct error *err)
 {
 	const struct event_table *table = b->means->events;
 	b->selection->defaults = true;
 	for (size_t i = 0; i < event_table_count(table); i++) {
 		const struct event_definition *row = event_table_at(table, i);
-		struct event event, user;
+		struct event event;
 		struct availability answer;
-		char request[256];
-		if (!row->in_default_set)
+		if (!row->in_default_set && !row->default_if_exact)
 			continue;
-		bool account = row->counted_by & COUNTED_BY_PROCESS;
 		/* the kernel's account of a process is there only for programs that tare starts */
 		if (row->counted_by == COUNTED_BY_PROCESS && !b->means->runs_program &&
 		    strcmp(row->name, "elapsed-time") != 0)
 			continue;
 		if (!event_parse(b->means->events, row->name, &event, err))
 			return false;
-		/* a user who may not count the kernel still gets the program's own part, under its own name */
-		snprintf(request, sizeof request, "%s:u", row->name);
-		if (!account && !counted(b, &event, &answer) && answer.state == READING_DENIED &&
-		    event_parse(b->means->events, request, &user, NULL) && counted(b, &user, &answer))
-			event = user;
+		settle_level(b, &event);
+		if (!row->in_default_set && !(counted(b, &event, &answer) && answer.source == SOURCE_EXACT))
+			continue;
 		if (!add_event(b, &event, NULL, false, err))
 			return false;
 	}
@@ -97,6 +110,13 @@ static bool add_defaults(struct build *b, struct error *err)
 }
 
 /* ---- metrics ---- */
+
+/* Clocks and counts that the operating system keeps of a process as a whole. */
+static bool has_no_levels(const struct build *b, const char *name)
+{
+	const struct event_definition *row = event_table_find(b->means->events, name);
+	return row && row->counted_by == COUNTED_BY_PROCESS;
+}
 
 /* All of its events at that level: one that cannot be counted so leaves the metric without a value, it is never
  * mixed with those of both levels. */
@@ -108,7 +128,7 @@ static const struct metric *at_level(struct build *b, const struct metric *metri
 	bool done = requests != NULL;
 	for (size_t i = 0; done && i < n; i++) {
 		const char *event = metric_event(metric, i);
-		requests[i] = event[metric_level_at(event)]
+		requests[i] = event[metric_level_at(event)] || has_no_levels(b, event)
 				  ? event
 				  : arena_printf(&b->selection->arena, "%s%s", event, level);
 		done = requests[i] != NULL;
@@ -146,6 +166,31 @@ static bool add_metric(struct build *b, const struct metric *metric, struct erro
 	return vec_push(&b->metrics, metric) || error_no_memory(err);
 }
 
+/* Are all of its events counted here? */
+static bool works(const struct build *b, const struct metric *metric)
+{
+	for (size_t i = 0; i < metric_event_count(metric); i++) {
+		struct event event;
+		struct availability answer;
+		if (!event_parse(b->means->events, metric_event(metric, i), &event, NULL))
+			return false;
+		bool account = event.definition && (event.definition->counted_by & COUNTED_BY_PROCESS);
+		if (!(account && b->means->runs_program) && !counted(b, &event, &answer))
+			return false;
+	}
+	return true;
+}
+
+/* As settle_level(), of a metric; NULL on failure. */
+static const struct metric *settle_metric(struct build *b, const struct metric *metric, struct error *err)
+{
+	const char *name = metric_name(metric);
+	if (name[metric_level_at(name)] || works(b, metric))
+		return metric;
+	const struct metric *user = at_level(b, metric, ":u", err);
+	return user && works(b, user) ? user : user ? metric : NULL;
+}
+
 static bool add_metric_list(struct build *b, const char *list, struct error *err)
 {
 	char *copy = strdup(list), *rest = copy;
@@ -156,7 +201,8 @@ static bool add_metric_list(struct build *b, const char *list, struct error *err
 		if (!*word)
 			done = error_set(err, ERROR_USAGE, "an empty name in the list of metrics '%s'", list);
 		else
-			done = (metric = metric_named(b, word, err)) && add_metric(b, metric, err);
+			done = (metric = metric_named(b, word, err)) && (metric = settle_metric(b, metric, err)) &&
+			       add_metric(b, metric, err);
 	}
 	free(copy);
 	return done;
@@ -327,13 +373,15 @@ static bool is_total(const struct estimate *e)
 	return e->tid == 0 && e->cpu < 0;
 }
 
-/* Not counted because nothing here can count it; not because its turn never came. */
+/* Not counted because nothing here can count it, or not in such a run; not because its turn never came. */
 static bool cannot_count(const struct selection *selection, const struct counting_means *means,
 			 const struct slot *slot, const struct estimate *e)
 {
 	struct availability answer = { .state = READING_COUNTED };
 	if (e->known || slot->event == SLOT_NO_EVENT)
 		return false;
+	if (e->why && strcmp(e->why, UNDER_ENGINE) == 0)
+		return true;
 	means->operations->available(means->backend, &selection->events[slot->event], &answer);
 	return answer.state != READING_COUNTED;
 }
@@ -424,6 +472,14 @@ bool selection_finish(const struct selection *selection, const struct counting_m
 				goto no_memory;
 			n++;
 		} while (++e < end && !is_total(e));
+	}
+	if (fold && selection->defaults) {
+		/* nobody asked for these rates: without a value they are no news beside their events' */
+		size_t kept = 0;
+		for (size_t i = 0; i < result->n_metrics; i++)
+			if (result->metrics[i].known)
+				result->metrics[kept++] = result->metrics[i];
+		result->n_metrics = kept;
 	}
 	done = remark(result, folded, n_folded);
 	if (done) {

@@ -123,7 +123,7 @@ static void show_event_json(struct listing *l, const struct event_definition *ro
 	json_write_text(json, "papi", row->papi);
 	json_list(json, "papers", row->paper_names);
 	json_list(json, "encodings", row->encodings);
-	json_write_bool(json, "default", row->in_default_set);
+	json_write_bool(json, "default", row->in_default_set || row->default_if_exact);
 	json_write_close(json, '}');
 }
 

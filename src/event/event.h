@@ -51,6 +51,7 @@ struct event_definition {
 	                                   "intel:INST_RETIRED:ANY", "armv8:r08", "software:page-faults",
 	                                   "sysfs:msr/tsc/" */
 	bool in_default_set;    /* counted by `tare count` without -e, where it can be */
+	bool default_if_exact;  /* … where it costs no counter: by the engine */
 	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
 };
 

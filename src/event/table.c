@@ -140,8 +140,9 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 		       wrong(source, key->line, err, "not occurrence, duration or level:", value);
 	if (strcmp(key->key, "default") == 0) {
 		row->in_default_set = strcmp(value, "yes") == 0;
-		return row->in_default_set || strcmp(value, "no") == 0 ||
-		       wrong(source, key->line, err, "not yes or no:", value);
+		row->default_if_exact = strcmp(value, "exact") == 0;
+		return row->in_default_set || row->default_if_exact || strcmp(value, "no") == 0 ||
+		       wrong(source, key->line, err, "not yes, no or exact:", value);
 	}
 	if (strcmp(key->key, "paper") == 0)
 		return strchr(value, ':') ? vec_push(&lists->papers, value) || error_no_memory(err)

@@ -247,6 +247,7 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 		result->executions++;
 		result->wait_status = x.run.wait_status;
 		result->interrupted = x.run.interrupted;
+		result->under_engine |= x.run.under_engine;
 		if (i >= s->warm_ups) {
 			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
 			if (done && !x.run.interrupted && pass + 1 == s->passes)

@@ -137,12 +137,10 @@ static bool estimate_series(struct session *s, const struct series *series, stru
 	if (n == 0) {
 		bool engine = account && session_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
-			 : engine ? "the program ran under the engine, which has times, faults and memory of its own"
+			 : engine                 ? UNDER_ENGINE
 			 : s->result->interrupted ? "not reached before the interrupt"
 						  : "no run gave a count";
 		e->note = s->remedies[series->event];
-		if (engine)
-			e->note = "--several-runs, or -r 2, measures it in a run of its own";
 		if (!e->note && s->multiplexed && reached > 0 && series->counts[0].state == READING_NEVER_RAN)
 			e->note = "it had no turn on the counters; --several-runs would count it";
 		return true;

@@ -89,6 +89,8 @@ static void print_runs(FILE *out, const struct result *result, size_t width)
 		str_appendf(&text, ": %zu executions in ", result->executions);
 	}
 	append_seconds(&text, result->elapsed_seconds);
+	if (result->under_engine)
+		str_append(&text, result->executions > 1 ? ", some or all under the engine" : " under the engine");
 	fputs("  ", out);
 	if (!text.failed)
 		text_wrap(out, text.text, 2, 2, width);

@@ -127,6 +127,7 @@ struct result {
 	size_t n_notes;
 	int wait_status;         /* of the last run; what tare's own exit status follows */
 	bool interrupted;
+	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
 };
 
 struct result *result_new(void); /* zeroed; NULL when memory ran out */

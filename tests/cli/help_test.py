@@ -1,6 +1,5 @@
 """Help, version, lists and the doctor."""
 import json
-import os
 import shutil
 import subprocess
 
@@ -24,15 +23,6 @@ for option in ("-e", "-r", "--warm-up", "--confidence", "--all-repetitions", "-m
                "--several-runs", "-P", "-F", "--compat"):
     ok(re.search(rf"^ +(-\w, )?{option}\b", text, re.M), f"count's help has {option}", text if option == "-e" else None)
 has(text, "exit status", "count's help tells the exit statuses")
-
-# what help lists, the manual page has, and the other way round
-MANUALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/man")
-for command in ("count", "list", "doctor"):
-    listed = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", tare(command, "--help").out, re.M))
-    documented = set(re.findall(r"\*(--[a-z-]+)\*", read(f"{MANUALS}/tare-{command}.1.scd").split("# OPTIONS")[1]
-                                .split("# SEE ALSO")[0]))
-    equal(listed - documented, set(), f"every option of '{command}' is in its manual page")
-    equal({option for option in documented - listed}, set(), f"the manual page of '{command}' has no other option")
 
 # ---- completion ----
 for shell in ("bash", "zsh", "fish"):
