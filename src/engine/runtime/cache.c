@@ -70,9 +70,9 @@ bool cache_init(void)
 /* The map holds numbers plus one, so that fresh memory is empty. */
 uint32_t cache_known(uint64_t pc)
 {
-	for (uint32_t i = map_hash(pc); rt.map[i]; i = (i + 1) & rt.map_mask)
-		if (rt.blocks[rt.map[i] - 1].pc == pc)
-			return rt.map[i] - 1;
+	for (uint32_t i = map_hash(pc); rt.map[i].id; i = (i + 1) & rt.map_mask)
+		if (rt.map[i].pc == pc)
+			return rt.map[i].id - 1;
 	return NONE;
 }
 
@@ -115,9 +115,9 @@ void cache_enter(uint32_t id, bool in_map)
 	struct block *b = &rt.blocks[id];
 	if (in_map) {
 		uint32_t i = map_hash(b->pc);
-		while (rt.map[i] && rt.blocks[rt.map[i] - 1].pc != b->pc)
+		while (rt.map[i].id && rt.map[i].pc != b->pc)
 			i = (i + 1) & rt.map_mask;
-		rt.map[i] = id + 1;
+		rt.map[i] = (struct known){b->pc, id + 1, 0};
 	}
 	struct page *page = cache_page(b->pc >> 12, true);
 	b->page_next = page->first;

@@ -147,12 +147,15 @@ enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
 struct region { uint64_t start, end; uint32_t protection, shared, module, pad; };
 #define REGIONS_MAX 16384u
 
+struct known { uint64_t pc; uint32_t id, unused; }; /* id: a block's number plus one */
+
 struct runtime {
 	struct record_session *session;
 	struct record_process *process; /* of the process; a vfork child's is in its thread */
 	struct block *blocks;
 	uint32_t block_count, blocks_max;
-	uint32_t *map, map_mask;
+	struct known *map;
+	uint32_t map_mask, unused3;
 	struct exit *exits;
 	uint32_t exit_count, exits_max;
 	struct page *pages;
