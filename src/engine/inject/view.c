@@ -44,13 +44,9 @@ static bool map_area(const struct session *session, struct view_process *p, cons
 static bool map_threads(const struct session *session, struct view_process *p, struct error *err)
 {
 	uint64_t at = __atomic_load_n(&p->record->first_thread, __ATOMIC_ACQUIRE);
-	size_t capacity = 0, most = __atomic_load_n(&p->record->thread_count, __ATOMIC_ACQUIRE) + 64u;
+	size_t capacity = 0;
 	while (at) {
 		struct view_thread t = {0};
-		if (p->n_threads == most) { /* a ring */
-			mark(p, "its record is damaged");
-			break;
-		}
 		if (p->n_threads == capacity) {
 			size_t wanted = capacity ? capacity * 2 : 4;
 			void *grown = realloc(p->threads, wanted * sizeof *p->threads);
@@ -67,6 +63,11 @@ static bool map_threads(const struct session *session, struct view_process *p, s
 		if (!t.counters)
 			return error_no_memory(err);
 		p->threads[p->n_threads++] = t;
+		/* an older one was made earlier: an order that also ends */
+		if (t.record->next >= at) {
+			mark(p, "its record is damaged");
+			break;
+		}
 		at = t.record->next;
 	}
 	/* oldest first: the list has the newest first */
@@ -139,8 +140,10 @@ bool view_new(const struct session *session, struct view **out, struct error *er
 		map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
 		map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
 		map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
-		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))
+		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count)) {
 			mark(p, "its record is damaged");
+			p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
+		}
 	}
 	*out = view;
 	return true;
