@@ -345,6 +345,7 @@ void cache_flush(struct thread *t)
 		world_stop(t, true);
 	}
 	rt.generation++;
+	rt.process->stats[RECORD_STAT_FLUSHES]++;
 	for (uint32_t i = 0; i < rt.block_count; i++) {
 		struct block *b = &rt.blocks[i];
 		b->flags &= BLOCK_LEADER;

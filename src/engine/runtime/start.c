@@ -90,7 +90,7 @@ void runtime_init(const struct start *start)
 	cache_arena(start->pc);
 	memory_start();
 	signals_thread(t);
-	signals_start();
+	signals_start(t);
 	signal_set_mask(t, t->mask);
 	process->pid = (uint32_t)sys0(SYS_getpid);
 	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);

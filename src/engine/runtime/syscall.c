@@ -155,7 +155,7 @@ static long execute(struct thread *t, uint64_t nr)
 	bool asked = ask_to_follow(t);
 	/* the mask and the ignored signals that the next program inherits are the program's */
 	for (int s = 1; s < SIGNALS; s++)
-		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && rt.action[s].handler == 1 && own)
+		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
 			signal_ignore_in_kernel(s);
 	sys4(SYS_rt_sigprocmask, 2, &t->mask, 0, 8);
 	long result = pass_on(t, nr);
@@ -164,7 +164,7 @@ static long execute(struct thread *t, uint64_t nr)
 	if (asked)
 		__atomic_store_n(&t->process->ask, RECORD_ASK_NONE, __ATOMIC_RELEASE);
 	if (own) {
-		signals_start();
+		signals_start(t);
 		unlock();
 	}
 	return result;

@@ -14,6 +14,7 @@
 #define LENGTH_MAX 512u
 #define CHAIN_MAX 12
 
+
 static struct {
 	struct x86_insn insn[INSNS_MAX + 1];
 	uint8_t bytes[LENGTH_MAX + 32];
@@ -252,7 +253,7 @@ static void increment_spilled(struct emit *e, uint32_t offset, unsigned reg)
 
 /* ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its flags.
    DEAD: a register is. END: the terminator has spilled rax anyway. */
-struct place { unsigned insn; enum { PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL } how; unsigned reg; };
+struct place { unsigned insn; enum { PLACE_NONE, PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL } how; unsigned reg; };
 
 static bool only_compares(const struct x86_insn *in)
 {
@@ -338,6 +339,7 @@ static void count_block(struct emit *e, struct place place)
 		put_bytes(e, "\x65\x48\xff\x04\x25", 5);
 		put32(e, offset);
 		break;
+	case PLACE_NONE:
 	case PLACE_TWICE:
 	case PLACE_END: return; /* emitted with their instructions */
 	case PLACE_DEAD:
@@ -666,11 +668,11 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 {
 	const uint8_t *code = decoded.bytes;
 	uint64_t pc = decoded.pc;
-	e->counted = false;
+	e->counted = place.how == PLACE_NONE;
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
-		if (k == place.insn) {
+		if (k == place.insn && place.how != PLACE_NONE) {
 			if (place.how == PLACE_TWICE) {
 				copy(e, in, code, k, pc);
 				add_one(e, THREAD_BYTES + e->id * 16);
@@ -736,9 +738,53 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
  * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
  * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
  */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before)
+static bool same_bytes(uint32_t id)
+{
+	const struct block *b = &rt.blocks[id];
+	return !(b->flags & BLOCK_STALE) && b->length == decoded.length && !memcmp(b->bytes, decoded.bytes, decoded.length);
+}
+
+/* The number for what is decoded: the one it had if its bytes are the same, else a new one. */
+static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
+{
+	const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+	bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ, fresh = known == NONE || !same_bytes(known);
+	uint32_t id = fresh ? record_block_begin(pc) : known;
+	struct block *b = &rt.blocks[id], old = *b;
+	*b = (struct block){.pc = pc, .bytes = old.bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
+		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .conditional = conditional, .follows = parent, .follower = NONE,
+		.depth = parent == NONE ? 0 : rt.blocks[parent].depth + 1,
+		.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT};
+	if (!fresh) {
+		b->flags = old.flags & BLOCK_LEADER;
+		b->edge = old.edge;
+		b->follower = old.follower;
+		b->no_follower = old.no_follower;
+		b->copy = old.copy;
+		return id;
+	}
+	const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, parent);
+	if (at) {
+		b->bytes = at;
+		if (last && (last->class & X86_CLASS_REP))
+			record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
+	}
+	if (parent != NONE)
+		rt.blocks[parent].follower = id;
+	return id;
+}
+
+/*
+ * Blocks that follow. Of a conditional branch one way out is counted; if all that goes the other way enters one block, private to it,
+ * that block needs no counter: it was entered as often as its parent was passed. The parent's record says so for ever, hence:
+ *   - the follower is made when that way is gone for the first time, or never (no_follower);
+ *   - whoever goes that way and does not enter the follower corrects its count (done = 0);
+ *   - a follower is in no table and no map: others that come to its address have a block of their own.
+ */
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent)
 {
 	bool single = mode == TRANSLATE_SINGLE;
+	uint64_t begun = __builtin_ia32_rdtsc();
 	if (!decode_block(pc, single))
 		return NONE;
 	struct arena *arena = cache_arena(pc);
@@ -747,34 +793,27 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		arena = cache_arena(pc);
 		thunk_exit = before = NONE;
 	}
+	if (parent != NONE && (decoded.checked || !decoded.count || (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
+		parent = NONE;
+		uint32_t there = cache_find(pc);
+		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED))
+			return there;
+	}
 	uint32_t first = NONE;
 	bool leader = false;
 	for (int chain = 0;; chain++) {
 		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
-		bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ;
-		uint32_t id = single || (mode == TRANSLATE_COPY && first == NONE) ? NONE : cache_known(pc);
-		bool fresh = id == NONE || (rt.blocks[id].flags & BLOCK_STALE) || rt.blocks[id].length != decoded.length ||
-			     memcmp(rt.blocks[id].bytes, decoded.bytes, decoded.length);
-		if (fresh)
-			id = record_block_begin(pc);
+		bool copied = mode == TRANSLATE_COPY && first == NONE;
+		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(pc), parent);
 		struct block *b = &rt.blocks[id];
-		const uint8_t *bytes = b->bytes;
-		uint8_t kept = fresh ? 0 : b->flags & BLOCK_LEADER, edge = fresh ? EDGE_OPEN : b->edge;
-		*b = (struct block){.pc = pc, .bytes = bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = before,
-			.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .flags = kept, .conditional = conditional, .edge = edge,
-			.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT};
-		if (fresh) {
-			const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, false);
-			if (at) {
-				b->bytes = at;
-				if (last && (last->class & X86_CLASS_REP))
-					record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
-			}
-		}
+		b->tail_from = parent != NONE ? parent : before;
 		if (leader)
 			record_leader(id);
+		rt.process->stats[RECORD_STAT_TRANSLATED_INSNS] += decoded.count;
 
 		struct place place = place_counter(arena, &b->entry_flags_live, &b->scratch);
+		if (parent != NONE)
+			place.how = PLACE_NONE;
 		if (thunk_exit != NONE) {
 			rt.exits[thunk_exit].thunk = emit_thunk(arena, thunk_exit, b, arena->hot);
 			thunk_exit = NONE;
@@ -795,7 +834,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (checked || single)
 			b->flags |= BLOCK_CHECKED;
 		if (!single)
-			cache_enter(id, mode != TRANSLATE_COPY || first != NONE);
+			cache_enter(id, parent == NONE && !copied);
 		if (first == NONE)
 			first = id;
 		b->code_bytes = (uint32_t)(e.p - b->code);
@@ -803,23 +842,37 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			break;
 		leader = b->branch;
 		uint32_t there = cache_find(next);
-		if (there == NONE && !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena &&
-		    decode_block(next, false) && !decoded.checked && decoded.count) {
+		bool follow = b->follower != NONE || (!b->no_follower && there == NONE && b->depth < DEPTH_MAX && last && last->flow != X86_FLOW_CALL);
+		bool room = !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
+		if ((there == NONE || b->follower != NONE) && room && (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
+		    decode_block(next, false) && !decoded.checked && decoded.count && (b->follower == NONE || same_bytes(b->follower))) {
 			b->flags |= BLOCK_TAIL;
+			b->no_follower |= !follow;
 			before = id;
+			parent = follow ? id : NONE;
 			pc = next;
 			continue;
 		}
 		linkable(&e, next, EXIT_NEXT, 16);
 		arena->hot = e.p;
 		b->code_bytes = (uint32_t)(e.p - b->code);
-		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED)) {
+		if (b->follower != NONE) { /* the dispatcher finds it, or corrects */
+			if (rt.blocks[b->follower].flags & BLOCK_LIVE)
+				cache_link(b->exit[0], b->follower, rt.blocks[b->follower].code);
+		} else if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED)) {
+			b->no_follower = 1;
 			cache_link(b->exit[0], there, rt.blocks[there].code);
 			if (leader)
 				record_leader(there);
 		}
 		break;
 	}
+	rt.process->stats[RECORD_STAT_TRANSLATE_TSC] += __builtin_ia32_rdtsc() - begun;
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		used += (uint64_t)(rt.arena[i].hot - rt.arena[i].base) + (uint64_t)(rt.arena[i].end - rt.arena[i].cold);
+	if (used > rt.process->stats[RECORD_STAT_CACHE_BYTES])
+		rt.process->stats[RECORD_STAT_CACHE_BYTES] = used;
 	return first;
 }
 
@@ -834,6 +887,9 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 	decode_bytes(block->length, block->insns ? block->insns : 1);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
-	emit_block(&e, place_counter(e.arena, &live, &reg), next);
+	struct place place = place_counter(e.arena, &live, &reg);
+	if (block->follows != NONE)
+		place.how = PLACE_NONE;
+	emit_block(&e, place, next);
 	return e.mark_count;
 }
