@@ -197,6 +197,7 @@ struct runtime {
 	uint32_t fp_sw_known, started;
 	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint8_t fp_sw[48];
 };

@@ -33,6 +33,8 @@ static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
 static void look_at_processor(void)
 {
 	uint32_t r[4], low, high;
+	uint32_t tsc = 0;
+	rt.no_tsc = failed(sys2(SYS_prctl, 25, &tsc)) || tsc != 1; /* PR_GET_TSC: PR_TSC_ENABLE */
 	cpuid(7, 0, r);
 	rt.has_bmi2 = r[1] >> 8 & 1;
 	cpuid(13, 0, r);

@@ -185,10 +185,8 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 
 static long prctl(struct thread *t, uint64_t nr)
 {
-	switch (t->reg[X86_RDI]) {
-	case 46: case 47: /* PR_SET_SYSCALL_USER_DISPATCH would see the engine's own */
-		break;
-	}
+	if (t->reg[X86_RDI] == 22 || t->reg[X86_RDI] == 26) /* PR_SET_SECCOMP, PR_SET_TSC */
+		rt.no_tsc = 1;
 	return pass_on(t, nr);
 }
 
@@ -265,6 +263,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		}
 		break;
+	case SYS_seccomp: rt.no_tsc = 1; break;
 	case SYS_ptrace:
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;

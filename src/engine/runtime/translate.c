@@ -784,7 +784,7 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent)
 {
 	bool single = mode == TRANSLATE_SINGLE;
-	uint64_t begun = __builtin_ia32_rdtsc();
+	uint64_t begun = rt.no_tsc ? 0 : __builtin_ia32_rdtsc();
 	if (!decode_block(pc, single))
 		return NONE;
 	struct arena *arena = cache_arena(pc);
@@ -867,7 +867,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		}
 		break;
 	}
-	rt.process->stats[RECORD_STAT_TRANSLATE_TSC] += __builtin_ia32_rdtsc() - begun;
+	if (!rt.no_tsc)
+		rt.process->stats[RECORD_STAT_TRANSLATE_TSC] += __builtin_ia32_rdtsc() - begun;
 	uint64_t used = 0;
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		used += (uint64_t)(rt.arena[i].hot - rt.arena[i].base) + (uint64_t)(rt.arena[i].end - rt.arena[i].cold);
