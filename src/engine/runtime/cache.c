@@ -51,8 +51,8 @@ static void *low_memory(uint64_t bytes)
 
 bool cache_init(void)
 {
-	rt.map_mask = rt.blocks_max * 2 - 1;
-	rt.map = memory_private((uint64_t)rt.blocks_max * 2 * sizeof *rt.map);
+	rt.map_mask = (1u << 15) - 1;
+	rt.map = memory_private((uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
 	rt.blocks = memory_private((uint64_t)rt.blocks_max * sizeof *rt.blocks);
 	rt.exits_max = (uint32_t)(rt.arena_bytes / 32);
 	rt.exits = memory_private((uint64_t)rt.exits_max * sizeof *rt.exits);
@@ -110,6 +110,22 @@ struct page *cache_page(uint64_t number, bool make)
 	return &rt.pages[i];
 }
 
+static void map_grow(void)
+{
+	struct known *old = rt.map;
+	uint32_t n = rt.map_mask + 1;
+	rt.map_mask = n * 2 - 1;
+	rt.map = memory_private((uint64_t)n * 2 * sizeof *rt.map);
+	for (uint32_t k = 0; k < n; k++)
+		if (old[k].id) {
+			uint32_t i = map_hash(old[k].pc);
+			while (rt.map[i].id)
+				i = (i + 1) & rt.map_mask;
+			rt.map[i] = old[k];
+		}
+	sys2(SYS_munmap, old, (uint64_t)n * sizeof *old);
+}
+
 void cache_enter(uint32_t id, bool in_map)
 {
 	struct block *b = &rt.blocks[id];
@@ -117,7 +133,10 @@ void cache_enter(uint32_t id, bool in_map)
 		uint32_t i = map_hash(b->pc);
 		while (rt.map[i].id && rt.map[i].pc != b->pc)
 			i = (i + 1) & rt.map_mask;
+		rt.map_count += !rt.map[i].id;
 		rt.map[i] = (struct known){b->pc, id + 1, 0};
+		if (rt.map_count * 2 > rt.map_mask)
+			map_grow();
 	}
 	struct page *page = cache_page(b->pc >> 12, true);
 	b->page_next = page->first;

@@ -42,8 +42,8 @@ static void fetch_fault(struct thread *t)
 	if (t->pc + 0x800000000000ull >= 0x1000000000000ull) { /* not canonical: the branch itself faults, natively */
 		inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
 		signal_force(t, 11, 0x80, 0);
-		t->pending_trapno[t->pending_count - 1] = 13;
-		t->pending_error[t->pending_count - 1] = 0;
+		if (t->pending_count)
+			t->pending_trapno[t->pending_count - 1] = 13;
 		return;
 	}
 	uint64_t address = t->pc;
@@ -56,7 +56,8 @@ static void fetch_fault(struct thread *t)
 		return;
 	}
 	signal_force(t, 11, mapped ? 2 : 1, address);
-	t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
+	if (t->pending_count)
+		t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
 }
 
 /* A far return or iretq, which stays in the 64-bit code segment. */

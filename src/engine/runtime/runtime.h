@@ -94,6 +94,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t left_id, left_generation;
 	struct exit left_by;
 	uint64_t retried;
+	uint32_t forced, pad5; /* a fault that was sent to itself */
 	uint32_t entering; /* a following block's number plus one, whose count already has the entry that is about to be made */
 	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
@@ -161,7 +162,7 @@ struct runtime {
 	struct block *blocks;
 	uint32_t block_count, blocks_max;
 	struct known *map;
-	uint32_t map_mask, unused3;
+	uint32_t map_mask, map_count;
 	struct exit *exits;
 	uint32_t exit_count, exits_max;
 	struct page *pages;
@@ -197,6 +198,7 @@ struct runtime {
 	uint32_t fp_sw_known, started;
 	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint8_t fp_sw[48];

@@ -138,6 +138,12 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
 		rt.fp_sw_known = 1;
 	}
+	if (sync && !in_cache && t->forced) {
+		t->forced = 0;
+		note(t, signo, info, c);
+		c->mask = ~SYNCHRONOUS_MASK;
+		return;
+	}
 	if (sync && !in_cache) {
 		if (ip >= (uint64_t)&safe_copy && ip < (uint64_t)&safe_copy_end) {
 			rt.copy_fault = signo;
@@ -370,6 +376,18 @@ void signal_deliver(struct thread *t)
 void signal_force(struct thread *t, int signo, int code, uint64_t address)
 {
 	uint64_t mask = ~SYNCHRONOUS_MASK;
+	if (rt.traced && !t->pending_count) {
+		struct siginfo info = {.signo = signo, .code = code};
+		info.field[0] = address;
+		t->forced = 1;
+		sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), signo, &info);
+		t->forced = 0;
+		if (t->pending_count) {
+			t->pending_trapno[0] = 14;
+			t->pending_cr2[0] = address;
+		}
+		return; /* or its tracer took it away */
+	}
 	set_kernel_mask(mask);
 	unsigned n = t->pending_count;
 	if (n == 2)

@@ -47,7 +47,7 @@ static void choose_sizes(void)
 {
 	uint64_t limit[2] = {~0ull, ~0ull};
 	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
-	rt.blocks_max = 1u << 20;
+	rt.blocks_max = 1u << 22;
 	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (limit[0] < 8ull << 30) {

@@ -265,6 +265,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		break;
 	case SYS_seccomp: rt.no_tsc = 1; break;
 	case SYS_ptrace:
+		rt.traced |= r[X86_RDI] == 0; /* PTRACE_TRACEME */
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
 	case SYS_read: case SYS_pread64: case SYS_recvfrom:
