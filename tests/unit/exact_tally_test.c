@@ -345,6 +345,22 @@ static void test_blocks(void)
 	hand_free(&h);
 }
 
+static void test_leader_of_equal_count(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	struct blocks *b = NULL;
+	const uint64_t straight[8] = {1, 10, 1, 0, 0, 0, 1, 0}; /* block 2 was entered by another process, say: never here */
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, straight, 8);
+	if (ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && b->count == 3,
+	       "a leader splits a run even where the counts on both sides are equal"))
+		ok(b->rows[1].offset == 0x202 && b->rows[1].insns == 4 && b->rows[1].count == 1, "at its place");
+	blocks_free(b);
+	view_free(view);
+	hand_free(&h);
+}
+
 static void test_events(void)
 {
 	uint64_t count[COUNTS] = {0}, value;
@@ -400,6 +416,7 @@ int main(void)
 	test_damage();
 	test_rep_without_site();
 	test_blocks();
+	test_leader_of_equal_count();
 	test_events();
 	test_table();
 	return done();
