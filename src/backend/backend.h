@@ -64,11 +64,11 @@ struct finding {
 	char step[256];   /* the one step that would allow more; "" */
 };
 
+enum blocks_by { BLOCKS_OF_ALL, BLOCKS_OF_PROCESSES, BLOCKS_OF_THREADS };
+
 /* Why a count of an execution under the engine is not the program's. */
 #define UNDER_ENGINE                                                                                               \
 	"the program ran under the engine, which would be in it; --several-runs, or -r 2, counts it in a run without"
-
-enum blocks_by { BLOCKS_OF_ALL, BLOCKS_OF_PROCESSES, BLOCKS_OF_THREADS };
 
 struct backend;  /* an open backend */
 struct counting; /* one counting in progress; has a target's process id */

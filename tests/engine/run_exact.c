@@ -16,6 +16,9 @@
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 
+static volatile pid_t forward_to;
+static void forward(int signo) { kill(forward_to, signo); }
+
 static void release(void *arg) { close(*(int *)arg); }
 
 int main(int argc, char **argv)
@@ -57,7 +60,12 @@ int main(int argc, char **argv)
 		session_free(session);
 		return 3;
 	}
-	signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN);
+	/* who signals this process means the program; a terminal signals both */
+	forward_to = pid;
+	static const int forwarded[] = {SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+	for (unsigned k = 0; k < sizeof forwarded / sizeof *forwarded; k++)
+		signal(forwarded[k], forward);
+	signal(SIGINT, isatty(0) ? SIG_IGN : forward), signal(SIGQUIT, isatty(0) ? SIG_IGN : forward);
 	while (waitpid(pid, &status, 0) < 0)
 		;
 	struct view *view;

@@ -213,6 +213,46 @@ static void test_fall(void)
 	hand_free(&h);
 }
 
+static void test_follows(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE);
+	/* block 1 (the branch) is entered from block 0 only, block 3 (ret) from block 1 when it falls through */
+	struct record_block b[4];
+	struct record_correction cut = {.block = 0, .done = 1, .tid = 7, .times = 2};
+	uint64_t counters[8] = {10, 100, 999, 6, 0, 0, 999, 0}; /* entered 10 times, left early twice; taken 6 times; 999: no counters */
+	memcpy(b, four, sizeof b);
+	b[1].counter = 0, b[1].flags |= RECORD_BLOCK_FOLLOWS;
+	b[3].counter = 1, b[3].flags |= RECORD_BLOCK_FOLLOWS;
+	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_thread(&h, index, 7, counters, 8);
+	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "blocks that follow others are sound")) {
+		equal_u64(t->total[COUNT_CONDITIONAL], 8, "a block that follows is entered as often as the one before was left");
+		equal_u64(t->total[COUNT_RETURNS], 2, "behind a branch, as often as it went the other way");
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 10 * 3 - 2 * 2 + 8 * 2 + 2, "and all their instructions are counted");
+	}
+	tally_free(t);
+	view_free(view);
+	b[1].counter = 3; /* a later one */
+	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	t = tally_of(&h, true, &view);
+	ok(t && t->why, "a block that follows a later one is not exact");
+	tally_free(t);
+	view_free(view);
+	b[1].counter = 0;
+	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	cut.times = 11;
+	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	t = tally_of(&h, true, &view);
+	ok(t && t->why, "a block left more often than it was entered is not exact");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
 /* Each of these must give a reason and read nothing outside. */
 static void test_damage(void)
 {
@@ -305,6 +345,22 @@ static void test_blocks(void)
 	hand_free(&h);
 }
 
+static void test_leader_of_equal_count(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	struct blocks *b = NULL;
+	const uint64_t straight[8] = {1, 10, 1, 0, 0, 0, 1, 0}; /* block 2 was entered by another process, say: never here */
+	uint32_t index = image(&h, RECORD_NONE);
+	hand_thread(&h, index, 7, straight, 8);
+	if (ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && b->count == 3,
+	       "a leader splits a run even where the counts on both sides are equal"))
+		ok(b->rows[1].offset == 0x202 && b->rows[1].insns == 4 && b->rows[1].count == 1, "at its place");
+	blocks_free(b);
+	view_free(view);
+	hand_free(&h);
+}
+
 static void test_events(void)
 {
 	uint64_t count[COUNTS] = {0}, value;
@@ -356,9 +412,11 @@ int main(void)
 	test_exec();
 	test_corrections();
 	test_fall();
+	test_follows();
 	test_damage();
 	test_rep_without_site();
 	test_blocks();
+	test_leader_of_equal_count();
 	test_events();
 	test_table();
 	return done();

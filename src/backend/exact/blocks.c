@@ -133,7 +133,7 @@ static bool add_process(struct group *g, const struct view *view, const struct v
 		uint64_t times = 0;
 		for (size_t t = 0; block && t < p->n_threads; t++)
 			if (!only || only == &p->threads[t])
-				times += view_counter(&p->threads[t], block->counter);
+				times += view_entered(&p->threads[t], number);
 		if (times && !add_block(g, view, p, number, 0, times, false, out, err))
 			return false;
 	}

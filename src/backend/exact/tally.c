@@ -182,7 +182,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 		while (site < n_sites && sites[site]->block < number)
 			site++;
 		for (size_t h = 0; h < n; h++) {
-			uint64_t times = number < holders[h].limit ? view_counter(holders[h].thread, block->counter) : 0;
+			uint64_t times = number < holders[h].limit ? view_entered(holders[h].thread, number) : 0;
 			if (times == 0)
 				continue;
 			if (!worked && !work(job, owner, block, 0, &w)) {
@@ -290,7 +290,7 @@ static bool count_code(struct job *job, const struct view_process *p, struct err
 		const struct record_block *block = owner ? view_block(owner, number) : NULL;
 		uint64_t times = 0;
 		for (size_t t = 0; block && t < p->n_threads; t++)
-			times += view_counter(&p->threads[t], block->counter);
+			times += view_entered(&p->threads[t], number);
 		if (times == 0)
 			continue;
 		uint64_t end = end_of_run(p, owner, number, block, times);

@@ -98,6 +98,37 @@ fail:
 	return false;
 }
 
+bool session_read(int fd, struct session **out, struct error *err)
+{
+	struct session *session = calloc(1, sizeof *session);
+	struct stat st;
+	*out = NULL;
+	if (!session)
+		return error_no_memory(err);
+	session->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (session->how.fd < 0 || fstat(fd, &st)) {
+		error_set_errno(err, ERROR_IO, errno, "cannot read the engine's record");
+		goto fail;
+	}
+	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
+	void *whole = session->file_bytes >= RECORD_SPACE_OFFSET
+		? mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0) : MAP_FAILED;
+	if (whole != MAP_FAILED) {
+		session->whole = whole;
+		session->how.record = whole;
+		session->how.processes = (struct record_process *)((char *)whole + RECORD_PROCESSES_OFFSET);
+	}
+	if (whole == MAP_FAILED || session->how.record->magic != RECORD_MAGIC) {
+		error_set(err, ERROR_SYNTAX, "the file is no record of this engine");
+		goto fail;
+	}
+	*out = session;
+	return true;
+fail:
+	session_free(session);
+	return false;
+}
+
 static enum session_taken give_up(pid_t pid)
 {
 	int status;
@@ -213,7 +244,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	struct record_session *record = session->how.record;
-	if (record) {
+	if (session->attendant > 0) {
 		record->attendant_pid = 0;
 		for (uint32_t i = 0; i < record->process_count && i < RECORD_PROCESSES_MAX; i++)
 			if (session->how.processes[i].ask == RECORD_ASK_EXEC)
@@ -224,9 +255,10 @@ void session_free(struct session *session)
 		while (waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
+	bool own_table = record && (const unsigned char *)record != session->whole;
 	if (session->whole)
 		munmap((void *)session->whole, session->file_bytes);
-	if (record)
+	if (own_table)
 		munmap(record, RECORD_SPACE_OFFSET);
 	if (session->how.fd >= 0)
 		close(session->how.fd);

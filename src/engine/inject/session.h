@@ -31,6 +31,9 @@ struct session;
 /* On success *out is the caller's, to be freed by session_free(); options may be NULL. */
 bool session_new(const struct session_options *options, struct session **out, struct error *err);
 
+/* A record to look at only, from a file of its form, which stays the caller's: no program can be started in it. */
+bool session_read(int fd, struct session **out, struct error *err);
+
 /* What became of the held process. */
 enum session_taken {
 	SESSION_TAKEN,       /* it runs under the engine, from its first instruction */

@@ -44,13 +44,9 @@ static bool map_area(const struct session *session, struct view_process *p, cons
 static bool map_threads(const struct session *session, struct view_process *p, struct error *err)
 {
 	uint64_t at = __atomic_load_n(&p->record->first_thread, __ATOMIC_ACQUIRE);
-	size_t capacity = 0, most = __atomic_load_n(&p->record->thread_count, __ATOMIC_ACQUIRE) + 64u;
+	size_t capacity = 0;
 	while (at) {
 		struct view_thread t = {0};
-		if (p->n_threads == most) { /* a ring */
-			mark(p, "its record is damaged");
-			break;
-		}
 		if (p->n_threads == capacity) {
 			size_t wanted = capacity ? capacity * 2 : 4;
 			void *grown = realloc(p->threads, wanted * sizeof *p->threads);
@@ -67,6 +63,11 @@ static bool map_threads(const struct session *session, struct view_process *p, s
 		if (!t.counters)
 			return error_no_memory(err);
 		p->threads[p->n_threads++] = t;
+		/* an older one was made earlier: an order that also ends */
+		if (t.record->next >= at) {
+			mark(p, "its record is damaged");
+			break;
+		}
 		at = t.record->next;
 	}
 	/* oldest first: the list has the newest first */
@@ -94,6 +95,64 @@ static void judge_end(struct view_process *p, uint32_t state)
 		else
 			mark(p, state == RECORD_RUNNING ? "it was ended in the middle of a block" : "it ended before the engine had taken it over");
 	}
+}
+
+/* The corrections of one thread, by block; *out is NULL when there are none. */
+static bool gather_corrections(const struct view_process *p, size_t thread, uint64_t **out)
+{
+	uint32_t tid = p->threads[thread].record->tid;
+	*out = NULL;
+	for (size_t t = 0; t < thread; t++)
+		if (p->threads[t].record->tid == tid)
+			return true; /* a number used again: they are the first one's */
+	for (uint32_t i = 0; i < p->corrections.own; i++) {
+		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
+		if (c->tid != tid || c->block >= p->blocks.count)
+			continue;
+		if (!*out && !(*out = calloc(p->blocks.count, sizeof **out)))
+			return false;
+		(*out)[c->block] += __atomic_load_n(&c->times, __ATOMIC_RELAXED);
+	}
+	return true;
+}
+
+/* entered of every block: counted, or what of another block's executions went on into it. In the order of numbers, for a block only follows
+ * one of a smaller number. Only what is not 0 is written: the rest of calloc's memory stays untouched. */
+static bool fill_entered(struct view_process *p, size_t thread)
+{
+	struct view_thread *t = &p->threads[thread];
+	uint64_t *corrected;
+	if (!gather_corrections(p, thread, &corrected))
+		return false;
+	t->entered = calloc(p->blocks.count + 1u, sizeof *t->entered);
+	if (!t->entered) {
+		free(corrected);
+		return false;
+	}
+	t->n_entered = p->blocks.count;
+	for (uint32_t number = 0; number < p->blocks.count; number++) {
+		const struct view_process *owner = view_block_owner(p, number);
+		const struct record_block *block = owner ? view_block(owner, number) : NULL;
+		if (!block)
+			continue;
+		if (!(__atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_FOLLOWS)) {
+			uint64_t entered = view_counter(t, block->counter);
+			if (entered)
+				t->entered[number] = entered;
+			continue;
+		}
+		const struct view_process *before_owner = block->counter < number ? view_block_owner(p, block->counter) : NULL;
+		const struct record_block *before = before_owner ? view_block(before_owner, block->counter) : NULL;
+		uint64_t entered = before ? t->entered[block->counter] : 0, less = 0;
+		if (before && entered)
+			less = (corrected ? corrected[block->counter] : 0) + (before->taken == RECORD_NONE ? 0 : view_counter(t, before->taken));
+		if (!before || less > entered)
+			mark(p, "its counters do not add up");
+		else if (entered > less)
+			t->entered[number] = entered - less;
+	}
+	free(corrected);
+	return true;
 }
 
 bool view_new(const struct session *session, struct view **out, struct error *err)
@@ -139,8 +198,15 @@ bool view_new(const struct session *session, struct view **out, struct error *er
 		map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
 		map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
 		map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
-		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))
+		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count)) {
 			mark(p, "its record is damaged");
+			p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
+		}
+		for (size_t t = 0; t < p->n_threads; t++)
+			if (!fill_entered(p, t)) {
+				view_free(view);
+				return error_no_memory(err);
+			}
 	}
 	*out = view;
 	return true;
@@ -155,6 +221,7 @@ void view_free(struct view *view)
 		const struct view_area *areas[] = {&p->blocks, &p->code, &p->modules, &p->sites, &p->corrections};
 		for (size_t t = 0; t < p->n_threads; t++) {
 			free(p->threads[t].counters);
+			free(p->threads[t].entered);
 			session_unmap(view->session, p->threads[t].record, sizeof *p->threads[t].record);
 		}
 		free(p->threads);

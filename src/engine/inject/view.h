@@ -23,6 +23,8 @@ struct view_thread {
 	const struct record_thread *record;
 	uint64_t *counters; /* a copy, up to the last one touched */
 	uint64_t n_counters;
+	uint64_t *entered;  /* of each of the process's blocks, by number: how often */
+	uint32_t n_entered;
 };
 
 struct view_area {
@@ -61,6 +63,12 @@ const struct view_process *view_block_owner(const struct view_process *process, 
 const struct record_block *view_block(const struct view_process *owner, uint32_t number);
 const uint8_t *view_code(const struct view_process *owner, const struct record_block *block);
 const struct record_module *view_module(const struct view_process *owner, const struct record_block *block);
+
+/* How often a thread entered a block of its process. */
+static inline uint64_t view_entered(const struct view_thread *thread, uint32_t number)
+{
+	return number < thread->n_entered ? thread->entered[number] : 0;
+}
 
 /* A counter of one thread; 0 when it was never touched. */
 static inline uint64_t view_counter(const struct view_thread *thread, uint32_t index)

@@ -51,8 +51,8 @@ static void *low_memory(uint64_t bytes)
 
 bool cache_init(void)
 {
-	rt.map_mask = rt.blocks_max * 2 - 1;
-	rt.map = memory_private((uint64_t)rt.blocks_max * 2 * sizeof *rt.map);
+	rt.map_mask = (1u << 15) - 1;
+	rt.map = memory_private((uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
 	rt.blocks = memory_private((uint64_t)rt.blocks_max * sizeof *rt.blocks);
 	rt.exits_max = (uint32_t)(rt.arena_bytes / 32);
 	rt.exits = memory_private((uint64_t)rt.exits_max * sizeof *rt.exits);
@@ -70,9 +70,9 @@ bool cache_init(void)
 /* The map holds numbers plus one, so that fresh memory is empty. */
 uint32_t cache_known(uint64_t pc)
 {
-	for (uint32_t i = map_hash(pc); rt.map[i]; i = (i + 1) & rt.map_mask)
-		if (rt.blocks[rt.map[i] - 1].pc == pc)
-			return rt.map[i] - 1;
+	for (uint32_t i = map_hash(pc); rt.map[i].id; i = (i + 1) & rt.map_mask)
+		if (rt.map[i].pc == pc)
+			return rt.map[i].id - 1;
 	return NONE;
 }
 
@@ -110,14 +110,33 @@ struct page *cache_page(uint64_t number, bool make)
 	return &rt.pages[i];
 }
 
+static void map_grow(void)
+{
+	struct known *old = rt.map;
+	uint32_t n = rt.map_mask + 1;
+	rt.map_mask = n * 2 - 1;
+	rt.map = memory_private((uint64_t)n * 2 * sizeof *rt.map);
+	for (uint32_t k = 0; k < n; k++)
+		if (old[k].id) {
+			uint32_t i = map_hash(old[k].pc);
+			while (rt.map[i].id)
+				i = (i + 1) & rt.map_mask;
+			rt.map[i] = old[k];
+		}
+	sys2(SYS_munmap, old, (uint64_t)n * sizeof *old);
+}
+
 void cache_enter(uint32_t id, bool in_map)
 {
 	struct block *b = &rt.blocks[id];
 	if (in_map) {
 		uint32_t i = map_hash(b->pc);
-		while (rt.map[i] && rt.blocks[rt.map[i] - 1].pc != b->pc)
+		while (rt.map[i].id && rt.map[i].pc != b->pc)
 			i = (i + 1) & rt.map_mask;
-		rt.map[i] = id + 1;
+		rt.map_count += !rt.map[i].id;
+		rt.map[i] = (struct known){b->pc, id + 1, 0};
+		if (rt.map_count * 2 > rt.map_mask)
+			map_grow();
 	}
 	struct page *page = cache_page(b->pc >> 12, true);
 	b->page_next = page->first;
@@ -345,6 +364,7 @@ void cache_flush(struct thread *t)
 		world_stop(t, true);
 	}
 	rt.generation++;
+	rt.process->stats[RECORD_STAT_FLUSHES]++;
 	for (uint32_t i = 0; i < rt.block_count; i++) {
 		struct block *b = &rt.blocks[i];
 		b->flags &= BLOCK_LEADER;

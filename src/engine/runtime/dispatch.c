@@ -42,8 +42,8 @@ static void fetch_fault(struct thread *t)
 	if (t->pc + 0x800000000000ull >= 0x1000000000000ull) { /* not canonical: the branch itself faults, natively */
 		inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
 		signal_force(t, 11, 0x80, 0);
-		t->pending_trapno[t->pending_count - 1] = 13;
-		t->pending_error[t->pending_count - 1] = 0;
+		if (t->pending_count)
+			t->pending_trapno[t->pending_count - 1] = 13;
 		return;
 	}
 	uint64_t address = t->pc;
@@ -56,7 +56,8 @@ static void fetch_fault(struct thread *t)
 		return;
 	}
 	signal_force(t, 11, mapped ? 2 : 1, address);
-	t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
+	if (t->pending_count)
+		t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
 }
 
 /* A far return or iretq, which stays in the 64-bit code segment. */
@@ -92,102 +93,155 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 	}
 }
 
+/* An indirect branch came here: the tables get the block. */
+static void enter_tables(struct thread *t, uint32_t block)
+{
+	struct block *b = &rt.blocks[block];
+	bool looks_returned = false;
+	uint8_t back[7];
+	t->misses_left = MISSES_BETWEEN;
+	if ((t->pc & 4095) >= 7) {
+		memcpy(back, (const void *)(t->pc - 7), 7);
+		looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff || back[0] == 0xff;
+	}
+	b->misses += b->misses < 8;
+	if (looks_returned || b->misses > 3)
+		cache_table(block, TABLE_RETURN);
+	if (!looks_returned || b->misses > 3) {
+		cache_table(block, TABLE_CALL);
+		cache_table(block, TABLE_JUMP);
+	}
+}
+
+/* An exit that is gone through. */
+struct passage {
+	uint32_t id;
+	const struct exit *exit;
+	bool counted; /* by the counted way out of a conditional branch */
+	bool same;    /* the exit is still there, not linked, and its block is live */
+};
+
+static bool one_block_loop(const struct thread *t, const struct passage *p)
+{
+	const struct block *owner = &rt.blocks[p->exit->block];
+	return p->exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 && owner->insns <= COPY_INSNS_MAX &&
+	       rt.block_count < rt.blocks_max / 2;
+}
+
+/*
+ * By the uncounted way: into the block that follows, if there is one or it can be made (see translate.c). NONE: there is none;
+ * if there should have been, the counts are corrected.
+ */
+static uint32_t enter_follower(struct thread *t, const struct passage *p)
+{
+	struct block *from = &rt.blocks[p->exit->block];
+	uint32_t parent = p->exit->block, follower = from->follower;
+	if (follower != NONE && (rt.blocks[follower].flags & BLOCK_LIVE)) {
+		if (p->same)
+			cache_link(p->id, follower, rt.blocks[follower].code);
+		return follower;
+	}
+	bool loop = one_block_loop(t, p), make = p->same && !(from->flags & BLOCK_CHECKED);
+	if (follower == NONE)
+		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || (p->exit->kind == EXIT_NEXT && cache_find(t->pc) == NONE));
+	if (make) {
+		struct arena *a = arena_of(from->code);
+		uint8_t *hot = NULL;
+		uint32_t generation = rt.generation;
+		/* the last jump of the newest block is overwritten by what it would lead to, if no other thread can be in it */
+		if (p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot && cache_room(a) && cache_arena(t->pc) == a) {
+			hot = a->hot;
+			a->hot = p->exit->patch - 1;
+		}
+		uint32_t block = translate(t, t->pc, false, loop ? TRANSLATE_COPY : TRANSLATE_BLOCK, NONE, hot ? parent : NONE, parent);
+		if (block != NONE && rt.blocks[block].follows == parent) {
+			if (loop)
+				rt.blocks[block].copy = from->copy + 1;
+			if (from->conditional)
+				record_leader(block);
+			if (generation == rt.generation) {
+				if (hot && rt.blocks[block].code == p->exit->patch - 1) {
+					from->flags |= BLOCK_TAIL;
+					from->code_bytes -= 5;
+					from->exit[from->conditional] = NONE;
+					rt.exits[p->id].patch = NULL;
+				} else {
+					cache_link(p->id, block, rt.blocks[block].code);
+				}
+			}
+			return block;
+		}
+		if (hot && a->hot == p->exit->patch - 1)
+			a->hot = hot;
+		else if (hot && generation == rt.generation)
+			die("lost: a block was put over a jump that does not lead to it", t->pc);
+	}
+	if (follower != NONE)
+		record_correct(t, follower, 0);
+	else
+		from->no_follower = 1;
+	return NONE;
+}
+
 /* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
 static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation, bool indirect)
 {
-	bool counted = false;
-	if (exit && exit->kind <= EXIT_TAKEN && rt.blocks[exit->block].conditional) {
-		const struct block *from = &rt.blocks[exit->block];
-		if (from->edge == EDGE_OPEN)
-			record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
-		counted = (from->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN);
-		if (counted)
-			++*counter_of(t, exit->block * 2 + 1);
+	struct passage p = {.id = id, .exit = exit};
+	if (exit && exit->kind <= EXIT_TAKEN) {
+		struct block *owner = &rt.blocks[exit->block];
+		if (owner->conditional) {
+			if (owner->edge == EDGE_OPEN)
+				record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
+			p.counted = (owner->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN);
+			if (p.counted)
+				++*counter_of(t, exit->block * 2 + 1);
+		}
+		/* the exit may have been linked, or its block dropped, since it was read */
+		p.same = generation == rt.generation && rt.exits[id].linked == NONE && rt.exits[id].patch && (owner->flags & BLOCK_LIVE) &&
+			 owner->exit[exit->kind == EXIT_NEXT && owner->conditional] == id;
+		if (!p.counted) {
+			uint32_t follower = enter_follower(t, &p);
+			if (follower != NONE) {
+				t->entering = follower + 1;
+				t->resume = (uint64_t)rt.blocks[follower].code;
+				return true;
+			}
+			/* a way that has a follower leads nowhere else without the dispatcher */
+			p.same = p.same && generation == rt.generation && owner->follower == NONE;
+		}
 	}
 	if (t->step_once) {
 		t->step_once = 0;
-		uint32_t single = translate(t, t->pc, false, TRANSLATE_SINGLE, NONE, NONE);
+		uint32_t single = translate(t, t->pc, false, TRANSLATE_SINGLE, NONE, NONE, NONE);
 		if (single == NONE)
 			return false;
 		t->resume = (uint64_t)rt.blocks[single].code;
 		return true;
 	}
 	uint32_t block = cache_find(t->pc);
-	bool same = exit && generation == rt.generation;
-	struct block *owner = same ? &rt.blocks[exit->block] : NULL;
-	/* the exit may have been linked, or its block dropped, since it was read */
-	if (same && (rt.exits[id].linked != NONE || !rt.exits[id].patch || !(owner->flags & BLOCK_LIVE) || owner->exit[exit->kind == EXIT_NEXT && owner->conditional] != id))
-		same = false;
 	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) && !checked_still_same(&rt.blocks[block])) {
 		cache_drop(block);
 		block = NONE;
 	}
 	if (block == NONE) {
-		uint32_t thunk = NONE, before = NONE;
-		uint8_t *hot = NULL;
-		struct arena *a = cache_arena(t->pc);
-		if (same && counted && arena_of(owner->code) == a)
-			thunk = id;
-		/* the last jump of the newest block can be overwritten by what it would lead to, if no other thread can be in it */
-		if (same && exit->kind == EXIT_NEXT && rt.live_threads == 1 && exit->patch + 4 == a->hot && !(owner->flags & BLOCK_CHECKED) && cache_room(a)) {
-			hot = a->hot;
-			a->hot = exit->patch - 1;
-			before = exit->block;
-		}
-		uint32_t count = rt.generation;
-		block = translate(t, t->pc, indirect, TRANSLATE_BLOCK, thunk, before);
-		if (block == NONE) {
-			if (hot)
-				a->hot = hot;
+		bool thunk = p.same && p.counted && arena_of(rt.blocks[exit->block].code) == cache_arena(t->pc);
+		block = translate(t, t->pc, indirect, TRANSLATE_BLOCK, thunk ? id : NONE, NONE, NONE);
+		if (block == NONE)
 			return false;
-		}
-		if (count != rt.generation)
-			same = false;
-		struct block *b = &rt.blocks[block];
-		if (same && hot && (counted ? rt.exits[id].thunk : b->code) == exit->patch - 1) {
-			owner->flags |= BLOCK_TAIL;
-			owner->code_bytes -= 5;
-			owner->exit[owner->conditional] = NONE;
-			rt.exits[id].patch = NULL;
-			same = false;
-		}
+		p.same = p.same && generation == rt.generation;
 	}
 	struct block *b = &rt.blocks[block];
-	/* a loop of one block: its next turn counts elsewhere */
-	if (same && exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 && owner->insns <= COPY_INSNS_MAX &&
-	    !(b->flags & BLOCK_CHECKED) && cache_room(arena_of(owner->code)) && rt.block_count < rt.blocks_max / 2) {
-		uint32_t copy = translate(t, t->pc, false, TRANSLATE_COPY, counted ? id : NONE, NONE);
-		if (copy == NONE)
-			return false;
-		block = copy;
-		b = &rt.blocks[copy];
-		b->copy = owner->copy + 1;
-		b->flags |= BLOCK_LEADER;
-		record_leader(copy);
-	}
 	if (!(b->flags & BLOCK_CHECKED)) {
-		if (same && counted) {
-			if (!rt.exits[id].thunk && cache_room(arena_of(owner->code)) && arena_of(owner->code) == arena_of(b->code))
-				rt.exits[id].thunk = emit_thunk(arena_of(owner->code), id, b, NULL);
+		struct arena *a = arena_of(b->code);
+		if (p.same && p.counted) {
+			if (!rt.exits[id].thunk && cache_room(a) && arena_of(rt.blocks[exit->block].code) == a)
+				rt.exits[id].thunk = emit_thunk(a, id, b, NULL);
 			if (rt.exits[id].thunk)
 				cache_link(id, block, rt.exits[id].thunk);
-		} else if (same) {
+		} else if (p.same) {
 			cache_link(id, block, b->code);
 		} else if (indirect) {
-			t->misses_left = MISSES_BETWEEN;
-			bool looks_returned = false;
-			uint8_t back[7];
-			if ((t->pc & 4095) >= 7) {
-				memcpy(back, (const void *)(t->pc - 7), 7);
-				looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff || back[0] == 0xff;
-			}
-			b->misses += b->misses < 8;
-			if (looks_returned || b->misses > 3)
-				cache_table(block, TABLE_RETURN);
-			if (!looks_returned || b->misses > 3) {
-				cache_table(block, TABLE_CALL);
-				cache_table(block, TABLE_JUMP);
-			}
+			enter_tables(t, block);
 		}
 	}
 	t->resume = (uint64_t)b->code;
@@ -222,7 +276,7 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		lock();
 		bool entered = enter(t, id, id == EXIT_LOOKUP ? NULL : exit, generation, id == EXIT_LOOKUP);
 		if (entered && transfer) {
-			uint32_t block = cache_find(t->pc);
+			uint32_t block = t->entering ? t->entering - 1 : cache_find(t->pc);
 			if (block != NONE && !(rt.blocks[block].flags & BLOCK_LEADER))
 				record_leader(block);
 		}
@@ -241,11 +295,20 @@ void runtime_dispatch(struct thread *t)
 	if (id != EXIT_LOOKUP)
 		exit = rt.exits[id];
 	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
+	t->entering = 0;
+	rt.process->stats[RECORD_STAT_DISPATCHES]++;
+	rt.process->stats[RECORD_STAT_LOOKUP_MISSES] += id == EXIT_LOOKUP;
 	leave_by(t, id, &exit, generation);
 }
 
 void runtime_again(struct thread *t)
 {
+	if (t->entering && !t->raw_valid) { /* it does not go there after all */
+		lock();
+		record_correct(t, t->entering - 1, 0);
+		unlock();
+	}
+	t->entering = 0;
 	if (t->raw_valid) {
 		__atomic_store_n(&t->where, 2, __ATOMIC_RELEASE);
 		lock();
@@ -257,6 +320,12 @@ void runtime_again(struct thread *t)
 	if (t->recovered == 2) {
 		t->recovered = 0;
 		leave_by(t, t->left_id, &t->left_by, t->left_generation);
+		if (t->entering) {
+			lock();
+			record_correct(t, t->entering - 1, 0);
+			unlock();
+			t->entering = 0;
+		}
 	}
 	t->recovered = 0;
 	for (;;) {

@@ -134,7 +134,7 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	switch (of) {
 	case 0: return (uint64_t)rt.blocks_max * sizeof(struct record_block);
 	case 1: return (uint64_t)rt.blocks_max * 64;
-	case 2: return (uint64_t)(rt.limited ? 512 : 8192) * sizeof(struct record_module);
+	case 2: return (uint64_t)(rt.limited ? 512 : 16384) * sizeof(struct record_module);
 	case 3: return (uint64_t)rt.blocks_max / 4 * sizeof(struct record_site);
 	default: return (uint64_t)rt.blocks_max / 16 * sizeof(struct record_correction);
 	}
@@ -179,11 +179,10 @@ uint32_t record_block_begin(uint64_t pc)
 {
 	if (rt.block_count < rt.blocks_max && rt.process->code.count + 1024 < rt.process->code.bytes)
 		return rt.block_count;
-	inexact_at("the record is full: the program ran more distinct blocks than it holds", pc);
-	return rt.block_count - 1; /* its counts mean nothing any more */
+	die("the program ran more distinct basic blocks than the engine's record holds", pc);
 }
 
-const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader)
+const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows)
 {
 	struct record_process *process = rt.process;
 	if (id != rt.block_count)
@@ -194,8 +193,8 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 	struct record_block *block = &rt.record_blocks[id - rt.blocks_inherited];
 	const struct region *region = memory_executable(rt.blocks[id].pc);
 	*block = (struct record_block){.address = rt.blocks[id].pc, .code = at, .length_bytes = (uint16_t)length, .insns = (uint16_t)insns,
-		.counter = id * 2, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = region ? region->module : RECORD_NONE,
-		.flags = leader ? RECORD_BLOCK_LEADER : 0};
+		.counter = follows == NONE ? id * 2 : follows, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = region ? region->module : RECORD_NONE,
+		.flags = follows == NONE ? 0 : RECORD_BLOCK_FOLLOWS};
 	rt.block_count = id + 1;
 	__atomic_store_n(&process->blocks.count, id + 1, __ATOMIC_RELEASE);
 	return rt.record_code + at;

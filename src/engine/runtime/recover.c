@@ -80,6 +80,8 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 			return false;
 		}
 		t->pc = next;
+		if (b->follower != NONE && (b->flags & BLOCK_TAIL)) /* passed, and not entered yet */
+			record_correct(t, b->follower, 0);
 		return true;
 	}
 	unspill(t, m->spills, m->reg);

@@ -28,7 +28,6 @@
 #define SIGNAL_STACK_BYTES 65536u
 #define TABLE_SLOTS 65536u
 #define NONE 0xffffffffu
-#define SIGNALS 65
 #define ABORTED (-100000L) /* a system call that a signal prevented */
 #define SYNCHRONOUS_MASK ((1ull << 3) | (1ull << 4) | (1ull << 6) | (1ull << 7) | (1ull << 10)) /* ILL TRAP BUS FPE SEGV: never blocked in the kernel */
 
@@ -47,6 +46,9 @@ struct exit {
 	uint32_t linked;      /* block, or NONE */
 	uint8_t kind, pad[3];
 };
+
+struct action { uint64_t handler, flags, restorer, mask; };
+#define SIGNALS 65
 
 struct thread { /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
 	struct thread *self;           /* 0x00 */
@@ -92,7 +94,10 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t left_id, left_generation;
 	struct exit left_by;
 	uint64_t retried;
-	uint32_t leader, pad1; /* t->pc begins a basic block: the program's first, a handler's */
+	uint32_t forced, pad5; /* a fault that was sent to itself */
+	uint32_t entering; /* a following block's number plus one, whose count already has the entry that is about to be made */
+	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
+	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 };
 
 enum block_flag {
@@ -120,6 +125,8 @@ struct block { /* by number, as in the record */
 	uint8_t misses, copy; /* copy: of a loop's block, 0 the first */
 	uint8_t edge;         /* enum edge: which way out of a conditional branch is counted */
 	uint8_t scratch;      /* a register whose reload the block does not wait for */
+	uint8_t depth, no_follower, pad4[2]; /* depth: how many blocks it follows in a row */
+	uint32_t follows, follower; /* RECORD_BLOCK_FOLLOWS: see translate.c */
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
 
@@ -136,10 +143,10 @@ struct arena {
 };
 
 #define ARENAS 2
+#define DEPTH_MAX 24 /* blocks that follow each other without a counter */
 #define SECOND_SLOTS (1u << 18)
 struct second { uint64_t pc, entry; }; /* indirect branches, by the whole address; see runtime_miss */
 
-struct action { uint64_t handler, flags, restorer, mask; };
 
 struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t pad; };
 enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
@@ -147,12 +154,15 @@ enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
 struct region { uint64_t start, end; uint32_t protection, shared, module, pad; };
 #define REGIONS_MAX 16384u
 
+struct known { uint64_t pc; uint32_t id, unused; }; /* id: a block's number plus one */
+
 struct runtime {
 	struct record_session *session;
 	struct record_process *process; /* of the process; a vfork child's is in its thread */
 	struct block *blocks;
 	uint32_t block_count, blocks_max;
-	uint32_t *map, map_mask;
+	struct known *map;
+	uint32_t map_mask, map_count;
 	struct exit *exits;
 	uint32_t exit_count, exits_max;
 	struct page *pages;
@@ -188,6 +198,8 @@ struct runtime {
 	uint32_t fp_sw_known, started;
 	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
+	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint8_t fp_sw[48];
 };
@@ -234,13 +246,14 @@ void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
 
 /* translate.c: under rt.lock */
-/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it replaces, or NONE */
+/* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it replaces, or NONE.
+   parent: the block that it is to follow, or NONE; whether it does is in the result's `follows` */
 enum translate_mode {
 	TRANSLATE_BLOCK,
 	TRANSLATE_SINGLE, /* one instruction, not to be found again */
-	TRANSLATE_COPY,   /* of a loop's block, with counters of its own: the same counter in every turn would be a chain of stores and loads */
+	TRANSLATE_COPY,   /* of a loop's block: the same counter in every turn would be a chain of stores and loads */
 };
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before);
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent);
 struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
 /* spills: which registers are in which slot */
@@ -277,7 +290,7 @@ void recover_thread(struct thread *t);
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);
-void signals_start(void);
+void signals_start(struct thread *t);
 void signals_thread(struct thread *t);
 void signal_ignore_in_kernel(int signo);
 void signal_deliver(struct thread *t);
@@ -333,7 +346,7 @@ uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
-const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, bool leader);
+const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);
 void record_leader(uint32_t id);
 void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);

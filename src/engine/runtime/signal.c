@@ -75,10 +75,10 @@ static long tell_kernel(int signo, const struct action *action, struct action *o
 	return sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
 }
 
-void signals_start(void)
+void signals_start(struct thread *t)
 {
 	for (int signo = 1; signo < SIGNALS; signo++) {
-		struct action *action = &rt.action[signo];
+		struct action *action = &t->actions[signo];
 		struct action old;
 		if (signo == 9 || signo == 19)
 			continue;
@@ -137,6 +137,12 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	if (!rt.fp_sw_known && c->fpstate) {
 		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
 		rt.fp_sw_known = 1;
+	}
+	if (sync && !in_cache && t->forced) {
+		t->forced = 0;
+		note(t, signo, info, c);
+		c->mask = ~SYNCHRONOUS_MASK;
+		return;
 	}
 	if (sync && !in_cache) {
 		if (ip >= (uint64_t)&safe_copy && ip < (uint64_t)&safe_copy_end) {
@@ -311,7 +317,7 @@ static void deliver(struct thread *t, unsigned which)
 {
 	struct siginfo *info = &t->pending[which];
 	int signo = info->signo;
-	struct action *place = &rt.action[signo], action;
+	struct action *place = &t->actions[signo], action;
 	bool sync = synchronous(signo) && info->code > 0;
 	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
 		__asm__ volatile("pause");
@@ -343,7 +349,7 @@ static void deliver(struct thread *t, unsigned which)
 		place->handler = SIG_DFL_;
 	t->pending[which] = (struct siginfo){.signo = SIGSEGV, .code = 0x80};
 	t->pending_trapno[which] = t->pending_error[which] = 0;
-	if (rt.action[SIGSEGV].handler <= SIG_IGN_ || (t->mask & bit(SIGSEGV)))
+	if (t->actions[SIGSEGV].handler <= SIG_IGN_ || (t->mask & bit(SIGSEGV)))
 		end_by_signal(t, SIGSEGV, &t->pending[which]);
 	deliver(t, which);
 }
@@ -370,6 +376,18 @@ void signal_deliver(struct thread *t)
 void signal_force(struct thread *t, int signo, int code, uint64_t address)
 {
 	uint64_t mask = ~SYNCHRONOUS_MASK;
+	if (rt.traced && !t->pending_count) {
+		struct siginfo info = {.signo = signo, .code = code};
+		info.field[0] = address;
+		t->forced = 1;
+		sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), signo, &info);
+		t->forced = 0;
+		if (t->pending_count) {
+			t->pending_trapno[0] = 14;
+			t->pending_cr2[0] = address;
+		}
+		return; /* or its tracer took it away */
+	}
 	set_kernel_mask(mask);
 	unsigned n = t->pending_count;
 	if (n == 2)
@@ -398,20 +416,19 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 {
 	struct action action, before;
 	long result = 0;
-	(void)t;
 	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == 9 || signo == 19)))
 		return -EINVAL_;
 	if (new && !safe_copy(&action, (const void *)new, sizeof action))
 		return -EFAULT_;
 	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
 		__asm__ volatile("pause");
-	before = rt.action[signo];
+	before = t->actions[signo];
 	if (new) {
 		action.mask &= ~UNBLOCKABLE;
-		rt.action[signo] = action;
+		t->actions[signo] = action;
 		result = tell_kernel((int)signo, &action, NULL);
 		if (failed(result))
-			rt.action[signo] = before;
+			t->actions[signo] = before;
 	}
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE);
 	if (old && !failed(result) && !safe_copy((void *)old, &before, sizeof before))

@@ -33,6 +33,8 @@ static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
 static void look_at_processor(void)
 {
 	uint32_t r[4], low, high;
+	uint32_t tsc = 0;
+	rt.no_tsc = failed(sys2(SYS_prctl, 25, &tsc)) || tsc != 1; /* PR_GET_TSC: PR_TSC_ENABLE */
 	cpuid(7, 0, r);
 	rt.has_bmi2 = r[1] >> 8 & 1;
 	cpuid(13, 0, r);
@@ -45,7 +47,7 @@ static void choose_sizes(void)
 {
 	uint64_t limit[2] = {~0ull, ~0ull};
 	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
-	rt.blocks_max = 1u << 20;
+	rt.blocks_max = 1u << 22;
 	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (limit[0] < 8ull << 30) {
@@ -90,7 +92,7 @@ void runtime_init(const struct start *start)
 	cache_arena(start->pc);
 	memory_start();
 	signals_thread(t);
-	signals_start();
+	signals_start(t);
 	signal_set_mask(t, t->mask);
 	process->pid = (uint32_t)sys0(SYS_getpid);
 	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);

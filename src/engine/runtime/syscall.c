@@ -155,7 +155,7 @@ static long execute(struct thread *t, uint64_t nr)
 	bool asked = ask_to_follow(t);
 	/* the mask and the ignored signals that the next program inherits are the program's */
 	for (int s = 1; s < SIGNALS; s++)
-		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && rt.action[s].handler == 1 && own)
+		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
 			signal_ignore_in_kernel(s);
 	sys4(SYS_rt_sigprocmask, 2, &t->mask, 0, 8);
 	long result = pass_on(t, nr);
@@ -164,7 +164,7 @@ static long execute(struct thread *t, uint64_t nr)
 	if (asked)
 		__atomic_store_n(&t->process->ask, RECORD_ASK_NONE, __ATOMIC_RELEASE);
 	if (own) {
-		signals_start();
+		signals_start(t);
 		unlock();
 	}
 	return result;
@@ -185,10 +185,8 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 
 static long prctl(struct thread *t, uint64_t nr)
 {
-	switch (t->reg[X86_RDI]) {
-	case 46: case 47: /* PR_SET_SYSCALL_USER_DISPATCH would see the engine's own */
-		break;
-	}
+	if (t->reg[X86_RDI] == 22 || t->reg[X86_RDI] == 26) /* PR_SET_SECCOMP, PR_SET_TSC */
+		rt.no_tsc = 1;
 	return pass_on(t, nr);
 }
 
@@ -265,7 +263,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		}
 		break;
+	case SYS_seccomp: rt.no_tsc = 1; break;
 	case SYS_ptrace:
+		rt.traced |= r[X86_RDI] == 0; /* PTRACE_TRACEME */
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
 	case SYS_read: case SYS_pread64: case SYS_recvfrom:

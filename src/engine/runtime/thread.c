@@ -93,6 +93,7 @@ struct thread *thread_new(struct record_process *process)
 	}
 	rt.slot_state[slot] = 1;
 	t->self = t;
+	t->actions = rt.action;
 	t->slot = slot;
 	t->runtime_rsp = (uint64_t)t - 64;
 	t->exit_entry = (uint64_t)&runtime_exit;
@@ -210,7 +211,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	return result;
 }
 
-enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000 };
+enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000, CLONE_SIGHAND = 0x800 };
 
 /* A child that shares memory: a thread, or a vfork's. */
 static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64_t *clone3_args, uint64_t flags, uint64_t stack, uint64_t next)
@@ -243,6 +244,11 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	child->pc = next;
 	child->app_gs = t->app_gs;
 	child->mask = t->mask;
+	child->actions = t->actions;
+	if (!(flags & CLONE_SIGHAND)) {
+		memcpy(child->own_actions, t->actions, sizeof child->own_actions);
+		child->actions = child->own_actions;
+	}
 	if (flags & CLONE_VFORK) {
 		child->altstack_sp = t->altstack_sp;
 		child->altstack_size = t->altstack_size;

@@ -126,6 +126,9 @@ enum record_block_flag {
 	                            it, it was only ever entered from the instruction before (or by a sigreturn) */
 	RECORD_BLOCK_COUNTS_FALL = 2, /* counters[taken] is how often the branch was *not* taken: taken is what remains of the entries
 	                            that reached it. Set before that counter first counts */
+	RECORD_BLOCK_FOLLOWS = 4, /* it is entered only by the uncounted way out of another block, and always: `counter` is that
+	                            block's number p, and this one was entered as often as p was passed: entered(p) - corrections of p -
+	                            counters[taken of p] if p has a conditional branch. Fixed from the start */
 };
 
 struct record_module { /* a mapping of a file, or of memory, that code ran from */

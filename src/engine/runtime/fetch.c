@@ -1,0 +1,72 @@
+/* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after the page was
+   write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
+#include "engine/runtime/translate.h"
+
+struct decoded decoded;
+
+
+static bool ends_block(const struct x86_insn *in)
+{
+	return in->flow != X86_FLOW_NONE || (in->class & X86_CLASS_REP);
+}
+
+/* Decodes from decoded.bytes, available bytes of them. */
+void decode_bytes(unsigned available, unsigned most)
+{
+	decoded.count = decoded.length = 0;
+	decoded.truncated = decoded.invalid = false;
+	while (decoded.count < most && decoded.length < LENGTH_MAX) {
+		struct x86_insn *in = &decoded.insn[decoded.count];
+		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length, available - decoded.length, in);
+		if (status == X86_DECODE_TRUNCATED)
+			decoded.truncated = true;
+		if (status == X86_DECODE_INVALID)
+			decoded.invalid = true;
+		if (status != X86_DECODE_OK)
+			return;
+		decoded.count++;
+		decoded.length += in->length;
+		if (ends_block(in) || (decoded.checked && (in->class & X86_CLASS_STORE)))
+			return;
+	}
+}
+
+/* False: no instruction can be fetched there. */
+bool decode_block(uint64_t pc, bool single)
+{
+	const struct region *region = memory_executable(pc);
+	if (!region)
+		return false;
+	uint64_t available = region->end - pc;
+	if (available > LENGTH_MAX + 16)
+		available = LENGTH_MAX + 16;
+	/* first what is likely and in this page, for reading may have to protect; a second try reads more */
+	unsigned rest = 4096 - (unsigned)(pc & 4095);
+	for (unsigned want = rest < 128 ? rest : 128;; want = LENGTH_MAX + 16) {
+		if (want > available)
+			want = (unsigned)available;
+		decoded.checked = memory_watch(pc, want, region);
+		if (!safe_copy(decoded.bytes, (const void *)pc, want)) {
+			uint64_t page = 4096 - (pc & 4095);
+			if (want <= page || !safe_copy(decoded.bytes, (const void *)pc, page))
+				return false;
+			available = want = (unsigned)page;
+		}
+		decoded.pc = pc;
+		decode_bytes(want, single ? 1 : INSNS_MAX);
+		decoded.sixteen = want >= 16;
+		if (!decoded.truncated || want == available)
+			break;
+	}
+	/* the region may go on in the next one */
+	if (decoded.truncated && !decoded.count) {
+		unsigned have = (unsigned)available;
+		const struct region *next = memory_executable(pc + have);
+		if (have < 15 && next && safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
+			memory_watch(pc + have, 1, next);
+			decode_bytes(15, 1);
+		}
+	}
+	return decoded.count || decoded.invalid;
+}
+

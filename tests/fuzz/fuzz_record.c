@@ -1,0 +1,85 @@
+/*
+ * libFuzzer target: a record of the engine that a program has written over. Whatever is in it, the host reads inside the file only,
+ * ends, and gives no sum of blocks that differs from the sum of threads.
+ *
+ * Input: number of processes, then their entries, cut or not, then what the pages from RECORD_SPACE_OFFSET on begin with: a byte n and 4 n
+ * bytes for each. Offsets in entries are taken modulo the number of pages, so that many of them hit.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend/exact/blocks.h"
+#include "backend/exact/tally.h"
+#include "engine/inject/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void write_at(int fd, uint64_t offset, const void *bytes, size_t length)
+{
+	if (length && pwrite(fd, bytes, length, (off_t)offset) != (ssize_t)length)
+		abort();
+}
+
+static uint64_t inside(uint64_t offset, uint64_t pages)
+{
+	return offset >> 63 ? offset : RECORD_SPACE_OFFSET + offset % pages * RECORD_PAGE; /* some stay wild */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	struct record_session header = {.magic = RECORD_MAGIC};
+	struct session *session;
+	struct view *view = NULL;
+	struct tally *tally = NULL;
+	struct tally_options options = {.children = true, .blocks = true, .code_lines = true};
+	struct error err;
+	if (fd < 0)
+		fd = memfd_create("fuzz-record", MFD_CLOEXEC);
+	if (size == 0 || size > 8192)
+		return 0;
+	header.process_count = data[0] % 4;
+	data++, size--;
+	const uint64_t pages = 12;
+	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)(RECORD_SPACE_OFFSET + pages * RECORD_PAGE)))
+		abort();
+	write_at(fd, 0, &header, sizeof header);
+	for (uint32_t i = 0; i < header.process_count; i++) {
+		struct record_process p = {0};
+		size_t part = size < sizeof p ? size : sizeof p;
+		memcpy(&p, data, part);
+		data += part, size -= part;
+		p.first_thread = p.first_thread ? inside(p.first_thread, pages) : 0;
+		struct record_area *areas[] = {&p.blocks, &p.code, &p.modules, &p.sites, &p.corrections};
+		for (size_t a = 0; a < sizeof areas / sizeof *areas; a++)
+			areas[a]->offset = inside(areas[a]->offset, pages);
+		p.inexact &= 1;
+		write_at(fd, RECORD_PROCESSES_OFFSET + i * sizeof p, &p, sizeof p);
+	}
+	for (uint64_t page = 0; page < pages && size; page++) {
+		size_t part = data[0] * 4u < size - 1 ? data[0] * 4u : size - 1;
+		write_at(fd, RECORD_SPACE_OFFSET + page * RECORD_PAGE, data + 1, part);
+		data += 1 + part, size -= 1 + part;
+	}
+	if (!session_read(fd, &session, &err))
+		return 0;
+	if (view_new(session, &view, &err) && tally_new(view, &options, &tally, &err))
+		for (enum blocks_groups groups = BLOCKS_TOGETHER; groups <= BLOCKS_BY_THREAD; groups++) {
+			struct blocks *blocks;
+			struct str text = {0};
+			if (!blocks_new(view, true, groups, &blocks, &err))
+				continue;
+			if (!blocks->why && blocks->instructions != tally->total[COUNT_INSTRUCTIONS])
+				abort();
+			blocks_write(blocks, groups, &text);
+			str_free(&text);
+			blocks_free(blocks);
+		}
+	tally_free(tally);
+	view_free(view);
+	session_free(session);
+	return 0;
+}
