@@ -125,7 +125,7 @@ static int open_pinned(pid_t pid, bool user)
 }
 
 /* One run beside pinned counters; false when they gave no truth. */
-static bool witnessed_run(char *const *argv, bool kernel_too, struct tally *t)
+static bool witnessed_run(char *const *argv, struct tally *t)
 {
 	int gate[2], fds[2] = { -1, -1 };
 	char pid[16], byte = 0;
@@ -163,7 +163,7 @@ static bool witnessed_run(char *const *argv, bool kernel_too, struct tally *t)
 	known = true;
 	judge(
 	    c,
-	    (double[]){ (double)counts[0], kernel_too ? (double)counts[1] : NAN, (double)(counts[0] + counts[1]) },
+	    (double[]){ (double)counts[0], (double)counts[1], (double)(counts[0] + counts[1]) },
 	    argv[0], t);
 	t->noted += note_on_kernel(c);
 out:
@@ -177,8 +177,7 @@ out:
 	return known;
 }
 
-static void witnessed_runs(const char *path, const char *argument, const char *rounds, bool kernel_too,
-			   unsigned runs, const char *what)
+static void witnessed_runs(const char *path, const char *argument, const char *rounds, unsigned runs, const char *what)
 {
 	struct tally t = { 0 };
 	bool known = true;
@@ -187,7 +186,7 @@ static void witnessed_runs(const char *path, const char *argument, const char *r
 		snprintf(seed, sizeof seed, "%u", i + 1);
 		known = witnessed_run(
 		    (char *[]){ (char *)path, (char *)(argument ? argument : seed), (char *)rounds, NULL },
-		    kernel_too, &t);
+		    &t);
 	}
 	ok(known, "%s: pinned counters know the truth of each run", what);
 	ok(t.noted == t.runs, "%s: each report says what sharing adds to the kernel's counts", what);
@@ -210,10 +209,9 @@ int main(void)
 	predicted_runs("phases", "700", 10, SHORT, "phases of 40 and 17 µs in turn, 40 ms");
 	predicted_runs("phases", "120", 15, SHORT, "a program of 7 ms, shorter than two turns");
 	/* Most of the kernel's work for a program that only computes is to share the counters, in step with the
-	 * turns. */
-	witnessed_runs(kernel("loop"), "125000000", NULL, false, 10,
-		       "a steady program of 250 ms, user and both levels");
-	witnessed_runs(getenv("TARE_IRREGULAR"), NULL, "45", true, 30,
+	 * turns: kernel-level intervals have to be open. */
+	witnessed_runs(kernel("loop"), "125000000", NULL, 10, "a steady program of 250 ms, all levels");
+	witnessed_runs(getenv("TARE_IRREGULAR"), NULL, "45", 30,
 		       "250 ms with phases of milliseconds at random, all levels");
 	return done();
 }
