@@ -146,21 +146,17 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || (p->exit->kind == EXIT_NEXT && cache_find(t->pc) == NONE));
 	if (make) {
 		struct arena *a = arena_of(from->code);
-		uint8_t *hot = NULL;
 		uint32_t generation = rt.generation;
 		/* the last jump of the newest block is overwritten by what it would lead to, if no other thread can be in it */
-		if (p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot && cache_room(a) && cache_arena(t->pc) == a) {
-			hot = a->hot;
-			a->hot = p->exit->patch - 1;
-		}
-		uint32_t block = translate(t, t->pc, false, loop ? TRANSLATE_COPY : TRANSLATE_BLOCK, NONE, hot ? parent : NONE, parent);
+		bool last = p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot && cache_room(a) && cache_arena(t->pc) == a;
+		uint32_t block = translate(t, t->pc, false, loop ? TRANSLATE_COPY : TRANSLATE_BLOCK, NONE, last ? parent : NONE, parent);
 		if (block != NONE && rt.blocks[block].follows == parent) {
 			if (loop)
 				rt.blocks[block].copy = from->copy + 1;
 			if (from->conditional)
 				record_leader(block);
 			if (generation == rt.generation) {
-				if (hot && rt.blocks[block].code == p->exit->patch - 1) {
+				if (last && rt.blocks[block].code == p->exit->patch - 1) {
 					from->flags |= BLOCK_TAIL;
 					from->code_bytes -= 5;
 					from->exit[from->conditional] = NONE;
@@ -171,10 +167,6 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 			}
 			return block;
 		}
-		if (hot && a->hot == p->exit->patch - 1)
-			a->hot = hot;
-		else if (hot && generation == rt.generation)
-			die("lost: a block was put over a jump that does not lead to it", t->pc);
 	}
 	if (follower != NONE)
 		record_correct(t, follower, 0);
@@ -203,6 +195,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 			uint32_t follower = enter_follower(t, &p);
 			if (follower != NONE) {
 				t->entering = follower + 1;
+				t->entered = follower;
 				t->resume = (uint64_t)rt.blocks[follower].code;
 				return true;
 			}
@@ -216,9 +209,11 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		if (single == NONE)
 			return false;
 		t->resume = (uint64_t)rt.blocks[single].code;
+		t->entered = NONE;
 		return true;
 	}
 	uint32_t block = cache_find(t->pc);
+	t->entered = NONE;
 	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) && !checked_still_same(&rt.blocks[block])) {
 		cache_drop(block);
 		block = NONE;
@@ -245,6 +240,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		}
 	}
 	t->resume = (uint64_t)b->code;
+	t->entered = block;
 	return true;
 }
 
@@ -276,9 +272,8 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		lock();
 		bool entered = enter(t, id, id == EXIT_LOOKUP ? NULL : exit, generation, id == EXIT_LOOKUP);
 		if (entered && transfer) {
-			uint32_t block = t->entering ? t->entering - 1 : cache_find(t->pc);
-			if (block != NONE && !(rt.blocks[block].flags & BLOCK_LEADER))
-				record_leader(block);
+			if (t->entered != NONE && !(rt.blocks[t->entered].flags & BLOCK_LEADER))
+				record_leader(t->entered);
 		}
 		if (!entered)
 			fetch_fault(t);

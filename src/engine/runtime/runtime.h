@@ -97,6 +97,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t forced, pad5; /* a fault that was sent to itself */
 	uint32_t entering; /* a following block's number plus one, whose count already has the entry that is about to be made */
 	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
+	uint32_t entered;  /* the block that resume leads to, or NONE */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 };
 
