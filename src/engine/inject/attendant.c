@@ -198,6 +198,8 @@ static void follow(const struct takeover *how, uint32_t index)
 			uint32_t entry;
 			if (takeover_at_exec(how, pid, index, &entry, &err))
 				return;
+			if (err.code == ERROR_NOT_FOUND)
+				return; /* it ended meanwhile, before its first instruction */
 			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry], "runs natively, not counted: %s", err.text);
 			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state, RECORD_EXECED, __ATOMIC_RELEASE);
 			ptrace(PTRACE_DETACH, pid, NULL, NULL);
