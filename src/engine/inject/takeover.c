@@ -310,6 +310,21 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	return true;
 }
 
+/* A number of /proc/pid/status; -1 when it is not there. */
+static long status_number(pid_t pid, const char *field)
+{
+	char path[64], line[256];
+	long number = -1;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	while (file && number < 0 && fgets(line, sizeof line, file))
+		if (!strncmp(line, field, strlen(field)))
+			number = strtol(line + strlen(field), NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
 static bool map_and_start(struct injection *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
@@ -332,7 +347,8 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
 		if (fd >= 0 && !(session < 0 && session > -4096))
 			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
-		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program");
+		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program%s",
+		                       status_number(in->pid, "Seccomp:") > 0 ? " (it has a seccomp filter)" : "");
 	}
 	how->processes[entry].session_at = (uint64_t)session;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
