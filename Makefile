@@ -2,6 +2,7 @@
 #
 #   make demo         builds, and counts a real program
 #   make check        every test: plain build, sanitized build, fuzzers, the guest with a PMU
+#   make check-programs  all of tests/programs, natively and under the engine; installs what they need, rewrites its table
 #   make check-quick  the plain build's tests on this machine, for the loop while working
 #   make bench        speed, as ratios against peers in one run
 #   make install      command, library, header, manual pages, completions, data, kernels (DESTDIR, PREFIX)
@@ -13,17 +14,22 @@ PREFIX := /usr/local
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev
 CHECK_PACKAGES := g++ clang libclang-rt-14-dev libzydis-dev python3-jsonschema
+# small ones of tests/programs' core that a Debian may lack
+PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk openssl patch perl pigz python3 sqlite3 tmux xz-utils zstd
 
-.PHONY: demo check check-quick bench install build plain sanitized guest clean
+.PHONY: demo check check-quick check-programs bench install build plain sanitized guest clean
 
 demo: build
 	tools/demo $(BUILD)
 
 check: plain sanitized guest
-	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools
+	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools,programs
 
 check-quick: plain
 	tools/run-tests $(BUILD):-vm,pmu
+
+check-programs: plain
+	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
 
 bench: build
 	bench/run $(BUILD)
@@ -38,7 +44,7 @@ build:
 	ninja -C $(BUILD)
 
 plain:
-	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES)
+	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES) $(PROGRAM_PACKAGES)
 	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
 	meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)

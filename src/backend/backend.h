@@ -42,8 +42,10 @@ struct target {
 	const int *cpus;               /* CPUS; n_cpus = 0 means all online ones */
 	size_t n_cpus;
 	bool follow_children;          /* count what the target forks and clones */
-	bool per_thread;               /* a row of readings per thread (PROCESSES, THREADS) … */
+	bool per_thread;               /* a row of readings per thread (PROCESSES, THREADS); threads that start
+	                                  later are in the row of the one that started them … */
 	bool per_cpu;                  /* … or per CPU (CPUS) */
+	bool per_process;              /* … or per process (COMMAND), where the backend can tell them apart */
 };
 
 struct availability {

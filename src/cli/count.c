@@ -29,7 +29,7 @@ struct job {
 	struct counting_means means;
 	struct metric_table *metrics;
 	struct selection selection;
-	struct output output;
+	struct output output, blocks;
 	struct result *result;
 	struct arena arena;
 };
@@ -173,6 +173,7 @@ static bool choose_target(struct job *job, struct error *err)
 	if (job->argv && attach)
 		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
 	job->command = (struct command){ .argv = job->argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
+	job->command.reproducible = r->reproducible;
 	t->command = job->argv ? &job->command : NULL;
 	t->kind = cpus                    ? TARGET_CPUS
 		  : r->pids.numbers.count ? TARGET_PROCESSES
@@ -189,6 +190,7 @@ static bool choose_target(struct job *job, struct error *err)
 	t->follow_children = !r->no_children && t->kind != TARGET_THREADS;
 	t->per_thread = r->per_thread;
 	t->per_cpu = r->per_cpu;
+	t->per_process = r->per_process;
 	return true;
 }
 
@@ -298,6 +300,28 @@ static bool write_reports(struct job *job)
 	return done;
 }
 
+static void render_blocks(FILE *out, void *context)
+{
+	fputs(context, out);
+}
+
+/* The file is opened before the measurement, as the report's is, and written in any case: an empty one is none. */
+static bool write_blocks(struct job *job)
+{
+	const struct result *result = job->result;
+	struct error err = { 0 };
+	if (!job->request.blocks)
+		return true;
+	if (result->blocks)
+		return output_write(&job->blocks, render_blocks, result->blocks);
+	output_abandon(&job->blocks);
+	error_set(&err, ERROR_UNSUPPORTED, "no basic blocks in '%s': %s", job->request.blocks,
+		  result->blocks_why ? result->blocks_why : "no execution ran under the engine");
+	error_hint(&err, "ask for an event that the engine counts: -e instructions:u --on exact");
+	say_error(&err);
+	return false;
+}
+
 /* ---- all together ---- */
 
 static bool measure(struct job *job, struct error *err)
@@ -318,6 +342,8 @@ static bool measure(struct job *job, struct error *err)
 		.program_output = r->program_output,
 		.delay_ns = r->for_ns,
 		.interrupt = &interrupt_signal,
+		.want_blocks = r->blocks != NULL,
+		.blocks_by = r->per_thread ? BLOCKS_OF_THREADS : r->per_process ? BLOCKS_OF_PROCESSES : BLOCKS_OF_ALL,
 		.progress = r->verbose || progress.line ? progress_show : NULL,
 		.progress_context = &progress,
 	};
@@ -355,6 +381,7 @@ static void close_all(struct job *job)
 {
 	result_free(job->result);
 	output_abandon(&job->output);
+	output_abandon(&job->blocks);
 	selection_free(&job->selection);
 	if (job->means.backend)
 		job->means.operations->close(job->means.backend);
@@ -405,7 +432,8 @@ static bool prepare(struct job *job, int *code, struct error *err)
 		return false;
 	}
 	*code = TARE_CANNOT_MEASURE;
-	return output_open(&job->output, job->request.output, err);
+	return output_open(&job->output, job->request.output, err) &&
+	       (!job->request.blocks || output_open(&job->blocks, job->request.blocks, err));
 }
 
 int command_count(int argc, char **argv)
@@ -437,6 +465,8 @@ int command_count(int argc, char **argv)
 			      job.request.format == FORMAT_TEXT && job.request.compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");
 	if (!write_reports(&job))
+		code = TARE_CANNOT_MEASURE;
+	if (!write_blocks(&job))
 		code = TARE_CANNOT_MEASURE;
 out:
 	close_all(&job);

@@ -370,7 +370,7 @@ void selection_free(struct selection *selection)
 
 static bool is_total(const struct estimate *e)
 {
-	return e->tid == 0 && e->cpu < 0;
+	return estimate_is_total(e);
 }
 
 /* Not counted because nothing here can count it, or not in such a run; not because its turn never came. */

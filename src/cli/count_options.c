@@ -8,7 +8,7 @@
 
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
-	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, NO_CHILDREN, FOR, PARAMETERS,
+	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, FOR, PARAMETERS,
 	OVERRIDE, COMPAT,
 };
 
@@ -28,7 +28,8 @@ const struct option_row count_option_rows[] = {
 	{ 'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS },
 	{ 0, "for", "SECONDS", "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	  "they end, or Ctrl-C)", FOR },
-	{ 0, "per-thread", NULL, "with -p, -t: a row for each thread too", PER_THREAD },
+	{ 0, "per-thread", NULL, "a row for each thread too: with -p, -t, and of what the engine counts", PER_THREAD },
+	{ 0, "per-process", NULL, "a row for each process of the program too, of what the engine counts", PER_PROCESS },
 	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
 	{ 0, "no-children", NULL, "do not count child processes", NO_CHILDREN },
 	{ .help = "How often" },
@@ -38,10 +39,14 @@ const struct option_row count_option_rows[] = {
 	{ 0, "warm-up", "N", "runs before that are not counted (default: 1 if the program runs more than once, else 0)",
 	  WARM_UP },
 	{ 0, "confidence", "95|99", "of the intervals, in percent (default 95)", CONFIDENCE },
+	{ 0, "reproducible", NULL, "each run alike: no address-space randomisation, an environment of fixed size, one CPU",
+	  REPRODUCIBLE },
 	{ .help = "The report" },
 	{ 'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 0, "csv", NULL, "as CSV", CSV },
+	{ 0, "blocks", "FILE", "write every basic block that the program executed, and how often, as tab-separated lines; "
+	  "with --per-process, --per-thread of each (needs the engine)", BLOCKS },
 	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
 	{ 0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT },
 	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
@@ -144,6 +149,9 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
+	case PER_PROCESS: r->per_process = true; return true;
+	case REPRODUCIBLE: r->reproducible = true; return true;
+	case BLOCKS: r->blocks = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
 	case FOR: return parse_seconds(value, &r->for_ns, err);
 	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
@@ -194,8 +202,11 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "-a means all CPUs, -C some: not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
 		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
-	if (r->per_thread && !r->pids.numbers.count && !r->tids.numbers.count)
-		return error_set(err, ERROR_USAGE, "--per-thread needs -p or -t");
+	if (r->per_thread && cpus)
+		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
+	if (targets && (r->per_process || r->blocks || r->reproducible))
+		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
+				 r->blocks ? "--blocks" : r->per_process ? "--per-process" : "--reproducible");
 	if (r->per_cpu && !cpus)
 		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
 	if (r->command && targets && !cpus) {

@@ -27,7 +27,8 @@ struct count_request {
 	struct number_list pids, tids, cpus; /* -p, -t, -C */
 	bool all_cpus;                  /* -a … */
 	bool perfex_all;                /* … but with --compat perfex: all R10000 events */
-	bool per_thread, per_cpu, no_children;
+	bool per_thread, per_process, per_cpu, no_children, reproducible;
+	const char *blocks;             /* --blocks; NULL */
 	const char *on;                 /* "auto" unless given */
 	const char *output;             /* -o; NULL */
 	const char *parameter_file;     /* -P; NULL */

@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/metric_level.h"
 #include "cli/options.h"
 #include "cli/reason.h"
 #include "cli/say.h"
@@ -71,6 +72,7 @@ static bool has_words(const struct listing *l, const char *const *texts)
 struct verdict {
 	bool works;
 	const char *source; /* "hw", "os"; "" when it does not work */
+	bool user_only;     /* it works as NAME:u */
 	const char *cause;  /* of a metric that does not work: the event that does not */
 	struct availability answer;
 };
@@ -89,6 +91,18 @@ static void judge(const struct listing *l, const char *request, struct verdict *
 	v->answer.state = READING_UNSUPPORTED;
 	if (by != COUNTED_BY_PROCESS)
 		l->operations->available(l->backend, &event, &v->answer);
+	/* as `tare count` does where no level is asked for */
+	char user[256];
+	struct availability answer;
+	snprintf(user, sizeof user, "%s:u", request);
+	if (v->answer.state != READING_COUNTED && !(by & COUNTED_BY_PROCESS) &&
+	    !request[metric_level_at(request)] && event_parse(l->events, user, &event, NULL)) {
+		l->operations->available(l->backend, &event, &answer);
+		if (answer.state == READING_COUNTED) {
+			v->answer = answer;
+			v->user_only = true;
+		}
+	}
 	if (v->answer.state == READING_COUNTED) {
 		v->works = true;
 		v->source = source_name(v->answer.source);
@@ -115,6 +129,7 @@ static void show_event_json(struct listing *l, const struct event_definition *ro
 	json_write_text(json, "event", row->name);
 	json_write_bool(json, "works", v->works);
 	json_write_text(json, "source", v->works ? v->source : NULL);
+	json_write_bool(json, "user_level_only", v->user_only);
 	json_write_text(json, "why", v->works ? NULL : v->answer.why);
 	json_write_text(json, "remedy", v->works || !v->answer.remedy[0] ? NULL : v->answer.remedy);
 	json_write_text(json, "definition", row->definition);
@@ -145,7 +160,7 @@ static void detail_list(const struct listing *l, const char *label, const char *
 	str_free(&text);
 }
 
-enum { NAME_COLUMNS = 22, SOURCE_COLUMNS = 6, TEXT_AT = 2 + NAME_COLUMNS + 2 + SOURCE_COLUMNS + 2 };
+enum { NAME_COLUMNS = 22, SOURCE_COLUMNS = 8, TEXT_AT = 2 + NAME_COLUMNS + 2 + SOURCE_COLUMNS + 2 };
 
 static void show_heading(const struct listing *l, const char *what)
 {
@@ -159,7 +174,7 @@ static void show_line(struct listing *l, const char *name, const char *cause, co
 {
 	char source[32];
 	if (v->works)
-		snprintf(source, sizeof source, "%s", v->source);
+		snprintf(source, sizeof source, "%s%s", v->source, v->user_only ? ":u" : "");
 	else
 		snprintf(source, sizeof source, "no [%zu]",
 			 reasons_add(&l->reasons, &l->arena, v->answer.why, v->answer.remedy, cause));

@@ -6,14 +6,15 @@
 #include "measure/session.h"
 
 /* The series of a row, added when it is new; NULL when memory ran out. */
-static struct series *row_series(struct session *s, size_t event, pid_t tid, int cpu)
+static struct series *row_series(struct session *s, size_t event, const struct reading *r)
 {
 	for (size_t i = s->n_events; i < s->series.count; i++) {
 		struct series *candidate = &s->series.items[i];
-		if (candidate->event == event && candidate->tid == tid && candidate->cpu == cpu)
+		if (candidate->event == event && candidate->tid == r->tid && candidate->pid == r->pid &&
+		    candidate->cpu == r->cpu)
 			return candidate;
 	}
-	struct series row = { .event = event, .is_row = true, .tid = tid, .cpu = cpu };
+	struct series row = { .event = event, .is_row = true, .tid = r->tid, .pid = r->pid, .cpu = r->cpu };
 	row.counts = calloc(s->options.repetitions, sizeof *row.counts);
 	if (!row.counts || !vec_push(&s->series, row)) {
 		free(row.counts);
@@ -128,9 +129,9 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 		for (size_t row = 0; row < run->n_rows; row++) {
 			const struct reading *r = &run->readings[row * x->n_events + i];
 			add_row(&sum, r);
-			if (!s->target->per_thread && !s->target->per_cpu)
+			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
-			struct series *series = row_series(s, event, r->tid, r->cpu);
+			struct series *series = row_series(s, event, r);
 			if (!series || !keep(s, series, repetition, r, NULL, run->interrupted))
 				return false;
 		}

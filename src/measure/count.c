@@ -203,6 +203,15 @@ static bool stopped(struct session *s, const struct error *reason, struct error 
 	       error_no_memory(err);
 }
 
+static bool keep_blocks(struct result *result, const struct execution *x)
+{
+	if (x->no_blocks.text[0])
+		return (result->blocks_why = arena_strdup(&result->arena, x->no_blocks.text)) != NULL;
+	if (!x->blocks.text)
+		return !x->blocks.failed;
+	return !x->blocks.failed && (result->blocks = arena_strdup(&result->arena, x->blocks.text)) != NULL;
+}
+
 /* All executions. False when nothing was measured, with the reason. */
 static bool execute(struct session *s, struct streams *streams, struct waiter *waiter, struct error *err)
 {
@@ -233,6 +242,9 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 					? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
 					: 0,
 			.delay_ns = command ? 0 : s->options.delay_ns,
+			.want_blocks = s->options.want_blocks && i >= s->warm_ups && s->operations->blocks &&
+				       !result->blocks && !result->blocks_why,
+			.blocks_by = s->options.blocks_by,
 			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 			.streams = streams,
 			.waiter = waiter,
@@ -250,6 +262,7 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 		result->under_engine |= x.run.under_engine;
 		if (i >= s->warm_ups) {
 			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
+			done = done && (keep_blocks(result, &x) || error_no_memory(err));
 			if (done && !x.run.interrupted && pass + 1 == s->passes)
 				result->repetitions_done++;
 		}

@@ -156,6 +156,9 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 		e->high = interval.high;
 		e->has_interval = true;
 	}
+	/* counts and times are not negative, and neither is what has no difference in it */
+	if (e->low < 0 && e->value >= 0 && !strstr(metric_formula(metric), " - "))
+		e->low = 0;
 out:
 	free(inputs);
 	free(values);

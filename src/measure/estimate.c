@@ -96,6 +96,12 @@ static bool hidden_by_tare(const struct session *s, const struct event *event, d
 	       value <= (double)s->own_peak_bytes;
 }
 
+/* A counter of it would begin at the exec's end; the account of the process is there before. */
+static bool counts_exec(const struct event *event)
+{
+	return event->definition && (event->definition->counted_by & COUNTED_BY_PERF);
+}
+
 static bool remark_on(struct session *s, const struct series *series, struct estimate *e, size_t reached)
 {
 	struct arena *arena = &s->result->arena;
@@ -104,6 +110,8 @@ static bool remark_on(struct session *s, const struct series *series, struct est
 				       series->why ? series->why : "not known");
 	else if (s->by_account[series->event] && hidden_by_tare(s, &s->events[series->event], e->value))
 		e->note = "an upper bound: tare's own memory, which the kernel counts in, is not smaller";
+	else if (s->by_account[series->event] && counts_exec(&s->events[series->event]))
+		e->note = "from the operating system's account, which holds the work of the exec itself too";
 	else if (e->has_interval && isinf(e->high))
 		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL
@@ -129,6 +137,7 @@ static bool estimate_series(struct session *s, const struct series *series, stru
 		.level = account ? "" : level_text(event),
 		.confidence = s->options.confidence,
 		.tid = series->tid,
+		.pid = series->pid,
 		.cpu = series->is_row ? series->cpu : -1,
 	};
 	if (!e->event || !e->unit)

@@ -9,6 +9,7 @@
 #define TARE_MEASURE_EXECUTION_H
 
 #include "backend/backend.h"
+#include "base/str.h"
 #include "measure/streams.h"
 #include "measure/waiting.h"
 #include "result/result.h"
@@ -32,6 +33,8 @@ struct execution {
 	uint64_t slice_ns; /* 0: counters need not be read on the way */
 	uint64_t delay_ns;
 	bool want_steal;
+	bool want_blocks;
+	enum blocks_by blocks_by;
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
 	struct waiter *waiter;
@@ -39,6 +42,8 @@ struct execution {
 	/* what it gave */
 	struct run run;
 	struct slices *slices; /* n_events, or NULL */
+	struct str blocks;     /* when wanted, and the execution was an engine's … */
+	struct error no_blocks; /* … or why there are none */
 	bool still_running;    /* the user interrupted and the program did not end */
 	bool status_lost;
 

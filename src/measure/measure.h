@@ -55,6 +55,8 @@ struct measure_options {
 	 * alone got, which is passed on to the program (1 counts as SIGINT). Negative: the terminal sent it to
 	 * the program as well (si_code SI_KERNEL), so that passing it on would be a second one. */
 	const volatile sig_atomic_t *interrupt;
+	bool want_blocks;        /* result->blocks, of the first counted execution under an engine */
+	enum blocks_by blocks_by;
 	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
 	void *progress_context;
 	const struct clock *clock; /* NULL: the monotonic clock */

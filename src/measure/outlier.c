@@ -137,7 +137,8 @@ static bool name_event(struct session *s, size_t event, struct estimate *e, stru
 	double floor = fmax(1, FLOOR_SHARE * fabs(stats_median(work->values, n)));
 	if (n == 0 || stats_outliers(work->values, n, floor, work->marks) == 0)
 		return true;
-	size_t found = 0;
+	size_t found = 0, first = 0;
+	const char *first_cause = NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (!work->marks[i])
 			continue;
@@ -156,12 +157,16 @@ static bool name_event(struct session *s, size_t event, struct estimate *e, stru
 			return false;
 		result->outliers[result->n_outliers++] =
 		    (struct outlier){ work->repetition_of[i], e->event, cause };
-		if (found++ == 0 && !e->note)
-			e->note = arena_printf(&result->arena, "run %zu is an outlier: %s",
-					       work->repetition_of[i] + 1, cause);
+		if (found++ == 0) {
+			first = work->repetition_of[i] + 1;
+			first_cause = cause;
+		}
 	}
-	if (found > 1 && e->note && strncmp(e->note, "run ", 4) == 0)
-		e->note = arena_printf(&result->arena, "%zu runs are outliers; %s", found, e->note);
+	if (found == 0 || e->note)
+		return true;
+	e->note = found == 1 ? arena_printf(&result->arena, "run %zu is an outlier: %s", first, first_cause)
+			     : arena_printf(&result->arena, "%zu runs are outliers, the first is run %zu: %s", found,
+					    first, first_cause);
 	return e->note != NULL;
 }
 

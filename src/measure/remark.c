@@ -118,9 +118,21 @@ static bool remark_endings(struct session *s)
 	return done;
 }
 
+/* Of a program that ran under the engine only, what it took together with the engine: for a reader to know, under a name
+ * that no one takes for the program's own. */
+static bool remark_engine(struct session *s)
+{
+	const struct account *account = session_own_account(s, 0);
+	if (!account->under_engine || !account->known || s->options.repetitions > 1)
+		return true;
+	return session_note(s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
+	                    (double)account->elapsed_ns / 1e9, (double)account->user_ns / 1e9,
+	                    (double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
+}
+
 bool session_remark(struct session *s)
 {
-	if (!remark_multiplexing(s) || !remark_endings(s))
+	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s))
 		return false;
 	s->result->n_notes = s->notes.count;
 	s->result->notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *s->result->notes);

@@ -24,7 +24,7 @@ struct count {
 struct series {
 	size_t event;
 	bool is_row;
-	pid_t tid;
+	pid_t tid, pid;
 	int cpu;
 	struct count *counts; /* n = session.repetitions */
 	const char *why;      /* the first reason why a count is missing */

@@ -50,6 +50,9 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	text(out, e->event);
 	text(out, e->level);
 	fputc(',', out);
+	if (e->pid)
+		fprintf(out, "%d", (int)e->pid);
+	fputc(',', out);
 	if (e->tid)
 		fprintf(out, "%d", (int)e->tid);
 	fputc(',', out);
@@ -81,7 +84,7 @@ static void rows(FILE *out, const struct estimate *e, const char *kind, bool all
 
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
-	fputs("tare,kind,event,level,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
+	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
 	      "share_running,why,note\r\n",
 	      out);
 	for (size_t i = 0; i < result->n_estimates; i++)

@@ -42,6 +42,8 @@ static void write_estimate(struct json *json, const struct estimate *e)
 	json_write_number(json, "share_running", e->known ? e->share_running : 0);
 	if (e->note)
 		json_write_text(json, "note", e->note);
+	if (e->pid)
+		json_write_integer(json, "pid", e->pid);
 	if (e->tid)
 		json_write_integer(json, "tid", e->tid);
 	if (e->cpu >= 0)

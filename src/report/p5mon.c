@@ -102,7 +102,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 		fprintf(out, "(interrupted: %zu repetitions complete)\n", result->repetitions_done);
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
-		if (e->tid || e->cpu >= 0)
+		if (!estimate_is_total(e))
 			continue;
 		fputs(all_results ? "  Event: " : "  ", out);
 		print_name(out, e, table);
@@ -128,7 +128,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	}
 	for (size_t i = 0; i < result->n_metrics; i++) {
 		const struct estimate *e = &result->metrics[i];
-		if (e->tid || e->cpu >= 0)
+		if (!estimate_is_total(e))
 			continue;
 		fputs("  ", out);
 		print_escaped(out, e->event);
@@ -161,7 +161,7 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		const struct estimate *e = &result->estimates[i];
 		const struct p5mon_event *event = event_of(e, table);
 		char code[256];
-		if (e->tid || e->cpu >= 0)
+		if (!estimate_is_total(e))
 			continue;
 		if (event && event->code != P5MON_CLOCKS)
 			snprintf(code, sizeof code, "0x%x", (unsigned)event->code);

@@ -17,7 +17,7 @@ enum { DOTTED_COLUMNS = 64, NUMBER_COLUMNS = 15 };
 
 static bool is_total(const struct estimate *e)
 {
-	return e->tid == 0 && e->cpu < 0;
+	return estimate_is_total(e);
 }
 
 static void print_line(FILE *out, const char *name, const struct estimate *e, int decimals)

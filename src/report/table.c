@@ -14,6 +14,7 @@ enum {
 	CELL_BYTES = 2 * NUMBER_BYTES + 8,
 	GAP = 2,
 	NAME_MOST = 30,
+	NAME_LEAST = 12,
 	RANGE_MOST = 12,
 	WIDTH_DEFAULT = 80,
 	WIDE = 100
@@ -82,6 +83,8 @@ static void fill_name(struct row *row, bool sub_row)
 	const struct estimate *e = row->estimate;
 	if (sub_row && e->tid)
 		snprintf(row->name, sizeof row->name, "  thread %d", (int)e->tid);
+	else if (sub_row && e->pid)
+		snprintf(row->name, sizeof row->name, "  process %d", (int)e->pid);
 	else if (sub_row)
 		snprintf(row->name, sizeof row->name, "  CPU %d", e->cpu);
 	else
@@ -100,10 +103,11 @@ static void fill_spread(struct row *row, bool wide)
 		snprintf(cell, CELL_BYTES, "\u00b1?");
 	} else if (isfinite(above) && fabs(above - below) <= 0.02 * fmax(above, below)) {
 		double half_width = (above + below) / 2;
-		number_group(a, half_width, number_half_width_decimals(half_width, row->scale.decimals));
+		number_group(a, half_width,
+			     half_width > 0 ? number_half_width_decimals(half_width, row->scale.decimals) : 0);
 		int used = snprintf(cell, CELL_BYTES, "\u00b1 %s", a);
 		double percent = fabs(100 * half_width / (e->value * factor));
-		if (wide && isfinite(percent)) {
+		if (wide && half_width > 0 && isfinite(percent)) {
 			number_group(b, percent, percent < 0.001 ? 0 : number_half_width_decimals(percent, 0));
 			snprintf(cell + used, CELL_BYTES - (size_t)used, " (%s %%)", b);
 		}
@@ -167,7 +171,7 @@ static void fill(struct row *row, const struct estimate *e, bool is_metric, bool
 		 const struct reasons *reasons, struct footnotes *notes)
 {
 	*row = (struct row){ .estimate = e };
-	fill_name(row, e->tid || e->cpu >= 0);
+	fill_name(row, !estimate_is_total(e));
 	row->why_below = !e->known && shares_reason(reasons, e);
 	if (row->why_below)
 		fill_note(row, e->why, e->note, notes);
@@ -273,16 +277,31 @@ static void print_runs(FILE *out, const struct row *row, const size_t widths[COL
 	}
 }
 
-static void widen(size_t widths[COLUMNS], const struct row *rows, size_t n)
+static void widen_cells(size_t widths[COLUMNS], const struct row *rows, size_t n,
+			const char *const headings[COLUMNS])
 {
-	for (size_t i = 0; i < n; i++) {
-		for (int c = NAME; c < COLUMNS; c++) {
-			size_t columns = text_columns(c == NAME ? rows[i].name : rows[i].cells[c]);
-			/* a long name gets a line of its own */
-			if (columns > widths[c] && (c != NAME || columns <= NAME_MOST))
-				widths[c] = columns;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		for (int c = VALUE; c < COLUMNS; c++)
+			if (text_columns(rows[i].cells[c]) > widths[c])
+				widths[c] = text_columns(rows[i].cells[c]);
+	for (int c = VALUE; c < COLUMNS; c++)
+		/* a column that no row needs is not there */
+		if (widths[c] > 0 && text_columns(headings[c]) > widths[c])
+			widths[c] = text_columns(headings[c]);
+}
+
+/* The widest name that leaves room for the other columns; a longer one gets a line of its own. */
+static size_t name_width(const size_t widths[COLUMNS], const struct row *rows, size_t n, size_t width)
+{
+	size_t others = GAP, most = NAME_MOST, widest = 0;
+	for (int c = VALUE; c < COLUMNS; c++)
+		others += widths[c] ? widths[c] + (c == UNIT ? 1 : GAP) : 0;
+	if (others + most > width)
+		most = others + NAME_LEAST < width ? width - others : NAME_LEAST;
+	for (size_t i = 0; i < n; i++)
+		if (text_columns(rows[i].name) > widest && text_columns(rows[i].name) <= most)
+			widest = text_columns(rows[i].name);
+	return widest;
 }
 
 static void print_block(FILE *out, const char *const headings[COLUMNS], const struct row *rows, size_t n,
@@ -335,12 +354,9 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
 		}
 	}
-	widen(widths, rows, n);
 	const char *headings[COLUMNS] = { "", "value", "", spread, "ran", "source", "trust", "" };
-	for (int c = VALUE; c < COLUMNS; c++)
-		/* a column that no row needs is not there */
-		if (widths[c] > 0 && text_columns(headings[c]) > widths[c])
-			widths[c] = text_columns(headings[c]);
+	widen_cells(widths, rows, n, headings);
+	widths[NAME] = name_width(widths, rows, n, (size_t)table_width(options));
 	used = 0;
 	for (size_t b = 0; b < n_blocks; b++) {
 		headings[NAME] = blocks[b].heading;

@@ -44,6 +44,7 @@ struct reading {
 	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
 	const char *why;     /* when not COUNTED: the reason; borrowed from the run's arena */
 	pid_t tid;           /* 0: all tasks together */
+	pid_t pid;           /* a process's own row; 0: none */
 	int cpu;             /* -1: all CPUs together */
 };
 
@@ -87,8 +88,15 @@ struct estimate {
 	const char *why;       /* when not known */
 	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */
 	pid_t tid;             /* 0: all */
+	pid_t pid;             /* a process's own row; 0: all */
 	int cpu;               /* -1: all */
 };
+
+/* Is it of everything that was counted, not of one thread, process or CPU? */
+static inline bool estimate_is_total(const struct estimate *e)
+{
+	return e->tid == 0 && e->pid == 0 && e->cpu < 0;
+}
 
 /* All that one `tare count` found. Strings and arrays live in arena. */
 struct machine_facts {
@@ -127,6 +135,8 @@ struct result {
 	size_t n_notes;
 	int wait_status;         /* of the last run; what tare's own exit status follows */
 	bool interrupted;
+	char *blocks;            /* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
+	const char *blocks_why;  /* why there are none, though they were asked for */
 	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
 };
 

@@ -11,7 +11,7 @@ import termios
 from cli import *
 
 # ---- CSV ----
-COLUMNS = ("tare,kind,event,level,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,share_running,"
+COLUMNS = ("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,share_running,"
            "why,note").split(",")
 seen = tare("count", "--csv", "-o", "out.csv", "-r", "3", "-e", "page-faults,task-clock", "true")
 with open("out.csv", newline="", encoding="utf-8") as file:

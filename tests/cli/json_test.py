@@ -25,6 +25,8 @@ for name in ("cycles", "instructions", "branches", "branch-misses", "task-clock"
              "major-faults", "context-switches", "cpu-migrations", "elapsed-time", "user-time", "system-time",
              "peak-memory"):
     ok(name in by_name, f"'{name}' is among the default events", sorted(by_name))
+r = count("the operating system's events", "--on", "perf", "true")
+by_name = {e["event"].split(":")[0]: e for e in r["results"]}
 ok(by_name["task-clock"]["value"] > 0 and by_name["task-clock"]["unit"] == "ns", "time is in ns", by_name["task-clock"])
 ok(by_name["peak-memory"]["value"] > 100000 and by_name["peak-memory"]["unit"] == "bytes",
    "memory is in bytes", by_name["peak-memory"])

@@ -159,8 +159,14 @@ ok([m["event"] for m in r["metrics"]] == ["ipc:u"] and r["metrics"][0]["value"] 
    [e["event"] for e in r["results"]] == ["instructions:u", "cycles:u"], "a metric may be asked for at a level", r)
 r = as_json(on, "-m", "cpu-utilisation:u", "true", fact="a metric of events without levels")
 ok(r["metrics"][0]["value"] is None and r["metrics"][0]["why"], "a metric at a level mixes no events without it", r)
-r = as_json(on, "-m", "ipc", "true", fact="a metric of what is denied")
-ok(r["metrics"][0]["event"] == "ipc" and r["metrics"][0]["value"] is None, "it is never taken for that of both", r)
+r = as_json(on, "-m", "ipc", "true", fact="a metric of what is denied at both levels")
+ok(r["metrics"][0]["event"] == "ipc:u" and r["metrics"][0]["value"] == 1.5, "the user level's is never called that of both", r)
+r = as_json(on, "-e", "cycles", "true", fact="an event that is denied at both levels")
+equal([(e["event"], e["value"], e["level"]) for e in r["results"]], [("cycles:u", 1000, "user")],
+      "nor is an event's user level")
+r = as_json(on, "-e", "cycles:uk", "true", fact="both levels asked for")
+ok(r["results"][0]["value"] is None and not r["results"][0]["event"].endswith(":u"),
+   "who asks for both gets both or a reason", r)
 refused = tare("count", "--on", on, "-m", "ipcc:u", "true")
 ok(refused.code == 2 and "'ipcc'" in refused.err and "'ipc'" in refused.err, "an unknown metric at a level", refused)
 
@@ -172,7 +178,9 @@ equal(text.splitlines()[:2],
       ["Cycles" + "." * 58 + "      7945053664", "Graduated instructions" + "." * 42 + "      8975754960"],
       "perfex: the lines of its listing, to the digit")
 text = count(on, "--compat", "perfex", "-e", "0", "-m", "ipc", "true").out
-has(text, "\nStatistics\nipc" + "." * 61 + " not counted: ", "perfex: metrics are its statistics")
+has(text, re.compile(r"\nStatistics\nipc:u\.+ +1\.1297"), "perfex: metrics are its statistics")
+text = count(on, "--compat", "perfex", "-e", "0", "-m", "branch-miss-rate", "true").out
+has(text, "\nStatistics\nbranch-miss-rate" + "." * 48 + " not counted: ", "perfex: or say why not")
 on = recording("perfex-a.json", hw("cycles:u", "instructions:u"), [{
     "enabled_ns": 100 * MS, "readings": {"cycles:u": 7945053664, "instructions:u": 8975754960}}])
 text = count(on, "--compat", "perfex", "-a", "true").out

@@ -97,35 +97,51 @@ bool truth_value(const struct truth *row, uint64_t n, uint64_t *value, struct er
 	return true;
 }
 
-bool truth_read(const char *path, struct arena *arena, const struct truth **rows, size_t *count, struct error *err)
+static bool parse(const char *path, struct arena *arena, struct stanza **stanzas, size_t *count, struct error *err)
 {
 	enum { FILE_MOST = 1 << 20 };
-	size_t length, n_stanzas;
-	struct stanza *stanzas;
-	bool done = false;
+	size_t length;
 	char *text = file_read(path, FILE_MOST, &length, err);
+	bool done = text && stanza_parse(text, length, path, arena, stanzas, count, err);
+	free(text);
+	return done;
+}
+
+bool truth_read(const char *path, struct arena *arena, const struct truth **rows, size_t *count, struct error *err)
+{
+	struct stanza *stanzas;
+	size_t n_stanzas;
 	*count = 0;
-	if (!text)
+	if (!parse(path, arena, &stanzas, &n_stanzas, err))
 		return false;
-	if (!stanza_parse(text, length, path, arena, &stanzas, &n_stanzas, err))
-		goto out;
 	for (size_t i = 0; i < n_stanzas; i++) {
 		if (strcmp(stanzas[i].name, PROCESSOR) != 0)
 			continue;
 		struct truth *found = arena_alloc(arena, stanzas[i].n_keys * sizeof *found);
-		if (!found) {
-			error_no_memory(err);
-			goto out;
-		}
+		if (!found)
+			return error_no_memory(err);
 		for (size_t k = 0; k < stanzas[i].n_keys; k++)
 			found[k] = (struct truth){ stanzas[i].keys[k].key, stanzas[i].keys[k].value };
 		*rows = found;
 		*count = stanzas[i].n_keys;
-		done = true;
-		goto out;
+		return true;
 	}
-	error_set(err, ERROR_SYNTAX, "'%s' has no row for " PROCESSOR, path);
-out:
-	free(text);
-	return done;
+	return error_set(err, ERROR_SYNTAX, "'%s' has no stanza for " PROCESSOR, path);
+}
+
+const char *truth_missing(const char *path, struct arena *arena)
+{
+	struct stanza *stanzas;
+	size_t n;
+	const char *needs = parse(path, arena, &stanzas, &n, NULL) && n ? stanza_get(&stanzas[0], "needs") : NULL;
+	if (!needs)
+		return NULL;
+#if defined(__x86_64__)
+	if (strcmp(needs, "fma") == 0 && __builtin_cpu_supports("fma"))
+		return NULL;
+#elif defined(__aarch64__)
+	if (strcmp(needs, "fma") == 0) /* every aarch64 with floating point */
+		return NULL;
+#endif
+	return needs;
 }

@@ -17,6 +17,9 @@ struct truth {
 /* The rows for this processor. Everything lives in arena. */
 bool truth_read(const char *path, struct arena *arena, const struct truth **rows, size_t *count, struct error *err);
 
+/* What the kernel needs of the CPU (its key `needs`) and this one does not have; NULL: it runs here. */
+const char *truth_missing(const char *path, struct arena *arena);
+
 /* The row's value for a kernel's argument n. Integers; a division leaves the remainder out. */
 bool truth_value(const struct truth *row, uint64_t n, uint64_t *value, struct error *err);
 

@@ -14,10 +14,14 @@
 
 enum { MOST_PROCESSES = 64 };
 
+struct registers {
+	uint64_t pc, general[GENERAL_REGISTERS]; /* in the order of the instructions' register numbers */
+};
+
 struct process {
 	pid_t pid;
-	bool started; /* has a step under way at `pc` */
-	uint64_t pc;
+	bool started; /* has a step under way, from `before` */
+	struct registers before;
 	struct instruction instruction;
 	struct executed done;
 };
@@ -28,16 +32,19 @@ struct witness {
 	char *why;
 };
 
-static bool program_counter(pid_t pid, uint64_t *pc)
+static bool registers_of(pid_t pid, struct registers *out)
 {
-	struct user_regs_struct registers;
-	struct iovec io = { &registers, sizeof registers };
+	struct user_regs_struct r;
+	struct iovec io = { &r, sizeof r };
 	if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &io))
 		return false;
 #if defined(__x86_64__)
-	*pc = registers.rip;
+	*out = (struct registers){ r.rip, { r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10,
+					   r.r11, r.r12, r.r13, r.r14, r.r15 } };
 #else
-	*pc = registers.pc;
+	*out = (struct registers){ .pc = r.pc };
+	memcpy(out->general, r.regs, sizeof r.regs); /* x0 to x30 */
+	out->general[31] = r.sp;
 #endif
 	return true;
 }
@@ -53,6 +60,24 @@ static unsigned code_at(pid_t pid, uint64_t pc, uint8_t code[16])
 	return 0;
 }
 
+static void account_address(struct process *p)
+{
+	const struct instruction *i = &p->instruction;
+	enum { LINE_BYTES = 64 };
+	if (!i->access_bytes)
+		return;
+	uint64_t address = (uint64_t)i->displacement;
+	if (i->base >= 0)
+		address += p->before.general[i->base];
+	if (i->index >= 0)
+		address += p->before.general[i->index] * i->scale;
+	unsigned accesses = (unsigned)i->load + (unsigned)i->store;
+	if (address % i->access_bytes)
+		p->done.misaligned += accesses;
+	if (address / LINE_BYTES != (address + i->access_bytes - 1) / LINE_BYTES)
+		p->done.line_crossing += accesses;
+}
+
 static void account(struct process *p, bool taken)
 {
 	const struct instruction *i = &p->instruction;
@@ -60,24 +85,30 @@ static void account(struct process *p, bool taken)
 	p->done.loads += i->load;
 	p->done.stores += i->store;
 	p->done.branches += i->branch;
-	p->done.branches_conditional += i->conditional;
-	p->done.branches_taken += i->branch && taken;
+	p->done.conditional_branches += i->conditional;
+	p->done.taken_branches += i->branch && taken;
+	p->done.conditional_taken += i->conditional && taken;
 	p->done.calls += i->call;
 	p->done.returns += i->is_return;
-	p->done.syscalls += i->syscall;
+	p->done.system_calls += i->system_call;
+	p->done.fp_scalar_single += i->fp_single;
+	p->done.fp_scalar_double += i->fp_double;
+	p->done.fma_scalar_double += i->fma_double;
+	p->done.fp_operations += i->fp_single + i->fp_double + 2 * i->fma_double;
+	account_address(p);
 }
 
 /* Decodes what comes next and lets the process do it. */
 static bool step(struct witness *w, struct process *p)
 {
 	uint8_t code[16] = { 0 };
-	if (!program_counter(p->pid, &p->pc)) {
+	if (!registers_of(p->pid, &p->before)) {
 		snprintf(w->why, 256, "the registers cannot be read: %s", strerror(errno));
 		return false;
 	}
-	unsigned bytes = code_at(p->pid, p->pc, code);
-	if (!instruction_decode(code, bytes, &p->instruction)) {
-		snprintf(w->why, 256, "no known instruction at %#llx", (unsigned long long)p->pc);
+	unsigned bytes = code_at(p->pid, p->before.pc, code);
+	if (!instruction_decode(code, bytes, p->before.pc, &p->instruction)) {
+		snprintf(w->why, 256, "no known instruction at %#llx", (unsigned long long)p->before.pc);
 		return false;
 	}
 	p->started = true;
@@ -120,14 +151,16 @@ static bool handle(struct witness *w, pid_t pid, int status)
 	if (signal == SIGTRAP && status >> 16 != 0) /* in the middle of fork: its step is not over */
 		return ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0;
 	if (signal == SIGTRAP && p->started) {
-		uint64_t pc;
-		if (!program_counter(pid, &pc))
+		struct registers now;
+		if (!registers_of(pid, &now)) {
+			snprintf(w->why, 256, "the registers cannot be read: %s", strerror(errno));
 			return false;
-		if (pc != p->pc)
-			account(p, pc != p->pc + p->instruction.bytes);
+		}
+		if (now.pc != p->before.pc)
+			account(p, now.pc != p->before.pc + p->instruction.bytes);
 	} else if (signal == SIGCHLD) { /* ignored by kernels; the step was not made */
 	} else if (signal != SIGTRAP && !(signal == SIGSTOP && !p->started)) {
-		snprintf(w->why, 256, "signal %d at %#llx", signal, (unsigned long long)p->pc);
+		snprintf(w->why, 256, "signal %d at %#llx", signal, (unsigned long long)p->before.pc);
 		return false;
 	}
 	return step(w, p);
@@ -135,15 +168,10 @@ static bool handle(struct witness *w, pid_t pid, int status)
 
 static void add(struct executed *sum, const struct executed *more)
 {
-	sum->instructions += more->instructions;
-	sum->loads += more->loads;
-	sum->stores += more->stores;
-	sum->branches += more->branches;
-	sum->branches_conditional += more->branches_conditional;
-	sum->branches_taken += more->branches_taken;
-	sum->calls += more->calls;
-	sum->returns += more->returns;
-	sum->syscalls += more->syscalls;
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)more;
+	for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) /* it has counts only */
+		to[i] += from[i];
 }
 
 bool witness_run(char *const *argv, struct executed *all, struct executed *self, char why[256])

@@ -13,18 +13,27 @@ struct executed {
 	uint64_t instructions;
 	uint64_t loads, stores; /* instructions that read, or write, memory; one that does both counts in both */
 	uint64_t branches;      /* all that can change the flow: conditional or not, calls, returns */
-	uint64_t branches_conditional, branches_taken;
-	uint64_t calls, returns, syscalls;
+	uint64_t conditional_branches, taken_branches;
+	uint64_t conditional_taken, calls, returns, system_calls;
+	uint64_t fp_scalar_single, fp_scalar_double, fma_scalar_double, fp_operations;
+	uint64_t misaligned, line_crossing; /* accesses; lines of 64 bytes */
 };
 
-/* One decoded instruction. */
+enum { GENERAL_REGISTERS = 32 };
+
+/* One decoded instruction. Its address of data, where it has one, is base + index·scale + displacement. */
 struct instruction {
 	unsigned bytes;
-	bool load, store, branch, conditional, call, is_return, syscall;
+	bool load, store, branch, conditional, call, is_return, system_call;
+	unsigned fp_single, fp_double, fma_double; /* scalar instructions */
+	unsigned access_bytes; /* 0: no address that this decoder tells (a call's and a return's stack is aligned) */
+	int base, index;       /* register numbers; -1: none */
+	unsigned scale;
+	int64_t displacement;  /* the instruction's own address included, where that is the base */
 };
 
-/* code: the bytes at the instruction, `available` of them. False: not an instruction that this decoder knows. */
-bool instruction_decode(const uint8_t *code, unsigned available, struct instruction *out);
+/* code: the bytes at the instruction (at `pc`), `available` of them. False: not one that this decoder knows. */
+bool instruction_decode(const uint8_t *code, unsigned available, uint64_t pc, struct instruction *out);
 
 
 /* Runs argv (a path) to its end. all: with the processes that it started; self: without. False with the reason. */

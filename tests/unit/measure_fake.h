@@ -202,6 +202,12 @@ const char *metric_caution(const struct metric *m)
 	return NULL;
 }
 
+const char *metric_formula(const struct metric *m)
+{
+	(void)m;
+	return "a / b";
+}
+
 size_t metric_event_count(const struct metric *m)
 {
 	(void)m;

@@ -94,7 +94,10 @@ static void test_targets(void)
 	refused("-t 0", "'0' is not a thread id");
 	refused("-t 1 -p 2", "not several");
 	refused("-p 1 -a", "not several");
-	refused("--per-thread true", "needs -p or -t");
+	refused("--per-thread -a", "not for CPUs");
+	refused("--per-process -p 1", "programs that tare starts");
+	refused("--blocks f -a", "programs that tare starts");
+	refused("--reproducible -t 1", "programs that tare starts");
 	refused("--per-cpu -p 1", "needs -a or -C");
 	refused("-p 1 --warm-up 1", "need a program");
 	refused("--for 0 -a", "not a number of seconds");

@@ -1,7 +1,10 @@
 /* The perf backend on programs that tare starts: what is counted is compared with arithmetic about their work. The
  * events are the kernel's own, which every Linux has. */
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -299,6 +302,67 @@ static int as_nobody(void)
 	return more - few == 300 ? 0 : 8;
 }
 
+/* From here on perf_event_open(2) fails in this process with this errno, as in a container. */
+static bool forbid_perf(unsigned os_errno)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | os_errno),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof filter / sizeof *filter, .filter = filter };
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+static int under_seccomp(unsigned os_errno, enum reading_state state, const char *part)
+{
+	struct availability answer;
+	struct finding findings[32];
+	struct error err = { 0 };
+	size_t n = 0, working = 0;
+	if (!forbid_perf(os_errno) || !perf->open(NULL, &backend, &err))
+		return 3;
+	if (works("page-faults:u", &answer) || answer.state != state || !strstr(answer.why, part) ||
+	    !answer.remedy[0])
+		return 1;
+	perf->diagnose(backend, findings, 32, &n);
+	for (size_t i = 0; i < n; i++)
+		working +=
+		    findings[i].state == FINDING_WORKS && strcmp(findings[i].what, "hardware counters") == 0;
+	/* the program is run all the same, and its reading says why there is no count */
+	struct reading r = count("page-faults:u", "touch", "10", true, NULL, NULL);
+	perf->close(backend);
+	return working ? 2 : r.state == state && r.count_raw == 0 ? 0 : 4;
+}
+
+static int forbidden(void)
+{
+	return under_seccomp(EPERM, READING_DENIED, "seccomp");
+}
+
+static int not_implemented(void)
+{
+	return under_seccomp(ENOSYS, READING_UNSUPPORTED, "container or sandbox");
+}
+
+static void test_seccomp(void)
+{
+	static int (*const tests[])(void) = { forbidden, not_implemented };
+	static const char *const facts[] = {
+		"where a seccomp filter forbids counting, it is the filter that is named, and the program runs",
+		"where it makes the system call unknown, the sandbox is named, not the kernel's configuration",
+	};
+	for (size_t i = 0; i < 2; i++) {
+		int status = in_child(tests[i]);
+		if (status == 3)
+			skip("seccomp filters cannot be set here", facts[i]);
+		else
+			equal_u64((uint64_t)status, 0, facts[i]);
+	}
+}
+
 static void test_limits(void)
 {
 	equal_u64(
@@ -388,6 +452,7 @@ static void tests(void)
 	test_sampling();
 	test_no_program();
 	test_limits();
+	test_seccomp();
 	test_rights();
 	test_cancelled();
 }

@@ -316,6 +316,98 @@ static void test_packages(void)
 	remove_folder(root);
 }
 
+/* A trial is judged by what was counted: page faults of a stimulus that asks for more than it does. */
+static bool run_five(uint64_t *least)
+{
+	touch(5);
+	*least = 5;
+	return true;
+}
+
+static bool run_too_few(uint64_t *least)
+{
+	touch(5);
+	*least = 1000000;
+	return true;
+}
+
+static bool run_nothing(uint64_t *least)
+{
+	(void)least;
+	return false;
+}
+
+static void test_trials(void)
+{
+	static const struct stimulus five = { "5 pages", run_five }, too_few = { "5 pages", run_too_few },
+				     nothing = { "nothing", run_nothing };
+	struct event_encoding faults_of = { .type = PERF_TYPE_SOFTWARE,
+					    .config = PERF_COUNT_SW_PAGE_FAULTS,
+					    .scale = 1 },
+			      no_such = { .type = 0x7fffffff, .scale = 1 };
+	struct trial trial = trial_run_one(&faults_of, LEVEL_USER, COUNTER_ANY_CPU, &five);
+	ok(trial.outcome == TRIAL_WORKS && trial.count >= 5 && trial.least == 5, "what counts enough works");
+	trial = trial_run_one(&faults_of, LEVEL_USER, COUNTER_ANY_CPU, &too_few);
+	ok(trial.outcome == TRIAL_SILENT && trial.count >= 5, "what opens, runs and counts too little does not");
+	trial = trial_run_one(&faults_of, LEVEL_USER, COUNTER_ANY_CPU, &nothing);
+	ok(trial.outcome == TRIAL_WORKS && trial.least == 0, "where nothing known can be done, running is enough");
+	trial = trial_run_one(&no_such, LEVEL_USER, COUNTER_ANY_CPU, NULL);
+	ok(trial.outcome == TRIAL_REFUSED && trial.os_errno != 0, "a refusal has its errno");
+	struct availability answer;
+	if (geteuid() == 0)
+		ok(!works("major-faults", &answer) || answer.source == SOURCE_OS,
+		   "an event without a stimulus is counted if it runs");
+}
+
+/* The time stamp counter with a scale of its own. */
+static void test_scale(void)
+{
+	static const char *const facts[] = {
+		"a count in halves of its unit is halved",
+		"one that is too small to show in whole units is not counted, instead of 0"
+	};
+	char root[] = "/tmp/tare-pmus-XXXXXX", type[16] = "";
+	struct availability answer;
+	struct error err = { 0 };
+	FILE *file = fopen("/sys/bus/event_source/devices/msr/type", "r");
+	if (file) {
+		if (!fgets(type, sizeof type, file))
+			type[0] = '\0';
+		fclose(file);
+	}
+	type[strcspn(type, "\n")] = '\0';
+	if (!type[0] || !works("msr/tsc/", &answer) || !mkdtemp(root)) {
+		for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+			skip("no time stamp counter", facts[i]);
+		return;
+	}
+	make_file(root, "msr", "type", type);
+	make_file(root, "msr", "format/event", "config:0-63");
+	make_file(root, "msr", "events/tsc", "event=0x00");
+	static const char *const scales[] = { "0.5", "1e-15" };
+	for (size_t i = 0; i < 2; i++) {
+		struct backend *other;
+		make_file(root, "msr", "events/tsc.scale", scales[i]);
+		if (!perf->open(NULL, &other, &err))
+			return;
+		struct backend *usual = backend;
+		other->machine.sysfs_root = root;
+		backend = other;
+		struct reading r = count("msr/tsc/", "burn", "20", true, NULL, NULL);
+		backend = usual;
+		if (i == 0) {
+			/* the counter advances with the time that it was enabled for */
+			struct reading whole = count("msr/tsc/", "burn", "20", true, NULL, NULL);
+			double half = (double)r.count_raw / (double)r.enabled_ns;
+			near(half / ((double)whole.count_raw / (double)whole.enabled_ns), 0.5, 0.005, facts[0]);
+		} else {
+			ok(r.state == READING_FAILED && r.count_raw == 0, "%s", facts[1]);
+		}
+		perf->close(other);
+	}
+	remove_folder(root);
+}
+
 static void test_open(void)
 {
 	struct backend *other = (void *)1;
@@ -329,6 +421,8 @@ static void tests(void)
 	test_lists();
 	test_kinds_of_cores();
 	test_packages();
+	test_trials();
+	test_scale();
 	test_available();
 	test_clock_ignores_levels();
 	test_diagnosis();

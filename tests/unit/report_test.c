@@ -37,7 +37,7 @@ static struct result of(struct estimate *estimates, size_t n)
 	};
 }
 
-enum writer { TEXT, TEXT_WIDE, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
+enum writer { TEXT, TEXT_WIDE, TEXT_NARROW, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
 
 static char *write_with(enum writer writer, const struct result *result)
 {
@@ -47,7 +47,8 @@ static char *write_with(enum writer writer, const struct result *result)
 	FILE *out = open_memstream(&text, &length);
 	struct report_options options = { .all_repetitions = writer == CSV_ALL };
 	switch (writer) {
-	case TEXT_WIDE: options.width = 120; /* fall through */
+	case TEXT_NARROW: options.width = 50; /* fall through */
+	case TEXT_WIDE: options.width = options.width ? options.width : 120; /* fall through */
 	case TEXT: report_text(out, result, &options); break;
 	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
 	case JSON: report_json(out, result); break;
@@ -295,6 +296,15 @@ static void test_text(void)
 	text = write_with(TEXT_WIDE, &precise);
 	has(text, "507.0 ms      \u00b1 2.5 (0.49 %)", "a wide terminal has them");
 	free(text);
+	digits[1].low = digits[1].high = digits[1].value;
+	text = write_with(TEXT, &precise);
+	has(text, "2.14 MiB      \u00b1 0  hw\n", "what did not vary at all is \u00b1 0");
+	free(text);
+	digits[2].event = "a-name-of-26-characters-xx";
+	text = write_with(TEXT_NARROW, &precise);
+	has(text, "  a-name-of-26-characters-xx\n                 1.4 migrations  0 \u2026 4.6  hw\n",
+	    "on a narrow one a name that leaves no room for its numbers has a line of its own");
+	free(text);
 
 	e[1].trust = TRUST_UNVERIFIED;
 	e[0].event = "evil\033[31m\nname";
@@ -334,14 +344,14 @@ static void test_csv(void)
 	e[0].high = INFINITY;
 	struct result r = of(e, 2);
 	char *text = write_with(CSV, &r), *all = write_with(CSV_ALL, &r);
-	has(text, "tare,kind,event,level,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
+	has(text, "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
 		  "share_running,why,note\r\n",
 	    "the first line names the columns");
-	has(text, "\r\n1,event,page-faults,user,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",
+	has(text, "\r\n1,event,page-faults,user,,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,\r\n",
 	    "numbers have full precision, an infinite bound is empty");
-	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,events,0,none,unverified,,\"no\nPMU\",\r\n",
+	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,,events,0,none,unverified,,\"no\nPMU\",\r\n",
 	    "fields are quoted where they must be, a missing count is empty and says why");
-	has(all, "\r\n1,run,page-faults,user,,,2,102.5,,,,faults,1,hw,unverified,,,\r\n", "repetitions are rows");
+	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,\r\n", "repetitions are rows");
 	free(text);
 	free(all);
 }

@@ -40,10 +40,28 @@ const char *no_pmu(void)
 
 char *kernel(const char *name)
 {
-	char *path;
-	if (asprintf(&path, "%s/%s", getenv("TARE_KERNELS"), name) < 0)
-		abort();
+	enum { PATHS = 8 };
+	static char paths[PATHS][4096];
+	static unsigned next;
+	char *path = paths[next++ % PATHS];
+	snprintf(path, sizeof paths[0], "%s/%s", getenv("TARE_KERNELS"), name);
 	return path;
+}
+
+static void truth_path(const char *name, char path[4096])
+{
+	const char *folder = getenv("TARE_TRUTHS") ? getenv("TARE_TRUTHS") : getenv("TARE_KERNELS");
+	snprintf(path, 4096, "%s/%s.truth", folder, name);
+}
+
+bool kernel_missing(const char *name)
+{
+	struct arena arena = { 0 };
+	char path[4096];
+	truth_path(name, path);
+	bool missing = truth_missing(path, &arena) != NULL;
+	arena_free(&arena);
+	return missing;
 }
 
 uint64_t predicted(const char *name, const char *event, uint64_t n)
@@ -53,8 +71,7 @@ uint64_t predicted(const char *name, const char *event, uint64_t n)
 	size_t n_rows;
 	char path[4096];
 	uint64_t value = UINT64_MAX;
-	const char *folder = getenv("TARE_TRUTHS") ? getenv("TARE_TRUTHS") : getenv("TARE_KERNELS");
-	snprintf(path, sizeof path, "%s/%s.truth", folder, name);
+	truth_path(name, path);
 	if (truth_read(path, &arena, &rows, &n_rows, NULL))
 		for (size_t i = 0; i < n_rows; i++)
 			if (strcmp(rows[i].event, event) == 0 && !truth_value(&rows[i], n, &value, NULL))

@@ -13,10 +13,13 @@
 const char *no_pmu(void);
 bool in_guest(void);
 
-/* The path of a kernel, in a buffer that lives for the whole program. */
+/* The path of a kernel, in a buffer that the eighth call after it uses again. */
 char *kernel(const char *name);
 /* What the kernel's NAME.truth predicts for n; UINT64_MAX when it says nothing. */
 uint64_t predicted(const char *name, const char *event, uint64_t n);
+
+/* Does this CPU lack what the kernel needs? */
+bool kernel_missing(const char *name);
 
 struct counted {
 	int status;     /* tare's exit status, 128 + signal */

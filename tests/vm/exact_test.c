@@ -21,7 +21,8 @@ static double instructions_of(const char *name, const char *argument)
 int main(void)
 {
 	static const char *const names[] = { "loop", "chain", "loads", "stores", "array", "branches", "calls",
-		"syscalls", "children", "pages", "phases" };
+		"syscalls", "children", "pages", "phases", "linear", "misaligned", "fp-add", "fp-add-single",
+		"fp-multiply", "fp-fma" };
 	static const uint64_t arguments[] = { 1, 2, 10, 999, 4000 };
 	if (no_pmu()) {
 		skip(no_pmu(), "the kernels' instructions are counted as predicted");
@@ -32,6 +33,10 @@ int main(void)
 	   "a program of three instructions counts three: measuring adds nothing at the user level (%g)", nothing);
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (kernel_missing(names[i])) {
+			skip("this CPU cannot run it", names[i]);
+			continue;
+		}
 		for (size_t a = 0; a < sizeof arguments / sizeof *arguments; a++) {
 			char argument[24];
 			uint64_t n = strcmp(names[i], "phases") == 0 ? 1 + a : arguments[a];

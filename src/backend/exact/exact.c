@@ -35,7 +35,7 @@ struct counting {
 	struct session *session; /* NULL: natively */
 	const struct exact_event **events;
 	size_t n;
-	bool children, per_thread;
+	bool children, per_thread, per_process;
 	uint64_t began_ns;
 };
 
@@ -122,6 +122,7 @@ static bool prepare(struct backend *backend, const struct target *target, const 
 	c->launch = (struct launch){.go_fd = -1, .failed_fd = -1};
 	c->command = *target->command;
 	c->n = n, c->children = target->follow_children, c->per_thread = target->per_thread;
+	c->per_process = target->per_process;
 	if (!(c->events = calloc(n + 1, sizeof *c->events))) {
 		error_no_memory(err);
 		goto fail;
@@ -218,6 +219,28 @@ static bool is_of_process(const struct exact_event *event)
 	return exact_event_uses(event, COUNT_CODE_LINES) || exact_event_uses(event, COUNT_CODE_PAGES);
 }
 
+/* The rows of a process's threads as one. What a process executes after an exec is its own, too. */
+static bool join_threads(struct tally *tally)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tally->n_rows; i++) {
+		struct tally_row *row = NULL;
+		for (size_t j = 0; j < n && !row; j++)
+			if (tally->rows[j].pid == tally->rows[i].pid)
+				row = &tally->rows[j];
+		if (!row) {
+			tally->rows[n] = tally->rows[i];
+			tally->rows[n++].tid = 0;
+			continue;
+		}
+		for (size_t count = 0; count < COUNTS; count++)
+			if (__builtin_add_overflow(row->count[count], tally->rows[i].count[count], &row->count[count]))
+				return false;
+	}
+	tally->n_rows = n;
+	return true;
+}
+
 /* All rows of one event. */
 static bool fill(struct run *run, size_t i, const struct exact_event *event, const struct tally *tally, bool rows, uint64_t ns)
 {
@@ -229,10 +252,11 @@ static bool fill(struct run *run, size_t i, const struct exact_event *event, con
 		if (!rows)
 			*r = reading_of(event, why, tally ? tally->total : NULL, ns);
 		else if (event && is_of_process(event))
-			*r = failed("it is counted of a process, not of a thread");
+			*r = failed("it is counted of the whole, not of its parts");
 		else
 			*r = reading_of(event, why, tally->rows[row].count, ns);
 		r->tid = rows ? (pid_t)tally->rows[row].tid : 0;
+		r->pid = rows ? (pid_t)tally->rows[row].pid : 0;
 	}
 	return true;
 }
@@ -248,7 +272,11 @@ static bool stop(struct counting *c, struct run *run, struct error *err)
 	run->n_rows = 1;
 	if (c->session && !look(c, false, &view, &tally, err))
 		goto out;
-	bool rows = tally && c->per_thread && tally->n_rows > 0;
+	bool rows = tally && (c->per_thread || c->per_process) && tally->n_rows > 0;
+	if (rows && c->per_process && !c->per_thread && !join_threads(tally)) {
+		error_set(err, ERROR_UNSUPPORTED, "a process's count does not fit in 64 bits");
+		goto out;
+	}
 	if (rows)
 		run->n_rows = tally->n_rows;
 	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);

@@ -361,10 +361,13 @@ bool perf_go(struct counting *c, struct error *err)
 
 /* ---- reading ---- */
 
-static uint64_t scaled(uint64_t count, double scale)
+/* Readings are whole numbers of the event's unit. A count in parts of it (energy, 2^-32 J) has to reach this many
+ * units, so that rounding changes it by less than 0.05 %; a smaller one would be 0 or nearly anything. */
+static const double ROUNDED_LEAST = 1000;
+
+static bool too_small(uint64_t count, double scale)
 {
-	/* to the nearest; not llround(), which would make libtare need libm */
-	return scale == 1 || scale == 0 ? count : (uint64_t)((double)count * scale + 0.5);
+	return scale < 1 && count > 0 && (double)count * scale < ROUNDED_LEAST;
 }
 
 /* The sum over an event's variants at one place. Each has been enabled all the time of the place; together they
@@ -442,8 +445,15 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 	r->why = flaw(c, track, &sum, open, &r->state);
 	if (r->state != READING_COUNTED)
 		return;
+	double scale = track->answer->encoding.scale > 0 ? track->answer->encoding.scale : 1;
+	if (too_small(sum.count, scale)) {
+		r->state = READING_FAILED;
+		r->why = "it counts in parts of its unit, and too few came together to show: count for longer";
+		return;
+	}
 	r->source = track->answer->availability.source;
-	r->count_raw = scaled(sum.count, track->answer->encoding.scale);
+	/* to the nearest; not llround(), which would make libtare need libm */
+	r->count_raw = scale == 1 ? sum.count : (uint64_t)((double)sum.count * scale + 0.5);
 }
 
 bool perf_sample(struct counting *c, struct reading *readings, struct error *err)

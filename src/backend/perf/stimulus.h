@@ -3,7 +3,7 @@
  * 1. The least counts are arithmetic about the code in stimulus.c, with room for what is measured differently from
  *    CPU to CPU; they tell a counter that works from one that is a constant zero, not a good one from a bad one
  *    (that is `tare verify`'s work).
- * 2. A stimulus takes at most some 100 µs, and leaves the process as it was. */
+ * 2. A stimulus takes at most some 100 µs (5 ms where energy is waited for), and leaves the process as it was. */
 #ifndef TARE_BACKEND_PERF_STIMULUS_H
 #define TARE_BACKEND_PERF_STIMULUS_H
 

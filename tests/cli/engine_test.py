@@ -1,0 +1,85 @@
+"""`tare count` by the engine: levels, processes, basic blocks, reproducible runs, and what is not the program's own."""
+import json
+import platform
+import re
+
+from cli import *
+
+if platform.machine() != "x86_64":
+    skip("the engine is for x86-64", "the command counts by the engine")
+    done()
+
+
+def count(fact, *arguments):
+    seen = tare("count", "--on", "exact", "--json", "-o", "report.json", *arguments)
+    ok(seen.code == 0, f"{fact}: exit code 0", seen)
+    return json.loads(read("report.json")), seen
+
+
+def rows(report, event):
+    return [row for row in report["results"] if row["event"] == event]
+
+
+# ---- levels and sources ----
+report, seen = count("an event without a level", "-e", "instructions", "sh", "-c", "echo out")
+total = rows(report, "instructions:u")[0]
+ok(total["value"] > 1000 and total["source"] == "exact" and total["level"] == "user",
+   "what the engine counts is called the user level's", total)
+equal(seen.out, "out\n", "the program's output is its own")
+report, _ = count("both levels asked for", "-e", "instructions:uk", "true")
+ok(report["results"][0]["value"] is None and "user" in report["results"][0]["why"], "they are refused with the reason", report)
+report, _ = count("the clock", "-e", "instructions", "-e", "elapsed-time,peak-memory", "true")
+for name in ("elapsed-time", "peak-memory"):
+    row = rows(report, name)[0]
+    ok(row["value"] is None and "under the engine" in row["why"], f"the engine's {name} is not the program's", row)
+report, _ = count("the clock in runs of its own", "--several-runs", "-e", "instructions", "-e", "elapsed-time", "true")
+ok(rows(report, "elapsed-time")[0]["value"] > 0 and report["passes"] == 2, "--several-runs adds a native execution", report)
+seen = tare("count", "--on", "exact", "-e", "instructions", "sh", "-c", "exit 7")
+equal(seen.code, 7, "the exit status is passed through")
+seen = tare("count", "--on", "exact", "-e", "instructions", "sh", "-c", "kill -TERM $$")
+equal(seen.code, 128 + 15, "so is a death by a signal")
+
+# ---- processes ----
+report, _ = count("children", "--per-process", "-e", "instructions", "sh", "-c", "/bin/true; /bin/true")
+parts = rows(report, "instructions:u")
+ok(len(parts) == 4 and all("pid" in part for part in parts[1:]), "each process has a row", parts)
+equal(parts[0]["value"], sum(part["value"] for part in parts[1:]), "the rows add up to the total")
+equal(len({part["pid"] for part in parts[1:]}), 3, "of three processes")
+report, _ = count("no children", "--no-children", "-e", "instructions", "sh", "-c", "/bin/true; /bin/true")
+equal(len(report["results"]), 1, "without children one row")
+ok(report["results"][0]["value"] < parts[0]["value"], "and less in it")
+
+# ---- basic blocks ----
+report, _ = count("blocks", "--blocks", "blocks.tsv", "-e", "instructions,basic-blocks", "true")
+table = [line.split("\t") for line in read("blocks.tsv").splitlines()]
+equal(table[0], ["module", "offset", "length_bytes", "instructions", "count"], "the columns have names")
+equal(sum(int(row[3]) * int(row[4]) for row in table[1:]), rows(report, "instructions:u")[0]["value"],
+      "blocks times their lengths are the instructions")
+ok(any(row[0].endswith("/true") for row in table[1:]), "the program's own blocks are among them")
+places = sorted((row[0], int(row[1], 16), int(row[2])) for row in table[1:])
+ok(all(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in zip(places, places[1:]) if a[0].endswith("/true")),
+   "blocks of the program do not overlap")
+report, _ = count("blocks of processes", "--per-process", "--blocks", "blocks.tsv", "-e", "instructions", "sh", "-c", "/bin/true; :")
+table = [line.split("\t") for line in read("blocks.tsv").splitlines()]
+equal(table[0][0], "pid", "with --per-process they say whose they are")
+of_process = {}
+for row in table[1:]:
+    of_process[int(row[0])] = of_process.get(int(row[0]), 0) + int(row[-1]) * int(row[-2])
+equal(of_process, {row["pid"]: row["value"] for row in rows(report, "instructions:u")[1:]}, "and add up to each")
+seen = tare("count", "--on", "perf", "--blocks", "blocks.tsv", "-e", "page-faults", "true")
+ok(seen.code == 3 and "no basic blocks" in seen.err and "page-faults" in seen.err,
+   "without the engine there are none: said, with exit code 3, and the report is there", seen)
+seen = tare("count", "--blocks", "/nowhere/blocks", "-e", "instructions", "true")
+ok(seen.code == 3 and "/nowhere/blocks" in seen.err, "a file that cannot be written is an error before anything runs", seen)
+
+# ---- reproducible ----
+values = set()
+for size in (1, 1000):
+    seen = tare("count", "--on", "exact", "--reproducible", "--json", "-o", "-", "-e", "instructions,loads,stores,branches",
+                "ls", "/", env=environment(FILLER="x" * size))
+    values.add(tuple(row["value"] for row in json.loads(re.search(r"^\{.*", seen.out, re.S | re.M).group(0))["results"]))
+equal(len(values), 1, "with --reproducible the size of the environment does not matter")
+for option in (["--blocks", "b"], ["--per-process"], ["--reproducible"]):
+    seen = tare("count", *option, "-a", "--for", "0.1")
+    ok(seen.code == 2 and option[0] in seen.err, f"{option[0]} is for programs that tare starts", seen)
+done()
