@@ -153,8 +153,8 @@ static void test_rows(void)
 static void test_blocks(void)
 {
 	char *const argv[] = {"true", NULL};
-	struct event event = event_of("instructions:u");
-	const struct event *events[] = {&event};
+	struct event event = event_of("instructions:u"), calls_event = event_of("system-calls:u");
+	const struct event *events[] = {&event, &calls_event};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
 	struct counting *counting;
@@ -163,7 +163,7 @@ static void test_blocks(void)
 	struct error err;
 	int status;
 	unsigned long long sum = 0;
-	if (!ops->prepare(backend, &target, events, 1, &counting, &err) || !ops->go(counting, &err))
+	if (!ops->prepare(backend, &target, events, 2, &counting, &err) || !ops->go(counting, &err))
 		return (void)ok(false, "true runs: %s", err.text);
 	waitpid(ops->process(counting), &status, 0);
 	bool done = ops->stop(counting, &run, &err) && ops->blocks(counting, BLOCKS_OF_ALL, &text, &err);
@@ -177,6 +177,14 @@ static void test_blocks(void)
 	}
 	equal_u64(sum, done ? run.readings[0].count_raw : 1, "their counts times their instructions are the instructions");
 	ok(own, "the program's own are among them, by its path");
+	str_free(&text);
+	text = (struct str){0};
+	unsigned long long calls = 0;
+	ok(done && ops->system_calls(counting, &text, &err) && strstr(text.text, "\nexit_group\t1\n") && strstr(text.text, "\nmmap\t"),
+	   "system calls come by name");
+	for (char *line = text.text ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1)
+		calls += strtoull(strchr(line, '\t') + 1, NULL, 10);
+	equal_u64(calls, done ? run.readings[1].count_raw : 1, "and are as many as the system calls counted in the code");
 	ops->end(counting);
 	str_free(&text);
 	run_free(&run);
