@@ -1,6 +1,7 @@
 /* The exact backend behind its contract: programs that end well, badly, or never start. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,37 @@ static void test_bad_ends(void)
 	run_free(&o.run);
 }
 
+/* tare killed while its program runs: what the program execs then runs natively, and does not wait for an attendant that is gone. */
+static void test_orphan(void)
+{
+	char path[] = "/tmp/exact-test-XXXXXX", text[100];
+	int fd = mkstemp(path), status;
+	close(fd);
+	unlink(path);
+	snprintf(text, sizeof text, "sleep 0.7; /bin/true; echo > %s", path);
+	char *const argv[] = {"sh", "-c", text, NULL};
+	pid_t tare = fork();
+	if (tare == 0) {
+		struct event event = event_of("instructions:u");
+		const struct event *events[] = {&event};
+		struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+		struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+		struct counting *counting;
+		struct error err;
+		if (ops->prepare(backend, &target, events, 1, &counting, &err) && ops->go(counting, &err))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	waitpid(tare, &status, 0);
+	bool there = false;
+	for (int i = 0; i < 200 && !there; i++) { /* as long as a loaded machine may take; done in a second */
+		usleep(100000);
+		there = access(path, F_OK) == 0;
+	}
+	ok(WIFSIGNALED(status) && there, "a program goes on when tare was killed");
+	unlink(path);
+}
+
 static void test_no_start(void)
 {
 	const char *const requests[] = {"instructions:u"};
@@ -340,6 +372,7 @@ int main(void)
 	test_blocks();
 	test_reproducible();
 	test_bad_ends();
+	test_orphan();
 	test_no_start();
 	test_set_user_id();
 	ops->close(backend);
