@@ -6,7 +6,7 @@ int main(void)
 	static lanes a[1024];
 	for (int i = 0; i < 1024; i++)
 		a[i] = (lanes){1, 2, 3, 4} + (float)i;
-	for (int round = 0; round < 500000; round++) {
+	for (int round = 0; round < 100000; round++) {
 		for (int i = 0; i < 1024; i++) {
 			lanes x = a[i] * 0.001f;
 			lanes p = ((((x * 0.2f + 0.3f) * x + 0.5f) * x + 0.7f) * x + 0.11f) * x + 0.13f;

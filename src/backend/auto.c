@@ -157,6 +157,14 @@ static const char *reason(const struct backend_member *chosen, const struct targ
 	       "--several-runs counts both, --on exact this one";
 }
 
+static bool auto_system_calls(struct counting *c, struct str *out, struct error *err)
+{
+	if (!c->member->operations->system_calls)
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not count system calls by name",
+				 c->member->operations->name);
+	return c->member->operations->system_calls(c->inner, out, err);
+}
+
 static bool auto_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
 {
 	if (!c->member->operations->blocks)
@@ -284,6 +292,7 @@ const struct backend_operations backend_auto = {
 	.sample = auto_sample,
 	.stop = auto_stop,
 	.blocks = auto_blocks,
+	.system_calls = auto_system_calls,
 	.end = auto_end,
 	.diagnose = auto_diagnose,
 };

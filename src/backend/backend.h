@@ -111,6 +111,8 @@ struct backend_operations {
 	 * line of column names (the module, its offset, bytes, instructions, how often). NULL: this backend does not know.
 	 * False with the reason when the counts are not exact. */
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
+	/* Likewise the system calls made, by name. */
+	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);
 

@@ -33,7 +33,7 @@ extern char **environ;
 struct word {
 	struct rusage usage;
 	int os_errno; /* 0: all is well so far */
-	int stream;   /* the stream that could not be moved; -1: the exec itself */
+	int stream;   /* the stream that could not be moved; -1: the exec itself; NOT_REPRODUCIBLE */
 };
 
 /* ---- finding the program ---- */
@@ -218,22 +218,24 @@ static void say(int fd, const struct word *word)
 		;
 }
 
-/* What the kernel would choose anew each time, chosen. */
-static void make_reproducible(void)
+enum { NOT_REPRODUCIBLE = 3 };
+
+/* What the kernel would choose anew each time, chosen. False, with errno, where that is not allowed. */
+static bool make_reproducible(void)
 {
 	cpu_set_t allowed, one;
 	int persona = personality(0xffffffff);
-	if (persona != -1)
-		personality((unsigned long)persona | ADDR_NO_RANDOMIZE);
+	if (persona == -1 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) == -1)
+		return false;
 	CPU_ZERO(&one);
 	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return;
+		return false;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &allowed)) {
 			CPU_SET(cpu, &one);
-			sched_setaffinity(0, sizeof one, &one);
-			return;
+			break;
 		}
+	return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
 _Noreturn static void child(const char *path, const struct command *command, char *const *environment, int go_fd,
@@ -250,9 +252,11 @@ _Noreturn static void child(const char *path, const struct command *command, cha
 		;
 	if (got != 1)
 		_exit(126); /* tare is gone, or wants it no more */
+	if (word.stream < 0 && command->reproducible && !make_reproducible()) {
+		word.stream = NOT_REPRODUCIBLE;
+		word.os_errno = errno;
+	}
 	if (word.stream < 0) {
-		if (command->reproducible)
-			make_reproducible();
 		getrusage(RUSAGE_SELF, &word.usage);
 		say(failed_fd, &word);
 		execve(path, command->argv, environment);
@@ -359,6 +363,12 @@ bool launch_go(struct launch *launch, const struct command *command, struct erro
 	static const char *const streams[] = { "input", "output", "error" };
 	reap(launch->pid);
 	launch->pid = 0;
+	if (word.stream == NOT_REPRODUCIBLE) {
+		error_set_errno(err, ERROR_PERMISSION, word.os_errno, "cannot make the execution of '%s' reproducible",
+				command->argv[0]);
+		return error_hint(err, "containers often forbid to switch address randomisation off (personality(2)); run "
+				       "without --reproducible, or allow it");
+	}
 	if (word.stream >= 0)
 		return error_set_errno(err, ERROR_SYSTEM, word.os_errno, "cannot give '%s' its standard %s",
 				       command->argv[0], streams[word.stream]);

@@ -126,7 +126,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 	for (unsigned i = 0; i < RECORD_SYSCALLS; i++)
 		if (syscalls[i])
 			fprintf(stderr, "syscall:%u %" PRIu64 "\n", i, syscalls[i]);
-	fprintf(stderr, "syscall:other %" PRIu64 "\n", other);
+	fprintf(stderr, "syscall:other %" PRIu64 "\nsystem_calls %" PRIu64 "\n", other, tally->total[COUNT_SYSTEM_CALLS]);
 	fprintf(stderr, "processes %zu\n", view->n_processes);
 	for (unsigned i = 0; i < 6; i++) {
 		static const char *const names[] = {"translated_insns", "translate_tsc", "dispatches", "lookup_misses", "flushes", "cache_bytes"};

@@ -1,6 +1,7 @@
 /* The exact backend behind its contract: programs that end well, badly, or never start. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,8 +154,8 @@ static void test_rows(void)
 static void test_blocks(void)
 {
 	char *const argv[] = {"true", NULL};
-	struct event event = event_of("instructions:u");
-	const struct event *events[] = {&event};
+	struct event event = event_of("instructions:u"), calls_event = event_of("system-calls:u");
+	const struct event *events[] = {&event, &calls_event};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
 	struct counting *counting;
@@ -163,7 +164,7 @@ static void test_blocks(void)
 	struct error err;
 	int status;
 	unsigned long long sum = 0;
-	if (!ops->prepare(backend, &target, events, 1, &counting, &err) || !ops->go(counting, &err))
+	if (!ops->prepare(backend, &target, events, 2, &counting, &err) || !ops->go(counting, &err))
 		return (void)ok(false, "true runs: %s", err.text);
 	waitpid(ops->process(counting), &status, 0);
 	bool done = ops->stop(counting, &run, &err) && ops->blocks(counting, BLOCKS_OF_ALL, &text, &err);
@@ -177,6 +178,14 @@ static void test_blocks(void)
 	}
 	equal_u64(sum, done ? run.readings[0].count_raw : 1, "their counts times their instructions are the instructions");
 	ok(own, "the program's own are among them, by its path");
+	str_free(&text);
+	text = (struct str){0};
+	unsigned long long calls = 0;
+	ok(done && ops->system_calls(counting, &text, &err) && strstr(text.text, "\nexit_group\t1\n") && strstr(text.text, "\nmmap\t"),
+	   "system calls come by name");
+	for (char *line = text.text ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1)
+		calls += strtoull(strchr(line, '\t') + 1, NULL, 10);
+	equal_u64(calls, done ? run.readings[1].count_raw : 1, "and are as many as the system calls counted in the code");
 	ops->end(counting);
 	str_free(&text);
 	run_free(&run);
@@ -235,6 +244,37 @@ static void test_bad_ends(void)
 	o = count(background, requests, 1, false, false);
 	ok(o.stopped && o.run.readings[0].state == READING_COUNTED, "the count without children is");
 	run_free(&o.run);
+}
+
+/* tare killed while its program runs: what the program execs then runs natively, and does not wait for an attendant that is gone. */
+static void test_orphan(void)
+{
+	char path[] = "/tmp/exact-test-XXXXXX", text[100];
+	int fd = mkstemp(path), status;
+	close(fd);
+	unlink(path);
+	snprintf(text, sizeof text, "sleep 0.7; /bin/true; echo > %s", path);
+	char *const argv[] = {"sh", "-c", text, NULL};
+	pid_t tare = fork();
+	if (tare == 0) {
+		struct event event = event_of("instructions:u");
+		const struct event *events[] = {&event};
+		struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+		struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+		struct counting *counting;
+		struct error err;
+		if (ops->prepare(backend, &target, events, 1, &counting, &err) && ops->go(counting, &err))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	waitpid(tare, &status, 0);
+	bool there = false;
+	for (int i = 0; i < 200 && !there; i++) { /* as long as a loaded machine may take; done in a second */
+		usleep(100000);
+		there = access(path, F_OK) == 0;
+	}
+	ok(WIFSIGNALED(status) && there, "a program goes on when tare was killed");
+	unlink(path);
 }
 
 static void test_no_start(void)
@@ -332,6 +372,7 @@ int main(void)
 	test_blocks();
 	test_reproducible();
 	test_bad_ends();
+	test_orphan();
 	test_no_start();
 	test_set_user_id();
 	ops->close(backend);

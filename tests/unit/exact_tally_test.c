@@ -257,7 +257,7 @@ static void test_follows(void)
 static void test_damage(void)
 {
 	static const char *const facts[] = {
-		"a process that still runs, or was killed, is not exact", "a process that never started is not exact",
+		"a process that was killed is not exact", "a process that still runs is not exact",
 		"the runtime's own reason makes it inexact", "bytes that do not decode are not exact",
 		"a block longer than the code area is not exact", "more inherited blocks than the parent has are not exact",
 		"an area larger than its room is not exact", "an area outside the file is not exact", "a parent that is no process is not exact",
@@ -277,7 +277,7 @@ static void test_damage(void)
 		uint64_t first = p->first_thread;
 		switch (damage) {
 		case 0: p->state = RECORD_RUNNING; p->pid = 0x7ffffffe; break;
-		case 1: p->state = RECORD_RESERVED; break;
+		case 1: p->state = RECORD_RUNNING; p->pid = (uint32_t)getpid(); break;
 		case 2: p->inexact = 1; strcpy(p->reason, "because"); break;
 		case 3: hand_write(&h, p->code.offset, "\x06", 1); break; /* push es: not in 64-bit mode */
 		case 4: block.code = 10; hand_write(&h, p->blocks.offset, &block, sizeof block); break;
@@ -298,6 +298,26 @@ static void test_damage(void)
 		view_free(view);
 		hand_free(&h);
 	}
+}
+
+static void test_ended_at_once(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	uint32_t index = image(&h, RECORD_NONE), child = hand_process(&h, index, true);
+	struct record_process *p = session_process(h.session, child);
+	hand_thread(&h, index, 7, once, 8);
+	p->state = RECORD_RESERVED, p->pid = 0x7ffffffe;
+	struct tally *t = tally_of(&h, true, &view);
+	ok(t && !t->why && t->total[COUNT_INSTRUCTIONS] == 22, "a process killed before its first instruction counts 0, exactly");
+	tally_free(t);
+	view_free(view);
+	p->pid = 0;
+	t = tally_of(&h, true, &view);
+	ok(t && t->why, "one of which nothing is known yet is not exact");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
 }
 
 static void test_rep_without_site(void)
@@ -414,6 +434,7 @@ int main(void)
 	test_fall();
 	test_follows();
 	test_damage();
+	test_ended_at_once();
 	test_rep_without_site();
 	test_blocks();
 	test_leader_of_equal_count();

@@ -19,6 +19,7 @@
 
 #include "backend/exact/blocks.h"
 #include "backend/exact/events.h"
+#include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "backend/exact/trial.h"
 #include "backend/launch.h"
@@ -314,6 +315,27 @@ out:
 	return done;
 }
 
+static bool write_system_calls(struct counting *c, struct str *out, struct error *err)
+{
+	struct view *view = NULL;
+	struct tally *tally = NULL;
+	bool done = false;
+	if (!c->session)
+		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
+	if (!look(c, false, &view, &tally, err))
+		goto out;
+	if (tally->why) {
+		error_set(err, ERROR_UNSUPPORTED, "no system calls: %s", tally->why);
+		goto out;
+	}
+	syscalls_write(view, c->children, out);
+	done = true;
+out:
+	tally_free(tally);
+	view_free(view);
+	return done;
+}
+
 static void diagnose(struct backend *backend, struct finding *findings, size_t most, size_t *count)
 {
 	if (*count == most)
@@ -346,6 +368,7 @@ const struct backend_operations exact_backend = {
 	.sample = sample,
 	.stop = stop,
 	.blocks = write_blocks,
+	.system_calls = write_system_calls,
 	.end = end,
 	.diagnose = diagnose,
 };

@@ -10,7 +10,8 @@
  *     others, stop and continue behave as natively.
  *  2. One worker for one request: an execve that blocks delays nobody else's.
  *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked inexact.
- *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death.
+ *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death: then it says so in the
+ *     record, and programs that wait for it go on without.
  */
 #include "engine/inject/attendant.h"
 
@@ -198,6 +199,8 @@ static void follow(const struct takeover *how, uint32_t index)
 			uint32_t entry;
 			if (takeover_at_exec(how, pid, index, &entry, &err))
 				return;
+			if (err.code == ERROR_NOT_FOUND)
+				return; /* it ended meanwhile, before its first instruction */
 			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry], "runs natively, not counted: %s", err.text);
 			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state, RECORD_EXECED, __ATOMIC_RELEASE);
 			ptrace(PTRACE_DETACH, pid, NULL, NULL);
@@ -247,6 +250,7 @@ static void serve(const struct takeover *how)
 		pid_t worker = fork();
 		if (worker == 0) {
 			signal(SIGCHLD, SIG_DFL);
+			signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
 			follow(how, index - 1);
 			_exit(0);
 		}
@@ -257,17 +261,29 @@ static void serve(const struct takeover *how)
 	}
 }
 
+/* The one thing that a signal handler of the attendant's own process needs; no other process sees it set. */
+static struct record_session *served;
+
+/* tare is gone: programs that wait for an answer find that nobody serves them any more, and go on natively. */
+static void leave(int signal)
+{
+	(void)signal;
+	__atomic_store_n(&served->attendant_pid, 0, __ATOMIC_RELEASE);
+	_exit(0);
+}
+
 pid_t attendant_start(const struct takeover *how)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	served = how->record;
+	for (int s = 1; s < NSIG; s++)
+		signal(s, s == SIGRTMAX ? leave : SIG_IGN); /* none that comes to a whole group; SIGCHLD ignored: workers need no reaping */
+	prctl(PR_SET_PDEATHSIG, SIGRTMAX, 0, 0, 0);
 	prctl(PR_SET_NAME, "tare-attendant", 0, 0, 0);
 	if (getppid() != parent)
-		_exit(0);
-	for (int s = 1; s < NSIG; s++)
-		signal(s, s == SIGCHLD ? SIG_IGN : s == SIGTERM ? SIG_DFL : SIG_IGN); /* workers need no reaping */
+		leave(0);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -46,6 +46,7 @@ struct injection {
 	bool two_words;
 	uint64_t mask;                /* the program's */
 	int stop_signal;              /* to be passed on at the end; 0 */
+	bool ended;                   /* killed meanwhile */
 };
 
 void takeover_inexact(struct record_process *process, const char *format, ...)
@@ -87,8 +88,10 @@ static bool next_call_stop(struct injection *in, struct error *err)
 		while (waitpid(in->pid, &status, __WALL) < 0)
 			if (errno != EINTR)
 				return lost(in, err, "wait");
-		if (!WIFSTOPPED(status))
-			return error_set(err, ERROR_SYSTEM, "process %d ended while the engine was put into it", (int)in->pid);
+		if (!WIFSTOPPED(status)) {
+			in->ended = true;
+			return false;
+		}
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return true;
 		if (!(status >> 16))
@@ -307,6 +310,21 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	return true;
 }
 
+/* A number of /proc/pid/status; -1 when it is not there. */
+static long status_number(pid_t pid, const char *field)
+{
+	char path[64], line[256];
+	long number = -1;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	while (file && number < 0 && fgets(line, sizeof line, file))
+		if (!strncmp(line, field, strlen(field)))
+			number = strtol(line + strlen(field), NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
 static bool map_and_start(struct injection *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
@@ -329,7 +347,8 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
 		if (fd >= 0 && !(session < 0 && session > -4096))
 			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
-		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program");
+		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program%s",
+		                       status_number(in->pid, "Seccomp:") > 0 ? " (it has a seccomp filter)" : "");
 	}
 	how->processes[entry].session_at = (uint64_t)session;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
@@ -340,35 +359,46 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 	return true;
 }
 
+static bool inject(struct injection *in, struct record_process *process, uint32_t entry, struct error *err)
+{
+	uint64_t all = ~0ull;
+	bool done = false;
+	pid_t pid = in->pid;
+	/* the stop at the exec is inside the execve; the registers are the new program's at its end */
+	if (!next_call_stop(in, err))
+		return false;
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &in->regs))
+		return lost(in, err, "read the registers");
+	if (in->regs.cs != 0x33)
+		return error_set(err, ERROR_UNSUPPORTED, "'%s' is a 32-bit program", process->path);
+	fill_modules(in, process);
+	in->regs.orig_rax = (unsigned long)-1;
+	struct user_regs_struct own = in->regs;
+	if (ptrace(PTRACE_GETSIGMASK, pid, (void *)sizeof in->mask, &in->mask) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof all, &all))
+		return lost(in, err, "hold signals back");
+	if (borrow(in, err)) {
+		done = map_and_start(in, entry, err);
+		if (!poke_first(in, false))
+			done = lost(in, err, "give the first instruction back");
+	}
+	if (ptrace(PTRACE_SETREGS, pid, NULL, done ? &in->regs : &own) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof in->mask, &in->mask))
+		done = lost(in, err, "set the registers");
+	if (done && ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)in->stop_signal))
+		done = lost(in, err, "let go");
+	return done;
+}
+
 bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, uint32_t *entry, struct error *err)
 {
 	struct injection in = {.how = how, .pid = pid};
-	uint64_t all = ~0ull;
-	bool done = false;
+	int status;
 	*entry = RECORD_NONE;
 	if (!new_entry(&in, parent, entry, err))
 		return false;
-	struct record_process *process = &how->processes[*entry];
-	/* the stop at the exec is inside the execve; the registers are the new program's at its end */
-	if (!next_call_stop(&in, err))
-		return false;
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &in.regs))
-		return lost(&in, err, "read the registers");
-	if (in.regs.cs != 0x33)
-		return error_set(err, ERROR_UNSUPPORTED, "'%s' is a 32-bit program", process->path);
-	fill_modules(&in, process);
-	in.regs.orig_rax = (unsigned long)-1;
-	struct user_regs_struct own = in.regs;
-	if (ptrace(PTRACE_GETSIGMASK, pid, (void *)sizeof in.mask, &in.mask) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof all, &all))
-		return lost(&in, err, "hold signals back");
-	if (borrow(&in, err)) {
-		done = map_and_start(&in, *entry, err);
-		if (!poke_first(&in, false))
-			done = lost(&in, err, "give the first instruction back");
-	}
-	if (ptrace(PTRACE_SETREGS, pid, NULL, done ? &in.regs : &own) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof in.mask, &in.mask))
-		done = lost(&in, err, "set the registers");
-	if (done && ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)in.stop_signal))
-		done = lost(&in, err, "let go");
-	return done;
+	if (inject(&in, &how->processes[*entry], *entry, err))
+		return true;
+	/* a signal may end it at any moment; then no call on it works any more, and that is no fault */
+	if (in.ended || (waitpid(pid, &status, __WALL | WNOHANG) == pid && !WIFSTOPPED(status)))
+		error_set(err, ERROR_NOT_FOUND, "process %d ended while the engine was put into it", (int)pid);
+	return false;
 }

@@ -22,7 +22,7 @@ struct takeover {
 /* The process is at PTRACE_EVENT_EXEC and was traced with TAKEOVER_PTRACE_OPTIONS. Makes it a new entry (parent: an index or
  * RECORD_NONE), maps runtime and record, and detaches with the runtime about to run. On failure the process is stopped where the
  * program would begin, still traced, its memory and registers as the kernel left them, but for mappings more. *entry is the new
- * entry's index whenever there is one. */
+ * entry's index whenever there is one. ERROR_NOT_FOUND: the process was killed meanwhile, and waited for. */
 bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, uint32_t *entry, struct error *err);
 
 /* Marks the entry; the first reason stays. */

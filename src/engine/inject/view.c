@@ -79,22 +79,35 @@ static bool map_threads(const struct session *session, struct view_process *p, s
 	return true;
 }
 
+/* Is there a process of that number that has not ended? One that only waits to be reaped has. */
+static bool lives(uint32_t pid)
+{
+	char path[32], text[512] = "";
+	if (kill((pid_t)pid, 0) != 0 && errno != EPERM)
+		return false;
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return errno != ENOENT;
+	text[fread(text, 1, sizeof text - 1, file)] = 0;
+	fclose(file);
+	const char *name_end = strrchr(text, ')'); /* "pid (name) state …" */
+	return !name_end || !strchr("ZX", name_end[1] == ' ' ? name_end[2] : 'R');
+}
+
 /* Does what its record says of its end leave the counts exact? */
 static void judge_end(struct view_process *p, uint32_t state)
 {
 	uint32_t inexact = __atomic_load_n(&p->record->inexact, __ATOMIC_ACQUIRE);
 	if (inexact)
 		mark(p, inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
-	else if (state <= RECORD_RUNNING) {
-		/* a fork's child writes its number itself: 0 is one that has not come so far */
-		bool lives = p->record->pid && (kill((pid_t)p->record->pid, 0) == 0 || errno == EPERM);
-		if (lives)
-			mark(p, "it still runs");
-		else if (!p->record->pid)
-			mark(p, "it was only being started");
-		else
-			mark(p, state == RECORD_RUNNING ? "it was ended in the middle of a block" : "it ended before the engine had taken it over");
-	}
+	else if (state == RECORD_RESERVED && !p->record->pid)
+		mark(p, "it was only being started");
+	else if (state <= RECORD_RUNNING && lives(p->record->pid))
+		mark(p, "it still runs");
+	else if (state == RECORD_RUNNING)
+		mark(p, "it was ended in the middle of a block");
+	/* reserved, and dead: it ended before its first instruction, which is a count of 0 */
 }
 
 /* The corrections of one thread, by block; *out is NULL when there are none. */

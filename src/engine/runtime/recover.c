@@ -156,6 +156,26 @@ bool recover(struct thread *t)
 	}
 }
 
+/* The program single-steps itself: whether the trap's position is the beginning of one of its instructions. */
+bool recover_at_step(const struct thread *t)
+{
+	const uint8_t *ip = (const uint8_t *)t->raw[16];
+	struct arena *a = arena_of(ip);
+	const struct span *span = a && ip >= a->base + 64 ? find_span(a, ip) : NULL;
+	uint64_t next;
+	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
+		return false;
+	uint32_t offset = (uint32_t)(ip - a->base) - span->offset, id = span->kind_id & 0x1fffffff;
+	unsigned n = translate_marks(&rt.blocks[id], id, marks, MARKS_MAX, &next), first = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (i && marks[i].insn != marks[first].insn)
+			first = i;
+		if (marks[i].offset == offset)
+			return marks[i].kind == MARK_INSN && marks[first].offset == offset && !marks[i].spills && marks[i].insn < rt.blocks[id].insns;
+	}
+	return false;
+}
+
 /* For a thread that was sent to runtime_recovered: itself, or whoever waits for it to be out of the cache. */
 void recover_thread(struct thread *t)
 {

@@ -94,9 +94,11 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t left_id, left_generation;
 	struct exit left_by;
 	uint64_t retried;
+	uint64_t stepping;
 	uint32_t forced, pad5; /* a fault that was sent to itself */
 	uint32_t entering; /* a following block's number plus one, whose count already has the entry that is about to be made */
 	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
+	uint32_t entered;  /* the block that resume leads to, or NONE */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 };
 
@@ -287,6 +289,7 @@ static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0x
 /* recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is the exit t->exit_id */
 bool recover(struct thread *t);
 void recover_thread(struct thread *t);
+bool recover_at_step(const struct thread *t);
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);

@@ -134,6 +134,11 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	uint64_t ip = c->rip;
 	bool in_cache = arena_of((const uint8_t *)ip) != NULL, sync = synchronous(signo) && info->code > 0;
 
+	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume && (t->stepping || t->trace_skip)) {
+		t->stepping = t->trace_skip = 0; /* the step that was the jump into the cache */
+		return;
+	}
+
 	if (!rt.fp_sw_known && c->fpstate) {
 		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
 		rt.fp_sw_known = 1;
@@ -538,6 +543,7 @@ void signal_return(struct thread *t)
 	r[8] = c.r8, r[9] = c.r9, r[10] = c.r10, r[11] = c.r11, r[12] = c.r12, r[13] = c.r13, r[14] = c.r14, r[15] = c.r15;
 	t->pc = c.rip;
 	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
+	t->trace_skip = (t->flags & 0x100) != 0;
 	if (!on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {
 		uint32_t mode = c.stack_flags & ~SS_AUTODISARM;
 		if (mode == SS_DISABLE) {

@@ -204,6 +204,8 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	long result = sys6(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (result == 0)
 		child_begin(t, process);
+	else if (!failed(result) && process && !process->pid) /* it may be ended before it says so itself */
+		process->pid = (uint32_t)result;
 	else if (failed(result) && process)
 		__atomic_store_n(&process->state, RECORD_FREE, __ATOMIC_RELEASE);
 	unlock();

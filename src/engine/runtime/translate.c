@@ -107,6 +107,10 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED))
 			return there;
 	}
+	if (parent == NONE)
+		before = NONE;
+	if (before != NONE)
+		arena->hot -= 5; /* the parent's last jump, which nobody can be in */
 	uint32_t first = NONE;
 	bool leader = false;
 	for (int chain = 0;; chain++) {

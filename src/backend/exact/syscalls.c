@@ -1,0 +1,47 @@
+#include "backend/exact/syscalls.h"
+
+#include <stdlib.h>
+
+struct call {
+	unsigned number;
+	uint64_t count;
+};
+
+static int most_first(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+void syscalls_write(const struct view *view, bool children, struct str *out)
+{
+	struct call calls[RECORD_SYSCALLS + 2] = {0};
+	for (unsigned i = 0; i < RECORD_SYSCALLS + 2; i++)
+		calls[i].number = i;
+	for (size_t p = 0; p < view->n_processes; p++) {
+		const struct view_process *process = &view->processes[p];
+		if (process->descendant && !children)
+			continue;
+		for (size_t t = 0; t < process->n_threads; t++) {
+			const struct record_thread *thread = process->threads[t].record;
+			for (unsigned i = 0; i < RECORD_SYSCALLS; i++)
+				calls[i].count += thread->syscalls[i];
+			calls[RECORD_SYSCALLS].count += thread->syscalls_other;
+			calls[RECORD_SYSCALLS + 1].count += thread->syscalls_32;
+		}
+	}
+	qsort(calls, RECORD_SYSCALLS + 2, sizeof *calls, most_first);
+	str_append(out, "call\tcount\n");
+	for (unsigned i = 0; i < RECORD_SYSCALLS + 2 && calls[i].count; i++) {
+		unsigned number = calls[i].number;
+		if (number >= RECORD_SYSCALLS)
+			str_append(out, number == RECORD_SYSCALLS ? "other" : "int 0x80");
+		else if (exact_syscall_names[number])
+			str_append(out, exact_syscall_names[number]);
+		else
+			str_appendf(out, "%u", number);
+		str_appendf(out, "\t%llu\n", (unsigned long long)calls[i].count);
+	}
+}
