@@ -18,6 +18,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A sanitizer has page faults and signal handlers of its own; gcc and clang say it differently. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 static unsigned tap_run, tap_failed;
 
 __attribute__((unused, format(printf, 2, 3))) static bool ok(bool holds, const char *fact, ...)

@@ -51,7 +51,7 @@ static int play(int argc, char **argv)
 		fprintf(stderr, "err:%s", line);
 	} else if (strcmp(argv[1], "signals") == 0) {
 		unsigned long long caught = status_mask("SigCgt:");
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SANITIZED)
 		caught = 0; /* a sanitizer's own */
 #endif
 		printf("%llx %llx %llx", status_mask("SigBlk:"), status_mask("SigIgn:"), caught);

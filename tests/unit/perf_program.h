@@ -181,7 +181,7 @@ HELPER uint64_t faults(const char *role, const char *argument, bool follow)
  * as many as it pleases, so that only the size is compared there. */
 HELPER bool exactly(uint64_t is, uint64_t expected, const char *fact)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SANITIZED)
 	double most = 1.5 * (double)expected + 100;
 	return ok((double)is >= 0.5 * (double)expected - 50 && (double)is <= most, "%s (sanitized: %" PRIu64 ")",
 		  fact, is);

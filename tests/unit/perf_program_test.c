@@ -296,7 +296,7 @@ static int as_nobody(void)
 	/* it can count its own */
 	uint64_t few = faults("touch", "0", true), more = faults("touch", "300", true);
 	perf->close(other);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SANITIZED)
 	return more > few ? 0 : 8;
 #endif
 	return more - few == 300 ? 0 : 8;
