@@ -18,6 +18,8 @@ struct build {
 	VEC(struct event) events;
 	VEC(const struct metric *) metrics;
 	VEC(struct slot) slots;
+	struct str user_only; /* "cycles, branches (why); " without the last ")" */
+	char user_only_why[sizeof((struct availability *)0)->why];
 };
 
 static bool add_slot(struct build *b, long event, const char *label, const char *why, struct error *err)
@@ -54,19 +56,43 @@ static bool counted(const struct build *b, const struct event *event, struct ava
 	return answer->state == READING_COUNTED;
 }
 
+/* For the remark under the table. That the engine knows one level only is no news. */
+static void remember_user_only(struct build *b, const struct event *event, const char *why)
+{
+	bool same = b->user_only.length && strcmp(why, b->user_only_why) == 0;
+	if (b->user_only.length && !same)
+		str_appendf(&b->user_only, " (%s); ", b->user_only_why);
+	str_appendf(&b->user_only, "%s%s", same ? ", " : b->user_only.length ? "" : "user level only: ", event->label);
+	snprintf(b->user_only_why, sizeof b->user_only_why, "%s", why);
+}
+
 /* Where no level was asked for: both where that works, else the program's own part, under a name that says so
  * (instructions:u). */
-static void settle_level(const struct build *b, struct event *event)
+static void settle_level(struct build *b, struct event *event)
 {
-	struct availability answer;
+	struct availability answer, refusal;
 	struct event user;
 	char request[256];
 	bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
-	if (event->text[metric_level_at(event->text)] || account || counted(b, event, &answer))
+	if (event->text[metric_level_at(event->text)] || account || counted(b, event, &refusal))
 		return;
 	snprintf(request, sizeof request, "%s:u", event->text);
-	if (event_parse(b->means->events, request, &user, NULL) && counted(b, &user, &answer))
-		*event = user;
+	if (!event_parse(b->means->events, request, &user, NULL) || !counted(b, &user, &answer))
+		return;
+	if (answer.source != SOURCE_EXACT)
+		remember_user_only(b, event, refusal.why);
+	*event = user;
+}
+
+/* Is the same event asked for at user level as well? Then both are shown, each for itself. */
+static bool has_user_twin(const struct event *events, size_t n, const struct event *event)
+{
+	char label[256];
+	snprintf(label, sizeof label, "%s:u", event->label);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(events[i].label, label) == 0)
+			return true;
+	return false;
 }
 
 static bool add_list(struct build *b, const char *list, struct error *err)
@@ -75,7 +101,8 @@ static bool add_list(struct build *b, const char *list, struct error *err)
 	size_t n = 0;
 	bool done = event_parse_list(b->means->events, list, &events, &n, err);
 	for (size_t i = 0; done && i < n; i++) {
-		settle_level(b, &events[i]);
+		if (!has_user_twin(events, n, &events[i]))
+			settle_level(b, &events[i]);
 		done = add_event(b, &events[i], NULL, false, err);
 	}
 	free(events);
@@ -352,6 +379,11 @@ bool selection_make(struct selection *out, const struct count_request *request,
 	out->n_metrics = b.metrics.count;
 	out->slots = b.slots.items;
 	out->n_slots = b.slots.count;
+	if (b.user_only.length) {
+		str_appendf(&b.user_only, " (%s)", b.user_only_why);
+		out->user_only = b.user_only.failed ? NULL : arena_strdup(&out->arena, b.user_only.text);
+	}
+	str_free(&b.user_only);
 	if (!done)
 		selection_free(out);
 	return done;
@@ -387,7 +419,7 @@ static bool cannot_count(const struct selection *selection, const struct countin
 }
 
 /* "not counted: a, b (why)" for each reason. */
-static bool remark(struct result *result, const struct estimate *const *folded, size_t n)
+static bool remark(struct result *result, const char *user_only, const struct estimate *const *folded, size_t n)
 {
 	VEC(const char *) notes = { 0 };
 	VEC(size_t) numbers = { 0 };
@@ -413,7 +445,10 @@ static bool remark(struct result *result, const struct estimate *const *folded, 
 		if (!note || !vec_push(&notes, note))
 			goto out;
 	}
-	if (n && !vec_push(&notes, "'tare doctor' says what would allow more"))
+	char *kept_user_only = user_only ? arena_strdup(&result->arena, user_only) : NULL;
+	if (user_only && (!kept_user_only || !vec_push(&notes, kept_user_only)))
+		goto out;
+	if ((n || user_only) && !vec_push(&notes, "'tare doctor' says what would allow more"))
 		goto out;
 	const char **kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
 	if (!kept)
@@ -481,7 +516,7 @@ bool selection_finish(const struct selection *selection, const struct counting_m
 				result->metrics[kept++] = result->metrics[i];
 		result->n_metrics = kept;
 	}
-	done = remark(result, folded, n_folded);
+	done = remark(result, selection->user_only, folded, n_folded);
 	if (done) {
 		result->estimates = rows;
 		result->n_estimates = n;

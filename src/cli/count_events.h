@@ -30,6 +30,7 @@ struct selection {
 	struct slot *slots;
 	size_t n_slots;
 	bool defaults;     /* nothing was asked for: rows that cannot be counted become a remark */
+	const char *user_only; /* a remark: what the kernel refused to count at both levels, and why; NULL */
 	struct arena arena;
 };
 

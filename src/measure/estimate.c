@@ -115,7 +115,7 @@ static bool remark_on(struct session *s, const struct series *series, struct est
 	else if (e->has_interval && isinf(e->high))
 		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL
-			      ? "the program's start, or too much of the rest, was not counted: no upper bound"
+			      ? "shared counters miss the kernel's work that is in step with their turns: no upper bound"
 			      : "counted in too few slices to bound the rest";
 	else
 		return true;

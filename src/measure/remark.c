@@ -41,7 +41,7 @@ static bool remark_multiplexing(struct session *s)
 	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn last
 	 * miss a fifth of them. No reading shows what is in step with the turns. */
 	if (kernel && !session_note(s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
-				       "the turns and so not in equal parts: their intervals leave that out"))
+				       "the turns and so not in equal parts: what was counted of them is a lower bound"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)

@@ -1,4 +1,5 @@
-/* Decodes what kernels use of aarch64 (Arm ARM, C4.1 "A64 instruction set encoding"); anything unusual is refused. */
+/* Decodes what kernels use of aarch64 (Arm ARM, C4.1 "A64 instruction set encoding"); anything unusual is refused.
+ */
 #include <string.h>
 
 #include "kernels/witness.h"
@@ -20,8 +21,9 @@ static bool decode_one_register(uint32_t word, struct instruction *out)
 	int64_t offset = (int64_t)(word >> 12 & 0x1ff);
 	offset -= offset & 0x100 ? 0x200 : 0;
 	switch ((word >> 21 & 1) << 2 | (word >> 10 & 3)) {
-	case 0: case 3: out->displacement = offset; return true; /* unscaled; before the access */
-	case 1: return true;                                     /* after it */
+	case 0:
+	case 3: out->displacement = offset; return true; /* unscaled; before the access */
+	case 1: return true;                             /* after it */
 	default: return false;
 	}
 }
@@ -38,7 +40,7 @@ bool instruction_decode(const uint8_t *code, unsigned available, uint64_t pc, st
 		out->call = word >> 31;
 	} else if (word >> 24 == 0x54 || (word >> 25 & 0x3f) == 0x1a || (word >> 25 & 0x3f) == 0x1b) {
 		out->branch = out->conditional = true; /* b.cond, cbz, cbnz, tbz, tbnz */
-	} else if (word >> 25 == 0x6b) { /* br, blr, ret */
+	} else if (word >> 25 == 0x6b) {               /* br, blr, ret */
 		unsigned form = word >> 21 & 0xf;
 		if (form > 2)
 			return false;

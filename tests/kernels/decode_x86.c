@@ -44,8 +44,10 @@ bool instruction_decode(const uint8_t *code, unsigned available, uint64_t pc, st
 	default: break;
 	}
 	switch (instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_ADDSD: case ZYDIS_MNEMONIC_MULSD: out->fp_double = 1; break;
-	case ZYDIS_MNEMONIC_ADDSS: case ZYDIS_MNEMONIC_MULSS: out->fp_single = 1; break;
+	case ZYDIS_MNEMONIC_ADDSD:
+	case ZYDIS_MNEMONIC_MULSD: out->fp_double = 1; break;
+	case ZYDIS_MNEMONIC_ADDSS:
+	case ZYDIS_MNEMONIC_MULSS: out->fp_single = 1; break;
 	case ZYDIS_MNEMONIC_VFMADD231SD: out->fma_double = 1; break;
 	default: break;
 	}

@@ -1,4 +1,5 @@
-/* The third witness of the kernels' predicted counts: tare's exact engine. Equality, for every row of every NAME.truth.
+/* The third witness of the kernels' predicted counts: tare's exact engine. Equality, for every row of every
+ * NAME.truth.
  *
  *     exact_engine_test NAME...
  *
@@ -9,8 +10,10 @@
 #include "tap.h"
 #include "vm/counted.h"
 
-static const char *const must[] = { "instructions", "loads", "stores", "branches", "conditional-branches", "conditional-taken",
-	"taken-branches", "calls", "returns", "system-calls" };
+static const char *const must[] = {
+	"instructions",      "loads",          "stores", "branches", "conditional-branches",
+	"conditional-taken", "taken-branches", "calls",  "returns",  "system-calls"
+};
 static const uint64_t arguments[] = { 1, 2, 10, 999, 4000 };
 
 static bool is_must(const char *event)
@@ -27,18 +30,21 @@ static bool is_self(const char *event)
 	return length > 5 && strcmp(event + length - 5, "-self") == 0;
 }
 
-static void judge(const struct counted *c, const char *kernel, const char *argument, const char *event, double truth)
+static void judge(const struct counted *c, const char *kernel, const char *argument, const char *event,
+		  double truth)
 {
 	char name[80], fact[200];
 	snprintf(name, sizeof name, "%s:u", event);
 	struct row row = event_row(c, name);
-	snprintf(fact, sizeof fact, "%s %s: the engine counts the predicted %s, %.0f", kernel, argument, event, truth);
+	snprintf(fact, sizeof fact, "%s %s: the engine counts the predicted %s, %.0f", kernel, argument, event,
+		 truth);
 	if (!row.known && row.why[0] && !is_must(event)) {
 		skip(row.why, fact);
 		return;
 	}
 	if (row.value != truth || strcmp(row.source, "exact") != 0)
-		printf("# is %.0f (source '%s'), why '%s', status %d: %s\n", row.value, row.source, row.why, c->status, c->said);
+		printf("# is %.0f (source '%s'), why '%s', status %d: %s\n", row.value, row.source, row.why,
+		       c->status, c->said);
 	ok(row.value == truth && strcmp(row.source, "exact") == 0, "%s", fact);
 }
 
@@ -56,14 +62,16 @@ static void check(const char *name, const struct truth *rows, size_t n_rows, uin
 	}
 	if (!list[0])
 		return;
-	struct counted *c = self ? tare_run("count", "--on", "exact", "--no-children", "-e", list, kernel(name), argument, NULL)
-				 : tare_run("count", "--on", "exact", "-e", list, kernel(name), argument, NULL);
+	struct counted *c =
+	    self ? tare_run("count", "--on", "exact", "--no-children", "-e", list, kernel(name), argument, NULL)
+		 : tare_run("count", "--on", "exact", "-e", list, kernel(name), argument, NULL);
 	for (size_t i = 0; i < n_rows; i++) {
 		uint64_t truth;
 		if (is_self(rows[i].event) != self || strcmp(rows[i].event, "page-faults-more") == 0 ||
 		    !truth_value(&rows[i], n, &truth, NULL))
 			continue;
-		snprintf(event, sizeof event, "%.*s", (int)(strlen(rows[i].event) - (self ? 5 : 0)), rows[i].event);
+		snprintf(event, sizeof event, "%.*s", (int)(strlen(rows[i].event) - (self ? 5 : 0)),
+			 rows[i].event);
 		judge(c, name, argument, event, (double)truth);
 	}
 	counted_free(c);

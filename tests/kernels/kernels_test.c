@@ -24,15 +24,28 @@ static uint64_t instructions_most(void)
 
 static const uint64_t *counted(const char *event, const struct executed *all, const struct executed *self)
 {
-	const struct { const char *name; const uint64_t *count; } known[] = {
-		{ "instructions", &all->instructions }, { "instructions-self", &self->instructions },
-		{ "loads", &all->loads }, { "stores", &all->stores }, { "branches", &all->branches },
-		{ "conditional-branches", &all->conditional_branches }, { "taken-branches", &all->taken_branches },
-		{ "conditional-taken", &all->conditional_taken }, { "calls", &all->calls }, { "returns", &all->returns },
-		{ "system-calls", &all->system_calls }, { "system-calls-self", &self->system_calls },
-		{ "fp-scalar-single", &all->fp_scalar_single }, { "fp-scalar-double", &all->fp_scalar_double },
-		{ "fma-scalar-double", &all->fma_scalar_double }, { "fp-operations", &all->fp_operations },
-		{ "misaligned-accesses", &all->misaligned }, { "line-crossing-accesses", &all->line_crossing },
+	const struct {
+		const char *name;
+		const uint64_t *count;
+	} known[] = {
+		{ "instructions", &all->instructions },
+		{ "instructions-self", &self->instructions },
+		{ "loads", &all->loads },
+		{ "stores", &all->stores },
+		{ "branches", &all->branches },
+		{ "conditional-branches", &all->conditional_branches },
+		{ "taken-branches", &all->taken_branches },
+		{ "conditional-taken", &all->conditional_taken },
+		{ "calls", &all->calls },
+		{ "returns", &all->returns },
+		{ "system-calls", &all->system_calls },
+		{ "system-calls-self", &self->system_calls },
+		{ "fp-scalar-single", &all->fp_scalar_single },
+		{ "fp-scalar-double", &all->fp_scalar_double },
+		{ "fma-scalar-double", &all->fma_scalar_double },
+		{ "fp-operations", &all->fp_operations },
+		{ "misaligned-accesses", &all->misaligned },
+		{ "line-crossing-accesses", &all->line_crossing },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].name, event) == 0)

@@ -93,7 +93,8 @@ bool truth_value(const struct truth *row, uint64_t n, uint64_t *value, struct er
 		f.digits++;
 	*value = sum(&f);
 	if (f.wrong || next(&f))
-		return error_set(err, ERROR_SYNTAX, "the formula of '%s' cannot be read at '%.20s'", row->event, f.at);
+		return error_set(err, ERROR_SYNTAX, "the formula of '%s' cannot be read at '%.20s'", row->event,
+				 f.at);
 	return true;
 }
 

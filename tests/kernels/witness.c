@@ -39,8 +39,9 @@ static bool registers_of(pid_t pid, struct registers *out)
 	if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &io))
 		return false;
 #if defined(__x86_64__)
-	*out = (struct registers){ r.rip, { r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10,
-					   r.r11, r.r12, r.r13, r.r14, r.r15 } };
+	*out = (struct registers){ r.rip,
+				   { r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10,
+				     r.r11, r.r12, r.r13, r.r14, r.r15 } };
 #else
 	*out = (struct registers){ .pc = r.pc };
 	memcpy(out->general, r.regs, sizeof r.regs); /* x0 to x30 */

@@ -1,8 +1,8 @@
-/* An independent witness of what a kernel executes: the program runs by single steps (ptrace), and every instruction that
- * it completes is decoded and counted, in the program and in the processes that it starts.
+/* An independent witness of what a kernel executes: the program runs by single steps (ptrace), and every
+ * instruction that it completes is decoded and counted, in the program and in the processes that it starts.
  *
- * A step that leaves the program counter where it was executed nothing; so a kernel must not have an instruction that
- * jumps to itself. A system call that does not return (exit) counts. */
+ * A step that leaves the program counter where it was executed nothing; so a kernel must not have an instruction
+ * that jumps to itself. A system call that does not return (exit) counts. */
 #ifndef TARE_TESTS_KERNELS_WITNESS_H
 #define TARE_TESTS_KERNELS_WITNESS_H
 
@@ -26,15 +26,15 @@ struct instruction {
 	unsigned bytes;
 	bool load, store, branch, conditional, call, is_return, system_call;
 	unsigned fp_single, fp_double, fma_double; /* scalar instructions */
-	unsigned access_bytes; /* 0: no address that this decoder tells (a call's and a return's stack is aligned) */
-	int base, index;       /* register numbers; -1: none */
+	unsigned
+	    access_bytes; /* 0: no address that this decoder tells (a call's and a return's stack is aligned) */
+	int base, index;  /* register numbers; -1: none */
 	unsigned scale;
-	int64_t displacement;  /* the instruction's own address included, where that is the base */
+	int64_t displacement; /* the instruction's own address included, where that is the base */
 };
 
 /* code: the bytes at the instruction (at `pc`), `available` of them. False: not one that this decoder knows. */
 bool instruction_decode(const uint8_t *code, unsigned available, uint64_t pc, struct instruction *out);
-
 
 /* Runs argv (a path) to its end. all: with the processes that it started; self: without. False with the reason. */
 bool witness_run(char *const *argv, struct executed *all, struct executed *self, char why[256]);

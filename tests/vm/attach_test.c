@@ -46,7 +46,8 @@ static bool spinners_start(struct spinning *s)
 	s->in = in[1];
 	s->out = out[0];
 	return line_of(s->out, line, sizeof line) &&
-	       sscanf(line, "ready %d %d %d %d", &pid, &s->tids[0], &s->tids[1], &s->tids[2]) == 4 && pid == s->pid;
+	       sscanf(line, "ready %d %d %d %d", &pid, &s->tids[0], &s->tids[1], &s->tids[2]) == 4 &&
+	       pid == s->pid;
 }
 
 /* Lets the threads run, waits until all are done. */
@@ -70,8 +71,8 @@ static void a_process_and_its_threads(void)
 	if (!ok(spinners_start(&s), "a program with three threads waits to be counted"))
 		return;
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
-	struct started *tare = tare_start(0, (const char *const[]){ "count", "-p", pid, "--per-thread", "-e",
-						    "instructions:u", NULL });
+	struct started *tare = tare_start(
+	    0, (const char *const[]){ "count", "-p", pid, "--per-thread", "-e", "instructions:u", NULL });
 	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
@@ -84,16 +85,17 @@ static void a_process_and_its_threads(void)
 		sum += value[i];
 	}
 	double leader = thread_row(c, "instructions:u", s.pid).value, all = event_row(c, "instructions:u").value;
-	printf("# threads %.0f, %.0f, %.0f; the first thread %.0f; all %.0f\n", value[0], value[1], value[2], leader, all);
+	printf("# threads %.0f, %.0f, %.0f; the first thread %.0f; all %.0f\n", value[0], value[1], value[2],
+	       leader, all);
 	if (!ok(known && !isnan(leader), "each thread has a row of its own"))
 		printf("# %s\n", c->said);
 	if (in_guest()) {
 		ok(value[1] - value[0] == 2.0 * (double)(loops[1] - loops[0]) &&
-		   value[2] - value[1] == 2.0 * (double)(loops[2] - loops[1]),
+		       value[2] - value[1] == 2.0 * (double)(loops[2] - loops[1]),
 		   "threads differ by exactly the instructions of their loops");
 		double around = value[0] - 2.0 * (double)loops[0];
-		ok(around > 0 && around < 200, "and have a few around them: %.0f, what read, write and pause are in libc",
-		   around);
+		ok(around > 0 && around < 200,
+		   "and have a few around them: %.0f, what read, write and pause are in libc", around);
 	}
 	ok(all == sum + leader, "the process is the sum of its threads");
 	counted_free(c);
@@ -106,7 +108,8 @@ static void one_thread(void)
 	if (!ok(spinners_start(&s), "the program waits again"))
 		return;
 	snprintf(tid, sizeof tid, "%d", (int)s.tids[1]);
-	struct started *tare = tare_start(0, (const char *const[]){ "count", "-t", tid, "-e", "instructions:u", NULL });
+	struct started *tare =
+	    tare_start(0, (const char *const[]){ "count", "-t", tid, "-e", "instructions:u", NULL });
 	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
@@ -124,13 +127,15 @@ static void interrupted(void)
 	if (!ok(spinners_start(&s), "the program waits a third time"))
 		return;
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
-	struct started *tare = tare_start(0, (const char *const[]){ "count", "-p", pid, "-e", "instructions:u", NULL });
+	struct started *tare =
+	    tare_start(0, (const char *const[]){ "count", "-p", pid, "-e", "instructions:u", NULL });
 	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	kill(tare_pid(tare), SIGINT);
 	struct counted *c = tare_wait(tare);
 	bool lives = kill(s.pid, 0) == 0 && waitpid(s.pid, NULL, WNOHANG) == 0;
 	spinners_end(&s);
-	double value = event_row(c, "instructions:u").value, least = 2.0 * (double)(loops[0] + loops[1] + loops[2]);
+	double value = event_row(c, "instructions:u").value,
+	       least = 2.0 * (double)(loops[0] + loops[1] + loops[2]);
 	printf("# status %d, %.0f instructions, the loops have %.0f\n", c->status, value, least);
 	ok(ran && value > least && value < least + 20000, "an interrupt ends the counting and reports it");
 	ok(lives, "the process that was counted lives on");
@@ -151,7 +156,8 @@ static void system_wide(void)
 	c = tare_run("count", "-C", "0", "-e", "instructions:u", kernel("loop"), "3000000", NULL);
 	double first = event_row(c, "instructions:u").value;
 	if (in_guest())
-		ok(first >= truth && first < truth + 1e6, "-C 0 counts the guest's only CPU (%.0f)", first - truth);
+		ok(first >= truth && first < truth + 1e6, "-C 0 counts the guest's only CPU (%.0f)",
+		   first - truth);
 	else
 		ok(!isnan(first), "-C 0 counts the first CPU");
 	counted_free(c);
@@ -160,7 +166,8 @@ static void system_wide(void)
 	struct spinning s;
 	if (!ok(spinners_start(&s), "another program waits"))
 		return;
-	struct started *tare = tare_start(0, (const char *const[]){ "count", "-a", "--for", "1", "-e", "instructions:u", NULL });
+	struct started *tare =
+	    tare_start(0, (const char *const[]){ "count", "-a", "--for", "1", "-e", "instructions:u", NULL });
 	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	c = tare_wait(tare);
 	spinners_end(&s);

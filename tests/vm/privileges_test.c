@@ -1,5 +1,6 @@
-/* What an unprivileged user may count at each kernel.perf_event_paranoid: what is allowed is counted, what is not is said to
- * be forbidden by that very setting, and `tare doctor` says beforehand which is which and which step would help. */
+/* What an unprivileged user may count at each kernel.perf_event_paranoid: what is allowed is counted, what is not
+ * is said to be forbidden by that very setting, and `tare doctor` says beforehand which is which and which step
+ * would help. */
 #include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -18,14 +19,14 @@ static bool set_paranoid(int value)
 	return fclose(file) == 0 && done;
 }
 
-/* Debian's kernel adds 3: nothing for anybody without the capability (Documentation/admin-guide/sysctl/kernel.rst, and
- * Debian's patch "security,perf: Allow further restriction of perf_event_open"). */
+/* Debian's kernel adds 3: nothing for anybody without the capability (Documentation/admin-guide/sysctl/kernel.rst,
+ * and Debian's patch "security,perf: Allow further restriction of perf_event_open"). */
 static const struct setting {
 	int paranoid;
 	bool user, kernel, cpus;
 } settings[] = {
 	{ 4, false, false, false }, { 3, false, false, false }, { 2, true, false, false },
-	{ 1, true, true, false }, { 0, true, true, true }, { -1, true, true, true },
+	{ 1, true, true, false },   { 0, true, true, true },    { -1, true, true, true },
 };
 
 /* The event is counted, or its row says that the setting forbids it. */
@@ -38,13 +39,15 @@ static void check_event(const struct counted *c, const char *event, bool allowed
 			     : !row.known && strstr(row.why, reason);
 	if (!ok(right, "perf_event_paranoid %d: an unprivileged user's %s %s", paranoid, event,
 		allowed ? "are counted" : "are refused, by that setting"))
-		printf("# value %.0f, source '%s', why '%s', status %d: %s\n", row.value, row.source, row.why, c->status, c->said);
+		printf("# value %.0f, source '%s', why '%s', status %d: %s\n", row.value, row.source, row.why,
+		       c->status, c->said);
 }
 
 /* Asked for without a level, an event is counted at the level that works, and its row has that level's name. */
 static void check_no_level(int paranoid)
 {
-	struct counted *c = tare_as(NOBODY, (const char *const[]){ "count", "-e", "instructions", kernel("empty"), NULL });
+	struct counted *c =
+	    tare_as(NOBODY, (const char *const[]){ "count", "-e", "instructions", kernel("empty"), NULL });
 	if (!ok(event_row(c, "instructions:u").value == 3 && !row_of(c, "instructions", 0),
 		"perf_event_paranoid %d: 'instructions' becomes 'instructions:u', by name", paranoid))
 		printf("# status %d: %s\n", c->status, c->said);
@@ -53,7 +56,8 @@ static void check_no_level(int paranoid)
 
 static void check_cpus(bool allowed, int paranoid)
 {
-	struct counted *c = tare_as(NOBODY, (const char *const[]){ "count", "-a", "-e", "instructions:u", kernel("loop"), "1000", NULL });
+	struct counted *c = tare_as(
+	    NOBODY, (const char *const[]){ "count", "-a", "-e", "instructions:u", kernel("loop"), "1000", NULL });
 	char reason[64];
 	snprintf(reason, sizeof reason, "perf_event_paranoid is %d", paranoid);
 	struct row row = event_row(c, "instructions:u");
@@ -80,9 +84,10 @@ static bool finding_works(json_t *report, const char *what)
 {
 	json_t *finding;
 	size_t i;
-	json_array_foreach(json_object_get(report, "findings"), i, finding)
-		if (strcmp(json_string_value(json_object_get(finding, "what")), what) == 0)
-			return strcmp(json_string_value(json_object_get(finding, "state")), "works") == 0;
+	json_array_foreach(json_object_get(report, "findings"), i,
+			   finding) if (strcmp(json_string_value(json_object_get(finding, "what")), what) ==
+					0) return strcmp(json_string_value(json_object_get(finding, "state")),
+							 "works") == 0;
 	printf("# no finding '%s'\n", what);
 	return false;
 }
@@ -92,8 +97,8 @@ static unsigned works(json_t *report)
 	json_t *finding;
 	size_t i;
 	unsigned n = 0;
-	json_array_foreach(json_object_get(report, "findings"), i, finding)
-		n += strcmp(json_string_value(json_object_get(finding, "state")), "works") == 0;
+	json_array_foreach(json_object_get(report, "findings"), i, finding) n +=
+	    strcmp(json_string_value(json_object_get(finding, "state")), "works") == 0;
 	return n;
 }
 
@@ -128,12 +133,13 @@ static void check_doctor(const struct setting *s)
 {
 	json_t *report = doctor(NOBODY);
 	ok(finding_works(report, "hardware counters") == s->user &&
-	   finding_works(report, "the kernel's part") == s->kernel &&
-	   finding_works(report, "whole CPUs (-a, -C)") == s->cpus,
-	   "perf_event_paranoid %d: doctor tells the unprivileged user what the counts above bear out", s->paranoid);
+	       finding_works(report, "the kernel's part") == s->kernel &&
+	       finding_works(report, "whole CPUs (-a, -C)") == s->cpus,
+	   "perf_event_paranoid %d: doctor tells the unprivileged user what the counts above bear out",
+	   s->paranoid);
 	if (!s->cpus)
-		ok(step_helps(report, NOBODY), "perf_event_paranoid %d: doctor's one step allows more when it is taken",
-		   s->paranoid);
+		ok(step_helps(report, NOBODY),
+		   "perf_event_paranoid %d: doctor's one step allows more when it is taken", s->paranoid);
 	json_decref(report);
 }
 
@@ -142,8 +148,10 @@ static void other_users_processes(void)
 	char pid[16];
 	set_paranoid(1);
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
-	struct counted *c = tare_as(NOBODY, (const char *const[]){ "count", "-p", pid, "--for", "0.1", "-e", "instructions:u", NULL });
-	if (!ok(c->status == 3 && strstr(c->said, "another user"), "another user's process is refused with that reason"))
+	struct counted *c = tare_as(
+	    NOBODY, (const char *const[]){ "count", "-p", pid, "--for", "0.1", "-e", "instructions:u", NULL });
+	if (!ok(c->status == 3 && strstr(c->said, "another user"),
+		"another user's process is refused with that reason"))
 		printf("# status %d: %s\n", c->status, c->said);
 	counted_free(c);
 }
@@ -158,7 +166,8 @@ static void root(void)
 	counted_free(c);
 	json_t *report = doctor(0);
 	ok(finding_works(report, "hardware counters") && finding_works(report, "the kernel's part") &&
-	   finding_works(report, "whole CPUs (-a, -C)"), "and doctor says so");
+	       finding_works(report, "whole CPUs (-a, -C)"),
+	   "and doctor says so");
 	/* Reading counters without system calls is off by default on arm64. */
 	bool step = !json_is_null(json_object_get(report, "step"));
 	ok(!step || step_helps(report, 0), "where doctor knows a step for root, it helps");
@@ -173,7 +182,8 @@ static void by_trial(void)
 {
 	struct counted *c = tare_run("count", "-e", "branches:u,instructions:u", kernel("loop"), "1000", NULL);
 	struct row row = event_row(c, "branches:u");
-	if (!ok(!row.known && strstr(row.why, "counted nothing"), "an event that opens but does not count is not counted, not 0"))
+	if (!ok(!row.known && strstr(row.why, "counted nothing"),
+		"an event that opens but does not count is not counted, not 0"))
 		printf("# value %.0f, why '%s'\n", row.value, row.why);
 	ok(event_row(c, "instructions:u").value == (double)predicted("loop", "instructions", 1000),
 	   "beside it what does count is counted");
@@ -182,15 +192,18 @@ static void by_trial(void)
 	c = tare_run("list", "events", "--json", NULL);
 	json_t *list = json_loads(c->said, 0, NULL), *event;
 	size_t i, right = 0;
-	json_array_foreach(json_object_get(list, "events"), i, event) {
+	json_array_foreach(json_object_get(list, "events"), i, event)
+	{
 		const char *name = json_string_value(json_object_get(event, "event"));
 		bool it_works = json_is_true(json_object_get(event, "works"));
 		if (strcmp(name, "instructions") == 0 || strcmp(name, "cycles") == 0)
 			right += it_works;
-		else if (strcmp(name, "branches") == 0 || strcmp(name, "branch-misses") == 0 || strcmp(name, "cache-misses") == 0)
+		else if (strcmp(name, "branches") == 0 || strcmp(name, "branch-misses") == 0 ||
+			 strcmp(name, "cache-misses") == 0)
 			right += !it_works;
 	}
-	ok(right == 5, "list says that instructions and cycles work here, and branches, branch-misses and cache-misses do not");
+	ok(right == 5, "list says that instructions and cycles work here, and branches, branch-misses and "
+		       "cache-misses do not");
 	json_decref(list);
 	counted_free(c);
 }
@@ -207,8 +220,9 @@ int main(void)
 			ok(false, "perf_event_paranoid can be set to %d", s->paranoid);
 			continue;
 		}
-		struct counted *c = tare_as(NOBODY, (const char *const[]){ "count", "-e", "instructions:u,instructions:k,instructions:uk",
-							  kernel("empty"), NULL });
+		struct counted *c = tare_as(
+		    NOBODY, (const char *const[]){ "count", "-e", "instructions:u,instructions:k,instructions:uk",
+						   kernel("empty"), NULL });
 		check_event(c, "instructions:u", s->user, 3, s->paranoid);
 		check_event(c, "instructions:k", s->kernel, 1000, s->paranoid);
 		check_event(c, "instructions:uk", s->kernel, 1000, s->paranoid);

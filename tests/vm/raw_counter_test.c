@@ -1,6 +1,8 @@
-/* The guest's PMU itself, without tare: whether perf_event_open(2) counts a loop whose instructions are known by hand.
+/* The guest's PMU itself, without tare: whether perf_event_open(2) counts a loop whose instructions are known by
+ * hand.
  *
- * Everything else in tests/vm rests on this. On a machine without a PMU the tests are skipped, in the guest they fail. */
+ * Everything else in tests/vm rests on this. On a machine without a PMU the tests are skipped, in the guest they
+ * fail. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -14,8 +16,13 @@
 static int open_counter(uint64_t config, bool user, bool kernel)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = config,
-		.disabled = 1, .exclude_user = !user, .exclude_kernel = !kernel, .exclude_hv = 1,
+		.size = sizeof attr,
+		.type = PERF_TYPE_HARDWARE,
+		.config = config,
+		.disabled = 1,
+		.exclude_user = !user,
+		.exclude_kernel = !kernel,
+		.exclude_hv = 1,
 	};
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -42,13 +49,20 @@ static uint64_t count_loop(int fd, uint64_t n)
 	return value;
 }
 
-/* Samples of a loop of 2n instructions, one every period cycles: as the ring buffer has them, -1 when there is none. */
+/* Samples of a loop of 2n instructions, one every period cycles: as the ring buffer has them, -1 when there is
+ * none. */
 static long samples_of_loop(uint64_t config, uint64_t period, uint64_t n)
 {
 	enum { DATA_PAGES = 64 };
 	struct perf_event_attr attr = {
-		.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = config, .sample_period = period,
-		.sample_type = PERF_SAMPLE_IP, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+		.size = sizeof attr,
+		.type = PERF_TYPE_HARDWARE,
+		.config = config,
+		.sample_period = period,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
 	};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (1 + DATA_PAGES) * page;
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -90,14 +104,15 @@ int main(void)
 		most = more > most ? more : most;
 	}
 	printf("# a million iterations more: %" PRIu64 " to %" PRIu64 " instructions\n", least, most);
-	ok(least == 2000000 && most == 2000000, "a million iterations more are exactly two million instructions more");
+	ok(least == 2000000 && most == 2000000,
+	   "a million iterations more are exactly two million instructions more");
 	printf("# 1000 iterations: %" PRIu64 "\n", count_loop(user, 1000));
 	if (!getenv("TARE_IN_GUEST"))
 		return done();
 
 	long samples = samples_of_loop(PERF_COUNT_HW_CPU_CYCLES, 10000, 10000000);
-	ok(samples >= 1990 && samples <= 2000, "20 million cycles sampled every 10,000 are 2000 samples, or a few less (%ld)",
-	   samples);
+	ok(samples >= 1990 && samples <= 2000,
+	   "20 million cycles sampled every 10,000 are 2000 samples, or a few less (%ld)", samples);
 	printf("# of instructions, whose overflow this qemu does not signal: %ld\n",
 	       samples_of_loop(PERF_COUNT_HW_INSTRUCTIONS, 10000, 10000000));
 	return done();

@@ -3,10 +3,10 @@
  * Ten events share the guest's seven counters. Two ways to the truth:
  *
  *   - a kernel's predicted user instructions (exact_test shows that the hardware counts them so);
- *   - two pinned counters of the test's own on the same process, which the kernel never takes away: what they count is the
- *     truth of this very run, at every level. tare attaches to the process while it waits for its exec, and then has
- *     five counters left. An earlier run would be no truth for the kernel's level: the kernel's work to give the counters
- *     in turn is in its count.
+ *   - two pinned counters of the test's own on the same process, which the kernel never takes away: what they
+ * count is the truth of this very run, at every level. tare attaches to the process while it waits for its exec,
+ * and then has five counters left. An earlier run would be no truth for the kernel's level: the kernel's work to
+ * give the counters in turn is in its count.
  *
  * A bound that the report leaves open (∞) is never wrong and says little: those are counted apart. */
 #include <errno.h>
@@ -23,8 +23,8 @@
 
 /* A cycle is an instruction in the guest: each pair has the truth of its level. */
 #define TEN "instructions:u,cycles:u,instructions:k,cycles:k,instructions:uk,cycles:uk,r8:u,r11:u,r8:k,r11:k"
-static const char *const events[] = { "instructions:u", "cycles:u", "r8:u", "r11:u", "instructions:k", "cycles:k",
-	"r8:k", "r11:k", "instructions:uk", "cycles:uk" };
+static const char *const events[] = { "instructions:u", "cycles:u", "r8:u",  "r11:u",           "instructions:k",
+				      "cycles:k",       "r8:k",     "r11:k", "instructions:uk", "cycles:uk" };
 enum { USER_EVENTS = 4, USER_AND_KERNEL_EVENTS = 8, EVENTS = 10 }; /* the rest: both levels */
 
 struct tally {
@@ -48,7 +48,8 @@ static void judge(const struct counted *c, const double truth[3], const char *pr
 			continue;
 		}
 		bool scaled = strcmp(row.source, "scaled") == 0;
-		double low = row.has_interval ? row.low : row.value, high = row.has_interval ? row.high : row.value;
+		double low = row.has_interval ? row.low : row.value,
+		       high = row.has_interval ? row.high : row.value;
 		bool right = low <= is && high >= is;
 		t->estimates++;
 		t->scaled += scaled;
@@ -71,12 +72,16 @@ enum length { SHORT, LONG };
 static void conclude(const struct tally *t, enum length length, const char *what)
 {
 	double share = t->estimates ? 100.0 * t->right / t->estimates : 0;
-	printf("# %s: %u runs, %u estimates, %u of them scaled; %u not counted; %u open above, the others' mean half-width "
-	       "is %.1f %%\n", what, t->runs, t->estimates, t->scaled, t->not_counted, t->open,
+	printf("# %s: %u runs, %u estimates, %u of them scaled; %u not counted; %u open above, the others' mean "
+	       "half-width "
+	       "is %.1f %%\n",
+	       what, t->runs, t->estimates, t->scaled, t->not_counted, t->open,
 	       t->closed ? 100 * t->width / t->closed : 0);
-	ok(t->scaled >= 2 * t->runs, "%s: counters are shared (%u estimates of %u runs)", what, t->scaled, t->runs);
+	ok(t->scaled >= 2 * t->runs, "%s: counters are shared (%u estimates of %u runs)", what, t->scaled,
+	   t->runs);
 	if (length == LONG)
-		ok(2 * t->closed >= t->scaled, "%s: most intervals are closed (%u of %u)", what, t->closed, t->scaled);
+		ok(2 * t->closed >= t->scaled, "%s: most intervals are closed (%u of %u)", what, t->closed,
+		   t->scaled);
 	ok(share >= 95, "%s: %.1f %% of the intervals contain the truth, at least 95 %%", what, share);
 }
 
@@ -99,22 +104,28 @@ static bool note_on_kernel(const struct counted *c)
 {
 	json_t *note;
 	size_t i;
-	json_array_foreach(json_object_get(c->report, "notes"), i, note)
-		if (strncmp(json_string_value(note), "kernel-level counts hold the kernel's own work", 46) == 0)
-			return true;
+	json_array_foreach(json_object_get(c->report, "notes"), i,
+			   note) if (strncmp(json_string_value(note),
+					     "kernel-level counts hold the kernel's own work",
+					     46) == 0) return true;
 	return false;
 }
 
 static int open_pinned(pid_t pid, bool user)
 {
-	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS, .disabled = 1, .pinned = 1, .exclude_user = !user,
-		.exclude_kernel = user, .exclude_hv = 1 };
+	struct perf_event_attr attr = { .size = sizeof attr,
+					.type = PERF_TYPE_HARDWARE,
+					.config = PERF_COUNT_HW_INSTRUCTIONS,
+					.disabled = 1,
+					.pinned = 1,
+					.exclude_user = !user,
+					.exclude_kernel = user,
+					.exclude_hv = 1 };
 	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* One run beside pinned counters; false when they gave no truth. */
-static bool witnessed_run(char *const *argv, bool kernel_too, struct tally *t)
+static bool witnessed_run(char *const *argv, struct tally *t)
 {
 	int gate[2], fds[2] = { -1, -1 };
 	char pid[16], byte = 0;
@@ -150,8 +161,10 @@ static bool witnessed_run(char *const *argv, bool kernel_too, struct tally *t)
 		if (read(fds[i], &counts[i], sizeof counts[i]) != sizeof counts[i])
 			goto out;
 	known = true;
-	judge(c, (double[]){ (double)counts[0], kernel_too ? (double)counts[1] : NAN, (double)(counts[0] + counts[1]) },
-	      argv[0], t);
+	judge(
+	    c,
+	    (double[]){ (double)counts[0], (double)counts[1], (double)(counts[0] + counts[1]) },
+	    argv[0], t);
 	t->noted += note_on_kernel(c);
 out:
 	counted_free(c);
@@ -164,16 +177,16 @@ out:
 	return known;
 }
 
-static void witnessed_runs(const char *path, const char *argument, const char *rounds, bool kernel_too, unsigned runs,
-			   const char *what)
+static void witnessed_runs(const char *path, const char *argument, const char *rounds, unsigned runs, const char *what)
 {
 	struct tally t = { 0 };
 	bool known = true;
 	for (unsigned i = 0; i < runs && known; i++) {
 		char seed[16];
 		snprintf(seed, sizeof seed, "%u", i + 1);
-		known = witnessed_run((char *[]){ (char *)path, (char *)(argument ? argument : seed), (char *)rounds, NULL },
-				      kernel_too, &t);
+		known = witnessed_run(
+		    (char *[]){ (char *)path, (char *)(argument ? argument : seed), (char *)rounds, NULL },
+		    &t);
 	}
 	ok(known, "%s: pinned counters know the truth of each run", what);
 	ok(t.noted == t.runs, "%s: each report says what sharing adds to the kernel's counts", what);
@@ -187,16 +200,18 @@ int main(void)
 		return done();
 	}
 	if (!in_guest()) {
-		skip("the number of counters is known of the guest only", "intervals of shared counters contain the truth");
+		skip("the number of counters is known of the guest only",
+		     "intervals of shared counters contain the truth");
 		return done();
 	}
 	/* 250 ms: tare reads every 10 ms, and an interval needs several turns of each counter. */
 	predicted_runs("loop", "125000000", 12, LONG, "a steady program of 250 ms");
 	predicted_runs("phases", "700", 10, SHORT, "phases of 40 and 17 µs in turn, 40 ms");
 	predicted_runs("phases", "120", 15, SHORT, "a program of 7 ms, shorter than two turns");
-	/* Most of the kernel's work for a program that only computes is to share the counters, in step with the turns. */
-	witnessed_runs(kernel("loop"), "125000000", NULL, false, 10, "a steady program of 250 ms, user and both levels");
-	witnessed_runs(getenv("TARE_IRREGULAR"), NULL, "45", true, 30,
+	/* Most of the kernel's work for a program that only computes is to share the counters, in step with the
+	 * turns: kernel-level intervals have to be open. */
+	witnessed_runs(kernel("loop"), "125000000", NULL, 10, "a steady program of 250 ms, all levels");
+	witnessed_runs(getenv("TARE_IRREGULAR"), NULL, "45", 30,
 		       "250 ms with phases of milliseconds at random, all levels");
 	return done();
 }

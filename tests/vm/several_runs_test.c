@@ -5,10 +5,11 @@
 #include "tap.h"
 #include "vm/counted.h"
 
-/* Ten countings, where the guest has seven counters (one of them for cycles alone); under different names, for tare counts
- * what is asked for twice only once. */
+/* Ten countings, where the guest has seven counters (one of them for cycles alone); under different names, for
+ * tare counts what is asked for twice only once. */
 #define TEN "instructions:u,cycles:u,instructions:k,cycles:k,instructions:uk,cycles:uk,r8:u,r11:u,r8:k,r11:k"
-static const char *const exact_here[] = { "instructions:u", "cycles:u", "r8:u", "r11:u" }; /* a cycle is an instruction */
+static const char *const exact_here[] = { "instructions:u", "cycles:u", "r8:u",
+					  "r11:u" }; /* a cycle is an instruction */
 static const char *const kernel_here[] = { "instructions:k", "cycles:k", "r8:k", "r11:k" };
 
 /* Every row counted all the time, by hardware, and the user level's as predicted. */
@@ -21,10 +22,12 @@ static void nothing_scaled(const struct counted *c, const char *what)
 	for (i = 0; i < sizeof exact_here / sizeof *exact_here; i++) {
 		struct row r = event_row(c, exact_here[i]);
 		if (!agrees(r.value, truth))
-			printf("# %s: %.0f, predicted %.0f (source %s) %s\n", exact_here[i], r.value, truth, r.source, r.why);
+			printf("# %s: %.0f, predicted %.0f (source %s) %s\n", exact_here[i], r.value, truth,
+			       r.source, r.why);
 		exact &= agrees(r.value, truth);
 	}
-	json_array_foreach(json_object_get(c->report, "results"), i, row) {
+	json_array_foreach(json_object_get(c->report, "results"), i, row)
+	{
 		const char *source = json_string_value(json_object_get(row, "source"));
 		all_the_time &= source && strcmp(source, "hw") == 0 &&
 				json_number_value(json_object_get(row, "share_running")) == 1;
@@ -37,8 +40,8 @@ static void nothing_scaled(const struct counted *c, const char *what)
 		least = fmin(least, value);
 		most = isnan(value) ? NAN : fmax(most, value);
 	}
-	ok(least > 100000 && most < 1.2 * least, "%s: the kernel's counts of different runs agree within 20 %% (%.0f to %.0f)",
-	   what, least, most);
+	ok(least > 100000 && most < 1.2 * least,
+	   "%s: the kernel's counts of different runs agree within 20 %% (%.0f to %.0f)", what, least, most);
 }
 
 int main(void)
@@ -48,7 +51,8 @@ int main(void)
 		return done();
 	}
 	if (!in_guest()) {
-		skip("the number of counters is known of the guest only", "events that do not fit get runs of their own");
+		skip("the number of counters is known of the guest only",
+		     "events that do not fit get runs of their own");
 		return done();
 	}
 	struct counted *c = tare_run("count", "--several-runs", "-e", TEN, kernel("phases"), "30", NULL);
@@ -61,11 +65,12 @@ int main(void)
 	nothing_scaled(c, "-r 3");
 	passes = (size_t)json_integer_value(json_object_get(c->report, "passes"));
 	json_int_t executions = json_integer_value(json_object_get(c->report, "executions"));
-	ok(passes == 2 && executions == 7, "three repetitions of two passes after one warm-up are seven executions (%d)",
-	   (int)executions);
+	ok(passes == 2 && executions == 7,
+	   "three repetitions of two passes after one warm-up are seven executions (%d)", (int)executions);
 	counted_free(c);
 
-	c = tare_run("count", "-r", "3", "-e", "instructions:u,instructions:k,cycles:u", kernel("phases"), "5", NULL);
+	c = tare_run("count", "-r", "3", "-e", "instructions:u,instructions:k,cycles:u", kernel("phases"), "5",
+		     NULL);
 	passes = (size_t)json_integer_value(json_object_get(c->report, "passes"));
 	ok(passes == 1, "events that fit need one pass (%zu)", passes);
 	counted_free(c);
@@ -87,14 +92,15 @@ int main(void)
 	c = tare_run("count", "-e", TEN, kernel("empty"), NULL);
 	size_t i, n_missing = 0, zero = 0;
 	json_t *row;
-	json_array_foreach(json_object_get(c->report, "results"), i, row) {
+	json_array_foreach(json_object_get(c->report, "results"), i, row)
+	{
 		json_t *value = json_object_get(row, "value");
 		n_missing += json_is_null(value) && json_string_length(json_object_get(row, "why")) > 0;
 		zero += json_is_number(value) && json_number_value(value) == 0;
 	}
 	ok(i == 10 && n_missing == 3 && zero == 0,
-	   "a program too short for a turn: seven events counted, three not, with their reason (%zu, %zu zero)", n_missing,
-	   zero);
+	   "a program too short for a turn: seven events counted, three not, with their reason (%zu, %zu zero)",
+	   n_missing, zero);
 	counted_free(c);
 	return done();
 }

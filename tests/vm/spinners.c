@@ -1,9 +1,10 @@
 /* A process to attach to: threads that run loops of known lengths when told to.
  *
- *     spinners N...                 a thread for each N, which does 2N instructions (and a fixed number around them)
+ *     spinners N...                 a thread for each N, which does 2N instructions (and a fixed number around
+ * them)
  *
- * Prints "ready", its process id and the threads' ids; a byte on the standard input starts all; after they are done it
- * ends with the second byte, or at the end of the input. While they wait, threads execute nothing. */
+ * Prints "ready", its process id and the threads' ids; a byte on the standard input starts all; after they are
+ * done it ends with the second byte, or at the end of the input. While they wait, threads execute nothing. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
