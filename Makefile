@@ -31,8 +31,8 @@ check-quick: plain
 check-programs: plain
 	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
 
-bench: build
-	bench/run $(BUILD)
+bench: plain
+	bench/run $(BUILD); read=$$?; bench/engine $(BUILD) && exit $$read
 
 install: build
 	meson configure $(BUILD) -Dprefix=$(PREFIX)
