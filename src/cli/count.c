@@ -29,7 +29,7 @@ struct job {
 	struct counting_means means;
 	struct metric_table *metrics;
 	struct selection selection;
-	struct output output, blocks;
+	struct output output, blocks, system_calls;
 	struct result *result;
 	struct arena arena;
 };
@@ -300,22 +300,22 @@ static bool write_reports(struct job *job)
 	return done;
 }
 
-static void render_blocks(FILE *out, void *context)
+static void render_lines(FILE *out, void *context)
 {
 	fputs(context, out);
 }
 
-/* The file is opened before the measurement, as the report's is, and written in any case: an empty one is none. */
-static bool write_blocks(struct job *job)
+/* A file of the engine's: opened before the measurement, as the report's is. */
+static bool write_lines(struct job *job, struct output *output, const char *path, const char *what, char *lines)
 {
 	const struct result *result = job->result;
 	struct error err = { 0 };
-	if (!job->request.blocks)
+	if (!path)
 		return true;
-	if (result->blocks)
-		return output_write(&job->blocks, render_blocks, result->blocks);
-	output_abandon(&job->blocks);
-	error_set(&err, ERROR_UNSUPPORTED, "no basic blocks in '%s': %s", job->request.blocks,
+	if (lines)
+		return output_write(output, render_lines, lines);
+	output_abandon(output);
+	error_set(&err, ERROR_UNSUPPORTED, "no %s in '%s': %s", what, path,
 		  result->blocks_why ? result->blocks_why : "no execution ran under the engine");
 	error_hint(&err, "ask for an event that the engine counts: -e instructions:u --on exact");
 	say_error(&err);
@@ -343,6 +343,7 @@ static bool measure(struct job *job, struct error *err)
 		.delay_ns = r->for_ns,
 		.interrupt = &interrupt_signal,
 		.want_blocks = r->blocks != NULL,
+		.want_system_calls = r->system_calls != NULL,
 		.blocks_by = r->per_thread ? BLOCKS_OF_THREADS : r->per_process ? BLOCKS_OF_PROCESSES : BLOCKS_OF_ALL,
 		.progress = r->verbose || progress.line ? progress_show : NULL,
 		.progress_context = &progress,
@@ -382,6 +383,7 @@ static void close_all(struct job *job)
 	result_free(job->result);
 	output_abandon(&job->output);
 	output_abandon(&job->blocks);
+	output_abandon(&job->system_calls);
 	selection_free(&job->selection);
 	if (job->means.backend)
 		job->means.operations->close(job->means.backend);
@@ -433,7 +435,8 @@ static bool prepare(struct job *job, int *code, struct error *err)
 	}
 	*code = TARE_CANNOT_MEASURE;
 	return output_open(&job->output, job->request.output, err) &&
-	       (!job->request.blocks || output_open(&job->blocks, job->request.blocks, err));
+	       (!job->request.blocks || output_open(&job->blocks, job->request.blocks, err)) &&
+	       (!job->request.system_calls || output_open(&job->system_calls, job->request.system_calls, err));
 }
 
 int command_count(int argc, char **argv)
@@ -466,7 +469,9 @@ int command_count(int argc, char **argv)
 		say_warning("out of memory: rows are shown in the order of measuring");
 	if (!write_reports(&job))
 		code = TARE_CANNOT_MEASURE;
-	if (!write_blocks(&job))
+	if (!write_lines(&job, &job.blocks, job.request.blocks, "basic blocks", job.result->blocks))
+		code = TARE_CANNOT_MEASURE;
+	if (!write_lines(&job, &job.system_calls, job.request.system_calls, "system calls", job.result->system_calls))
 		code = TARE_CANNOT_MEASURE;
 out:
 	close_all(&job);

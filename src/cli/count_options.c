@@ -8,7 +8,7 @@
 
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
-	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, FOR, PARAMETERS,
+	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
 	OVERRIDE, COMPAT,
 };
 
@@ -47,6 +47,8 @@ const struct option_row count_option_rows[] = {
 	{ 0, "csv", NULL, "as CSV", CSV },
 	{ 0, "blocks", "FILE", "write every basic block that the program executed, and how often, as tab-separated lines; "
 	  "with --per-process, --per-thread of each (needs the engine)", BLOCKS },
+	{ 0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
+	  SYSTEM_CALLS },
 	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
 	{ 0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT },
 	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
@@ -152,6 +154,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case PER_PROCESS: r->per_process = true; return true;
 	case REPRODUCIBLE: r->reproducible = true; return true;
 	case BLOCKS: r->blocks = value; return true;
+	case SYSTEM_CALLS: r->system_calls = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
 	case FOR: return parse_seconds(value, &r->for_ns, err);
 	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
@@ -204,9 +207,9 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
-	if (targets && (r->per_process || r->blocks || r->reproducible))
+	if (targets && (r->per_process || r->blocks || r->system_calls || r->reproducible))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
-				 r->blocks ? "--blocks" : r->per_process ? "--per-process" : "--reproducible");
+				 r->blocks ? "--blocks" : r->system_calls ? "--system-calls" : r->per_process ? "--per-process" : "--reproducible");
 	if (r->per_cpu && !cpus)
 		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
 	if (r->command && targets && !cpus) {

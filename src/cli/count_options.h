@@ -29,6 +29,7 @@ struct count_request {
 	bool perfex_all;                /* … but with --compat perfex: all R10000 events */
 	bool per_thread, per_process, per_cpu, no_children, reproducible;
 	const char *blocks;             /* --blocks; NULL */
+	const char *system_calls;       /* --system-calls; NULL */
 	const char *on;                 /* "auto" unless given */
 	const char *output;             /* -o; NULL */
 	const char *parameter_file;     /* -P; NULL */

@@ -203,13 +203,19 @@ static bool stopped(struct session *s, const struct error *reason, struct error 
 	       error_no_memory(err);
 }
 
+static bool keep_text(struct result *result, const struct str *text, char **out)
+{
+	if (text->failed)
+		return false;
+	return !text->text || (*out = arena_strdup(&result->arena, text->text)) != NULL;
+}
+
 static bool keep_blocks(struct result *result, const struct execution *x)
 {
-	if (x->no_blocks.text[0])
-		return (result->blocks_why = arena_strdup(&result->arena, x->no_blocks.text)) != NULL;
-	if (!x->blocks.text)
-		return !x->blocks.failed;
-	return !x->blocks.failed && (result->blocks = arena_strdup(&result->arena, x->blocks.text)) != NULL;
+	if (x->no_blocks.text[0] && !(result->blocks_why = arena_strdup(&result->arena, x->no_blocks.text)))
+		return false;
+	return keep_text(result, &x->blocks, &result->blocks) &&
+	       keep_text(result, &x->system_calls, &result->system_calls);
 }
 
 /* All executions. False when nothing was measured, with the reason. */
@@ -232,6 +238,8 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 			break;
 		}
 		tell_progress(s, i, executions, begin_ns);
+		/* the first counted execution under the engine: none was kept before */
+		bool first = i >= s->warm_ups && !result->blocks && !result->system_calls && !result->blocks_why;
 		struct execution x = {
 			.operations = s->operations,
 			.backend = s->backend,
@@ -242,8 +250,8 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 					? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
 					: 0,
 			.delay_ns = command ? 0 : s->options.delay_ns,
-			.want_blocks = s->options.want_blocks && i >= s->warm_ups && s->operations->blocks &&
-				       !result->blocks && !result->blocks_why,
+			.want_blocks = s->options.want_blocks && first && s->operations->blocks,
+			.want_system_calls = s->options.want_system_calls && first && s->operations->system_calls,
 			.blocks_by = s->options.blocks_by,
 			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 			.streams = streams,

@@ -35,6 +35,7 @@ struct execution {
 	bool want_steal;
 	bool want_blocks;
 	enum blocks_by blocks_by;
+	bool want_system_calls;
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
 	struct waiter *waiter;
@@ -42,7 +43,7 @@ struct execution {
 	/* what it gave */
 	struct run run;
 	struct slices *slices; /* n_events, or NULL */
-	struct str blocks;     /* when wanted, and the execution was an engine's … */
+	struct str blocks, system_calls; /* when wanted, and the execution was an engine's … */
 	struct error no_blocks; /* … or why there are none */
 	bool still_running;    /* the user interrupted and the program did not end */
 	bool status_lost;

@@ -57,6 +57,7 @@ struct measure_options {
 	const volatile sig_atomic_t *interrupt;
 	bool want_blocks;        /* result->blocks, of the first counted execution under an engine */
 	enum blocks_by blocks_by;
+	bool want_system_calls;  /* result->system_calls, likewise */
 	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
 	void *progress_context;
 	const struct clock *clock; /* NULL: the monotonic clock */

@@ -136,7 +136,8 @@ struct result {
 	int wait_status;         /* of the last run; what tare's own exit status follows */
 	bool interrupted;
 	char *blocks;            /* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
-	const char *blocks_why;  /* why there are none, though they were asked for */
+	char *system_calls;      /* system calls of that execution by name, likewise; NULL */
+	const char *blocks_why;  /* why there are none, though they (or system calls) were asked for */
 	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
 };
 

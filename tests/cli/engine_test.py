@@ -72,6 +72,13 @@ ok(seen.code == 3 and "no basic blocks" in seen.err and "page-faults" in seen.er
 seen = tare("count", "--blocks", "/nowhere/blocks", "-e", "instructions", "true")
 ok(seen.code == 3 and "/nowhere/blocks" in seen.err, "a file that cannot be written is an error before anything runs", seen)
 
+# ---- system calls ----
+report, _ = count("system calls", "--system-calls", "calls.tsv", "-e", "system-calls", "sh", "-c", "/bin/true; umask >/dev/null")
+table = [line.split("\t") for line in read("calls.tsv").splitlines()]
+calls = {row[-3] if len(row) > 3 else row[0]: int(row[-1]) for row in table[1:]}
+equal(sum(int(row[-1]) for row in table[1:]), rows(report, "system-calls:u")[0]["value"], "system calls by name add up to all")
+ok(calls.get("execve", 0) == 1 and calls.get("umask", 0) == 2, "each has its name and its count", calls)
+
 # ---- reproducible ----
 values = set()
 for size in (1, 1000):
