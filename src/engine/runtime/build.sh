@@ -22,3 +22,4 @@ for source; do
 done
 ld -static -pie --no-dynamic-linker --no-warn-rwx-segments -z noexecstack -T "$script" -o "$work/runtime.elf" $objects
 objcopy -O binary --set-section-flags .image=alloc,load,contents,code "$work/runtime.elf" "$output"
+"$(dirname "$0")/../../../tools/check-freestanding" "$work/runtime.elf" $objects

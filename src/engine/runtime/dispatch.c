@@ -259,7 +259,13 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			const struct block *b = &rt.blocks[exit->block];
 			transfer = b->conditional || b->pc + b->length != exit->target || b->branch;
 		}
-		if (exit->kind == EXIT_FAR) {
+		if (exit->kind == EXIT_X87) {
+			lock();
+			recover_x87_address(t, &rt.blocks[exit->block]);
+			unlock();
+			exit = NULL;
+			transfer = false;
+		} else if (exit->kind == EXIT_FAR) {
 			far_return(t, exit->target, &rt.blocks[exit->block]);
 			exit = NULL;
 		} else if (exit->kind == EXIT_SYSCALL || exit->kind == EXIT_INT80) {

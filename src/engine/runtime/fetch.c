@@ -7,7 +7,7 @@ struct decoded decoded;
 
 static bool ends_block(const struct x86_insn *in)
 {
-	return in->flow != X86_FLOW_NONE || (in->class & X86_CLASS_REP);
+	return in->flow != X86_FLOW_NONE || (in->class & X86_CLASS_REP) || stores_x87_address(in);
 }
 
 /* Decodes from decoded.bytes, available bytes of them. */

@@ -189,6 +189,12 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	*next_out = next;
 	switch (in->flow) {
 	case X86_FLOW_NONE:
+		if (stores_x87_address(in)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_X87);
+			return false;
+		}
 		if (in->class & X86_CLASS_REP)
 			repeated(e, in, code, k);
 		else

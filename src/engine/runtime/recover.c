@@ -176,6 +176,67 @@ bool recover_at_step(const struct thread *t)
 	return false;
 }
 
+/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave too, whose users only restore it.) */
+bool stores_x87_address(const struct x86_insn *in)
+{
+	unsigned extension = in->modrm >> 3 & 7;
+	if (in->encoding != X86_LEGACY || !in->has_modrm || in->rm != X86_NO_REG || (in->prefixes & (X86_PREFIX_FS | X86_PREFIX_GS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE)))
+		return false;
+	if (in->map == X86_MAP_0)
+		return (in->opcode == 0xd9 || in->opcode == 0xdd) && extension == 6;
+	return in->map == X86_MAP_0F && in->opcode == 0xae && extension == 0;
+}
+
+/* The program's address of the instruction at a place in the cache; 0: unknown. */
+static uint64_t program_address(const uint8_t *ip)
+{
+	struct arena *a = arena_of(ip);
+	const struct span *span = a ? find_span(a, ip) : NULL;
+	uint64_t next;
+	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
+		return 0;
+	const struct block *b = &rt.blocks[span->kind_id & 0x1fffffff];
+	unsigned n = translate_marks(b, span->kind_id & 0x1fffffff, marks, MARKS_MAX, &next), i = n;
+	while (i > 0 && marks[i - 1].offset > (uint32_t)(ip - a->base) - span->offset)
+		i--;
+	if (!i)
+		return 0;
+	struct x86_insn in;
+	unsigned at = 0;
+	for (unsigned k = 0; k < marks[i - 1].insn && at < b->length; k++, at += in.length)
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			return 0;
+	return b->pc + at;
+}
+
+/* The last instruction of the block has stored such an address: it is made the program's. */
+void recover_x87_address(const struct thread *t, const struct block *b)
+{
+	struct x86_insn in = {0};
+	for (unsigned at = 0; at < b->length; at += in.length)
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			return;
+	const struct x86_memory *m = &in.memory[0];
+	uint64_t to = (uint64_t)m->displacement, stored = 0, found = 0;
+	if (m->base == X86_RIP)
+		to += b->pc + b->length;
+	else if (m->base != X86_NO_REG)
+		to += t->reg[m->base];
+	if (m->index != X86_NO_REG)
+		to += t->reg[m->index] * m->scale;
+	bool fxsave = in.opcode == 0xae, wide = fxsave && (in.rex & 8);
+	to += fxsave ? 8 : 12;
+	if (!safe_copy(&stored, (const void *)to, wide ? 8 : 4))
+		return;
+	if (wide)
+		found = program_address((const uint8_t *)stored);
+	for (uint32_t i = 0; i < rt.arena_count && !wide && !found; i++) /* only the low half was stored */
+		for (uint64_t high = (uint64_t)rt.arena[i].base >> 32; high <= (uint64_t)rt.arena[i].end >> 32 && !found; high++)
+			found = program_address((const uint8_t *)(high << 32 | stored));
+	if (found)
+		safe_copy((void *)to, &found, wide ? 8 : 4);
+}
+
 /* For a thread that was sent to runtime_recovered: itself, or whoever waits for it to be out of the cache. */
 void recover_thread(struct thread *t)
 {

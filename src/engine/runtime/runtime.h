@@ -36,7 +36,7 @@ enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target *
 
 struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
 
-enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR };
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT_X87 };
 
 struct exit {
 	uint64_t target;
@@ -290,6 +290,8 @@ static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0x
 bool recover(struct thread *t);
 void recover_thread(struct thread *t);
 bool recover_at_step(const struct thread *t);
+void recover_x87_address(const struct thread *t, const struct block *b);
+bool stores_x87_address(const struct x86_insn *in);
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);
