@@ -5,7 +5,7 @@ import sys
 import tempfile
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
-START = '#!/bin/bash\nwhile [ "$1" != -o ]; do shift; done; report=$2; shift 3\n'
+START = '#!/bin/bash\nwhile [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done; report=$2; shift 3\n'
 KNOWN = """echo '{"results": [{"event": "instructions:u", "value": 97154, "source": "exact"}]}' > $report\n"""
 UNKNOWN = """echo '{"results": [{"value": null, "why": "not exact: process 12 (x): it ended", "source": "none"}]}' > $report\n"""
 CASES = [
