@@ -172,6 +172,7 @@ static struct record_process *reserve_process(const struct record_process *paren
 static void child_begin(struct thread *t, struct record_process *process)
 {
 	bool opened = process && record_reopen(process);
+	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.live_threads = 1;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i] != t)
