@@ -3,7 +3,9 @@
 #   make demo         builds, and counts a real program
 #   make check        every test: plain build, sanitized build, fuzzers, the guest with a PMU
 #   make check-programs  all of tests/programs, natively and under the engine; installs what they need, rewrites its table
-#   make check-quick  the plain build's tests on this machine, for the loop while working
+#   make check-quick  the plain build's tests but those of the guest and of the engine (tools/run-tests build:engine), for the
+#                     loop while working
+#   make check-programs   all real programs under the engine; installs them, and keeps the table of tests/programs/README.md
 #   make bench        speed, as ratios against peers in one run
 #   make install      command, library, header, manual pages, completions, data, kernels (DESTDIR, PREFIX)
 #
@@ -26,7 +28,7 @@ check: plain sanitized guest
 	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools,programs
 
 check-quick: plain
-	tools/run-tests $(BUILD):-vm,pmu
+	tools/run-tests $(BUILD):-vm,pmu,programs,engine
 
 check-programs: plain
 	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
