@@ -1,6 +1,5 @@
 #include "backend/auto.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -193,16 +193,20 @@ static bool add_metric(struct build *b, const struct metric *metric, struct erro
 	return vec_push(&b->metrics, metric) || error_no_memory(err);
 }
 
-/* Are all of its events counted here? */
+/* Does the backend count it, or does the operating system keep it of a program that tare starts? */
+static bool known_here(const struct build *b, const struct event *event)
+{
+	struct availability answer;
+	bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
+	return (account && b->means->runs_program) || counted(b, event, &answer);
+}
+
+/* Are all of its events known here? */
 static bool works(const struct build *b, const struct metric *metric)
 {
 	for (size_t i = 0; i < metric_event_count(metric); i++) {
 		struct event event;
-		struct availability answer;
-		if (!event_parse(b->means->events, metric_event(metric, i), &event, NULL))
-			return false;
-		bool account = event.definition && (event.definition->counted_by & COUNTED_BY_PROCESS);
-		if (!(account && b->means->runs_program) && !counted(b, &event, &answer))
+		if (!event_parse(b->means->events, metric_event(metric, i), &event, NULL) || !known_here(b, &event))
 			return false;
 	}
 	return true;
@@ -235,16 +239,12 @@ static bool add_metric_list(struct build *b, const char *list, struct error *err
 	return done;
 }
 
+/* … and asked for already? */
 static bool has_inputs(const struct build *b, const struct metric *metric)
 {
 	for (size_t i = 0; i < metric_event_count(metric); i++) {
 		long at = find_label(b, metric_event(metric, i));
-		struct availability answer;
-		if (at == SLOT_NO_EVENT)
-			return false;
-		const struct event *event = &b->events.items[at];
-		bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
-		if (!(account && b->means->runs_program) && !counted(b, event, &answer))
+		if (at == SLOT_NO_EVENT || !known_here(b, &b->events.items[at]))
 			return false;
 	}
 	return true;

@@ -33,7 +33,7 @@ static bool check_options(const struct measure_options *options, struct error *e
 	return true;
 }
 
-/* Who counts each event: the backend (pass 0 for now), the account, or nobody. */
+/* Who counts each event: the backend (in pass 0 until split() says which), the account, or nobody. */
 static bool ask(struct session *s)
 {
 	struct arena *arena = &s->result->arena;
