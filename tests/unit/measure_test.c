@@ -295,6 +295,16 @@ static void multiplexed(void)
 	   "a counter that lost its place unexpectedly has a lower bound only");
 	result_free(r);
 
+	struct event kernel[] = { events[0], events[1], events[2] };
+	kernel[0].levels = LEVEL_KERNEL;
+	b = (struct backend){ .counters = 2, .read = half_read, .sample = half_sample, .end_after = 6 };
+	r = measure(&b, sleeps, kernel, 3, NULL, 0, (struct measure_options){ 0 }, &err);
+	total = 100.0 * (double)(b.sampled + 1);
+	ok(isinf(r->estimates[0].high) && r->estimates[0].low == total / 2 && isfinite(r->estimates[1].high),
+	   "a shared kernel-level counter has what it counted as lower bound, and no upper one");
+	ok(has_note(r, "kernel-level counts hold the kernel's own work"), "… and a remark says why");
+	result_free(r);
+
 	b = (struct backend){ .counters = 2, .read = half_read, .sample = half_sample, .fail_sample = true };
 	r = measure(&b, do_nothing, events, 3, NULL, 0, (struct measure_options){ 0 }, &err);
 	ok(r && isinf(r->estimates[0].high), "when reading on the way fails, the bound is lost and not the count");
