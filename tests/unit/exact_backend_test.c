@@ -226,6 +226,15 @@ static void test_reproducible(void)
 	ok(done && strcmp(first, third) != 0, "others do not");
 }
 
+/* Ends who waits for that FIFO to be written, as soon as he does. */
+static void let_go(const char *fifo)
+{
+	int fd;
+	while ((fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO)
+		usleep(1000);
+	close(fd);
+}
+
 static void test_bad_ends(void)
 {
 	const char *const requests[] = {"instructions:u"};
@@ -235,15 +244,24 @@ static void test_bad_ends(void)
 	ok(o.stopped && o.run.readings[0].state == READING_FAILED && o.run.readings[0].why,
 	   "its count is not exact, so there is none, and why is said");
 	run_free(&o.run);
-	char *const background[] = {"sh", "-c", "sleep 2 & exit 7", NULL};
+	char fifo[] = "/tmp/exact-test-XXXXXX", script[100];
+	close(mkstemp(fifo));
+	unlink(fifo);
+	if (mkfifo(fifo, 0600) != 0)
+		abort();
+	snprintf(script, sizeof script, "cat %s & exit 7", fifo);
+	char *const background[] = {"sh", "-c", script, NULL};
 	o = count(background, requests, 1, true, false);
 	ok(o.stopped && WEXITSTATUS(o.status) == 7, "a program that leaves a child behind ends with its own status");
 	ok(o.stopped && o.run.readings[0].state == READING_FAILED && (strstr(o.run.readings[0].why, "still runs") || strstr(o.run.readings[0].why, "being started")),
 	   "while the child runs, the count with children is not complete, and why is said");
 	run_free(&o.run);
+	let_go(fifo);
 	o = count(background, requests, 1, false, false);
 	ok(o.stopped && o.run.readings[0].state == READING_COUNTED, "the count without children is");
 	run_free(&o.run);
+	let_go(fifo);
+	unlink(fifo);
 }
 
 /* tare killed while its program runs: what the program execs then runs natively, and does not wait for an attendant that is gone. */
