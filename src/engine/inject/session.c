@@ -45,6 +45,25 @@ static uint64_t largest_file(void)
 	return RECORD_FILE_BYTES;
 }
 
+/* What is to be done with the access stream. */
+static bool set_trace(struct session *session, const struct session_options *options)
+{
+	struct record_session *record = session->how.record;
+	size_t bytes = options->machine_count * options->machine_bytes;
+	if (options->trace)
+		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0);
+	record->trace_bytes = options->trace_bytes;
+	record->watch_count = (uint32_t)options->watch_count;
+	if (options->watch_count)
+		memcpy(record->watches, options->watches, options->watch_count * sizeof *options->watches);
+	record->machine_count = (uint32_t)options->machine_count;
+	if (bytes == 0)
+		return true;
+	record->machines = record->next_offset;
+	record->next_offset += whole_pages(bytes);
+	return pwrite(session->how.fd, options->machines, bytes, (off_t)record->machines) == (ssize_t)bytes;
+}
+
 bool session_new(const struct session_options *options, struct session **out, struct error *err)
 {
 	struct session *session = calloc(1, sizeof *session);
@@ -80,9 +99,13 @@ bool session_new(const struct session_options *options, struct session **out, st
 	record->magic = RECORD_MAGIC;
 	if (getrandom(&record->token, sizeof record->token, GRND_NONBLOCK) != sizeof record->token)
 		record->token = (uint64_t)time(NULL) << 32 | (uint64_t)getpid();
-	record->flags = RECORD_FOLLOW | (options && options->addresses ? RECORD_ADDRESSES : 0);
+	record->flags = RECORD_FOLLOW;
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;
+	if (options && !set_trace(session, options)) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines into the engine's record");
+		goto fail;
+	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
 	session->whole = whole == MAP_FAILED ? NULL : whole;
 	session->attendant = attendant_start(&session->how);

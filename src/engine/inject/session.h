@@ -23,7 +23,12 @@
 struct session_options {
 	size_t size;          /* sizeof (struct session_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
-	bool addresses;       /* count what needs addresses */
+	bool trace;           /* the access stream is wanted: run through the machines, or, with none, only counted itself */
+	const void *machines; /* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
+	size_t machine_count, machine_bytes;
+	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */
+	const uint8_t (*watches)[4]; /* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
+	size_t watch_count;
 };
 
 struct session;

@@ -24,12 +24,12 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x32524154u /* "TAR2"; a change of layout changes it */
+#define RECORD_MAGIC 0x33524154u /* "TAR3"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
-#define RECORD_PROCESS_BYTES 576u
+#define RECORD_PROCESS_BYTES 640u
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
@@ -38,7 +38,9 @@
 /* session->flags, set by the host before the start */
 enum {
 	RECORD_FOLLOW = 1,       /* children that exec are to be taken over: ask the attendant before an execve */
-	RECORD_ADDRESSES = 2,    /* misaligned, line- and page-crossing accesses are wanted (sites) */
+	RECORD_TRACE = 2,        /* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
+	                            (misaligned, line- and page-crossing accesses) are kept, even with no machine */
+	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
 };
 
 struct record_session {
@@ -51,6 +53,10 @@ struct record_session {
 	uint32_t unused;
 	uint64_t token;          /* random: tells a process that has this record mapped from every other */
 	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
+	uint64_t machines;       /* offset of struct machine [machine_count] (model/core/machine.h), written by the host before the start */
+	uint32_t machine_count, watch_count;
+	uint8_t watches[8][4];   /* struct model_watch: of machine 0 */
+	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 
@@ -102,6 +108,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t forked;       /* 1: a fork's child (inherits), 0: a fresh image */
 	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
 	struct record_area blocks, code, modules, sites, corrections;
+	struct record_area templates, items; /* struct trace_block by block number, struct trace_item: RECORD_TRACE */
+	uint64_t site_items, site_blocks;    /* offsets of uint64_t [item or block][watch_count], sparse; 0 without RECORD_SITES */
 	uint64_t stats[8];   /* enum record_stat: where the engine's time goes; not exact under several threads */
 	uint64_t session_at; /* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
 	char reason[160];
@@ -141,7 +149,6 @@ enum record_site_kind {
 	RECORD_SITE_ITERATIONS,   /* of the rep string instruction */
 	RECORD_SITE_REP_PARTS,    /* how often that instruction was left before its end (fault, signal) and later resumed:
 	                             the block's count is not to hold the resumption twice; informative */
-	RECORD_SITE_MISALIGNED, RECORD_SITE_LINE_CROSSING, RECORD_SITE_PAGE_CROSSING, /* RECORD_ADDRESSES */
 	RECORD_SITE_LANES,        /* gather, scatter, masked: lanes that were accessed */
 };
 
@@ -173,6 +180,7 @@ struct record_thread {
 	uint32_t tid;        /* the first or only one's */
 	uint32_t state;
 	uint32_t tids_folded;
+	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE */
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;
 	uint64_t syscalls_32;               /* int 0x80 */

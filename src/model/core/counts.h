@@ -1,0 +1,67 @@
+/* What a core of a modelled machine counts: plain numbers, in memory that the host reads. Shared levels count in the name of the core
+   that made the access. Add at the end of an enum only. */
+#ifndef TARE_MODEL_CORE_COUNTS_H
+#define TARE_MODEL_CORE_COUNTS_H
+
+#include <stdint.h>
+
+#include "model/core/machine.h"
+
+enum model_part { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM };
+
+enum model_cache_count {
+	CACHE_READS, CACHE_WRITES, CACHE_FETCHES,                /* demand accesses, by line touched; write-backs from in front are none */
+	CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES,
+	CACHE_FILLS,             /* lines brought in, for whatever reason */
+	CACHE_BYPASSES,          /* demand misses that brought no line in (write miss without allocation, exclusive level) */
+	CACHE_EVICTIONS,         /* lines replaced */
+	CACHE_WRITE_BACKS,       /* dirty lines written to the next level or to memory */
+	CACHE_WRITES_THROUGH,
+	CACHE_PREFETCHES,        /* lines asked for by a prefetcher or a prefetch instruction and not already there */
+	CACHE_PREFETCHES_USED,   /* first demand hits on such lines */
+	CACHE_VICTIM_HITS,       /* misses that the victim buffer served (counted as misses too) */
+	CACHE_COMPULSORY, CACHE_CAPACITY, CACHE_CONFLICT,        /* misses by class (Hill); only if machine.classify */
+	CACHE_BACK_INVALIDATIONS, /* lines lost because an inclusive level behind evicted them */
+	CACHE_INVALIDATIONS,     /* lines lost to another core's write */
+	CACHE_INTERVENTIONS,     /* lines held modified or exclusive that another core's access took or downgraded */
+	CACHE_UPGRADES,          /* writes to lines held shared */
+	CACHE_COHERENCE_MISSES,  /* misses on lines lost to another core's write */
+	CACHE_FALSE_SHARING_MISSES, /* of these, those on bytes that nobody else has written since the line was lost */
+	CACHE_COUNTS
+};
+
+enum model_tlb_count {
+	TLB_READS, TLB_WRITES, TLB_FETCHES,
+	TLB_READ_MISSES, TLB_WRITE_MISSES, TLB_FETCH_MISSES,
+	TLB_COUNTS
+};
+
+enum model_branch_count {
+	BRANCH_ALL,              /* control transfers executed, of any kind, taken or not */
+	BRANCH_CONDITIONAL, BRANCH_TAKEN /* conditional and unconditional */, BRANCH_INDIRECT /* jumps and calls */, BRANCH_CALLS, BRANCH_RETURNS,
+	BRANCH_MISPREDICTED,     /* any: wrong direction, or wrong or unknown target of a taken one that is not direct */
+	BRANCH_CONDITIONAL_MISPREDICTED, BRANCH_INDIRECT_MISPREDICTED, BRANCH_RETURN_MISPREDICTED,
+	BRANCH_BTB_LOOKUPS, BRANCH_BTB_HITS, BRANCH_BTB_MISSES,
+	BRANCH_PREDICTED_TAKEN,
+	BRANCH_COUNTS
+};
+
+enum model_stream_count {    /* what the stream is, whatever the machine */
+	STREAM_INSTRUCTIONS, STREAM_BLOCKS,
+	STREAM_READS, STREAM_WRITES,        /* data accesses: rep instructions by iteration, gathers by lane */
+	STREAM_MISALIGNED,       /* accesses whose address is no multiple of their size (size a power of two) */
+	STREAM_MISALIGNED_READS, STREAM_MISALIGNED_WRITES,
+	STREAM_LINE_CROSSING,    /* of 64 bytes */
+	STREAM_PAGE_CROSSING,    /* of 4096 bytes */
+	STREAM_FETCH_BLOCKS,     /* runs of machine.fetch_bytes that were fetched */
+	STREAM_COUNTS
+};
+
+struct model_counts {
+	uint64_t cache[MACHINE_CACHES][CACHE_COUNTS];
+	uint64_t tlb[MACHINE_TLBS][TLB_COUNTS];
+	uint64_t branch[BRANCH_COUNTS];
+	uint64_t stream[STREAM_COUNTS];
+};
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * A machine's counters over an access stream (engine/wire/trace.h). Freestanding: this folder calls nothing outside itself, allocates
+ * nothing, and is built twice, hosted (tests, tools) and into the runtime that runs inside the measured program.
+ *
+ *     struct machine ──► model_init, model_core_init ──► model_run(core, entries) … ──► struct model_counts of each core
+ *
+ * What always holds:
+ *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own memory, nor of time.
+ *  2. Filters (machine.no_filters = 0) change no count. An access that a filter decides would have changed no state but for the number
+ *     of accesses.
+ *  3. For every cache: hits + misses = accesses; fills <= misses + prefetches; write-backs <= fills. model_conserves() says so.
+ *  4. An access that crosses a line's end is an access to each of its lines; one that crosses a page's end uses each page.
+ */
+#ifndef TARE_MODEL_CORE_MODEL_H
+#define TARE_MODEL_CORE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/wire/trace.h"
+#include "model/core/counts.h"
+#include "model/core/machine.h"
+
+struct model;
+
+/* Bytes of zeroed memory for the machine, and for each core of it; a multiple of 4096. Memory that is never touched stays 0. */
+uint64_t model_bytes(const struct machine *machine);
+uint64_t model_core_bytes(const struct machine *machine);
+
+/* memory: zeroed, 4096-aligned, stays the caller's. The machine is copied; it was checked (machine_check). */
+struct model *model_init(void *memory, const struct machine *machine);
+
+/* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the model. */
+#define MODEL_CORES_MAX 1024
+void model_core_init(struct model *model, unsigned core, void *memory, struct model_counts *counts);
+/* The same core, what it holds unchanged, counts elsewhere from now on (a thread ended, another goes on there). */
+void model_core_counts(struct model *model, unsigned core, struct model_counts *counts);
+
+/*
+ * Per-instruction counts: of every event watched, sites[item * n + w] (and for fetches and branches site_blocks[block * n + w]) grows
+ * by one where it happens. NULL: not wanted. Zeroed by the caller, as large as the program's templates will ever be.
+ */
+#define MODEL_WATCHES 8
+struct model_watch { uint8_t part, index, count, unused; }; /* part: enum model_part; index: which cache or TLB; count: of its enum */
+void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
+
+/* Runs entries [0, n) of one thread on a core. Not to be called for the same model by two threads at once. */
+void model_run(struct model *model, unsigned core, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base);
+
+/* One step each, for tests and for streams that are no trace: the same counts as model_run's. item, block: for watches, or 0 */
+void model_access(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item);
+void model_fetch(struct model *model, unsigned core, uint64_t address, uint32_t bytes, uint32_t block);
+void model_branch(struct model *model, unsigned core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
+
+/* False: why, a constant, names the law that was broken (a defect of the model, never of the program). */
+bool model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
+
+#endif
