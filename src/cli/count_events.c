@@ -159,14 +159,14 @@ static bool add_list(struct build *b, const char *list, struct error *err)
 /* ---- the default set ---- */
 
 static const char only_a_model[] =
-	"only a machine model counts it here, and only when asked for: -e NAME, or --on model:host; the program takes longer then";
+	"only a machine model counts it here, and only when asked for, as the program takes longer then: -e NAME, or --on model:host";
 
 /* Where nobody chose a machine, no default set slows the program down for the sake of one. */
-static bool add_unmodelled(struct build *b, const struct event *event, struct error *err)
+static bool add_unmodelled(struct build *b, const struct event_definition *row, struct error *err)
 {
-	if (!add_slot(b, SLOT_NO_EVENT, event->label, only_a_model, err))
+	if (!add_slot(b, SLOT_NO_EVENT, row->name, only_a_model, err))
 		return false;
-	b->slots.items[b->slots.count - 1].unit = event->definition->unit;
+	b->slots.items[b->slots.count - 1].unit = row->unit;
 	return true;
 }
 
@@ -193,7 +193,7 @@ static bool add_defaults(struct build *b, struct error *err)
 		}
 		settle_level(b, &event);
 		if (b->n_machines == 0 && is_modelled(b, &event)) {
-			if (!add_unmodelled(b, &event, err))
+			if (!add_unmodelled(b, row, err))
 				return false;
 			continue;
 		}

@@ -15,8 +15,9 @@ enum {
 	TABLE_ENTRIES_MAX = 1 << 24,
 	BTB_ENTRIES_MAX = 1 << 20,
 	HISTORY_BITS_MAX = 32,
+	HISTORY_BITS_MOST = 63, /* perceptron */
 	LOCAL_HISTORY_BITS_MAX = 16,
-	LONG_HISTORY_MAX = 1024, /* perceptron, TAGE */
+	LONG_HISTORY_MAX = 1024, /* TAGE */
 };
 
 static bool power_of_two(uint64_t n)
@@ -103,7 +104,7 @@ static bool prefetcher(const struct machine_cache *c, struct machine_fault *f)
 {
 	if (c->prefetch > PREFETCH_STRIDE)
 		return fault(f, c->name, "prefetch", "no such prefetcher");
-	if (c->prefetch != PREFETCH_NONE && !in_range(f, c->name, "prefetch_degree", c->prefetch_degree, 1, 16))
+	if (!in_range(f, c->name, "prefetch_degree", c->prefetch_degree, c->prefetch != PREFETCH_NONE, 16))
 		return false;
 	return c->prefetch != PREFETCH_STRIDE || in_powers(f, c->name, "prefetch_entries", c->prefetch_entries, 1, 32768);
 }
@@ -156,7 +157,7 @@ static bool cache_is_sound(const struct machine *m, unsigned i, struct machine_f
 		return fault(f, c->name, "victim_lines", "%u lines: at most %d", c->victim_lines, VICTIM_LINES_MAX);
 	bool rrip = c->replacement == REPLACE_SRRIP || c->replacement == REPLACE_BRRIP;
 	return geometry(c, f) && replacement(c->name, c->replacement, c->ways, f) &&
-	       (!rrip || in_range(f, c->name, "rrip_bits", c->rrip_bits, 1, 7)) && prefetcher(c, f) &&
+	       in_range(f, c->name, "rrip_bits", c->rrip_bits, rrip, 7) && prefetcher(c, f) &&
 	       fits_those_in_front(m, i, f);
 }
 
@@ -306,7 +307,8 @@ static bool direction_is_sound(const struct machine_direction *d, struct machine
 	static const char *const s = "branches";
 	if (d->kind > PREDICT_BTB)
 		return fault(f, s, "predictor", "no such predictor");
-	if (!in_range(f, s, "address_shift", d->address_shift, 0, 8))
+	if (!in_range(f, s, "address_shift", d->address_shift, 0, 8) ||
+	    !in_range(f, s, "history_bits", d->history_bits, 0, HISTORY_BITS_MOST))
 		return false;
 	switch (d->kind) {
 	case PREDICT_BTB:
@@ -330,7 +332,7 @@ static bool direction_is_sound(const struct machine_direction *d, struct machine
 		       in_range(f, s, "choice_bits", d->choice_bits, 1, 4);
 	case PREDICT_PERCEPTRON:
 		return in_powers(f, s, "entries", d->entries, 1, TABLE_ENTRIES_MAX) &&
-		       in_range(f, s, "history_bits", d->history_bits, 1, UINT8_MAX) &&
+		       in_range(f, s, "history_bits", d->history_bits, 1, HISTORY_BITS_MOST) &&
 		       in_range(f, s, "weight_bits", d->weight_bits, 2, 8) &&
 		       (d->threshold >= 0 || fault(f, s, "threshold", "below 0"));
 	case PREDICT_TAGE:

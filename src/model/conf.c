@@ -42,6 +42,11 @@ static bool lines_are_sane(const struct reader *r, const struct conf_text *text)
 		if (memchr(at, '\0', (size_t)(stop - at)))
 			return conf_wrong(r, text->shown, line, "a NUL byte in a text file") ||
 			       error_hint(r->err, "is it a machine file? they are plain text: see tare-machines(5)");
+		for (const char *c = at; c < stop; c++)
+			if (((unsigned char)*c < ' ' && *c != '\t' && !(*c == '\r' && c + 1 == stop)) || *c == 0x7f)
+				return conf_wrong(r, text->shown, line, "a control character (byte %#x in column %zu)", (unsigned char)*c,
+						  (size_t)(c - at) + 1) ||
+				       error_hint(r->err, "is it a machine file? they are plain text: see tare-machines(5)");
 		if (stop - at > MACHINE_LINE_BYTES_MAX)
 			return conf_wrong(r, text->shown, line, "a line of %zu bytes: at most %d", (size_t)(stop - at),
 				     MACHINE_LINE_BYTES_MAX) ||

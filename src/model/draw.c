@@ -409,7 +409,9 @@ void machine_draw_sources(const struct machine_description *d, size_t width, str
 				break;
 			str_appendf(&text, "%s%s", i > first ? ", " : "", d->values[i].key);
 		}
-		str_appendf(&text, ": %s (%s:%u)", source ? source : "no source given", v->file, v->line);
+		char file[300]; /* a path may hold anything */
+		str_escape_to(file, sizeof file, v->file);
+		str_appendf(&text, ": %s (%s:%u)", source ? source : "no source given", file, v->line);
 		wrap(out, text.failed ? "" : text.text, 11, width);
 		str_free(&text);
 	}

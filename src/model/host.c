@@ -65,6 +65,19 @@ static void put_registers(char *text, uint32_t a, uint32_t b, uint32_t c)
 			*at = ' ';
 }
 
+/* What hypervisors call themselves, and what people call them. */
+static const char *hypervisor_name(const char *signature)
+{
+	static const char *const names[][2] = {
+		{ "KVMKVMKVM", "KVM" },        { "VMwareVMware", "VMware" },       { "Microsoft Hv", "Hyper-V" },
+		{ "XenVMMXenVMM", "Xen" },     { "TCGTCGTCGTCG", "QEMU" },         { "ACRNACRNACRN", "ACRN" },
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i][0], signature) == 0)
+			return names[i][1];
+	return *signature ? signature : "its hypervisor";
+}
+
 static void see_names(const struct host_probe *probe, struct seen *seen)
 {
 	struct host_registers r = probe->cpuid(probe->context, 0, 0);
@@ -123,12 +136,17 @@ static void see_caches(const struct host_probe *probe, struct seen *seen)
 	}
 }
 
-static struct seen_tlb *add_tlb(struct seen *seen, const char *name)
+static struct seen_tlb *find_tlb(struct seen *seen, const char *name)
 {
 	for (size_t i = 0; i < seen->n_tlbs; i++)
 		if (strcmp(seen->tlbs[i].name, name) == 0)
-			return NULL;
-	if (seen->n_tlbs == MACHINE_TLBS)
+			return &seen->tlbs[i];
+	return NULL;
+}
+
+static struct seen_tlb *add_tlb(struct seen *seen, const char *name)
+{
+	if (find_tlb(seen, name) || seen->n_tlbs == MACHINE_TLBS)
 		return NULL;
 	struct seen_tlb *t = &seen->tlbs[seen->n_tlbs++];
 	*t = (struct seen_tlb){ 0 };
@@ -144,7 +162,7 @@ static void see_tlbs_intel(const struct host_probe *probe, struct seen *seen)
 		unsigned type = r.edx & 31, level = r.edx >> 5 & 7, pages = r.ebx & 15, ways = r.ebx >> 16;
 		bool small = pages & 1, large = pages & 6;
 		/* 5: stores only; the model has one data TLB, and loads are most of its accesses */
-		if (type == 0 || type > 4 || ways == 0 || r.ecx == 0 || (!small && !large))
+		if (type == 0 || type > 4 || ways == 0 || r.ecx == 0 || r.ecx > 1u << 14 || (!small && !large))
 			continue;
 		const char *name = level == 1   ? type == INSTRUCTIONS ? small ? "ITLB" : "ITLB2M"
 						 : small             ? "DTLB"
@@ -153,6 +171,13 @@ static void see_tlbs_intel(const struct host_probe *probe, struct seen *seen)
 				   : type == UNIFIED ? "STLB"
 				   : type == INSTRUCTIONS ? "L2ITLB"
 							  : "L2DTLB";
+		struct seen_tlb *before = name && level == 2 && small ? find_tlb(seen, name) : NULL;
+		if (before && before->ways && before->entries / before->ways == r.ecx && !(r.edx >> 8 & 1)) {
+			/* Golden Cove's second level: one half for pages of 4K and 2M, one for 4K and 1G */
+			before->ways += ways;
+			before->entries += ways * r.ecx;
+			continue;
+		}
 		struct seen_tlb *t = name ? add_tlb(seen, name) : NULL;
 		if (!t)
 			continue;
@@ -285,14 +310,6 @@ static bool has_cache(const struct seen *seen, const char *wanted)
 	return false;
 }
 
-static const struct seen_tlb *tlb_named(const struct seen *seen, const char *name)
-{
-	for (size_t i = 0; i < seen->n_tlbs; i++)
-		if (strcmp(seen->tlbs[i].name, name) == 0)
-			return &seen->tlbs[i];
-	return NULL;
-}
-
 /* The nearest level behind that takes what c holds. */
 static const struct seen_cache *behind(const struct seen *seen, const struct seen_cache *c)
 {
@@ -329,24 +346,24 @@ static void write_caches(const struct seen *seen, struct str *text)
 			str_appendf(text, "\n[%s]\ndrop = yes\n", usual[i]);
 }
 
-static void write_tlbs(const struct seen *seen, struct str *text)
+static void write_tlbs(struct seen *seen, struct str *text)
 {
 	static const char *const usual[] = { "ITLB", "DTLB", "STLB" };
 	/* half an answer would be a machine that never was: then host.conf's stand */
-	if (!tlb_named(seen, "ITLB") || !tlb_named(seen, "DTLB"))
+	if (!find_tlb(seen, "ITLB") || !find_tlb(seen, "DTLB"))
 		return;
-	const char *last = tlb_named(seen, "STLB") ? "STLB" : "walk";
+	const char *last = find_tlb(seen, "STLB") ? "STLB" : "walk";
 	for (size_t i = 0; i < seen->n_tlbs; i++) {
 		const struct seen_tlb *t = &seen->tlbs[i];
 		char next[8];
 		bool second = strncmp(t->name, "L2", 2) == 0 || strcmp(t->name, "STLB") == 0;
 		/* ITLB → ITLB2M → L2ITLB or STLB → walk: a TLB of other pages is passed through */
 		snprintf(next, sizeof next, "%.4s2M", t->name);
-		if (second || t->page == 2u << 20 || !tlb_named(seen, next))
+		if (second || t->page == 2u << 20 || !find_tlb(seen, next))
 			snprintf(next, sizeof next, "L2%.4s", t->name);
 		if (second)
 			snprintf(next, sizeof next, "walk");
-		else if (!tlb_named(seen, next))
+		else if (!find_tlb(seen, next))
 			snprintf(next, sizeof next, "%s", last);
 		str_appendf(text, "\n[%s]\nentries = %u\n", t->name, t->entries);
 		if (t->ways)
@@ -357,7 +374,7 @@ static void write_tlbs(const struct seen *seen, struct str *text)
 		str_appendf(text, "next = %s\nsource = what was seen\n", next);
 	}
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (!tlb_named(seen, usual[i]))
+		if (!find_tlb(seen, usual[i]))
 			str_appendf(text, "\n[%s]\ndrop = yes\n", usual[i]);
 }
 
@@ -384,11 +401,9 @@ bool host_write_conf(const struct host_probe *probe, struct str *text, struct er
 		length--;
 	if (length > 48)
 		length = 48;
-	const char *hypervisor = seen.hypervisor + strspn(seen.hypervisor, " ");
-	str_appendf(text, "# generated\n[machine]\nextends = host.conf\ntitle = %.*s%s%s%s\n", length ? length : 12,
+	str_appendf(text, "# generated\n[machine]\nextends = host.conf\ntitle = %.*s%s%s\n", length ? length : 12,
 		    length ? brand : "this machine", seen.is_guest ? ", as shown by " : "",
-		    seen.is_guest ? *hypervisor ? hypervisor : "its hypervisor" : "",
-		    "");
+		    seen.is_guest ? hypervisor_name(seen.hypervisor) : "");
 	str_appendf(text, "source = %s\n", probe->cpuid ? "CPUID leaves 0x80000002 to 0x80000004, 1 and 0x40000000" : "no CPUID here");
 	str_appendf(text, "cores = %u\nsource = CPUs on line\n", probe->cores ? probe->cores : 1);
 	write_caches(&seen, text);

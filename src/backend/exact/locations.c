@@ -414,6 +414,12 @@ static bool add_sites(struct job *job, bool children)
 	struct templates *all = calloc(view->n_processes + 1, sizeof *all);
 	if (!all)
 		return false;
+	bool any = false;
+	for (size_t i = 0; i < view->n_processes; i++)
+		any |= view->processes[i].record->site_items || view->processes[i].record->site_blocks;
+	for (size_t i = 0; i < job->out->n_events && !any; i++)
+		if (job->plan->events[i].parts && !job->out->events[i].why)
+			job->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].record->state != RECORD_FREE)
 			read_templates(job, &view->processes[i], &all[i]);

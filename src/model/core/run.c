@@ -133,8 +133,9 @@ static void access_lanes(struct core *core, const struct trace_item *item, uint3
 }
 
 /* Item i of a block, or, of a rep instruction, all of its. Returns how many items. */
-static uint32_t access_item(struct core *core, const struct trace_item *items, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
+uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
 {
+	const struct trace_item *items = program->items;
 	const struct trace_item *item = &items[i];
 	switch ((enum trace_kind)item->kind) {
 	case TRACE_READ:
@@ -164,7 +165,7 @@ static uint32_t access_item(struct core *core, const struct trace_item *items, u
 
 /* ---- blocks ---- */
 
-static void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
+void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
 {
 	const struct trace_block *block = &program->blocks[core->pending];
 	uint64_t behind = block->pc + block->length;
@@ -212,7 +213,7 @@ static void run_block(struct core *core, const struct trace_program *program, ui
 	for (uint32_t i = first; i < first + items;) {
 		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
 		charge_block(core, number);
-		i += access_item(core, program->items, i, first + items, values, fs_base);
+		i += run_item(core, program, i, first + items, values, fs_base);
 		charge_item(core, i - 1);
 	}
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
@@ -226,17 +227,24 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 	if (tlb_map_set(&model->pages, start, length, page_bytes))
 		for (unsigned k = 0; k < model->core_count; k++)
 			if (model->cores[k] && model->cores[k]->tlbs)
+			{
 				tlbs_forget(model->cores[k]->tlbs, start, length);
+				forget_pages(model->cores[k]);
+			}
 }
 
 void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
+	bool fast = model->plans && !model->charges_all;
 	model->acting = core;
 	charge_begin(core);
 	for (size_t i = 0; i < n;) {
-		uint64_t header = entries[i++];
+		uint64_t header;
 		uint32_t done = UINT32_MAX;
+		if (fast && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
+			break;
+		header = entries[i++];
 		if (header & TRACE_MARK) {
 			switch (trace_mark_kind(header)) {
 			case TRACE_PARTIAL:

@@ -32,10 +32,10 @@ uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 		return at;
 	t->n = m->tables;
 	t->n_pairs = (m->tables + 1) / 2;
-	t->base_entries = m->entries;
+	t->base_mask = m->entries - 1;
 	t->address_shift = m->address_shift;
 	t->useful_reset = m->useful_reset;
-	t->ring = 1u << predict_log2(m->table_history[m->tables - 1] + 1u); /* no larger: it shares the first-level cache */
+	t->ring_mask = (1u << predict_log2(m->table_history[m->tables - 1] + 1u)) - 1; /* no larger: it shares the first-level cache */
 	for (unsigned i = 0; i < m->tables; i++)
 		entries += m->table_entries[i];
 	/* states: the tagged entries' first, so that a table's entry has one number; then the base's; one more key for an absent table */
@@ -159,7 +159,7 @@ uint32_t tage_age(struct branches *b)
 static inline __attribute__((always_inline)) bool resolve(struct branches *b, uint64_t pc, bool taken, unsigned n_pairs)
 {
 	struct tage_live live;
-	tage_load(&b->tage, &live, n_pairs);
+	tage_load(b, &live, n_pairs);
 	bool predicted = tage_step(b, &live, pc, taken, n_pairs, false);
 	tage_store(&b->tage, &live, n_pairs);
 	return predicted;
