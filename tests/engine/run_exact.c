@@ -1,5 +1,5 @@
 /*
- * run_exact [--cache BYTES] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
+ * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
  * tests and the engine's author; what the record holds goes to stderr. Ends as the program ended.
  */
 #include <errno.h>
@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/exact/fold.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 
@@ -25,14 +27,21 @@ int main(int argc, char **argv)
 {
 	struct session *session;
 	struct error err = {0};
-	struct session_options session_options = {.size = sizeof session_options};
-	bool fixed = false, processes = false, quiet = false;
+	struct session_options session_options = {.size = sizeof session_options, .fold = fold_part};
+	bool fixed = false, processes = false, quiet = false, memory = false;
 	int i = 1, hold[2], status;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
 		processes |= !strcmp(argv[i], "--processes");
 		quiet |= !strcmp(argv[i], "--quiet");
-		if (!strcmp(argv[i], "--cache") && i + 1 < argc)
+		memory |= !strcmp(argv[i], "--memory");
+		if (!strcmp(argv[i], "--no-fold"))
+			session_options.fold = NULL;
+		if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
+			session_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--whole-blocks") && i + 1 < argc)
+			session_options.whole_blocks = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--cache") && i + 1 < argc)
 			session_options.cache_bytes = strtoull(argv[++i], NULL, 0);
 	}
 	if (i >= argc)
@@ -68,6 +77,9 @@ int main(int argc, char **argv)
 	signal(SIGINT, isatty(0) ? SIG_IGN : forward), signal(SIGQUIT, isatty(0) ? SIG_IGN : forward);
 	while (waitpid(pid, &status, 0) < 0)
 		;
+	struct stat record;
+	if (memory && fstat(session_fd(session), &record) == 0)
+		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
 	struct tally_options all = {.children = true};

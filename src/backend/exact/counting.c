@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "backend/exact/blocks.h"
+#include "backend/exact/fold.h"
 #include "backend/exact/locations.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
@@ -71,7 +72,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err)
 {
-	struct session_options session = {.size = sizeof session};
+	struct session_options session = {.size = sizeof session, .fold = fold_part};
 	struct counting *c;
 	*out = NULL;
 	if (!(c = calloc(1, sizeof *c))) {

@@ -7,7 +7,7 @@
  * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is complete;
  * thread.where becomes 0 only after all that the exit says has been read.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
@@ -32,6 +32,7 @@ static bool vsyscall(struct thread *t)
 		return false;
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
+	stream_break(t, t->pc);
 	t->reg[X86_RAX] = (uint64_t)sys3(number[offset >> 10], t->reg[X86_RDI], t->reg[X86_RSI], t->reg[X86_RDX]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
@@ -81,6 +82,7 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 			t->pc = pc;
 			lock();
 			record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+			stream_undo(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
 			unlock();
 			signal_force(t, 11, 1, rsp + i * wide);
 			return;
@@ -178,6 +180,22 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 	return NONE;
 }
 
+/* Counts what the exit counts, without going on by it: t->pc is where. */
+static void settle(struct thread *t, const struct exit *exit)
+{
+	struct block *owner = &rt.blocks[exit->block];
+	if (exit->kind > EXIT_TAKEN)
+		return;
+	if (owner->conditional && owner->edge == EDGE_OPEN)
+		record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
+	if (owner->conditional && (owner->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN))
+		++*counter_of(t, exit->block * 2 + 1);
+	else if (owner->follower != NONE)
+		record_correct(t, owner->follower, 0);
+	else
+		owner->no_follower = 1;
+}
+
 /* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
 static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation, bool indirect)
 {
@@ -265,6 +283,10 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			unlock();
 			exit = NULL;
 			transfer = false;
+		} else if (exit->kind == EXIT_FS) {
+			stream_fs_changed(t);
+			exit = NULL;
+			transfer = false;
 		} else if (exit->kind == EXIT_FAR) {
 			far_return(t, exit->target, &rt.blocks[exit->block]);
 			exit = NULL;
@@ -279,7 +301,15 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 	}
 	while (!vsyscall(t)) {
 		lock();
-		bool entered = enter(t, id, id == EXIT_LOOKUP ? NULL : exit, generation, id == EXIT_LOOKUP);
+		if (id == EXIT_LOOKUP)
+			exit = NULL;
+		if (part_is_due()) {
+			if (exit)
+				settle(t, exit);
+			exit = NULL;
+			part_continue(t);
+		}
+		bool entered = enter(t, id, exit, generation, id == EXIT_LOOKUP);
 		if (entered && transfer) {
 			if (t->entered != NONE && !(rt.blocks[t->entered].flags & BLOCK_LEADER))
 				record_leader(t->entered);
@@ -379,6 +409,8 @@ void runtime_again(struct thread *t)
 		if (vsyscall(t))
 			continue;
 		lock();
+		if (part_is_due())
+			part_continue(t);
 		bool entered = enter(t, 0, NULL, 0, false);
 		if (!entered)
 			fetch_fault(t);

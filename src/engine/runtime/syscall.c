@@ -4,7 +4,7 @@
  * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
  * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 static void count_call(struct thread *t, uint64_t nr)
 {
@@ -18,6 +18,15 @@ static long pass_on(struct thread *t, uint64_t nr)
 {
 	const uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
 	return runtime_app_syscall((long)nr, args);
+}
+
+/* A call that may wait, with rt.lock free: the record may go on in another part meanwhile. */
+static long pass_on_unlocked(struct thread *t, uint64_t nr)
+{
+	call_begin(t, nr);
+	long result = pass_on(t, nr);
+	call_end(t);
+	return result;
 }
 
 /* Whether the file says that it has restartable sequences: a section named __rseq_cs. */
@@ -78,9 +87,13 @@ static long mapping(struct thread *t, uint64_t nr)
 		switch (nr) {
 		case SYS_mmap:
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
+			stream_mapped(t, (uint64_t)result, b, d);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
-		case SYS_munmap: memory_unmapped(a, b); break;
+		case SYS_munmap:
+			memory_unmapped(a, b);
+			stream_unmapped(t, a, b);
+			break;
 		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
 			if (c != 4 && c != 8 && c != 9 && c < 100)
 				break;
@@ -107,6 +120,16 @@ static long mapping(struct thread *t, uint64_t nr)
 	return result;
 }
 
+/* The attendant is to look at process->ask. */
+void request(struct record_process *process)
+{
+	struct record_session *s = rt.session;
+	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
+	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
+	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
+	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+}
+
 /* The attendant is asked to follow this thread through the execve; see wire/record.h. */
 static bool ask_to_follow(struct thread *t)
 {
@@ -119,10 +142,7 @@ static bool ask_to_follow(struct thread *t)
 	sys2(SYS_prctl, 0x59616d61, attendant); /* PR_SET_PTRACER */
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	__atomic_store_n(&process->ask, RECORD_ASK_EXEC, __ATOMIC_RELEASE);
-	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
-	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
-	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
-	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+	request(process);
 	for (;;) {
 		uint32_t answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
 		if (answer == RECORD_ASK_GRANTED || answer == RECORD_ASK_REFUSED)
@@ -146,10 +166,9 @@ static long execute(struct thread *t, uint64_t nr)
 		if (!world_stop(t, false))
 			inexact("a thread could not be stopped before an execve");
 	}
+	stream_end(t);
 	if (!own) { /* a vfork's child: its blocks are its parent's */
-		t->process->blocks.inherited = t->process->blocks.count = rt.block_count;
-		t->process->sites.inherited = t->process->sites.count = rt.process->sites.count;
-		t->process->modules.inherited = t->process->modules.count = rt.process->modules.count;
+		process_inherits(t->process);
 		unlock();
 	}
 	bool asked = ask_to_follow(t);
@@ -177,7 +196,7 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 		t->temporary_mask = mask & ~((1ull << 8) | (1ull << 18));
 		t->has_temporary = 1;
 	}
-	long result = pass_on(t, nr);
+	long result = pass_on_unlocked(t, nr);
 	if (result != -EINTR_ || !(t->attention & ATTENTION_SIGNAL))
 		t->has_temporary = 0;
 	return result;
@@ -203,7 +222,10 @@ static long arch(struct thread *t, uint64_t nr)
 		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
 	if (code == 0x5001) /* ARCH_SHSTK_ENABLE: a shadow stack would see the cache's returns */
 		return -95;
-	return pass_on(t, nr);
+	long result = pass_on(t, nr);
+	if (code == 0x1002) /* ARCH_SET_FS */
+		stream_fs_changed(t);
+	return result;
 }
 
 static long one_call(struct thread *t, uint64_t nr, uint64_t next)
@@ -256,7 +278,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	case SYS_write: case 18: case 20: case 296:
 		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
-			long result = pass_on(t, nr);
+			long result = pass_on_unlocked(t, nr);
 			lock();
 			cache_drop_range(0x10000, 0x800000000000ull);
 			unlock();
@@ -276,7 +298,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		}
 		break;
 	}
-	return pass_on(t, nr);
+	return pass_on_unlocked(t, nr);
 }
 
 /* The `syscall` whose next instruction is `next`: on return t->pc says where the program goes on. */
@@ -285,10 +307,13 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	uint64_t *r = t->reg, nr = r[X86_RAX];
 	rseq_watch(t);
 	t->pc = next - 2;
+	t->call_block = block;
+	t->call_done = rt.blocks[block].insns - 1u;
 	t->syscall_retired = 0;
 	if (nr == SYS_rt_sigreturn) {
 		count_call(t, nr);
 		r[X86_RCX] = next;
+		stream_break(t, next);
 		signal_return(t);
 		return;
 	}
@@ -300,7 +325,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 		bool any = memory_release(0, ~0ull >> 17);
 		unlock();
 		if (any)
-			result = pass_on(t, nr);
+			result = pass_on_unlocked(t, nr);
 	}
 	if (result == ABORTED) {
 		if (nr == SYS_execve || nr == SYS_execveat)
@@ -312,7 +337,8 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 			return;
 		}
 		lock();
-		record_correct(t, block, rt.blocks[block].insns - 1u);
+		record_correct(t, t->call_block, t->call_done);
+		stream_undo(t, t->call_block, t->call_done);
 		unlock();
 		return;
 	}
@@ -334,6 +360,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	for (unsigned i = 0; i < sizeof harmless / sizeof *harmless; i++)
 		known |= harmless[i] == nr;
 	t->record->syscalls_32++;
+	t->call_block = NONE;
 	if (nr == 1)
 		thread_exit(t, t->reg[X86_RBX]);
 	if (nr == 252)
@@ -348,7 +375,9 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	if (!known && nr < 470)
 		die("a system call by int 0x80 that the engine does not support", next - 2);
 	/* the kernel keeps all registers but rax, and clears r8 to r11 */
+	call_begin(t, 0xfffffffeu);
 	t->reg[X86_RAX] = (uint64_t)runtime_app_int80(t->reg);
+	call_end(t);
 	t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
 	t->pc = next;
 }
