@@ -67,6 +67,14 @@ equal((seen["l1d-misses"], seen["l1d-store-misses"], seen["tlb-misses"]), (2000,
 seen = grows("calls", 1000, 3000, "branches,returns,return-misses,l1d-misses,conditional-branches")
 equal((seen["returns"], seen["return-misses"], seen["l1d-misses"]), (2000, 0, 0), "a call and its return are predicted by the return stack")
 
+# Safford's loop on the Pentium: its branch is in the BTB from its first time on, which was taken; the last time is not
+seen = grows("loop", 1000, 3000, "p5mon:btb_hits,p5mon:taken_branch_or_btb_hit,btb-misses,branch-misses", "model:pentium")
+equal((seen["p5mon:btb_hits"], seen["p5mon:taken_branch_or_btb_hit"], seen["btb-misses"], seen["branch-misses"]), (2000, 2000, 0, 0),
+      "2000 more turns of a loop are 2000 BTB hits and no more misses")
+seen = values("model:pentium", "btb-hits,taken-branches-or-btb-hits,btb-misses,taken-branches", kernel("loop"), "1000")
+ok(seen["taken-branches-or-btb-hits"] == seen["btb-hits"] + seen["btb-misses"] >= seen["taken-branches"] and seen["btb-misses"] > 0,
+   "a taken branch that the BTB lacks is a miss; taken or hit are these and the hits", seen)
+
 # ---- the access stream by itself ----
 for n in (1, 8, 9, 1000):
     seen = values("exact", "misaligned-accesses,line-crossing-accesses,line-crossing-loads,line-crossing-stores,page-crossing-accesses",
@@ -115,6 +123,21 @@ ok(lines[0].endswith(",machine") and lines[1].endswith(",r12000"), "CSV has the 
 _, rows, _ = count("model:r12000", "r10000:Primary data cache misses,p5mon:data_read_or_write_miss,PAPI_L1_DCM,l1d-misses", kernel("array"), "500")
 equal(len({row["value"] for row in rows.values()}), 1, "the papers' and PAPI's names are the same event")
 
+seen = tare("count", "--on", "model:r12000", "--compat", "perfex", "-a", kernel("array"), "5000")
+line = [line for line in seen.err.splitlines() if line.startswith("Modelled on 'r12000'")]
+ok(line and "Primary data cache misses" in line[0] and "Graduated loads" not in line[0],
+   "perfex's listing, which has no source column, names what is modelled in a line", seen)
+seen = tare("count", "--on", "model:pentium", "--compat", "p5mon", "-Fdata_read_miss=yes", "-Finstructions_executed=yes",
+            kernel("array"), "5000")
+line = [line for line in seen.err.splitlines() if line.startswith("Modelled on 'pentium'")]
+ok(line and "data_read_miss" in line[0] and "instructions" not in line[0], "so does run_p5mon's report", seen)
+cold = values("model:host", "l1d-misses,l1i-load-misses,l2-misses", kernel("array"), "50000")
+both = values("model:host", "l1d-misses,l1i-load-misses,l2-misses,branch-misses,tlb-misses", kernel("array"), "50000")
+equal({name: both[name] for name in cold}, cold, "what a run counts of the caches does not depend on what else it counts")
+cold = values("model:r12000", "l1d-compulsory-misses,l1d-capacity-misses,l1d-conflict-misses,l1d-misses", kernel("array"), "50000")
+equal(cold["l1d-misses"], sum(cold.values()) - cold["l1d-misses"], "classes of misses add up to the misses")
+ok(cold["l1d-compulsory-misses"] == cold["l1d-misses"], "a sweep's are all first accesses", cold)
+
 # ---- metrics ----
 report, _, _ = count("model:r12000", "l1d-misses,l1d-accesses", *program, options=("--reproducible", "-m", "l1d-miss-rate"))
 by_name = {row["event"].removesuffix(":u"): row for row in report["results"] + report["metrics"]}
@@ -136,6 +159,7 @@ for event in ("l1d-misses:u", "branch-misses:u"):
     rows = [row for row in report["results"] if row["event"] == event]
     ok(len(rows) >= 4 and all(row["value"] is not None and row["machine"] == "r12000" for row in rows) and
        rows[0]["value"] == sum(row["value"] for row in rows[1:]), f"each thread has {event} of its own, and they add up", rows)
+has(" ".join(report["notes"]), "threads:", "with threads on a coherent machine it is said how they see each other")
 report, _, _ = count("model:r12000", "l1d-misses", "sh", "-c", "/bin/true; /bin/true", options=("--per-process",))
 rows = report["results"]
 ok(len(rows) == 4 and rows[0]["value"] == sum(row["value"] for row in rows[1:]) and min(row["value"] for row in rows[1:]) > 100,

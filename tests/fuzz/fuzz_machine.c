@@ -1,6 +1,7 @@
-/* Machine files of any content, CPUID answers of any content and any bytes as a struct machine: no crash; an error has a text and leaves nothing
- * behind; a machine that is handed out passed machine_check(), reads the same a second time, can be drawn, and has a bounded size.
- * Input: a first byte 'H' is followed by the bytes that CPUID answers, 'S' by a struct machine, anything else is a file's text. */
+/* Machine files of any content, CPUID answers of any content and any bytes as a struct machine: no crash; an error
+ * has a text and leaves nothing behind; a machine that is handed out passed machine_check(), reads the same a
+ * second time, can be drawn, and has a bounded size. Input: a first byte 'H' is followed by the bytes that CPUID
+ * answers, 'S' by a struct machine, anything else is a file's text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,16 +29,20 @@ static void use(const struct machine_description *d)
 	check(machine_check(m, &err), err.text);
 	check(d->n_values > 0 && d->files && d->files[0], "a machine out of nothing");
 	for (size_t i = 0; i < d->n_values; i++)
-		check(d->values[i].stanza && d->values[i].key && d->values[i].text && d->values[i].file && d->values[i].line, "half a value");
+		check(d->values[i].stanza && d->values[i].key && d->values[i].text && d->values[i].file &&
+			  d->values[i].line,
+		      "half a value");
 	machine_summary(m, &text);
 	machine_draw(m, 80, &text);
 	machine_draw_sources(d, 80, &text);
 	check(text.failed || text.length > 0, "nothing drawn");
 	for (size_t i = 0; i < text.length; i++)
-		check(text.text[i] == '\n' || (unsigned char)text.text[i] >= ' ' || text.text[i] == '\t', "a control byte is drawn");
+		check(text.text[i] == '\n' || (unsigned char)text.text[i] >= ' ' || text.text[i] == '\t',
+		      "a control byte is drawn");
 	str_free(&text);
 	/* what limits a machine is what it takes of the measured program's memory */
-	check(model_bytes(m) <= UINT64_C(1) << 40 && model_core_bytes(m) <= UINT64_C(1) << 40, "a machine without measure");
+	check(model_bytes(m) <= UINT64_C(1) << 40 && model_core_bytes(m) <= UINT64_C(1) << 40,
+	      "a machine without measure");
 }
 
 static void fuzz_text(const char *text, size_t size, const char *name)
@@ -46,12 +51,15 @@ static void fuzz_text(const char *text, size_t size, const char *name)
 	struct error err = { 0 };
 	if (!machine_parse(text, size, "f.conf", NULL, name, &d, &err)) {
 		check(err.code != ERROR_NONE && err.text[0], "refused without a reason");
-		check(err.code != ERROR_SYNTAX || strstr(err.text, ".conf:") || strstr(err.text, "this machine:"), "an error without a place");
+		check(err.code != ERROR_SYNTAX || strstr(err.text, ".conf:") || strstr(err.text, "this machine:"),
+		      "an error without a place");
 		check(!d.values && !d.files && !d.arena.blocks, "refused, and something is left");
 		return;
 	}
-	check(machine_parse(text, size, "f.conf", NULL, name, &again, &err), "the same text is refused the second time");
-	check(memcmp(&d.machine, &again.machine, sizeof d.machine) == 0, "the same text is another machine the second time");
+	check(machine_parse(text, size, "f.conf", NULL, name, &again, &err),
+	      "the same text is refused the second time");
+	check(memcmp(&d.machine, &again.machine, sizeof d.machine) == 0,
+	      "the same text is another machine the second time");
 	use(&d);
 	machine_description_free(&d);
 	machine_description_free(&again);
@@ -69,7 +77,9 @@ static struct host_registers answer(void *context, uint32_t leaf, uint32_t suble
 	const struct answers *a = context;
 	uint32_t r[4] = { 0 };
 	/* the same question has the same answer */
-	size_t at = a->size < sizeof r ? 0 : ((leaf & 0xff) * 7 + (leaf >> 31) * 64 + subleaf) * sizeof r % (a->size - sizeof r + 1);
+	size_t at = a->size < sizeof r
+			? 0
+			: ((leaf & 0xff) * 7 + (leaf >> 31) * 64 + subleaf) * sizeof r % (a->size - sizeof r + 1);
 	memcpy(r, a->data + at, a->size < sizeof r ? a->size : sizeof r);
 	return (struct host_registers){ r[0], r[1], r[2], r[3] };
 }
@@ -100,7 +110,8 @@ static void fuzz_struct(const uint8_t *data, size_t size)
 		check(err.text[0], "refused without a reason");
 		return;
 	}
-	check(model_bytes(&m) <= UINT64_C(1) << 40 && model_core_bytes(&m) <= UINT64_C(1) << 40, "a machine without measure");
+	check(model_bytes(&m) <= UINT64_C(1) << 40 && model_core_bytes(&m) <= UINT64_C(1) << 40,
+	      "a machine without measure");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machines.h"
+#include "declared.h"
 #include "tap.h"
 
 static uint64_t U(uint64_t b, uint64_t n, uint64_t x)

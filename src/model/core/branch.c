@@ -166,6 +166,8 @@ uint32_t branches_events(unsigned happened)
 	}
 	if (happened & BRANCH_WAS_LOOKED_UP)
 		events |= 1u << BRANCH_BTB_LOOKUPS | (happened & BRANCH_WAS_HIT ? 1u << BRANCH_BTB_HITS : 1u << BRANCH_BTB_MISSES);
+	if ((happened & BRANCH_WAS_LOOKED_UP) && !(happened & BRANCH_WAS_HIT) && (happened & BRANCH_WAS_TAKEN))
+		events |= 1u << BRANCH_BTB_MISSES_TAKEN;
 	events |= !!(happened & BRANCH_WAS_PREDICTED_TAKEN) << BRANCH_PREDICTED_TAKEN;
 	return events;
 }

@@ -65,4 +65,28 @@ static inline bool cache_filtered(const struct cache *cache, uint64_t address, b
 	return (address ^ (write ? filter->write : filter->read)) < cache->is.line_bytes;
 }
 
+/* A hit that needs no more than what follows: most of those that the filter does not decide. False: nothing was done. */
+static inline bool cache_quick_hit(const struct core *core, struct cache *cache, uint64_t address, bool write)
+{
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
+	uint64_t *first = cache->main.entries + set * cache->main.ways, *entry = first, *end = first + cache->main.ways, found;
+	struct filter *filter = &cache->filters[set];
+	if (!cache->quick || core->model->snoops)
+		return false;
+	while (!entry_is(*entry, line))
+		if (++entry == end)
+			return false;
+	found = *entry;
+	if (found & LINE_PREFETCHED)
+		return false;
+	for (; entry > first; entry--)
+		entry[0] = entry[-1];
+	found |= write ? LINE_DIRTY : 0;
+	*first = found;
+	filter->read = address >> cache->line_shift << cache->line_shift;
+	filter->write = found & LINE_DIRTY ? filter->read : NOWHERE;
+	cache->disturbed = true;
+	return true;
+}
+
 #endif

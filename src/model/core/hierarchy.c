@@ -369,32 +369,10 @@ static void remember(struct core *core, struct cache *cache, uint64_t line, uint
 		cache->filters[set].write = address;
 }
 
-/* A hit that needs no more than what follows: most of those that the filter does not decide. */
-static bool quick_hit(struct cache *cache, uint64_t line, uint64_t address, enum trace_kind kind)
-{
-	uint32_t set = (uint32_t)(line & cache->filter_mask);
-	uint64_t *first = cache->main.entries + (uint64_t)set * cache->main.ways, *entry = first, *end = first + cache->main.ways, found;
-	struct filter *filter = &cache->filters[set];
-	while (!entry_is(*entry, line))
-		if (++entry == end)
-			return false;
-	found = *entry & ~(uint64_t)LINE_PREFETCHED;
-	if (found != *entry)
-		return false;
-	for (; entry > first; entry--)
-		entry[0] = entry[-1];
-	found |= kind == TRACE_WRITE ? LINE_DIRTY : 0;
-	*first = found;
-	filter->read = address & ~((1ull << cache->line_shift) - 1);
-	filter->write = found & LINE_DIRTY ? filter->read : NOWHERE;
-	cache->disturbed = true;
-	return true;
-}
-
 void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
-	if (cache->quick && !core->model->snoops && quick_hit(cache, line, address, kind))
+	if (cache_quick_hit(core, cache, address, kind == TRACE_WRITE))
 		return;
 	core->id = id;
 	core->address = address & ADDRESS_MASK;

@@ -13,6 +13,7 @@
 
 #include "model/core/branch.h"
 #include "model/core/model.h"
+#include "model/core/objects.h"
 #include "model/core/tlb.h"
 
 #define NOWHERE (~0ull) /* a pc that no instruction has; a line that does not exist */
@@ -47,7 +48,9 @@ struct core {
 	uint64_t address;
 	uint32_t bytes, id;
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
-	uint64_t apart[3];       /* accesses of each kind that counted themselves, though a plan's sums have them (fast.c) */
+	uint64_t apart[2], apart_pages[2]; /* reads and writes that counted themselves in caches, in TLBs, though a plan's sums have them */
+	uint64_t accessed;       /* address of the last data access */
+	struct object_calls *calls; /* or NULL */
 	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others count */
 	uint64_t charged[MODEL_WATCHES];
 	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
@@ -64,6 +67,7 @@ struct model {
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
 	uint64_t *site_items, *site_blocks;
+	struct objects *objects; /* NULL: not wanted */
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
 	struct core *acting;     /* in whose access we are */
@@ -78,7 +82,8 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item);
 void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);   /* all but its being a read or a write */
 bool step_filtered(const struct core *core, uint64_t address, bool write); /* an access there, within a line, changes only its counts */
-void step_count_filtered(struct core *core, bool write, uint64_t n);       /* n of them */
+void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many of them */
+void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind);
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */
@@ -92,22 +97,23 @@ void forget_pages(struct core *core);
 
 /* Entries from i on, as far as they are blocks that can be run fast (fast.c). Returns where it stopped. */
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base);
-/* One block's steps (run.c): from item `first` on, `fetch` says how far it is fetched. sums: a plan's sums count its simple accesses. */
+/* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
+void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
 
 /* What was counted since the last charge, to an item or a block. */
 void charge_begin(struct core *core);
-void charge_slowly(struct core *core, uint64_t *sites, uint64_t number);
+void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data);
 static inline void charge_item(struct core *core, uint32_t item)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->site_items, item);
+		charge_slowly(core, core->model->site_items, item, true);
 }
 static inline void charge_block(struct core *core, uint32_t block)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->site_blocks, block);
+		charge_slowly(core, core->model->site_blocks, block, false);
 }
 
 static inline unsigned log2_of(uint64_t power)

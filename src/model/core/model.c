@@ -151,6 +151,16 @@ static bool counted_in_bulk(const struct model_watch *watch)
 	return watch->part == MODEL_STREAM && (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
 }
 
+void model_objects(struct model *model, struct objects *objects)
+{
+	model->objects = objects;
+}
+
+void model_core_calls(struct model *model, unsigned number, struct object_calls *calls)
+{
+	model->cores[number]->calls = calls;
+}
+
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
 {
 	model->n_watches = n;

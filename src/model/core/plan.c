@@ -68,6 +68,11 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 	return (last >> shift) - (first >> shift) + 1;
 }
 
+static bool string(const struct trace_item *item)
+{
+	return item->kind == TRACE_REP_READ || item->kind == TRACE_REP_WRITE;
+}
+
 /* The groups that the items fall into; as many as are asked for are written. */
 static unsigned group_items(const struct core *core, const struct trace_block *block, const struct trace_item *items, uint32_t number,
 			    struct plan_group *groups)
@@ -79,10 +84,13 @@ static unsigned group_items(const struct core *core, const struct trace_block *b
 	struct plan_group group = { .flags = GROUP_STEPWISE };
 	unsigned n = 0;
 	for (unsigned i = 0; i < block->items; i++) {
-		if (i && items[i].bytes <= most && joins(&group, &items[i], number, line_bytes, writes_apart)) {
+		bool again = i && string(&items[i]) && string(&items[i - 1]) && items[i].insn == items[i - 1].insn && group.items < 2;
+		if (again) /* both accesses of a rep instruction go together */
+			group.items++;
+		else if (i && items[i].bytes <= most && joins(&group, &items[i], number, line_bytes, writes_apart)) {
 			join(&group, &items[i], number);
 		} else {
-			if (i && groups)
+			if (n && groups)
 				groups[n - 1] = group;
 			n++;
 			group = (struct plan_group){ .first = (uint8_t)i, .items = 1, .flags = GROUP_STEPWISE };
@@ -91,7 +99,7 @@ static unsigned group_items(const struct core *core, const struct trace_block *b
 				group.value = (uint8_t)(absolute ? 0 : items[i].value + 1);
 				group.displacement = items[i].displacement - (absolute ? (int64_t)number : 0);
 				group.span = group.misaligned = (uint16_t)(items[i].bytes - 1);
-				group.flags = items[i].kind == TRACE_WRITE ? GROUP_WRITES : 0;
+				group.flags = items[i].kind == TRACE_WRITE ? GROUP_WRITES | GROUP_WRITES_FIRST : 0;
 			}
 		}
 	}
@@ -110,10 +118,11 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	bool fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length;
 	unsigned groups = fits ? group_items(core, block, items, number, NULL) : 0;
 	struct plan *plan = take(plans, groups);
+	bool one_tlb;
 
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
 	*plan = (struct plan){ .pc = block->pc, .last = last, .target = block->target, .number = number, .groups = (uint8_t)groups,
-		.ending = block->ending, .ending_length = block->ending_length };
+		.ending = block->ending, .ending_length = block->ending_length, .values = block->values };
 	if (!fits) {
 		plan->flags = PLAN_NONE;
 		return plan;
@@ -129,7 +138,10 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plan->fetches[0] = three(lines, fetched, 1);
 	/* a unit that the byte before is in is not entered again */
 	plan->fetches[1] = three(lines - !!(block->pc & ((1ull << line_shift) - 1)), fetched - !!(block->pc & ((1ull << unit_shift) - 1)), 1);
-	plan->flags = lines == 1 ? PLAN_ONE_LINE : 0;
+	one_tlb = core->pages[TLB_DATA].pages == core->pages[TLB_FETCH].pages && core->pages[TLB_DATA].pages;
+	plan->flags = lines == 1 && (fetched == 1 || !one_tlb) ? PLAN_ONE_LINE : 0;
+	if (block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM)
+		plan->flags |= PLAN_BRANCHES;
 	if (lines > 2 || block->pc >> 12 != last >> 12)
 		plan->flags |= PLAN_MANY;
 	return plan;

@@ -33,6 +33,7 @@ struct plan_group { /* 16 bytes */
 
 enum plan_group_flag {
 	GROUP_WRITES = 1,
+	GROUP_WRITES_FIRST = 4,  /* its first access is a write */
 	GROUP_STEPWISE = 2,      /* no simple access: rep, gather, bit, prefetch, fs; or none of the sizes that can be grouped */
 };
 
@@ -45,13 +46,16 @@ struct plan {
 	uint8_t groups;
 	uint8_t flags;
 	uint8_t ending, ending_length;
+	uint16_t values;
+	uint16_t unused[3];
 	struct plan_group group[];
 };
 
 enum plan_flag {
-	PLAN_ONE_LINE = 1,       /* it is fetched before its first access */
+	PLAN_ONE_LINE = 1,       /* it is fetched before its first access (with one TLB for both sides: one fetch block) */
 	PLAN_MANY = 2,           /* more than two lines, or two pages: looked at one by one */
 	PLAN_NONE = 4,           /* not to be had: go step by step */
+	PLAN_BRANCHES = 8,       /* its ending is a branch */
 };
 
 struct plans {

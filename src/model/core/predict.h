@@ -39,7 +39,7 @@ struct perceptron {
 	twice, so that no read wraps around */
 
 struct tage_pair { /* two tables in the halves of 64-bit words */
-	uint64_t fold, insert, top, carry, out, key, window;
+	uint64_t fold, insert, top, carry, out, key, window, polynomial;
 	uint32_t oldest[2], index_mask[2], first[2]; /* oldest: how old the last outcome in the history is; first: the table's first entry */
 	uint64_t folded;         /* 0: both histories fit in a key, nothing has to be folded */
 };

@@ -20,13 +20,19 @@ void charge_begin(struct core *core)
 		core->charged[w] = watched(core, &core->model->watches[w]);
 }
 
-void charge_slowly(struct core *core, uint64_t *sites, uint64_t number)
+void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
+	uint64_t *object = NULL;
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
 		if (sites && now != core->charged[w])
 			sites[number * model->n_watches + w] += now - core->charged[w];
+		if (model->objects && now != core->charged[w]) {
+			if (!object)
+				object = data ? objects_counts(model->objects, core->accessed) : objects_counts_of(model->objects, OBJECT_CODE);
+			object[w] += now - core->charged[w];
+		}
 		core->charged[w] = now;
 	}
 }
@@ -58,7 +64,7 @@ static void remember_page(const struct core *core, const struct page_filter *fil
 	*page_filter(filter, address) = small ? address & ~4095ull : NOWHERE;
 }
 
-static void translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
+void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
 {
 	const struct page_filter *filter = &core->pages[side];
 	if (!filter->pages)
@@ -94,7 +100,8 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 	uint64_t last;
 	if (!bytes)
 		bytes = 1;
-	translate(core, TLB_DATA, address, bytes, write ? TLB_WRITES : TLB_READS);
+	core->accessed = address;
+	step_translate(core, TLB_DATA, address, bytes, write ? TLB_WRITES : TLB_READS);
 	if (!cache)
 		return;
 	last = address + bytes - 1;
@@ -125,6 +132,7 @@ void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item)
 {
 	struct cache *cache = core->first_data;
+	core->accessed = address;
 	if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + (bytes ? bytes - 1 : 0)) >> cache->line_shift; line++)
 			cache_prefetch(core, cache, line, item);
@@ -139,12 +147,12 @@ bool step_filtered(const struct core *core, uint64_t address, bool write)
 	return !core->first_data || cache_filtered(core->first_data, address, write);
 }
 
-void step_count_filtered(struct core *core, bool write, uint64_t n)
+void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb)
 {
 	if (core->pages[TLB_DATA].pages)
-		core->counts->tlb[core->pages[TLB_DATA].tlb][write ? TLB_WRITES : TLB_READS] += n;
+		core->counts->tlb[core->pages[TLB_DATA].tlb][write ? TLB_WRITES : TLB_READS] += in_tlb;
 	if (core->first_data)
-		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += n;
+		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += in_cache;
 }
 
 /* ---- fetch ---- */
@@ -166,7 +174,7 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 	unsigned shift = core->model->fetch_shift;
 	for (; fetch->unit <= pc >> shift; fetch->unit++) {
 		core->counts->stream[STREAM_FETCH_BLOCKS]++;
-		translate(core, TLB_FETCH, fetch->unit << shift, 1, TLB_FETCHES);
+		step_translate(core, TLB_FETCH, fetch->unit << shift, 1, TLB_FETCHES);
 	}
 	if (!cache)
 		return;
@@ -187,7 +195,7 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 	if (!core->branches)
 		return;
 	/* a conditional branch to the instruction behind it goes nowhere: not taken */
-	happened = branches_resolve(core->branches, pc, length, ending, taken && target != pc + length, target);
+	happened = branches_resolve(core->branches, pc, length, ending, taken && (ending != TRACE_END_CONDITIONAL || target != pc + length), target);
 	for (unsigned w = 0; w < model->n_watches; w++)
 		if (model->watches[w].part == MODEL_BRANCH && model->site_blocks)
 			model->site_blocks[(uint64_t)block * model->n_watches + w] += branches_events(happened) >> model->watches[w].count & 1;

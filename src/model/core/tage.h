@@ -2,8 +2,8 @@
  * What TAGE does for every branch, for branch.c to have inline; the predictor is described in tage.c.
  *
  * Keys live in the halves of 64-bit words, two tables a word. A history that is no longer than the key is taken as it is. Folds of
- * longer ones are advanced, not recomputed: shift, insert the newest outcome, remove the one that leaves the history, wrap the top bit
- * around. An entry is found by one 32-bit comparison (the whole key, index included). Counters of base and tables are one array of
+ * longer ones are advanced, not recomputed: times x, plus the newest outcome, minus the one that leaves the history, modulo the
+ * polynomial. An entry is found by one 32-bit comparison (the whole key, index included). Counters of base and tables are one array of
  * state bytes, whose successors are looked up; d: direction, c: how far from the middle, u: useful:
  *
  *     base    1 d c c c - - -        tagged  0 d c c u u - -
@@ -84,7 +84,8 @@ static inline __attribute__((always_inline)) unsigned tage_step(struct branches 
 		} else {
 			uint64_t old = (uint64_t)history[p->oldest[0]] | (uint64_t)history[p->oldest[1]] << 32;
 			uint64_t next = (fold << 1 | (newest & p->insert)) ^ (old & p->out), top = next & p->top;
-			live->fold[i] = (next ^ top) ^ ((top + p->carry) >> 31 & p->insert);
+			uint64_t over = (top + p->carry) >> 31 & p->insert; /* 1 in each half whose top bit is set, and then all ones */
+			live->fold[i] = next ^ top ^ (((over << 32) - over) & p->polynomial);
 		}
 		uint64_t key = plain ? fold ^ hash : ((fold ^ hash) & p->key) | TAGE_VALID, e;
 		uint32_t low = key, high = key >> 32;
