@@ -146,6 +146,24 @@ static bool add_process(struct group *g, const struct view *view, const struct v
 	return true;
 }
 
+/* A thread in this part, and in those that the process went on in; nothing if it was in an earlier one, with which it was added. */
+static bool add_thread(struct group *g, const struct view *view, const struct view_process *p, size_t thread, struct blocks *out,
+                       struct error *err)
+{
+	uint32_t tid = p->threads[thread].record->tid;
+	for (const struct view_process *before = p->head; before != p; before = before->next_part)
+		for (size_t t = 0; t < before->n_threads; t++)
+			if (before->threads[t].record->tid == tid)
+				return true;
+	if (!add_process(g, view, p, &p->threads[thread], out, err))
+		return false;
+	for (const struct view_process *part = p->next_part; part; part = part->next_part)
+		for (size_t t = 0; t < part->n_threads; t++)
+			if (part->threads[t].record->tid == tid && !add_process(g, view, part, &part->threads[t], out, err))
+				return false;
+	return true;
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -232,13 +250,24 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 		const struct view_process *p = &view->processes[i];
 		if (p->record->state == RECORD_FREE || (!children && p->descendant))
 			continue;
-		for (size_t t = 0; t < (groups == BLOCKS_BY_THREAD ? p->n_threads : 1); t++) {
-			const struct view_thread *only = groups == BLOCKS_BY_THREAD ? &p->threads[t] : NULL;
-			if (!add_process(&group, view, p, only, blocks, err))
-				goto out;
-			if (groups != BLOCKS_TOGETHER && !end_group(&group, p->record->pid, only ? only->record->tid : 0, blocks, &capacity, err))
-				goto out;
+		if (p->folded && !blocks->why) {
+			snprintf(blocks->why_text, sizeof blocks->why_text, "'%s' ran more basic blocks than the engine's record keeps apart", p->path);
+			blocks->why = blocks->why_text;
 		}
+		if (groups == BLOCKS_BY_THREAD) {
+			for (size_t t = 0; t < p->n_threads; t++)
+				if (!add_thread(&group, view, p, t, blocks, err) ||
+				    !end_group(&group, p->record->pid, p->threads[t].record->tid, blocks, &capacity, err))
+					goto out;
+			continue;
+		}
+		if (groups == BLOCKS_BY_PROCESS && p->head != p)
+			continue;
+		for (const struct view_process *part = p; part; part = groups == BLOCKS_BY_PROCESS ? part->next_part : NULL)
+			if (!add_process(&group, view, part, NULL, blocks, err))
+				goto out;
+		if (groups == BLOCKS_BY_PROCESS && !end_group(&group, p->record->pid, 0, blocks, &capacity, err))
+			goto out;
 	}
 	if (groups == BLOCKS_TOGETHER && !end_group(&group, 0, 0, blocks, &capacity, err))
 		goto out;

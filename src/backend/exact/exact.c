@@ -19,6 +19,7 @@
 
 #include "backend/exact/blocks.h"
 #include "backend/exact/events.h"
+#include "backend/exact/fold.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "backend/exact/trial.h"
@@ -110,7 +111,7 @@ static void end(struct counting *c)
 static bool prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
                     struct counting **out, struct error *err)
 {
-	struct session_options options = {.size = sizeof options};
+	struct session_options options = {.size = sizeof options, .fold = fold_part};
 	struct counting *c;
 	(void)backend;
 	*out = NULL;

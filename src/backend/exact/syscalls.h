@@ -14,4 +14,7 @@ extern const char *const exact_syscall_names[EXACT_SYSCALL_NAMES]; /* NULL: no s
  * ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. */
 void syscalls_write(const struct view *view, bool children, struct str *out);
 
+/* Adds those of one process, by number; then those beyond the table, and 32-bit ones. */
+void syscalls_sum(const struct view_process *process, uint64_t calls[RECORD_SYSCALLS + 2]);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/exact/decoded.h"
+#include "backend/exact/fold.h"
 #include "base/vec.h"
 
 #define REPS_MOST 64 /* rep instructions of one block; the runtime ends a block at each */
@@ -36,6 +37,7 @@ struct job {
 	const struct tally_options *options;
 	struct tally *tally;
 	VEC(struct holder) holders;
+	uint32_t *row_of; /* by process: index of its first row plus one; 0 */
 	struct leaders leaders; /* of root */
 	const struct view_process *root;
 };
@@ -209,12 +211,55 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 	return true;
 }
 
-static struct tally_row *row_of(struct tally *t, const struct view_process *p, uint32_t tid)
+static struct tally_row *row_of(const struct job *job, const struct view_process *p, uint32_t tid)
 {
-	for (size_t i = 0; i < t->n_rows; i++)
-		if (t->rows[i].process == p->index && t->rows[i].tid == tid)
-			return &t->rows[i];
+	for (uint32_t i = job->row_of[p->head->index]; i; i = job->tally->rows[i - 1].next)
+		if (job->tally->rows[i - 1].tid == tid)
+			return &job->tally->rows[i - 1];
 	return NULL;
+}
+
+/* A thread goes on in its row in the next part; within one part, a number used again is another thread. */
+static struct tally_row *make_row(struct job *job, const struct view_process *p, uint32_t tid, uint32_t **last)
+{
+	struct tally *t = job->tally;
+	struct tally_row *row = p->head == p ? NULL : row_of(job, p, tid);
+	if (row)
+		return row;
+	for (*last = *last ? *last : &job->row_of[p->head->index]; **last; )
+		*last = &t->rows[**last - 1].next;
+	row = &t->rows[t->n_rows++];
+	*row = (struct tally_row){.process = p->head->index, .pid = p->record->pid, .tid = tid};
+	**last = (uint32_t)t->n_rows;
+	return row;
+}
+
+static void unknown(struct tally *t, enum exact_count count, const char *text)
+{
+	if (!t->unknown_text[0])
+		snprintf(t->unknown_text, sizeof t->unknown_text, "%s", text);
+	t->unknown[count] = t->unknown_text;
+}
+
+static void add_totals(struct job *job, const struct view_process *p)
+{
+	static const enum exact_count whole[] = {COUNT_BASIC_BLOCKS, COUNT_CODE_LINES, COUNT_CODE_PAGES};
+	bool damaged;
+	const struct fold_totals *totals = fold_totals_of(p, &damaged);
+	uint32_t *last = NULL;
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		unknown(job->tally, whole[i], "the program ran more basic blocks than the engine's record keeps apart");
+	if (damaged)
+		mark(job->tally, "the totals of '%s' are damaged", p->path);
+	for (uint32_t r = 0; totals && r < totals->n_rows; r++) {
+		struct tally_row *row = make_row(job, p, totals->rows[r].tid, &last);
+		row->folded += totals->rows[r].folded;
+		for (size_t c = 0; c < COUNTS; c++)
+			add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
+	}
+	for (size_t c = 0; totals && c < COUNTS; c++)
+		if (totals->unknown[c])
+			unknown(job->tally, (enum exact_count)c, totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
 }
 
 static bool correct(struct job *job, const struct view_process *p, struct error *err)
@@ -223,7 +268,7 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
 		const struct view_process *owner = view_block_owner(p, c->block);
 		const struct record_block *block = owner ? view_block(owner, c->block) : NULL;
-		struct tally_row *row = row_of(job->tally, p, c->tid);
+		struct tally_row *row = row_of(job, p, c->tid);
 		struct worked_block w;
 		uint64_t times = __atomic_load_n(&c->times, __ATOMIC_RELAXED);
 		if (times == 0)
@@ -281,10 +326,11 @@ static uint64_t end_of_run(const struct view_process *p, const struct view_proce
 	return limits[1];
 }
 
-static bool count_code(struct job *job, const struct view_process *p, struct error *err)
+typedef VEC(uint64_t) numbers;
+
+/* The numbers of the lines that ran, repeated. */
+static bool lines_of(const struct view_process *p, numbers *lines)
 {
-	VEC(uint64_t) lines = {0};
-	bool done = false;
 	for (uint32_t number = 0; number < p->blocks.count; number++) {
 		const struct view_process *owner = view_block_owner(p, number);
 		const struct record_block *block = owner ? view_block(owner, number) : NULL;
@@ -295,11 +341,22 @@ static bool count_code(struct job *job, const struct view_process *p, struct err
 			continue;
 		uint64_t end = end_of_run(p, owner, number, block, times);
 		for (uint64_t line = block->address >> 6; line << 6 < end; line++)
-			if (!(lines.count && lines.items[lines.count - 1] == line) && !vec_push(&lines, line)) {
-				error_no_memory(err);
-				goto out;
-			}
+			if (!(lines->count && lines->items[lines->count - 1] == line) && !vec_push(lines, line))
+				return false;
 	}
+	return true;
+}
+
+/* Of all parts of a process. */
+static bool count_code(struct job *job, const struct view_process *head, struct error *err)
+{
+	numbers lines = {0};
+	bool done = false;
+	for (const struct view_process *p = head; p; p = p->next_part)
+		if (!lines_of(p, &lines)) {
+			error_no_memory(err);
+			goto out;
+		}
 	if (lines.count)
 		qsort(lines.items, lines.count, sizeof *lines.items, by_number);
 	for (size_t i = 0; i < lines.count; i++) {
@@ -316,7 +373,7 @@ out:
 
 static bool included(const struct tally_options *options, const struct view_process *p)
 {
-	return p->record->state != RECORD_FREE && (options->children || !p->descendant);
+	return p->record->state != RECORD_FREE && (options->children || !p->descendant) && (!options->part || p->loaded || p->totals);
 }
 
 static int by_owner(const void *a, const void *b)
@@ -329,20 +386,26 @@ static bool make_rows(struct job *job, struct error *err)
 {
 	struct tally *t = job->tally;
 	size_t n = 0;
-	for (size_t i = 0; i < job->view->n_processes; i++)
-		if (included(job->options, &job->view->processes[i]))
-			n += job->view->processes[i].n_threads;
-	if (!(t->rows = calloc(n + 1, sizeof *t->rows)))
+	for (size_t i = 0; i < job->view->n_processes; i++) {
+		const struct view_process *p = &job->view->processes[i];
+		bool damaged;
+		const struct fold_totals *totals = fold_totals_of(p, &damaged);
+		if (included(job->options, p))
+			n += p->n_threads + (totals ? totals->n_rows : 0);
+	}
+	if (!(t->rows = calloc(n + 1, sizeof *t->rows)) || !(job->row_of = calloc(job->view->n_processes + 1, sizeof *job->row_of)))
 		return error_no_memory(err);
 	for (size_t i = 0; i < job->view->n_processes; i++) {
 		const struct view_process *p = &job->view->processes[i];
 		if (!included(job->options, p))
 			continue;
+		if (p->folded)
+			add_totals(job, p);
+		uint32_t *last = NULL;
 		for (size_t k = 0; k < p->n_threads; k++) {
 			const struct view_thread *thread = &p->threads[k];
-			struct tally_row *row = &t->rows[t->n_rows++];
-			*row = (struct tally_row){.process = p->index, .pid = p->record->pid, .tid = thread->record->tid,
-				.folded = thread->record->tids_folded};
+			struct tally_row *row = make_row(job, p, thread->record->tid, &last);
+			row->folded += thread->record->tids_folded;
 			uint32_t limit = p->blocks.count;
 			for (const struct view_process *owner = p; owner && limit; owner = owner->inherits) {
 				if (!vec_push(&job->holders, ((struct holder){owner->index, limit, thread, row})))
@@ -365,6 +428,8 @@ static void judge(struct job *job)
 		if (!included(job->options, p))
 			continue;
 		n++;
+		if (!p->loaded)
+			continue; /* its own fold said it */
 		bool unfinished = p->record->state <= RECORD_RUNNING && !p->record->inexact;
 		if (p->inexact && !(job->options->still_running && unfinished))
 			mark(job->tally, "not exact: process %u (%s): %s", p->record->pid, p->path, p->inexact);
@@ -392,7 +457,7 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
-		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && !count_code(&job, p, err))))
+		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !count_code(&job, p, err))))
 			goto out;
 	}
 	for (size_t r = 0; r < job.tally->n_rows; r++)
@@ -404,6 +469,7 @@ out:
 	if (!done)
 		tally_free(job.tally);
 	vec_free(&job.holders);
+	free(job.row_of);
 	free(job.leaders.at);
 	return done;
 }

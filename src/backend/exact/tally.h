@@ -2,7 +2,7 @@
  * A record turned into counts: each block is decoded once, its vector multiplied by how often it ran.
  *
  * What always holds:
- *  1. The sum over rows is the whole; a row is a thread of a process.
+ *  1. The sum over rows is the whole; a row is a thread of a process. A process that went on in other parts is its head's.
  *  2. Arithmetic is checked: what does not fit in 64 bits makes the tally inexact, as does everything in the record that does not
  *     add up (a block whose bytes do not decode to its instruction count, a correction of nothing). A rep instruction without a
  *     counter makes unknown only what depends on its iterations.
@@ -22,6 +22,7 @@
 struct tally_row {
 	uint32_t process; /* index in the view */
 	uint32_t pid, tid;
+	uint32_t next;    /* of the same process: index of a row plus one; 0 */
 	uint32_t folded;  /* threads beyond the first whose counts are in it */
 	uint64_t count[COUNTS];
 };
@@ -39,6 +40,7 @@ struct tally_options {
 	bool children;     /* count processes that were forked, too */
 	bool blocks;       /* COUNT_BASIC_BLOCKS is wanted (it takes longer) */
 	bool code_lines;   /* COUNT_CODE_LINES and COUNT_CODE_PAGES are wanted */
+	bool part;         /* the view is of one part (view_part): its rows, and those of the totals before it */
 	bool still_running; /* a look while programs run: their not having ended is no fault */
 };
 

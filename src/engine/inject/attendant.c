@@ -5,6 +5,8 @@
  *                                                                             ├─ succeeded: new entry, runtime put in, detached
  *                                                                             └─ failed, or given up: detached
  *
+ *     ASK_FOLD ──► a worker folds what is due (session.c) ──► NONE
+ *
  * What always holds:
  *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which trace
  *     others, stop and continue behave as natively.
@@ -229,7 +231,7 @@ static void follow(const struct takeover *how, uint32_t index)
 	}
 }
 
-static void serve(const struct takeover *how)
+static void serve(const struct takeover *how, attendant_fold *fold, void *arg)
 {
 	struct record_session *record = how->record;
 	for (uint32_t seen = 0;;) {
@@ -247,12 +249,27 @@ static void serve(const struct takeover *how)
 		seen++;
 		if (index > RECORD_PROCESSES_MAX)
 			continue;
+		struct record_process *process = &how->processes[index - 1];
+		bool folding = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD;
+		if (folding && !fold) {
+			answer(process, RECORD_ASK_NONE);
+			continue;
+		}
 		pid_t worker = fork();
 		if (worker == 0) {
 			signal(SIGCHLD, SIG_DFL);
 			signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
-			follow(how, index - 1);
+			if (folding) {
+				fold(arg);
+				answer(process, RECORD_ASK_NONE);
+			} else {
+				follow(how, index - 1);
+			}
 			_exit(0);
+		}
+		if (worker < 0 && folding) {
+			answer(process, RECORD_ASK_NONE); /* it stays whole: the next one sees it again */
+			continue;
 		}
 		if (worker < 0) {
 			takeover_inexact(&how->processes[index - 1], "the program it execs could not be followed: %s", strerror(errno));
@@ -272,7 +289,7 @@ static void leave(int signal)
 	_exit(0);
 }
 
-pid_t attendant_start(const struct takeover *how)
+pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid)
@@ -291,6 +308,6 @@ pid_t attendant_start(const struct takeover *how)
 	if (mine.fd > 0)
 		close_range(0, (unsigned)mine.fd - 1, 0);
 	close_range((unsigned)mine.fd + 1, ~0u, 0);
-	serve(&mine);
+	serve(&mine, fold, arg);
 	_exit(0);
 }

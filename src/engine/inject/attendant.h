@@ -4,7 +4,10 @@
 
 #include "engine/inject/takeover.h"
 
-/* Starts it; it ends with its parent. Its pid, or -1 with errno. */
-pid_t attendant_start(const struct takeover *how);
+/* Folds what is due of finished parts, in a worker. */
+typedef void attendant_fold(void *arg);
+
+/* Starts it; it ends with its parent. Its pid, or -1 with errno. fold: NULL when nothing is ever folded. */
+pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg);
 
 #endif

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "engine/inject/attendant.h"
+#include "engine/inject/fold.h"
 #include "engine/inject/takeover.h"
 
 extern const unsigned char engine_image[], engine_image_end[];
@@ -29,6 +30,9 @@ struct session {
 	uint64_t file_bytes;
 	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
+	session_fold *fold;
+	uint64_t whole_blocks;
+	unsigned *holds;
 };
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -64,13 +68,31 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	return pwrite(session->how.fd, options->machines, bytes, (off_t)record->machines) == (ssize_t)bytes;
 }
 
+/* A lock of the file's first byte: it ends with the process that has it, whatever happens to that. */
+static void lock_record(const struct session *session, short type)
+{
+	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+	while (fcntl(session->how.fd, F_SETLKW, &lock) && errno == EINTR)
+		continue;
+}
+
+static void fold(void *arg)
+{
+	struct session *session = arg;
+	lock_record(session, F_WRLCK);
+	fold_parts(session, session->fold, session->whole_blocks);
+	lock_record(session, F_UNLCK);
+}
+
 bool session_new(const struct session_options *options, struct session **out, struct error *err)
 {
 	struct session *session = calloc(1, sizeof *session);
 	size_t image_bytes = (size_t)(engine_image_end - engine_image);
 	*out = NULL;
-	if (!session)
+	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
+		free(session);
 		return error_no_memory(err);
+	}
 	session->how = (struct takeover){.fd = -1, .image_offset = RECORD_SPACE_OFFSET, .image_bytes = whole_pages(image_bytes)};
 	session->file_bytes = largest_file();
 	session->how.fd = memfd_create("tare-record", MFD_CLOEXEC);
@@ -101,6 +123,9 @@ bool session_new(const struct session_options *options, struct session **out, st
 		record->token = (uint64_t)time(NULL) << 32 | (uint64_t)getpid();
 	record->flags = RECORD_FOLLOW;
 	record->cache_bytes = options ? options->cache_bytes : 0;
+	record->blocks_most = options ? options->blocks_most : 0;
+	session->fold = options ? options->fold : NULL;
+	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;
 	if (options && !set_trace(session, options)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines into the engine's record");
@@ -108,7 +133,7 @@ bool session_new(const struct session_options *options, struct session **out, st
 	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
 	session->whole = whole == MAP_FAILED ? NULL : whole;
-	session->attendant = attendant_start(&session->how);
+	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, session);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
 		goto fail;
@@ -126,8 +151,10 @@ bool session_read(int fd, struct session **out, struct error *err)
 	struct session *session = calloc(1, sizeof *session);
 	struct stat st;
 	*out = NULL;
-	if (!session)
+	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
+		free(session);
 		return error_no_memory(err);
+	}
 	session->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (session->how.fd < 0 || fstat(fd, &st)) {
 		error_set_errno(err, ERROR_IO, errno, "cannot read the engine's record");
@@ -262,6 +289,18 @@ uint64_t *session_copy_words(const struct session *session, uint64_t offset, uin
 	return copy;
 }
 
+void session_hold(const struct session *session)
+{
+	if ((*session->holds)++ == 0)
+		lock_record(session, F_RDLCK);
+}
+
+void session_let_go(const struct session *session)
+{
+	if (--*session->holds == 0)
+		lock_record(session, F_UNLCK);
+}
+
 void session_free(struct session *session)
 {
 	if (!session)
@@ -285,6 +324,7 @@ void session_free(struct session *session)
 		munmap(record, RECORD_SPACE_OFFSET);
 	if (session->how.fd >= 0)
 		close(session->how.fd);
+	free(session->holds);
 	free(session);
 }
 

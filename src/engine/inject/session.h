@@ -20,6 +20,13 @@
 #include "base/error.h"
 #include "engine/wire/record.h"
 
+struct session;
+
+/* Makes of a finished part what is to be known of it for ever, with the totals of the part that it continues (struct view_process)
+ * in it. Called in a process of the session's own while the program runs. On success *totals is freed with free(); why is
+ * a reason for the counts not being exact, or empty. */
+typedef bool session_fold(const struct session *session, uint32_t index, void **totals, size_t *bytes, char why[160]);
+
 struct session_options {
 	size_t size;          /* sizeof (struct session_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
@@ -29,9 +36,12 @@ struct session_options {
 	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */
 	const uint8_t (*watches)[4]; /* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	size_t watch_count;
+	uint32_t blocks_most;  /* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
+	uint64_t whole_blocks; /* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
+	session_fold *fold;    /* NULL: nothing is folded, and the record grows */
 };
 
-struct session;
+#define WHOLE_BLOCKS (4u << 20)
 
 /* On success *out is the caller's, to be freed by session_free(); options may be NULL. */
 bool session_new(const struct session_options *options, struct session **out, struct error *err);
@@ -66,6 +76,10 @@ void session_unmap(const struct session *session, const void *address, uint64_t 
  * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
  * The caller frees it with free(); NULL when memory ran out. */
 uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words);
+
+/* While it is held, no part is folded; nests. */
+void session_hold(const struct session *session);
+void session_let_go(const struct session *session);
 
 /* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
 void session_free(struct session *session);

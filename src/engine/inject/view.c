@@ -168,7 +168,78 @@ static bool fill_entered(struct view_process *p, size_t thread)
 	return true;
 }
 
-bool view_new(const struct session *session, struct view **out, struct error *err)
+/* Links of the process to others, and what its entry says. */
+static void relate(struct view *view, struct view_process *p)
+{
+	uint32_t parent = p->record->parent, before = p->record->continues;
+	bool has_parent = parent != RECORD_NONE && parent < p->index;
+	p->head = p;
+	if (has_parent)
+		p->parent = &view->processes[parent];
+	if (before && before - 1 < p->index) {
+		struct view_process *part = &view->processes[before - 1];
+		p->head = part->head ? part->head : part;
+		part->next_part = p;
+	}
+	if (p->record->forked && p->parent)
+		p->inherits = p->parent;
+	p->descendant = p->parent && (p->record->forked || p->parent->descendant);
+	memcpy(p->path, p->record->path, sizeof p->path);
+	p->path[sizeof p->path - 1] = 0;
+	if (!p->path[0] && p->parent)
+		memcpy(p->path, p->parent->path, sizeof p->path);
+	judge_end(p, __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE));
+	if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
+		mark(p, "its record is damaged");
+}
+
+static void map_totals(const struct session *session, struct view_process *p)
+{
+	p->folded = true;
+	if (!p->record->totals)
+		return; /* moved on to the next part's */
+	p->totals = session_map(session, p->record->totals, p->record->totals_bytes);
+	p->totals_bytes = p->record->totals_bytes;
+	if (!p->totals)
+		mark(p, "its record cannot be read");
+}
+
+static bool map_areas(const struct session *session, struct view_process *p)
+{
+	map_area(session, p, &p->record->blocks, sizeof(struct record_block), &p->blocks);
+	map_area(session, p, &p->record->code, 1, &p->code);
+	map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
+	map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
+	if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count)) {
+		mark(p, "its record is damaged");
+		p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
+	}
+	return true;
+}
+
+/* counts: also its threads' and its corrections, not only what others inherit. */
+static bool load(const struct session *session, struct view_process *p, bool counts, struct error *err)
+{
+	uint32_t folded = __atomic_load_n(&p->record->folded, __ATOMIC_ACQUIRE);
+	p->loaded = counts;
+	if (folded != RECORD_WHOLE && counts)
+		map_totals(session, p);
+	if (folded == RECORD_GONE)
+		return true;
+	if (counts && folded == RECORD_WHOLE && !map_threads(session, p, err))
+		return false;
+	map_areas(session, p);
+	if (!counts || folded != RECORD_WHOLE)
+		return true;
+	map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
+	for (size_t t = 0; t < p->n_threads; t++)
+		if (!fill_entered(p, t))
+			return error_no_memory(err);
+	return true;
+}
+
+/* only: RECORD_NONE for all, or the one whose counts are wanted. */
+static bool make(const struct session *session, uint32_t only, struct view **out, struct error *err)
 {
 	const struct record_session *record = session_record(session);
 	struct view *view = calloc(1, sizeof *view);
@@ -183,46 +254,48 @@ bool view_new(const struct session *session, struct view **out, struct error *er
 	/* entries keep their index: a child names its parent by it */
 	view->session = session;
 	view->n_processes = count;
+	view->holds = only == RECORD_NONE;
+	if (view->holds)
+		session_hold(session);
 	for (uint32_t i = 0; i < count; i++) {
 		struct view_process *p = &view->processes[i];
 		p->index = i;
 		p->record = session_process(session, i);
-		uint32_t state = __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE), parent = p->record->parent;
-		if (state == RECORD_FREE)
-			continue;
-		if (parent != RECORD_NONE && parent < i)
-			p->parent = &view->processes[parent];
-		if (p->record->forked && p->parent)
-			p->inherits = p->parent;
-		p->descendant = p->parent && (p->record->forked || p->parent->descendant);
-		memcpy(p->path, p->record->path, sizeof p->path);
-		p->path[sizeof p->path - 1] = 0;
-		if (!p->path[0] && p->parent)
-			memcpy(p->path, p->parent->path, sizeof p->path);
-		judge_end(p, state);
-		if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
-			mark(p, "its record is damaged");
-		if (!map_threads(session, p, err)) {
-			view_free(view);
-			return false;
-		}
-		map_area(session, p, &p->record->blocks, sizeof(struct record_block), &p->blocks);
-		map_area(session, p, &p->record->code, 1, &p->code);
-		map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
-		map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
-		map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
-		if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count)) {
-			mark(p, "its record is damaged");
-			p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
-		}
-		for (size_t t = 0; t < p->n_threads; t++)
-			if (!fill_entered(p, t)) {
-				view_free(view);
-				return error_no_memory(err);
-			}
+		p->head = p;
+		if (__atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) != RECORD_FREE)
+			relate(view, p);
+	}
+	/* what it inherits from comes first */
+	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
+	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p; p = p->inherits)
+		wanted[p->index] = true;
+	struct view_process *before = only < count && view->processes[only].head != &view->processes[only] ? view->processes[only].parent : NULL;
+	if (wanted && before && before->record->folded != RECORD_WHOLE)
+		map_totals(session, before);
+	for (uint32_t i = 0; i < count && done; i++) {
+		struct view_process *p = &view->processes[i];
+		if (p->record->state != RECORD_FREE && (only == RECORD_NONE || wanted[i]))
+			done = load(session, p, only == RECORD_NONE || only == i, err);
+	}
+	if (!wanted)
+		error_no_memory(err);
+	free(wanted);
+	if (!done) {
+		view_free(view);
+		return false;
 	}
 	*out = view;
 	return true;
+}
+
+bool view_new(const struct session *session, struct view **out, struct error *err)
+{
+	return make(session, RECORD_NONE, out, err);
+}
+
+bool view_part(const struct session *session, uint32_t index, struct view **out, struct error *err)
+{
+	return make(session, index, out, err);
 }
 
 void view_free(struct view *view)
@@ -240,7 +313,10 @@ void view_free(struct view *view)
 		free(p->threads);
 		for (size_t a = 0; a < sizeof areas / sizeof *areas; a++)
 			session_unmap(view->session, areas[a]->entries, areas[a]->bytes);
+		session_unmap(view->session, p->totals, p->totals_bytes);
 	}
+	if (view->holds)
+		session_let_go(view->session);
 	free(view->processes);
 	free(view);
 }

@@ -5,7 +5,9 @@
  *  1. A view is a look at one moment, blurred by what programs do while it is taken. After they have ended it is final.
  *  2. Offsets and counts of the record are checked against its size and each other: a record damaged by a program that wrote
  *     over it makes view_new() fail, or marks the process inexact; it never makes the host read elsewhere.
- *  3. Blocks of a forked child are its parent's up to the fork, then its own (record.h, 4): view_owners() lists who owns which.
+ *  3. Blocks of a forked child are its parent's up to the fork, then its own (record.h, 4): view_block_owner() says whose.
+ *  4. A process that went on in another entry of the record is several here, its parts: `head` is the first, `next_part` leads on.
+ *  5. While a view exists, no part is folded.
  */
 #ifndef TARE_ENGINE_INJECT_VIEW_H
 #define TARE_ENGINE_INJECT_VIEW_H
@@ -44,6 +46,12 @@ struct view_process {
 	struct view_area blocks, code, modules, sites, corrections;
 	struct view_process *inherits; /* from whom; NULL */
 	struct view_process *parent;   /* who forked or exec'ed it; NULL for the first */
+	struct view_process *head;      /* the first part of the same process; itself, mostly */
+	struct view_process *next_part; /* what goes on where this one is RECORD_CONTINUED; NULL */
+	const void *totals;    /* of a folded part: what session_fold made of it and of all parts before; NULL */
+	size_t totals_bytes;
+	bool folded;           /* its counts are in the totals of this part or of a later one */
+	bool loaded;           /* false: not looked at (view_part) */
 	bool descendant;       /* made by a fork, or by an exec in one: not the first program itself */
 };
 
@@ -51,10 +59,13 @@ struct view {
 	const struct session *session; /* borrowed */
 	struct view_process *processes;
 	size_t n_processes;
+	bool holds;
 };
 
 /* On success *out is the caller's, to be freed before the session. */
 bool view_new(const struct session *session, struct view **out, struct error *err);
+/* Only that process's entry and what it inherits and continues from is loaded, and nothing is held: for session_fold. */
+bool view_part(const struct session *session, uint32_t index, struct view **out, struct error *err);
 void view_free(struct view *view);
 
 /* The process in whose area block `number` of `process` is; NULL when the number is not below its count. */

@@ -356,6 +356,14 @@ void cache_unlink_all(void)
 	tables_clear();
 }
 
+static void empty(void)
+{
+	rt.exit_count = 1;
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		arena_reset(&rt.arena[i]);
+	tables_clear();
+}
+
 /* Empties the cache. Every other thread is outside, and will look for its code again. */
 void cache_flush(struct thread *t)
 {
@@ -374,8 +382,37 @@ void cache_flush(struct thread *t)
 	}
 	for (uint32_t i = 0; i <= rt.page_mask; i++)
 		rt.pages[i].first = NONE;
-	rt.exit_count = 1;
-	for (uint32_t i = 0; i < rt.arena_count; i++)
-		arena_reset(&rt.arena[i]);
-	tables_clear();
+	empty();
+}
+
+/* Keeps only what is known of pages that are, or have been, written to. */
+static void forget_pages(void)
+{
+	struct page *old = rt.pages;
+	uint32_t n = rt.page_mask + 1;
+	rt.page_mask = 4095;
+	rt.page_count = 0;
+	rt.pages = memory_private(4096 * sizeof *rt.pages);
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i].number && (old[i].state != PAGE_CLEAN || old[i].faults)) {
+			struct page *page = cache_page(old[i].number, true);
+			page->state = old[i].state;
+			page->faults = old[i].faults;
+		}
+	sys2(SYS_munmap, old, (uint64_t)n * sizeof *old);
+}
+
+/* A new part of the record: as if no block had ever been. Every other thread is outside, as for a flush. */
+void cache_forget(void)
+{
+	rt.generation++;
+	rt.block_count = 0;
+	if (failed(sys3(SYS_madvise, rt.blocks, (uint64_t)rt.blocks_max * sizeof *rt.blocks, 4))) /* MADV_DONTNEED: zeros */
+		memset(rt.blocks, 0, (uint64_t)rt.blocks_max * sizeof *rt.blocks);
+	sys2(SYS_munmap, rt.map, (uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
+	rt.map_mask = (1u << 15) - 1;
+	rt.map = memory_private((uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
+	rt.map_count = 0;
+	forget_pages();
+	empty();
 }

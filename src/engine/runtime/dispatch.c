@@ -178,6 +178,22 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 	return NONE;
 }
 
+/* Counts what the exit counts, without going on by it: t->pc is where. */
+static void settle(struct thread *t, const struct exit *exit)
+{
+	struct block *owner = &rt.blocks[exit->block];
+	if (exit->kind > EXIT_TAKEN)
+		return;
+	if (owner->conditional && owner->edge == EDGE_OPEN)
+		record_edge(exit->block, exit->kind == EXIT_TAKEN ? EDGE_FALL : EDGE_TAKEN);
+	if (owner->conditional && (owner->edge == EDGE_TAKEN) == (exit->kind == EXIT_TAKEN))
+		++*counter_of(t, exit->block * 2 + 1);
+	else if (owner->follower != NONE)
+		record_correct(t, owner->follower, 0);
+	else
+		owner->no_follower = 1;
+}
+
 /* Finds or makes the code for t->pc, and links the exit to it. False: there is no instruction to be fetched. */
 static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation, bool indirect)
 {
@@ -279,7 +295,15 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 	}
 	while (!vsyscall(t)) {
 		lock();
-		bool entered = enter(t, id, id == EXIT_LOOKUP ? NULL : exit, generation, id == EXIT_LOOKUP);
+		if (id == EXIT_LOOKUP)
+			exit = NULL;
+		if (part_is_due(t)) {
+			if (exit)
+				settle(t, exit);
+			exit = NULL;
+			part_continue(t);
+		}
+		bool entered = enter(t, id, exit, generation, id == EXIT_LOOKUP);
 		if (entered && transfer) {
 			if (t->entered != NONE && !(rt.blocks[t->entered].flags & BLOCK_LEADER))
 				record_leader(t->entered);
@@ -379,6 +403,8 @@ void runtime_again(struct thread *t)
 		if (vsyscall(t))
 			continue;
 		lock();
+		if (part_is_due(t))
+			part_continue(t);
 		bool entered = enter(t, 0, NULL, 0, false);
 		if (!entered)
 			fetch_fault(t);

@@ -160,6 +160,14 @@ static uint64_t hex(const char **text)
 	}
 }
 
+/* Another part of the record has a list of modules of its own. */
+void memory_modules_unknown(void)
+{
+	for (uint32_t i = 0; i < rt.region_count; i++)
+		if (rt.regions[i].protection & PROT_EXEC_)
+			rt.regions[i].module = MODULE_UNKNOWN;
+}
+
 static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
 	for (uint32_t i = 0; i < rt.process->modules.count - rt.modules_inherited; i++) {

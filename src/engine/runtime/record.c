@@ -2,6 +2,8 @@
    before its area's count includes it. */
 #include "engine/runtime/runtime.h"
 
+#define VFORK_CORRECTIONS 4096u
+
 struct runtime rt;
 
 /* gcc calls these by name */
@@ -103,12 +105,14 @@ uint64_t record_reserve(uint64_t bytes)
 void *record_map(uint64_t offset, uint64_t bytes, void *at)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-	long p = sys5(SYS_mremap, rt.session, 0, offset + bytes, 1, 0);
+	bool near = rt.base && offset >= rt.base_offset;
+	uint64_t ahead = near ? offset - rt.base_offset : offset;
+	long p = sys5(SYS_mremap, near ? rt.base : (uint64_t)rt.session, 0, ahead + bytes, 1, 0);
 	if (failed(p))
 		return NULL;
-	if (sys2(SYS_munmap, p, offset))
+	if (ahead && sys2(SYS_munmap, p, ahead))
 		return NULL;
-	p += (long)offset;
+	p += (long)ahead;
 	if (at && p != (long)at) {
 		p = sys5(SYS_mremap, p, bytes, bytes, 3, at);
 		if (failed(p))
@@ -140,6 +144,13 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	}
 }
 
+/* What comes next is mapped by way of this area: by way of the session it would need room for all that lies between. */
+static void near_by(const struct record_process *process)
+{
+	rt.base = (uint64_t)rt.record_code;
+	rt.base_offset = process->code.offset;
+}
+
 bool record_open(struct record_process *process)
 {
 	rt.process = process;
@@ -151,6 +162,7 @@ bool record_open(struct record_process *process)
 		rt.record_modules = record_map(process->modules.offset, process->modules.bytes, NULL);
 	else
 		rt.record_modules = new_area(&process->modules, area_bytes(2, true), 0);
+	near_by(process);
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
 }
 
@@ -160,6 +172,11 @@ bool record_reopen(struct record_process *process)
 {
 	const struct record_process *parent = rt.process;
 	uint32_t blocks = rt.block_count, sites = parent->sites.count, modules = parent->modules.count;
+	if (rt.parents_code_count < sizeof rt.parents_code / sizeof *rt.parents_code) {
+		rt.parents_code[rt.parents_code_count].at = (uint64_t)rt.record_code;
+		rt.parents_code[rt.parents_code_count++].bytes = parent->code.bytes;
+	}
+	rt.before = NULL;
 	sys2(SYS_munmap, rt.record_blocks, area_bytes(0, false));
 	sys2(SYS_munmap, rt.record_sites, area_bytes(3, false));
 	sys2(SYS_munmap, rt.record_corrections, area_bytes(4, false));
@@ -169,10 +186,36 @@ bool record_reopen(struct record_process *process)
 	rt.record_sites = new_area(&process->sites, area_bytes(3, false), sites);
 	rt.record_modules = new_area(&process->modules, area_bytes(2, true), modules);
 	rt.record_corrections = new_area(&process->corrections, area_bytes(4, false), 0);
+	near_by(process);
 	rt.blocks_inherited = blocks;
 	rt.sites_inherited = sites;
 	rt.modules_inherited = modules;
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
+}
+
+static void leave(void *area, uint64_t bytes, bool remove)
+{
+	if (remove)
+		sys3(SYS_madvise, area, bytes, 9); /* MADV_REMOVE: the file's pages, too */
+	sys2(SYS_munmap, area, bytes);
+}
+
+/* Areas for a part that goes on; nothing refers to the old one's any more. remove: nobody will read those. */
+bool record_part(struct record_process *process, bool remove)
+{
+	const struct record_process *old = rt.process;
+	void *code = rt.record_code; /* what the new ones are mapped by */
+	leave(rt.record_blocks, area_bytes(0, false), remove);
+	leave(rt.record_sites, area_bytes(3, false), remove);
+	leave(rt.record_corrections, area_bytes(4, false), remove);
+	leave(rt.record_modules, old->modules.bytes, false);
+	rt.blocks_inherited = rt.sites_inherited = rt.modules_inherited = 0;
+	for (uint32_t i = 0; i < rt.parents_code_count; i++)
+		sys2(SYS_munmap, rt.parents_code[i].at, rt.parents_code[i].bytes);
+	rt.parents_code_count = 0;
+	bool opened = record_open(process);
+	leave(code, old->code.bytes, remove);
+	return opened;
 }
 
 uint32_t record_block_begin(uint64_t pc)
@@ -227,20 +270,30 @@ void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 
-void record_correct(const struct thread *t, uint32_t block, uint32_t done)
+void record_correct(struct thread *t, uint32_t block, uint32_t done)
 {
-	struct record_area *area = &rt.process->corrections;
+	struct record_area *area = &t->process->corrections;
+	struct record_correction *all = rt.record_corrections;
 	uint32_t tid = t->record->tid;
+	if (t->process != rt.process) {
+		if (!t->corrections)
+			t->corrections = new_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
+		all = t->corrections;
+		if (!all) {
+			inexact("no memory for the record of a child");
+			return;
+		}
+	}
 	for (uint32_t i = 0; i < area->count; i++)
-		if (rt.record_corrections[i].block == block && rt.record_corrections[i].done == done && rt.record_corrections[i].tid == tid) {
-			rt.record_corrections[i].times++;
+		if (all[i].block == block && all[i].done == done && all[i].tid == tid) {
+			all[i].times++;
 			return;
 		}
 	if ((area->count + 1) * sizeof(struct record_correction) > area->bytes) {
 		inexact("the record is full: too many different blocks were left early");
 		return;
 	}
-	rt.record_corrections[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
+	all[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 

@@ -6,6 +6,7 @@
  *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
+ *     part.c       going on in another entry of the record
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -100,6 +101,9 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
 	uint32_t entered;  /* the block that resume leads to, or NONE */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
+	uint32_t in_call, parked;       /* see part.c */
+	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
+	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 };
 
 enum block_flag {
@@ -203,6 +207,11 @@ struct runtime {
 	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
+	uint32_t closing;   /* futex, see part.c */
+	struct record_process *before; /* the part before this one */
+	uint64_t base, base_offset;    /* a mapping of the record, near to what is mapped next; 0: the session */
+	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
+	uint32_t parents_code_count, unused3;
 	uint8_t fp_sw[48];
 };
 
@@ -280,6 +289,7 @@ void cache_table(uint32_t id, unsigned which);
 void cache_drop(uint32_t id);
 void cache_drop_range(uint64_t from, uint64_t to);
 void cache_flush(struct thread *t);
+void cache_forget(void);
 void cache_unlink_all(void);
 bool cache_room(const struct arena *arena);
 struct page *cache_page(uint64_t number, bool make);
@@ -328,7 +338,17 @@ static inline struct thread *current(void)
 	return t;
 }
 
+struct record_process *thread_part(struct record_process *old);
+bool thread_fresh_records(struct record_process *process);
+
+/* part.c. part_continue: under rt.lock, where the thread's last exit is settled */
+bool part_is_due(const struct thread *t);
+void part_continue(struct thread *t);
+void call_begin(struct thread *t, uint64_t nr);
+void call_end(struct thread *t);
+
 /* memory.c: under rt.lock */
+void memory_modules_unknown(void);
 void memory_start(void);
 void memory_rescan(void);
 const struct region *memory_executable(uint64_t pc);
@@ -350,12 +370,14 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at);
 uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);
+bool record_part(struct record_process *process, bool remove);
+void request(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);
 void record_leader(uint32_t id);
 void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
-void record_correct(const struct thread *t, uint32_t block, uint32_t done);
+void record_correct(struct thread *t, uint32_t block, uint32_t done);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);
 
 static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }

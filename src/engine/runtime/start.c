@@ -43,11 +43,14 @@ static void look_at_processor(void)
 	rt.xfeatures = ((uint64_t)high << 32 | low) & ~(1ull << 18); /* AMX tile data only by permission */
 }
 
+#define BLOCKS_LEAST 1024u
+
 static void choose_sizes(void)
 {
 	uint64_t limit[2] = {~0ull, ~0ull};
 	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
-	rt.blocks_max = 1u << 22;
+	bool trace = rt.session->flags & RECORD_TRACE;
+	rt.blocks_max = trace ? 1u << 22 : 1u << 21; /* a trace is not continued in another part */
 	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (limit[0] < 8ull << 30) {
@@ -57,6 +60,9 @@ static void choose_sizes(void)
 			rt.arena_bytes = 4u << 20;
 		rt.slots_max = 1024;
 	}
+	if (rt.session->blocks_most && !trace && rt.session->blocks_most < rt.blocks_max)
+		rt.blocks_max = rt.session->blocks_most < BLOCKS_LEAST ? BLOCKS_LEAST : rt.session->blocks_most;
+	rt.blocks_max &= ~255u; /* counters are whole pages */
 	if (rt.arena_bytes < 1u << 18)
 		rt.arena_bytes = 1u << 18;
 	rt.arena_bytes &= ~4095ull;

@@ -20,6 +20,15 @@ static long pass_on(struct thread *t, uint64_t nr)
 	return runtime_app_syscall((long)nr, args);
 }
 
+/* A call that may wait, with rt.lock free: the record may go on in another part meanwhile. */
+static long pass_on_unlocked(struct thread *t, uint64_t nr)
+{
+	call_begin(t, nr);
+	long result = pass_on(t, nr);
+	call_end(t);
+	return result;
+}
+
 /* Whether the file says that it has restartable sequences: a section named __rseq_cs. */
 static bool has_rseq_sections(void)
 {
@@ -107,6 +116,16 @@ static long mapping(struct thread *t, uint64_t nr)
 	return result;
 }
 
+/* The attendant is to look at process->ask. */
+void request(struct record_process *process)
+{
+	struct record_session *s = rt.session;
+	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
+	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
+	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
+	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+}
+
 /* The attendant is asked to follow this thread through the execve; see wire/record.h. */
 static bool ask_to_follow(struct thread *t)
 {
@@ -119,10 +138,7 @@ static bool ask_to_follow(struct thread *t)
 	sys2(SYS_prctl, 0x59616d61, attendant); /* PR_SET_PTRACER */
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	__atomic_store_n(&process->ask, RECORD_ASK_EXEC, __ATOMIC_RELEASE);
-	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
-	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
-	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
-	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+	request(process);
 	for (;;) {
 		uint32_t answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
 		if (answer == RECORD_ASK_GRANTED || answer == RECORD_ASK_REFUSED)
@@ -177,7 +193,7 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 		t->temporary_mask = mask & ~((1ull << 8) | (1ull << 18));
 		t->has_temporary = 1;
 	}
-	long result = pass_on(t, nr);
+	long result = pass_on_unlocked(t, nr);
 	if (result != -EINTR_ || !(t->attention & ATTENTION_SIGNAL))
 		t->has_temporary = 0;
 	return result;
@@ -256,7 +272,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	case SYS_write: case 18: case 20: case 296:
 		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
-			long result = pass_on(t, nr);
+			long result = pass_on_unlocked(t, nr);
 			lock();
 			cache_drop_range(0x10000, 0x800000000000ull);
 			unlock();
@@ -276,7 +292,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		}
 		break;
 	}
-	return pass_on(t, nr);
+	return pass_on_unlocked(t, nr);
 }
 
 /* The `syscall` whose next instruction is `next`: on return t->pc says where the program goes on. */
@@ -285,6 +301,8 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	uint64_t *r = t->reg, nr = r[X86_RAX];
 	rseq_watch(t);
 	t->pc = next - 2;
+	t->call_block = block;
+	t->call_done = rt.blocks[block].insns - 1u;
 	t->syscall_retired = 0;
 	if (nr == SYS_rt_sigreturn) {
 		count_call(t, nr);
@@ -300,7 +318,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 		bool any = memory_release(0, ~0ull >> 17);
 		unlock();
 		if (any)
-			result = pass_on(t, nr);
+			result = pass_on_unlocked(t, nr);
 	}
 	if (result == ABORTED) {
 		if (nr == SYS_execve || nr == SYS_execveat)
@@ -312,7 +330,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 			return;
 		}
 		lock();
-		record_correct(t, block, rt.blocks[block].insns - 1u);
+		record_correct(t, t->call_block, t->call_done);
 		unlock();
 		return;
 	}
@@ -334,6 +352,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	for (unsigned i = 0; i < sizeof harmless / sizeof *harmless; i++)
 		known |= harmless[i] == nr;
 	t->record->syscalls_32++;
+	t->call_block = NONE;
 	if (nr == 1)
 		thread_exit(t, t->reg[X86_RBX]);
 	if (nr == 252)
@@ -348,7 +367,9 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	if (!known && nr < 470)
 		die("a system call by int 0x80 that the engine does not support", next - 2);
 	/* the kernel keeps all registers but rax, and clears r8 to r11 */
+	call_begin(t, 0xfffffffeu);
 	t->reg[X86_RAX] = (uint64_t)runtime_app_int80(t->reg);
+	call_end(t);
 	t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
 	t->pc = next;
 }

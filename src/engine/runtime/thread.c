@@ -149,19 +149,56 @@ void runtime_clone_start(struct thread *t)
 	signal_set_mask(t, t->mask);
 }
 
+/* Every thread goes on in another part; none of them is counting. */
+bool thread_fresh_records(struct record_process *process)
+{
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
+		struct thread *t = rt.threads[i];
+		if (!rt.slot_state[i])
+			continue;
+		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call;
+		if (!fresh_record(t, process))
+			return false;
+		t->record->tid = tid;
+		t->record->state = state;
+		t->record->call = call;
+		process->thread_count++;
+	}
+	return true;
+}
+
 static struct record_process *entry_of(uint32_t index)
 {
 	return (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET) + index;
 }
 
-static struct record_process *reserve_process(const struct record_process *parent)
+static struct record_process *new_entry(void)
 {
 	uint32_t index = __atomic_fetch_add(&rt.session->process_count, 1, __ATOMIC_RELAXED);
-	if (index >= RECORD_PROCESSES_MAX) {
-		inexact("more processes than the record holds");
+	if (index < RECORD_PROCESSES_MAX)
+		return entry_of(index);
+	inexact("more processes than the record holds");
+	return NULL;
+}
+
+/* The entry for what goes on. Its state stays "reserved" until its areas are there. */
+struct record_process *thread_part(struct record_process *old)
+{
+	struct record_process *process = new_entry();
+	if (!process)
 		return NULL;
-	}
-	struct record_process *process = entry_of(index);
+	process->parent = (uint32_t)(old - entry_of(0));
+	process->continues = process->parent + 1;
+	process->session_at = (uint64_t)rt.session;
+	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);
+	return process;
+}
+
+static struct record_process *reserve_process(const struct record_process *parent)
+{
+	struct record_process *process = new_entry();
+	if (!process)
+		return NULL;
 	process->parent = (uint32_t)(parent - entry_of(0));
 	process->forked = 1;
 	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);
@@ -173,6 +210,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 {
 	bool opened = process && record_reopen(process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
+	rt.closing = 0;
 	rt.live_threads = 1;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i] != t)

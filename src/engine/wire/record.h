@@ -14,9 +14,13 @@
  *  3. A counter is written by one thread only (or in one thread's name), and only grows.
  *  4. Entries [0, inherited) of a forked child's blocks, modules and sites are its parent's (and so on upwards): the
  *     child appends from there on; its own area's entry 0 is number `inherited`. Numbers are never used twice, so
- *     that a number means the same block for ever. When numbers run out, or memory is to be bounded, the runtime
- *     starts a new record_process for the same pid (RECORD_CONTINUED), as an exec does.
- *  5. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
+ *     that a number means the same block for ever. When numbers or areas run short, the runtime closes the entry
+ *     (RECORD_CONTINUED) and goes on in another for the same process, with areas and counters of its own: a part. A thread
+ *     that waits in a system call meanwhile has that one instruction counted in the new part, and corrected in the old.
+ *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and its areas
+ *     are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at most two of a
+ *     process are whole, and those that forked children still name.
+ *  6. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
  *     before inexact is set. The first reason stays.
  */
 #ifndef TARE_ENGINE_WIRE_RECORD_H
@@ -29,7 +33,7 @@
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
-#define RECORD_PROCESS_BYTES 640u
+#define RECORD_PROCESS_BYTES 704u
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
@@ -57,6 +61,8 @@ struct record_session {
 	uint32_t machine_count, watch_count;
 	uint8_t watches[8][4];   /* struct model_watch: of machine 0 */
 	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
+	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
+	uint32_t unused2;
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 
@@ -67,7 +73,7 @@ enum record_process_state {
 	RECORD_EXITED,    /* its last instruction is counted: set before the exit system call, or a fatal signal
 	                     whose position in its block was accounted for */
 	RECORD_EXECED,    /* another entry, of the same pid, goes on; or the program there runs natively (inexact) */
-	RECORD_CONTINUED, /* another entry of the same pid goes on, see 4 */
+	RECORD_CONTINUED, /* a finished part: the entry whose `continues` is this one goes on, see 4 */
 };
 
 /*
@@ -80,6 +86,13 @@ enum record_ask {
 	RECORD_ASK_EXEC,     /* thread ask_tid is about to call execve */
 	RECORD_ASK_GRANTED,  /* it is traced now: its very next execve will be taken over, or, should it fail, left alone */
 	RECORD_ASK_REFUSED,  /* the program after the execve will run natively; the host has set inexact and the reason */
+	RECORD_ASK_FOLD,     /* this entry is RECORD_CONTINUED and may be folded; the answer, RECORD_ASK_NONE, is waited for by the next part */
+};
+
+enum record_fold {
+	RECORD_WHOLE,
+	RECORD_FOLDED,       /* its counts are in `totals`; counters and corrections are holes */
+	RECORD_GONE,         /* and its blocks, code, modules and sites, which no other entry inherits any more */
 };
 
 enum record_stat {
@@ -114,6 +127,10 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t session_at; /* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
 	char reason[160];
 	char path[184];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
+	uint32_t continues;  /* index + 1 of the part before this one; 0: there is none */
+	uint32_t folded;     /* enum record_fold; the host's */
+	uint64_t totals, totals_bytes; /* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
+	uint64_t unused[5];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
@@ -180,6 +197,7 @@ struct record_thread {
 	uint32_t tid;        /* the first or only one's */
 	uint32_t state;
 	uint32_t tids_folded;
+	uint32_t call, unused;  /* number plus one of the system call that it is in, or has entered; 0 */
 	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE */
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;

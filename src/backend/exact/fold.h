@@ -1,0 +1,36 @@
+/*
+ * What remains of finished parts of a process (wire/record.h, 5): counts by thread, system calls by number.
+ *
+ * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without their blocks (distinct
+ * code, leaders that are still to come) is not in it, and the tally says so.
+ */
+#ifndef TARE_BACKEND_EXACT_FOLD_H
+#define TARE_BACKEND_EXACT_FOLD_H
+
+#include <stdint.h>
+
+#include "backend/exact/vector.h"
+#include "engine/inject/session.h"
+#include "engine/inject/view.h"
+
+#define FOLD_ROWS_MOST 4096u /* threads beyond are in the last row */
+
+struct fold_row {
+	uint32_t tid, folded;
+	uint64_t count[COUNTS];
+};
+
+struct fold_totals {
+	uint32_t n_rows, unused;
+	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
+	char unknown_text[320];
+	uint64_t calls[RECORD_SYSCALLS + 2]; /* by number; other; int 0x80 */
+	struct fold_row rows[];
+};
+
+session_fold fold_part;
+
+/* The totals of a folded part, checked; NULL when it has none (they moved on) or they are damaged: *damaged. */
+const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * Finished parts of programs that run more distinct blocks than one entry of the record holds (wire/record.h, 4 and 5).
+ *
+ *     whole ──(too many blocks in finished parts: the oldest)──► folded: totals ──(nobody inherits from it any more)──► gone
+ *
+ * What always holds:
+ *  1. Totals are written before what they stand for is punched out of the file.
+ *  2. A part is folded after the one that it continues, whose totals move into its own: one set for a process.
+ *  3. What a forked child inherited stays until that child is folded as well, which it is when it has ended.
+ *  4. Who calls holds the record's lock alone; views hold it together.
+ * So a session holds, beside what runs, at most whole_blocks of finished parts and what living children inherited.
+ */
+#include "engine/inject/fold.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/inject/takeover.h"
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+}
+
+static void punch(const struct session *session, uint64_t offset, uint64_t bytes)
+{
+	if (offset && bytes)
+		fallocate(session_fd(session), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)whole_pages(bytes));
+}
+
+static bool finished(const struct record_process *p)
+{
+	uint32_t state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
+	return state == RECORD_EXITED || state == RECORD_EXECED || state == RECORD_CONTINUED;
+}
+
+static bool fold_one(const struct session *session, session_fold *fold, uint32_t index)
+{
+	struct record_process *p = session_process(session, index);
+	struct record_process *before = p->continues ? session_process(session, p->continues - 1) : NULL;
+	void *totals = NULL;
+	size_t bytes = 0;
+	char why[160] = "";
+	if (!fold(session, index, &totals, &bytes, why))
+		return false;
+	uint64_t offset = __atomic_fetch_add(&session_record(session)->next_offset, whole_pages(bytes), __ATOMIC_RELAXED);
+	bool written = pwrite(session_fd(session), totals, bytes, (off_t)offset) == (ssize_t)bytes;
+	free(totals);
+	if (!written)
+		return false;
+	if (why[0])
+		takeover_inexact(p, "%s", why);
+	p->totals = offset, p->totals_bytes = bytes;
+	__atomic_store_n(&p->folded, RECORD_FOLDED, __ATOMIC_RELEASE);
+	if (before) {
+		uint64_t old = before->totals, old_bytes = before->totals_bytes;
+		before->totals = before->totals_bytes = 0;
+		punch(session, old, old_bytes);
+	}
+	for (uint64_t at = p->first_thread; at;) {
+		const struct record_thread *thread = session_map(session, at, sizeof *thread);
+		uint64_t next = thread && thread->next < at ? thread->next : 0;
+		if (thread)
+			punch(session, thread->counters, thread->counters_most * 8ull);
+		session_unmap(session, thread, sizeof *thread);
+		punch(session, at, sizeof *thread);
+		at = next;
+	}
+	p->first_thread = 0;
+	punch(session, p->corrections.offset, p->corrections.bytes);
+	return true;
+}
+
+/* Entries whose blocks are still named: those of whoever is not folded, and of whom it inherits from. */
+static void mark_needed(const struct session *session, uint32_t count, bool *needed)
+{
+	const struct record_process *all = session_process(session, 0);
+	memset(needed, 0, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (all[i].folded != RECORD_WHOLE || all[i].state == RECORD_FREE)
+			continue;
+		for (uint32_t k = i; k < count && !needed[k]; k = all[k].parent) {
+			needed[k] = true;
+			if (!all[k].forked)
+				break;
+		}
+	}
+}
+
+/* Has an ancestor by fork that is folded, and holds its memory. */
+static bool holds_folded(const struct session *session, uint32_t index)
+{
+	const struct record_process *all = session_process(session, 0);
+	while (all[index].forked && all[index].parent < index) {
+		index = all[index].parent;
+		if (all[index].folded == RECORD_FOLDED)
+			return true;
+	}
+	return false;
+}
+
+void fold_parts(const struct session *session, session_fold *fold, uint64_t whole_blocks)
+{
+	struct record_process *all = session_process(session, 0);
+	uint32_t count = __atomic_load_n(&session_record(session)->process_count, __ATOMIC_ACQUIRE);
+	uint64_t whole = 0;
+	count = count < RECORD_PROCESSES_MAX ? count : RECORD_PROCESSES_MAX;
+	bool *needed = malloc(count + 1u);
+	if (!needed)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].state == RECORD_CONTINUED && all[i].folded == RECORD_WHOLE)
+			whole += all[i].blocks.count - all[i].blocks.inherited;
+	/* the oldest first: a part's predecessors have smaller numbers, and are folded then */
+	for (uint32_t i = 0; i < count && whole > whole_blocks; i++)
+		if (__atomic_load_n(&all[i].state, __ATOMIC_ACQUIRE) == RECORD_CONTINUED && all[i].folded == RECORD_WHOLE) {
+			whole -= all[i].blocks.count - all[i].blocks.inherited;
+			if (!fold_one(session, fold, i))
+				break;
+		}
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && (!all[i].continues || all[all[i].continues - 1].folded != RECORD_WHOLE) &&
+		    holds_folded(session, i))
+			fold_one(session, fold, i);
+	mark_needed(session, count, needed);
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].folded == RECORD_FOLDED && !needed[i]) {
+			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].modules, &all[i].sites};
+			for (unsigned a = 0; a < sizeof areas / sizeof *areas; a++)
+				punch(session, areas[a]->offset, areas[a]->bytes);
+			__atomic_store_n(&all[i].folded, RECORD_GONE, __ATOMIC_RELEASE);
+		}
+	free(needed);
+}
