@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 
-/* The members of `auto`, best first: a hardware counter disturbs least. */
-static const char *const preference[] = { "perf", "exact" };
+/* The members of `auto`, best first: a hardware counter disturbs least. The models' backend counts all that `exact` does, in the same
+ * execution as what is modelled (of this machine); `exact` stands in where it does not open. */
+static const char *const preference[] = { "perf", "model", "exact" };
 
 enum { MEMBERS_MOST = 8 };
 
@@ -78,7 +79,7 @@ static bool auto_open(const char *argument, struct backend **out, struct error *
 	for (size_t i = 0; i < sizeof preference / sizeof *preference; i++) {
 		const char *none;
 		const struct backend_operations *operations = backend_by_name(preference[i], &none, NULL);
-		if (operations && operations->open(NULL, &members[n].backend, err))
+		if (operations && operations->open(operations->by_itself, &members[n].backend, err))
 			members[n++].operations = operations;
 	}
 	if (n == 0)
@@ -169,6 +170,18 @@ static bool auto_blocks(struct counting *c, enum blocks_by by, struct str *out, 
 	if (!c->member->operations->blocks)
 		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not count basic blocks", c->member->operations->name);
 	return c->member->operations->blocks(c->inner, by, out, err);
+}
+
+static bool auto_locations(struct counting *c, struct locations *out, struct error *err)
+{
+	*out = (struct locations){ 0 };
+	if (!c->member->operations->locations)
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not know where events took place", c->member->operations->name);
+	if (!c->member->operations->locations(c->inner, out, err))
+		return false;
+	for (size_t i = 0; i < out->n_events; i++)
+		out->events[i].event = c->place[out->events[i].event];
+	return true;
 }
 
 static void auto_end(struct counting *c)
@@ -292,6 +305,7 @@ const struct backend_operations backend_auto = {
 	.stop = auto_stop,
 	.blocks = auto_blocks,
 	.system_calls = auto_system_calls,
+	.locations = auto_locations,
 	.end = auto_end,
 	.diagnose = auto_diagnose,
 };

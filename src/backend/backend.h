@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "event/event.h"
+#include "result/locations.h"
 #include "result/result.h"
 
 /* A program to execute. All borrowed. */
@@ -46,6 +47,7 @@ struct target {
 	                                  later are in the row of the one that started them … */
 	bool per_cpu;                  /* … or per CPU (CPUS) */
 	bool per_process;              /* … or per process (COMMAND), where the backend can tell them apart */
+	enum locations_of locations;   /* COMMAND: locations() will be asked for, where the backend knows them */
 };
 
 struct availability {
@@ -77,10 +79,15 @@ struct backend_operations {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for --help and `tare list` */
 	bool starts_only;    /* counts programs that it starts; no running process, no CPU */
+	const char *by_itself; /* the argument to open it with where nobody gave one (auto, doctor); NULL: none */
 
 	/* argument: what follows "name:" in --on (a recording's path for replay), NULL when nothing. */
 	bool (*open)(const char *argument, struct backend **out, struct error *err);
 	void (*close)(struct backend *backend);
+
+	/* The machines that it models, in the order of asking; an event may be asked of one of them (event.machine). NULL: this
+	 * backend models none. */
+	const char *const *(*machines)(struct backend *backend, size_t *n);
 
 	/* By trial; the answer may be kept. Always fills *out. */
 	void (*available)(struct backend *backend, const struct event *event, struct availability *out);
@@ -113,6 +120,9 @@ struct backend_operations {
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
 	/* Likewise the system calls made, by name. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
+	/* Likewise where the events took place, of all processes together; target->locations said so before. *out is the
+	 * caller's (locations_free()); of each event only `event` and `why` are filled in. NULL: this backend does not know. */
+	bool (*locations)(struct counting *counting, struct locations *out, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);
 

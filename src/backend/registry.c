@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #ifdef __x86_64__
 #include "backend/exact/exact.h"
+#include "backend/model/model.h"
 #endif
 #include "backend/perf/perf.h"
 #include "backend/replay/replay.h"
@@ -15,6 +16,7 @@ static const struct backend_operations *const kinds[] = {
 	&perf_backend,
 #ifdef __x86_64__
 	&exact_backend,
+	&model_backend,
 #endif
 	&replay_backend,
 };

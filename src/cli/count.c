@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/count_breakdown.h"
 #include "cli/count_events.h"
 #include "cli/count_options.h"
 #include "cli/count_output.h"
@@ -29,7 +30,7 @@ struct job {
 	struct counting_means means;
 	struct metric_table *metrics;
 	struct selection selection;
-	struct output output, blocks, system_calls;
+	struct output output, blocks, system_calls, by_file;
 	struct result *result;
 	struct arena arena;
 };
@@ -322,6 +323,40 @@ static bool write_lines(struct job *job, struct output *output, const char *path
 	return false;
 }
 
+static void render_breakdown(FILE *out, void *context)
+{
+	report_breakdown_tsv(out, context);
+}
+
+/* Names the places; the report has them then. False when there are none, or they are wrong. */
+static bool break_down(struct job *job)
+{
+	struct result *result = job->result;
+	struct error err = { 0 };
+	if (!job->request.by)
+		return true;
+	if (!result->locations) {
+		error_set(&err, ERROR_UNSUPPORTED, "no counts by %s: %s", breakdown_by_name(job->request.by),
+			  result->locations_why ? result->locations_why : "no execution ran under the engine");
+		error_hint(&err, "ask for an event that the engine or a model counts: -e instructions:u --on exact");
+	} else if (count_break_down(result, job->request.by, &err)) {
+		const char *defect = count_breakdown_defect(result);
+		if (!defect)
+			return true;
+		error_set(&err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(job->request.by), defect);
+	}
+	say_error(&err);
+	return false;
+}
+
+static bool write_breakdown(struct job *job)
+{
+	if (job->request.by_file && job->result->breakdown)
+		return output_write(&job->by_file, render_breakdown, job->result->breakdown);
+	output_abandon(&job->by_file);
+	return true;
+}
+
 /* ---- all together ---- */
 
 static bool measure(struct job *job, struct error *err)
@@ -344,6 +379,7 @@ static bool measure(struct job *job, struct error *err)
 		.interrupt = &interrupt_signal,
 		.want_blocks = r->blocks != NULL,
 		.want_system_calls = r->system_calls != NULL,
+		.locations = !r->by ? LOCATIONS_NONE : r->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
 		.blocks_by = r->per_thread ? BLOCKS_OF_THREADS : r->per_process ? BLOCKS_OF_PROCESSES : BLOCKS_OF_ALL,
 		.progress = r->verbose || progress.line ? progress_show : NULL,
 		.progress_context = &progress,
@@ -384,6 +420,7 @@ static void close_all(struct job *job)
 	output_abandon(&job->output);
 	output_abandon(&job->blocks);
 	output_abandon(&job->system_calls);
+	output_abandon(&job->by_file);
 	selection_free(&job->selection);
 	if (job->means.backend)
 		job->means.operations->close(job->means.backend);
@@ -436,7 +473,8 @@ static bool prepare(struct job *job, int *code, struct error *err)
 	*code = TARE_CANNOT_MEASURE;
 	return output_open(&job->output, job->request.output, err) &&
 	       (!job->request.blocks || output_open(&job->blocks, job->request.blocks, err)) &&
-	       (!job->request.system_calls || output_open(&job->system_calls, job->request.system_calls, err));
+	       (!job->request.system_calls || output_open(&job->system_calls, job->request.system_calls, err)) &&
+	       (!job->request.by_file || output_open(&job->by_file, job->request.by_file, err));
 }
 
 int command_count(int argc, char **argv)
@@ -467,7 +505,9 @@ int command_count(int argc, char **argv)
 	if (!selection_finish(&job.selection, &job.means, job.result,
 			      job.request.format == FORMAT_TEXT && job.request.compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");
-	if (!write_reports(&job))
+	if (!break_down(&job))
+		code = TARE_CANNOT_MEASURE;
+	if (!write_reports(&job) || !write_breakdown(&job))
 		code = TARE_CANNOT_MEASURE;
 	if (!write_lines(&job, &job.blocks, job.request.blocks, "basic blocks", job.result->blocks))
 		code = TARE_CANNOT_MEASURE;

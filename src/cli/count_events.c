@@ -20,13 +20,15 @@ struct build {
 	VEC(struct slot) slots;
 	struct str user_only; /* "cycles, branches (why); " without the last ")" */
 	char user_only_why[sizeof((struct availability *)0)->why];
+	const char *const *machines; /* that the backend models */
+	size_t n_machines;
 };
 
 static bool add_slot(struct build *b, long event, const char *label, const char *why, struct error *err)
 {
 	if (b->slots.count >= EVENT_LIST_MOST)
 		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
-	return vec_push(&b->slots, ((struct slot){ event, label, why })) || error_no_memory(err);
+	return vec_push(&b->slots, ((struct slot){ event, label, why, NULL })) || error_no_memory(err);
 }
 
 static long find_label(const struct build *b, const char *label)
@@ -79,7 +81,7 @@ static void settle_level(struct build *b, struct event *event)
 	snprintf(request, sizeof request, "%s:u", event->text);
 	if (!event_parse(b->means->events, request, &user, NULL) || !counted(b, &user, &answer))
 		return;
-	if (answer.source != SOURCE_EXACT)
+	if (answer.source != SOURCE_EXACT && answer.source != SOURCE_MODEL)
 		remember_user_only(b, event, refusal.why);
 	*event = user;
 }
@@ -95,12 +97,57 @@ static bool has_user_twin(const struct event *events, size_t n, const struct eve
 	return false;
 }
 
+/* ---- several machines in one run ---- */
+
+static bool is_modelled(const struct build *b, const struct event *event)
+{
+	struct availability answer;
+	return counted(b, event, &answer) && answer.source == SOURCE_MODEL;
+}
+
+/* "r12000::l1d-misses", at the level at which it can be counted. */
+static bool event_of_machine(struct build *b, const struct event *event, size_t machine, struct event *out)
+{
+	char request[512];
+	snprintf(request, sizeof request, "%s::%s", b->machines[machine], event->text);
+	if (!event_parse(b->means->events, request, out, NULL))
+		return false;
+	settle_level(b, out);
+	return true;
+}
+
+/* Is it to be asked of each machine? What the engine counts by itself is the same on all. */
+static bool is_of_each_machine(struct build *b, const struct event *event)
+{
+	struct event one;
+	if (event->machine)
+		return false;
+	for (size_t i = 0; b->n_machines > 1 && i < b->n_machines; i++)
+		if (event_of_machine(b, event, i, &one) && is_modelled(b, &one))
+			return true;
+	return false;
+}
+
+static bool add_of_each_machine(struct build *b, const struct event *event, struct error *err)
+{
+	for (size_t i = 0; i < b->n_machines; i++) {
+		struct event one;
+		if (event_of_machine(b, event, i, &one) && !add_event(b, &one, NULL, false, err))
+			return false;
+	}
+	return true;
+}
+
 static bool add_list(struct build *b, const char *list, struct error *err)
 {
 	struct event *events = NULL;
 	size_t n = 0;
 	bool done = event_parse_list(b->means->events, list, &events, &n, err);
 	for (size_t i = 0; done && i < n; i++) {
+		if (is_of_each_machine(b, &events[i])) {
+			done = add_of_each_machine(b, &events[i], err);
+			continue;
+		}
 		if (!has_user_twin(events, n, &events[i]))
 			settle_level(b, &events[i]);
 		done = add_event(b, &events[i], NULL, false, err);
@@ -110,6 +157,18 @@ static bool add_list(struct build *b, const char *list, struct error *err)
 }
 
 /* ---- the default set ---- */
+
+static const char only_a_model[] =
+	"only a machine model counts it here, and only when asked for: -e NAME, or --on model:host; the program takes longer then";
+
+/* Where nobody chose a machine, no default set slows the program down for the sake of one. */
+static bool add_unmodelled(struct build *b, const struct event *event, struct error *err)
+{
+	if (!add_slot(b, SLOT_NO_EVENT, event->label, only_a_model, err))
+		return false;
+	b->slots.items[b->slots.count - 1].unit = event->definition->unit;
+	return true;
+}
 
 static bool add_defaults(struct build *b, struct error *err)
 {
@@ -127,7 +186,17 @@ static bool add_defaults(struct build *b, struct error *err)
 			continue;
 		if (!event_parse(b->means->events, row->name, &event, err))
 			return false;
+		if (is_of_each_machine(b, &event)) {
+			if (!add_of_each_machine(b, &event, err))
+				return false;
+			continue;
+		}
 		settle_level(b, &event);
+		if (b->n_machines == 0 && is_modelled(b, &event)) {
+			if (!add_unmodelled(b, &event, err))
+				return false;
+			continue;
+		}
 		if (!row->in_default_set && !(counted(b, &event, &answer) && answer.source == SOURCE_EXACT))
 			continue;
 		if (!add_event(b, &event, NULL, false, err))
@@ -177,6 +246,37 @@ static const struct metric *metric_named(struct build *b, const char *word, stru
 	}
 	const struct metric *metric = metric_find(b->means->metrics, name, err);
 	return metric && word[length] ? at_level(b, metric, word + length, err) : metric;
+}
+
+/* The metric over one machine's events: "r12000::l1d-load-miss-rate:u". */
+static const struct metric *of_machine(struct build *b, const struct metric *metric, size_t machine, struct error *err)
+{
+	struct arena *arena = &b->selection->arena;
+	size_t n = metric_event_count(metric);
+	const char **requests = arena_alloc(arena, (n + 1) * sizeof *requests);
+	const char *name = arena_printf(arena, "%s::%s", b->machines[machine], metric_name(metric));
+	bool done = requests && name;
+	for (size_t i = 0; done && i < n; i++) {
+		struct event event, one;
+		requests[i] = metric_event(metric, i);
+		if (event_parse(b->means->events, requests[i], &event, NULL) && is_of_each_machine(b, &event) &&
+		    event_of_machine(b, &event, machine, &one))
+			requests[i] = one.text;
+	}
+	if (done)
+		return metric_renamed(b->means->metrics, metric, name, requests, err);
+	error_no_memory(err);
+	return NULL;
+}
+
+static bool is_metric_of_each_machine(struct build *b, const struct metric *metric)
+{
+	for (size_t i = 0; i < metric_event_count(metric); i++) {
+		struct event event;
+		if (event_parse(b->means->events, metric_event(metric, i), &event, NULL) && is_of_each_machine(b, &event))
+			return true;
+	}
+	return false;
 }
 
 static bool add_metric(struct build *b, const struct metric *metric, struct error *err)
@@ -231,9 +331,15 @@ static bool add_metric_list(struct build *b, const char *list, struct error *err
 		word = str_trim(word);
 		if (!*word)
 			done = error_set(err, ERROR_USAGE, "an empty name in the list of metrics '%s'", list);
+		else if (!(metric = metric_named(b, word, err)) || !(metric = settle_metric(b, metric, err)))
+			done = false;
+		else if (!is_metric_of_each_machine(b, metric))
+			done = add_metric(b, metric, err);
 		else
-			done = (metric = metric_named(b, word, err)) && (metric = settle_metric(b, metric, err)) &&
-			       add_metric(b, metric, err);
+			for (size_t i = 0; done && i < b->n_machines; i++) {
+				const struct metric *one = of_machine(b, metric, i, err);
+				done = one && add_metric(b, one, err);
+			}
 	}
 	free(copy);
 	return done;
@@ -336,6 +442,10 @@ static bool choose(struct build *b, const struct count_request *request, const s
 {
 	long chosen[2] = { -1, -1 };
 	bool perfex = request->compat == COMPAT_PERFEX;
+	if (b->n_machines > 1 && (parameters || request->compat != COMPAT_NONE)) {
+		error_set(err, ERROR_USAGE, "-P, -F and --compat report of one machine, not of %zu", b->n_machines);
+		return error_hint(err, "choose one: --on model:%s", b->machines[0]);
+	}
 	if (parameters && !add_p5mon(b, parameters, request->compat, err))
 		return false;
 	for (size_t i = 0; i < request->event_lists.count; i++) {
@@ -372,6 +482,8 @@ bool selection_make(struct selection *out, const struct count_request *request,
 {
 	*out = (struct selection){ 0 };
 	struct build b = { .selection = out, .means = means };
+	if (means->operations->machines)
+		b.machines = means->operations->machines(means->backend, &b.n_machines);
 	bool done = choose(&b, request, parameters, err);
 	out->events = b.events.items;
 	out->n_events = b.events.count;
@@ -484,14 +596,21 @@ bool selection_finish(const struct selection *selection, const struct counting_m
 	for (size_t i = 0; i < selection->n_slots; i++) {
 		const struct slot *slot = &selection->slots[i];
 		if (slot->event == SLOT_NO_EVENT) {
-			rows[n++] = (struct estimate){ .event = arena_strdup(&result->arena, slot->label),
-						       .unit = "events",
-						       .level = "",
-						       .confidence = result->confidence,
-						       .why = slot->why,
-						       .cpu = -1 };
-			if (!rows[n - 1].event)
+			struct estimate *row = arena_alloc(&result->arena, sizeof *row);
+			if (!row)
 				goto no_memory;
+			*row = (struct estimate){ .event = arena_strdup(&result->arena, slot->label),
+						  .unit = slot->unit ? slot->unit : "events",
+						  .level = "",
+						  .confidence = result->confidence,
+						  .why = slot->why,
+						  .cpu = -1 };
+			if (!row->event || (slot->unit && !(row->unit = arena_strdup(&result->arena, slot->unit))))
+				goto no_memory;
+			if (fold && selection->defaults)
+				folded[n_folded++] = row;
+			else
+				rows[n++] = *row;
 			continue;
 		}
 		const struct estimate *e = first[slot->event];

@@ -20,6 +20,7 @@ struct slot {
 	long event;        /* index into events; SLOT_NO_EVENT: nothing here has its meaning, why says so */
 	const char *label; /* shown instead of the event's own; NULL */
 	const char *why;
+	const char *unit;  /* without an event; NULL: "events" */
 };
 
 struct selection {

@@ -9,7 +9,7 @@
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
 	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
-	OVERRIDE, COMPAT,
+	OVERRIDE, COMPAT, BY, BY_FILE,
 };
 
 const struct option_row count_option_rows[] = {
@@ -45,6 +45,9 @@ const struct option_row count_option_rows[] = {
 	{ 'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT },
 	{ 0, "json", NULL, "as JSON", JSON },
 	{ 0, "csv", NULL, "as CSV", CSV },
+	{ 0, "by", "function|line|object", "show where the events took place, too: by function, source line, or variable and "
+	  "allocation (needs the engine, or a model)", BY },
+	{ 0, "by-file", "FILE", "write that there, all of it, as tab-separated lines", BY_FILE },
 	{ 0, "blocks", "FILE", "write every basic block that the program executed, and how often, as tab-separated lines; "
 	  "with --per-process, --per-thread of each (needs the engine)", BLOCKS },
 	{ 0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
@@ -133,6 +136,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	static const char *const outputs[] = { "first", "all", "none", NULL };
 	static const char *const tools[] = { "p5mon", "perfex", NULL };
 	static const char *const levels[] = { "95", "99", NULL };
+	static const char *const places[] = { "function", "line", "object", NULL };
 	struct count_request *r = context;
 	unsigned long long number;
 	int word = 0;
@@ -180,6 +184,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->program_output = (enum program_output)word;
 		return true;
+	case BY:
+		if (!parse_word(value, places, "function, line or object", &word, err))
+			return false;
+		r->by = (enum breakdown_by)(BREAKDOWN_BY_FUNCTION + word);
+		return true;
+	case BY_FILE: r->by_file = value; return true;
 	case COMPAT:
 		if (!parse_word(value, tools, "p5mon or perfex", &word, err))
 			return false;
@@ -207,9 +217,17 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
-	if (targets && (r->per_process || r->blocks || r->system_calls || r->reproducible))
+	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
-				 r->blocks ? "--blocks" : r->system_calls ? "--system-calls" : r->per_process ? "--per-process" : "--reproducible");
+				 r->blocks ? "--blocks" : r->system_calls ? "--system-calls" : r->by ? "--by" : r->per_process ? "--per-process" : "--reproducible");
+	if (r->by_file && !r->by) {
+		error_set(err, ERROR_USAGE, "--by-file needs --by");
+		return error_hint(err, "--by function, --by line or --by object");
+	}
+	if (r->by && !r->by_file && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
+		error_set(err, ERROR_USAGE, "--by has no place in this report's format");
+		return error_hint(err, "--by-file FILE writes it to a file of its own");
+	}
 	if (r->per_cpu && !cpus)
 		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
 	if (r->command && targets && !cpus) {

@@ -30,6 +30,8 @@ struct count_request {
 	bool per_thread, per_process, per_cpu, no_children, reproducible;
 	const char *blocks;             /* --blocks; NULL */
 	const char *system_calls;       /* --system-calls; NULL */
+	enum breakdown_by by;           /* --by */
+	const char *by_file;            /* --by-file; NULL */
 	const char *on;                 /* "auto" unless given */
 	const char *output;             /* -o; NULL */
 	const char *parameter_file;     /* -P; NULL */

@@ -65,7 +65,7 @@ static void examine_all(struct diagnosis *d)
 		/* auto is the others together */
 		if (strcmp(kind->name, "auto") == 0)
 			continue;
-		if (kind->open(NULL, &backend, &err)) {
+		if (kind->open(kind->by_itself, &backend, &err)) {
 			kind->diagnose(backend, d->findings, FINDINGS_MOST, &d->n);
 			kind->close(backend);
 		} else if (err.code != ERROR_USAGE) {

@@ -5,12 +5,12 @@
 #include "backend/backend.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/list_machines.h"
 #include "cli/metric_level.h"
 #include "cli/options.h"
 #include "cli/reason.h"
 #include "cli/say.h"
 #include "event/metric.h"
-#include "measure/measure.h"
 #include "report/json_writer.h"
 #include "report/table.h"
 
@@ -295,7 +295,7 @@ static bool list_metrics(struct listing *l, struct error *err)
 	return true;
 }
 
-/* ---- backends, machines ---- */
+/* ---- backends ---- */
 
 static void list_backends(struct listing *l)
 {
@@ -319,43 +319,6 @@ static void list_backends(struct listing *l)
 	}
 }
 
-static bool list_machines(struct listing *l, struct error *err)
-{
-	struct arena arena = { 0 };
-	struct machine_facts facts;
-	if (!measure_machine_facts(&arena, &facts)) {
-		arena_free(&arena);
-		return error_set(err, ERROR_SYSTEM, "cannot find out what machine this is");
-	}
-	const char *texts[] = { "host", facts.cpu, facts.hostname, facts.architecture, NULL };
-	if (has_words(l, texts)) {
-		l->shown++;
-		if (l->names) {
-			puts("host");
-		} else if (l->json) {
-			json_write_open(&l->writer, NULL, '{');
-			json_write_text(&l->writer, "machine", "host");
-			json_write_text(&l->writer, "cpu", facts.cpu);
-			json_write_integer(&l->writer, "cpus", facts.cpus);
-			json_write_text(&l->writer, "architecture", facts.architecture);
-			json_write_text(&l->writer, "kernel", facts.kernel);
-			json_write_text(&l->writer, "hostname", facts.hostname);
-			json_write_text(&l->writer, "pmu", facts.pmu);
-			json_write_text(&l->writer, "hypervisor", facts.hypervisor);
-			json_write_close(&l->writer, '}');
-		} else {
-			const char *line =
-			    arena_printf(&arena, "%s, %d CPU%s, %s, %s%s%s; hardware counters: %s", facts.cpu,
-					 facts.cpus, facts.cpus == 1 ? "" : "s", facts.architecture, facts.kernel,
-					 facts.hypervisor[0] ? ", a guest of " : "", facts.hypervisor, facts.pmu);
-			printf("  %-10s", "host");
-			text_wrap(stdout, line ? line : facts.cpu, 12, 12, l->width);
-		}
-	}
-	arena_free(&arena);
-	return true;
-}
-
 /* ---- all together ---- */
 
 static int show_help(void)
@@ -364,7 +327,8 @@ static int show_help(void)
 	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
 	      "\n"
 	      "Lists what there is (default: events), and who counts it on this machine for\n"
-	      "this user, found by trying. Rows must have each WORD in name or definition.\n",
+	      "this user, found by trying. Rows must have each WORD in name or definition.\n"
+	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n",
 	      stdout);
 	options_help(list_option_rows, stdout);
 	fputs("\nexit status: 0 done; 2 wrong usage; 3 the list could not be made or written.\n", stdout);
@@ -396,7 +360,10 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	else if (strcmp(what, "backends") == 0)
 		list_backends(l);
 	else
-		done = list_machines(l, err);
+		done = list_machines(&(struct machine_listing){ .verbose = l->verbose, .names = l->names,
+								.json = l->json ? &l->writer : NULL, .words = l->words,
+								.n_words = l->n_words, .width = l->width },
+				     &l->shown, err);
 	show_reasons(l);
 	if (l->json) {
 		json_write_close(&l->writer, ']');

@@ -38,13 +38,11 @@ static const char *request_for(const struct metric *metric, const char *const *r
 	return NULL;
 }
 
-const struct metric *metric_at_level(struct metric_table *table, const struct metric *metric, const char *level,
-				     const char *const *requests, struct error *err)
+const struct metric *metric_renamed(struct metric_table *table, const struct metric *metric, const char *name,
+				    const char *const *requests, struct error *err)
 {
-	char name[256];
 	struct str text = { 0 };
 	const struct metric *found = NULL;
-	snprintf(name, sizeof name, "%s%s", metric_name(metric), level);
 	str_appendf(&text, "[%s]\ndefinition = %s\nunit = %s\n", name, metric_definition(metric),
 		    metric_unit(metric));
 	if (metric_caution(metric))
@@ -66,4 +64,12 @@ const struct metric *metric_at_level(struct metric_table *table, const struct me
 		found = metric_find(table, name, err);
 	str_free(&text);
 	return found;
+}
+
+const struct metric *metric_at_level(struct metric_table *table, const struct metric *metric, const char *level,
+				     const char *const *requests, struct error *err)
+{
+	char name[256];
+	snprintf(name, sizeof name, "%s%s", metric_name(metric), level);
+	return metric_renamed(table, metric, name, requests, err);
 }

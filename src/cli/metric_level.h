@@ -16,4 +16,8 @@ size_t metric_level_at(const char *name);
 const struct metric *metric_at_level(struct metric_table *table, const struct metric *metric, const char *level,
 				     const char *const *requests, struct error *err);
 
+/* The same under any name. */
+const struct metric *metric_renamed(struct metric_table *table, const struct metric *metric, const char *name,
+				    const char *const *requests, struct error *err);
+
 #endif

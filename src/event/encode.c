@@ -189,6 +189,10 @@ bool event_encode(const struct event *event, const struct event_machine *machine
 		  struct event_encoding *out, struct error *err)
 {
 	*out = (struct event_encoding){ .scale = 1 };
+	if (event->machine) {
+		error_set(err, ERROR_NOT_FOUND, "'%s' is asked of a modelled machine", event->label);
+		return error_hint(err, "count it with --on model:%s", event->machine);
+	}
 	if (!event->definition) {
 		out->how = event->text;
 		if (index > 0)

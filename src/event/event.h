@@ -4,7 +4,7 @@
  * other names. A request ("instructions:u", "skl::INST_RETIRED:ANY", "cpu/event=0x3c/", "r1a8",
  * "PAPI_TOT_INS") becomes a struct event. Grammar, for every naming:
  *
- *     request  = name [ ":" levels ] [ "@" period ]
+ *     request  = [ machine "::" ] name [ ":" levels ] [ "@" period ]      machine: of a row that a machine model counts
  *     levels   = "u" | "k" | "uk" | "ku"           none: both (user and kernel)
  *     period   = decimal number > 0                 used by sampling only
  *
@@ -37,6 +37,8 @@ enum {
 
 enum { LEVEL_USER = 1, LEVEL_KERNEL = 2 };
 
+struct formula; /* event/formula.h */
+
 /* One row of data/events/. */
 struct event_definition {
 	const char *name;       /* "branch-misses" */
@@ -52,6 +54,8 @@ struct event_definition {
 	                                   "sysfs:msr/tsc/" */
 	bool in_default_set;    /* counted by `tare count` without -e, where it can be */
 	bool default_if_exact;  /* … where it costs no counter: by the engine */
+	const struct formula *model; /* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
+	const char *no_model;   /* … and why, where a reader would expect one ("a timing event: …"); NULL */
 	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
 };
 
@@ -63,6 +67,7 @@ struct event {
 	enum event_naming naming;
 	unsigned levels;   /* LEVEL_USER | LEVEL_KERNEL; never 0 */
 	uint64_t period;   /* 0: none asked for */
+	const char *machine; /* of "r12000::l1d-misses": the modelled machine that it is asked of; NULL: none was named */
 };
 
 /* What perf_event_open(2) needs; see struct perf_event_attr. */

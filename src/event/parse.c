@@ -42,6 +42,14 @@ static bool bad_level(const struct event_table *table, const char *name, struct 
 	return true;
 }
 
+/* "r12000::l1d-misses": a row that a model counts, of a machine. What libpfm4 has under the name goes before ("perf::branches"). */
+static bool match_of_machine(const struct event_table *table, const char *name, struct event_match *match)
+{
+	const char *colons = strstr(name, "::");
+	return colons && colons > name && !pfm_has_pmu(name, (size_t)(colons - name)) &&
+	       event_table_match(table, colons + 2, match) && (match->row->counted_by & COUNTED_BY_MODEL);
+}
+
 static const char *level_suffix(unsigned levels)
 {
 	return levels == LEVEL_USER ? ":u" : levels == LEVEL_KERNEL ? ":k" : ":uk";
@@ -67,6 +75,13 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 		/* one vocabulary in reports, but PAPI's and the papers' names are answered in kind */
 		if (match.alias)
 			shown = match.row->name;
+	} else if (match_of_machine(table, name, &match)) {
+		event.definition = match.row;
+		event.naming = match.naming;
+		event.machine = arena_strndup(&table->arena, name, (size_t)(strstr(name, "::") - name));
+		shown = arena_printf(&table->arena, "%s::%s", event.machine, match.alias ? match.row->name : strstr(name, "::") + 2);
+		if (!event.machine || !shown)
+			return error_no_memory(err);
 	} else if (strchr(name, '/')) {
 		event.naming = NAMED_SYSFS;
 		if (!sysfs_check_form(name, err))

@@ -84,6 +84,17 @@ bool pfm_names_has(const struct pfm_names *names, const char *name)
 }
 
 /* Is the PMU in front of the event found (its full name, from libpfm4) one of this machine? */
+bool pfm_has_pmu(const char *name, size_t length)
+{
+	for (int pmu = 0; start() && pmu < PFM_PMU_MAX; pmu++) {
+		pfm_pmu_info_t info = { .size = sizeof info };
+		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && strlen(info.name) == length &&
+		    strncasecmp(info.name, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool pmu_is_here(const char *full_name)
 {
 	const char *colons = strstr(full_name, "::");

@@ -12,6 +12,9 @@
 /* Is it of the form "pmu::event…"? Then it can only be libpfm4's. */
 bool pfm_has_form(const char *name);
 
+/* Does libpfm4 know a PMU of that name (without case), here or elsewhere? */
+bool pfm_has_pmu(const char *name, size_t length);
+
 /* The names of the events of all PMUs, of this machine or not, sorted without case, each once. It takes 5 ms, so
  * it is kept once it was needed. */
 struct pfm_names {

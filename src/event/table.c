@@ -11,6 +11,7 @@
 #include "base/embedded.h"
 #include "base/stanza.h"
 #include "base/str.h"
+#include "event/formula.h"
 
 extern const struct embedded_file event_files[];
 
@@ -117,6 +118,19 @@ struct row_lists {
 	text_list aliases, papers, encodings;
 };
 
+/* A formula over a machine's counters; their names are the business of who evaluates it. */
+static bool read_model(struct arena *arena, struct event_definition *row, const struct stanza_key *key, const char *source,
+		       struct error *err)
+{
+	struct error why = { 0 };
+	struct formula *formula = arena_alloc(arena, sizeof *formula);
+	if (!formula)
+		return error_no_memory(err);
+	row->model = formula;
+	return formula_parse(key->value, arena, formula, &why) ||
+	       error_set(err, ERROR_SYNTAX, "%s:%u: model: %s", source, key->line, why.text);
+}
+
 static bool read_key(struct arena *arena, struct event_definition *row, struct row_lists *lists,
 		     const struct stanza_key *key, const char *source, struct error *err)
 {
@@ -126,6 +140,7 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 	const char **once = strcmp(key->key, "definition") == 0 ? &row->definition
 			    : strcmp(key->key, "unit") == 0     ? &row->unit
 			    : strcmp(key->key, "scope") == 0    ? &row->scope
+			    : strcmp(key->key, "no_model") == 0 ? &row->no_model
 								: NULL;
 	if (once) {
 		if (*once)
@@ -150,6 +165,10 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 	if (strcmp(key->key, "encoding") == 0)
 		return is_encoding(value) ? vec_push(&lists->encodings, value) || error_no_memory(err)
 					  : wrong(source, key->line, err, "not a kind of encoding:", value);
+
+	if (strcmp(key->key, "model") == 0)
+		return row->model ? wrong(source, key->line, err, "given twice:", key->key)
+				  : read_model(arena, row, key, source, err);
 
 	/* the rest are lists of words */
 	char *words = arena_strdup(arena, value);
@@ -211,6 +230,11 @@ static const struct event_definition *read_row(struct arena *arena, const struct
 		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
 			  lists.encodings.count ? "has encodings and is not counted by perf"
 						: "is counted by perf and has no encoding");
+		goto out;
+	}
+	if ((row->model || row->no_model) && (!(row->counted_by & COUNTED_BY_MODEL) || (row->model && row->no_model))) {
+		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
+			  row->model && row->no_model ? "has both model and no_model" : "is not counted by model");
 		goto out;
 	}
 	row->paper_names = keep_list(arena, &lists.papers);

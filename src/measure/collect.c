@@ -1,6 +1,7 @@
 /* From one execution's readings to the series' counts: scaling happens here, and nowhere else. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/execution.h"
 #include "measure/session.h"
@@ -79,6 +80,7 @@ static void add_row(struct reading *sum, const struct reading *row)
 	if (row->state == READING_COUNTED) {
 		sum->count_raw += row->count_raw;
 		sum->source = row->source;
+		sum->machine = row->machine;
 		if (sum->state == READING_NEVER_RAN) {
 			sum->state = READING_COUNTED;
 			sum->why = NULL;
@@ -97,11 +99,23 @@ static bool keep(struct session *s, struct series *series, size_t repetition, co
 	struct count *count = &series->counts[repetition];
 	count_reading(s, &s->events[series->event], count, r, slices);
 	count->partial = partial;
+	if (count->state == READING_COUNTED && r->machine && !series->machine &&
+	    !(series->machine = arena_strdup(&s->result->arena, r->machine)))
+		return false;
 	if (count->state == READING_COUNTED || series->why)
 		return true;
 	const char *why = r->why ? r->why : "the counter never ran";
 	series->why = arena_strdup(&s->result->arena, why);
 	return series->why != NULL;
+}
+
+/* Every execution says the same of itself. */
+static bool note_once(struct session *s, const char *remark)
+{
+	for (size_t i = 0; i < s->notes.count; i++)
+		if (strcmp(s->notes.items[i], remark) == 0)
+			return true;
+	return session_note(s, "%s", remark);
 }
 
 bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x)
@@ -123,6 +137,9 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 		.involuntary_switches = run->involuntary_switches,
 		.steal_ns = run->steal_ns,
 	};
+	for (size_t i = 0; i < run->n_remarks; i++)
+		if (!note_once(s, run->remarks[i]))
+			return false;
 	for (size_t i = 0; i < x->n_events; i++) {
 		size_t event = s->pass_event_index[s->pass_start[pass] + i];
 		struct reading sum = { .state = READING_NEVER_RAN, .cpu = -1 };

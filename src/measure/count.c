@@ -218,6 +218,38 @@ static bool keep_blocks(struct result *result, const struct execution *x)
 	       keep_text(result, &x->system_calls, &result->system_calls);
 }
 
+/* Takes the locations over, with what reports say of their events. */
+static bool keep_locations(struct result *result, struct execution *x)
+{
+	if (x->no_locations.text[0] && !(result->locations_why = arena_strdup(&result->arena, x->no_locations.text)))
+		return false;
+	if (!x->locations.n_events)
+		return true;
+	if (!(result->locations = malloc(sizeof *result->locations)))
+		return false;
+	struct locations *l = result->locations;
+	*l = x->locations;
+	x->locations = (struct locations){ 0 };
+	for (size_t i = 0; i < l->n_events; i++) {
+		struct located_event *e = &l->events[i];
+		const struct event *event = x->events[e->event];
+		e->label = arena_strdup(&l->arena, event->label);
+		e->unit = arena_strdup(&l->arena, event->definition && event->definition->unit ? event->definition->unit : "");
+		if (!e->label || !e->unit)
+			return false;
+		for (size_t row = 0; row < x->run.n_rows; row++) {
+			const struct reading *r = &x->run.readings[row * x->n_events + e->event];
+			if (r->state == READING_COUNTED)
+				e->total += r->count_raw;
+			else if (r->state != READING_NEVER_RAN && !e->why && !(e->why = arena_strdup(&l->arena, r->why ? r->why : "it was not counted")))
+				return false;
+			if (r->machine && !e->machine && !(e->machine = arena_strdup(&l->arena, r->machine)))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* All executions. False when nothing was measured, with the reason. */
 static bool execute(struct session *s, struct streams *streams, struct waiter *waiter, struct error *err)
 {
@@ -239,7 +271,8 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 		}
 		tell_progress(s, i, executions, begin_ns);
 		/* the first counted execution under the engine: none was kept before */
-		bool first = i >= s->warm_ups && !result->blocks && !result->system_calls && !result->blocks_why;
+		bool first = i >= s->warm_ups && !result->blocks && !result->system_calls && !result->blocks_why &&
+			     !result->locations && !result->locations_why;
 		struct execution x = {
 			.operations = s->operations,
 			.backend = s->backend,
@@ -253,12 +286,14 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 			.want_blocks = s->options.want_blocks && first && s->operations->blocks,
 			.want_system_calls = s->options.want_system_calls && first && s->operations->system_calls,
 			.blocks_by = s->options.blocks_by,
+			.want_locations = first && s->operations->locations ? s->options.locations : LOCATIONS_NONE,
 			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 			.streams = streams,
 			.waiter = waiter,
 		};
 		if (command)
 			target.command = &own;
+		target.locations = x.want_locations;
 		if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) ||
 		    !execution_run(&x, &reason)) {
 			done = stopped(s, &reason, err);
@@ -271,6 +306,7 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 		if (i >= s->warm_ups) {
 			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
 			done = done && (keep_blocks(result, &x) || error_no_memory(err));
+			done = done && (keep_locations(result, &x) || error_no_memory(err));
 			if (done && !x.run.interrupted && pass + 1 == s->passes)
 				result->repetitions_done++;
 		}

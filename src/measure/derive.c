@@ -123,6 +123,8 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 		scaled |= input->source == SOURCE_SCALED;
 		if (weakness(input->source) > weakness(e->source))
 			e->source = input->source;
+		if (input->machine && !e->machine)
+			e->machine = input->machine;
 		if (input->share_running < e->share_running)
 			e->share_running = input->share_running;
 	}
@@ -131,6 +133,7 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 	struct error reason;
 	if (!metric_evaluate(metric, values, &derived, &reason)) {
 		e->source = SOURCE_NONE;
+		e->machine = NULL;
 		e->has_interval = false;
 		e->why = arena_strdup(arena, reason.text);
 		memory = e->why != NULL;

@@ -155,6 +155,7 @@ static bool estimate_series(struct session *s, const struct series *series, stru
 		return true;
 	}
 	e->known = true;
+	e->machine = series->machine;
 	e->n_runs = n;
 	e->runs = arena_alloc(arena, n * sizeof *e->runs);
 	if (!e->runs)

@@ -158,7 +158,8 @@ bool execution_run(struct execution *x, struct error *err)
 
 	x->run = (struct run){ 0 };
 	x->blocks = x->system_calls = (struct str){ 0 };
-	x->no_blocks = (struct error){ 0 };
+	x->no_blocks = x->no_locations = (struct error){ 0 };
+	x->locations = (struct locations){ 0 };
 	if (x->slice_ns && x->n_events && !make_room_for_slices(x)) {
 		error_no_memory(err);
 		goto out;
@@ -202,6 +203,8 @@ bool execution_run(struct execution *x, struct error *err)
 		x->operations->blocks(x->counting, x->blocks_by, &x->blocks, &x->no_blocks);
 	if (x->want_system_calls && x->run.under_engine)
 		x->operations->system_calls(x->counting, &x->system_calls, &x->no_blocks);
+	if (x->want_locations && x->run.under_engine)
+		x->operations->locations(x->counting, &x->locations, &x->no_locations);
 	done = true;
 out:
 	if (x->counting)
@@ -217,6 +220,7 @@ void execution_free(struct execution *x)
 	run_free(&x->run);
 	str_free(&x->blocks);
 	str_free(&x->system_calls);
+	locations_free(&x->locations);
 	for (size_t i = 0; x->slices && i < x->n_events; i++)
 		free(x->slices[i].items);
 	free(x->slices);

@@ -36,6 +36,7 @@ struct execution {
 	bool want_blocks;
 	enum blocks_by blocks_by;
 	bool want_system_calls;
+	enum locations_of want_locations;
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
 	struct waiter *waiter;
@@ -45,6 +46,8 @@ struct execution {
 	struct slices *slices; /* n_events, or NULL */
 	struct str blocks, system_calls; /* when wanted, and the execution was an engine's … */
 	struct error no_blocks; /* … or why there are none */
+	struct locations locations; /* likewise: n_events is 0 when there are none … */
+	struct error no_locations;  /* … and why */
 	bool still_running;    /* the user interrupted and the program did not end */
 	bool status_lost;
 

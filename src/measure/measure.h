@@ -58,6 +58,7 @@ struct measure_options {
 	bool want_blocks;        /* result->blocks, of the first counted execution under an engine */
 	enum blocks_by blocks_by;
 	bool want_system_calls;  /* result->system_calls, likewise */
+	enum locations_of locations; /* result->locations, likewise */
 	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
 	void *progress_context;
 	const struct clock *clock; /* NULL: the monotonic clock */

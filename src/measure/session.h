@@ -28,6 +28,7 @@ struct series {
 	int cpu;
 	struct count *counts; /* n = session.repetitions */
 	const char *why;      /* the first reason why a count is missing */
+	const char *machine;  /* the modelled machine that was counted on; NULL */
 };
 
 enum { PASS_NONE = (size_t)-1 }; /* the event is not counted by the backend */

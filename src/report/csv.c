@@ -72,6 +72,7 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	number(out, summary && e->known, e->share_running);
 	text(out, e->known ? "" : e->why);
 	text(out, summary ? e->note : "");
+	text(out, e->machine);
 	fputs("\r\n", out);
 }
 
@@ -85,7 +86,7 @@ static void rows(FILE *out, const struct estimate *e, const char *kind, bool all
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note\r\n",
+	      "share_running,why,note,machine\r\n",
 	      out);
 	for (size_t i = 0; i < result->n_estimates; i++)
 		rows(out, &result->estimates[i], "event", options->all_repetitions);

@@ -1,6 +1,7 @@
 /* A result as JSON; docs/result.schema.json says what may stand where, tare-count(1) what it means. */
 #include <sys/wait.h>
 
+#include "report/breakdown.h"
 #include "report/json_writer.h"
 #include "report/report.h"
 
@@ -37,6 +38,8 @@ static void write_estimate(struct json *json, const struct estimate *e)
 	json_write_close(json, ']');
 	json_write_text(json, "source", source_name(e->source));
 	json_write_text(json, "trust", trust_name(e->trust));
+	if (e->machine)
+		json_write_text(json, "machine", e->machine);
 	if (e->evidence)
 		json_write_text(json, "evidence", e->evidence);
 	json_write_number(json, "share_running", e->known ? e->share_running : 0);
@@ -129,5 +132,7 @@ void report_json(FILE *out, const struct result *result)
 	for (size_t i = 0; i < result->n_notes; i++)
 		json_write_text(&json, NULL, result->notes[i]);
 	json_write_close(&json, ']');
+	if (result->breakdown)
+		breakdown_json(&json, "breakdown", result->breakdown);
 	json_write_close(&json, '}');
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "event/event.h"
+#include "result/breakdown.h"
 #include "result/result.h"
 
 struct report_options {
@@ -18,6 +19,10 @@ struct report_options {
 void report_text(FILE *out, const struct result *result, const struct report_options *options);
 void report_csv(FILE *out, const struct result *result, const struct report_options *options);
 void report_json(FILE *out, const struct result *result); /* docs/result.schema.json */
+
+/* A breakdown as tab-separated lines below a line of column names: of each event its rows, the largest first, then one of kind "total".
+ * Tabs, line ends and backslashes in names are escaped as \t, \n, \\. */
+void report_breakdown_tsv(FILE *out, const struct breakdown *breakdown);
 
 /* run_p5mon's report (Safford, Figures 4.2–4.4) and parseable file (Figures 4.7, 4.8). Intervals as the
  * thesis computed them (LAB.md section 3), and labelled as such in a '#'-free last line. */

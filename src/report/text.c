@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "report/breakdown.h"
 #include "report/number.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -209,4 +210,6 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		remark(out, "-", text, width);
 	}
 	vec_free(&notes.items);
+	if (result->breakdown)
+		breakdown_text(out, result->breakdown, options);
 }

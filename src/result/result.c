@@ -29,6 +29,12 @@ void result_free(struct result *result)
 {
 	if (!result)
 		return;
+	if (result->locations)
+		locations_free(result->locations);
+	if (result->breakdown)
+		breakdown_free(result->breakdown);
+	free(result->locations);
+	free(result->breakdown);
 	arena_free(&result->arena);
 	free(result);
 }

@@ -10,6 +10,8 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "result/breakdown.h"
+#include "result/locations.h"
 
 /* Where a number came from. */
 enum source {
@@ -43,6 +45,7 @@ struct reading {
 	uint64_t enabled_ns; /* wall time of the measured tasks while the counter was asked for */
 	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
 	const char *why;     /* when not COUNTED: the reason; borrowed from the run's arena */
+	const char *machine; /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */
 	pid_t tid;           /* 0: all tasks together */
 	pid_t pid;           /* a process's own row; 0: none */
 	int cpu;             /* -1: all CPUs together */
@@ -56,6 +59,8 @@ struct run {
 	int wait_status;          /* as wait4(2) gives it; 0 for targets that are not commands */
 	bool interrupted;         /* ended by the user before the program did */
 	bool under_engine;        /* the times, faults and memory below are the engine's as well as the program's */
+	const char *const *remarks; /* what a reader of the readings has to know, a line each; in the arena */
+	size_t n_remarks;
 	uint64_t elapsed_ns;
 	/* the operating system's account of the run (rusage of the program and its waited-for children) */
 	uint64_t user_ns, system_ns;
@@ -83,6 +88,7 @@ struct estimate {
 	double *runs;       /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
 	enum source source;
 	enum trust trust;
+	const char *machine;   /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
 	const char *evidence;  /* id of what the verdict rests on; NULL */
 	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
 	const char *why;       /* when not known */
@@ -139,6 +145,9 @@ struct result {
 	char *system_calls;      /* system calls of that execution by name, likewise; NULL */
 	const char *blocks_why;  /* why there are none, though they (or system calls) were asked for */
 	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
+	struct locations *locations; /* where that execution's events took place, in an arena of their own; NULL */
+	const char *locations_why; /* why they are not known, though they were asked for */
+	struct breakdown *breakdown; /* the same by name, likewise; who has the names adds it */
 };
 
 struct result *result_new(void); /* zeroed; NULL when memory ran out */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backend/exact/fold.h"
+#include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 
@@ -22,6 +23,17 @@ static volatile pid_t forward_to;
 static void forward(int signo) { kill(forward_to, signo); }
 
 static void release(void *arg) { close(*(int *)arg); }
+
+/* By number, as --system-calls has them. */
+static uint64_t calls_of(const struct view *view)
+{
+	uint64_t calls[RECORD_SYSCALLS + 2] = {0}, n = 0;
+	for (size_t p = 0; p < view->n_processes; p++)
+		syscalls_sum(&view->processes[p], calls);
+	for (unsigned i = 0; i < RECORD_SYSCALLS + 1; i++)
+		n += calls[i];
+	return n;
+}
 
 static unsigned parts_of(const struct view *view)
 {
@@ -117,7 +129,8 @@ int main(int argc, char **argv)
 	for (size_t r = 0; counts && r < tally->n_rows; r++)
 		fprintf(stderr, "row %u %u x87 %" PRIu64 "\n", tally->rows[r].pid, tally->rows[r].tid, tally->rows[r].count[COUNT_X87]);
 	if (counts)
-		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 "\nparts %u\n", tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS], parts_of(view));
+		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 " %" PRIu64 "\nparts %u\n", tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS],
+		        calls_of(view), parts_of(view));
 	tally_free(tally);
 	view_free(view);
 	session_free(session);

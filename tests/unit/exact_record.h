@@ -69,6 +69,18 @@ static void hand_thread(struct hand *h, uint32_t index, uint32_t tid, const uint
 	p->thread_count++;
 }
 
+/* What the models of the newest thread of a process counted: bytes of counts, as many as there are machines. */
+__attribute__((unused)) static void hand_models(struct hand *h, uint32_t index, const void *counts, size_t bytes)
+{
+	struct record_thread t;
+	uint64_t offset = session_process(h->session, index)->first_thread;
+	if (pread(session_fd(h->session), &t, sizeof t, (off_t)offset) != (ssize_t)sizeof t)
+		abort();
+	t.models = hand_room(h, bytes);
+	hand_write(h, t.models, counts, bytes);
+	hand_write(h, offset, &t, sizeof t);
+}
+
 static void hand_free(struct hand *h)
 {
 	session_free(h->session);

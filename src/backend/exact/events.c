@@ -8,8 +8,6 @@
 	{"fp-" text, {WIDTH(w, p, 0)}, 0, NULL}, {"fma-" text, {WIDTH(w, p, 1)}, 0, NULL}, \
 	{"fp-" text "-operations", {WIDTH(w, p, 2)}, 0, NULL}
 
-static const char needs_addresses[] = "it needs the address of every access, which the engine does not look at yet";
-
 static const struct exact_event events[] = {
 	{"instructions", {P(COUNT_INSTRUCTIONS)}, 0, NULL},
 	{"basic-blocks", {P(COUNT_BASIC_BLOCKS)}, 0, NULL},
@@ -21,11 +19,11 @@ static const struct exact_event events[] = {
 	{"data-accesses", {P(COUNT_READS), P(COUNT_WRITES)}, 0, NULL},
 	{"data-read-bytes", {P(COUNT_READ_BYTES)}, 0, NULL},
 	{"data-write-bytes", {P(COUNT_WRITE_BYTES)}, 0, NULL},
-	{"misaligned-accesses", {0}, 0, needs_addresses},
-	{"line-crossing-accesses", {0}, 0, needs_addresses},
-	{"page-crossing-accesses", {0}, 0, needs_addresses},
-	{"line-crossing-loads", {0}, 0, needs_addresses},
-	{"line-crossing-stores", {0}, 0, needs_addresses},
+	{"misaligned-accesses", {P(COUNT_MISALIGNED)}, 0, NULL},
+	{"line-crossing-accesses", {P(COUNT_LINE_CROSSING)}, 0, NULL},
+	{"page-crossing-accesses", {P(COUNT_PAGE_CROSSING)}, 0, NULL},
+	{"line-crossing-loads", {P(COUNT_LINE_CROSSING_READS)}, 0, NULL},
+	{"line-crossing-stores", {P(COUNT_LINE_CROSSING_WRITES)}, 0, NULL},
 	{"prefetch-instructions", {P(COUNT_PREFETCH)}, 0, NULL},
 	{"non-temporal-stores", {P(COUNT_NON_TEMPORAL)}, 0, NULL},
 	{"locked-instructions", {P(COUNT_LOCKED)}, 0, NULL},
@@ -106,6 +104,14 @@ bool exact_event_uses(const struct exact_event *event, enum exact_count count)
 		if (*p == P(count))
 			return true;
 	return event->minus == P(count);
+}
+
+bool exact_event_needs_trace(const struct exact_event *event)
+{
+	for (unsigned i = COUNT_STREAM; i < COUNT_STREAM_END; i++)
+		if (exact_event_uses(event, (enum exact_count)i))
+			return true;
+	return false;
 }
 
 const char *exact_event_unknown(const struct exact_event *event, const struct tally *tally)

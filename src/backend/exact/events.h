@@ -24,6 +24,8 @@ const struct exact_event *exact_event_at(size_t index);
 /* Why the tally cannot say, or NULL. */
 const char *exact_event_unknown(const struct exact_event *event, const struct tally *tally);
 bool exact_event_uses(const struct exact_event *event, enum exact_count count);
+/* Is it known of the access stream only, which slows the program down? */
+bool exact_event_needs_trace(const struct exact_event *event);
 /* False when the sum does not fit, or would be negative. */
 bool exact_event_value(const struct exact_event *event, const uint64_t count[COUNTS], uint64_t *out);
 

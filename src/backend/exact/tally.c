@@ -8,6 +8,7 @@
 #include "backend/exact/decoded.h"
 #include "backend/exact/fold.h"
 #include "base/vec.h"
+#include "engine/inject/session.h"
 
 #define REPS_MOST 64 /* rep instructions of one block; the runtime ends a block at each */
 
@@ -438,6 +439,117 @@ static void judge(struct job *job)
 		mark(job->tally, "the engine has no record of the program");
 }
 
+/* ---- the access stream ---- */
+
+__attribute__((format(printf, 2, 3))) static void mark_models(struct tally *t, const char *format, ...)
+{
+	va_list args;
+	if (t->models_why)
+		return;
+	va_start(args, format);
+	vsnprintf(t->models_text, sizeof t->models_text, format, args);
+	va_end(args);
+	t->models_why = t->models_text;
+}
+
+static bool add_models(struct model_counts *to, const struct model_counts *from, size_t n)
+{
+	uint64_t *sum = (uint64_t *)to;
+	const uint64_t *words = (const uint64_t *)from;
+	bool fits = true;
+	for (size_t i = 0; i < n * sizeof *to / sizeof *sum; i++)
+		fits &= !__builtin_add_overflow(sum[i], words[i], &sum[i]);
+	return fits;
+}
+
+/* What a thread's models counted. */
+static void copy_models(struct job *job, struct tally_row *row, const struct view_thread *thread)
+{
+	size_t bytes = job->options->machines * sizeof *row->models;
+	uint64_t words, offset = thread->record->models;
+	uint64_t *copy;
+	if (offset == 0)
+		return; /* nothing came of it: the instructions will tell */
+	if (!(copy = session_copy_words(job->view->session, offset, bytes / sizeof *copy, &words))) {
+		mark_models(job->tally, "the record of what the access stream gave is damaged or too large");
+		return;
+	}
+	memcpy(row->models, copy, words * sizeof *copy);
+	free(copy);
+}
+
+/* Of one row: is the stream that of the instructions counted? */
+static void check_stream(struct job *job, const struct tally_row *row)
+{
+	for (size_t m = 0; m < job->options->machines; m++)
+		if (row->models[m].stream[STREAM_INSTRUCTIONS] != row->count[COUNT_INSTRUCTIONS])
+			mark_models(job->tally, "the access stream of thread %u of process %u has %llu instructions, and it executed %llu",
+			            row->tid, row->pid, (unsigned long long)row->models[m].stream[STREAM_INSTRUCTIONS],
+			            (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
+}
+
+static void count_stream(struct tally *t, struct tally_row *row)
+{
+	static const struct { enum exact_count count; enum model_stream_count stream; } counts[] = {
+		{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
+		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
+		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+	};
+	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM, "every count of the stream is here");
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		add(t, &row->count[counts[i].count], row->models[0].stream[counts[i].stream], 1);
+}
+
+static bool tally_models(struct job *job, struct error *err)
+{
+	struct tally *t = job->tally;
+	size_t machines = job->options->machines, r = 0;
+	if (machines == 0)
+		return true;
+	if (!(t->models = calloc((t->n_rows + 1) * machines, sizeof *t->models)))
+		return error_no_memory(err);
+	for (size_t i = 0; i < job->view->n_processes; i++) {
+		const struct view_process *p = &job->view->processes[i];
+		for (size_t k = 0; included(job->options, p) && k < p->n_threads; k++, r++) {
+			t->rows[r].models = t->models + (r + 1) * machines;
+			copy_models(job, &t->rows[r], &p->threads[k]);
+			if (!job->options->still_running)
+				check_stream(job, &t->rows[r]);
+			count_stream(t, &t->rows[r]);
+			if (!add_models(t->models, t->rows[r].models, machines))
+				mark_models(t, "a count of the access stream does not fit in 64 bits");
+		}
+	}
+	if (t->why)
+		mark_models(t, "%s", t->why);
+	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
+		t->unknown[e] = t->models_why;
+	return true;
+}
+
+bool tally_join(struct tally *tally, size_t machines)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tally->n_rows; i++) {
+		struct tally_row *row = NULL;
+		for (size_t j = 0; j < n && !row; j++)
+			if (tally->rows[j].pid == tally->rows[i].pid)
+				row = &tally->rows[j];
+		if (!row) {
+			tally->rows[n] = tally->rows[i];
+			tally->rows[n++].tid = 0;
+			continue;
+		}
+		for (size_t count = 0; count < COUNTS; count++)
+			if (__builtin_add_overflow(row->count[count], tally->rows[i].count[count], &row->count[count]))
+				return false;
+		if (row->models && !add_models(row->models, tally->rows[i].models, machines))
+			return false;
+	}
+	tally->n_rows = n;
+	return true;
+}
+
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out, struct error *err)
 {
 	struct job job = {.view = view, .options = options, .tally = calloc(1, sizeof *job.tally)};
@@ -460,6 +572,8 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !count_code(&job, p, err))))
 			goto out;
 	}
+	if (!tally_models(&job, err))
+		goto out;
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
 			add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
@@ -478,6 +592,7 @@ void tally_free(struct tally *tally)
 {
 	if (!tally)
 		return;
+	free(tally->models);
 	free(tally->rows);
 	free(tally);
 }

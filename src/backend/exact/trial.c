@@ -26,6 +26,17 @@ static void release(void *arg)
 	send(launch->go_fd, "g", 1, MSG_NOSIGNAL);
 }
 
+/* The tally has found the stream's instructions to be those executed. Its accesses are the call's write and the return's read. */
+static bool right_stream(const struct tally *tally, struct error *err)
+{
+	const uint64_t *stream = tally->models->stream;
+	if (tally->models_why)
+		return error_set(err, ERROR_SYSTEM, "%s", tally->models_why);
+	return (stream[STREAM_READS] == 1 && stream[STREAM_WRITES] == 1 && stream[STREAM_MISALIGNED] == 0) ||
+	       error_set(err, ERROR_SYSTEM, "the access stream of a known program has %llu reads and %llu writes, not one of each",
+	                 (unsigned long long)stream[STREAM_READS], (unsigned long long)stream[STREAM_WRITES]);
+}
+
 static bool right(const struct tally *tally, struct error *err)
 {
 	if (tally->why)
@@ -35,10 +46,10 @@ static bool right(const struct tally *tally, struct error *err)
 			return error_set(err, ERROR_SYSTEM, "it counts %llu where %llu is right (count %d)",
 			                 (unsigned long long)tally->total[truths[i].count], (unsigned long long)truths[i].truth,
 			                 (int)truths[i].count);
-	return true;
+	return !tally->models || right_stream(tally, err);
 }
 
-static bool run(struct error *err)
+static bool run(bool traced, struct error *err)
 {
 	char path[64];
 	char *argv[] = {path, NULL}, *environment[] = {NULL};
@@ -47,7 +58,8 @@ static bool run(struct error *err)
 	struct session *session = NULL;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	struct tally_options options = {.children = true};
+	struct session_options stream = {.size = sizeof stream, .trace = traced};
+	struct tally_options options = {.children = true, .machines = traced};
 	size_t bytes = (size_t)(trial_program_end - trial_program);
 	int status, file = memfd_create("tare-trial", MFD_CLOEXEC);
 	bool done = false;
@@ -61,7 +73,7 @@ static bool run(struct error *err)
 	close(file);
 	file = readable;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
-	if (!session_new(NULL, &session, err) || !launch_hold(&command, &launch, err))
+	if (!session_new(&stream, &session, err) || !launch_hold(&command, &launch, err))
 		goto out;
 	enum session_taken taken = session_take(session, launch.pid, release, &launch, err);
 	if (taken == SESSION_FAILED)
@@ -87,9 +99,9 @@ bool trial_passed(struct trial *trial)
 	if (trial->done)
 		return trial->passed;
 	trial->done = true;
-	trial->passed = run(&err);
+	trial->passed = run(trial->traced, &err);
 	if (!trial->passed) {
-		snprintf(trial->why, sizeof trial->why, "the engine does not work here: %.200s", err.text);
+		snprintf(trial->why, sizeof trial->why, "%s does not work here: %.190s", trial->traced ? "the engine's access stream" : "the engine", err.text);
 		snprintf(trial->remedy, sizeof trial->remedy, "%.250s", err.hint);
 	}
 	return trial->passed;

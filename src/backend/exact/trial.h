@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct trial {
+	bool traced; /* set before: of the access stream, too */
 	bool done, passed;
 	char why[256], remedy[256];
 };

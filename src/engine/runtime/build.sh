@@ -13,7 +13,7 @@ shift
 mkdir -p "$work"
 objects=
 for source; do
-	object=$work/$(basename "$source").o
+	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
 	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
 	*) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;

@@ -49,7 +49,7 @@ static void *low_memory(uint64_t bytes)
 	return NULL;
 }
 
-bool cache_init(void)
+bool cache_start(void)
 {
 	rt.map_mask = (1u << 15) - 1;
 	rt.map = memory_private((uint64_t)(rt.map_mask + 1) * sizeof *rt.map);

@@ -41,7 +41,7 @@ static bool spills_at_end(const struct x86_insn *in)
 }
 
 /* Whether a signal handler may see the flags and registers before the instruction, which then count as read. */
-static bool may_fault(const struct x86_insn *in)
+bool may_fault(const struct x86_insn *in)
 {
 	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT))
 		return true;
@@ -92,6 +92,8 @@ struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8
 		return (struct place){(unsigned)twice, PLACE_TWICE, 0};
 	if (decoded.count && spills_at_end(&decoded.insn[decoded.count - 1]))
 		return (struct place){decoded.count - 1, PLACE_END, 0};
+	if (rt.trace && decoded.count)
+		return (struct place){0, PLACE_STREAM, 0};
 	if (dead >= 0)
 		return (struct place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
 	return (struct place){0, PLACE_SPILL, *scratch};
@@ -108,6 +110,7 @@ void count_block(struct emit *e, struct place place)
 		break;
 	case PLACE_NONE:
 	case PLACE_TWICE:
+	case PLACE_STREAM:
 	case PLACE_END: return; /* emitted with their instructions */
 	case PLACE_DEAD:
 		gs_load(e, place.reg, offset);

@@ -7,7 +7,7 @@
  * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is complete;
  * thread.where becomes 0 only after all that the exit says has been read.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
@@ -32,6 +32,7 @@ static bool vsyscall(struct thread *t)
 		return false;
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
+	stream_break(t, t->pc);
 	t->reg[X86_RAX] = (uint64_t)sys3(number[offset >> 10], t->reg[X86_RDI], t->reg[X86_RSI], t->reg[X86_RDX]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
@@ -81,6 +82,7 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 			t->pc = pc;
 			lock();
 			record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+			stream_undo(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
 			unlock();
 			signal_force(t, 11, 1, rsp + i * wide);
 			return;
@@ -279,6 +281,10 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			lock();
 			recover_x87_address(t, &rt.blocks[exit->block]);
 			unlock();
+			exit = NULL;
+			transfer = false;
+		} else if (exit->kind == EXIT_FS) {
+			stream_fs_changed(t);
 			exit = NULL;
 			transfer = false;
 		} else if (exit->kind == EXIT_FAR) {

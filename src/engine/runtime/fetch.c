@@ -1,6 +1,6 @@
 /* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after the page was
    write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
-#include "engine/runtime/translate.h"
+#include "engine/runtime/stream.h"
 
 struct decoded decoded;
 
@@ -15,6 +15,7 @@ void decode_bytes(unsigned available, unsigned most)
 {
 	decoded.count = decoded.length = 0;
 	decoded.truncated = decoded.invalid = false;
+	unsigned gathers = 0;
 	while (decoded.count < most && decoded.length < LENGTH_MAX) {
 		struct x86_insn *in = &decoded.insn[decoded.count];
 		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length, available - decoded.length, in);
@@ -26,6 +27,9 @@ void decode_bytes(unsigned available, unsigned most)
 			return;
 		decoded.count++;
 		decoded.length += in->length;
+		gathers += (in->class & (X86_CLASS_GATHER | X86_CLASS_SCATTER)) != 0;
+		if (rt.trace && stream_ends_block(in, gathers))
+			return;
 		if (ends_block(in) || (decoded.checked && (in->class & X86_CLASS_STORE)))
 			return;
 	}

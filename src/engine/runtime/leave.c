@@ -1,6 +1,6 @@
 /* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the ways into the
    runtime. What always holds: every displacement that is patched later lies within one cache line. */
-#include "engine/runtime/translate.h"
+#include "engine/runtime/stream.h"
 
 static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
 
@@ -195,9 +195,19 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 			plain_exit(e, next, EXIT_X87);
 			return false;
 		}
-		if (in->class & X86_CLASS_REP)
+		if (rt.trace && (in->special == X86_SPECIAL_WRFSBASE || in->special == X86_SPECIAL_LOAD_FS)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_FS);
+			return false;
+		}
+		if (in->class & X86_CLASS_REP) {
 			repeated(e, in, code, k);
-		else
+			if (rt.trace && plan.rep) {
+				mark(e, MARK_INSN, k + 1, 0, 0, 0);
+				stream_store(e, k + 1, place);
+			}
+		} else
 			copy(e, in, code, k, pc);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;

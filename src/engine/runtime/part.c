@@ -75,11 +75,15 @@ bool part_is_due(const struct thread *t)
 static void wait_alone(void)
 {
 	struct { int64_t seconds, ns; } wait = {0, 200000};
+	if (rt.waited_alone == rt.process)
+		return; /* in vain: a child that stays */
 	for (int tries = 0; tries < 25000 && shares_memory(); tries++) {
 		unlock();
 		sys2(35, &wait, 0); /* nanosleep */
 		lock();
 	}
+	if (shares_memory())
+		rt.waited_alone = rt.process;
 }
 
 static bool all_out(const struct thread *t)

@@ -121,7 +121,7 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at)
 	return (void *)p;
 }
 
-static void *new_area(struct record_area *area, uint64_t bytes, uint32_t inherited)
+void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited)
 {
 	uint64_t offset = record_reserve(bytes);
 	void *p = record_map(offset, bytes, NULL);
@@ -154,14 +154,14 @@ static void near_by(const struct record_process *process)
 bool record_open(struct record_process *process)
 {
 	rt.process = process;
-	rt.record_blocks = new_area(&process->blocks, area_bytes(0, false), 0);
-	rt.record_code = new_area(&process->code, area_bytes(1, false), 0);
-	rt.record_sites = new_area(&process->sites, area_bytes(3, false), 0);
-	rt.record_corrections = new_area(&process->corrections, area_bytes(4, false), 0);
+	rt.record_blocks = record_area(&process->blocks, area_bytes(0, false), 0);
+	rt.record_code = record_area(&process->code, area_bytes(1, false), 0);
+	rt.record_sites = record_area(&process->sites, area_bytes(3, false), 0);
+	rt.record_corrections = record_area(&process->corrections, area_bytes(4, false), 0);
 	if (process->modules.offset)
 		rt.record_modules = record_map(process->modules.offset, process->modules.bytes, NULL);
 	else
-		rt.record_modules = new_area(&process->modules, area_bytes(2, true), 0);
+		rt.record_modules = record_area(&process->modules, area_bytes(2, true), 0);
 	near_by(process);
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
 }
@@ -181,11 +181,11 @@ bool record_reopen(struct record_process *process)
 	sys2(SYS_munmap, rt.record_sites, area_bytes(3, false));
 	sys2(SYS_munmap, rt.record_corrections, area_bytes(4, false));
 	rt.process = process;
-	rt.record_blocks = new_area(&process->blocks, area_bytes(0, false), blocks);
-	rt.record_code = new_area(&process->code, area_bytes(1, false), 0);
-	rt.record_sites = new_area(&process->sites, area_bytes(3, false), sites);
-	rt.record_modules = new_area(&process->modules, area_bytes(2, true), modules);
-	rt.record_corrections = new_area(&process->corrections, area_bytes(4, false), 0);
+	rt.record_blocks = record_area(&process->blocks, area_bytes(0, false), blocks);
+	rt.record_code = record_area(&process->code, area_bytes(1, false), 0);
+	rt.record_sites = record_area(&process->sites, area_bytes(3, false), sites);
+	rt.record_modules = record_area(&process->modules, area_bytes(2, true), modules);
+	rt.record_corrections = record_area(&process->corrections, area_bytes(4, false), 0);
 	near_by(process);
 	rt.blocks_inherited = blocks;
 	rt.sites_inherited = sites;
@@ -243,6 +243,8 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 	return rt.record_code + at;
 }
 
+uint32_t record_block_module(uint32_t id) { return rt.record_blocks[id - rt.blocks_inherited].module; }
+
 void record_leader(uint32_t id)
 {
 	rt.blocks[id].flags |= BLOCK_LEADER;
@@ -277,7 +279,7 @@ void record_correct(struct thread *t, uint32_t block, uint32_t done)
 	uint32_t tid = t->record->tid;
 	if (t->process != rt.process) {
 		if (!t->corrections)
-			t->corrections = new_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
+			t->corrections = record_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
 		all = t->corrections;
 		if (!all) {
 			inexact("no memory for the record of a child");

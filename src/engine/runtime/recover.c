@@ -4,7 +4,7 @@
  * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction boundary of its
  * own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define MARKS_MAX 1024u
 
@@ -85,6 +85,10 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		return true;
 	}
 	unspill(t, m->spills, m->reg);
+	if (m->stream_spills & 1)
+		t->reg[m->stream_regs & 15] = t->spill_trace;
+	if (m->stream_spills & 2)
+		t->reg[m->stream_regs >> 4] = t->spill_trace2;
 	if (m->kind == MARK_REP)
 		counter[1] -= t->reg[X86_RCX];
 	t->reg[X86_RSP] += (uint64_t)(int64_t)m->rsp;
@@ -97,6 +101,10 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		pc = b->pc + at;
 	}
 	t->pc = pc;
+	if (rt.trace && (m->stream_groups || k))
+		stream_left(t, id, k, m->stream_groups);
+	if (k == b->insns && b->follower != NONE) /* passed, and not entered */
+		record_correct(t, b->follower, 0);
 	if (m->counted || k) {
 		if (!m->counted)
 			counter[0]++;

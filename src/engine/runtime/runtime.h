@@ -6,6 +6,7 @@
  *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
+ *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
  *     part.c       going on in another entry of the record
  *
  * What always holds:
@@ -35,9 +36,14 @@
 enum { ATTENTION_SIGNAL = 1, ATTENTION_STOP = 2 };
 enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target */
 
+struct model_counts;
+struct stream_models;
+struct trace_block;
+struct trace_item;
+
 struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
 
-enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT_X87 };
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT_X87, EXIT_FS };
 
 struct exit {
 	uint64_t target;
@@ -68,6 +74,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t attention, where;     /* 0xe8 0xec: where is 1 in the cache */
 	uint64_t app_gs;               /* 0xf0 */
 	uint64_t second_table;         /* 0xf8: SECOND_SLOTS of struct second */
+	uint64_t *trace;               /* 0x100: of the access stream, where the next record begins */
+	uint64_t spill_trace, spill_trace2; /* 0x108 0x110 */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;
@@ -101,6 +109,10 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
 	uint32_t entered;  /* the block that resume leads to, or NONE */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
+	uint64_t *trace_base, *trace_start, *trace_end; /* of the buffer; where records begin; its guard page */
+	uint64_t fs_base;  /* at the records that the buffer holds */
+	struct model_counts *model_counts;
+	struct stream_models *models;
 	uint32_t in_call, parked;       /* see part.c */
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
@@ -196,6 +208,14 @@ struct runtime {
 	struct record_site *record_sites;
 	struct record_correction *record_corrections;
 	uint32_t blocks_inherited, sites_inherited, modules_inherited, corrections_lock;
+	/* the access stream */
+	uint32_t trace, items_max, item_count, huge_pages;
+	struct trace_block *templates; /* all, by number: private, so that a forked child has its own */
+	struct trace_item *items;
+	struct trace_block *record_templates;
+	struct trace_item *record_items;
+	struct stream_models *models;  /* of the process; a vfork child's are in its thread */
+	uint32_t models_lock, unused4;
 	/* memory */
 	struct region *regions;
 	uint32_t region_count;
@@ -209,6 +229,7 @@ struct runtime {
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */
 	struct record_process *before; /* the part before this one */
+	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a mapping of the record, near to what is mapped next; 0: the session */
 	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
 	uint32_t parents_code_count, unused3;
@@ -265,7 +286,14 @@ enum translate_mode {
 	TRANSLATE_COPY,   /* of a loop's block: the same counter in every turn would be a chain of stores and loads */
 };
 uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent);
-struct mark { uint32_t offset; uint8_t kind, spills, reg, counted; uint16_t insn; int16_t rsp; };
+struct mark {
+	uint32_t offset;
+	uint8_t kind, spills, reg, counted;
+	uint16_t insn;
+	int16_t rsp;
+	uint8_t stream_spills, stream_regs; /* as struct stream_group's spills: pointer | temporary << 4 */
+	uint8_t stream_groups, pad;         /* so many are complete */
+};
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
@@ -276,7 +304,7 @@ uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *t
 uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
 
 /* cache.c: under rt.lock */
-bool cache_init(void);
+bool cache_start(void);
 uint32_t cache_find(uint64_t pc); /* NONE, or a translated block */
 uint32_t cache_known(uint64_t pc); /* a block of this address, translated or not */
 void cache_enter(uint32_t id, bool in_map);
@@ -327,10 +355,13 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
 long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
 void thread_exit(struct thread *t, uint64_t status);
 void process_exit(struct thread *t, uint64_t status);
+void process_inherits(struct record_process *process);
 /* Every other thread is out of the cache, and waits before it enters it again; rt.lock is held. False: not within the time. */
 bool world_stop(struct thread *t, bool forever);
 void lock(void);
 void unlock(void);
+void lock_word(uint32_t *word);
+void unlock_word(uint32_t *word);
 static inline struct thread *current(void)
 {
 	struct thread *t;
@@ -374,10 +405,12 @@ bool record_part(struct record_process *process, bool remove);
 void request(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);
+uint32_t record_block_module(uint32_t id);
 void record_leader(uint32_t id);
 void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
 void record_correct(struct thread *t, uint32_t block, uint32_t done);
+void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);
 
 static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }

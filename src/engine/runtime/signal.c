@@ -11,7 +11,7 @@
  *     signal is noted, everything. thread.mask is the program's.
  *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000, SA_RESTART = 0x10000000, SA_NODEFER = 0x40000000, SA_RESTORER = 0x04000000 };
 #define SA_RESETHAND 0x80000000u
@@ -127,6 +127,14 @@ static void note(struct thread *t, int signo, const struct siginfo *info, const 
 	__atomic_or_fetch(&t->attention, ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
 }
 
+/* The end of the access stream's buffer was reached: the store that met it is made again, in a buffer that was emptied. */
+static bool buffer_full(struct thread *t, struct context *c)
+{
+	uint64_t *reg[16] = {&c->rax, &c->rcx, &c->rdx, &c->rbx, &c->rsp, &c->rbp, &c->rsi, &c->rdi, &c->r8, &c->r9, &c->r10, &c->r11, &c->r12,
+		&c->r13, &c->r14, &c->r15};
+	return stream_full(t, c->cr2, (const uint8_t *)c->rip, reg);
+}
+
 void runtime_signal(int signo, struct siginfo *info, void *context)
 {
 	struct thread *t = current();
@@ -139,6 +147,8 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		return;
 	}
 
+	if (rt.trace && signo == SIGSEGV && sync && in_cache && buffer_full(t, c))
+		return;
 	if (!rt.fp_sw_known && c->fpstate) {
 		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
 		rt.fp_sw_known = 1;
@@ -206,7 +216,12 @@ static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 			if (!world_stop(t, false))
 				inexact("a thread could not be stopped at the end");
 		}
+	} else {
+		lock();
+		process_inherits(t->process);
+		unlock();
 	}
+	stream_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
 	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
 	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);
@@ -304,6 +319,7 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 		t->altstack_sp = t->altstack_size = 0;
 		t->altstack_flags = SS_DISABLE;
 	}
+	stream_break(t, t->pc);
 	r[X86_RDI] = (uint64_t)signo;
 	r[X86_RSI] = at + __builtin_offsetof(struct frame, info);
 	r[X86_RDX] = at + __builtin_offsetof(struct frame, context);

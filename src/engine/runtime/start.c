@@ -1,5 +1,5 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define AT(member, offset) _Static_assert(__builtin_offsetof(struct thread, member) == (offset), "entry.S and emit.h have this offset")
 AT(self, 0x00);
@@ -19,6 +19,9 @@ AT(attention, 0xe8);
 AT(where, 0xec);
 AT(app_gs, 0xf0);
 AT(second_table, 0xf8);
+AT(trace, 0x100);
+AT(spill_trace, 0x108);
+AT(spill_trace2, 0x110);
 AT(misses_left, 0x3c);
 AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
@@ -67,6 +70,7 @@ static void choose_sizes(void)
 		rt.arena_bytes = 1u << 18;
 	rt.arena_bytes &= ~4095ull;
 	rt.counters_most = rt.blocks_max * 2;
+	rt.items_max = rt.blocks_max * 4;
 }
 
 void runtime_init(const struct start *start)
@@ -81,7 +85,10 @@ void runtime_init(const struct start *start)
 	look_at_processor();
 	if (!record_open(process))
 		die("no memory for the record", start->pc);
-	if (!cache_init())
+	rt.trace = (rt.session->flags & RECORD_TRACE) != 0;
+	if (rt.trace && !stream_open(process))
+		die("no memory for the access stream", start->pc);
+	if (!cache_start())
 		die("no room below 2 GB for the tables of indirect branches", start->pc);
 	rt.threads = memory_private(rt.slots_max * sizeof *rt.threads);
 	rt.slot_state = memory_private(rt.slots_max * sizeof *rt.slot_state);

@@ -4,7 +4,7 @@
  * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
  * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 static void count_call(struct thread *t, uint64_t nr)
 {
@@ -87,9 +87,13 @@ static long mapping(struct thread *t, uint64_t nr)
 		switch (nr) {
 		case SYS_mmap:
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
+			stream_mapped(t, (uint64_t)result, b, d);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
-		case SYS_munmap: memory_unmapped(a, b); break;
+		case SYS_munmap:
+			memory_unmapped(a, b);
+			stream_unmapped(t, a, b);
+			break;
 		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
 			if (c != 4 && c != 8 && c != 9 && c < 100)
 				break;
@@ -162,10 +166,9 @@ static long execute(struct thread *t, uint64_t nr)
 		if (!world_stop(t, false))
 			inexact("a thread could not be stopped before an execve");
 	}
+	stream_end(t);
 	if (!own) { /* a vfork's child: its blocks are its parent's */
-		t->process->blocks.inherited = t->process->blocks.count = rt.block_count;
-		t->process->sites.inherited = t->process->sites.count = rt.process->sites.count;
-		t->process->modules.inherited = t->process->modules.count = rt.process->modules.count;
+		process_inherits(t->process);
 		unlock();
 	}
 	bool asked = ask_to_follow(t);
@@ -219,7 +222,10 @@ static long arch(struct thread *t, uint64_t nr)
 		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
 	if (code == 0x5001) /* ARCH_SHSTK_ENABLE: a shadow stack would see the cache's returns */
 		return -95;
-	return pass_on(t, nr);
+	long result = pass_on(t, nr);
+	if (code == 0x1002) /* ARCH_SET_FS */
+		stream_fs_changed(t);
+	return result;
 }
 
 static long one_call(struct thread *t, uint64_t nr, uint64_t next)
@@ -307,6 +313,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == SYS_rt_sigreturn) {
 		count_call(t, nr);
 		r[X86_RCX] = next;
+		stream_break(t, next);
 		signal_return(t);
 		return;
 	}
@@ -331,11 +338,13 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 		}
 		lock();
 		record_correct(t, t->call_block, t->call_done);
+		stream_undo(t, t->call_block, t->call_done);
 		unlock();
 		return;
 	}
-	if (nr != SYS_execve && nr != SYS_execveat)
+	if (nr != SYS_execve && nr != SYS_execveat && !t->forked) /* a fork is its parent's call */
 		count_call(t, nr);
+	t->forked = 0;
 	r[X86_RAX] = (uint64_t)result;
 	r[X86_RCX] = next;
 	r[X86_R11] = t->flags;
@@ -360,6 +369,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == 2) { /* fork */
 		uint64_t none[6] = {0};
 		t->reg[X86_RAX] = (uint64_t)thread_fork(t, SYS_fork, none);
+		t->forked = 0;
 		t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
 		t->pc = next;
 		return;

@@ -4,30 +4,33 @@
  * What always holds: a slot's memory is never given back, so that a late reader of rt.threads finds it; a slot is free when its
  * state is 0. A vfork child runs in its parent's memory, with a slot and a process entry of its own.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define SLOTS_KEPT 64 /* so many threads have counters of their own before slots are used again */
 
-void lock(void)
+void lock_word(uint32_t *word)
 {
 	uint32_t none = 0;
-	if (__atomic_compare_exchange_n(&rt.lock, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(word, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
 	for (int spin = 0; spin < 200; spin++) {
 		none = 0;
-		if (__atomic_compare_exchange_n(&rt.lock, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(word, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
 		__asm__ volatile("pause");
 	}
-	while (__atomic_exchange_n(&rt.lock, 2, __ATOMIC_ACQUIRE))
-		sys4(SYS_futex, &rt.lock, 128, 2, 0); /* FUTEX_WAIT_PRIVATE */
+	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE))
+		sys4(SYS_futex, word, 128, 2, 0); /* FUTEX_WAIT_PRIVATE */
 }
 
-void unlock(void)
+void unlock_word(uint32_t *word)
 {
-	if (__atomic_exchange_n(&rt.lock, 0, __ATOMIC_RELEASE) == 2)
-		sys3(SYS_futex, &rt.lock, 129, 1);
+	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 2)
+		sys3(SYS_futex, word, 129, 1);
 }
+
+void lock(void) { lock_word(&rt.lock); }
+void unlock(void) { unlock_word(&rt.lock); }
 
 static uint64_t counters_bytes(void) { return (uint64_t)rt.counters_most * 8; }
 
@@ -82,7 +85,12 @@ struct thread *thread_new(struct record_process *process)
 		struct record_thread *record = t->record;
 		uint64_t *counters = t->counters;
 		bool same = t->process == process;
+		uint64_t *trace_base = t->trace_base, *trace_end = t->trace_end;
+		struct model_counts *model_counts = t->model_counts;
 		memset(t, 0, sizeof *t);
+		t->trace_base = trace_base;
+		t->trace_end = trace_end;
+		t->model_counts = model_counts;
 		t->counters = counters;
 		t->record = record;
 		t->process = process;
@@ -103,6 +111,11 @@ struct thread *thread_new(struct record_process *process)
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count++;
 	rt.live_threads++;
+	if (!stream_thread(t)) {
+		rt.slot_state[slot] = 0;
+		rt.live_threads--;
+		return NULL;
+	}
 	return t;
 }
 
@@ -145,6 +158,7 @@ void runtime_clone_start(struct thread *t)
 		t->process->pid = (uint32_t)sys0(SYS_getpid);
 		__atomic_store_n(&t->process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 	}
+	stream_fs_changed(t);
 	signals_thread(t);
 	signal_set_mask(t, t->mask);
 }
@@ -208,7 +222,7 @@ static struct record_process *reserve_process(const struct record_process *paren
 /* In the child, the lock held: the parent's memory, without its threads and its record. */
 static void child_begin(struct thread *t, struct record_process *process)
 {
-	bool opened = process && record_reopen(process);
+	bool opened = process && record_reopen(process) && stream_reopen(process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
 	rt.live_threads = 1;
@@ -216,18 +230,21 @@ static void child_begin(struct thread *t, struct record_process *process)
 		if (rt.threads[i] != t)
 			rt.slot_state[i] = 0;
 	t->tid = (uint32_t)sys0(SYS_gettid);
+	t->forked = 1;
 	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their process differs */
-	if (!opened || !fresh_record(t, process)) {
+	if (!opened || !fresh_record(t, process) || !stream_thread(t)) {
 		/* what it counts would be added to its parent: run it on memory of its own, that nobody reads */
 		inexact("a child process could not be followed: no memory for its record");
 		if (failed(sys6(SYS_mmap, (uint64_t)t->counters, counters_bytes() + 8192, 3, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
 			sys1(SYS_exit_group, 125);
+		stream_orphan(t);
 		return;
 	}
 	t->record->tid = t->tid;
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count = 1;
 	process->pid = (uint32_t)sys0(SYS_getpid);
+	stream_fs_changed(t);
 	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 }
 
@@ -250,6 +267,15 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	unlock();
 	signal_set_mask(t, t->mask);
 	return result;
+}
+
+/* A process that runs in another one's memory ends: its blocks are that one's. */
+void process_inherits(struct record_process *process)
+{
+	process->blocks.inherited = process->blocks.count = rt.block_count;
+	process->sites.inherited = process->sites.count = rt.process->sites.count;
+	process->modules.inherited = process->modules.count = rt.process->modules.count;
+	stream_inherit(process);
 }
 
 enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000, CLONE_SIGHAND = 0x800 };
@@ -301,6 +327,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	} else {
 		args[1] = child->runtime_rsp;
 	}
+	if (flags & CLONE_THREAD)
+		stream_flush(t); /* what it did is before what the other does */
 	unlock();
 	long result = runtime_clone((long)nr, args, child);
 	if (failed(result) || (flags & CLONE_VFORK)) { /* a vfork's child has ended, or left for another program, by now */
@@ -314,10 +342,9 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 			if (failed(result)) {
 				__atomic_store_n(&process->state, RECORD_FREE, __ATOMIC_RELEASE);
 			} else {
-				process->blocks.inherited = process->blocks.count = rt.block_count;
-				process->sites.inherited = process->sites.count = rt.process->sites.count;
-				process->modules.inherited = process->modules.count = rt.process->modules.count;
+				process_inherits(process);
 			}
+			stream_vfork_done(child);
 		}
 		unlock();
 	}
@@ -369,9 +396,12 @@ void thread_exit(struct thread *t, uint64_t status)
 	uint64_t all = ~0ull;
 	if (rt.live_threads > 1) /* alone, a slot is not used again: strict seccomp allows no such call */
 		sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	stream_flush(t);
 	lock();
 	if (t->process == rt.process) /* a vfork child's slot is its parent's to free */
 		rt.live_threads--;
+	else
+		process_inherits(t->process);
 	t->record->state = RECORD_THREAD_EXITED;
 	if (t->process != rt.process || !rt.live_threads)
 		__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
@@ -390,7 +420,12 @@ void process_exit(struct thread *t, uint64_t status)
 			if (!world_stop(t, false))
 				inexact("a thread could not be stopped at the end");
 		}
+	} else {
+		lock();
+		process_inherits(t->process);
+		unlock();
 	}
+	stream_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
 	sys1(SYS_exit_group, status);
 	__builtin_unreachable();

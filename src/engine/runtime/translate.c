@@ -7,7 +7,7 @@
  *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to learn
  *     what state each of its bytes stands for.
  */
-#include "engine/runtime/translate.h"
+#include "engine/runtime/stream.h"
 
 #define CHAIN_MAX 12
 
@@ -20,6 +20,8 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
+		if (rt.trace)
+			stream_store(e, k, place);
 		if (k == place.insn && place.how != PLACE_NONE) {
 			if (place.how == PLACE_TWICE) {
 				copy(e, in, code, k, pc);
@@ -74,6 +76,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 	const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, parent);
 	if (at) {
 		b->bytes = at;
+		if (rt.trace)
+			stream_template(id, record_block_module(id));
 		if (last && (last->class & X86_CLASS_REP))
 			record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
 	}
@@ -116,6 +120,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 	for (int chain = 0;; chain++) {
 		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
 		bool copied = mode == TRANSLATE_COPY && first == NONE;
+		if (rt.trace)
+			stream_plan();
 		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(pc), parent);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;
@@ -191,13 +197,15 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 
 unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next)
 {
-	static uint8_t scratch[8192];
+	static uint8_t scratch[16384];
 	struct emit e = {.p = scratch, .delta = block->code - scratch, .marks = marks, .mark_most = most, .start = scratch, .probe = true, .id = id};
 	uint8_t live, reg;
 	memcpy(decoded.bytes, block->bytes, block->length);
 	decoded.pc = block->pc;
 	decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
 	decode_bytes(block->length, block->insns ? block->insns : 1);
+	if (rt.trace)
+		stream_plan();
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
 	struct place place = place_counter(e.arena, &live, &reg);

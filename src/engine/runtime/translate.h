@@ -31,10 +31,12 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg);
 
 /* counter.c. ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its
-   flags. DEAD: a register is. END: the terminator has spilled rax anyway. NONE: the block follows another */
-struct place { unsigned insn; enum { PLACE_NONE, PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL } how; unsigned reg; };
+   flags. DEAD: a register is. END: the terminator has spilled rax anyway. NONE: the block follows another. STREAM: in the first group of the
+   access stream's stores */
+struct place { unsigned insn; enum { PLACE_NONE, PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL, PLACE_STREAM } how; unsigned reg; };
 struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8_t *scratch);
 void count_block(struct emit *e, struct place place);
+bool may_fault(const struct x86_insn *in);
 void add_one(struct emit *e, uint32_t offset);
 void increment_spilled(struct emit *e, uint32_t offset, unsigned reg);
 

@@ -10,7 +10,11 @@
 enum model_part { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM };
 
 enum model_cache_count {
-	CACHE_READS, CACHE_WRITES, CACHE_FETCHES,                /* demand accesses, by line touched; write-backs from in front are none */
+	/* Demand accesses, by line touched: at the first level the program's; further in requests for lines, prefetchers' included, and
+	   stores handed on by the levels in front, of the kind that the program's access had. Write-backs from in front are none.
+	   A fetch is an access to each line that control enters: by reaching a byte of it when the byte executed before was in
+	   another line, or was not the one before. */
+	CACHE_READS, CACHE_WRITES, CACHE_FETCHES,
 	CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES,
 	CACHE_FILLS,             /* lines brought in, for whatever reason */
 	CACHE_BYPASSES,          /* demand misses that brought no line in (write miss without allocation, exclusive level) */
@@ -27,6 +31,8 @@ enum model_cache_count {
 	CACHE_UPGRADES,          /* writes to lines held shared */
 	CACHE_COHERENCE_MISSES,  /* misses on lines lost to another core's write */
 	CACHE_FALSE_SHARING_MISSES, /* of these, those on bytes that nobody else has written since the line was lost */
+	CACHE_WRITE_BACKS_PASSED, /* write-backs from in front of lines that it does not hold: handed on */
+	CACHE_UNCLASSIFIED,      /* misses that cannot be told compulsory from capacity: classify.h's table is full */
 	CACHE_COUNTS
 };
 
@@ -43,6 +49,7 @@ enum model_branch_count {
 	BRANCH_CONDITIONAL_MISPREDICTED, BRANCH_INDIRECT_MISPREDICTED, BRANCH_RETURN_MISPREDICTED,
 	BRANCH_BTB_LOOKUPS, BRANCH_BTB_HITS, BRANCH_BTB_MISSES,
 	BRANCH_PREDICTED_TAKEN,
+	BRANCH_BTB_MISSES_TAKEN, /* of BRANCH_BTB_MISSES, those of branches that were taken */
 	BRANCH_COUNTS
 };
 
@@ -54,6 +61,7 @@ enum model_stream_count {    /* what the stream is, whatever the machine */
 	STREAM_LINE_CROSSING,    /* of 64 bytes */
 	STREAM_PAGE_CROSSING,    /* of 4096 bytes */
 	STREAM_FETCH_BLOCKS,     /* runs of machine.fetch_bytes that were fetched */
+	STREAM_LINE_CROSSING_READS, STREAM_LINE_CROSSING_WRITES, /* of STREAM_LINE_CROSSING, apart */
 	STREAM_COUNTS
 };
 

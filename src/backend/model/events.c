@@ -1,0 +1,97 @@
+#include "backend/model/events.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "event/formula.h"
+
+_Static_assert((int)MODEL_INPUTS_MOST == (int)FORMULA_INPUTS_MOST, "every formula's inputs have room");
+
+bool model_event_bind(const struct event_definition *definition, const struct machine *machine, struct model_event *out, char *why,
+                      size_t size)
+{
+	const struct formula *formula = definition ? definition->model : NULL;
+	*out = (struct model_event){.definition = definition};
+	if (!formula) {
+		if (definition && definition->no_model)
+			snprintf(why, size, "%s", definition->no_model);
+		else if (definition && definition->kind == EVENT_DURATION && (definition->counted_by & COUNTED_BY_MODEL))
+			snprintf(why, size, "a timing event: no model of time yet");
+		else
+			snprintf(why, size, "no machine model counts it");
+		return false;
+	}
+	for (size_t i = 0; i < formula->n_inputs; i++)
+		if (!component_find(machine, formula->inputs[i], &out->places[i], why, size))
+			return false;
+	return true;
+}
+
+bool model_event_uses(const struct model_event *event, enum model_part part)
+{
+	for (size_t i = 0; i < event->definition->model->n_inputs; i++)
+		if (!event->places[i].constant && event->places[i].part == part)
+			return true;
+	return false;
+}
+
+bool model_event_classifies(const struct model_event *event)
+{
+	for (size_t i = 0; i < event->definition->model->n_inputs; i++) {
+		const struct component_place *p = &event->places[i];
+		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_COMPULSORY && p->count <= CACHE_CONFLICT)
+			return true;
+	}
+	return false;
+}
+
+static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a double holds every integer */
+
+bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why)
+{
+	const struct formula *formula = event->definition->model;
+	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
+	for (size_t i = 0; i < formula->n_inputs; i++) {
+		uint64_t count = component_value(&event->places[i], counts);
+		double value = (double)count;
+		if (value >= EXACT_MOST) {
+			*why = "a count of the model is too large to be exact";
+			return false;
+		}
+		inputs[i] = (struct metric_input){true, value, value, value};
+	}
+	if (!formula_evaluate(formula, inputs, &result, NULL)) {
+		*why = "the event's formula over the model's counts has no value";
+		return false;
+	}
+	if (!(result.value >= 0 && result.value < EXACT_MOST) || result.value != floor(result.value)) {
+		*why = "the event's formula over the model's counts is negative, or no integer: a defect of tare";
+		return false;
+	}
+	*out = (uint64_t)result.value;
+	return true;
+}
+
+size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most)
+{
+	const struct formula *formula = event->definition->model;
+	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
+	size_t n = formula->n_inputs;
+	if (n > most)
+		return 0;
+	/* a sum of its inputs is what is 1 where one of them alone is 1, and n where all are */
+	for (size_t one = 0; one <= n; one++) {
+		for (size_t i = 0; i < n; i++) {
+			double value = one == n || i == one;
+			inputs[i] = (struct metric_input){true, value, value, value};
+		}
+		if (!formula_evaluate(formula, inputs, &result, NULL) || result.value != (one == n ? (double)n : 1))
+			return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (event->places[i].constant)
+			return 0;
+		out[i] = (struct model_watch){event->places[i].part, event->places[i].index, event->places[i].count, 0};
+	}
+	return n;
+}

@@ -1,0 +1,382 @@
+/*
+ * The backend's face, and one execution's models:
+ *
+ *     available: exact's events, else a row's formula bound to a machine
+ *     prepare:   struct modelling (the machines that are asked of, the bound events) ──► exact/counting.h ──► readings
+ *
+ * What always holds:
+ *  1. A machine runs only if an event is asked of it; of a machine that runs, prediction and translation only if an event needs them
+ *     (no count of the caches depends on them).
+ *  2. A reading from a model carries the machine's name.
+ *  3. An event of which no machine is named is the first machine's. (Who wants it of each asks NAME::EVENT of each.)
+ */
+#include "backend/model/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/exact/counting.h"
+#include "backend/exact/exact.h"
+#include "backend/exact/trial.h"
+#include "backend/model/events.h"
+#include "model/machines.h"
+
+enum { MACHINES_MOST = 8 }; /* of one run: their models share the caches of the real machine */
+
+struct declared {
+	char name[256];         /* as it was asked for: a name or a path */
+	struct machine machine;
+	bool looked_up, found;
+	struct error why;
+};
+
+struct backend {
+	struct declared declared[MACHINES_MOST];
+	const char *names[MACHINES_MOST]; /* of the machines themselves, for machines() */
+	size_t n;
+	struct trial trial, stream_trial;
+};
+
+/* ---- which machines ---- */
+
+/* The host is looked up when an event needs it: `auto` opens this backend whenever something is counted. */
+static bool look_up(struct declared *d, struct error *err)
+{
+	if (!d->looked_up) {
+		d->looked_up = true;
+		d->found = machine_find(d->name, &d->machine, &d->why);
+	}
+	if (!d->found && err)
+		*err = d->why;
+	return d->found;
+}
+
+static bool no_name(struct error *err)
+{
+	char names[400] = "";
+	const char *const *all = machine_names();
+	for (size_t i = 0; all[i]; i++)
+		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", all[i]);
+	error_set(err, ERROR_USAGE, "which machine? --on model:NAME names one");
+	return error_hint(err, "there are: %s; or a machine file's path", names);
+}
+
+static bool add_machine(struct backend *b, const char *name, size_t length, struct error *err)
+{
+	/* "model:r12000,model:host": the prefix may be said again */
+	if (length > 6 && !strncmp(name, "model:", 6))
+		name += 6, length -= 6;
+	if (length == 0)
+		return no_name(err);
+	if (b->n == MACHINES_MOST)
+		return error_set(err, ERROR_LIMIT, "more than %d machines in one run", MACHINES_MOST);
+	struct declared *d = &b->declared[b->n];
+	if (length >= sizeof d->name)
+		return error_set(err, ERROR_USAGE, "the machine's name '%.*s...' is too long", 40, name);
+	memcpy(d->name, name, length);
+	if (strcmp(d->name, "host") != 0 && !look_up(d, err)) {
+		if (err && err->code == ERROR_NOT_FOUND)
+			err->code = ERROR_USAGE;
+		return false;
+	}
+	b->names[b->n] = d->looked_up ? d->machine.name : d->name;
+	for (size_t i = 0; i < b->n; i++)
+		if (!strcmp(b->names[i], b->names[b->n]))
+			return error_set(err, ERROR_USAGE, "the machine '%s' is named twice", b->names[i]);
+	b->n++;
+	return true;
+}
+
+static void close_model(struct backend *b)
+{
+	free(b);
+}
+
+static bool open_model(const char *argument, struct backend **out, struct error *err)
+{
+	*out = NULL;
+	if (!argument || !*argument)
+		return no_name(err);
+	struct backend *b = calloc(1, sizeof *b);
+	if (!b)
+		return error_no_memory(err);
+	b->stream_trial.traced = true;
+	for (const char *at = argument;;) {
+		size_t length = strcspn(at, ",");
+		if (!add_machine(b, at, length, err)) {
+			close_model(b);
+			return false;
+		}
+		if (!at[length])
+			break;
+		at += length + 1;
+	}
+	*out = b;
+	return true;
+}
+
+static const char *const *machines(struct backend *b, size_t *n)
+{
+	*n = b->n;
+	return b->names;
+}
+
+/* ---- what can be counted ---- */
+
+/* The machine that an event is asked of; NULL with the reason. */
+static struct declared *machine_of(struct backend *b, const struct event *event, struct availability *out)
+{
+	struct error err = {0};
+	size_t i = 0;
+	while (event->machine && i < b->n && strcmp(b->names[i], event->machine) != 0)
+		i++;
+	if (i == b->n) {
+		snprintf(out->why, sizeof out->why, "the machine '%.60s' is not among those that are modelled in this run", event->machine);
+		snprintf(out->remedy, sizeof out->remedy, "name it: --on model:%s,%.60s", b->names[0], event->machine);
+		return NULL;
+	}
+	if (!look_up(&b->declared[i], &err)) {
+		snprintf(out->why, sizeof out->why, "%.250s", err.text);
+		snprintf(out->remedy, sizeof out->remedy, "%.250s", err.hint);
+		return NULL;
+	}
+	return &b->declared[i];
+}
+
+static void available(struct backend *b, const struct event *event, struct availability *out)
+{
+	struct model_event bound;
+	if (exact_event_find(event)) {
+		exact_event_available(event, exact_event_needs_trace(exact_event_find(event)) ? &b->stream_trial : &b->trial, out);
+		return;
+	}
+	*out = (struct availability){.state = READING_UNSUPPORTED};
+	struct declared *d = machine_of(b, event, out);
+	if (!d)
+		return;
+	if (!event->definition || !(event->definition->counted_by & COUNTED_BY_MODEL)) {
+		snprintf(out->why, sizeof out->why, "neither the engine nor a machine model counts '%.100s'", event->label);
+		return;
+	}
+	if (!model_event_bind(event->definition, &d->machine, &bound, out->why, sizeof out->why))
+		return;
+	if (!trial_passed(&b->stream_trial)) {
+		snprintf(out->why, sizeof out->why, "%.250s", b->stream_trial.why);
+		snprintf(out->remedy, sizeof out->remedy, "%.250s", b->stream_trial.remedy);
+		return;
+	}
+	/* last: what cannot be counted cannot at any level, and that is what a reader has to know */
+	if (exact_event_level(event, out))
+		*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_MODEL};
+}
+
+static bool fits(struct backend *b, const struct event *const *events, size_t n)
+{
+	(void)b, (void)events, (void)n;
+	return true;
+}
+
+static bool native(struct backend *b, const struct event *const *events, size_t n)
+{
+	(void)b, (void)events;
+	return n == 0;
+}
+
+/* ---- one execution ---- */
+
+struct modelling {
+	struct machine machines[MACHINES_MOST];
+	size_t n;
+	struct model_event *events; /* as many as the execution has; those that are modelled are filled */
+};
+
+static bool value_of(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out, const char **why)
+{
+	(void)context;
+	return model_event_value(modelled, counts, out, why);
+}
+
+static bool conserves(void *context, size_t machine, const struct model_counts *counts, const char **why)
+{
+	const struct modelling *m = context;
+	return model_conserves(&m->machines[machine], counts, why);
+}
+
+static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most)
+{
+	(void)context;
+	return model_event_watches(modelled, out, most);
+}
+
+static const char *name_of(void *context, size_t machine)
+{
+	return ((const struct modelling *)context)->machines[machine].name;
+}
+
+static void release(void *context)
+{
+	struct modelling *m = context;
+	if (m)
+		free(m->events);
+	free(m);
+}
+
+__attribute__((format(printf, 3, 4)))
+static bool say(struct run *run, const char **lines, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	lines[run->n_remarks] = arena_strdup(&run->arena, text);
+	return lines[run->n_remarks++] != NULL;
+}
+
+static bool several_threads(const struct view *view, bool children)
+{
+	for (size_t i = 0; i < view->n_processes; i++)
+		if ((children || !view->processes[i].descendant) && view->processes[i].n_threads > 1)
+			return true;
+	return false;
+}
+
+static bool remark(void *context, const struct view *view, bool children, struct run *run)
+{
+	const struct modelling *m = context;
+	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
+	bool coherent = false;
+	if (!lines)
+		return false;
+	run->remarks = lines;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct machine *machine = &m->machines[i];
+		coherent |= machine->coherent;
+		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
+			return false;
+	}
+	if (!say(run, lines, "modelled: this program's own accesses in user mode, on a declared machine; what the kernel would have touched is "
+	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of 4 KiB but "
+	         "where the process maps larger ones"))
+		return false;
+	return !coherent || !several_threads(view, children) ||
+	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: invalidations, "
+	           "interventions and sharing misses are those of that interleaving, and differ from run to run");
+}
+
+/* The machine's place among those that run; it is added when it is not there yet. */
+static size_t place_of(struct modelling *m, const struct machine *machine)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!strcmp(m->machines[i].name, machine->name))
+			return i;
+	m->machines[m->n] = *machine;
+	return m->n++;
+}
+
+/* What nobody asked for is not run. */
+static void strip(struct modelling *m, const struct counted_event *counted, size_t n)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct machine *machine = &m->machines[i];
+		bool branches = false, translations = false, classes = false;
+		for (size_t k = 0; k < n; k++) {
+			const struct model_event *event = counted[k].modelled;
+			if (!event || counted[k].machine != i)
+				continue;
+			branches |= model_event_uses(event, MODEL_BRANCH);
+			translations |= model_event_uses(event, MODEL_TLB);
+			classes |= model_event_classifies(event);
+		}
+		machine->classify = classes;
+		if (!branches)
+			machine->has_branches = 0;
+		if (!translations)
+			machine->n_tlbs = 0, machine->first_data_tlb = machine->first_instruction_tlb = MACHINE_NONE;
+	}
+}
+
+static bool prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
+                    struct counting **out, struct error *err)
+{
+	struct modelling *m = calloc(1, sizeof *m);
+	struct counted_event *counted = calloc(n + 1, sizeof *counted);
+	struct counting_models models = {.bytes = sizeof (struct machine), .value = value_of, .conserves = conserves, .name = name_of,
+		.remark = remark, .watches = watches_of, .release = release};
+	struct counting_options options = {.models = &models};
+	bool done = false;
+	*out = NULL;
+	if (!m || !counted || !(m->events = calloc(n + 1, sizeof *m->events))) {
+		error_no_memory(err);
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct availability answer = {0};
+		const struct exact_event *exact = exact_event_find(events[i]);
+		if (events[i]->levels != LEVEL_USER)
+			continue;
+		if (exact) {
+			counted[i].exact = exact;
+			continue;
+		}
+		struct declared *d = machine_of(b, events[i], &answer);
+		if (!d || !model_event_bind(events[i]->definition, &d->machine, &m->events[i], answer.why, sizeof answer.why))
+			continue;
+		counted[i].modelled = &m->events[i];
+		counted[i].machine = place_of(m, &d->machine);
+	}
+	strip(m, counted, n);
+	models.machines = m->machines;
+	models.n = m->n;
+	models.context = m;
+	m = NULL; /* counting_start() has it, whatever becomes of it */
+	done = counting_start(target, counted, n, &options, out, err);
+out:
+	release(m);
+	free(counted);
+	return done;
+}
+
+static void diagnose(struct backend *b, struct finding *findings, size_t most, size_t *count)
+{
+	struct error err = {0};
+	if (*count == most)
+		return;
+	bool works = trial_passed(&b->stream_trial), host = look_up(&b->declared[0], &err);
+	struct finding *f = &findings[(*count)++];
+	*f = (struct finding){.state = !works ? FINDING_NO : host ? FINDING_WORKS : FINDING_PARTLY};
+	snprintf(f->what, sizeof f->what, "modelled counts");
+	if (!works) {
+		snprintf(f->detail, sizeof f->detail, "%.250s", b->stream_trial.why);
+		snprintf(f->step, sizeof f->step, "%.250s", b->stream_trial.remedy);
+	} else if (!host)
+		snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
+	else
+		snprintf(f->detail, sizeof f->detail, "misses and mispredictions of declared machines (--on model:NAME, 'tare list machines'), "
+		         "this one among them: %.90s", b->declared[0].machine.title);
+}
+
+const struct backend_operations model_backend = {
+	.name = "model",
+	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare list machines'; x86-64",
+	.starts_only = true,
+	.by_itself = "host",
+	.open = open_model,
+	.close = close_model,
+	.machines = machines,
+	.available = available,
+	.fits = fits,
+	.native = native,
+	.prepare = prepare,
+	.process = counting_process,
+	.go = counting_go,
+	.sample = counting_sample,
+	.stop = counting_stop,
+	.blocks = counting_blocks,
+	.system_calls = counting_system_calls,
+	.locations = counting_locations,
+	.end = counting_end,
+	.diagnose = diagnose,
+};

@@ -1,0 +1,97 @@
+/*
+ * The access stream (wire/trace.h), runtime side. All but stream_run.c under rt.lock.
+ *
+ *     decoded ──stream_plan.c──► plan: values, items, where which value is stored ──stream_code.c──► the stores in the block's code
+ *                                  └──► templates (stream_plan.c)                 ──stream_run.c──► buffers, models, partial blocks
+ *
+ * What always holds:
+ *  1. A plan is a function of the block's bytes and address: translate_marks comes to the same one.
+ *  2. A block's record is published (thread.trace moved behind it) by one store, in the block's first group; what is stored before
+ *     or behind that store of the block's other values finds room: the group's first store goes to the record's last word.
+ *  3. A value that is not stored yet is in a register, the plan knows in which: a block that is left early is completed from them.
+ */
+#ifndef TARE_ENGINE_RUNTIME_STREAM_H
+#define TARE_ENGINE_RUNTIME_STREAM_H
+
+#include "engine/runtime/translate.h"
+#include "engine/wire/trace.h"
+
+#pragma GCC visibility push(hidden)
+
+#define STREAM_VALUES 160u
+#define STREAM_ITEMS 512u
+#define STREAM_GROUPS (INSNS_MAX + 8)
+#define STREAM_GATHERS 8u /* of a block; see stream_ends_block */
+#define STREAM_RECORD_WORDS 256u
+#define STREAM_DEFAULT_BYTES (256u << 10)
+#define STREAM_SHARED_BYTES (16u << 10)
+
+enum capture { /* what is stored for a value, and from when to when it can be */
+	CAPTURE_REG,    /* a register that holds `a` */
+	CAPTURE_SUM,    /* a + b * scale */
+	/* at their instruction only: */
+	CAPTURE_ADDRESS,/* its operand's, by the operand itself: 67h, gs, xlat */
+	CAPTURE_BIT,    /* a bit offset, sign-extended */
+	CAPTURE_VECTOR, CAPTURE_OPMASK,
+	CAPTURE_LOW,    /* esi, edi of a string instruction with 67h */
+	/* behind it: */
+	CAPTURE_AFTER, CAPTURE_AFTER_LOW,
+};
+
+struct stream_value {
+	uint8_t kind, reg, scale, words; /* reg: of CAPTURE_BIT and those behind it */
+	uint16_t a, b;       /* origins, see stream_plan.c */
+	uint8_t insn, first, last, group; /* can be stored before any of the instructions first … last */
+	uint8_t index;       /* among the record's values */
+	uint8_t vex;         /* CAPTURE_VECTOR: not EVEX */
+	int64_t constant;    /* the value is its origins' plus this */
+};
+
+struct stream_group {
+	uint8_t at;          /* stored before this instruction; decoded.count: behind the last */
+	uint8_t pointer, temporary; /* registers; X86_NO_REG */
+	uint8_t spills;      /* 1 the pointer, 2 the temporary */
+	uint8_t probe;       /* value that is stored first; 0xff: the header itself, 0xfe: an empty store */
+};
+
+struct stream_register { uint16_t origin; int64_t constant; }; /* origin 0: the constant itself */
+
+struct stream_plan {
+	struct stream_value values[STREAM_VALUES];
+	struct trace_item items[STREAM_ITEMS];
+	struct stream_group groups[STREAM_GROUPS];
+	struct stream_register state[INSNS_MAX + 1][16]; /* before instruction k */
+	uint16_t dead[INSNS_MAX + 1];                    /* before instruction k */
+	unsigned n_values, n_items, n_groups, words;     /* words: of values */
+	uint8_t ending, ending_length;
+	bool rep;
+};
+extern struct stream_plan plan;
+
+/* stream_plan.c: from `decoded` */
+void stream_plan(void);
+bool stream_ends_block(const struct x86_insn *in, unsigned gathers); /* besides what ends one anyway */
+void stream_template(uint32_t id, uint32_t module);
+
+/* stream_code.c */
+void stream_store(struct emit *e, unsigned at, struct place place);
+
+/* stream_run.c */
+bool stream_open(struct record_process *process);
+bool stream_reopen(struct record_process *process); /* in a forked child */
+void stream_inherit(struct record_process *child); /* a vfork's */
+bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
+void stream_fs_changed(struct thread *t);
+void stream_flush(struct thread *t);
+void stream_end(struct thread *t);          /* the thread ends, and unless it is a vfork's child its process; the others are stopped */
+void stream_orphan(struct thread *t);        /* a child that has no record */
+void stream_vfork_done(struct thread *child);
+bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16]); /* the fault was the buffer's end */
+void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups); /* after translate_marks; t->reg are the program's */
+void stream_undo(struct thread *t, uint32_t id, unsigned done); /* the newest record: the block's last instruction was not executed */
+void stream_break(struct thread *t, uint64_t pc);
+void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
+void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
+
+#pragma GCC visibility pop
+#endif

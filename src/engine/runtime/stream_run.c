@@ -1,0 +1,420 @@
+/*
+ * The access stream's buffers, and the models that they are run through, in this process.
+ *
+ *     code of the cache ──► buffer ──(guard page, or the thread leaves for good)──► model_run of every machine ──► counts in the record
+ *
+ * What always holds:
+ *  1. A buffer is [trace_start, trace) of whole records; trace_end is a page that nobody can write to.
+ *  2. rt.models_lock is held by who runs a buffer or writes to one from C. It is taken with or without rt.lock, never the other way round:
+ *     the handler of a full buffer runs while other threads may hold rt.lock and wait for this one.
+ *  3. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
+ */
+#include "engine/runtime/stream.h"
+#include "model/core/model.h"
+
+struct stream_machine {
+	struct model *model;
+	void *memory;
+	uint64_t bytes, core_bytes;
+	void *core[MODEL_CORES_MAX];
+};
+
+struct stream_models {
+	uint64_t bytes;     /* of this itself */
+	uint32_t n, unused;
+	uint64_t *site_items, *site_blocks; /* or NULL */
+	struct model_counts *counts[MODEL_CORES_MAX]; /* whose a core is: where it counts now */
+	struct stream_machine machine[];
+};
+
+static const struct machine *machines; /* of the session, or the one below */
+static struct machine no_machine;
+
+static uint32_t machine_count(void) { return rt.session->machine_count ? rt.session->machine_count : 1; }
+
+static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
+
+/* ---- models ----------------------------------------------------------------------------------- */
+
+/* Counts by instruction, of the first machine. Nothing is allocated until it is touched. */
+static void sites_open(struct stream_models *models, struct record_process *process)
+{
+	uint64_t item_bytes = (uint64_t)rt.items_max * rt.session->watch_count * 8, block_bytes = (uint64_t)rt.blocks_max * rt.session->watch_count * 8;
+	if (!(rt.session->flags & RECORD_SITES) || !rt.session->watch_count)
+		return;
+	uint64_t item_offset = record_reserve(item_bytes), block_offset = record_reserve(block_bytes);
+	uint64_t *items = record_map(item_offset, item_bytes, NULL), *blocks = record_map(block_offset, block_bytes, NULL);
+	if (!items || !blocks) {
+		inexact("no memory for counts by instruction");
+		return;
+	}
+	models->site_items = items;
+	models->site_blocks = blocks;
+	process->site_items = item_offset;
+	process->site_blocks = block_offset;
+	model_watch(models->machine[0].model, (const struct model_watch *)rt.session->watches, rt.session->watch_count, items, blocks);
+}
+
+static struct stream_models *models_new(struct record_process *process)
+{
+	uint64_t bytes = whole_pages(sizeof(struct stream_models) + machine_count() * sizeof(struct stream_machine));
+	struct stream_models *models = memory_private(bytes);
+	models->bytes = bytes;
+	models->n = machine_count();
+	for (uint32_t i = 0; i < models->n; i++) {
+		struct stream_machine *m = &models->machine[i];
+		m->bytes = model_bytes(&machines[i]);
+		m->core_bytes = model_core_bytes(&machines[i]);
+		m->memory = memory_private(m->bytes);
+		m->model = model_init(m->memory, &machines[i]);
+	}
+	sites_open(models, process);
+	return models;
+}
+
+static void models_free(struct stream_models *models)
+{
+	for (uint32_t i = 0; i < models->n; i++) {
+		struct stream_machine *m = &models->machine[i];
+		sys2(SYS_munmap, m->memory, m->bytes);
+		for (unsigned core = 0; core < MODEL_CORES_MAX; core++)
+			if (m->core[core])
+				sys2(SYS_munmap, m->core[core], m->core_bytes);
+	}
+	if (models->site_items) {
+		sys2(SYS_munmap, models->site_items, (uint64_t)rt.items_max * rt.session->watch_count * 8);
+		sys2(SYS_munmap, models->site_blocks, (uint64_t)rt.blocks_max * rt.session->watch_count * 8);
+	}
+	sys2(SYS_munmap, models, models->bytes);
+}
+
+/* rt.models_lock is held */
+static void run(struct thread *t, const uint64_t *from, size_t n)
+{
+	const struct trace_program program = {rt.templates, rt.items};
+	struct stream_models *models = t->models;
+	unsigned core = t->slot % MODEL_CORES_MAX;
+	for (uint32_t i = 0; i < models->n && n; i++) {
+		struct stream_machine *m = &models->machine[i];
+		if (models->counts[core] != t->model_counts) {
+			model_core_counts(m->model, core, &t->model_counts[i]);
+		}
+		model_run(m->model, core, &program, from, n, t->fs_base);
+	}
+	if (n)
+		models->counts[core] = t->model_counts;
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------- */
+
+static uint64_t buffer_bytes(void)
+{
+	return rt.session->trace_bytes ? whole_pages(rt.session->trace_bytes) : STREAM_DEFAULT_BYTES;
+}
+
+/* Several threads run short parts in turn. */
+static void restart(struct thread *t)
+{
+	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
+	t->trace = t->trace_start = t->trace_end - bytes / 8;
+}
+
+/* rt.models_lock is held */
+static void flush(struct thread *t)
+{
+	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	restart(t);
+}
+
+/* rt.models_lock is held */
+static uint64_t *room(struct thread *t, unsigned words)
+{
+	if (t->trace + words > t->trace_end)
+		flush(t);
+	uint64_t *at = t->trace;
+	t->trace += words;
+	return at;
+}
+
+void stream_flush(struct thread *t)
+{
+	if (!rt.trace)
+		return;
+	lock_word(&rt.models_lock);
+	flush(t);
+	unlock_word(&rt.models_lock);
+}
+
+static void flush_all(void)
+{
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
+		if (rt.slot_state[i] && rt.threads[i]->process == rt.process && rt.threads[i]->trace)
+			stream_flush(rt.threads[i]);
+}
+
+void stream_end(struct thread *t)
+{
+	if (!rt.trace)
+		return;
+	stream_flush(t);
+	if (t->process == rt.process)
+		flush_all();
+}
+
+static uint64_t fs_base_now(void)
+{
+	uint64_t base = 0;
+	sys2(SYS_arch_prctl, 0x1003, &base); /* ARCH_GET_FS */
+	return base;
+}
+
+void stream_fs_changed(struct thread *t)
+{
+	if (!rt.trace)
+		return;
+	stream_flush(t);
+	t->fs_base = fs_base_now();
+}
+
+bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16])
+{
+	struct x86_insn in;
+	if (!rt.trace || address < (uint64_t)t->trace_end || address >= (uint64_t)t->trace_end + 4096)
+		return false;
+	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
+	    *reg[in.memory[0].base] != (uint64_t)t->trace)
+		return false;
+	lock_word(&rt.models_lock);
+	flush(t);
+	unlock_word(&rt.models_lock);
+	*reg[in.memory[0].base] = (uint64_t)t->trace;
+	return true;
+}
+
+/* ---- blocks that are left early --------------------------------------------------------------- */
+
+static uint64_t sum_at(const struct thread *t, const struct stream_value *v, unsigned at, bool *known)
+{
+	uint64_t sum = 0;
+	*known = true;
+	for (int which = 0; which < 2; which++) {
+		unsigned origin = which ? v->b : v->a, reg;
+		if (!origin)
+			continue;
+		for (reg = 0; reg < 16 && plan.state[at][reg].origin != origin; reg++)
+			continue;
+		if (reg == 16) {
+			*known = false;
+			return 0;
+		}
+		sum += (t->reg[reg] - (uint64_t)plan.state[at][reg].constant) * (which ? v->scale : 1);
+	}
+	return sum + (uint64_t)v->constant;
+}
+
+void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
+{
+	uint64_t values[STREAM_RECORD_WORDS];
+	unsigned size = 1 + plan.words;
+	bool rep = plan.rep && done + 1 >= decoded.count, progress = false;
+	if (!decoded.count)
+		return;
+	lock_word(&rt.models_lock);
+	if (groups) { /* it is published: taken back first */
+		t->trace -= size;
+		memcpy(values, t->trace + 1, plan.words * 8);
+	} else {
+		memset(values, 0, plan.words * 8);
+	}
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		const struct stream_value *v = &plan.values[i];
+		bool known;
+		uint64_t value;
+		if (v->kind >= CAPTURE_AFTER) {
+			if (rep)
+				values[v->index] = v->kind == CAPTURE_AFTER ? t->reg[v->reg] : (uint32_t)t->reg[v->reg];
+			continue;
+		}
+		if (v->group < groups)
+			continue;
+		if (v->kind == CAPTURE_REG && !v->a) {
+			if (rep)
+				values[v->index] = t->reg[v->reg]; /* the instruction has not begun */
+		} else if (v->kind == CAPTURE_LOW) {
+			if (rep)
+				values[v->index] = (uint32_t)t->reg[v->reg];
+		} else if (v->kind <= CAPTURE_SUM) {
+			value = sum_at(t, v, done, &known);
+			if (known)
+				values[v->index] = value;
+		}
+	}
+	if (rep && done < decoded.count)
+		for (unsigned i = 0; i < plan.n_items; i++)
+			progress |= plan.items[i].kind >= TRACE_REP_READ && plan.items[i].kind <= TRACE_REP_WRITE &&
+			            values[plan.items[i].value] != values[plan.items[i].second];
+	if (done || progress) {
+		unsigned mark = done < decoded.count;
+		uint64_t *at = room(t, size + mark);
+		if (mark)
+			*at++ = trace_mark(TRACE_PARTIAL, done);
+		*at++ = id;
+		memcpy(at, values, plan.words * 8);
+	}
+	unlock_word(&rt.models_lock);
+}
+
+void stream_undo(struct thread *t, uint32_t id, unsigned done)
+{
+	if (!rt.trace)
+		return;
+	lock_word(&rt.models_lock);
+	unsigned size = 1 + (id < rt.block_count ? rt.templates[id].values : 0);
+	uint64_t record[STREAM_RECORD_WORDS];
+	if (t->trace - t->trace_start >= (long)size && t->trace[-(long)size] == id) {
+		t->trace -= size;
+		memcpy(record, t->trace, size * 8);
+		if (done) {
+			uint64_t *at = room(t, size + 1);
+			at[0] = trace_mark(TRACE_PARTIAL, done);
+			memcpy(at + 1, record, size * 8);
+		}
+	} else { /* it was run already: an execve that a signal prevented at the last moment */
+		for (uint32_t i = 0; i < t->models->n; i++)
+			t->model_counts[i].stream[STREAM_INSTRUCTIONS]--;
+	}
+	unlock_word(&rt.models_lock);
+}
+
+static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	const uint64_t words[4] = {a, b, c, d};
+	if (!rt.trace)
+		return;
+	lock_word(&rt.models_lock);
+	memcpy(room(t, n), words, n * 8);
+	unlock_word(&rt.models_lock);
+}
+
+void stream_break(struct thread *t, uint64_t pc) { note(t, 2, trace_mark(TRACE_BREAK, 0), pc, 0, 0); }
+
+/* flags: mmap's. The size of the pages is in bits 26 to 31, as a power of two; 0: the default, 2 MB */
+void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags)
+{
+	unsigned log = flags >> 26 & 63;
+	if (!(flags & 0x40000)) { /* MAP_HUGETLB */
+		if (flags & MAP_FIXED_)
+			stream_unmapped(t, start, length);
+		return;
+	}
+	rt.huge_pages = 1;
+	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << (log ? log : 21));
+}
+
+void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
+{
+	if (rt.huge_pages)
+		note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 4096);
+}
+
+/* ---- processes and threads -------------------------------------------------------------------- */
+
+static bool areas(struct record_process *process, uint32_t blocks, uint32_t items)
+{
+	rt.record_templates = record_area(&process->templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block), blocks);
+	rt.record_items = record_area(&process->items, (uint64_t)rt.items_max * sizeof(struct trace_item), items);
+	return rt.record_templates && rt.record_items;
+}
+
+bool stream_open(struct record_process *process)
+{
+	machines = &no_machine;
+	no_machine.fetch_bytes = 16;
+	no_machine.seed = 1;
+	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb = no_machine.first_data_tlb = MACHINE_NONE;
+	if (rt.session->machine_count)
+		machines = record_map(rt.session->machines, rt.session->machine_count * sizeof(struct machine), NULL);
+	rt.templates = memory_private((uint64_t)rt.blocks_max * sizeof *rt.templates);
+	rt.items = memory_private((uint64_t)rt.items_max * sizeof *rt.items);
+	if (!machines || !areas(process, 0, 0))
+		return false;
+	rt.models = models_new(process);
+	return true;
+}
+
+bool stream_reopen(struct record_process *process)
+{
+	if (!rt.trace)
+		return true;
+	rt.models_lock = 0; /* whoever held it is not here */
+	sys2(SYS_munmap, rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block));
+	sys2(SYS_munmap, rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item));
+	models_free(rt.models);
+	rt.models = models_new(process);
+	return areas(process, rt.block_count, rt.item_count); /* not the parent's record's: it goes on */
+}
+
+void stream_inherit(struct record_process *child)
+{
+	if (!rt.trace)
+		return;
+	child->templates.inherited = child->templates.count = rt.block_count;
+	child->items.inherited = child->items.count = rt.item_count;
+}
+
+bool stream_thread(struct thread *t)
+{
+	uint64_t bytes = whole_pages(machine_count() * sizeof(struct model_counts));
+	if (!rt.trace)
+		return true;
+	if (!t->trace_base) {
+		long p = sys6(SYS_mmap, 0, buffer_bytes() + 4096, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		if (failed(p) || failed(sys3(SYS_mprotect, (uint64_t)p + buffer_bytes(), 4096, PROT_NONE_)))
+			return false;
+		t->trace_base = (uint64_t *)p;
+		t->trace_end = t->trace_base + buffer_bytes() / 8;
+	}
+	if (!t->record->models || !t->model_counts) {
+		if (t->model_counts)
+			sys2(SYS_munmap, t->model_counts, bytes);
+		uint64_t offset = record_reserve(bytes);
+		t->model_counts = record_map(offset, bytes, NULL);
+		if (!t->model_counts)
+			return false;
+		t->record->models = offset;
+	}
+	t->models = t->process == rt.process ? rt.models : models_new(t->process);
+	unsigned core = t->slot % MODEL_CORES_MAX;
+	lock_word(&rt.models_lock);
+	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
+		struct stream_machine *m = &t->models->machine[i];
+		if (m->core[core])
+			continue;
+		m->core[core] = memory_private(m->core_bytes);
+		model_core_init(m->model, core, m->core[core], &t->model_counts[i]);
+		t->models->counts[core] = t->model_counts;
+	}
+	unlock_word(&rt.models_lock);
+	restart(t);
+	return true;
+}
+
+/* A child that has no record: it goes on, in memory that nobody reads. */
+void stream_orphan(struct thread *t)
+{
+	if (!rt.trace)
+		return;
+	rt.record_templates = memory_private((uint64_t)rt.blocks_max * sizeof(struct trace_block));
+	rt.record_items = memory_private((uint64_t)rt.items_max * sizeof(struct trace_item));
+	t->model_counts = memory_private(whole_pages(machine_count() * sizeof(struct model_counts)));
+	t->models = rt.models;
+	restart(t);
+}
+
+void stream_vfork_done(struct thread *child)
+{
+	if (rt.trace && child->models && child->models != rt.models) {
+		models_free(child->models);
+		child->models = NULL;
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * Branch prediction of one core: the direction of conditional branches (machine.direction), where taken ones go (machine.targets).
+ * Driven by a trace: prediction and training are one step, the outcome is known; wrong paths do not exist.
+ *
+ * What always holds:
+ *  1. BRANCH_MISPREDICTED = CONDITIONAL_ + INDIRECT_ + RETURN_MISPREDICTED.
+ *       conditional: the direction was wrong. Its target is known at decode: a BTB miss of it is a BTB miss, no misprediction
+ *         (but with PREDICT_BTB, where a miss predicts not taken);
+ *       indirect jump or call: the target predicted was another, or none was;
+ *       return: the return stack's top was another address, or the stack was empty; without a stack as an indirect jump;
+ *       direct jump or call: never. System calls are no branches here.
+ *  2. BTB_HITS + BTB_MISSES = BTB_LOOKUPS: one for every branch executed, taken or not; returns only if btb_holds_returns.
+ *  3. PREDICTED_TAKEN counts conditional branches only. BRANCH_INDIRECT: indirect jumps and calls, returns are BRANCH_RETURNS;
+ *     BRANCH_CALLS: direct and indirect.
+ *  4. Global histories hold outcomes of conditional branches only.
+ */
+#ifndef TARE_MODEL_CORE_BRANCH_H
+#define TARE_MODEL_CORE_BRANCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/wire/trace.h"
+#include "model/core/counts.h"
+#include "model/core/machine.h"
+
+struct branches;
+
+/* Bytes of memory; a multiple of 64. */
+uint64_t branches_bytes(const struct machine *machine);
+/* memory: zeroed, 64-aligned. */
+struct branches *branches_init(void *memory, const struct machine *machine);
+
+/*
+ * One control transfer at pc, `length` bytes long, to target if taken; ending: which kind. TRACE_END_NONE and TRACE_END_SYSTEM do
+ * nothing. taken means something for TRACE_END_CONDITIONAL only.
+ * Returns what happened, for branches_events(); counted inside until branches_count() collects it.
+ */
+unsigned branches_resolve(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
+
+/*
+ * The same, put off: branches are resolved by the hundred, which costs a third less. branches_resolve() and branches_count() do first what
+ * was put off, so the order is the program's.
+ */
+#define BRANCH_QUEUE 128
+struct branch_record { uint64_t pc, target; uint32_t length; uint8_t ending; bool taken; uint8_t unused[2]; };
+struct branch_queue { uint32_t n, unused; struct branch_record records[BRANCH_QUEUE]; }; /* what struct branches begins with */
+
+void branches_drain(struct branches *branches);
+
+static inline void branches_post(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+{
+	struct branch_queue *queue = (struct branch_queue *)branches;
+	queue->records[queue->n] = (struct branch_record){pc, target, length, ending, taken, {0, 0}};
+	if (++queue->n == BRANCH_QUEUE)
+		branches_drain(branches);
+}
+
+/* Adds to counts->branch what was resolved since the last call. To be called before the counts are read and before they change place. */
+void branches_count(struct branches *branches, struct model_counts *counts);
+
+/* What happened, as one bit for each event of enum model_branch_count that it counts in: for watches. */
+uint32_t branches_events(unsigned happened);
+
+/* ---- `happened`: the kind in the low bits, then flags ---- */
+#define BRANCH_KIND 7u               /* enum trace_ending */
+#define BRANCH_WAS_TAKEN 8u
+#define BRANCH_WAS_PREDICTED_TAKEN 16u
+#define BRANCH_WAS_MISPREDICTED 32u
+#define BRANCH_WAS_LOOKED_UP 64u     /* in the BTB */
+#define BRANCH_WAS_HIT 128u
+#define BRANCH_HAPPENINGS 256
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * Predictors of direction that are tables of saturating counters.
+ *
+ *   taken, not taken, backward taken   J. E. Smith, A study of branch prediction strategies, ISCA 1981
+ *   bimodal     counter[pc]                          Smith 1981; 2 bits, 512 entries: R10000 (Yeager, IEEE Micro 16(2), 1996)
+ *   local       counter[history[pc]]                 Yeh & Patt 1992, PAg: histories by address, one table of counters for all
+ *   gshare      counter[pc xor global history]       McFarling, Combining branch predictors, DEC WRL TN-36, 1993; low bits aligned
+ *   tournament  local or counter[global history], by choice[global history]    Kessler, The Alpha 21264, IEEE Micro 19(2), 1999:
+ *               1024 histories of 10 bits and 1024 counters of 3 bits; 4096 global and 4096 choice counters of 2 bits, 12 bits history
+ *
+ * "pc" stands for (pc >> address_shift) mod the table's size. A counter says taken from half of its range up, moves by one towards the
+ * outcome and stays at its ends. Of a tournament, both sides are trained always, the choice only if they disagreed, towards the one
+ * that was right; it says global from half up. Histories hold the newest outcome in bit 0, begin as not taken, and take the outcome in
+ * after the counters were trained: nothing here is updated speculatively, since a trace has no wrong path.
+ */
+#include "model/core/predict.h"
+
+static uint64_t counters_layout(struct counters *c, uint32_t entries, uint32_t bits, uint32_t initial, uint64_t at)
+{
+	c->at = at;
+	c->mask = entries - 1;
+	c->max = (1u << bits) - 1;
+	c->half = 1u << (bits - 1);
+	c->initial = initial < c->max ? initial : c->max;
+	return at + predict_rounded(entries);
+}
+
+uint64_t direction_layout(struct direction *d, const struct machine *machine, uint64_t at)
+{
+	const struct machine_direction *m = &machine->direction;
+	d->kind = m->kind;
+	d->address_shift = m->address_shift;
+	d->history_mask = (1ull << m->history_bits) - 1;
+	if (m->kind == PREDICT_BIMODAL || m->kind == PREDICT_LOCAL || m->kind == PREDICT_GSHARE || m->kind == PREDICT_TOURNAMENT)
+		at = counters_layout(&d->main, m->entries, m->counter_bits, m->initial, at);
+	if (m->kind == PREDICT_TOURNAMENT) {
+		at = counters_layout(&d->local, m->local_counters, m->local_counter_bits, m->initial, at);
+		at = counters_layout(&d->choice, m->choice_entries, m->choice_bits, m->initial, at);
+	}
+	if (m->kind == PREDICT_LOCAL || m->kind == PREDICT_TOURNAMENT) {
+		d->histories_at = at;
+		d->histories_mask = m->local_entries - 1;
+		d->local_history_mask = m->kind == PREDICT_LOCAL ? d->history_mask : m->local_counters - 1;
+		at += predict_rounded(m->local_entries * 4ull);
+	}
+	return at;
+}
+
+static uint8_t *counter_at(struct branches *b, const struct counters *c, uint64_t index)
+{
+	return PART(b, uint8_t, c->at) + (index & c->mask);
+}
+
+static bool says_taken(const struct counters *c, const uint8_t *stored)
+{
+	return (uint8_t)(*stored + c->initial) >= c->half;
+}
+
+static void train(const struct counters *c, uint8_t *stored, bool up)
+{
+	uint8_t value = *stored + c->initial;
+	value += (up & (value < c->max)) - (!up & (value > 0));
+	*stored = value - c->initial;
+}
+
+static bool resolve_counter(struct branches *b, const struct counters *c, uint64_t index, bool taken)
+{
+	uint8_t *counter = counter_at(b, c, index);
+	bool predicted = says_taken(c, counter);
+	train(c, counter, taken);
+	return predicted;
+}
+
+bool direction_resolve(struct branches *b, uint64_t pc, bool taken, uint64_t target)
+{
+	struct direction *d = &b->direction;
+	uint64_t address = pc >> d->address_shift;
+	bool predicted = false;
+	if (d->kind == PREDICT_BIMODAL)
+		return resolve_counter(b, &d->main, address, taken);
+	if (d->kind == PREDICT_GSHARE) {
+		predicted = resolve_counter(b, &d->main, address ^ d->history, taken);
+	} else if (d->kind == PREDICT_LOCAL || d->kind == PREDICT_TOURNAMENT) {
+		uint32_t *history = PART(b, uint32_t, d->histories_at) + (address & d->histories_mask);
+		if (d->kind == PREDICT_LOCAL) {
+			predicted = resolve_counter(b, &d->main, *history, taken);
+		} else {
+			bool local = resolve_counter(b, &d->local, *history, taken);
+			bool global = resolve_counter(b, &d->main, d->history, taken);
+			uint8_t *choice = counter_at(b, &d->choice, d->history);
+			predicted = says_taken(&d->choice, choice) ? global : local;
+			if (local != global)
+				train(&d->choice, choice, global == taken);
+		}
+		*history = (*history << 1 | taken) & d->local_history_mask;
+	} else if (d->kind == PREDICT_TAKEN) {
+		return true;
+	} else if (d->kind == PREDICT_BACKWARD_TAKEN) {
+		return target < pc; /* the target of a conditional branch is in the instruction, whether it is taken or not */
+	}
+	d->history = (d->history << 1 | taken) & d->history_mask;
+	return predicted;
+}

@@ -1,0 +1,100 @@
+/*
+ * What the files of this folder share: a model, its cores, and the steps between them.
+ *
+ *     run.c (trace) ──► step.c (a fetch, an access, a branch) ──► hierarchy.c (caches in a tree) ──► lines.c (sets)
+ *                                                            └──► tlb.c, branch.c
+ *
+ * What always holds:
+ *  1. All memory is the caller's two areas (model_bytes, model_core_bytes); pointers inside them are to them, or to the caller's counts.
+ *  2. No table of pointers and no libc: this is built into the runtime, which has memcpy and memset only.
+ */
+#ifndef TARE_MODEL_CORE_INTERNAL_H
+#define TARE_MODEL_CORE_INTERNAL_H
+
+#include "model/core/branch.h"
+#include "model/core/model.h"
+#include "model/core/tlb.h"
+
+#define NOWHERE (~0ull) /* a pc that no instruction has; a line that does not exist */
+#define NO_BLOCK (~0ull)
+
+struct cache;
+struct coherence_lost;
+
+struct core {
+	struct model *model;
+	struct model_counts *counts;
+	unsigned number;
+	uint64_t next_pc;        /* behind the last byte executed; NOWHERE: what comes was not reached sequentially */
+	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
+	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
+	struct cache *first_data, *first_instruction; /* or NULL */
+	struct tlbs *tlbs;       /* or NULL */
+	struct branches *branches; /* or NULL */
+	struct coherence_lost *lost; /* or NULL */
+	/* the access under way (hierarchy.c) */
+	uint64_t address;
+	uint32_t bytes, id;
+	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
+	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others count */
+	uint64_t charged[MODEL_WATCHES];
+	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
+};
+
+struct model {
+	struct machine machine;
+	unsigned fetch_shift;
+	unsigned core_count;     /* the highest number + 1 */
+	bool snoops;             /* coherence is at work: more than one core */
+	bool charges_all;        /* a watch is on what filters count */
+	unsigned n_watches;
+	struct model_watch watches[MODEL_WATCHES];
+	uint64_t *site_items, *site_blocks;
+	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
+	struct cache *shared[MACHINE_CACHES];
+	struct core *acting;     /* in whose access we are */
+	struct tlb_map pages;
+	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
+};
+
+/* ---- steps (step.c) ---- */
+
+void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* counts the stream's, too */
+void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* does not */
+void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item);
+bool step_filtered(const struct core *core, uint64_t address, bool write); /* an access there, within a line, changes only its counts */
+void step_count_filtered(struct core *core, bool write, uint64_t n);       /* n of them */
+
+struct fetch { /* a block on its way through the fetch units: what is entered already */
+	uint64_t line, unit;     /* the next ones */
+	uint32_t block;
+};
+struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
+void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
+void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
+
+/* What was counted since the last charge, to an item or a block. */
+void charge_begin(struct core *core);
+void charge_slowly(struct core *core, uint64_t *sites, uint64_t number);
+static inline void charge_item(struct core *core, uint32_t item)
+{
+	if (core->model->n_watches)
+		charge_slowly(core, core->model->site_items, item);
+}
+static inline void charge_block(struct core *core, uint32_t block)
+{
+	if (core->model->n_watches)
+		charge_slowly(core, core->model->site_blocks, block);
+}
+
+static inline unsigned log2_of(uint64_t power)
+{
+	return (unsigned)__builtin_ctzll(power);
+}
+
+static inline uint64_t pages_of(uint64_t bytes)
+{
+	return (bytes + 4095) & ~4095ull;
+}
+
+#endif

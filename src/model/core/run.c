@@ -1,0 +1,271 @@
+/*
+ * Walks a thread's access stream (engine/wire/trace.h) and makes each fetch, access and branch happen, in this order:
+ *
+ *  block:   the branch of the block before is resolved (this block is where it went); then lines are fetched, each before the accesses
+ *           of the instructions that begin in it
+ *  fetch:   control enters a unit (a line, a fetch block) when it reaches a byte of it and the byte executed before was outside, or
+ *           when it did not get there sequentially. A block whose pc is behind the last byte executed is sequential, whatever ended
+ *           the block before: so counts do not depend on how code was cut into blocks
+ *  partial: instructions before the interrupted one, and the iterations that a rep instruction made; the block's branch did not happen
+ *
+ * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
+ */
+#include "model/core/cache.h"
+
+/* ---- data ---- */
+
+static uint64_t item_address(const struct trace_item *item, const uint64_t *values, uint64_t fs_base)
+{
+	uint64_t address = (uint64_t)item->displacement;
+	if (item->value != TRACE_NO_VALUE)
+		address += values[item->value];
+	if (item->flags & TRACE_FS)
+		address += fs_base;
+	if (item->flags & TRACE_BIT) /* arithmetic shift: towards minus infinity */
+		address += (uint64_t)(item->bytes * ((int64_t)values[item->second] >> log2_of(8u * item->bytes)));
+	return address;
+}
+
+/* ---- rep instructions ---- */
+
+struct string_run {
+	uint64_t address;        /* of the first iteration */
+	uint64_t n;
+	int64_t step;
+	uint32_t bytes, item;
+	bool write;
+};
+
+static struct string_run string_run(const struct trace_item *item, uint32_t number, const uint64_t *values, uint64_t fs_base)
+{
+	int64_t moved = (int64_t)(values[item->second] - values[item->value]);
+	struct string_run run = { .address = item_address(item, values, fs_base), .bytes = item->bytes, .item = number,
+		.write = item->kind == TRACE_REP_WRITE };
+	run.n = (moved < 0 ? 0 - (uint64_t)moved : (uint64_t)moved) / item->bytes;
+	run.step = moved < 0 ? -(int64_t)item->bytes : (int64_t)item->bytes;
+	return run;
+}
+
+/* Elements of `bytes` side by side from b: those that cross a multiple of `unit` (LAB.md 1.11); bytes divides unit. */
+static uint64_t crossings(uint64_t b, uint64_t n, uint32_t bytes, uint32_t unit)
+{
+	return b % bytes ? (b + bytes * n - 1) / unit - b / unit : 0;
+}
+
+static void count_string(struct core *core, const struct string_run *run)
+{
+	uint64_t *stream = core->counts->stream;
+	uint64_t lowest = run->step < 0 ? run->address - (run->n - 1) * run->bytes : run->address, crossing;
+	if (!run->n)
+		return;
+	stream[run->write ? STREAM_WRITES : STREAM_READS] += run->n;
+	if (lowest % run->bytes) {
+		stream[STREAM_MISALIGNED] += run->n;
+		stream[run->write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS] += run->n;
+	}
+	crossing = crossings(lowest, run->n, run->bytes, 64);
+	stream[STREAM_LINE_CROSSING] += crossing;
+	stream[run->write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += crossing;
+	stream[STREAM_PAGE_CROSSING] += crossings(lowest, run->n, run->bytes, 4096);
+}
+
+/* How many iterations behind the one at address stay in its unit (a power of two); it may itself leave it: none. */
+static uint64_t iterations_left(const struct string_run *run, uint64_t address, uint32_t unit)
+{
+	uint64_t at = address & (unit - 1);
+	if (at + run->bytes > unit)
+		return 0;
+	return run->step < 0 ? at / run->bytes : (unit - at) / run->bytes - 1;
+}
+
+/* One rep instruction: its one or two items, iterations alternating. */
+static void access_string(struct core *core, const struct string_run *runs, unsigned n_runs)
+{
+	/* lines are no longer than pages: what stays in a line stays in a page */
+	uint32_t unit = core->first_data ? core->first_data->is.line_bytes : 4096;
+	uint64_t n = runs[0].n;
+	for (unsigned r = 0; r < n_runs; r++) {
+		count_string(core, &runs[r]);
+		charge_item(core, runs[r].item);
+		n = runs[r].n < n ? runs[r].n : n;
+	}
+	if (!core->first_data && !core->tlbs)
+		return;
+	for (uint64_t i = 0; i < n;) {
+		uint64_t same = n - i - 1;
+		for (unsigned r = 0; r < n_runs; r++) {
+			step_memory(core, runs[r].address + i * (uint64_t)runs[r].step, runs[r].bytes, runs[r].write, runs[r].item);
+			charge_item(core, runs[r].item);
+		}
+		for (unsigned r = 0; r < n_runs && same; r++) {
+			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step;
+			uint64_t left = step_filtered(core, address, runs[r].write) ? iterations_left(&runs[r], address, unit) : 0;
+			same = left < same ? left : same;
+		}
+		for (unsigned r = 0; r < n_runs && same; r++)
+			step_count_filtered(core, runs[r].write, same);
+		i += 1 + same;
+	}
+}
+
+/* ---- gather, scatter ---- */
+
+static uint64_t element(const uint64_t *words, unsigned i, unsigned bytes)
+{
+	unsigned bit = 8 * i * bytes;
+	return words[bit / 64] >> bit % 64; /* elements are powers of two: none straddles words */
+}
+
+static void access_lanes(struct core *core, const struct trace_item *item, uint32_t number, const uint64_t *values, uint64_t fs_base)
+{
+	uint64_t base = item_address(item, values, fs_base);
+	for (unsigned lane = 0; lane < item->lanes; lane++) {
+		int64_t index = (int64_t)element(values + item->second, lane, item->index_bytes);
+		if (item->mask == TRACE_MASK_BITS && !(values[item->mask_at] >> lane & 1))
+			continue;
+		if (item->mask == TRACE_MASK_ELEMENTS &&
+		    !(element(values + item->mask_at, lane, item->bytes) >> (8 * item->bytes - 1) & 1))
+			continue;
+		if (item->index_bytes == 4)
+			index = (int32_t)index;
+		step_access(core, base + (uint64_t)(index * item->scale), item->bytes, item->kind == TRACE_SCATTER, number);
+	}
+}
+
+/* Item i of a block, or, of a rep instruction, all of its. Returns how many items. */
+static uint32_t access_item(struct core *core, const struct trace_item *items, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
+{
+	const struct trace_item *item = &items[i];
+	switch ((enum trace_kind)item->kind) {
+	case TRACE_READ:
+	case TRACE_WRITE:
+		step_access(core, item_address(item, values, fs_base), item->bytes, item->kind == TRACE_WRITE, i);
+		return 1;
+	case TRACE_PREFETCH:
+		step_prefetch(core, item_address(item, values, fs_base), item->bytes, i);
+		return 1;
+	case TRACE_REP_READ:
+	case TRACE_REP_WRITE: {
+		struct string_run runs[2] = { string_run(item, i, values, fs_base) };
+		unsigned n = 1;
+		if (i + 1 < end && items[i + 1].insn == item->insn &&
+		    (items[i + 1].kind == TRACE_REP_READ || items[i + 1].kind == TRACE_REP_WRITE))
+			runs[n++] = string_run(&items[i + 1], i + 1, values, fs_base);
+		access_string(core, runs, n);
+		return n;
+	}
+	case TRACE_GATHER:
+	case TRACE_SCATTER:
+		access_lanes(core, item, i, values, fs_base);
+		return 1;
+	}
+	return 1;
+}
+
+/* ---- blocks ---- */
+
+static void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
+{
+	const struct trace_block *block = &program->blocks[core->pending];
+	uint64_t behind = block->pc + block->length;
+	step_branch(core, behind - block->ending_length, block->ending_length, (enum trace_ending)block->ending,
+		    block->ending != TRACE_END_CONDITIONAL || went_to != behind, block->target ? block->target : went_to,
+		    (uint32_t)core->pending);
+	core->pending = NO_BLOCK;
+}
+
+static bool is_string(const struct trace_item *item)
+{
+	return item->kind == TRACE_REP_READ || item->kind == TRACE_REP_WRITE;
+}
+
+/* Of a block that was left behind `done` instructions: how many of its items were accessed, and how many bytes fetched at least. */
+static uint32_t items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
+{
+	uint32_t i = 0;
+	*fetched = 1;
+	for (; i < block->items && items[i].insn <= done; i++) {
+		*fetched = items[i].offset + 1u;
+		if (items[i].insn == done && !is_string(&items[i]))
+			break;
+	}
+	return i;
+}
+
+/* Each step in its order. done: instructions that were executed; UINT32_MAX: all. */
+static void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done,
+		      uint64_t fs_base)
+{
+	const struct trace_block *block = &program->blocks[number];
+	uint64_t *stream = core->counts->stream;
+	uint32_t first = block->first_item, items = block->items, fetched = block->length;
+	bool whole = done >= block->insns;
+	struct fetch fetch;
+
+	if (core->pending != NO_BLOCK)
+		resolve(core, program, block->pc);
+	if (!whole)
+		items = items_done(block, program->items + first, done, &fetched);
+	stream[STREAM_BLOCKS]++;
+	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
+	fetch = step_fetch_begin(core, block->pc, number);
+	for (uint32_t i = first; i < first + items;) {
+		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
+		charge_block(core, number);
+		i += access_item(core, program->items, i, first + items, values, fs_base);
+		charge_item(core, i - 1);
+	}
+	step_fetch_to(core, &fetch, block->pc + fetched - 1);
+	charge_block(core, number);
+	core->next_pc = whole ? block->pc + block->length : NOWHERE;
+	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
+}
+
+static void set_pages(struct model *model, uint64_t start, uint64_t length, uint64_t page_bytes)
+{
+	if (tlb_map_set(&model->pages, start, length, page_bytes))
+		for (unsigned k = 0; k < model->core_count; k++)
+			if (model->cores[k] && model->cores[k]->tlbs)
+				tlbs_forget(model->cores[k]->tlbs, start, length);
+}
+
+void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
+{
+	struct core *core = model->cores[number];
+	model->acting = core;
+	charge_begin(core);
+	for (size_t i = 0; i < n;) {
+		uint64_t header = entries[i++];
+		uint32_t done = UINT32_MAX;
+		if (header & TRACE_MARK) {
+			switch (trace_mark_kind(header)) {
+			case TRACE_PARTIAL:
+				done = trace_mark_argument(header);
+				header = entries[i++];
+				break;
+			case TRACE_BREAK:
+				if (core->pending != NO_BLOCK)
+					resolve(core, program, entries[i]);
+				core->next_pc = NOWHERE;
+				i++;
+				continue;
+			case TRACE_PAGES:
+				set_pages(model, entries[i], entries[i + 1], entries[i + 2]);
+				i += 3;
+				continue;
+			case TRACE_ALLOCATED:
+				i += 3;
+				continue;
+			case TRACE_FREED:
+				i++;
+				continue;
+			default:
+				continue;
+			}
+		}
+		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
+		i += program->blocks[header].values;
+	}
+	if (core->branches)
+		branches_count(core->branches, core->counts);
+}

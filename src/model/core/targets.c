@@ -1,0 +1,201 @@
+/*
+ * Where branches go: the branch target buffer, the return stack, the table of indirect targets.
+ *
+ * BTB: sets × ways; set = (pc >> address_shift) mod sets, tag = what is above it, its low btb_tag_bits if not 0 (then different branches
+ * may share an entry, as in hardware). Looked up by every branch that is executed; a hit moves recency and stores the target if the
+ * branch was taken; a miss gets an entry if the branch was taken, or always (BTB_ALLOCATE_ALL). Empty ways are filled first. With whole
+ * tags targets of direct branches are not stored: nobody would ask for them.
+ * With PREDICT_BTB an entry has the branch's counter (Intel, Pentium Processor Family Developer's Manual vol. 1, 1995, "Branch
+ * prediction": 256 entries, 4-way; a branch that misses is taken to be not taken; entries are made when a branch is taken): a hit
+ * predicts by it and moves it, an entry begins with `initial`.
+ *
+ * Return stack (circular, Kaeli & Emma 1991): a call pushes the address behind it, over the oldest if it is full; a return pops; of an
+ * empty one nothing is known. R10000: one entry (Yeager 1996: the return cache of the last subroutine call's link).
+ *
+ * Indirect table (Chang, Hao & Patt, Target prediction for indirect jumps, ISCA 1997; tagless): index = (pc >> address_shift) xor the
+ * targets of the last indirect_history indirect jumps and calls, oldest first: h = (h xor target) * 0x9e3779b97f4a7c15; h >> 40.
+ * The entry is the last target seen there.
+ *
+ * Target 0 stands for "unknown": no branch of a program goes there and on.
+ */
+#include "model/core/predict.h"
+
+#define MULTIPLIER 0x9e3779b97f4a7c15ull
+
+uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64_t at)
+{
+	const struct machine_targets *m = &machine->targets;
+	uint64_t n = (uint64_t)m->btb_sets * m->btb_ways;
+	t->sets = n ? m->btb_sets : 0;
+	t->ways = m->btb_ways;
+	t->set_mask_works = !(m->btb_sets & (m->btb_sets - 1));
+	t->set_mask = m->btb_sets - 1;
+	t->set_shift = predict_log2(m->btb_sets);
+	t->replacement = m->btb_replacement;
+	t->allocation = m->btb_allocation;
+	t->holds_returns = m->btb_holds_returns;
+	t->tag_mask = m->btb_tag_bits ? (1ull << m->btb_tag_bits) - 1 : ~0ull >> 1;
+	t->address_shift = m->address_shift;
+	t->return_entries = m->return_entries;
+	t->indirect_mask = m->indirect_entries ? m->indirect_entries - 1 : 0;
+	t->indirect_history = m->indirect_history;
+	t->stamp_shift = predict_log2(m->btb_ways);
+	t->filtered = !machine->no_filters;
+	t->fast = n && t->filtered && t->set_mask_works && !m->btb_tag_bits && machine->direction.kind != PREDICT_BTB;
+	t->stores_direct = m->btb_tag_bits != 0;
+	t->random = machine->seed ? machine->seed : 1;
+	if (n) {
+		t->recent_at = at, at += predict_rounded(m->btb_sets * 16ull);
+		t->keys_at = at, at += predict_rounded(n * 8);
+		t->stamps_at = at, at += predict_rounded(n * 8);
+		t->targets_at = at, at += predict_rounded(n * 8);
+		t->filled_at = at, at += predict_rounded(m->btb_sets * 4ull);
+		if (m->btb_replacement == REPLACE_PLRU)
+			t->tree_at = at, at += predict_rounded(n);
+	}
+	if (machine->direction.kind == PREDICT_BTB) {
+		t->counters = 1;
+		t->counter_max = (1u << machine->direction.counter_bits) - 1;
+		t->counter_half = 1u << (machine->direction.counter_bits - 1);
+		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial : t->counter_max;
+		t->counters_at = at, at += predict_rounded(n);
+	}
+	t->returns_at = at, at += predict_rounded(m->return_entries * 8ull);
+	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
+	return at;
+}
+
+/* ---- BTB ---- */
+
+static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
+{
+	struct targets *t = &b->targets;
+	uint64_t base = (uint64_t)set * t->ways;
+	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
+		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock << t->stamp_shift | way;
+	} else if (t->replacement == REPLACE_PLRU) {
+		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
+		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */
+			unsigned upper = (way & half) != 0;
+			tree[node] = !upper;
+			node = 2 * node + upper;
+		}
+	}
+}
+
+static uint32_t victim(struct branches *b, uint32_t set)
+{
+	struct targets *t = &b->targets;
+	uint64_t base = (uint64_t)set * t->ways;
+	uint32_t *filled = PART(b, uint32_t, t->filled_at) + set;
+	if (*filled < t->ways)
+		return (*filled)++; /* entries are never dropped: ways are filled in order */
+	if (t->replacement == REPLACE_PLRU) {
+		const uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
+		uint32_t node = 1;
+		while (node < t->ways)
+			node = 2 * node + tree[node];
+		return node - t->ways;
+	}
+	if (t->replacement == REPLACE_RANDOM)
+		return (predict_random(&t->random) >> 32) * t->ways >> 32;
+	const uint64_t *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	uint64_t oldest = stamps[0];
+	for (uint32_t way = 1; way < t->ways; way++)
+		oldest = stamps[way] < oldest ? stamps[way] : oldest;
+	return oldest & ((1ull << t->stamp_shift) - 1);
+}
+
+bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
+{
+	struct targets *t = &b->targets;
+	uint64_t address = pc >> t->address_shift, quotient;
+	uint32_t set, way;
+	if (t->set_mask_works) {
+		set = address & t->set_mask;
+		quotient = address >> t->set_shift;
+	} else {
+		set = address % t->sets;
+		quotient = address / t->sets;
+	}
+	uint64_t key = (quotient & t->tag_mask) + 1; /* 0: empty */
+	uint64_t base = (uint64_t)set * t->ways;
+	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
+	struct btb_recent *recent = PART(b, struct btb_recent, t->recent_at) + set;
+	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base;
+	if (recent->address == address + 1 && t->filtered) {
+		way = recent->way;
+	} else {
+		for (way = 0; way < t->ways && keys[way] != key; way++)
+			;
+		if (way < t->ways) {
+			touch(b, set, way, false);
+			recent->address = address + 1, recent->way = way;
+		}
+	}
+	if (way < t->ways) {
+		if (before)
+			*before = targets[way];
+		if (taken && (!direct || t->stores_direct))
+			targets[way] = target;
+		if (t->counters) {
+			uint8_t counter = counters[way];
+			if (direction)
+				*direction = counter >= t->counter_half;
+			counters[way] = counter + (taken & (counter < t->counter_max)) - (!taken & (counter > 0));
+		}
+		return true;
+	}
+	if (before)
+		*before = 0;
+	if (direction)
+		*direction = false;
+	if (taken || t->allocation == BTB_ALLOCATE_ALL) {
+		way = victim(b, set);
+		keys[way] = key;
+		targets[way] = taken && (!direct || t->stores_direct) ? target : 0;
+		if (t->counters)
+			counters[way] = t->counter_initial;
+		touch(b, set, way, true);
+		recent->address = address + 1, recent->way = way;
+	}
+	return false;
+}
+
+/* ---- indirect table ---- */
+
+uint64_t targets_indirect(struct branches *b, uint64_t pc, uint64_t target)
+{
+	struct targets *t = &b->targets;
+	uint64_t hash = 0;
+	for (unsigned i = t->indirect_history; i; i--)
+		hash = (hash ^ t->history[(t->newest + i - 1) & 63]) * MULTIPLIER;
+	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
+	uint64_t predicted = *entry;
+	*entry = target;
+	t->newest = (t->newest - 1) & 63;
+	t->history[t->newest] = target;
+	return predicted;
+}
+
+/* ---- return stack ---- */
+
+void targets_push(struct branches *b, uint64_t address)
+{
+	struct targets *t = &b->targets;
+	if (++t->top == t->return_entries)
+		t->top = 0;
+	t->valid += t->valid < t->return_entries;
+	PART(b, uint64_t, t->returns_at)[t->top] = address;
+}
+
+uint64_t targets_pop(struct branches *b)
+{
+	struct targets *t = &b->targets;
+	if (!t->valid)
+		return 0;
+	uint64_t address = PART(b, uint64_t, t->returns_at)[t->top];
+	t->top = t->top ? t->top - 1 : t->return_entries - 1;
+	t->valid--;
+	return address;
+}

@@ -1,0 +1,443 @@
+/*
+ * TLBs: see tlb.h for what holds. Here: one level's state and its replacement, the walk along the levels, the map of page sizes.
+ *
+ * A level finds a translation by its key (number of the page or pair, and the page's size): in a set of up to SCANNED ways one by one,
+ * in a larger one (fully associative) by chains of a hash table. Recency is a stamp of a clock that only grows: a hit stores one word,
+ * a replacement looks for the smallest. Both are exact at any associativity; only replacements cost the number of ways.
+ */
+#include "model/core/tlb.h"
+
+#define SCANNED 16
+#define HINTS 1024 /* guesses "this 4 KB of the address space: that entry of the first TLB", checked against the entry */
+#define NO_ENTRY UINT32_MAX
+
+struct entry {
+	uint64_t start, bytes;   /* what it translates: a page, or the pages of a pair that are of one size */
+	uint32_t chain;          /* next entry with the same hash + 1 */
+	uint8_t shift;           /* log2 of the page size */
+	uint8_t first_of;        /* bit s: for side s, this is the first TLB that takes pages of this size */
+	uint8_t unused[10];
+};
+
+struct level {
+	uint32_t sets, ways, buckets;
+	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
+	uint8_t next, stamp_shift, index, unused[5];
+	uint64_t clock, random;
+	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
+};
+
+static uint64_t *keys_of(struct level *l) { return (uint64_t *)((char *)l + l->keys_at); }
+static uint64_t *stamps_of(struct level *l) { return (uint64_t *)((char *)l + l->stamps_at); }
+static struct entry *entries_of(struct level *l) { return (struct entry *)((char *)l + l->entries_at); }
+static uint32_t *heads_of(struct level *l) { return (uint32_t *)((char *)l + l->heads_at); }
+static uint32_t *valid_of(struct level *l) { return (uint32_t *)((char *)l + l->valid_at); }
+static uint8_t *tree_of(struct level *l) { return (uint8_t *)l + l->tree_at; }
+static struct level *level_of(struct tlbs *t, unsigned i) { return (struct level *)((char *)t + t->level_at[i]); }
+static uint32_t *hints_of(struct tlbs *t, unsigned side) { return (uint32_t *)((char *)t + t->hints_at[side]); }
+
+static uint64_t rounded(uint64_t bytes) { return (bytes + 63) & ~63ull; }
+
+static uint32_t log2_up(uint64_t value)
+{
+	uint32_t bits = 0;
+	while ((1ull << bits) < value)
+		bits++;
+	return bits;
+}
+
+/* ---- layout ---- */
+
+/* Fills in where the parts of a level lie; returns its bytes. */
+static uint64_t level_layout(struct level *l, const struct machine_tlb *tlb)
+{
+	uint64_t n = (uint64_t)tlb->sets * tlb->ways, at = rounded(sizeof(*l));
+	l->sets = tlb->sets, l->ways = tlb->ways;
+	l->set_mask_works = !(tlb->sets & (tlb->sets - 1));
+	l->replacement = tlb->replacement;
+	l->pair_shift = log2_up(tlb->pages_per_entry ? tlb->pages_per_entry : 1);
+	l->page_shift = tlb->page_bytes ? log2_up(tlb->page_bytes) : 0;
+	l->next = tlb->next;
+	l->stamp_shift = log2_up(tlb->ways);
+	l->buckets = tlb->ways > SCANNED ? 1u << log2_up(2 * n) : 0;
+	l->keys_at = at, at += rounded(n * 8);
+	l->stamps_at = at, at += rounded(n * 8);
+	l->entries_at = at, at += rounded(n * sizeof(struct entry));
+	l->heads_at = at, at += rounded(l->buckets * 4ull);
+	l->valid_at = at, at += rounded(l->sets * 4ull);
+	l->tree_at = at, at += tlb->replacement == REPLACE_PLRU ? rounded(n) : 0;
+	return at;
+}
+
+uint64_t tlbs_bytes(const struct machine *machine)
+{
+	uint64_t bytes = rounded(sizeof(struct tlbs)) + 2 * HINTS * 4;
+	for (unsigned i = 0; i < machine->n_tlbs; i++) {
+		struct level l;
+		bytes += level_layout(&l, &machine->tlbs[i]);
+	}
+	return bytes;
+}
+
+struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map)
+{
+	struct tlbs *t = memory;
+	uint64_t at = rounded(sizeof(*t));
+	t->map = map;
+	t->n = machine->n_tlbs;
+	t->no_filters = machine->no_filters;
+	t->first[TLB_DATA] = machine->first_data_tlb;
+	t->first[TLB_FETCH] = machine->first_instruction_tlb;
+	for (unsigned side = 0; side < 2; side++) {
+		t->hints_at[side] = at, at += HINTS * 4;
+		t->shortcut_tlb[side] = MACHINE_NONE;
+	}
+	for (unsigned i = 0; i < machine->n_tlbs; i++) {
+		struct level *l = (struct level *)((char *)t + at);
+		t->level_at[i] = at;
+		at += level_layout(l, &machine->tlbs[i]);
+		l->index = i;
+		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
+		if (!l->random)
+			l->random = 1;
+	}
+	return t;
+}
+
+/* ---- one level ---- */
+
+static uint32_t bucket_of(const struct level *l, uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull) >> 32 & (l->buckets - 1);
+}
+
+static uint32_t find(struct level *l, uint64_t key, uint32_t set)
+{
+	const uint64_t *keys = keys_of(l);
+	if (l->buckets) {
+		const struct entry *entries = entries_of(l);
+		for (uint32_t e = heads_of(l)[bucket_of(l, key)]; e; e = entries[e - 1].chain)
+			if (keys[e - 1] == key)
+				return e - 1;
+	} else {
+		for (uint32_t e = set * l->ways, end = e + l->ways; e < end; e++)
+			if (keys[e] == key)
+				return e;
+	}
+	return NO_ENTRY;
+}
+
+static void unchain(struct level *l, uint32_t e)
+{
+	struct entry *entries = entries_of(l);
+	uint32_t *link = &heads_of(l)[bucket_of(l, keys_of(l)[e])];
+	while (*link != e + 1)
+		link = &entries[*link - 1].chain;
+	*link = entries[e].chain;
+}
+
+/* Tree-PLRU: node n's children are 2n and 2n + 1; a node says which half to replace next: 0 the lower ways. */
+static void tree_touch(uint8_t *tree, uint32_t ways, uint32_t way)
+{
+	for (uint32_t node = 1, half = ways / 2; half; half /= 2) {
+		unsigned upper = (way & half) != 0;
+		tree[node] = !upper;
+		node = 2 * node + upper;
+	}
+}
+
+static uint32_t tree_victim(const uint8_t *tree, uint32_t ways)
+{
+	uint32_t node = 1;
+	while (node < ways)
+		node = 2 * node + tree[node];
+	return node - ways;
+}
+
+static uint64_t xorshift64s(uint64_t *state)
+{
+	uint64_t x = *state;
+	x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
+	*state = x;
+	return x * 2685821657736338717ull;
+}
+
+/* A hit, or a fill: recency moves. `filled`: FIFO's order is that of fills. */
+static void touch(struct level *l, uint32_t e, uint32_t set, bool filled)
+{
+	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO))
+		stamps_of(l)[e] = ++l->clock << l->stamp_shift | (e - set * l->ways);
+	else if (l->replacement == REPLACE_PLRU)
+		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
+}
+
+/* Stamps carry their way below the clock: the smallest says both who is oldest and where. Four at a time: four short chains. */
+static uint32_t oldest(const uint64_t *stamps, uint32_t ways, uint64_t way_mask)
+{
+	uint64_t a = UINT64_MAX, b = a, c = a, d = a;
+	uint32_t i = 0;
+	for (; i + 4 <= ways; i += 4) {
+		a = stamps[i] < a ? stamps[i] : a;
+		b = stamps[i + 1] < b ? stamps[i + 1] : b;
+		c = stamps[i + 2] < c ? stamps[i + 2] : c;
+		d = stamps[i + 3] < d ? stamps[i + 3] : d;
+	}
+	for (; i < ways; i++)
+		a = stamps[i] < a ? stamps[i] : a;
+	a = b < a ? b : a;
+	c = d < c ? d : c;
+	return (c < a ? c : a) & way_mask;
+}
+
+static uint32_t victim(struct level *l, uint32_t set)
+{
+	uint32_t base = set * l->ways;
+	if (valid_of(l)[set] < l->ways) {
+		const uint64_t *keys = keys_of(l) + base;
+		uint32_t way = 0;
+		while (keys[way])
+			way++;
+		return base + way;
+	}
+	switch (l->replacement) {
+	case REPLACE_PLRU:
+		return base + tree_victim(tree_of(l) + base, l->ways);
+	case REPLACE_RANDOM:
+		return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
+	default: /* LRU and FIFO: machine_check() lets no other through */
+		return base + oldest(stamps_of(l) + base, l->ways, (1ull << l->stamp_shift) - 1);
+	}
+}
+
+static uint32_t set_of(const struct level *l, uint64_t unit)
+{
+	return l->set_mask_works ? unit & (l->sets - 1) : unit % l->sets;
+}
+
+/* Not 0: the size is in it. */
+static uint64_t key_of(uint64_t unit, uint32_t shift)
+{
+	return unit << 6 | shift;
+}
+
+static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set, uint64_t address, uint32_t shift, uint8_t first_of)
+{
+	uint32_t e = victim(l, set);
+	struct entry *entry = &entries_of(l)[e];
+	uint64_t *keys = keys_of(l);
+	if (keys[e]) {
+		if (l->buckets)
+			unchain(l, e);
+	} else
+		valid_of(l)[set]++;
+	keys[e] = key;
+	if (l->buckets) {
+		uint32_t *head = &heads_of(l)[bucket_of(l, key)];
+		entry->chain = *head;
+		*head = e + 1;
+	}
+	entry->shift = shift;
+	entry->first_of = first_of;
+	entry->bytes = 1ull << (shift + l->pair_shift);
+	entry->start = address & ~(entry->bytes - 1);
+	/* beside a huge page may lie memory in small ones: the pair then translates the one page only */
+	if (l->pair_shift && t->map && tlb_map_shift(t->map, address ^ 1ull << shift) != shift) {
+		entry->bytes = 1ull << shift;
+		entry->start = address & ~(entry->bytes - 1);
+	}
+	touch(l, e, set, true);
+	return e;
+}
+
+/* ---- along the levels ---- */
+
+static bool takes(const struct level *l, uint32_t shift)
+{
+	return !l->page_shift || l->page_shift == shift;
+}
+
+static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
+{
+	unsigned i = t->first[side];
+	while (i < t->n && !takes(level_of(t, i), shift))
+		i = level_of(t, i)->next;
+	return i;
+}
+
+/* Level l is touched by something that its side's shortcut does not know of. */
+static void end_shortcuts(struct tlbs *t, unsigned i)
+{
+	for (unsigned side = 0; side < 2; side++)
+		if (t->shortcut_tlb[side] == i)
+			t->shortcut[side].bytes = 0;
+}
+
+static void set_shortcut(struct tlbs *t, unsigned side, unsigned i, uint64_t address, uint32_t shift)
+{
+	t->shortcut_tlb[side] = i;
+	t->shortcut[side].bytes = 1ull << shift;
+	t->shortcut[side].start = address & ~((1ull << shift) - 1);
+}
+
+static uint32_t hint_of(uint64_t address)
+{
+	uint64_t page = address >> TLB_PAGE_SHIFT;
+	return (page ^ page >> 10) & (HINTS - 1);
+}
+
+/* One page, the long way. */
+static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uint32_t shift, enum model_tlb_count kind,
+			    struct model_counts *counts)
+{
+	unsigned first = first_taking(t, side, shift), i = first;
+	uint64_t done = 0;
+	uint32_t first_entry = NO_ENTRY;
+	while (i < t->n) {
+		struct level *l = level_of(t, i);
+		unsigned next = l->next;
+		if (takes(l, shift)) {
+			uint64_t unit = address >> (shift + l->pair_shift), key = key_of(unit, shift);
+			uint32_t set = set_of(l, unit), e = find(l, key, set);
+			end_shortcuts(t, i);
+			counts->tlb[i][kind]++;
+			done += 1ull << (32 + 5 * i);
+			if (e != NO_ENTRY) {
+				touch(l, e, set, false);
+				next = MACHINE_NONE;
+			} else {
+				/* levels are independent: filled here or after the next one answered is the same */
+				uint8_t first_of = (first_taking(t, TLB_DATA, shift) == i) << TLB_DATA |
+						   (first_taking(t, TLB_FETCH, shift) == i) << TLB_FETCH;
+				e = fill(t, l, key, set, address, shift, first_of);
+				counts->tlb[i][kind + (TLB_READ_MISSES - TLB_READS)]++;
+				done += 1ull << (5 * i);
+			}
+			if (i == first)
+				first_entry = e;
+		}
+		i = next;
+	}
+	if (first_entry != NO_ENTRY && !t->no_filters) {
+		set_shortcut(t, side, first, address, shift);
+		hints_of(t, side)[hint_of(address)] = first << 28 | first_entry;
+	}
+	return done;
+}
+
+uint64_t tlbs_access_slow(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+{
+	struct tlbs *t = tlbs;
+	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	if (t->first[side] == MACHINE_NONE)
+		return 0;
+	if (!((address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT) && !t->no_filters) {
+		/* 0 is a guess like any other: an empty entry translates no byte */
+		uint32_t guess = hints_of(t, side)[hint_of(address)], i = guess >> 28, e = guess & 0xfffffff;
+		struct level *l = level_of(t, i);
+		struct entry *entry = &entries_of(l)[e];
+		if ((address ^ entry->start) < entry->bytes && entry->first_of >> side & 1) {
+			if (l->replacement == REPLACE_LRU && l->sets == 1)
+				stamps_of(l)[e] = ++l->clock << l->stamp_shift | e;
+			else
+				touch(l, e, e / l->ways, false);
+			end_shortcuts(t, i);
+			set_shortcut(t, side, i, address, entry->shift);
+			counts->tlb[i][kind]++;
+			return 1ull << (32 + 5 * i);
+		}
+	}
+	uint64_t done = 0;
+	for (uint64_t left = bytes; left;) {
+		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
+		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
+		done += page_access(t, side, address, shift, kind, counts);
+		here = here < left ? here : left;
+		address += here;
+		left -= here;
+	}
+	return done;
+}
+
+void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
+{
+	if (!length)
+		return;
+	uint64_t last = start + length - 1;
+	for (unsigned i = 0; i < tlbs->n; i++) {
+		struct level *l = level_of(tlbs, i);
+		uint64_t *keys = keys_of(l), *stamps = stamps_of(l);
+		struct entry *entries = entries_of(l);
+		for (uint64_t e = 0; e < (uint64_t)l->sets * l->ways; e++) {
+			/* of a pair both pages, also that which the entry does not translate (see fill) */
+			uint32_t shift = entries[e].shift + l->pair_shift;
+			uint64_t from = keys[e] >> 6 << shift;
+			if (!keys[e] || from > last || from + (1ull << shift) - 1 < start)
+				continue;
+			if (l->buckets)
+				unchain(l, e);
+			keys[e] = stamps[e] = entries[e].bytes = 0;
+			valid_of(l)[e / l->ways]--;
+		}
+		end_shortcuts(tlbs, i);
+	}
+}
+
+/* ---- page sizes ---- */
+
+uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address)
+{
+	uint32_t low = 0, high = map->count;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (address >= map->regions[middle].end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->count && address >= map->regions[low].start ? map->regions[low].shift : TLB_PAGE_SHIFT;
+}
+
+static uint32_t append(struct tlb_region *to, uint32_t n, uint64_t start, uint64_t end, uint32_t shift)
+{
+	uint64_t page = 1ull << shift;
+	start = (start + page - 1) & ~(page - 1);
+	end &= ~(page - 1);
+	if (start >= end || shift == TLB_PAGE_SHIFT)
+		return n;
+	if (n && to[n - 1].end == start && to[n - 1].shift == shift)
+		to[n - 1].end = end;
+	else
+		to[n++] = (struct tlb_region){start, end, shift, 0};
+	return n;
+}
+
+bool tlb_map_set(struct tlb_map *map, uint64_t start, uint64_t length, uint64_t page_bytes)
+{
+	/* what is left of the old ones in front, the new one, what is left behind: at most two more than before */
+	struct tlb_region now[TLB_REGIONS + 2];
+	uint64_t end = start + length;
+	uint32_t n = 0, shift = page_bytes ? log2_up(page_bytes) : 0;
+	if (end < start || shift < TLB_PAGE_SHIFT || shift > 40 || page_bytes & (page_bytes - 1)) {
+		map->dropped++;
+		return false;
+	}
+	uint32_t i = 0;
+	for (; i < map->count && map->regions[i].start < start; i++) {
+		const struct tlb_region *r = &map->regions[i];
+		n = append(now, n, r->start, r->end < start ? r->end : start, r->shift);
+	}
+	n = append(now, n, start, end, shift);
+	for (i = i ? i - 1 : 0; i < map->count; i++) {
+		const struct tlb_region *r = &map->regions[i];
+		if (r->end > end)
+			n = append(now, n, r->start > end ? r->start : end, r->end, r->shift);
+	}
+	if (n > TLB_REGIONS) {
+		map->dropped++;
+		return false;
+	}
+	for (i = 0; i < n; i++)
+		map->regions[i] = now[i];
+	map->count = n;
+	return true;
+}

@@ -1,0 +1,94 @@
+/*
+ * The TLBs of one core: machine.tlbs[], walked from machine.first_data_tlb or first_instruction_tlb along `next`.
+ *
+ *     access ──► last page of its side? ──► a guess which entry, checked? ──► lookup, level by level, filling what missed
+ *                (inline: no state moves)    (one stamp moves)                 (tlb.c)
+ *
+ * What always holds:
+ *  1. An access counts once in a TLB for each page that it touches (pages, not entries: a pair of pages in one entry is two).
+ *  2. A TLB that does not hold pages of the size at hand (machine_tlb.page_bytes) is passed through: neither access nor miss is
+ *     counted there, the next one is asked. So a split first level (4 KB, 2 MB) is two TLBs in a row in front of the second level.
+ *  3. The page sizes in force divide the address space: no two pages, hence no two entries of a TLB, overlap.
+ *  4. The shortcut of a side covers a page only while an access to it would hit in the first TLB that takes its size and move nothing
+ *     there but the number of accesses. Whatever else touches that TLB ends it.
+ *
+ * Rules: a miss fills every level that missed (no inclusion, no exclusion: what one level evicts, others keep); empty ways are filled
+ * first, lowest number first; index = number of the page (or pair) modulo sets; random: xorshift64* (Vigna 2016), each TLB its own.
+ */
+#ifndef TARE_MODEL_CORE_TLB_H
+#define TARE_MODEL_CORE_TLB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/core/counts.h"
+#include "model/core/machine.h"
+
+/* ---- which memory is in pages of which size: of a process, shared by its cores ---- */
+
+#define TLB_REGIONS 256
+#define TLB_PAGE_SHIFT 12 /* of memory that no region names */
+
+struct tlb_region { uint64_t start, end; uint32_t shift, unused; }; /* both multiples of 1 << shift */
+
+struct tlb_map { /* zeroed: 4 KB pages everywhere */
+	uint32_t count;
+	uint32_t dropped;        /* calls that tlb_map_set() had no room for: their memory kept the size it had */
+	struct tlb_region regions[TLB_REGIONS]; /* ascending, disjoint, none of 4 KB */
+};
+
+/*
+ * From now on [start, start + length) is in pages of page_bytes (a power of two ≥ 4096, else the call is dropped); larger pages only
+ * where a whole aligned one fits, the rest of the range becomes 4 KB. Afterwards tlbs_forget() the range in every core. False: the
+ * table was full, nothing changed, and `dropped` counts it.
+ */
+bool tlb_map_set(struct tlb_map *map, uint64_t start, uint64_t length, uint64_t page_bytes);
+
+/* log2 of the size of the page that holds the address. */
+uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address);
+
+/* ---- the TLBs of a core ---- */
+
+enum tlb_side { TLB_DATA, TLB_FETCH };
+
+struct tlb_shortcut { uint64_t start, bytes; }; /* bytes 0: none */
+
+struct tlbs {
+	struct tlb_shortcut shortcut[2];
+	uint32_t shortcut_tlb[2];
+	/* what follows is tlb.c's */
+	const struct tlb_map *map;
+	uint8_t first[2], n, no_filters, unused[4];
+	uint64_t level_at[MACHINE_TLBS]; /* of each TLB's state, in bytes from here */
+	uint64_t hints_at[2];
+};
+
+/* Bytes of memory for one core's; a multiple of 64. */
+uint64_t tlbs_bytes(const struct machine *machine);
+/* memory: zeroed, 64-aligned. map outlives the TLBs; NULL: 4 KB pages everywhere. */
+struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map);
+/* Translations of any part of the range are dropped, uncounted, as the kernel does when it maps pages anew. */
+void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
+
+/* What an access did, for watches: pages asked for and missed in TLB t. 5 bits each: an access touches at most 17 pages. */
+#define TLB_ACCESSED(done, t) ((done) >> (32 + 5 * (t)) & 31)
+#define TLB_MISSED(done, t) ((done) >> (5 * (t)) & 31)
+
+uint64_t tlbs_access_slow(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts);
+
+/* kind: TLB_READS, TLB_WRITES or TLB_FETCHES; bytes: 1 … 65536. */
+static inline uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+{
+	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	struct tlb_shortcut *s = &tlbs->shortcut[side];
+	/* start is a multiple of bytes, a power of two: both ends are inside exactly if the differences have no bit above it */
+	if (__builtin_expect(((address ^ s->start) | ((address + bytes - 1) ^ s->start)) < s->bytes, 1)) {
+		unsigned t = tlbs->shortcut_tlb[side];
+		counts->tlb[t][kind]++;
+		return 1ull << (32 + 5 * t);
+	}
+	return tlbs_access_slow(tlbs, address, bytes, kind, counts);
+}
+
+#endif

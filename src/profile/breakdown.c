@@ -1,0 +1,329 @@
+#include "profile/breakdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with equal pointers, or not:
+ * they are compared as text. */
+struct key {
+	const char *name, *module, *file;
+	uint64_t begins; /* by function: tells namesakes apart */
+	unsigned line;
+	const struct location *heap; /* of a heap object: the location, which has a stack of its own */
+};
+
+struct job {
+	const struct locations *locations;
+	struct symbols *symbols;
+	struct breakdown *out;
+	struct key *keys;      /* of the rows */
+	size_t capacity, key_capacity;
+	uint32_t *slots;       /* number of a row + 1; 0: free; a power of two of them */
+	size_t slot_count;
+	VEC(const char *) troubled; /* modules that were mentioned */
+	VEC(const char *) notes;
+};
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (; text && *text; text++)
+		h = (h ^ (uint8_t)*text) * 0x100000001b3u; /* FNV-1a */
+	return h * 0x100000001b3u;
+}
+
+static size_t hash(const struct key *k)
+{
+	uint64_t h = hash_text(hash_text(hash_text(0xcbf29ce484222325u, k->name), k->module), k->file);
+	h = (h ^ k->begins ^ (uint64_t)k->line << 40 ^ (uintptr_t)k->heap) * 0x9e3779b97f4a7c15u;
+	return (size_t)(h ^ h >> 32);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same(const struct key *a, const struct key *b)
+{
+	return a->begins == b->begins && a->line == b->line && a->heap == b->heap && same_text(a->name, b->name) &&
+	       same_text(a->module, b->module) && same_text(a->file, b->file);
+}
+
+static bool grow(struct job *job)
+{
+	size_t n = job->slot_count ? 2 * job->slot_count : 1024;
+	uint32_t *slots = calloc(n, sizeof *slots);
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < job->out->n_rows; i++) {
+		size_t at = hash(&job->keys[i]) & (n - 1);
+		while (slots[at])
+			at = (at + 1) & (n - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(job->slots);
+	job->slots = slots, job->slot_count = n;
+	return true;
+}
+
+static const char *copy(struct breakdown *out, const char *text)
+{
+	return text ? arena_strdup(&out->arena, text) : NULL;
+}
+
+/* The row of a key; a new one has its names, and the rest zero. NULL when memory ran out. */
+static struct breakdown_row *row_of(struct job *job, const struct key *key)
+{
+	struct breakdown *out = job->out;
+	if (2 * out->n_rows >= job->slot_count && !grow(job))
+		return NULL;
+	size_t at = hash(key) & (job->slot_count - 1);
+	while (job->slots[at] && !same(&job->keys[job->slots[at] - 1], key))
+		at = (at + 1) & (job->slot_count - 1);
+	if (!job->slots[at]) {
+		struct breakdown_row row = {.name = copy(out, key->name), .module = copy(out, key->module ? key->module : ""),
+			.file = copy(out, key->file), .line = key->line,
+			.counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.counts)};
+		if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
+		    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
+		    !vec_grow((void **)&job->keys, &job->key_capacity, out->n_rows, sizeof *job->keys))
+			return NULL;
+		out->rows[out->n_rows] = row;
+		job->keys[out->n_rows++] = *key;
+		job->slots[at] = (uint32_t)out->n_rows;
+	}
+	return &out->rows[job->slots[at] - 1];
+}
+
+/* Once of each module: why its names are fewer than they could be. */
+static bool mention(struct job *job, const char *module)
+{
+	const char *trouble;
+	for (size_t i = 0; i < job->troubled.count; i++)
+		if (job->troubled.items[i] == module || strcmp(job->troubled.items[i], module) == 0)
+			return true;
+	if (!vec_push(&job->troubled, module))
+		return false;
+	if (!(trouble = symbols_trouble(job->symbols, module)))
+		return true;
+	const char *note = arena_printf(&job->out->arena, "%s: %s", module, trouble);
+	return note && vec_push(&job->notes, note);
+}
+
+static struct breakdown_row *code_row(struct job *job, const struct location *l, struct error *err)
+{
+	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
+	struct key key = {.module = l->module};
+	if (!code || (!code->linked_name && !mention(job, l->module)))
+		return NULL;
+	key.name = code->function;
+	if (job->out->by == BREAKDOWN_BY_LINE) {
+		key.file = code->file, key.line = code->file ? code->line : 0;
+		/* one line may be in several functions (inlined), and a function without lines is its own */
+		if (code->file)
+			key.name = "";
+		else
+			key.begins = code->begins;
+	} else {
+		key.begins = code->begins;
+		/* the file in which the function begins, whatever was inlined into it */
+		const struct symbol_code *start = symbols_code(job->symbols, l->module, code->begins, err);
+		if (!start)
+			return NULL;
+		key.file = start->file;
+	}
+	return row_of(job, &key);
+}
+
+static bool fill_frames(struct job *job, const struct location *l, struct breakdown_row *row, struct error *err)
+{
+	struct breakdown_frame *frames = arena_alloc(&job->out->arena, (l->n_frames + 1) * sizeof *frames);
+	if (!frames)
+		return false;
+	for (size_t i = 0; i < l->n_frames; i++) {
+		/* a return address is behind the call: its line may be the next one */
+		uint64_t offset = l->frames[i].offset ? l->frames[i].offset - 1 : 0;
+		const struct symbol_code *code = symbols_code(job->symbols, l->frames[i].module, offset, err);
+		if (!code)
+			return false;
+		frames[i] = (struct breakdown_frame){.function = copy(job->out, code->function), .module = copy(job->out, l->frames[i].module),
+			.file = copy(job->out, code->file), .line = code->line};
+		if (!frames[i].function || !frames[i].module || (code->file && !frames[i].file))
+			return false;
+	}
+	row->frames = frames, row->n_frames = l->n_frames;
+	return true;
+}
+
+static struct breakdown_row *object_row(struct job *job, const struct location *l, struct error *err)
+{
+	static const char *const kinds[] = { [LOCATION_CODE] = "code", [LOCATION_STATIC] = "variable", [LOCATION_HEAP] = "heap",
+		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_UNKNOWN] = "unknown" };
+	struct key key = {.module = l->module ? l->module : ""};
+	const struct symbol_data *data = NULL;
+	switch (l->kind) {
+	case LOCATION_STATIC:
+		data = symbols_data(job->symbols, l->module, l->offset);
+		if (!(data && data->linked_name) && !mention(job, l->module))
+			return NULL;
+		key.name = data ? data->name : "[no section]";
+		key.begins = data ? data->address : 0;
+		break;
+	case LOCATION_HEAP: case LOCATION_MAPPING:
+		key.name = l->kind == LOCATION_HEAP ? "[heap]" : "[mapping]";
+		key.heap = l->n_frames || l->kind == LOCATION_HEAP ? l : NULL;
+		break;
+	case LOCATION_STACK: key.name = "[stack]"; break;
+	case LOCATION_CODE: case LOCATION_UNKNOWN: key.name = "[unknown]"; break;
+	}
+	struct breakdown_row *row = row_of(job, &key);
+	if (!row)
+		return NULL;
+	row->kind = kinds[l->kind];
+	if (data && data->linked_name)
+		row->blocks = 1, row->bytes = data->bytes;
+	if (key.heap) {
+		row->blocks = l->blocks, row->bytes = l->bytes;
+		if (!row->frames && !fill_frames(job, l, row, err))
+			return NULL;
+	}
+	return row;
+}
+
+static bool add(struct job *job, const struct location *l, struct error *err)
+{
+	bool any = false;
+	for (size_t i = 0; i < job->out->n_events; i++)
+		any |= l->counts[i] != 0 && !job->out->events[i].why;
+	if (!any)
+		return true; /* what has no count needs no name */
+	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT ? object_row(job, l, err) : code_row(job, l, err);
+	if (!row)
+		return error_no_memory(err);
+	for (size_t i = 0; i < job->out->n_events; i++) {
+		struct breakdown_event *e = &job->out->events[i];
+		if (e->why)
+			continue;
+		row->counts[i] += l->counts[i]; /* no larger than the sum, which is looked at */
+		if (__builtin_add_overflow(e->sum, l->counts[i], &e->sum) && !e->defect)
+			e->defect = "the counts of its places do not fit in 64 bits: a defect of tare; do not use these rows";
+	}
+	return true;
+}
+
+/* qsort has no context: rows are sorted through pointers that carry it. */
+struct sorted {
+	const struct breakdown *breakdown;
+	const struct breakdown_row *row;
+};
+
+static int by_counts(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+	for (size_t i = 0; i < x->breakdown->n_events; i++)
+		if (x->row->counts[i] != y->row->counts[i])
+			return x->row->counts[i] > y->row->counts[i] ? -1 : 1;
+	int order = strcmp(x->row->module, y->row->module);
+	if (order == 0)
+		order = strcmp(x->row->file ? x->row->file : "", y->row->file ? y->row->file : "");
+	if (order == 0 && x->row->line != y->row->line)
+		order = x->row->line < y->row->line ? -1 : 1;
+	return order ? order : strcmp(x->row->name, y->row->name);
+}
+
+static bool sort_rows(struct breakdown *b)
+{
+	struct sorted *sorted = calloc(b->n_rows + 1, sizeof *sorted);
+	struct breakdown_row *rows = arena_alloc(&b->arena, (b->n_rows + 1) * sizeof *rows);
+	if (!sorted || !rows) {
+		free(sorted);
+		return false;
+	}
+	for (size_t i = 0; i < b->n_rows; i++)
+		sorted[i] = (struct sorted){b, &b->rows[i]};
+	qsort(sorted, b->n_rows, sizeof *sorted, by_counts);
+	for (size_t i = 0; i < b->n_rows; i++)
+		rows[i] = *sorted[i].row;
+	free(sorted);
+	free(b->rows);
+	b->rows = rows; /* from here on the arena's */
+	return true;
+}
+
+static bool check_sums(struct breakdown *b)
+{
+	for (size_t i = 0; i < b->n_events; i++) {
+		struct breakdown_event *e = &b->events[i];
+		if (e->why || e->defect || e->sum == e->total)
+			continue;
+		e->defect = arena_printf(&b->arena, "its places have %llu and its count is %llu: a defect of tare; do not use these rows",
+		                         (unsigned long long)e->sum, (unsigned long long)e->total);
+		if (!e->defect)
+			return false;
+	}
+	return true;
+}
+
+static bool name_events(struct job *job)
+{
+	struct breakdown *b = job->out;
+	b->n_events = job->locations->n_events;
+	if (!(b->events = arena_alloc(&b->arena, (b->n_events + 1) * sizeof *b->events)))
+		return false;
+	for (size_t i = 0; i < b->n_events; i++) {
+		const struct located_event *from = &job->locations->events[i];
+		struct breakdown_event *e = &b->events[i];
+		*e = (struct breakdown_event){.label = copy(b, from->label ? from->label : ""), .unit = copy(b, from->unit ? from->unit : ""),
+			.machine = copy(b, from->machine), .total = from->total, .why = copy(b, from->why)};
+		if (!e->label || !e->unit || (from->machine && !e->machine) || (from->why && !e->why))
+			return false;
+	}
+	return true;
+}
+
+bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by, struct breakdown **out,
+                   struct error *err)
+{
+	struct job job = {.locations = locations, .symbols = symbols};
+	struct breakdown *b = *out = calloc(1, sizeof *b);
+	bool sorted = false, done = false;
+	if (!b)
+		return error_no_memory(err);
+	b->by = by;
+	job.out = b;
+	if (!name_events(&job)) {
+		error_no_memory(err);
+		goto out;
+	}
+	for (size_t i = 0; i < locations->n; i++)
+		if (!add(&job, &locations->all[i], err))
+			goto out;
+	if (!(sorted = sort_rows(b)) || !check_sums(b)) {
+		error_no_memory(err);
+		goto out;
+	}
+	if (job.notes.count) {
+		if (!(b->notes = arena_alloc(&b->arena, job.notes.count * sizeof *b->notes))) {
+			error_no_memory(err);
+			goto out;
+		}
+		memcpy(b->notes, job.notes.items, job.notes.count * sizeof *b->notes);
+		b->n_notes = job.notes.count;
+	}
+	done = true;
+out:
+	free(job.keys);
+	free(job.slots);
+	vec_free(&job.troubled);
+	vec_free(&job.notes);
+	if (!done) {
+		if (!sorted)
+			free(b->rows);
+		breakdown_free(b);
+		free(b);
+		*out = NULL;
+	}
+	return done;
+}

@@ -1,0 +1,346 @@
+#include "report/breakdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "report/number.h"
+#include "report/table.h"
+
+struct sorted_row {
+	const struct breakdown_row *row;
+	uint64_t count;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct sorted_row *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row; /* of one array */
+}
+
+const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t event, size_t *n)
+{
+	struct sorted_row *sorted = calloc(b->n_rows + 1, sizeof *sorted);
+	const struct breakdown_row **rows = calloc(b->n_rows + 1, sizeof *rows);
+	*n = 0;
+	if (!sorted || !rows) {
+		free(sorted);
+		free(rows);
+		return NULL;
+	}
+	for (size_t i = 0; i < b->n_rows; i++)
+		if (b->rows[i].counts[event])
+			sorted[(*n)++] = (struct sorted_row){&b->rows[i], b->rows[i].counts[event]};
+	qsort(sorted, *n, sizeof *sorted, by_count);
+	for (size_t i = 0; i < *n; i++)
+		rows[i] = sorted[i].row;
+	free(sorted);
+	return rows;
+}
+
+static double share(uint64_t count, uint64_t sum)
+{
+	return sum ? (double)count / (double)sum : 0;
+}
+
+/* ---- text ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void append_escaped(struct str *out, const char *text)
+{
+	char shown[512];
+	str_escape_to(shown, sizeof shown, text);
+	str_append(out, shown);
+}
+
+/* "(prog:list.c)" */
+static void append_home(struct str *out, const char *module, const char *file, unsigned line)
+{
+	if (!module[0] && !file)
+		return;
+	str_append(out, " (");
+	append_escaped(out, module[0] ? base_name(module) : "memory");
+	if (file) {
+		str_append_char(out, ':');
+		append_escaped(out, base_name(file));
+		if (line)
+			str_appendf(out, ":%u", line);
+	}
+	str_append_char(out, ')');
+}
+
+static void append_name(struct str *out, const struct breakdown *b, const struct breakdown_row *row)
+{
+	char number[NUMBER_BYTES];
+	if (b->by == BREAKDOWN_BY_LINE && row->file) {
+		append_escaped(out, base_name(row->file));
+		if (row->line)
+			str_appendf(out, ":%u", row->line);
+		else
+			str_append(out, ":?"); /* the compiler's own code */
+		append_home(out, row->module, NULL, 0);
+		return;
+	}
+	append_escaped(out, row->name);
+	if (b->by == BREAKDOWN_BY_OBJECT) {
+		if (row->bytes) {
+			number_group(number, (double)row->bytes, 0);
+			str_appendf(out, ", %s bytes", number);
+		}
+		if (row->blocks > 1)
+			str_appendf(out, " in %llu blocks", (unsigned long long)row->blocks);
+	}
+	append_home(out, row->module, row->file, 0);
+}
+
+static void print_frames(FILE *out, const struct breakdown_row *row, int indent)
+{
+	for (size_t i = 0; i < row->n_frames; i++) {
+		struct str line = {0};
+		append_escaped(&line, row->frames[i].function);
+		append_home(&line, row->frames[i].module, row->frames[i].file, row->frames[i].line);
+		fprintf(out, "%*s%s %s\n", indent, "", i ? "called from" : "allocated in", line.text ? line.text : "");
+		str_free(&line);
+	}
+}
+
+static void print_line(FILE *out, uint64_t count, uint64_t before, uint64_t sum, int width, const char *name)
+{
+	char number[NUMBER_BYTES], running[NUMBER_BYTES];
+	number_group(number, (double)count, 0);
+	number_group(running, (double)(before + count), 0);
+	fprintf(out, "  %*s(%5.1f%%) %*s(%5.1f%%)  %s\n", width, number, 100 * share(count, sum), width, running,
+	        100 * share(before + count, sum), name);
+}
+
+static void print_event(FILE *out, const struct breakdown *b, size_t event, const struct style *style)
+{
+	const struct breakdown_event *e = &b->events[event];
+	char number[NUMBER_BYTES], label[128];
+	size_t n = 0;
+	uint64_t before = 0;
+	const struct breakdown_row **rows = e->why ? NULL : breakdown_sorted(b, event, &n);
+	str_escape_to(label, sizeof label, e->label);
+	fprintf(out, "\n%s%s by %s%s", style->bold, label, breakdown_by_name(b->by), style->off);
+	if (e->machine) {
+		str_escape_to(label, sizeof label, e->machine);
+		fprintf(out, ", modelled on %s", label);
+	}
+	fputc('\n', out);
+	if (e->why) {
+		char why[512];
+		str_escape_to(why, sizeof why, e->why);
+		fprintf(out, "  not broken down: %s\n", why);
+		return;
+	}
+	if (!rows) {
+		fputs("  out of memory\n", out);
+		return;
+	}
+	if (e->defect)
+		fprintf(out, "  %sWRONG: %s%s\n", style->warn, e->defect, style->off);
+	number_group(number, (double)e->sum, 0);
+	int width = (int)strlen(number) > 6 ? (int)strlen(number) : 6;
+	fprintf(out, "  %s%*s       %*s         %s%s\n", style->dim, width + 2, "counts(%)", width + 2, "cum(%)",
+	        b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)" : b->by == BREAKDOWN_BY_LINE ? "line (module)" : "object (module)", style->off);
+	/* one more row takes no more room than the line that says it is there */
+	size_t shown = n <= BREAKDOWN_ROWS_SHOWN + 1 ? n : BREAKDOWN_ROWS_SHOWN;
+	for (size_t i = 0; i < shown; i++) {
+		struct str name = {0};
+		append_name(&name, b, rows[i]);
+		print_line(out, rows[i]->counts[event], before, e->sum, width, name.text ? name.text : "");
+		print_frames(out, rows[i], 2 * width + 24);
+		before += rows[i]->counts[event];
+		str_free(&name);
+	}
+	if (shown < n) {
+		char others[64];
+		snprintf(others, sizeof others, "%zu others", n - shown);
+		print_line(out, e->sum - before, before, e->sum, width, others);
+	}
+	print_line(out, e->sum, 0, e->sum, width, "TOTAL");
+	free(rows);
+}
+
+void breakdown_text(FILE *out, const struct breakdown *b, const struct report_options *options)
+{
+	enum { NOTES_SHOWN = 8 };
+	struct style style = style_of(options);
+	for (size_t i = 0; i < b->n_events; i++)
+		print_event(out, b, i, &style);
+	for (size_t i = 0; i < b->n_notes && i < NOTES_SHOWN; i++) {
+		char note[1024];
+		str_escape_to(note, sizeof note, b->notes[i]);
+		fprintf(out, "%s  - ", i ? "" : "\n");
+		text_wrap(out, note, 4, 4, (size_t)table_width(options));
+	}
+	if (b->n_notes > NOTES_SHOWN)
+		fprintf(out, "  - and %zu more files without all names\n", b->n_notes - NOTES_SHOWN);
+}
+
+/* ---- tab-separated ---- */
+
+static void field(FILE *out, const char *text)
+{
+	fputc('\t', out);
+	for (; text && *text; text++)
+		switch (*text) {
+		case '\t': fputs("\\t", out); break;
+		case '\n': fputs("\\n", out); break;
+		case '\\': fputs("\\\\", out); break;
+		default: fputc(*text, out);
+		}
+}
+
+static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const struct breakdown_row *row, uint64_t before)
+{
+	const struct breakdown_event *e = &b->events[event];
+	char shown[NUMBER_BYTES];
+	/* the event is a column like others: no leading tab */
+	for (const char *c = e->label; *c; c++)
+		fputc(*c == '\t' || *c == '\n' ? ' ' : *c, out);
+	field(out, e->machine);
+	fprintf(out, "\t%llu\t", (unsigned long long)row->counts[event]);
+	number_exact(shown, share(row->counts[event], e->sum));
+	fprintf(out, "%s\t", shown);
+	number_exact(shown, share(before + row->counts[event], e->sum));
+	fputs(shown, out);
+	field(out, row->kind ? row->kind : breakdown_by_name(b->by));
+	field(out, row->name);
+	field(out, row->module);
+	field(out, row->file);
+	fputc('\t', out);
+	if (row->line)
+		fprintf(out, "%u", row->line);
+	if (row->bytes)
+		fprintf(out, "\t%llu\t%llu", (unsigned long long)row->blocks, (unsigned long long)row->bytes);
+	else
+		fputs("\t\t", out);
+	struct str stack = {0};
+	for (size_t i = 0; i < row->n_frames; i++) {
+		const struct breakdown_frame *f = &row->frames[i];
+		str_appendf(&stack, "%s%s (%s", i ? " < " : "", f->function, f->module[0] ? f->module : "[memory]");
+		if (f->file)
+			str_appendf(&stack, ":%s:%u", f->file, f->line);
+		str_append_char(&stack, ')');
+	}
+	field(out, stack.text);
+	str_free(&stack);
+	fputc('\n', out);
+}
+
+void report_breakdown_tsv(FILE *out, const struct breakdown *b)
+{
+	fputs("event\tmachine\tcount\tshare\tcumulative_share\tkind\tname\tmodule\tfile\tline\tblocks\tbytes\tstack\n", out);
+	for (size_t i = 0; i < b->n_events; i++) {
+		size_t n;
+		uint64_t before = 0;
+		const struct breakdown_row **rows = b->events[i].why ? NULL : breakdown_sorted(b, i, &n);
+		if (!rows)
+			continue;
+		for (size_t r = 0; r < n; r++) {
+			tsv_row(out, b, i, rows[r], before);
+			before += rows[r]->counts[i];
+		}
+		/* what the shares are of */
+		for (const char *c = b->events[i].label; *c; c++)
+			fputc(*c == '\t' || *c == '\n' ? ' ' : *c, out);
+		field(out, b->events[i].machine);
+		fprintf(out, "\t%llu\t1\t1\ttotal\t\t\t\t\t\t\t\n", (unsigned long long)b->events[i].sum);
+		free(rows);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_row(struct json *json, const struct breakdown *b, const struct breakdown_row *row)
+{
+	json_write_open(json, NULL, '{');
+	if (b->by == BREAKDOWN_BY_OBJECT) {
+		json_write_text(json, "kind", row->kind);
+		json_write_text(json, "object", row->name);
+	} else if (b->by == BREAKDOWN_BY_FUNCTION || !row->file) {
+		json_write_text(json, "function", row->name);
+	}
+	json_write_text(json, "module", row->module);
+	if (b->by != BREAKDOWN_BY_OBJECT)
+		json_write_text(json, "file", row->file);
+	if (b->by == BREAKDOWN_BY_LINE) {
+		if (row->line)
+			json_write_integer(json, "line", row->line);
+		else
+			json_write_null(json, "line");
+	}
+	if (row->bytes) {
+		json_write_integer(json, "blocks", (int64_t)row->blocks);
+		json_write_integer(json, "bytes", (int64_t)row->bytes);
+	}
+	if (row->n_frames) {
+		json_write_open(json, "stack", '[');
+		for (size_t i = 0; i < row->n_frames; i++) {
+			json_write_open(json, NULL, '{');
+			json_write_text(json, "function", row->frames[i].function);
+			json_write_text(json, "module", row->frames[i].module);
+			if (row->frames[i].file) {
+				json_write_text(json, "file", row->frames[i].file);
+				json_write_integer(json, "line", row->frames[i].line);
+			}
+			json_write_close(json, '}');
+		}
+		json_write_close(json, ']');
+	}
+	json_write_open(json, "counts", '[');
+	for (size_t i = 0; i < b->n_events; i++) {
+		if (b->events[i].why)
+			json_write_null(json, NULL);
+		else
+			json_write_integer(json, NULL, (int64_t)row->counts[i]);
+	}
+	json_write_close(json, ']');
+	json_write_close(json, '}');
+}
+
+void breakdown_json(struct json *json, const char *key, const struct breakdown *b)
+{
+	int lines = json->lines;
+	json->lines = 3;
+	json_write_open(json, key, '{');
+	json_write_text(json, "by", breakdown_by_name(b->by));
+	json_write_open(json, "events", '[');
+	for (size_t i = 0; i < b->n_events; i++) {
+		const struct breakdown_event *e = &b->events[i];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "event", e->label);
+		if (e->machine)
+			json_write_text(json, "machine", e->machine);
+		if (e->why) {
+			json_write_null(json, "total");
+			json_write_text(json, "why", e->why);
+		} else {
+			json_write_integer(json, "total", (int64_t)e->total);
+		}
+		if (e->defect) {
+			json_write_integer(json, "sum", (int64_t)e->sum);
+			json_write_text(json, "defect", e->defect);
+		}
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+	json_write_open(json, "rows", '[');
+	for (size_t i = 0; i < b->n_rows; i++)
+		json_row(json, b, &b->rows[i]);
+	json_write_close(json, ']');
+	json_write_open(json, "notes", '[');
+	for (size_t i = 0; i < b->n_notes; i++)
+		json_write_text(json, NULL, b->notes[i]);
+	json_write_close(json, ']');
+	json_write_close(json, '}');
+	json->lines = lines;
+}

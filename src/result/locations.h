@@ -1,0 +1,64 @@
+/*
+ * Where events of one execution took place, without names: what a backend knows of it. profile/breakdown.h names and sums it up.
+ *
+ * What always holds of one that a backend filled in: a place is there once; for every event with places (why is NULL) the sum of its
+ * counts over all places is the event's count: breakdown_new() compares it with the reading.
+ */
+#ifndef TARE_RESULT_LOCATIONS_H
+#define TARE_RESULT_LOCATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum locations_of { LOCATIONS_NONE, LOCATIONS_OF_CODE, LOCATIONS_OF_DATA };
+
+enum location_kind {
+	LOCATION_CODE,     /* an instruction: module, offset in its file */
+	LOCATION_STATIC,   /* data of a module: offset is the address as linked */
+	LOCATION_HEAP,     /* blocks that were allocated at one site: frames */
+	LOCATION_MAPPING,  /* memory that was mapped, without a file or with one (module): frames if the site is known */
+	LOCATION_STACK,    /* any thread's */
+	LOCATION_UNKNOWN,  /* data that was no object when it was touched */
+};
+
+struct location_frame { /* a return address */
+	const char *module;
+	uint64_t offset;
+};
+
+struct location {
+	enum location_kind kind;
+	const char *module;     /* as symbol/symbol.h has it; "" for memory of no file (offset is the address then); NULL: none */
+	uint64_t offset;
+	const struct location_frame *frames; /* of the allocation, innermost first */
+	size_t n_frames;
+	uint64_t blocks, bytes; /* HEAP: how many were allocated there, and their bytes together */
+	uint64_t *counts;       /* n_events */
+};
+
+struct located_event {
+	size_t event;           /* index among those that the backend was asked to count */
+	const char *why;        /* it has no places: why; NULL */
+	/* for reports; filled in by who measures */
+	const char *label, *unit, *machine;
+	uint64_t total;         /* its reading of the same execution */
+};
+
+struct locations {
+	struct arena arena;
+	enum locations_of of;
+	struct located_event *events;
+	size_t n_events;
+	struct location *all;
+	size_t n;
+};
+
+static inline void locations_free(struct locations *places)
+{
+	arena_free(&places->arena);
+	*places = (struct locations){0};
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* One module: its file, its debug file, where its segments are. The insides of this folder only. */
+#ifndef TARE_SYMBOL_MODULE_H
+#define TARE_SYMBOL_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "symbol/ranges.h"
+#include "symbol/symbol.h"
+
+struct elf_file {
+	int fd;             /* -1: none, or in memory */
+	Elf *elf;           /* NULL: not there */
+	void *memory;       /* of the vdso's copy */
+};
+
+struct segment {
+	uint64_t offset, file_bytes; /* in the file */
+	uint64_t address, bytes;     /* as linked */
+};
+
+struct elf_symbol {
+	const char *name;   /* in the file's string table: with its version, "memcpy@@GLIBC_2.14" */
+	uint64_t address, bytes;
+	const char *shown;  /* demangled, or without its version; NULL: not made yet */
+};
+
+struct section {
+	const char *name;
+	uint64_t address, bytes;
+	bool code;
+};
+
+struct code_slot { /* of the answers that were given, by offset */
+	uint64_t offset;
+	const struct symbol_code *code; /* NULL: free */
+};
+
+struct dwarf_unit;
+struct dwarf_units; /* lines.c */
+
+struct module {
+	struct module *next;
+	char *path, *base;  /* base: the last part of the path */
+	bool anonymous;     /* memory of no file */
+	char trouble[640];  /* "": none */
+	struct elf_file file, debug;
+	VEC(struct segment) segments;
+	VEC(struct section) sections;
+	/* code */
+	VEC(struct elf_symbol) functions;
+	struct ranges code;     /* item: of functions; or NO_ITEM: only known to be a function of its own, that begins at low */
+	bool code_read;
+	struct code_slot *slots; /* a power of two of them */
+	size_t slot_count, slots_used;
+	/* data */
+	VEC(struct elf_symbol) variables;
+	struct symbol_data *data, *section_data; /* in the order of addresses; as sections are */
+	struct ranges data_ranges;
+	size_t data_count;
+	bool data_read;
+	/* DWARF, when it is first asked for */
+	Dwarf *dwarf;
+	struct dwarf_units *units;
+	bool dwarf_read;
+};
+
+#define NO_ITEM 0xffffffffu
+
+/* What names are made in, and how. */
+struct naming {
+	struct arena arena;
+	const char *debug_directory;
+	bool raw_names;
+};
+
+/* module.c. module_new() is false when memory ran out; what else went wrong is the module's trouble. */
+bool module_new(const char *path, const struct naming *naming, struct module **out);
+void module_free(struct module *module);
+bool module_address(const struct module *module, uint64_t offset, uint64_t *address);
+bool module_offset(const struct module *module, uint64_t address, uint64_t *offset);
+/* The section of that name, its header in *header; NULL. */
+Elf_Scn *module_section(Elf *elf, const char *name, GElf_Shdr *header);
+
+/* debugfile.c: opens a file of names; false with the reason. */
+bool elf_file_open(const char *path, struct elf_file *out, struct error *err);
+void elf_file_close(struct elf_file *file);
+/* The debug file of module->file, when there is one. False when memory ran out. */
+bool elf_file_find_debug(const struct module *module, const char *debug_directory, struct elf_file *out);
+
+/* table.c: each reads its table once. False when memory ran out. */
+bool table_functions(struct module *module);
+bool table_variables(struct module *module, struct naming *naming);
+/* What a symbol is called to a reader; NULL when memory ran out. */
+const char *table_name(struct elf_symbol *symbol, struct naming *naming);
+
+/* lines.c: file and line of an address as linked; false: not known. */
+bool lines_find(struct module *module, struct naming *naming, uint64_t address, const char **file, unsigned *line);
+size_t lines_inlined(struct module *module, struct naming *naming, uint64_t address, struct symbol_frame *frames, size_t most);
+void lines_free(struct module *module);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * model_run() against the reference: random programs, random walks through them, every kind of item and mark of trace.h, buffers cut anywhere,
+ * several cores, what is counted charged to its instruction.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machines.h"
+#include "model/check.h"
+#include "reference.h"
+#include "tap.h"
+
+enum { BLOCKS = 14, ITEMS_MOST = 12, VALUES_MOST = 32, RECORDS_MOST = 400, CORES_MOST = 3 };
+
+struct program {
+	struct trace_block blocks[BLOCKS];
+	struct trace_item items[BLOCKS * ITEMS_MOST];
+	uint32_t n_items;
+};
+
+struct record { uint64_t entries[2 + VALUES_MOST]; uint8_t n, core; };
+
+struct walk { struct record records[RECORDS_MOST]; size_t n; uint64_t cut; /* seed of where buffers are cut */ };
+
+/* ---- programs ---- */
+
+static bool is_string(unsigned kind)
+{
+	return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE;
+}
+
+static void random_item(struct random *r, struct trace_item *item, uint16_t *values)
+{
+	static const uint8_t kinds[] = { TRACE_READ, TRACE_READ, TRACE_READ, TRACE_WRITE, TRACE_WRITE, TRACE_PREFETCH, TRACE_REP_READ, TRACE_REP_WRITE,
+		TRACE_GATHER, TRACE_SCATTER };
+	item->kind = kinds[random_below(r, sizeof(kinds))];
+	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 4) ? 7 : 4));
+	item->displacement = random_in(r, 2) ? (int64_t)random_below(r, 256) - 128 : 0;
+	item->value = item->second = TRACE_NO_VALUE;
+	if (is_string(item->kind)) {
+		item->bytes = (uint16_t)(1u << random_below(r, 4));
+		item->displacement = 0;
+		item->value = (uint8_t)(*values)++;
+		item->second = (uint8_t)(*values)++;
+		return;
+	}
+	if (random_in(r, 8)) {
+		item->displacement = 0x20000 + (int64_t)random_below(r, 512);
+	} else if (random_in(r, 6) && *values && item[-1].value != TRACE_NO_VALUE) {
+		item->value = item[-1].value; /* the same register */
+	} else {
+		item->value = (uint8_t)(*values)++;
+	}
+	if (random_in(r, 10))
+		item->flags |= TRACE_FS;
+	if (item->kind == TRACE_GATHER || item->kind == TRACE_SCATTER) {
+		item->bytes = random_in(r, 2) ? 4 : 8;
+		item->index_bytes = random_in(r, 2) ? 4 : 8;
+		item->lanes = (uint8_t)(2u << random_below(r, 2));
+		item->scale = (uint8_t)(1u << random_below(r, 4));
+		item->second = (uint8_t)*values;
+		*values = (uint16_t)(*values + (item->lanes * item->index_bytes + 7) / 8);
+		item->mask = (uint8_t)random_below(r, 3);
+		item->mask_at = (uint8_t)*values;
+		*values = (uint16_t)(*values + (item->mask == TRACE_MASK_BITS ? 1 : item->mask == TRACE_MASK_ELEMENTS ? (item->lanes * item->bytes + 7) / 8 : 0));
+	} else if (random_in(r, 12)) {
+		item->bytes = (uint16_t)(2u << random_below(r, 3));
+		item->flags |= TRACE_BIT;
+		item->second = (uint8_t)(*values)++;
+	} else if (random_in(r, 12) && item->kind != TRACE_PREFETCH) {
+		item->bytes = (uint16_t)(1 + random_below(r, 512)); /* fxsave and its kin; 10-byte floats */
+	}
+}
+
+static void random_program(struct random *r, struct program *p)
+{
+	uint64_t pc = 0x400000;
+	p->n_items = 0;
+	for (unsigned b = 0; b < BLOCKS; b++) {
+		struct trace_block *block = &p->blocks[b];
+		uint16_t offset = 0, values = 0;
+		*block = (struct trace_block){ .pc = pc, .first_item = p->n_items, .insns = (uint16_t)(1 + random_below(r, 8)) };
+		for (unsigned insn = 0; insn < block->insns; insn++) {
+			unsigned length = 1 + (unsigned)random_below(r, 15), accesses = (unsigned)random_below(r, 3);
+			for (unsigned a = 0; a < accesses && block->items < ITEMS_MOST && values < VALUES_MOST - 10; a++) {
+				struct trace_item *item = &p->items[p->n_items];
+				*item = (struct trace_item){ .offset = offset, .insn = (uint8_t)insn };
+				random_item(r, item, &values);
+				if (is_string(item->kind) && a)
+					item->kind = TRACE_READ, item->bytes = 1, item->second = TRACE_NO_VALUE;
+				p->n_items++;
+				block->items++;
+				if (!is_string(item->kind))
+					continue;
+				if (random_in(r, 2) && block->items < ITEMS_MOST) { /* movs, cmps */
+					p->items[p->n_items] = *item;
+					p->items[p->n_items].kind = random_in(r, 2) ? TRACE_REP_READ : TRACE_REP_WRITE;
+					p->items[p->n_items].value = (uint8_t)values++;
+					p->items[p->n_items].second = (uint8_t)values++;
+					p->n_items++;
+					block->items++;
+				}
+				break;
+			}
+			offset = (uint16_t)(offset + length);
+		}
+		block->length = offset;
+		block->values = values;
+		block->ending = (uint8_t)random_below(r, TRACE_END_SYSTEM + 1);
+		block->ending_length = 1;
+		pc += offset;
+		if (random_in(r, 3))
+			pc += random_below(r, 200);
+	}
+}
+
+static void random_values(struct random *r, const struct program *p, unsigned block, uint64_t *values)
+{
+	const struct trace_block *b = &p->blocks[block];
+	for (unsigned v = 0; v < b->values; v++)
+		values[v] = (random_in(r, 5) ? 0x7ff000 : 0x20000) + random_below(r, random_in(r, 3) ? 8192 : 600);
+	for (uint32_t i = b->first_item; i < b->first_item + b->items; i++) {
+		const struct trace_item *item = &p->items[i];
+		if (is_string(item->kind)) {
+			uint64_t n = random_below(r, random_in(r, 4) ? 100 : 12) * item->bytes;
+			bool down = random_in(r, 4), pair = i > b->first_item && is_string(item[-1].kind) && item[-1].insn == item->insn;
+			if (pair) { /* as many, the same way */
+				int64_t moved = (int64_t)(values[item[-1].second] - values[item[-1].value]);
+				values[item->second] = values[item->value] + (uint64_t)moved;
+			} else {
+				values[item->second] = down ? values[item->value] - n : values[item->value] + n;
+			}
+		} else if (item->flags & TRACE_BIT) {
+			values[item->second] = random_below(r, 4000) - 2000;
+		} else if (item->kind == TRACE_GATHER || item->kind == TRACE_SCATTER) {
+			for (unsigned lane = 0; lane < item->lanes; lane++) {
+				int64_t index = (int64_t)random_below(r, 200) - 60;
+				memcpy((char *)&values[item->second] + lane * item->index_bytes, &index, item->index_bytes);
+			}
+			if (item->mask != TRACE_MASK_NONE) /* the words from mask_at on */
+				for (unsigned w = 0; w < (item->mask == TRACE_MASK_BITS ? 1u : (item->lanes * item->bytes + 7u) / 8); w++)
+					values[item->mask_at + w] = random_next(r);
+		}
+	}
+}
+
+static void random_walk(struct random *r, const struct program *p, struct walk *w, size_t n, unsigned cores)
+{
+	unsigned block = 0, core = 0;
+	w->cut = random_next(r);
+	w->n = 0;
+	while (w->n < n) {
+		struct record *record = &w->records[w->n++];
+		uint64_t *at = record->entries;
+		record->core = (uint8_t)core;
+		block = random_in(r, 3) ? (unsigned)random_below(r, BLOCKS) : random_in(r, 2) ? block : (block + 1) % BLOCKS;
+		if (random_in(r, 25)) {
+			unsigned what = (unsigned)random_below(r, 4);
+			uint64_t base = 0x20000 + random_below(r, 4) * 0x200000 - random_below(r, 2) * 0x20000;
+			*at++ = trace_mark(what == 0 ? TRACE_PAGES : what == 1 ? TRACE_ALLOCATED : what == 2 ? TRACE_FREED : TRACE_BREAK, 0);
+			if (what < 2) {
+				*at++ = base;
+				*at++ = (1 + random_below(r, 1500)) * 4096;
+				*at++ = random_in(r, 2) ? 4096 : 2097152;
+			} else {
+				*at++ = what == 3 ? p->blocks[block].pc : base;
+			}
+		} else {
+			if (random_in(r, 15))
+				*at++ = trace_mark(TRACE_PARTIAL, (uint32_t)random_below(r, p->blocks[block].insns));
+			*at++ = block;
+			random_values(r, p, block, at);
+			at += p->blocks[block].values;
+		}
+		record->n = (uint8_t)(at - record->entries);
+		if (cores > 1 && random_in(r, 6))
+			core = (unsigned)random_below(r, cores);
+	}
+}
+
+/* ---- a case ---- */
+
+struct outcome { bool equal, lawful, charged, summed; const char *law; };
+
+static bool sites_equal(const struct program *p, const struct model_watch *watches, unsigned n, uint64_t *const is[2], uint64_t *const expected[2],
+			bool print)
+{
+	bool equal = true;
+	for (unsigned which = 0; which < 2; which++)
+		for (size_t i = 0; i < (which ? BLOCKS : p->n_items) * n; i++)
+			if (is[which][i] != expected[which][i]) {
+				equal = false;
+				if (print)
+					printf("# %s %zu, watch %zu (part %u index %u count %u): charged %llu, the reference says %llu\n", which ? "block" : "item",
+					       i / n, i % n, watches[i % n].part, watches[i % n].index, watches[i % n].count,
+					       (unsigned long long)is[which][i], (unsigned long long)expected[which][i]);
+			}
+	return equal;
+}
+
+static struct outcome run_case(const struct machine *machine, const struct program *p, const struct walk *w, unsigned cores,
+			       const struct model_watch *watches, unsigned n_watches, bool print)
+{
+	struct outcome outcome = { true, true, true, true, NULL };
+	struct trace_program templates = { p->blocks, p->items };
+	struct simulated core;
+	struct reference *reference = reference_new(machine);
+	struct random cut = { w->cut };
+	uint64_t *sites[2][2], fs_base = 0x31000, *buffer = malloc(RECORDS_MOST * sizeof(struct record));
+	size_t filled = 0;
+	for (unsigned i = 0; i < 4; i++)
+		sites[i / 2][i % 2] = calloc(BLOCKS * ITEMS_MOST * MODEL_WATCHES, sizeof(uint64_t));
+	simulated_make(&core, machine);
+	model_watch(core.model, watches, n_watches, sites[0][0], sites[0][1]);
+	reference_watch(reference, watches, n_watches, sites[1][0], sites[1][1]);
+	for (unsigned k = 0; k < cores; k++) {
+		simulated_core(&core, k);
+		reference_core(reference, k);
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		const struct record *record = &w->records[i];
+		memcpy(buffer + filled, record->entries, record->n * sizeof(uint64_t));
+		filled += record->n;
+		reference_run(reference, record->core, &templates, record->entries, record->n, fs_base);
+		if (i + 1 < w->n && w->records[i + 1].core == record->core && !random_in(&cut, 9))
+			continue;
+		model_run(core.model, record->core, &templates, buffer, filled, fs_base);
+		filled = 0;
+	}
+	for (unsigned k = 0; k < cores; k++) {
+		if (print)
+			printf("# core %u:\n", k);
+		if (!counts_equal(machine, core.counts[k], reference_counts(reference, k), print))
+			outcome.equal = false;
+		if (!model_conserves(machine, core.counts[k], &outcome.law)) {
+			outcome.lawful = false;
+			break;
+		}
+	}
+	outcome.charged = sites_equal(p, watches, n_watches, sites[0], sites[1], print);
+	for (unsigned i = 0; i < 4; i++)
+		free(sites[i / 2][i % 2]);
+	free(buffer);
+	simulated_free(&core);
+	reference_free(reference);
+	return outcome;
+}
+
+struct trial { struct machine machine; struct program program; struct walk walk; unsigned cores, n_watches; struct model_watch watches[MODEL_WATCHES]; };
+
+static bool fails(const struct trial *t)
+{
+	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches, false);
+	return !o.equal || !o.lawful || !o.charged;
+}
+
+static void shrink(struct trial *t)
+{
+	static struct walk without;
+	for (size_t piece = t->walk.n / 2 ? t->walk.n / 2 : 1; piece; piece /= 2)
+		for (size_t from = 0; from + piece <= t->walk.n;) {
+			struct walk was = t->walk;
+			without = t->walk;
+			without.n -= piece;
+			memmove(&without.records[from], &t->walk.records[from + piece], (t->walk.n - from - piece) * sizeof(struct record));
+			t->walk = without;
+			if (!fails(t)) {
+				t->walk = was;
+				from += piece;
+			}
+		}
+	while (t->n_watches) {
+		t->n_watches--;
+		if (!fails(t)) {
+			t->n_watches++;
+			break;
+		}
+	}
+}
+
+static void print_trial(const struct trial *t)
+{
+	static const char *const kinds[] = { "read", "write", "prefetch", "rep read", "rep write", "gather", "scatter" };
+	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches, true);
+	if (!o.lawful)
+		printf("# model_conserves: %s\n", o.law);
+	machine_print(&t->machine);
+	for (size_t i = 0; i < t->walk.n && i < 40; i++) {
+		const struct record *record = &t->walk.records[i];
+		const uint64_t *at = record->entries;
+		printf("#   core %u:", record->core);
+		if (*at & TRACE_MARK) {
+			printf(" mark %u argument %u", trace_mark_kind(*at), trace_mark_argument(*at));
+			at++;
+			for (; trace_mark_kind(record->entries[0]) != TRACE_PARTIAL && at < record->entries + record->n; at++)
+				printf(" %#llx", (unsigned long long)*at);
+		}
+		if (at < record->entries + record->n) {
+			const struct trace_block *block = &t->program.blocks[*at++];
+			printf(" block %u pc %#llx %u bytes %u insns", (unsigned)at[-1], (unsigned long long)block->pc, block->length, block->insns);
+			for (uint32_t n = block->first_item; n < block->first_item + block->items; n++) {
+				const struct trace_item *item = &t->program.items[n];
+				printf("\n#     item %u insn %u offset %u %s %u bytes flags %u lanes %u at %lld", n, item->insn, item->offset, kinds[item->kind],
+				       item->bytes, item->flags, item->lanes, (long long)item->displacement);
+				if (item->value != TRACE_NO_VALUE)
+					printf(" + %#llx", (unsigned long long)at[item->value]);
+				if (item->second != TRACE_NO_VALUE)
+					printf(", second %#llx", (unsigned long long)at[item->second]);
+			}
+		}
+		printf("\n");
+	}
+}
+
+static void random_watches(struct random *r, struct trial *t)
+{
+	t->n_watches = random_in(r, 3) ? 0 : 1 + (unsigned)random_below(r, MODEL_WATCHES);
+	for (unsigned w = 0; w < t->n_watches; w++) {
+		unsigned part = (unsigned)random_below(r, 3);
+		struct model_watch watch = { .part = MODEL_STREAM, .count = (uint8_t)random_below(r, STREAM_COUNTS) };
+		if (part == 0 && t->machine.n_caches)
+			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches), (uint8_t)random_below(r, CACHE_COUNTS), 0 };
+		if (part == 1 && t->machine.n_tlbs)
+			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs), (uint8_t)random_below(r, TLB_COUNTS), 0 };
+		t->watches[w] = watch;
+	}
+}
+
+static void compare(const char *fact, uint64_t family, unsigned cases, unsigned cores, bool coherent)
+{
+	static struct trial t;
+	unsigned failed = 0;
+	for (unsigned i = 0; i < cases && !failed; i++) {
+		struct random r = { family << 32 | i };
+		struct machine_fault fault;
+		memset(&t, 0, sizeof(t));
+		random_machine(&r, &t.machine, coherent);
+		if (!machine_is_sound(&t.machine, &fault)) {
+			printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
+			failed++;
+			break;
+		}
+		t.cores = 1 + (unsigned)random_below(&r, cores);
+		random_program(&r, &t.program);
+		random_walk(&r, &t.program, &t.walk, 5 + random_below(&r, 120), t.cores);
+		random_watches(&r, &t);
+		for (t.machine.no_filters = 0; t.machine.no_filters < 2; t.machine.no_filters++)
+			if (fails(&t)) {
+				printf("# family %llu case %u:\n", (unsigned long long)family, i);
+				failed++;
+				shrink(&t);
+				print_trial(&t);
+				break;
+			}
+	}
+	ok(!failed, "%s (%u machines and programs, filters on and off)", fact, cases);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned times = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	compare("a trace of one thread counts as the reference", 101, 700 * times, 1, false);
+	compare("traces of threads whose caches are not coherent", 102, 200 * times, CORES_MOST, false);
+	compare("traces of threads whose caches are coherent", 103, 300 * times, CORES_MOST, true);
+	return done();
+}

@@ -1,0 +1,575 @@
+/* The cache models against counts worked out by hand, one option at a time; and filters against none, on random machines and programs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/core/model.h"
+#include "tap.h"
+
+/* ---- a machine, its memory, its counts ---- */
+
+#define CORES 3
+
+struct lab {
+	struct machine machine;
+	struct model *model;
+	void *memory, *core_memory[CORES];
+	struct model_counts counts[CORES];
+};
+
+static void *zeroed(uint64_t bytes)
+{
+	void *memory = aligned_alloc(4096, bytes);
+	return memset(memory, 0, bytes);
+}
+
+static void lab_open(struct lab *lab, const struct machine *machine, unsigned cores)
+{
+	memset(lab, 0, sizeof *lab);
+	lab->machine = *machine;
+	lab->memory = zeroed(model_bytes(machine));
+	lab->model = model_init(lab->memory, machine);
+	for (unsigned k = 0; k < cores; k++) {
+		lab->core_memory[k] = zeroed(model_core_bytes(machine));
+		model_core_init(lab->model, k, lab->core_memory[k], &lab->counts[k]);
+	}
+}
+
+static bool conserves(const struct lab *lab)
+{
+	const char *why;
+	for (unsigned k = 0; k < CORES; k++)
+		if (!model_conserves(&lab->machine, &lab->counts[k], &why)) {
+			printf("# core %u: %s\n", k, why);
+			return false;
+		}
+	return true;
+}
+
+static void lab_close(struct lab *lab)
+{
+	free(lab->memory);
+	for (unsigned k = 0; k < CORES; k++)
+		free(lab->core_memory[k]);
+}
+
+/* One private data cache in front of memory, 64-byte lines, LRU, write-back, write-allocate. */
+static struct machine one_cache(uint32_t sets, uint32_t ways)
+{
+	struct machine machine = { .name = "lab", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 1,
+		.first_instruction = MACHINE_NONE, .first_data = 0, .first_instruction_tlb = MACHINE_NONE, .first_data_tlb = MACHINE_NONE };
+	machine.caches[0] = (struct machine_cache){ .name = "L1D", .line_bytes = 64, .sets = sets, .ways = ways,
+		.holds = MACHINE_DATA, .write_allocate = 1, .next = MACHINE_NONE, .rrip_bits = 2 };
+	return machine;
+}
+
+static struct machine two_caches(uint32_t sets1, uint32_t ways1, uint32_t sets2, uint32_t ways2)
+{
+	struct machine machine = one_cache(sets1, ways1);
+	machine.n_caches = 2;
+	machine.caches[1] = machine.caches[0];
+	machine.caches[1].sets = sets2;
+	machine.caches[1].ways = ways2;
+	machine.caches[0].next = 1;
+	return machine;
+}
+
+/* "r3 w0 r3": reads and writes of 8 bytes in line n; x7: a prefetch instruction */
+static void play(struct lab *lab, unsigned core, const char *accesses)
+{
+	for (const char *p = accesses; *p;) {
+		char what = *p++;
+		uint64_t line = strtoull(p, (char **)&p, 10);
+		model_access(lab->model, core, line * 64, 8, what == 'w' ? TRACE_WRITE : what == 'x' ? TRACE_PREFETCH : TRACE_READ, 0);
+		while (*p == ' ')
+			p++;
+	}
+}
+
+/* What cache c counted after the accesses. */
+static uint64_t after_all(const struct machine *machine, const char *accesses, unsigned c, enum model_cache_count what)
+{
+	struct lab lab;
+	uint64_t count;
+	lab_open(&lab, machine, 1);
+	play(&lab, 0, accesses);
+	count = lab.counts[0].cache[c][what];
+	if (!conserves(&lab))
+		count = UINT64_MAX;
+	lab_close(&lab);
+	return count;
+}
+
+static uint64_t misses_after(const struct machine *machine, const char *accesses)
+{
+	return after_all(machine, accesses, 0, CACHE_READ_MISSES) + after_all(machine, accesses, 0, CACHE_WRITE_MISSES);
+}
+
+/* ---- by hand ---- */
+
+static void replacement(void)
+{
+	struct machine machine = one_cache(1, 2);
+	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r0"), 3, "LRU of 2: 2 replaces 1, which is older than 0");
+	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r1"), 4, "LRU of 2: 1 is gone");
+	machine.caches[0].replacement = REPLACE_FIFO;
+	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r1"), 3, "FIFO of 2: 2 replaces 0, the first in, though just used");
+	machine = one_cache(1, 4);
+	machine.caches[0].replacement = REPLACE_PLRU;
+	/* 0 1 2 3 fill ways 0 … 3; root points left, left node at way 0; 0 again: root right, right node at way 2 */
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r1 r3"), 5, "PLRU of 4: after 0 1 2 3 0, 4 replaces 2");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r2"), 6, "PLRU of 4: 2 is gone");
+	machine.caches[0].replacement = REPLACE_SRRIP;
+	/* inserted at 2; 0 hit: 0. 4: ages 0 2 2 2 → 1 3 3 3: way 1 */
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r0 r2 r3"), 5, "SRRIP of 4: the line that was hit stays, 1 goes first");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r1"), 6, "SRRIP of 4: 1 is gone");
+	machine.caches[0].replacement = REPLACE_BRRIP;
+	/* inserted at 3: 4 replaces way 0, 5 way 0 again */
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r1 r2 r3"), 6, "BRRIP of 4: newcomers replace each other");
+	machine = one_cache(1, 8);
+	machine.caches[0].replacement = REPLACE_RANDOM;
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r6 r7 r0 r1 r2 r3 r4 r5 r6 r7"), 8, "random: nothing is replaced while a way is free");
+	machine = one_cache(3, 1);
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r1 r2 r0"), 5, "3 sets: 0 and 3 share one");
+	machine = one_cache(1, 128);
+	equal_u64(misses_after(&machine, "r5 r6 r7 r8 r5 r6 r7 r8"), 4, "128 ways are found by hash");
+}
+
+/* m lines, R sweeps over them: LAB.md 1.4 */
+static void sweeps(uint32_t sets, uint32_t ways, enum machine_replacement policy, unsigned m, uint64_t expected, const char *fact)
+{
+	struct machine machine = one_cache(sets, ways);
+	struct lab lab;
+	machine.caches[0].replacement = policy;
+	lab_open(&lab, &machine, 1);
+	for (unsigned r = 0; r < 3; r++)
+		for (unsigned i = 0; i < m; i++)
+			model_access(lab.model, 0, 64ull * i, 4, TRACE_READ, 0);
+	ok(conserves(&lab), "conserved: %s", fact);
+	equal_u64(lab.counts[0].cache[0][CACHE_READ_MISSES], expected, fact);
+	lab_close(&lab);
+}
+
+static void writes(void)
+{
+	struct machine machine = one_cache(1, 1);
+	equal_u64(after_all(&machine, "w0 w0 r1 r0 r1", 0, CACHE_WRITE_BACKS), 1, "write-back: once, when the dirty line leaves");
+	machine.caches[0].write = WRITE_THROUGH;
+	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITE_BACKS), 0, "write-through: nothing is written back");
+	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITES_THROUGH), 2, "write-through: every store is handed on");
+	machine.caches[0].write_allocate = 0;
+	equal_u64(after_all(&machine, "w0 w0 r0 w0", 0, CACHE_BYPASSES), 2, "no allocation: a store's miss is a bypass");
+	equal_u64(after_all(&machine, "w0 w0 r0 w0", 0, CACHE_FILLS), 1, "no allocation: the read fills");
+
+	machine = two_caches(1, 1, 4, 1);
+	equal_u64(after_all(&machine, "w0 r1 r2", 1, CACHE_WRITES), 1, "a store's miss is a write access behind");
+	equal_u64(after_all(&machine, "w0 r1 r4", 1, CACHE_WRITE_BACKS), 1, "a write-back makes the line behind dirty");
+	equal_u64(after_all(&machine, "w0 r4 r1", 1, CACHE_WRITE_BACKS_PASSED), 1, "a write-back of a line that is not there is handed on");
+	machine.caches[0].write = WRITE_THROUGH;
+	equal_u64(after_all(&machine, "w0 w0", 1, CACHE_WRITES), 3, "write-through with allocation: the line, then each store");
+	machine = two_caches(1, 1, 4, 1);
+	machine.caches[1].line_bytes = 32;
+	equal_u64(after_all(&machine, "r0", 1, CACHE_READ_MISSES), 2, "smaller lines behind are asked for one by one");
+	machine.caches[1].line_bytes = 128;
+	equal_u64(after_all(&machine, "r0 r1", 1, CACHE_READ_MISSES), 1, "larger lines behind hold the neighbour");
+}
+
+static void inclusion(void)
+{
+	struct machine machine = two_caches(1, 2, 2, 1);
+	machine.caches[1].inclusion = INCLUSION_INCLUSIVE;
+	/* 2 replaces 0 behind, and 0 is lost in front */
+	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_READ_MISSES), 3, "inclusive: what the level behind replaces is lost in front");
+	equal_u64(after_all(&machine, "w0 r2", 0, CACHE_BACK_INVALIDATIONS), 1, "inclusive: counted as a back-invalidation");
+	equal_u64(after_all(&machine, "w0 r2", 1, CACHE_WRITE_BACKS), 1, "inclusive: what was dirty in front goes to memory");
+	machine.caches[1].inclusion = INCLUSION_NONE;
+	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_READ_MISSES), 2, "neither: it stays in front");
+	machine = two_caches(1, 1, 1, 2);
+	machine.caches[1].inclusion = INCLUSION_EXCLUSIVE;
+	equal_u64(after_all(&machine, "r0 r1 r2 r0 r1 r2", 1, CACHE_READ_MISSES), 3, "exclusive: one line in front and two behind hold three");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r0", 1, CACHE_READ_MISSES), 5, "exclusive: not four");
+	equal_u64(after_all(&machine, "w0 r1 r0 r1 r2 r3 r4", 1, CACHE_WRITE_BACKS), 1, "exclusive: dirtiness moves with the line, written back once");
+	equal_u64(after_all(&machine, "r0", 1, CACHE_FILLS), 0, "exclusive: a miss does not fill it");
+}
+
+static void victims(void)
+{
+	struct machine machine = one_cache(1, 1);
+	machine.caches[0].victim_lines = 1;
+	equal_u64(after_all(&machine, "r0 r1 r0 r1 r0", 0, CACHE_VICTIM_HITS), 3, "a victim buffer of one line serves two in conflict");
+	equal_u64(after_all(&machine, "r0 r1 r2 r0 r1 r2", 0, CACHE_VICTIM_HITS), 0, "but not three");
+	equal_u64(after_all(&machine, "w0 r1 r2", 0, CACHE_WRITE_BACKS), 1, "a dirty line is written back when it leaves the buffer");
+	equal_u64(after_all(&machine, "w0 r1", 0, CACHE_WRITE_BACKS), 0, "not before");
+}
+
+static void prefetching(void)
+{
+	struct machine machine = one_cache(64, 4);
+	struct lab lab;
+	machine.caches[0].prefetch = PREFETCH_NEXT_LINE;
+	machine.caches[0].prefetch_degree = 1;
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_READ_MISSES), 1, "next line: a walk misses once");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES_USED), 5, "next line: each of the others was prefetched");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES), 6, "next line: and one more than that");
+	equal_u64(after_all(&machine, "r0 r0 r0", 0, CACHE_PREFETCHES), 1, "next line: hits on other lines trigger nothing");
+	machine.caches[0].prefetch = PREFETCH_STRIDE;
+	machine.caches[0].prefetch_entries = 16;
+	equal_u64(after_all(&machine, "r0 r3 r6 r9 r12 r15", 0, CACHE_READ_MISSES), 3, "stride 3: three misses teach it");
+	equal_u64(after_all(&machine, "r0 r1 r3 r6 r10 r15", 0, CACHE_PREFETCHES), 0, "no stride: nothing");
+	lab_open(&lab, &machine, 1);
+	for (unsigned i = 0; i < 6; i++) { /* two instructions in turn */
+		model_access(lab.model, 0, 64 * 2 * i, 4, TRACE_READ, 1);
+		model_access(lab.model, 0, 64 * (1001 + 5 * i), 4, TRACE_READ, 2);
+	}
+	equal_u64(lab.counts[0].cache[0][CACHE_READ_MISSES], 6, "strides are each instruction's own");
+	ok(conserves(&lab), "conserved with a stride prefetcher");
+	lab_close(&lab);
+	machine.caches[0].prefetch = PREFETCH_NONE;
+	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_READ_MISSES), 0, "a prefetch instruction brings the line in");
+	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_READS), 2, "and is no access");
+	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_PREFETCHES_USED), 1, "used once");
+}
+
+static void classes(void)
+{
+	struct machine machine = one_cache(2, 1);
+	machine.classify = 1;
+	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_COMPULSORY), 2, "first misses are compulsory");
+	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_CONFLICT), 1, "two lines of one set out of two: conflict");
+	equal_u64(after_all(&machine, "r0 r1 r2 r0", 0, CACHE_CAPACITY), 1, "three lines in a cache of two: capacity");
+}
+
+static void instructions(void)
+{
+	struct machine machine = one_cache(64, 2);
+	struct lab lab;
+	machine.first_instruction = 0;
+	lab_open(&lab, &machine, 1);
+	/* U(b, bytes, 64) = 4 lines of [100, 300), however it is cut */
+	model_fetch(lab.model, 0, 100, 28, 0);  /* ends at a line's end */
+	model_fetch(lab.model, 0, 128, 100, 0);
+	model_fetch(lab.model, 0, 228, 72, 0);
+	equal_u64(lab.counts[0].cache[0][CACHE_FETCHES], 4, "straight code fetches each line once, however it is cut");
+	equal_u64(lab.counts[0].cache[0][CACHE_FETCH_MISSES], 4, "and misses each once");
+	equal_u64(lab.counts[0].stream[STREAM_FETCH_BLOCKS], 13, "and each fetch block of 16 bytes: 299 / 16 - 100 / 16 + 1");
+	model_fetch(lab.model, 0, 260, 40, 0);
+	equal_u64(lab.counts[0].cache[0][CACHE_FETCHES], 5, "a branch within the line is a new access");
+	equal_u64(lab.counts[0].cache[0][CACHE_FETCH_MISSES], 4, "but no miss");
+	lab_close(&lab);
+}
+
+/* ---- the trace ---- */
+
+static void stream(void)
+{
+	const struct trace_item items[] = {
+		{ .kind = TRACE_READ, .bytes = 8, .value = 0, .displacement = 4, .second = TRACE_NO_VALUE },
+		{ .kind = TRACE_REP_READ, .bytes = 4, .value = 1, .second = 2, .insn = 1, .offset = 4 },
+		{ .kind = TRACE_REP_WRITE, .bytes = 4, .value = 3, .second = 4, .insn = 1, .offset = 4 },
+		{ .kind = TRACE_READ, .bytes = 4, .flags = TRACE_BIT, .value = 0, .second = 5, .insn = 2, .offset = 6 },
+		{ .kind = TRACE_GATHER, .bytes = 4, .lanes = 4, .index_bytes = 4, .scale = 4, .mask = TRACE_MASK_ELEMENTS, .mask_at = 6,
+		  .value = 0, .second = 8, .insn = 3, .offset = 9 },
+		{ .kind = TRACE_WRITE, .bytes = 16, .flags = TRACE_FS, .value = TRACE_NO_VALUE, .displacement = 0x28, .insn = 4, .offset = 12 },
+	};
+	const struct trace_block blocks[] = { { .pc = 0x1000, .items = 6, .values = 10, .length = 40, .insns = 6, .ending = TRACE_END_RETURN,
+		.ending_length = 1 } };
+	const struct trace_program program = { blocks, items };
+	uint64_t entries[] = { 0, 0x10000, 0x20002, 0x20002 + 400, 0x30000, 0x30000 + 400, (uint64_t)-1, 0x8000000080000000, 0x80000000,
+		0xffffffff00000000, 0x7fff };
+	struct machine machine = one_cache(64, 2);
+	struct lab lab;
+	uint64_t *s = lab.counts[0].stream;
+
+	lab_open(&lab, &machine, 1);
+	model_run(lab.model, 0, &program, entries, 11, 0x700000);
+	equal_u64(s[STREAM_INSTRUCTIONS], 6, "a block's instructions");
+	equal_u64(s[STREAM_READS], 1 + 100 + 1 + 3, "reads: one, 100 iterations, a bit's word, three lanes of four");
+	equal_u64(s[STREAM_WRITES], 100 + 1, "writes: 100 iterations and one to fs");
+	equal_u64(s[STREAM_MISALIGNED_READS], 101, "misaligned reads: at 4 of 8 bytes, and the 100 of rep movs at 2 mod 4");
+	equal_u64(s[STREAM_MISALIGNED_WRITES], 1, "a misaligned write at fs:0x28 of 16 bytes");
+	equal_u64(s[STREAM_LINE_CROSSING_READS], 6, "LAB.md 1.11: (2 + 400 - 1) / 64 lines' ends are crossed");
+	/* lines: 0x10000; 0x20000 + 7; 0x30000 + 7 (7 lines of 400 bytes); 0xfffc (bit -1: the word before); lanes: indices 0, -1 masked?, … */
+	ok(conserves(&lab), "conserved after rep, gather, bit and fs");
+	equal_u64(lab.counts[0].cache[0][CACHE_READS], 105 + 6, "an access that crosses a line is one to each");
+	entries[2] = 0x20002 + 396, entries[3] = 0x20002 - 4;
+	entries[4] = 0x30000 + 396, entries[5] = 0x30000 - 4;
+	model_run(lab.model, 0, &program, entries, 11, 0x700000);
+	equal_u64(s[STREAM_WRITES], 202, "downwards: as many iterations");
+	equal_u64(s[STREAM_LINE_CROSSING_READS], 12, "and crossings");
+	lab_close(&lab);
+
+	lab_open(&lab, &machine, 1);
+	uint64_t partial[12] = { trace_mark(TRACE_PARTIAL, 1) };
+	memcpy(partial + 1, entries, sizeof entries);
+	partial[1 + 2] = 0x20000, partial[1 + 3] = 0x20000 + 40, partial[1 + 4] = 0x30000, partial[1 + 5] = 0x30000 + 40;
+	model_run(lab.model, 0, &program, partial, 12, 0);
+	equal_u64(s[STREAM_INSTRUCTIONS], 1, "interrupted in its second instruction: one was executed");
+	equal_u64(s[STREAM_READS], 11, "and 10 iterations of that rep instruction were made");
+	equal_u64(s[STREAM_WRITES], 10, "written, too");
+	lab_close(&lab);
+}
+
+/* ---- random machines and programs ---- */
+
+static uint64_t seed;
+static uint32_t draw(uint32_t n) /* 0 … n - 1: splitmix64 (Steele et al. 2014) */
+{
+	uint64_t z = (seed += 0x9e3779b97f4a7c15ull);
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (uint32_t)((z ^ z >> 31) >> 16) % n;
+}
+
+static struct machine_cache random_cache(uint32_t line_bytes, bool first)
+{
+	struct machine_cache cache = { .line_bytes = line_bytes, .sets = 1 + draw(first ? 9 : 20), .ways = 1 + draw(6),
+		.holds = MACHINE_DATA | MACHINE_INSTRUCTIONS, .replacement = (uint8_t)draw(6), .write = draw(4) == 0, .write_allocate = draw(4) != 0,
+		.next = MACHINE_NONE, .rrip_bits = (uint8_t)(1 + draw(3)), .prefetch = (uint8_t)(draw(3) ? 0 : 1 + draw(2)),
+		.prefetch_degree = (uint8_t)(1 + draw(3)), .prefetch_entries = 16, .victim_lines = (uint16_t)(draw(3) ? 0 : 1 + draw(4)) };
+	if (cache.replacement == REPLACE_PLRU)
+		cache.ways = 1u << draw(4);
+	if (draw(8) == 0 && cache.replacement != REPLACE_PLRU)
+		cache.ways = 33 + draw(20);
+	if (!first)
+		cache.inclusion = (uint8_t)draw(3);
+	return cache;
+}
+
+static struct machine random_machine(void)
+{
+	struct machine machine = { .fetch_bytes = 16, .seed = 1 + draw(1000), .coherent = (uint8_t)draw(2),
+		.first_data_tlb = MACHINE_NONE, .first_instruction_tlb = MACHINE_NONE, .cores = 2 };
+	uint32_t line = 16u << draw(3);
+	unsigned behind = draw(3); /* levels behind the first */
+	bool split = draw(4) != 0, shared = false;
+	unsigned n = split ? 2 : 1;
+	machine.n_caches = (uint8_t)(n + behind);
+	machine.first_instruction = 0;
+	machine.first_data = (uint8_t)(n - 1);
+	for (unsigned c = 0; c < machine.n_caches; c++) {
+		if (c >= n && draw(3) == 0 && machine.caches[c - 1].inclusion != INCLUSION_EXCLUSIVE)
+			line *= 2;
+		machine.caches[c] = random_cache(line, c < n);
+		if (machine.caches[c].inclusion == INCLUSION_EXCLUSIVE && c > 0 && line != machine.caches[c - 1].line_bytes)
+			machine.caches[c].inclusion = INCLUSION_NONE;
+		shared = shared || (c >= n && draw(2));
+		machine.caches[c].shared = shared;
+		if (c + 1 < machine.n_caches)
+			machine.caches[c].next = (uint8_t)(c < n ? n : c + 1);
+		if (c < n && !behind)
+			machine.caches[c].next = MACHINE_NONE;
+	}
+	if (draw(2)) {
+		machine.n_tlbs = 3;
+		for (unsigned t = 0; t < 3; t++)
+			machine.tlbs[t] = (struct machine_tlb){ .sets = 1u << draw(3), .ways = 1u << draw(3), .pages_per_entry = (uint8_t)(1 + draw(2)),
+				.replacement = (uint8_t)draw(4), .next = t < 2 ? 2 : MACHINE_NONE, .holds = 3 };
+		machine.first_instruction_tlb = 0;
+		machine.first_data_tlb = (uint8_t)draw(2);
+	}
+	machine.has_branches = 1;
+	machine.direction = (struct machine_direction){ .kind = PREDICT_BIMODAL, .counter_bits = 2, .initial = 1, .entries = 256 };
+	return machine;
+}
+
+#define BLOCKS 60
+#define ITEMS (BLOCKS * 8)
+
+struct program {
+	struct trace_block blocks[BLOCKS];
+	struct trace_item items[ITEMS];
+};
+
+static void random_program(struct program *program)
+{
+	uint64_t pc = 0x400000 + draw(64);
+	uint32_t next = 0;
+	memset(program, 0, sizeof *program);
+	for (unsigned b = 0; b < BLOCKS; b++) {
+		struct trace_block *block = &program->blocks[b];
+		uint16_t offset = 0;
+		*block = (struct trace_block){ .pc = pc, .first_item = next, .values = 12, .insns = (uint16_t)(8 + draw(3)),
+			.ending = (uint8_t)draw(8), .ending_length = 1, .items = (uint16_t)draw(8) };
+		for (unsigned i = 0; i < block->items; i++) {
+			struct trace_item *item = &program->items[next++];
+			*item = (struct trace_item){ .bytes = (uint16_t)(1u << draw(5)), .kind = (uint8_t)draw(2), .value = (uint8_t)draw(6),
+				.second = TRACE_NO_VALUE, .displacement = draw(4) ? 8 * draw(4) : draw(200), .insn = (uint8_t)i, .offset = offset };
+			offset = (uint16_t)(offset + 1 + draw(12));
+			switch (draw(30)) {
+			case 0: item->kind = TRACE_PREFETCH; break;
+			case 1: item->flags = TRACE_FS; break;
+			case 2: item->value = TRACE_NO_VALUE; item->displacement = 0x500000 + 8 * draw(100); break;
+			case 3: item->bytes = draw(2) ? 10 : 512; break;
+			case 4:
+				item->kind = (uint8_t)(TRACE_GATHER + draw(2));
+				item->bytes = item->index_bytes = (uint8_t)(4 << draw(2));
+				item->lanes = 4, item->scale = 8, item->second = 8;
+				item->mask = (uint8_t)draw(3), item->mask_at = 7;
+				break;
+			case 5: case 6: {
+				bool two = i + 1u < block->items;
+				item->bytes = (uint16_t)(1u << draw(4));
+				item->kind = (uint8_t)(TRACE_REP_READ + draw(2));
+				item->displacement = 0, item->value = 0, item->second = 6;
+				if (two) {
+					*(&program->items[next++]) = *item;
+					program->items[next - 1].kind = (uint8_t)(TRACE_REP_READ + draw(2));
+					i++;
+				}
+				break;
+			}
+			}
+		}
+		block->length = (uint16_t)(offset + 1 + draw(20));
+		pc += block->length + (draw(3) ? 0 : draw(300));
+	}
+	for (unsigned b = 0; b < BLOCKS; b++)
+		if (program->blocks[b].ending >= TRACE_END_CONDITIONAL && program->blocks[b].ending <= TRACE_END_CALL)
+			program->blocks[b].target = program->blocks[draw(BLOCKS)].pc;
+}
+
+static size_t random_entries(const struct program *program, uint64_t *entries, size_t room)
+{
+	size_t n = 0;
+	uint32_t b = draw(BLOCKS);
+	uint64_t bases[6];
+	for (unsigned i = 0; i < 6; i++)
+		bases[i] = 0x600000 + 8 * draw(800);
+	while (n + 16 < room) {
+		if (draw(50) == 0)
+			entries[n++] = trace_mark(TRACE_PARTIAL, draw(10));
+		entries[n++] = b;
+		for (unsigned v = 0; v < 6; v++) {
+			if (draw(4) == 0)
+				bases[v] += 8 * draw(5);
+			if (draw(25) == 0)
+				bases[v] = 0x600000 + draw(8000);
+			entries[n++] = bases[v];
+		}
+		entries[n++] = bases[0] + 8 * draw(60) - 8 * draw(30);
+		entries[n++] = draw(2) ? draw(16) : (uint64_t)draw(1u << 30) << 34;
+		for (unsigned v = 8; v < program->blocks[b].values; v++)
+			entries[n++] = (uint64_t)draw(40) << 32 | draw(40);
+		if (draw(40) == 0) {
+			entries[n++] = trace_mark(TRACE_BREAK, 0);
+			entries[n++] = 0x400000;
+		}
+		b = draw(3) == 0 ? draw(BLOCKS) : draw(3) == 0 ? b : (b + 1) % BLOCKS;
+	}
+	return n;
+}
+
+static void run_random(struct lab *lab, const struct program *program, uint64_t *const *parts, const size_t *lengths, unsigned n_parts, unsigned cores)
+{
+	struct trace_program templates = { program->blocks, program->items };
+	for (unsigned p = 0; p < n_parts; p++)
+		model_run(lab->model, p % cores, &templates, parts[p], lengths[p], 0x7000000);
+}
+
+#define PARTS 12
+#define ENTRIES 4000
+
+static bool same_counts(const struct lab *a, const struct lab *b, uint64_t round)
+{
+	for (unsigned k = 0; k < CORES; k++) {
+		const uint64_t *x = (const uint64_t *)&a->counts[k], *y = (const uint64_t *)&b->counts[k];
+		for (size_t i = 0; i < sizeof a->counts[k] / 8; i++)
+			if (x[i] != y[i]) {
+				size_t c = i / CACHE_COUNTS;
+				printf("# round %" PRIu64 ", core %u, %s %zu count %zu: filtered %" PRIu64 ", unfiltered %" PRIu64 "\n", round, k,
+				       c < MACHINE_CACHES ? "cache" : "word", c < MACHINE_CACHES ? c : i, i % CACHE_COUNTS, x[i], y[i]);
+				return false;
+			}
+	}
+	return true;
+}
+
+static void filters(unsigned rounds)
+{
+	uint64_t *parts[PARTS];
+	size_t lengths[PARTS];
+	struct program program;
+	struct lab with, without;
+	unsigned differ = 0, unlawful = 0, again = 0, uncharged = 0;
+	for (unsigned p = 0; p < PARTS; p++)
+		parts[p] = malloc(ENTRIES * sizeof **parts);
+	for (unsigned round = 0; round < rounds; round++) {
+		struct machine machine;
+		struct model_counts first;
+		unsigned cores;
+		uint64_t *sites_items = calloc(ITEMS, 8 * MODEL_WATCHES), *sites_blocks = calloc(BLOCKS, 8 * MODEL_WATCHES);
+		struct model_watch watches[MODEL_WATCHES];
+		seed = round * 1000003;
+		machine = random_machine();
+		random_program(&program);
+		cores = 1 + draw(CORES);
+		for (unsigned p = 0; p < PARTS; p++)
+			lengths[p] = random_entries(&program, parts[p], ENTRIES);
+		lab_open(&with, &machine, cores);
+		run_random(&with, &program, parts, lengths, PARTS, cores);
+		unlawful += !conserves(&with);
+		first = with.counts[0];
+		machine.no_filters = 1;
+		lab_open(&without, &machine, cores);
+		run_random(&without, &program, parts, lengths, PARTS, cores);
+		differ += !same_counts(&with, &without, round);
+		lab_close(&with);
+		lab_close(&without);
+		/* with classes and watches: the same counts, and every one charged to an item or a block */
+		machine.no_filters = 0;
+		machine.classify = (uint8_t)draw(2);
+		lab_open(&with, &machine, cores);
+		for (unsigned w = 0; w < MODEL_WATCHES; w++) {
+			watches[w] = (struct model_watch){ .part = (uint8_t)(w < 5 ? MODEL_CACHE : w == 5 ? MODEL_TLB : w == 6 ? MODEL_BRANCH : MODEL_STREAM) };
+			watches[w].index = (uint8_t)(w < 5 ? draw(machine.n_caches) : 0);
+			watches[w].count = (uint8_t)(w < 5 ? (round % 2 ? 3 : 0) + draw(CACHE_COUNTS - 3) : w == 5 ? (round % 2 ? 3 : 0) + draw(3) :
+						     w == 6 ? draw(BRANCH_COUNTS) : round % 2 ? STREAM_MISALIGNED + draw(3) : draw(STREAM_COUNTS));
+		}
+		model_watch(with.model, watches, MODEL_WATCHES, sites_items, sites_blocks);
+		run_random(&with, &program, parts, lengths, PARTS, cores);
+		unlawful += !conserves(&with);
+		for (unsigned i = 0; i <= CACHE_WRITE_BACKS; i++)
+			again += with.counts[0].cache[machine.first_data][i] != first.cache[machine.first_data][i];
+		for (unsigned w = 0; w < MODEL_WATCHES; w++) {
+			uint64_t charged = 0, counted = 0;
+			for (unsigned i = 0; i < ITEMS; i++)
+				charged += sites_items[i * MODEL_WATCHES + w];
+			for (unsigned b = 0; b < BLOCKS; b++)
+				charged += sites_blocks[b * MODEL_WATCHES + w];
+			for (unsigned k = 0; k < cores; k++) {
+				const struct model_counts *c = &with.counts[k];
+				counted += w < 5 ? c->cache[watches[w].index][watches[w].count] : w == 5 ? c->tlb[0][watches[w].count] :
+					   w == 6 ? c->branch[watches[w].count] : c->stream[watches[w].count];
+			}
+			if (charged != counted && !uncharged++)
+				printf("# round %u part %u index %u count %u: charged %" PRIu64 " of %" PRIu64 "\n", round, watches[w].part,
+				       watches[w].index, watches[w].count, charged, counted);
+		}
+		lab_close(&with);
+		free(sites_items);
+		free(sites_blocks);
+	}
+	for (unsigned p = 0; p < PARTS; p++)
+		free(parts[p]);
+	equal_u64(differ, 0, "filters change no count, on random machines of every policy and option");
+	equal_u64(unlawful, 0, "counts conserve on all of them");
+	equal_u64(again, 0, "nor do classes and watches change what is counted");
+	equal_u64(uncharged, 0, "what is watched is charged to items and blocks to the last one");
+}
+
+int main(int argc, char **argv)
+{
+	replacement();
+	sweeps(8, 2, REPLACE_LRU, 20, 2 * 4 + 4 * 3 * 3, "20 lines swept thrice over 8 sets of 2: the four sets that hold 3 thrash");
+	sweeps(1, 40, REPLACE_LRU, 41, 123, "41 lines in 40 ways, hashed: LRU misses all");
+	sweeps(1, 40, REPLACE_FIFO, 40, 40, "40 lines in 40 ways: only the first sweep misses");
+	sweeps(12, 1, REPLACE_LRU, 12, 12, "12 sets are no power of two and hold 12 lines");
+	writes();
+	inclusion();
+	victims();
+	prefetching();
+	classes();
+	instructions();
+	stream();
+	filters(argc > 1 ? (unsigned)atoi(argv[1]) : 150);
+	return done();
+}
