@@ -1,5 +1,5 @@
 /*
- * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
+ * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
  * tests and the engine's author; what the record holds goes to stderr. Ends as the program ended.
  */
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backend/exact/fold.h"
+#include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 
@@ -23,17 +24,37 @@ static void forward(int signo) { kill(forward_to, signo); }
 
 static void release(void *arg) { close(*(int *)arg); }
 
+/* By number, as --system-calls has them. */
+static uint64_t calls_of(const struct view *view)
+{
+	uint64_t calls[RECORD_SYSCALLS + 2] = {0}, n = 0;
+	for (size_t p = 0; p < view->n_processes; p++)
+		syscalls_sum(&view->processes[p], calls);
+	for (unsigned i = 0; i < RECORD_SYSCALLS + 1; i++)
+		n += calls[i];
+	return n;
+}
+
+static unsigned parts_of(const struct view *view)
+{
+	unsigned n = 0;
+	for (size_t p = 0; p < view->n_processes; p++)
+		n += view->processes[p].head != &view->processes[p];
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	struct session *session;
 	struct error err = {0};
 	struct session_options session_options = {.size = sizeof session_options, .fold = fold_part};
-	bool fixed = false, processes = false, quiet = false, memory = false;
+	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
 	int i = 1, hold[2], status;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
 		processes |= !strcmp(argv[i], "--processes");
 		quiet |= !strcmp(argv[i], "--quiet");
+		counts |= !strcmp(argv[i], "--counts");
 		memory |= !strcmp(argv[i], "--memory");
 		if (!strcmp(argv[i], "--no-fold"))
 			session_options.fold = NULL;
@@ -82,7 +103,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
-	struct tally_options all = {.children = true};
+	struct tally_options all = {.children = true, .blocks = counts, .code_lines = counts};
 	if (quiet) {
 		session_free(session);
 		goto end;
@@ -103,6 +124,13 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS], tally->why ? "NOT EXACT: " : "exact",
 	        tally->why ? tally->why : "");
+	for (unsigned c = 0; counts && c < COUNTS; c++)
+		fprintf(stderr, tally->unknown[c] ? "count %u unknown %" PRIu64 "\n" : "count %u %" PRIu64 "\n", c, tally->total[c]);
+	for (size_t r = 0; counts && r < tally->n_rows; r++)
+		fprintf(stderr, "row %u %u x87 %" PRIu64 "\n", tally->rows[r].pid, tally->rows[r].tid, tally->rows[r].count[COUNT_X87]);
+	if (counts)
+		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 " %" PRIu64 "\nparts %u\n", tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS],
+		        calls_of(view), parts_of(view));
 	tally_free(tally);
 	view_free(view);
 	session_free(session);

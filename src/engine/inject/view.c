@@ -222,7 +222,7 @@ static bool load(const struct session *session, struct view_process *p, bool cou
 {
 	uint32_t folded = __atomic_load_n(&p->record->folded, __ATOMIC_ACQUIRE);
 	p->loaded = counts;
-	if (folded != RECORD_WHOLE)
+	if (folded != RECORD_WHOLE && counts)
 		map_totals(session, p);
 	if (folded == RECORD_GONE)
 		return true;
@@ -269,8 +269,9 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
 	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p; p = p->inherits)
 		wanted[p->index] = true;
-	if (wanted && only < count && view->processes[only].record->continues && view->processes[only].parent)
-		wanted[view->processes[only].parent->index] = true; /* its totals */
+	struct view_process *before = only < count && view->processes[only].head != &view->processes[only] ? view->processes[only].parent : NULL;
+	if (wanted && before && before->record->folded != RECORD_WHOLE)
+		map_totals(session, before);
 	for (uint32_t i = 0; i < count && done; i++) {
 		struct view_process *p = &view->processes[i];
 		if (p->record->state != RECORD_FREE && (only == RECORD_NONE || wanted[i]))

@@ -303,7 +303,7 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		lock();
 		if (id == EXIT_LOOKUP)
 			exit = NULL;
-		if (part_is_due()) {
+		if (part_is_due(t)) {
 			if (exit)
 				settle(t, exit);
 			exit = NULL;
@@ -409,7 +409,7 @@ void runtime_again(struct thread *t)
 		if (vsyscall(t))
 			continue;
 		lock();
-		if (part_is_due())
+		if (part_is_due(t))
 			part_continue(t);
 		bool entered = enter(t, 0, NULL, 0, false);
 		if (!entered)

@@ -63,7 +63,28 @@ static bool shares_memory(void)
 	return false;
 }
 
-bool part_is_due(void) { return rt.closing || (due() && !shares_memory()); }
+/* A vfork's child goes on as it is: who would close sees it and gives up. */
+bool part_is_due(const struct thread *t)
+{
+	if (t->process != rt.process)
+		return false;
+	return rt.closing || (due() && (!shares_memory() || rt.block_count > rt.blocks_max - rt.blocks_max / 16));
+}
+
+/* The last room is for a vfork's child; it has left for another program soon, as a rule. */
+static void wait_alone(void)
+{
+	struct { int64_t seconds, ns; } wait = {0, 200000};
+	if (rt.waited_alone == rt.process)
+		return; /* in vain: a child that stays */
+	for (int tries = 0; tries < 25000 && shares_memory(); tries++) {
+		unlock();
+		sys2(35, &wait, 0); /* nanosleep */
+		lock();
+	}
+	if (shares_memory())
+		rt.waited_alone = rt.process;
+}
 
 static bool all_out(const struct thread *t)
 {
@@ -139,8 +160,8 @@ static void change_part(struct thread *t)
 
 void part_continue(struct thread *t)
 {
-	if (t->process != rt.process) /* a vfork's child; who would close sees it and gives up */
-		return;
+	if (!rt.closing)
+		wait_alone();
 	if (rt.closing) {
 		__atomic_store_n(&t->parked, 1, __ATOMIC_SEQ_CST);
 		while (rt.closing) {
@@ -151,6 +172,8 @@ void part_continue(struct thread *t)
 		t->parked = 0;
 		return;
 	}
+	if (!due() || shares_memory()) /* somebody else has done it, or it cannot be done yet */
+		return;
 	__atomic_store_n(&rt.closing, 1, __ATOMIC_SEQ_CST);
 	bool possible = true;
 	if (rt.live_threads > 1) {

@@ -2,6 +2,8 @@
    before its area's count includes it. */
 #include "engine/runtime/runtime.h"
 
+#define VFORK_CORRECTIONS 4096u
+
 struct runtime rt;
 
 /* gcc calls these by name */
@@ -270,20 +272,30 @@ void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 
-void record_correct(const struct thread *t, uint32_t block, uint32_t done)
+void record_correct(struct thread *t, uint32_t block, uint32_t done)
 {
-	struct record_area *area = &rt.process->corrections;
+	struct record_area *area = &t->process->corrections;
+	struct record_correction *all = rt.record_corrections;
 	uint32_t tid = t->record->tid;
+	if (t->process != rt.process) {
+		if (!t->corrections)
+			t->corrections = record_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
+		all = t->corrections;
+		if (!all) {
+			inexact("no memory for the record of a child");
+			return;
+		}
+	}
 	for (uint32_t i = 0; i < area->count; i++)
-		if (rt.record_corrections[i].block == block && rt.record_corrections[i].done == done && rt.record_corrections[i].tid == tid) {
-			rt.record_corrections[i].times++;
+		if (all[i].block == block && all[i].done == done && all[i].tid == tid) {
+			all[i].times++;
 			return;
 		}
 	if ((area->count + 1) * sizeof(struct record_correction) > area->bytes) {
 		inexact("the record is full: too many different blocks were left early");
 		return;
 	}
-	rt.record_corrections[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
+	all[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
 	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
 }
 

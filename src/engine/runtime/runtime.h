@@ -114,6 +114,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct model_counts *model_counts;
 	struct stream_models *models;
 	uint32_t in_call, parked;       /* see part.c */
+	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 };
 
@@ -228,6 +229,7 @@ struct runtime {
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */
 	struct record_process *before; /* the part before this one */
+	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a mapping of the record, near to what is mapped next; 0: the session */
 	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
 	uint32_t parents_code_count, unused3;
@@ -371,7 +373,7 @@ struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *process);
 
 /* part.c. part_continue: under rt.lock, where the thread's last exit is settled */
-bool part_is_due(void);
+bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);
@@ -407,7 +409,7 @@ uint32_t record_block_module(uint32_t id);
 void record_leader(uint32_t id);
 void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
-void record_correct(const struct thread *t, uint32_t block, uint32_t done);
+void record_correct(struct thread *t, uint32_t block, uint32_t done);
 void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);
 

@@ -350,8 +350,9 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 		unlock();
 		return;
 	}
-	if (nr != SYS_execve && nr != SYS_execveat)
+	if (nr != SYS_execve && nr != SYS_execveat && !t->forked) /* a fork is its parent's call */
 		count_call(t, nr);
+	t->forked = 0;
 	r[X86_RAX] = (uint64_t)result;
 	r[X86_RCX] = next;
 	r[X86_R11] = t->flags;
@@ -376,6 +377,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == 2) { /* fork */
 		uint64_t none[6] = {0};
 		t->reg[X86_RAX] = (uint64_t)thread_fork(t, SYS_fork, none);
+		t->forked = 0;
 		t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
 		t->pc = next;
 		return;
