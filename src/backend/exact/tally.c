@@ -506,6 +506,8 @@ static bool tally_models(struct job *job, struct error *err)
 	size_t machines = job->options->machines, r = 0;
 	if (machines == 0)
 		return true;
+	if (t->why)
+		mark_models(t, "%s", t->why);
 	if (!(t->models = calloc((t->n_rows + 1) * machines, sizeof *t->models)))
 		return error_no_memory(err);
 	for (size_t i = 0; i < job->view->n_processes; i++) {
@@ -520,8 +522,6 @@ static bool tally_models(struct job *job, struct error *err)
 				mark_models(t, "a count of the access stream does not fit in 64 bits");
 		}
 	}
-	if (t->why)
-		mark_models(t, "%s", t->why);
 	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
 		t->unknown[e] = t->models_why;
 	return true;
