@@ -123,6 +123,8 @@ static void restart(struct thread *t)
 static void flush(struct thread *t)
 {
 	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	if (t->trace != t->trace_start)
+		t->trace_ran = t->trace;
 	restart(t);
 }
 
