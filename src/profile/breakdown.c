@@ -165,8 +165,9 @@ static const struct symbol_data *static_data(struct job *job, const struct locat
 	uint64_t address;
 	size_t length = 0;
 	shared[0] = '\0';
-	if (!symbols_address(job->symbols, l->module, l->offset, &address))
+	if (!symbols_mapping(job->symbols, l->module, l->offset, l->writable, &address))
 		return NULL;
+	address += l->beyond;
 	/* a cell that is a whole region has no variable of its own */
 	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1); ) {
 		const struct symbol_data *data = symbols_data(job->symbols, l->module, at);

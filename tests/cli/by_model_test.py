@@ -143,6 +143,38 @@ ok("by instruction" in why(report, "instructions:u"), "instructions are not, and
 report = count("a pipeline", "object", "sh", "-c", "seq 3000 | sort -rn | gzip -c | wc -c", events="l1d-misses,l2-misses,dtlb-misses")
 ok(any(row["kind"] == "code" for row in report["breakdown"]["rows"]), "what instruction fetch missed is not data's", report["breakdown"]["rows"][:5])
 
+# ---- variables that share a cell of a large file's memory ----
+write("large.s", """\
+	.globl _start
+	.type _start, @function
+_start:
+	mov $500, %ecx
+1:	movl $1, first(%rip)
+	movl $1, second(%rip)
+	dec %ecx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	.size _start, . - _start
+	.bss
+	.p2align 3
+	.space 1
+	.type first, @object
+	.size first, 3
+first:	.space 3
+	.type second, @object
+	.size second, 4
+second:	.space 4
+	.type large, @object
+	.size large, 0x200000
+large:	.space 0x200000
+""")
+subprocess.run(["gcc", "-nostdlib", "-static", "large.s", "-o", "large"], check=True)
+report = count("a large program", "object", "./large", on="exact", events="misaligned-accesses")
+equal([(n, row["object"]) for n, row in rows(report, "misaligned-accesses:u")], [(500, "first, second")],
+      "variables that share eight bytes of more than a megabyte are named together")
+
 # ---- what has no places ----
 report = count("branches", "object", "./objects", events="branch-misses,l1d-misses")
 equal(why(report, "branch-misses:u"), "branches touch no data", "branches are not counted by object, with the reason")

@@ -253,8 +253,9 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	for (uint32_t byte = 0; byte < fetched; byte++) {
 		execute_byte(r, core, block->pc + byte, (uint32_t)number);
-		if (next < block->items && program->items[block->first_item + next].offset == byte)
-			charge(r, &b, r->site_blocks, number); /* so far: what follows is an item's */
+		if (next == block->items || program->items[block->first_item + next].offset != byte)
+			continue;
+		charge(r, &b, r->site_blocks, number); /* so far; what follows is items' */
 		while (next < block->items && program->items[block->first_item + next].offset == byte) {
 			uint32_t i = block->first_item + next;
 			const struct trace_item *item = &program->items[i];
@@ -272,7 +273,9 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 			}
 			next += n;
 		}
+		b = before(r);
 	}
+	charge(r, &b, r->site_blocks, number);
 	if (!whole)
 		r->cores[core].fetched = false;
 }

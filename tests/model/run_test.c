@@ -12,7 +12,7 @@
 #include "reference.h"
 #include "tap.h"
 
-enum { BLOCKS = 14, ITEMS_MOST = 12, VALUES_MOST = 32, RECORDS_MOST = 20000, CORES_MOST = 3,
+enum { BLOCKS = 14, ITEMS_MOST = 12, VALUES_MOST = 32, RECORDS_MOST = 10000, CORES_MOST = 3,
 	NUMBERS_APART = 1 << 18 /* of some blocks: the core may keep what it knows of blocks by number modulo a power of two */ };
 
 struct program {
@@ -83,10 +83,8 @@ static void usual_item(struct random *r, struct trace_item *item, uint16_t *valu
 	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 8) ? 6 : 4));
 	item->displacement = (int64_t)(random_below(r, 12) * item->bytes);
 	item->second = TRACE_NO_VALUE;
-	if (*values && item[-1].value != TRACE_NO_VALUE && random_in(r, 2))
+	if (*values && item[-1].value != TRACE_NO_VALUE && item[-1].second == TRACE_NO_VALUE && random_in(r, 2))
 		item->value = item[-1].value;
-	else if (*values && random_in(r, 3))
-		item->value = 0;
 	else
 		item->value = (uint8_t)(*values)++;
 }
@@ -194,7 +192,7 @@ static void random_walk(struct random *r, const struct program *p, struct walk *
 {
 	static struct registers registers;
 	uint64_t span = 1024u << random_below(r, 10);
-	unsigned block = 0, core = 0, loop_first = 0, loop_blocks = 1, marks = usual ? 2000 : 25, partials = usual ? 500 : 15;
+	unsigned block = 0, core = 0, loop_first = 0, loop_blocks = 1, marks = usual ? random_in(r, 2) ? 100000 : 2000 : 25, partials = usual ? 500 : 15;
 	memset(&registers, 0, sizeof(registers));
 	w->cut = random_next(r);
 	w->cuts = usual ? 12000 : 9;
@@ -433,7 +431,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 		}
 		t.cores = 1 + (unsigned)random_below(&r, cores);
 		random_program(&r, &t.program, usual);
-		random_walk(&r, &t.program, &t.walk, usual ? random_in(&r, 8) ? RECORDS_MOST : 3000 : 5 + random_below(&r, 120), t.cores, usual);
+		random_walk(&r, &t.program, &t.walk, usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 120), t.cores, usual);
 		random_watches(&r, &t);
 		for (t.machine.no_filters = 0; t.machine.no_filters < 2; t.machine.no_filters++)
 			if (fails(&t)) {
@@ -447,6 +445,39 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 	ok(!failed, "%s (%u machines and programs, filters on and off)", fact, cases);
 }
 
+/* More blocks than a core would keep anything about, twice. */
+static void many_blocks(void)
+{
+	enum { MANY = 300000 };
+	struct random r = { 106 };
+	struct machine machine;
+	struct simulated core;
+	struct reference *reference;
+	struct trace_block *blocks = sparse(MANY * sizeof(*blocks));
+	struct trace_item item = { .kind = TRACE_READ, .bytes = 8, .value = 0, .second = TRACE_NO_VALUE };
+	struct trace_program program = { blocks, &item };
+	uint64_t *entries = malloc(2 * 2 * MANY * sizeof(*entries));
+	size_t n = 0;
+	usual_machine(&r, &machine, false);
+	for (uint32_t b = 0; b < MANY; b++)
+		blocks[b] = (struct trace_block){ .pc = 0x400000 + b * 12ull, .items = 1, .values = 1, .length = 12, .insns = 3 };
+	for (uint32_t i = 0; i < 2 * MANY; i++) {
+		entries[n++] = i % MANY;
+		entries[n++] = 0x10000000 + i % 4096 * 8;
+	}
+	simulated_make(&core, &machine);
+	simulated_core(&core, 0);
+	reference = reference_new(&machine);
+	reference_core(reference, 0);
+	model_run(core.model, 0, &program, entries, n, 0);
+	reference_run(reference, 0, &program, entries, n, 0);
+	ok(counts_equal(&machine, core.counts[0], reference_counts(reference, 0), true), "300,000 blocks one after the other, twice");
+	simulated_free(&core);
+	reference_free(reference);
+	munmap(blocks, MANY * sizeof(*blocks));
+	free(entries);
+}
+
 int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
 {
 	unsigned only = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
@@ -458,8 +489,10 @@ int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
 	if (!only || only == 103)
 		compare("traces of threads whose caches are coherent", 103, 300 * times, CORES_MOST, true, false);
 	if (!only || only == 104)
-		compare("a usual machine, long loops of usual code", 104, 60 * times, 1, false, true);
+		compare("a usual machine, long loops of usual code", 104, 150 * times, 1, false, true);
 	if (!only || only == 105)
-		compare("usual machines, threads, coherent caches", 105, 20 * times, CORES_MOST, true, true);
+		compare("usual machines, threads, coherent caches", 105, 60 * times, CORES_MOST, true, true);
+	if (!only || only == 106)
+		many_blocks();
 	return done();
 }

@@ -28,6 +28,7 @@ struct cache {
 	bool quick;              /* a hit needs nothing but LRU order and the dirty bit: cache_quick_hit() */
 	bool plain;              /* nor does a miss need more than LRU order, with write-back and allocation: cache_plain_miss() */
 	bool disturbed;          /* a filter was ended since somebody set this to false */
+	uint64_t changes;        /* of filters, ever */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
@@ -91,6 +92,7 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 	filter->read = address >> cache->line_shift << cache->line_shift;
 	filter->write = found & LINE_DIRTY ? filter->read : NOWHERE;
 	cache->disturbed = true;
+	cache->changes++;
 	return true;
 }
 

@@ -54,6 +54,7 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 
 void cache_forget_all(struct cache *cache)
 {
+	cache->changes++;
 	if (cache->filters)
 		for (uint32_t set = 0; set < cache->sets; set++)
 			cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
@@ -65,6 +66,7 @@ static void forget(struct cache *cache, uint32_t set)
 	if (cache->filters) {
 		cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
 		cache->disturbed = true;
+		cache->changes++;
 	}
 }
 

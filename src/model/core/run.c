@@ -223,7 +223,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	}
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
 	charge_block(core, number);
-	if (core->calls && whole && items) {
+	if (core->calls && whole && items && program->items[first + items - 1].kind == (block->ending == TRACE_END_RETURN ? TRACE_READ : TRACE_WRITE)) {
 		/* the last access of a call or a return is to the slot of its return address */
 		if (block->ending == TRACE_END_CALL || block->ending == TRACE_END_INDIRECT_CALL)
 			objects_called(core->model->objects, core->calls, core->accessed, block->pc + block->length);
