@@ -18,7 +18,7 @@
 struct elf_file {
 	int fd;             /* -1: none, or in memory */
 	Elf *elf;           /* NULL: not there */
-	void *memory;       /* of the vdso's copy */
+	void *memory;       /* its bytes, or NULL */
 };
 
 struct segment {
