@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/inject/session.h"
 
@@ -34,6 +35,9 @@ static bool map_area(const struct session *session, struct view_process *p, cons
 		mark(p, "its record is damaged");
 	else
 		out->entries = session_map(session, area->offset, out->bytes);
+	/* at once: a fault for each page costs more than what is done with it */
+	if (out->entries && out->bytes > 4 * RECORD_PAGE)
+		madvise((void *)out->entries, out->bytes, MADV_POPULATE_READ);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");
 		out->own = 0, out->count = out->inherited, out->bytes = 0;
@@ -183,6 +187,11 @@ static void relate(struct view *view, struct view_process *p)
 	}
 	if (p->record->forked && p->parent)
 		p->inherits = p->parent;
+	p->root = p->inherits ? p->inherits->root : p->head != p ? p->head->root : p;
+	if (p->root != p) {
+		p->next_kin = p->root->next_kin;
+		p->root->next_kin = p;
+	}
 	p->descendant = p->parent && (p->record->forked || p->parent->descendant);
 	memcpy(p->path, p->record->path, sizeof p->path);
 	p->path[sizeof p->path - 1] = 0;
@@ -261,7 +270,7 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 		struct view_process *p = &view->processes[i];
 		p->index = i;
 		p->record = session_process(session, i);
-		p->head = p;
+		p->head = p->root = p;
 		if (__atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) != RECORD_FREE)
 			relate(view, p);
 	}
