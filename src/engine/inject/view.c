@@ -109,9 +109,19 @@ static void judge_end(struct view_process *p, uint32_t state)
 		mark(p, "it was only being started");
 	else if (state <= RECORD_RUNNING && lives(p->record->pid))
 		mark(p, "it still runs");
-	else if (state == RECORD_RUNNING)
+	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a count of 0 */
+}
+
+/* It ended without a word. Nothing is in the middle of a block if all its threads only waited in system calls. */
+static void killed(struct view_process *p)
+{
+	bool waited = p->n_threads > 0 && p->record->blocks.offset;
+	for (size_t t = 0; t < p->n_threads; t++) {
+		const struct record_thread *thread = p->threads[t].record;
+		waited &= thread->state == RECORD_THREAD_EXITED || (thread->call && thread->waits);
+	}
+	if (!waited)
 		mark(p, "it was ended in the middle of a block");
-	/* reserved, and dead: it ended before its first instruction, which is a count of 0 */
 }
 
 /* The corrections of one thread, by block; *out is NULL when there are none. */
@@ -237,6 +247,8 @@ static bool load(const struct session *session, struct view_process *p, bool cou
 		return true;
 	if (counts && folded == RECORD_WHOLE && !map_threads(session, p, err))
 		return false;
+	if (counts && !p->inexact && p->record->pid && __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) == RECORD_RUNNING)
+		killed(p);
 	map_areas(session, p);
 	if (!counts || folded != RECORD_WHOLE)
 		return true;

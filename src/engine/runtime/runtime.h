@@ -399,6 +399,7 @@ bool memory_release(uint64_t start, uint64_t length); /* before the kernel write
 
 /* record.c */
 void inexact(const char *why);
+void inexact_process(struct record_process *process, const char *why);
 void inexact_at(const char *why, uint64_t pc);
 void die(const char *why, uint64_t pc) __attribute__((noreturn));
 void *memory_private(uint64_t bytes);
