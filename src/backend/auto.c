@@ -34,6 +34,9 @@ static size_t member_of(struct backend *b, const struct event *event, struct ava
 	struct availability first = { .state = READING_UNSUPPORTED };
 	bool answered = false;
 	for (size_t i = 0; i < b->n; i++) {
+		/* what is asked of a modelled machine is for those to answer that model one */
+		if (event->machine && !b->members[i].operations->machines && (answered || i + 1 < b->n))
+			continue;
 		b->members[i].operations->available(b->members[i].backend, event, out);
 		if (out->state == READING_COUNTED)
 			return i;

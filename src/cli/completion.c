@@ -70,7 +70,8 @@ static void bash_arguments(const struct option_row *rows)
 		case AN_EVENT: print_case(rows, "_tare_list events; return ;;\n"); break;
 		case A_METRIC: print_case(rows, "_tare_list metrics; return ;;\n"); break;
 		case A_BACKEND:
-			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null)\"; return ;;\n");
+			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null) $(tare list machines --names "
+			                 "2>/dev/null | sed s/^/model:/)\"; return ;;\n");
 			break;
 		case A_PID: print_case(rows, "_tare_words \"$(ps -eo pid=)\"; return ;;\n"); break;
 		case ANYTHING: print_case(rows, "return ;;\n"); break;
@@ -107,7 +108,8 @@ static void bash(void)
 		print_names(row->options);
 		puts("\"; return; }");
 		if (strcmp(row->name, "list") == 0)
-			puts("\t\t_tare_words \"events metrics backends machines\" ;;");
+			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names 2>/dev/null)\"; return; }\n"
+			     "\t\t_tare_words \"events metrics backends machines\" ;;");
 		else if (strcmp(row->name, "count") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
 		else
@@ -140,7 +142,9 @@ static void zsh(void)
 	     "# zsh completion of tare, written by 'tare completion zsh'\n"
 	     "_tare_events() { _values -s , event ${(f)\"$(tare list events --names 2>/dev/null)\"} }\n"
 	     "_tare_metrics() { _values -s , metric ${(f)\"$(tare list metrics --names 2>/dev/null)\"} }\n"
-	     "_tare_backends() { _values backend ${(f)\"$(tare list backends --names 2>/dev/null)\"} }\n"
+	     "_tare_backends() { compadd -- ${(f)\"$(tare list backends --names 2>/dev/null)\"} "
+	     "model:${^${(f)\"$(tare list machines --names 2>/dev/null)\"}} }\n"
+	     "_tare_list_words() { [[ $words[2] == machine(|s) ]] && compadd -- ${(f)\"$(tare list machines --names 2>/dev/null)\"} }\n"
 	     "_tare() {\n"
 	     "\tif (( CURRENT == 2 )); then\n"
 	     "\t\tlocal -a commands=(");
@@ -187,7 +191,7 @@ static void zsh(void)
 		if (strcmp(row->name, "count") == 0)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
-			fputs(" \\\n\t\t'1:what:(events metrics backends machines)'", stdout);
+			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'", stdout);
 		puts(" ;;");
 	}
 	puts("\tcompletion) _values shell bash zsh fish ;;\n\tesac\n}\n_tare \"$@\"");
@@ -230,7 +234,8 @@ static void fish(void)
 					      stdout);
 					break;
 				case A_BACKEND:
-					fputs(" -x -a '(tare list backends --names 2>/dev/null)'", stdout);
+					fputs(" -x -a '(tare list backends --names 2>/dev/null) "
+					      "model:(tare list machines --names 2>/dev/null)'", stdout);
 					break;
 				case A_PID: fputs(" -x -a '(__fish_complete_pids)'", stdout); break;
 				case ANYTHING: fputs(" -x", stdout); break;
@@ -241,7 +246,10 @@ static void fish(void)
 	}
 	puts("complete -c tare -n '__fish_seen_subcommand_from count' -a '(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
-	     "complete -c tare -n '__fish_seen_subcommand_from list' -a 'events metrics backends machines'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from machines' "
+	     "-a 'events metrics backends machines'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
+	     "-a '(tare list machines --names 2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'");
 }
 

@@ -106,11 +106,11 @@ static bool is_modelled(const struct build *b, const struct event *event)
 }
 
 /* "r12000::l1d-misses", at the level at which it can be counted. */
-static bool event_of_machine(struct build *b, const struct event *event, size_t machine, struct event *out)
+static bool event_of_machine(struct build *b, const struct event *event, size_t machine, struct event *out, struct error *err)
 {
 	char request[512];
 	snprintf(request, sizeof request, "%s::%s", b->machines[machine], event->text);
-	if (!event_parse(b->means->events, request, out, NULL))
+	if (!event_parse(b->means->events, request, out, err))
 		return false;
 	settle_level(b, out);
 	return true;
@@ -123,7 +123,7 @@ static bool is_of_each_machine(struct build *b, const struct event *event)
 	if (event->machine)
 		return false;
 	for (size_t i = 0; b->n_machines > 1 && i < b->n_machines; i++)
-		if (event_of_machine(b, event, i, &one) && is_modelled(b, &one))
+		if (event_of_machine(b, event, i, &one, NULL) && is_modelled(b, &one))
 			return true;
 	return false;
 }
@@ -132,7 +132,7 @@ static bool add_of_each_machine(struct build *b, const struct event *event, stru
 {
 	for (size_t i = 0; i < b->n_machines; i++) {
 		struct event one;
-		if (event_of_machine(b, event, i, &one) && !add_event(b, &one, NULL, false, err))
+		if (!event_of_machine(b, event, i, &one, err) || !add_event(b, &one, NULL, false, err))
 			return false;
 	}
 	return true;
@@ -159,14 +159,14 @@ static bool add_list(struct build *b, const char *list, struct error *err)
 /* ---- the default set ---- */
 
 static const char only_a_model[] =
-	"only a machine model counts it here, and only when asked for: -e NAME, or --on model:host; the program takes longer then";
+	"only a machine model counts it here, and only when asked for, as the program takes longer then: -e NAME, or --on model:host";
 
 /* Where nobody chose a machine, no default set slows the program down for the sake of one. */
-static bool add_unmodelled(struct build *b, const struct event *event, struct error *err)
+static bool add_unmodelled(struct build *b, const struct event_definition *row, struct error *err)
 {
-	if (!add_slot(b, SLOT_NO_EVENT, event->label, only_a_model, err))
+	if (!add_slot(b, SLOT_NO_EVENT, row->name, only_a_model, err))
 		return false;
-	b->slots.items[b->slots.count - 1].unit = event->definition->unit;
+	b->slots.items[b->slots.count - 1].unit = row->unit;
 	return true;
 }
 
@@ -193,7 +193,7 @@ static bool add_defaults(struct build *b, struct error *err)
 		}
 		settle_level(b, &event);
 		if (b->n_machines == 0 && is_modelled(b, &event)) {
-			if (!add_unmodelled(b, &event, err))
+			if (!add_unmodelled(b, row, err))
 				return false;
 			continue;
 		}
@@ -260,7 +260,7 @@ static const struct metric *of_machine(struct build *b, const struct metric *met
 		struct event event, one;
 		requests[i] = metric_event(metric, i);
 		if (event_parse(b->means->events, requests[i], &event, NULL) && is_of_each_machine(b, &event) &&
-		    event_of_machine(b, &event, machine, &one))
+		    event_of_machine(b, &event, machine, &one, NULL))
 			requests[i] = one.text;
 	}
 	if (done)

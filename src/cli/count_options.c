@@ -20,7 +20,8 @@ const struct option_row count_option_rows[] = {
 	  "the events at user level", METRIC },
 	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
 	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
-	  "counts it here), perf, exact, replay:FILE", ON },
+	  "counts it here), perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list machines'), "
+	  "replay:FILE", ON },
 	{ .help = "Of what (instead of a program, except -a and -C)" },
 	{ 'p', "pid", "PID,...", "running processes, with all their threads", PID },
 	{ 't', "tid", "TID,...", "running threads", TID },

@@ -77,8 +77,8 @@ static void json_values(struct json *json, const struct machine_description *d)
 	json_write_close(json, ']');
 }
 
-static void json_machine(struct json *json, const char *name, const struct machine_description *d, const struct error *why,
-			 const struct machine_facts *facts, bool values)
+static void json_machine(struct json *json, const char *name, const struct machine_description *d,
+			 const struct error *why, const struct machine_facts *facts, bool values)
 {
 	const struct machine *m = &d->machine;
 	json_write_open(json, NULL, '{');
@@ -115,23 +115,45 @@ static void json_machine(struct json *json, const char *name, const struct machi
 
 /* ---- text ---- */
 
-static void row(const struct machine_listing *l, const char *name, const struct machine_description *d, const struct error *why,
-		const struct machine_facts *facts)
+/* "L1 32K + 48K, L2 2M": what tells machines apart at a glance. */
+static void sizes(const struct machine *m, struct str *text)
 {
-	struct str text = { 0 };
-	if (facts)
-		str_appendf(&text, "%s, %d CPU%s, %s, %s%s%s; hardware counters: %s; modelled as: ", facts->cpu, facts->cpus,
-			    facts->cpus == 1 ? "" : "s", facts->architecture, facts->kernel,
-			    facts->hypervisor[0] ? ", a guest of " : "", facts->hypervisor, facts->pmu);
-	else if (!why)
-		str_appendf(&text, "%s: ", d->machine.title);
+	const unsigned first[] = { m->first_instruction, m->first_data };
+	bool split = first[0] != first[1] && first[0] < m->n_caches && first[1] < m->n_caches;
+	for (unsigned i = 0; i < m->n_caches; i++) {
+		const struct machine_cache *c = &m->caches[i];
+		unsigned long long bytes = (unsigned long long)c->sets * c->ways * c->line_bytes;
+		if (split && i == first[1])
+			continue;
+		str_appendf(text, "%s%.*s ", text->length ? ", " : "", split && i == first[0] ? 2 : 7, c->name);
+		machine_size_text(bytes, text);
+		if (split && i == first[0]) {
+			const struct machine_cache *d = &m->caches[first[1]];
+			str_append(text, " + ");
+			machine_size_text((unsigned long long)d->sets * d->ways * d->line_bytes, text);
+		}
+	}
+}
+
+static void row(const struct machine_listing *l, const char *name, const struct machine_description *d,
+		const struct error *why, const struct machine_facts *facts)
+{
+	struct str text = { 0 }, caches = { 0 };
 	if (why)
 		str_append(&text, why->text);
+	else if (l->verbose)
+		machine_summary(&d->machine, &caches);
 	else
-		machine_summary(&d->machine, &text);
+		sizes(&d->machine, &caches);
+	if (!why)
+		str_appendf(&text, "%s: %s", d->machine.title, caches.failed || !caches.text ? "" : caches.text);
+	if (facts)
+		str_appendf(&text, "; %d CPU%s, %s, %s, hardware counters: %s", facts->cpus,
+			    facts->cpus == 1 ? "" : "s", facts->architecture, facts->kernel, facts->pmu);
 	printf("  %-*s  ", NAME_COLUMNS, name);
 	text_wrap(stdout, text.failed || !text.text ? "" : text.text, TEXT_AT, TEXT_AT, l->width);
 	str_free(&text);
+	str_free(&caches);
 }
 
 static void draw(const struct machine_listing *l, const struct machine_description *d)
@@ -143,14 +165,16 @@ static void draw(const struct machine_listing *l, const struct machine_descripti
 	str_append(&text, "\n");
 	fputs(text.failed || !text.text ? "" : text.text, stdout);
 	str_free(&text);
-	printf("tare count --on model:%s COMMAND counts by it.\n", d->machine.name);
+	char name[512]; /* a path may hold anything */
+	str_escape_to(name, sizeof name, l->words[0]);
+	printf("tare count --on model:%s COMMAND counts by it.\n", name);
 }
 
 /* ---- all ---- */
 
 static bool is_name(const char *word)
 {
-	if (strchr(word, '/') || (strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".conf") == 0))
+	if (strchr(word, '/') || *word == '.' || (strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".conf") == 0))
 		return true;
 	for (const char *const *name = machine_names(); *name; name++)
 		if (strcmp(*name, word) == 0)
@@ -186,13 +210,18 @@ static bool show_one(const struct machine_listing *l, const struct machine_facts
 	return true;
 }
 
-static void show_row(const struct machine_listing *l, const char *name, const struct machine_facts *facts, size_t *shown)
+static void show_row(const struct machine_listing *l, const char *name, const struct machine_facts *facts,
+		     size_t *shown)
 {
 	struct machine_description d;
 	struct error why = { 0 };
 	bool known = machine_describe(name, &d, &why); /* a host may say too little of itself */
-	const char *texts[] = { name, known ? d.machine.title : "", facts ? facts->cpu : "", facts ? facts->hostname : "",
-				facts ? facts->architecture : "", NULL };
+	const char *texts[] = { name,
+				known ? d.machine.title : "",
+				facts ? facts->cpu : "",
+				facts ? facts->hostname : "",
+				facts ? facts->architecture : "",
+				NULL };
 	if (has_words(l, texts)) {
 		++*shown;
 		if (l->names)

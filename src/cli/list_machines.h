@@ -1,4 +1,5 @@
-/* tare list machines: the declared machines in a line each, or one of them drawn with the source of every value. */
+/* tare list machines: the declared machines in a line each, or one of them drawn with the source of every value.
+ */
 #ifndef TARE_CLI_LIST_MACHINES_H
 #define TARE_CLI_LIST_MACHINES_H
 
@@ -10,8 +11,9 @@
 
 struct machine_listing {
 	bool verbose, names;
-	struct json *json;   /* NULL: text */
-	char *const *words;  /* one that names a machine or a file: that one, drawn; else a row must have each of them */
+	struct json *json; /* NULL: text */
+	char *const
+	    *words; /* one that names a machine or a file: that one, drawn; else a row must have each of them */
 	int n_words;
 	size_t width;
 };

@@ -43,6 +43,15 @@ static int weakness(enum source source)
 	return -1;
 }
 
+/* Counts of a modelled machine per this machine's time would be a rate of neither. */
+static const char no_time[] = "it divides a modelled machine's counts by this machine's time: no model of time yet";
+
+static bool is_time(const struct session *s, size_t event)
+{
+	const struct event_definition *row = s->events[event].definition;
+	return row && row->kind == EVENT_DURATION;
+}
+
 /* The pass that counts all inputs; false when they are spread over several. */
 static bool common_pass(const struct session *s, const size_t *inputs, size_t n, size_t *pass)
 {
@@ -88,7 +97,7 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 {
 	struct arena *arena = &s->result->arena;
 	size_t n = metric_event_count(metric), runs = 0;
-	bool memory = false, scaled = false;
+	bool memory = false, scaled = false, modelled = false, timed = false;
 	*e = (struct estimate){ .event = arena_strdup(arena, metric_name(metric)),
 				.unit = arena_strdup(arena, metric_unit(metric)),
 				.level = "",
@@ -121,6 +130,8 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 		values[i] = (struct metric_input){ true, input->value, input->low, input->high };
 		e->has_interval |= input->has_interval;
 		scaled |= input->source == SOURCE_SCALED;
+		modelled |= input->source == SOURCE_MODEL;
+		timed |= is_time(s, inputs[i]);
 		if (weakness(input->source) > weakness(e->source))
 			e->source = input->source;
 		if (input->machine && !e->machine)
@@ -129,6 +140,13 @@ static bool derive(struct session *s, const struct metric *metric, struct estima
 			e->share_running = input->share_running;
 	}
 
+	if (modelled && timed) {
+		e->source = SOURCE_NONE;
+		e->machine = NULL;
+		e->has_interval = false;
+		e->why = no_time;
+		goto out;
+	}
 	struct metric_input derived;
 	struct error reason;
 	if (!metric_evaluate(metric, values, &derived, &reason)) {

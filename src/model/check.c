@@ -14,9 +14,11 @@ enum {
 	TLB_ENTRIES_MAX = 1 << 20,
 	TABLE_ENTRIES_MAX = 1 << 24,
 	BTB_ENTRIES_MAX = 1 << 20,
+	BTB_WAYS_MAX = 256, /* core/targets.c keeps places of ways in bytes */
 	HISTORY_BITS_MAX = 32,
+	HISTORY_BITS_MOST = 63, /* perceptron */
 	LOCAL_HISTORY_BITS_MAX = 16,
-	LONG_HISTORY_MAX = 1024, /* perceptron, TAGE */
+	LONG_HISTORY_MAX = 1024, /* TAGE */
 };
 
 static bool power_of_two(uint64_t n)
@@ -25,7 +27,7 @@ static bool power_of_two(uint64_t n)
 }
 
 static bool fault(struct machine_fault *f, const char *stanza, const char *key, const char *why, ...)
-	__attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5)));
 
 static bool fault(struct machine_fault *f, const char *stanza, const char *key, const char *why, ...)
 {
@@ -45,14 +47,16 @@ static bool advise(struct machine_fault *f, const char *hint)
 	return false;
 }
 
-static bool in_range(struct machine_fault *f, const char *stanza, const char *key, uint64_t value, uint64_t low, uint64_t high)
+static bool in_range(struct machine_fault *f, const char *stanza, const char *key, uint64_t value, uint64_t low,
+		     uint64_t high)
 {
 	return (value >= low && value <= high) ||
-	       fault(f, stanza, key, "%s = %llu: it can be %llu to %llu", key, (unsigned long long)value, (unsigned long long)low,
-		     (unsigned long long)high);
+	       fault(f, stanza, key, "%s = %llu: it can be %llu to %llu", key, (unsigned long long)value,
+		     (unsigned long long)low, (unsigned long long)high);
 }
 
-static bool in_powers(struct machine_fault *f, const char *stanza, const char *key, uint64_t value, uint64_t low, uint64_t high)
+static bool in_powers(struct machine_fault *f, const char *stanza, const char *key, uint64_t value, uint64_t low,
+		      uint64_t high)
 {
 	if (!in_range(f, stanza, key, value, low, high))
 		return false;
@@ -73,7 +77,8 @@ static bool geometry(const struct machine_cache *c, struct machine_fault *f)
 		return false;
 	if (c->ways == 0)
 		return fault(f, c->name, "ways", "0 ways: a cache without room for a line") ||
-		       advise(f, "write 'ways = 1' for a direct-mapped cache, 'ways = full' for a fully associative one, "
+		       advise(f, "write 'ways = 1' for a direct-mapped cache, 'ways = full' for a fully "
+				 "associative one, "
 				 "'drop = yes' for none");
 	if (c->ways > WAYS_MAX)
 		return fault(f, c->name, "ways", "%u ways: at most %d", c->ways, WAYS_MAX);
@@ -94,7 +99,8 @@ static bool replacement(const char *name, unsigned policy, unsigned ways, struct
 	if (policy > REPLACE_BRRIP)
 		return fault(f, name, "replacement", "no such replacement");
 	if (policy == REPLACE_PLRU && (!power_of_two(ways) || ways > PLRU_WAYS_MAX))
-		return fault(f, name, "replacement", "a tree (plru) over %u ways: they can be 1, 2, 4 … %d", ways, PLRU_WAYS_MAX) ||
+		return fault(f, name, "replacement", "a tree (plru) over %u ways: they can be 1, 2, 4 … %d", ways,
+			     PLRU_WAYS_MAX) ||
 		       advise(f, "use lru, or another number of ways");
 	return true;
 }
@@ -103,9 +109,10 @@ static bool prefetcher(const struct machine_cache *c, struct machine_fault *f)
 {
 	if (c->prefetch > PREFETCH_STRIDE)
 		return fault(f, c->name, "prefetch", "no such prefetcher");
-	if (c->prefetch != PREFETCH_NONE && !in_range(f, c->name, "prefetch_degree", c->prefetch_degree, 1, 16))
+	if (!in_range(f, c->name, "prefetch_degree", c->prefetch_degree, c->prefetch != PREFETCH_NONE, 16))
 		return false;
-	return c->prefetch != PREFETCH_STRIDE || in_powers(f, c->name, "prefetch_entries", c->prefetch_entries, 1, 32768);
+	return c->prefetch != PREFETCH_STRIDE ||
+	       in_powers(f, c->name, "prefetch_entries", c->prefetch_entries, 1, 32768);
 }
 
 /* The levels in front of cache i. */
@@ -119,17 +126,20 @@ static bool fits_those_in_front(const struct machine *m, unsigned i, struct mach
 			continue;
 		any = true;
 		if (front->holds & ~c->holds)
-			return fault(f, front->name, "next", "'%s' holds what '%s' behind it does not", front->name, c->name) ||
+			return fault(f, front->name, "next", "'%s' holds what '%s' behind it does not",
+				     front->name, c->name) ||
 			       advise(f, "'holds' of the level behind must have all that the level in front has");
 		if (front->shared && !c->shared)
-			return fault(f, c->name, "shared", "'%s' is each core's own, and behind the shared '%s'", c->name,
-				     front->name);
+			return fault(f, c->name, "shared", "'%s' is each core's own, and behind the shared '%s'",
+				     c->name, front->name);
 		if (c->inclusion == INCLUSION_EXCLUSIVE && front->line_bytes != c->line_bytes)
-			return fault(f, c->name, "inclusion", "exclusive needs lines as long as those of '%s': %u, not %u bytes",
+			return fault(f, c->name, "inclusion",
+				     "exclusive needs lines as long as those of '%s': %u, not %u bytes",
 				     front->name, front->line_bytes, c->line_bytes);
 	}
 	if (!any && c->inclusion != INCLUSION_NONE)
-		return fault(f, c->name, "inclusion", "there is no level in front of '%s' that it could include or exclude", c->name);
+		return fault(f, c->name, "inclusion",
+			     "there is no level in front of '%s' that it could include or exclude", c->name);
 	return true;
 }
 
@@ -153,10 +163,11 @@ static bool cache_is_sound(const struct machine *m, unsigned i, struct machine_f
 	if (c->next != MACHINE_NONE && (c->next <= i || c->next >= m->n_caches))
 		return fault(f, c->name, "next", "a level leads to one behind it, or to memory");
 	if (c->victim_lines > VICTIM_LINES_MAX)
-		return fault(f, c->name, "victim_lines", "%u lines: at most %d", c->victim_lines, VICTIM_LINES_MAX);
+		return fault(f, c->name, "victim_lines", "%u lines: at most %d", c->victim_lines,
+			     VICTIM_LINES_MAX);
 	bool rrip = c->replacement == REPLACE_SRRIP || c->replacement == REPLACE_BRRIP;
 	return geometry(c, f) && replacement(c->name, c->replacement, c->ways, f) &&
-	       (!rrip || in_range(f, c->name, "rrip_bits", c->rrip_bits, 1, 7)) && prefetcher(c, f) &&
+	       in_range(f, c->name, "rrip_bits", c->rrip_bits, rrip, 7) && prefetcher(c, f) &&
 	       fits_those_in_front(m, i, f);
 }
 
@@ -165,7 +176,8 @@ static unsigned reached_caches(const struct machine *m)
 {
 	unsigned reached = 0;
 	for (unsigned first = 0; first < 2; first++)
-		for (unsigned at = first ? m->first_data : m->first_instruction; at < m->n_caches; at = m->caches[at].next)
+		for (unsigned at = first ? m->first_data : m->first_instruction; at < m->n_caches;
+		     at = m->caches[at].next)
 			reached |= 1u << at;
 	return reached;
 }
@@ -174,7 +186,8 @@ static unsigned reached_tlbs(const struct machine *m)
 {
 	unsigned reached = 0;
 	for (unsigned first = 0; first < 2; first++)
-		for (unsigned at = first ? m->first_data_tlb : m->first_instruction_tlb; at < m->n_tlbs; at = m->tlbs[at].next)
+		for (unsigned at = first ? m->first_data_tlb : m->first_instruction_tlb; at < m->n_tlbs;
+		     at = m->tlbs[at].next)
 			reached |= 1u << at;
 	return reached;
 }
@@ -198,8 +211,8 @@ static bool caches_are_sound(const struct machine *m, struct machine_fault *f)
 		if (firsts[i] >= m->n_caches)
 			return fault(f, "machine", "extends", "the first level is no cache");
 		if (!(m->caches[firsts[i]].holds & holds))
-			return fault(f, m->caches[firsts[i]].name, "holds", "the first level for %s does not hold them",
-				     i ? "data" : "instructions");
+			return fault(f, m->caches[firsts[i]].name, "holds",
+				     "the first level for %s does not hold them", i ? "data" : "instructions");
 	}
 	unsigned reached = reached_caches(m);
 	for (unsigned i = 0; i < m->n_caches; i++)
@@ -219,11 +232,14 @@ static bool tlb_is_sound(const struct machine *m, unsigned i, struct machine_fau
 	if (t->holds < 1 || t->holds > 3)
 		return fault(f, t->name, "holds", "neither instructions nor data");
 	if (t->ways == 0 || t->sets == 0)
-		return fault(f, t->name, t->ways ? "sets" : "ways", "0 %s: a TLB without an entry", t->ways ? "sets" : "ways");
+		return fault(f, t->name, t->ways ? "sets" : "ways", "0 %s: a TLB without an entry",
+			     t->ways ? "sets" : "ways");
 	if (t->ways > WAYS_MAX || t->sets > TLB_ENTRIES_MAX || (uint64_t)t->ways * t->sets > TLB_ENTRIES_MAX)
-		return fault(f, t->name, "entries", "more than %d ways, or than %d entries", WAYS_MAX, TLB_ENTRIES_MAX);
+		return fault(f, t->name, "entries", "more than %d ways, or than %d entries", WAYS_MAX,
+			     TLB_ENTRIES_MAX);
 	if (t->page_bytes != 0 && t->page_bytes != 4096 && t->page_bytes != 2u << 20)
-		return fault(f, t->name, "page", "pages of %u bytes: programs here have pages of 4K and 2M", t->page_bytes) ||
+		return fault(f, t->name, "page", "pages of %u bytes: programs here have pages of 4K and 2M",
+			     t->page_bytes) ||
 		       advise(f, "write 4K or 2M, or leave the line out for a TLB that holds pages of any size");
 	if (!in_powers(f, t->name, "pages_per_entry", t->pages_per_entry, 1, 64))
 		return false;
@@ -236,7 +252,8 @@ static bool tlb_is_sound(const struct machine *m, unsigned i, struct machine_fau
 	if (t->next <= i || t->next >= m->n_tlbs)
 		return fault(f, t->name, "next", "a TLB leads to one behind it, or to a walk");
 	if (t->holds & ~m->tlbs[t->next].holds)
-		return fault(f, t->name, "next", "'%s' holds what '%s' behind it does not", t->name, m->tlbs[t->next].name);
+		return fault(f, t->name, "next", "'%s' holds what '%s' behind it does not", t->name,
+			     m->tlbs[t->next].name);
 	return true;
 }
 
@@ -259,8 +276,8 @@ static bool tlbs_are_sound(const struct machine *m, struct machine_fault *f)
 		if (firsts[i] >= m->n_tlbs)
 			return fault(f, "machine", "extends", "the first TLB is none");
 		if (!(m->tlbs[firsts[i]].holds & holds))
-			return fault(f, m->tlbs[firsts[i]].name, "holds", "the first TLB for %s does not hold them",
-				     i ? "data" : "instructions");
+			return fault(f, m->tlbs[firsts[i]].name, "holds",
+				     "the first TLB for %s does not hold them", i ? "data" : "instructions");
 	}
 	unsigned reached = reached_tlbs(m);
 	for (unsigned i = 0; i < m->n_tlbs; i++)
@@ -283,13 +300,14 @@ static bool tage(struct machine_fault *f, const struct machine_direction *d)
 	if (!in_range(f, "branches", "tables", d->tables, 1, MACHINE_TABLES))
 		return false;
 	for (unsigned i = 0; i < d->tables; i++) {
-		if (!in_powers(f, "branches", "table_entries", d->table_entries[i], 1, 32768) ||
+		if (!in_powers(f, "branches", "table_entries", d->table_entries[i], 2, 32768) ||
 		    !in_range(f, "branches", "table_history", d->table_history[i], 1, LONG_HISTORY_MAX) ||
 		    !in_range(f, "branches", "table_tag_bits", d->table_tag_bits[i], 2, 15))
 			return false;
 		if (i && d->table_history[i] <= d->table_history[i - 1])
-			return fault(f, "branches", "table_history", "%u after %u: histories grow from table to table",
-				     d->table_history[i], d->table_history[i - 1]);
+			return fault(f, "branches", "table_history",
+				     "%u after %u: histories grow from table to table", d->table_history[i],
+				     d->table_history[i - 1]);
 	}
 	for (unsigned i = d->tables; i < MACHINE_TABLES; i++)
 		if (d->table_entries[i] || d->table_history[i] || d->table_tag_bits[i])
@@ -306,11 +324,11 @@ static bool direction_is_sound(const struct machine_direction *d, struct machine
 	static const char *const s = "branches";
 	if (d->kind > PREDICT_BTB)
 		return fault(f, s, "predictor", "no such predictor");
-	if (!in_range(f, s, "address_shift", d->address_shift, 0, 8))
+	if (!in_range(f, s, "address_shift", d->address_shift, 0, 8) ||
+	    !in_range(f, s, "history_bits", d->history_bits, 0, HISTORY_BITS_MOST))
 		return false;
 	switch (d->kind) {
-	case PREDICT_BTB:
-		return counters(f, d);
+	case PREDICT_BTB: return counters(f, d);
 	case PREDICT_BIMODAL:
 		return counters(f, d) && in_powers(f, s, "entries", d->entries, 1, TABLE_ENTRIES_MAX);
 	case PREDICT_LOCAL:
@@ -330,13 +348,13 @@ static bool direction_is_sound(const struct machine_direction *d, struct machine
 		       in_range(f, s, "choice_bits", d->choice_bits, 1, 4);
 	case PREDICT_PERCEPTRON:
 		return in_powers(f, s, "entries", d->entries, 1, TABLE_ENTRIES_MAX) &&
-		       in_range(f, s, "history_bits", d->history_bits, 1, UINT8_MAX) &&
+		       in_range(f, s, "history_bits", d->history_bits, 1, HISTORY_BITS_MOST) &&
 		       in_range(f, s, "weight_bits", d->weight_bits, 2, 8) &&
 		       (d->threshold >= 0 || fault(f, s, "threshold", "below 0"));
 	case PREDICT_TAGE:
-		return counters(f, d) && in_powers(f, s, "entries", d->entries, 1, TABLE_ENTRIES_MAX) && tage(f, d);
-	default:
-		return true;
+		return counters(f, d) && in_powers(f, s, "entries", d->entries, 1, TABLE_ENTRIES_MAX) &&
+		       tage(f, d);
+	default: return true;
 	}
 }
 
@@ -346,7 +364,9 @@ static bool targets_are_sound(const struct machine *m, struct machine_fault *f)
 	const struct machine_targets *t = &m->targets;
 	if ((t->btb_sets == 0) != (t->btb_ways == 0))
 		return fault(f, s, t->btb_sets ? "btb_ways" : "btb_sets", "a BTB has sets and ways, or neither");
-	if (t->btb_sets && (t->btb_ways > WAYS_MAX || (uint64_t)t->btb_sets * t->btb_ways > BTB_ENTRIES_MAX))
+	if (t->btb_ways > BTB_WAYS_MAX)
+		return fault(f, s, "btb_ways", "%u ways: at most %d", t->btb_ways, BTB_WAYS_MAX);
+	if ((uint64_t)t->btb_sets * t->btb_ways > BTB_ENTRIES_MAX)
 		return fault(f, s, "btb_entries", "more than %d entries", BTB_ENTRIES_MAX);
 	if (t->btb_sets && (t->btb_replacement == REPLACE_SRRIP || t->btb_replacement == REPLACE_BRRIP))
 		return fault(f, s, "btb_replacement", "a BTB has lru, plru, fifo or random");
@@ -361,8 +381,10 @@ static bool targets_are_sound(const struct machine *m, struct machine_fault *f)
 	if (m->direction.kind == PREDICT_BTB && t->btb_sets == 0)
 		return fault(f, "branches", "predictor", "the BTB predicts, and there is none") ||
 		       advise(f, "give 'btb_entries' and 'btb_ways' in [targets], or another predictor");
-	return in_range(f, s, "btb_tag_bits", t->btb_tag_bits, 0, 48) && in_range(f, s, "return_entries", t->return_entries, 0, 4096) &&
-	       (t->indirect_entries == 0 || in_powers(f, s, "indirect_entries", t->indirect_entries, 1, BTB_ENTRIES_MAX)) &&
+	return in_range(f, s, "btb_tag_bits", t->btb_tag_bits, 0, 48) &&
+	       in_range(f, s, "return_entries", t->return_entries, 0, 4096) &&
+	       (t->indirect_entries == 0 ||
+		in_powers(f, s, "indirect_entries", t->indirect_entries, 1, BTB_ENTRIES_MAX)) &&
 	       in_range(f, s, "indirect_history", t->indirect_history, 0, 64) &&
 	       in_range(f, s, "address_shift", t->address_shift, 0, 8);
 }
@@ -376,22 +398,26 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 		return fault(f, "machine", "name", "the machine has no name");
 	if (!memchr(m->title, '\0', sizeof m->title))
 		return fault(f, "machine", "title", "the title has no end");
-	if (!in_range(f, "machine", "cores", m->cores, 1, 65536) || !in_powers(f, "machine", "fetch_bytes", m->fetch_bytes, 4, 64))
+	if (!in_range(f, "machine", "cores", m->cores, 1, 65536) ||
+	    !in_powers(f, "machine", "fetch_bytes", m->fetch_bytes, 4, 64))
 		return false;
 	if (m->seed == 0)
 		return fault(f, "machine", "seed", "0 is no seed: xorshift would stay 0 for ever");
 	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1)
 		return fault(f, "machine", "coherent", "neither yes nor no");
-	if (!caches_are_sound(m, f) || !tlbs_are_sound(m, f) || !direction_is_sound(&m->direction, f) || !targets_are_sound(m, f))
+	if (!caches_are_sound(m, f) || !tlbs_are_sound(m, f) || !direction_is_sound(&m->direction, f) ||
+	    !targets_are_sound(m, f))
 		return false;
 	if (m->n_caches == 0 && m->n_tlbs == 0 && m->direction.kind == PREDICT_NONE)
 		return fault(f, "machine", "extends", "nothing in it: no cache, no TLB, no branch prediction") ||
-		       advise(f, "begin with '[machine]' and 'extends = r10000', or with a stanza such as '[L1D]'");
+		       advise(f,
+			      "begin with '[machine]' and 'extends = r10000', or with a stanza such as '[L1D]'");
 	bool private = false;
 	for (unsigned i = 0; i < m->n_caches; i++)
-		private |= !m->caches[i].shared;
+	private |= !m->caches[i].shared;
 	if (m->coherent && !private)
-		return fault(f, "machine", "coherent", "no core has a cache of its own that could be coherent with others'");
+		return fault(f, "machine", "coherent",
+			     "no core has a cache of its own that could be coherent with others'");
 	return true;
 }
 

@@ -1,7 +1,9 @@
 /*
- *     text ──► layers (the file, what it extends, …) ──► values, merged from the last layer to the first ──► conf_assemble.c
+ *     text ──► layers (the file, what it extends, …) ──► values, merged from the last layer to the first ──►
+ * conf_assemble.c
  *
- * Only values that hold at the end are interpreted: an extended file's `size` that was replaced is never compared with anything.
+ * Only values that hold at the end are interpreted: an extended file's `size` that was replaced is never compared
+ * with anything.
  */
 #include "model/conf.h"
 
@@ -36,19 +38,31 @@ static bool lines_are_sane(const struct reader *r, const struct conf_text *text)
 	const char *at = text->text, *end = at + text->length;
 	unsigned continued = 0;
 	if (text->length > MACHINE_FILE_BYTES_MAX)
-		return error_set(r->err, ERROR_LIMIT, "%.100s: more than %d bytes", text->shown, MACHINE_FILE_BYTES_MAX);
+		return error_set(r->err, ERROR_LIMIT, "%.100s: more than %d bytes", text->shown,
+				 MACHINE_FILE_BYTES_MAX);
 	for (unsigned line = 1; at < end; line++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 		if (memchr(at, '\0', (size_t)(stop - at)))
 			return conf_wrong(r, text->shown, line, "a NUL byte in a text file") ||
-			       error_hint(r->err, "is it a machine file? they are plain text: see tare-machines(5)");
+			       error_hint(r->err,
+					  "is it a machine file? they are plain text: see tare-machines(5)");
+		for (const char *c = at; c < stop; c++)
+			if (((unsigned char)*c < ' ' && *c != '\t' && !(*c == '\r' && c + 1 == stop)) ||
+			    *c == 0x7f)
+				return conf_wrong(r, text->shown, line,
+						  "a control character (byte %#x in column %zu)",
+						  (unsigned char)*c, (size_t)(c - at) + 1) ||
+				       error_hint(
+					   r->err,
+					   "is it a machine file? they are plain text: see tare-machines(5)");
 		if (stop - at > MACHINE_LINE_BYTES_MAX)
-			return conf_wrong(r, text->shown, line, "a line of %zu bytes: at most %d", (size_t)(stop - at),
-				     MACHINE_LINE_BYTES_MAX) ||
+			return conf_wrong(r, text->shown, line, "a line of %zu bytes: at most %d",
+					  (size_t)(stop - at), MACHINE_LINE_BYTES_MAX) ||
 			       error_hint(r->err, "a value may go on in indented lines");
 		continued = at < stop && isspace((unsigned char)*at) ? continued + 1 : 0;
 		if (continued > CONTINUED_LINES_MAX)
-			return conf_wrong(r, text->shown, line, "a value that goes on for more than %d lines", CONTINUED_LINES_MAX);
+			return conf_wrong(r, text->shown, line, "a value that goes on for more than %d lines",
+					  CONTINUED_LINES_MAX);
 		at = stop + 1;
 	}
 	return true;
@@ -57,22 +71,27 @@ static bool lines_are_sane(const struct reader *r, const struct conf_text *text)
 static bool names_are_known(const struct reader *r, const struct layer *layer)
 {
 	if (layer->n_stanzas > STANZAS_MAX)
-		return conf_wrong(r, layer->text.shown, layer->stanzas[STANZAS_MAX].line, "more than %d stanzas", STANZAS_MAX);
+		return conf_wrong(r, layer->text.shown, layer->stanzas[STANZAS_MAX].line, "more than %d stanzas",
+				  STANZAS_MAX);
 	for (size_t i = 0; i < layer->n_stanzas; i++) {
 		const struct stanza *s = &layer->stanzas[i];
 		const char *file = layer->text.shown;
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(layer->stanzas[k].name, s->name) == 0)
-				return conf_wrong(r, file, s->line, "a second [%.20s]; the first is in line %u", s->name,
-					     layer->stanzas[k].line) ||
+				return conf_wrong(r, file, s->line, "a second [%.20s]; the first is in line %u",
+						  s->name, layer->stanzas[k].line) ||
 				       error_hint(r->err, "put the keys of both into one stanza");
 		enum conf_stanza kind = conf_stanza_of(s->name);
 		if (kind == STANZA_UNKNOWN)
 			return conf_wrong(r, file, s->line, "no component is called '%.40s'", s->name) ||
-			       error_hint(r->err, "there are [machine], caches such as [L1D] and [L2], TLBs such as [DTLB], "
-						  "[branches] and [targets]");
-		if ((kind == STANZA_CACHE || kind == STANZA_TLB) && strlen(s->name) >= sizeof ((struct machine_cache *)0)->name)
-			return conf_wrong(r, file, s->line, "'%.40s' is too long a name: at most 7 characters", s->name);
+			       error_hint(
+				   r->err,
+				   "there are [machine], caches such as [L1D] and [L2], TLBs such as [DTLB], "
+				   "[branches] and [targets]");
+		if ((kind == STANZA_CACHE || kind == STANZA_TLB) &&
+		    strlen(s->name) >= sizeof((struct machine_cache *)0)->name)
+			return conf_wrong(r, file, s->line, "'%.40s' is too long a name: at most 7 characters",
+					  s->name);
 	}
 	return true;
 }
@@ -101,21 +120,23 @@ static bool keys_are_known(const struct reader *r, const char *file, const struc
 			for (const struct conf_key *key = conf_keys(kind); key->name; key++)
 				nearest_consider(&found, k->key, key->name);
 			conf_wrong(r, file, k->line, "%s has no key '%.40s'", conf_stanza_name(kind), k->key);
-			return error_hint(r->err, "did you mean '%s'%s%s%s? tare-machines(5) has all keys", found.names[0],
-					  found.names[1] ? " or '" : "", found.names[1] ? found.names[1] : "",
-					  found.names[1] ? "'" : "");
+			return error_hint(r->err, "did you mean '%s'%s%s%s? tare-machines(5) has all keys",
+					  found.names[0], found.names[1] ? " or '" : "",
+					  found.names[1] ? found.names[1] : "", found.names[1] ? "'" : "");
 		}
 		if (!*k->value)
 			return conf_wrong(r, file, k->line, "no value for '%s'", k->key);
 		if (strcmp(k->key, "source") == 0) {
 			if (i == 0 || strcmp(s->keys[i - 1].key, "source") == 0)
 				return conf_wrong(r, file, k->line, "a source of nothing") ||
-				       error_hint(r->err, "'source' comes after the keys that it is the source of");
+				       error_hint(r->err,
+						  "'source' comes after the keys that it is the source of");
 			continue;
 		}
 		for (size_t n = 0; n < i; n++)
 			if (strcmp(s->keys[n].key, k->key) == 0)
-				return conf_wrong(r, file, k->line, "'%s' a second time; the first is in line %u", k->key, s->keys[n].line);
+				return conf_wrong(r, file, k->line, "'%s' a second time; the first is in line %u",
+						  k->key, s->keys[n].line);
 	}
 	return true;
 }
@@ -125,7 +146,8 @@ static bool keys_are_known(const struct reader *r, const char *file, const struc
 static const struct stanza_key *extends_of(const struct layer *layer)
 {
 	for (size_t i = 0; i < layer->n_stanzas; i++)
-		for (size_t k = 0; strcmp(layer->stanzas[i].name, "machine") == 0 && k < layer->stanzas[i].n_keys; k++)
+		for (size_t k = 0; strcmp(layer->stanzas[i].name, "machine") == 0 && k < layer->stanzas[i].n_keys;
+		     k++)
 			if (strcmp(layer->stanzas[i].keys[k].key, "extends") == 0)
 				return &layer->stanzas[i].keys[k];
 	return NULL;
@@ -137,8 +159,9 @@ static bool is_circle(const struct reader *r, const struct layer *from, const st
 	for (size_t i = 0; i < r->n_layers; i++) {
 		if (strcmp(r->layers[i].text.identity, text->identity) != 0)
 			continue;
-		conf_wrong(r, from->text.shown, extends->line, "'extends = %.60s' goes round in a circle: %.100s %s", extends->value,
-		      text->shown, i + 1 == r->n_layers ? "would extend itself" : "extends this file");
+		conf_wrong(r, from->text.shown, extends->line,
+			   "'extends = %.60s' goes round in a circle: %.100s %s", extends->value, text->shown,
+			   i + 1 == r->n_layers ? "would extend itself" : "extends this file");
 		error_hint(r->err, "take one of the 'extends' out");
 		return true;
 	}
@@ -151,8 +174,9 @@ static bool read_layers(struct reader *r, const struct conf_text *first)
 	for (;;) {
 		struct layer *layer = &r->layers[r->n_layers++];
 		layer->text = text;
-		if (!lines_are_sane(r, &text) || !stanza_parse(text.text, text.length, text.shown, r->arena, &layer->stanzas,
-							       &layer->n_stanzas, r->err) ||
+		if (!lines_are_sane(r, &text) ||
+		    !stanza_parse(text.text, text.length, text.shown, r->arena, &layer->stanzas, &layer->n_stanzas,
+				  r->err) ||
 		    !names_are_known(r, layer))
 			return false;
 		for (size_t i = 0; i < layer->n_stanzas; i++)
@@ -162,10 +186,13 @@ static bool read_layers(struct reader *r, const struct conf_text *first)
 		if (!extends)
 			return true;
 		if (r->n_layers == MACHINE_EXTENDS_MAX)
-			return conf_wrong(r, text.shown, extends->line, "more than %d files extend one another", MACHINE_EXTENDS_MAX);
+			return conf_wrong(r, text.shown, extends->line, "more than %d files extend one another",
+					  MACHINE_EXTENDS_MAX) ||
+			       error_hint(r->err, "extend one that is nearer to the end of the chain");
 		struct error inner = { 0 };
 		if (!conf_text_extended(extends->value, &layer->text, r->arena, &text, &inner)) {
-			conf_wrong(r, layer->text.shown, extends->line, "cannot extend '%.60s': %.250s", extends->value, inner.text);
+			conf_wrong(r, layer->text.shown, extends->line, "cannot extend '%.60s': %.250s",
+				   extends->value, inner.text);
 			if (r->err)
 				r->err->code = inner.code;
 			return inner.hint[0] ? error_hint(r->err, "%s", inner.hint) : false;
@@ -214,7 +241,8 @@ static bool put_value(struct reader *r, const struct machine_value *value)
 	size_t place = place_for(r, value->stanza);
 	if (!vec_push(&r->values, *value))
 		return error_no_memory(r->err);
-	memmove(&r->values.items[place + 1], &r->values.items[place], (r->values.count - 1 - place) * sizeof *r->values.items);
+	memmove(&r->values.items[place + 1], &r->values.items[place],
+		(r->values.count - 1 - place) * sizeof *r->values.items);
 	r->values.items[place] = *value;
 	return true;
 }
@@ -237,10 +265,13 @@ static bool merge_stanza(struct reader *r, const struct layer *layer, const stru
 			for (size_t n = 0; n < s->n_keys; n++)
 				others += !is_common(STANZA_CACHE, s->keys[n].key);
 			if (strcmp(k->value, "yes") != 0 || others)
-				return conf_wrong(r, layer->text.shown, k->line, "'drop' is 'yes', and alone in its stanza");
+				return conf_wrong(r, layer->text.shown, k->line,
+						  "'drop' is 'yes', and alone in its stanza");
 			if (place_for(r, s->name) == r->values.count &&
-			    (r->values.count == 0 || strcmp(r->values.items[r->values.count - 1].stanza, s->name) != 0))
-				return conf_wrong(r, layer->text.shown, k->line, "there is no '%s' to drop", s->name);
+			    (r->values.count == 0 ||
+			     strcmp(r->values.items[r->values.count - 1].stanza, s->name) != 0))
+				return conf_wrong(r, layer->text.shown, k->line, "there is no '%s' to drop",
+						  s->name);
 			forget_stanza(r, s->name);
 			return true;
 		}
@@ -254,7 +285,8 @@ static bool merge_stanza(struct reader *r, const struct layer *layer, const stru
 		const struct stanza_key *k = &s->keys[i];
 		if (is_common(STANZA_CACHE, k->key) || strcmp(k->key, "extends") == 0)
 			continue;
-		struct machine_value value = { s->name, k->key, k->value, layer->text.shown, k->line, source_of(s, i) };
+		struct machine_value value = { s->name,           k->key,  k->value,
+					       layer->text.shown, k->line, source_of(s, i) };
 		if (!put_value(r, &value))
 			return false;
 	}

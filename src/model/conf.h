@@ -1,6 +1,7 @@
 /*
- * Machine files: text in, a checked struct machine out. data/machines/README.md has the format; it is that of all of tare's data
- * (base/stanza.h): a stanza for each component, a key for each property, and after the keys `source = …` that says whence they are.
+ * Machine files: text in, a checked struct machine out. data/machines/README.md has the format; it is that of all
+ * of tare's data (base/stanza.h): a stanza for each component, a key for each property, and after the keys `source
+ * = …` that says whence they are.
  *
  * What always holds:
  *  1. A file that cannot be meant is refused, with file, line and reason; nothing is guessed, cut or rounded.
@@ -39,16 +40,19 @@ struct machine_description {
 	struct arena arena;       /* of all texts */
 };
 
-/* Reads the file at path. `extends` names a file beside it (with or without ".conf"), or one of machine_names(). */
+/* Reads the file at path. `extends` names a file beside it (with or without ".conf"), or one of machine_names().
+ */
 bool machine_read(const char *path, struct machine *out, struct error *err);
 
-/* The same with places and sources. On success the caller frees it with machine_description_free(); on failure *out is zero. */
+/* The same with places and sources. On success the caller frees it with machine_description_free(); on failure
+ * *out is zero. */
 bool machine_read_description(const char *path, struct machine_description *out, struct error *err);
 
 /* The same of one of machine_names() (model/machines.h has the function for either). */
 bool machine_named_description(const char *name, struct machine_description *out, struct error *err);
 
-/* The same of a text. source: its name for messages; folder: where `extends` looks first, or NULL for nowhere; name: of the machine */
+/* The same of a text. source: its name for messages; folder: where `extends` looks first, or NULL for nowhere;
+ * name: of the machine */
 bool machine_parse(const char *text, size_t length, const char *source, const char *folder, const char *name,
 		   struct machine_description *out, struct error *err);
 

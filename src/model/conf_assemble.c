@@ -1,6 +1,7 @@
 /*
- * Values into a machine: each into its component's struct (conf_keys.c), then what is implied: the fourth of size, ways, line and sets,
- * the order of the levels, which of them is first. check.c has the last word; every fault is put down to a line of a file.
+ * Values into a machine: each into its component's struct (conf_keys.c), then what is implied: the fourth of size,
+ * ways, line and sets, the order of the levels, which of them is first. check.c has the last word; every fault is
+ * put down to a line of a file.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -13,7 +14,8 @@
 
 /* ---- components ---- */
 
-/* Where a fault of a stanza's key is: its line, else that of a key that it follows from, else the stanza's last word. */
+/* Where a fault of a stanza's key is: its line, else that of a key that it follows from, else the stanza's last
+ * word. */
 static const struct machine_value *culprit(const struct reader *r, const char *stanza, const char *key)
 {
 	static const char *const instead[] = { "size", "entries", "btb_entries", "ways", "btb_ways" };
@@ -27,7 +29,7 @@ static const struct machine_value *culprit(const struct reader *r, const char *s
 }
 
 static bool blame(const struct reader *r, const char *stanza, const char *key, const char *what, ...)
-	__attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5)));
 
 static bool blame(const struct reader *r, const char *stanza, const char *key, const char *what, ...)
 {
@@ -37,7 +39,8 @@ static bool blame(const struct reader *r, const char *stanza, const char *key, c
 	va_start(list, what);
 	vsnprintf(text, sizeof text, what, list);
 	va_end(list);
-	return conf_wrong(r, value ? value->file : r->layers[0].text.shown, value ? value->line : 1, "[%s] %s", stanza, text);
+	return conf_wrong(r, value ? value->file : r->layers[0].text.shown, value ? value->line : 1, "[%s] %s",
+			  stanza, text);
 }
 
 static struct component *component_named(struct reader *r, const char *name, enum conf_stanza kind)
@@ -110,7 +113,8 @@ static bool refuse_zero(const struct reader *r, const char *stanza, const char *
 					      : "give a number that is not 0");
 }
 
-/* Three of size = ways × line × sets make the fourth; TLBs and BTBs: line = 1. size_key etc. name them in messages. */
+/* Three of size = ways × line × sets make the fourth; TLBs and BTBs: line = 1. size_key etc. name them in
+ * messages. */
 struct geometry {
 	const char *size_key, *ways_key, *sets_key;
 	uint64_t size, ways, line, sets;
@@ -123,17 +127,24 @@ static bool solve(const struct reader *r, const char *stanza, struct geometry *g
 	if (full && g->sets == 0)
 		g->sets = 1;
 	if (full && g->sets != 1)
-		return blame(r, stanza, g->sets_key, "%s = full has one set, not %llu", g->ways_key, (unsigned long long)g->sets);
+		return blame(r, stanza, g->sets_key, "%s = full has one set, not %llu", g->ways_key,
+			     (unsigned long long)g->sets);
 	if (full)
 		g->ways = 0;
 	if (!g->line || (!g->size + !g->ways + !g->sets) > 1)
-		return blame(r, stanza, g->size_key, "too little said: any %s", strcmp(g->unit, "bytes") == 0
-										? "three of size, ways, line and sets"
-										: "two of entries, ways and sets") ||
+		return blame(r, stanza, g->size_key, "too little said: any %s",
+			     strcmp(g->unit, "bytes") == 0 ? "three of size, ways, line and sets"
+							   : "two of entries, ways and sets") ||
 		       error_hint(r->err, "'tare list machines r12000' shows what a whole machine looks like");
 	/* none is above 2^32 after this, so that products fit; check.c has the real limits */
-	const struct { const char *key; uint64_t value; } parts[] = {
-		{ g->size_key, g->size }, { g->ways_key, g->ways }, { "line", g->line }, { g->sets_key, g->sets },
+	const struct {
+		const char *key;
+		uint64_t value;
+	} parts[] = {
+		{ g->size_key, g->size },
+		{ g->ways_key, g->ways },
+		{ "line", g->line },
+		{ g->sets_key, g->sets },
 	};
 	for (size_t i = 0; i < 4; i++)
 		if (parts[i].value > UINT64_C(1) << 32)
@@ -141,20 +152,23 @@ static bool solve(const struct reader *r, const char *stanza, struct geometry *g
 				     (unsigned long long)parts[i].value);
 	if (g->size) {
 		const char *key = g->ways ? g->sets ? NULL : g->sets_key : g->ways_key;
-		uint64_t known = g->line * (g->ways ? g->ways : 1); /* < 2^64: both ≤ 2^32, and one of them below it */
+		uint64_t known =
+		    g->line * (g->ways ? g->ways : 1); /* < 2^64: both ≤ 2^32, and one of them below it */
 		if (g->line > UINT32_MAX || (g->ways && g->sets && g->sets > UINT64_MAX / known))
 			return blame(r, stanza, g->size_key, "far too large");
 		known *= key == g->ways_key ? g->sets : key ? 1 : g->sets;
 		if (key && (known == 0 || g->size % known)) {
 			blame(r, stanza, g->size_key, "%s = %llu %s is no multiple of %llu (%s)", g->size_key,
 			      (unsigned long long)g->size, g->unit, (unsigned long long)known,
-			      key == g->ways_key     ? strcmp(g->unit, "bytes") == 0 ? "line × sets" : "sets"
-			      : strcmp(g->unit, "bytes") == 0 ? "line × ways" : "ways");
-			return error_hint(r->err, "the %s comes out as no whole number: correct one of the values", key);
+			      key == g->ways_key ? strcmp(g->unit, "bytes") == 0 ? "line × sets" : "sets"
+			      : strcmp(g->unit, "bytes") == 0 ? "line × ways"
+							      : "ways");
+			return error_hint(r->err, "the %s comes out as no whole number: correct one of the values",
+					  key);
 		}
 		if (!key && g->size != known)
-			return blame(r, stanza, g->size_key, "%s = %llu, but the other keys make %llu", g->size_key,
-				     (unsigned long long)g->size, (unsigned long long)known) ||
+			return blame(r, stanza, g->size_key, "%s = %llu, but the other keys make %llu",
+				     g->size_key, (unsigned long long)g->size, (unsigned long long)known) ||
 			       error_hint(r->err, "leave one of them out: three imply the fourth");
 		if (!g->ways)
 			g->ways = g->size / known;
@@ -202,7 +216,8 @@ static bool solve_tlb(const struct reader *r, struct component *c)
 static bool solve_targets(const struct reader *r, struct conf_targets *k)
 {
 	struct geometry g = { "btb_entries", "btb_ways", "btb_sets", k->entries, k->ways, 1, k->sets, "entries" };
-	bool said = conf_value_of(r, "targets", "btb_entries") || conf_value_of(r, "targets", "btb_ways") || conf_value_of(r, "targets", "btb_sets");
+	bool said = conf_value_of(r, "targets", "btb_entries") || conf_value_of(r, "targets", "btb_ways") ||
+		    conf_value_of(r, "targets", "btb_sets");
 	/* `btb_entries = 0` is a machine without one, whatever the extended file says of its ways */
 	if (!said || has_zero(r, "targets", "btb_entries", k->entries))
 		return true;
@@ -230,8 +245,8 @@ static bool leads_somewhere(struct reader *r, const struct component *c)
 	const char *next = next_of(c), *end = c->kind == STANZA_CACHE ? "memory" : "walk";
 	if (!next && !conf_value_of(r, c->name, "next"))
 		return blame(r, c->name, "next", "no 'next': what is behind it?") ||
-		       error_hint(r->err, "'next' names the %s behind this one, or is '%s'", c->kind == STANZA_CACHE ? "cache" : "TLB",
-				  end);
+		       error_hint(r->err, "'next' names the %s behind this one, or is '%s'",
+				  c->kind == STANZA_CACHE ? "cache" : "TLB", end);
 	if (!next || component_named(r, next, c->kind))
 		return true;
 	struct nearest found = { 0 };
@@ -239,7 +254,8 @@ static bool leads_somewhere(struct reader *r, const struct component *c)
 		if (r->components[i].kind == c->kind)
 			nearest_consider(&found, next, r->components[i].name);
 	nearest_consider(&found, next, end);
-	return blame(r, c->name, "next", "next = '%.40s': there is no such %s", next, c->kind == STANZA_CACHE ? "cache" : "TLB") ||
+	return blame(r, c->name, "next", "next = '%.40s': there is no such %s", next,
+		     c->kind == STANZA_CACHE ? "cache" : "TLB") ||
 	       error_hint(r->err, "did you mean '%s'? or '%s'", found.names[0], end);
 }
 
@@ -258,7 +274,8 @@ static bool place_components(struct reader *r, enum conf_stanza kind, const stru
 			bool waits = false;
 			for (size_t k = 0; k < r->n_components; k++) {
 				const struct component *other = &r->components[k];
-				const char *next = other->kind == kind && other->place == MACHINE_NONE ? next_of(other) : NULL;
+				const char *next =
+				    other->kind == kind && other->place == MACHINE_NONE ? next_of(other) : NULL;
 				waits |= next && strcmp(next, c->name) == 0;
 			}
 			if (!waits)
@@ -288,15 +305,16 @@ static bool first_level(struct reader *r, enum conf_stanza kind, unsigned what, 
 			continue;
 		for (size_t k = 0; k < r->n_components; k++) {
 			const struct component *other = &r->components[k];
-			unsigned other_holds = kind == STANZA_CACHE ? other->cache.cache.holds : other->tlb.tlb.holds;
+			unsigned other_holds =
+			    kind == STANZA_CACHE ? other->cache.cache.holds : other->tlb.tlb.holds;
 			const char *next = other->kind == kind && (other_holds & what) ? next_of(other) : NULL;
 			behind |= next && strcmp(next, c->name) == 0;
 		}
 		if (behind)
 			continue;
 		if (found)
-			return blame(r, c->name, "holds", "'%s' and '%s' would both be the first to get %s", found->name, c->name,
-				     what == MACHINE_DATA ? "data" : "instructions") ||
+			return blame(r, c->name, "holds", "'%s' and '%s' would both be the first to get %s",
+				     found->name, c->name, what == MACHINE_DATA ? "data" : "instructions") ||
 			       error_hint(r->err, "one should be the other's 'next', or say 'holds = %s'",
 					  what == MACHINE_DATA ? "instructions" : "data");
 		found = c;
@@ -317,13 +335,15 @@ static bool assemble_components(struct reader *r, struct machine *m)
 		const struct component *left;
 		if (!place_components(r, kinds[i], &left))
 			return blame(r, left->name, "next", "its 'next' lead round in a circle") ||
-			       error_hint(r->err, "the last level's is '%s'", kinds[i] == STANZA_CACHE ? "memory" : "walk");
+			       error_hint(r->err, "the last level's is '%s'",
+					  kinds[i] == STANZA_CACHE ? "memory" : "walk");
 	}
 	for (size_t i = 0; i < r->n_components; i++) {
 		struct component *c = &r->components[i];
 		uint8_t limit = c->kind == STANZA_CACHE ? MACHINE_CACHES : MACHINE_TLBS;
 		if (c->place >= limit)
-			return blame(r, c->name, "size", "more than %d %s", limit, c->kind == STANZA_CACHE ? "caches" : "TLBs");
+			return blame(r, c->name, "size", "more than %d %s", limit,
+				     c->kind == STANZA_CACHE ? "caches" : "TLBs");
 		if (c->kind == STANZA_CACHE) {
 			c->cache.cache.next = place_of_next(r, c);
 			m->caches[c->place] = c->cache.cache;
@@ -349,12 +369,15 @@ static bool put_name(const struct reader *r, struct machine *m)
 		if (!isalnum((unsigned char)name[i]) && !strchr("-_.", name[i]))
 			length = 0;
 	if (length == 0 || length >= sizeof m->name)
-		return error_set(r->err, ERROR_USAGE, "%.200s: '%.100s' cannot be a machine's name", r->layers[0].text.shown, name) ||
-		       error_hint(r->err, "rename the file: letters, digits, '-', '_' and '.', at most 31 of them");
+		return error_set(r->err, ERROR_USAGE, "%.200s: '%.100s' cannot be a machine's name",
+				 r->layers[0].text.shown, name) ||
+		       error_hint(r->err,
+				  "rename the file: letters, digits, '-', '_' and '.', at most 31 of them");
 	memcpy(m->name, name, length + 1);
 	const char *title = r->machine.title ? r->machine.title : name;
 	if (strlen(title) >= sizeof m->title)
-		return blame(r, "machine", "title", "a title of %zu bytes: at most %zu", strlen(title), sizeof m->title - 1);
+		return blame(r, "machine", "title", "a title of %zu bytes: at most %zu", strlen(title),
+			     sizeof m->title - 1);
 	snprintf(m->title, sizeof m->title, "%s", title);
 	return true;
 }

@@ -42,8 +42,9 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 	struct stat at;
 	if (stat(path, &at) != 0) {
 		int os_errno = errno;
-		error_set_errno(err, os_errno == ENOENT || os_errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_PERMISSION, os_errno,
-				"cannot read the machine file '%s'", path);
+		error_set_errno(err,
+				os_errno == ENOENT || os_errno == ENOTDIR ? ERROR_NOT_FOUND : ERROR_PERMISSION,
+				os_errno, "cannot read the machine file '%s'", path);
 		return error_hint(err, "'tare list machines' lists the machines that need no file");
 	}
 	if (!S_ISREG(at.st_mode)) {
@@ -52,8 +53,8 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 		return error_hint(err, "name a text file of the format that tare-machines(5) describes");
 	}
 	if (at.st_size > MACHINE_FILE_BYTES_MAX) {
-		error_set(err, ERROR_LIMIT, "'%s' has %lld bytes: a machine file has at most %d", path, (long long)at.st_size,
-			  MACHINE_FILE_BYTES_MAX);
+		error_set(err, ERROR_LIMIT, "'%s' has %lld bytes: a machine file has at most %d", path,
+			  (long long)at.st_size, MACHINE_FILE_BYTES_MAX);
 		return error_hint(err, "is it the right file? a machine takes a few hundred lines");
 	}
 	size_t length;
@@ -64,8 +65,10 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 	*out = (struct conf_text){
 		.length = length,
 		.shown = arena_strdup(arena, path),
-		.identity = arena_printf(arena, "%llx:%llx", (unsigned long long)at.st_dev, (unsigned long long)at.st_ino),
-		.folder = slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : arena_strdup(arena, "./"),
+		.identity =
+		    arena_printf(arena, "%llx:%llx", (unsigned long long)at.st_dev, (unsigned long long)at.st_ino),
+		.folder =
+		    slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : arena_strdup(arena, "./"),
 		.name = machine_name_of(arena, path),
 	};
 	char *kept = arena_alloc(arena, length + 1);
@@ -85,7 +88,9 @@ static bool this_machine(struct arena *arena, struct conf_text *out, struct erro
 		str_free(&text);
 		return false;
 	}
-	*out = (struct conf_text){ .length = text.length, .shown = "this machine", .identity = "this machine", .name = generated };
+	*out = (struct conf_text){
+		.length = text.length, .shown = "this machine", .identity = "this machine", .name = generated
+	};
 	out->text = text.failed ? NULL : arena_strndup(arena, text.text, text.length);
 	str_free(&text);
 	return out->text || error_no_memory(err);
@@ -99,7 +104,8 @@ static bool embedded(const char *name, struct arena *arena, struct conf_text *ou
 		if (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, suffix) != 0)
 			continue;
 		/* constants: the name alone needs memory, and without it none of this is anything */
-		*out = (struct conf_text){ file->text, file->length, file->name, file->name, NULL, machine_name_of(arena, file->name) };
+		*out = (struct conf_text){ file->text, file->length, file->name,
+					   file->name, NULL,         machine_name_of(arena, file->name) };
 		return out->name != NULL;
 	}
 	return false;
@@ -116,9 +122,12 @@ bool conf_text_named(const char *name, struct arena *arena, struct conf_text *ou
 			return true;
 		nearest_consider(&found, name, *known);
 	}
+	static const char all[] = "'tare list machines' lists all; a file is named by a path with '/' or '.conf'";
 	error_set(err, ERROR_NOT_FOUND, "no machine is called '%.100s'", name);
-	return error_hint(err, "did you mean '%s' or '%s'? 'tare list machines' lists all; a file is named by a path with '/' or '.conf'",
-			  found.names[0] ? found.names[0] : generated, found.names[1] ? found.names[1] : generated);
+	/* what shares less than half of its letters is no slip */
+	if (!found.names[0] || found.distances[0] * 2 > strlen(name))
+		return error_hint(err, "%s", all);
+	return error_hint(err, "did you mean '%s'? %s", found.names[0], all);
 }
 
 static bool is_file(const char *path)
@@ -134,7 +143,8 @@ bool conf_text_extended(const char *name, const struct conf_text *from, struct a
 		return this_machine(arena, out, err);
 	bool absolute = *name == '/';
 	for (int with = 0; from->folder && with < 2; with++) {
-		const char *path = arena_printf(arena, "%s%s%s", absolute ? "" : from->folder, name, with ? suffix : "");
+		const char *path =
+		    arena_printf(arena, "%s%s%s", absolute ? "" : from->folder, name, with ? suffix : "");
 		if (!path)
 			return error_no_memory(err);
 		/* the bare name of a folder or program beside it is not meant */
@@ -152,7 +162,8 @@ bool conf_text_extended(const char *name, const struct conf_text *from, struct a
 		return true;
 	if (strchr(name, '/')) {
 		error_set(err, ERROR_NOT_FOUND, "there is no file '%.200s'", name);
-		return error_hint(err, "a path begins at the folder of the file that has the 'extends', or with '/'");
+		return error_hint(err,
+				  "a path begins at the folder of the file that has the 'extends', or with '/'");
 	}
 	return conf_text_named(name, arena, out, err);
 }

@@ -1,7 +1,9 @@
 /*
- * Where the texts of machines come from: a file, data/machines (embedded), or this machine (host.c). For conf.c and machines.c only.
+ * Where the texts of machines come from: a file, data/machines (embedded), or this machine (host.c). For conf.c
+ * and machines.c only.
  *
- * What always holds: of a text it is known which file it is (identity), so that a circle of `extends` is seen whatever the spelling.
+ * What always holds: of a text it is known which file it is (identity), so that a circle of `extends` is seen
+ * whatever the spelling.
  */
 #ifndef TARE_MODEL_CONF_FILES_H
 #define TARE_MODEL_CONF_FILES_H

@@ -9,18 +9,32 @@
 #include "base/str.h"
 
 const struct conf_word conf_replacements[] = {
-	{ "lru", REPLACE_LRU },       { "plru", REPLACE_PLRU },   { "fifo", REPLACE_FIFO }, { "random", REPLACE_RANDOM },
-	{ "srrip", REPLACE_SRRIP }, { "brrip", REPLACE_BRRIP }, { 0 },
+	{ "lru", REPLACE_LRU },
+	{ "plru", REPLACE_PLRU },
+	{ "fifo", REPLACE_FIFO },
+	{ "random", REPLACE_RANDOM },
+	{ "srrip", REPLACE_SRRIP },
+	{ "brrip", REPLACE_BRRIP },
+	{ 0 },
 };
 const struct conf_word conf_writes[] = { { "back", WRITE_BACK }, { "through", WRITE_THROUGH }, { 0 } };
 const struct conf_word conf_inclusions[] = {
-	{ "none", INCLUSION_NONE }, { "inclusive", INCLUSION_INCLUSIVE }, { "exclusive", INCLUSION_EXCLUSIVE }, { 0 },
+	{ "none", INCLUSION_NONE },
+	{ "inclusive", INCLUSION_INCLUSIVE },
+	{ "exclusive", INCLUSION_EXCLUSIVE },
+	{ 0 },
 };
 const struct conf_word conf_prefetches[] = {
-	{ "none", PREFETCH_NONE }, { "next-line", PREFETCH_NEXT_LINE }, { "stride", PREFETCH_STRIDE }, { 0 },
+	{ "none", PREFETCH_NONE },
+	{ "next-line", PREFETCH_NEXT_LINE },
+	{ "stride", PREFETCH_STRIDE },
+	{ 0 },
 };
 const struct conf_word conf_holds[] = {
-	{ "instructions", MACHINE_INSTRUCTIONS }, { "data", MACHINE_DATA }, { "both", MACHINE_INSTRUCTIONS | MACHINE_DATA }, { 0 },
+	{ "instructions", MACHINE_INSTRUCTIONS },
+	{ "data", MACHINE_DATA },
+	{ "both", MACHINE_INSTRUCTIONS | MACHINE_DATA },
+	{ 0 },
 };
 const struct conf_word conf_predictors[] = {
 	{ "none", PREDICT_NONE },
@@ -36,12 +50,15 @@ const struct conf_word conf_predictors[] = {
 	{ "btb", PREDICT_BTB },
 	{ 0 },
 };
-const struct conf_word conf_allocations[] = { { "taken", BTB_ALLOCATE_TAKEN }, { "all", BTB_ALLOCATE_ALL }, { 0 } };
+const struct conf_word conf_allocations[] = { { "taken", BTB_ALLOCATE_TAKEN },
+					      { "all", BTB_ALLOCATE_ALL },
+					      { 0 } };
 static const struct conf_word yes_no[] = { { "yes", 1 }, { "no", 0 }, { 0 } };
 
 #define FIELD(type, member) offsetof(type, member), sizeof(((type *)0)->member), 1
-#define FIELDS(type, member)                                                                                                  \
-	offsetof(type, member), sizeof(((type *)0)->member[0]), sizeof(((type *)0)->member) / sizeof(((type *)0)->member[0])
+#define FIELDS(type, member)                                                                                      \
+	offsetof(type, member), sizeof(((type *)0)->member[0]),                                                   \
+	    sizeof(((type *)0)->member) / sizeof(((type *)0)->member[0])
 
 static const struct conf_key machine_keys[] = {
 	{ "extends", CONF_TEXT, FIELD(struct conf_machine, extends) },
@@ -155,13 +172,15 @@ enum conf_stanza conf_stanza_of(const char *name)
 
 const char *conf_stanza_name(enum conf_stanza stanza)
 {
-	static const char *const names[] = { "[machine]", "a cache", "a TLB", "[branches]", "[targets]", "nothing known" };
+	static const char *const names[] = { "[machine]",  "a cache",   "a TLB",
+					     "[branches]", "[targets]", "nothing known" };
 	return names[stanza];
 }
 
 const struct conf_key *conf_keys(enum conf_stanza stanza)
 {
-	static const struct conf_key *const keys[] = { machine_keys, cache_keys, tlb_keys, branches_keys, targets_keys };
+	static const struct conf_key *const keys[] = { machine_keys, cache_keys, tlb_keys, branches_keys,
+						       targets_keys };
 	static const struct conf_key none[] = { { 0 } };
 	return stanza < STANZA_UNKNOWN ? keys[stanza] : none;
 }
@@ -210,7 +229,9 @@ static bool number(const char *text, size_t length, bool suffix, uint64_t *out, 
 		if (unit && *unit) {
 			shift = 10 * (unsigned)(unit - units + 1);
 			at++;
-			at += length - at >= 2 && memcmp(text + at, "iB", 2) == 0 ? 2 : at < length && text[at] == 'B' ? 1 : 0;
+			at += length - at >= 2 && memcmp(text + at, "iB", 2) == 0 ? 2
+			      : at < length && text[at] == 'B'                    ? 1
+										  : 0;
 		}
 	}
 	if (n == 0 || n >= sizeof digits || at != length) {
@@ -232,7 +253,8 @@ static bool fits(const struct conf_key *key, uint64_t value, char *why, size_t s
 {
 	if (value <= most(key->bytes))
 		return true;
-	snprintf(why, size, "%llu is too large: at most %llu", (unsigned long long)value, (unsigned long long)most(key->bytes));
+	snprintf(why, size, "%llu is too large: at most %llu", (unsigned long long)value,
+		 (unsigned long long)most(key->bytes));
 	return false;
 }
 
@@ -279,13 +301,9 @@ bool conf_value(const struct conf_key *key, const char *text, void *base, char *
 	}
 	switch (key->type) {
 	case CONF_TEXT:
-	case CONF_NAME:
-		*(const char **)into = text;
-		return true;
-	case CONF_WORD:
-		return word(key, text, into, why, size);
-	case CONF_NUMBERS:
-		return numbers(key, text, into, why, size);
+	case CONF_NAME: *(const char **)into = text; return true;
+	case CONF_WORD: return word(key, text, into, why, size);
+	case CONF_NUMBERS: return numbers(key, text, into, why, size);
 	case CONF_SIGNED: {
 		char *end;
 		errno = 0;
@@ -311,7 +329,8 @@ bool conf_value(const struct conf_key *key, const char *text, void *base, char *
 		/* fall through */
 	case CONF_SIZE:
 	case CONF_NUMBER:
-		if (!number(text, strlen(text), key->type != CONF_NUMBER, &value, why, size) || !fits(key, value, why, size))
+		if (!number(text, strlen(text), key->type != CONF_NUMBER, &value, why, size) ||
+		    !fits(key, value, why, size))
 			return false;
 		store(into, key->bytes, value);
 		return true;

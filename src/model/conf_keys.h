@@ -1,7 +1,9 @@
 /*
- * The stanzas and keys that a machine file may have, as rows: name, kind of value, where it goes. For conf.c and draw.c only.
+ * The stanzas and keys that a machine file may have, as rows: name, kind of value, where it goes. For conf.c and
+ * draw.c only.
  *
- * What always holds: a key that has a row here is in data/machines/README.md, and the other way round (tests/unit/machine_test.c).
+ * What always holds: a key that has a row here is in data/machines/README.md, and the other way round
+ * (tests/unit/machine_test.c).
  */
 #ifndef TARE_MODEL_CONF_KEYS_H
 #define TARE_MODEL_CONF_KEYS_H
@@ -27,7 +29,7 @@ enum conf_type {
 	CONF_NUMBERS, /* as many as `items` */
 	CONF_SIGNED,
 	CONF_TEXT,
-	CONF_NAME,    /* of a component */
+	CONF_NAME, /* of a component */
 };
 
 struct conf_word {
@@ -44,7 +46,8 @@ struct conf_key {
 	const struct conf_word *words;
 };
 
-/* What a stanza's keys are read into, before any three of four are made four. A number of 0 cannot be said in these. */
+/* What a stanza's keys are read into, before any three of four are made four. A number of 0 cannot be said in
+ * these. */
 #define CONF_WAYS_FULL UINT64_MAX
 struct conf_cache {
 	struct machine_cache cache;
@@ -77,7 +80,7 @@ bool conf_value(const struct conf_key *key, const char *text, void *into, char *
 
 /* The word for a value, or "?". */
 const char *conf_word_for(const struct conf_word *words, unsigned value);
-extern const struct conf_word conf_replacements[], conf_inclusions[], conf_prefetches[], conf_predictors[], conf_writes[], conf_holds[],
-    conf_allocations[];
+extern const struct conf_word conf_replacements[], conf_inclusions[], conf_prefetches[], conf_predictors[],
+    conf_writes[], conf_holds[], conf_allocations[];
 
 #endif

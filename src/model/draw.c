@@ -5,7 +5,7 @@
 
 #include "model/conf_keys.h"
 
-enum { BOX_LINES = 6, BOX_TEXT = 80 };
+enum { BOX_LINES = 7, BOX_TEXT = 80 };
 
 /* A cache or TLB as lines of text. */
 struct box {
@@ -94,21 +94,23 @@ static void cache_box(const struct machine_cache *c, struct box *box)
 {
 	char size[32], ways[32], rrip[32] = "";
 	*box = (struct box){ 0 };
-	snprintf(line_of(box), BOX_TEXT, "%s  %s%s", c->name, size_of((unsigned long long)c->sets * c->ways * c->line_bytes, size),
+	snprintf(line_of(box), BOX_TEXT, "%s  %s%s", c->name,
+		 size_of((unsigned long long)c->sets * c->ways * c->line_bytes, size),
 		 c->shared ? ", shared by the cores" : "");
-	snprintf(line_of(box), BOX_TEXT, "%s, %u B lines, %u set%s", ways_of(c->ways, c->sets, ways), c->line_bytes, c->sets,
-		 c->sets == 1 ? "" : "s");
+	snprintf(line_of(box), BOX_TEXT, "%s, %u B lines", ways_of(c->ways, c->sets, ways), c->line_bytes);
+	snprintf(line_of(box), BOX_TEXT, "%u set%s", c->sets, c->sets == 1 ? "" : "s");
 	if (c->replacement == REPLACE_SRRIP || c->replacement == REPLACE_BRRIP)
 		snprintf(rrip, sizeof rrip, " (%u bits)", c->rrip_bits);
 	if (c->holds & MACHINE_DATA)
-		snprintf(line_of(box), BOX_TEXT, "%s%s, write-%s%s", machine_replacement_name(c->replacement), rrip,
-			 conf_word_for(conf_writes, c->write), c->write_allocate ? "" : ", no allocation");
+		snprintf(line_of(box), BOX_TEXT, "%s%s, write-%s%s", machine_replacement_name(c->replacement),
+			 rrip, conf_word_for(conf_writes, c->write), c->write_allocate ? "" : ", no allocation");
 	else
 		snprintf(line_of(box), BOX_TEXT, "%s%s", machine_replacement_name(c->replacement), rrip);
 	if (c->inclusion != INCLUSION_NONE)
 		snprintf(line_of(box), BOX_TEXT, "%s", machine_inclusion_name(c->inclusion));
 	if (c->prefetch != PREFETCH_NONE)
-		snprintf(line_of(box), BOX_TEXT, "prefetches: %s, degree %u", machine_prefetch_name(c->prefetch), c->prefetch_degree);
+		snprintf(line_of(box), BOX_TEXT, "prefetches: %s, degree %u", machine_prefetch_name(c->prefetch),
+			 c->prefetch_degree);
 	if (c->victim_lines)
 		snprintf(line_of(box), BOX_TEXT, "victim buffer: %u lines", c->victim_lines);
 }
@@ -117,10 +119,12 @@ static void tlb_box(const struct machine_tlb *t, struct box *box)
 {
 	char ways[32], size[32];
 	*box = (struct box){ 0 };
-	snprintf(line_of(box), BOX_TEXT, "%s  %u entries%s", t->name, t->sets * t->ways, t->pages_per_entry == 2 ? " of page pairs" : "");
+	snprintf(line_of(box), BOX_TEXT, "%s  %u entries%s", t->name, t->sets * t->ways,
+		 t->pages_per_entry == 2 ? " of page pairs" : "");
 	if (t->pages_per_entry > 2)
 		snprintf(line_of(box), BOX_TEXT, "%u pages an entry", t->pages_per_entry);
-	snprintf(line_of(box), BOX_TEXT, "%s, %s", ways_of(t->ways, t->sets, ways), machine_replacement_name(t->replacement));
+	snprintf(line_of(box), BOX_TEXT, "%s, %s", ways_of(t->ways, t->sets, ways),
+		 machine_replacement_name(t->replacement));
 	if (t->page_bytes)
 		snprintf(line_of(box), BOX_TEXT, "pages of %s only", size_of(t->page_bytes, size));
 }
@@ -133,7 +137,8 @@ static void repeat(struct str *out, char c, size_t n)
 		str_append_char(out, c);
 }
 
-/* One row of a box `wide` columns wide; row 0 and rows beyond its text are its edges; nothing if it has none there. */
+/* One row of a box `wide` columns wide; row 0 and rows beyond its text are its edges; nothing if it has none
+ * there. */
 static void draw_row(struct str *out, const struct box *box, size_t row, size_t rows, size_t wide)
 {
 	if (row == 0 || row == rows + 1) {
@@ -174,7 +179,8 @@ static void stem(struct str *out, size_t at, const char *what)
 static void draw_paths(const struct paths *p, size_t indent, struct str *out)
 {
 	enum { GAP = 3 };
-	size_t left = widest(p->left, p->n_left), right = widest(p->right, p->n_right), wide = widest(p->common, p->n_common);
+	size_t left = widest(p->left, p->n_left), right = widest(p->right, p->n_right),
+	       wide = widest(p->common, p->n_common);
 	bool split = p->n_left && p->n_right;
 	size_t rows_of_columns = p->n_left > p->n_right ? p->n_left : p->n_right;
 	if (split && left + GAP + right < wide)
@@ -182,7 +188,8 @@ static void draw_paths(const struct paths *p, size_t indent, struct str *out)
 	size_t all = split ? left + GAP + right : p->n_left ? left : p->n_right ? right : wide;
 	if (all < wide)
 		all = wide;
-	size_t left_stem = indent + left / 2, right_stem = indent + (split ? left + GAP + right / 2 : all / 2), middle = indent + all / 2;
+	size_t left_stem = indent + left / 2, right_stem = indent + (split ? left + GAP + right / 2 : all / 2),
+	       middle = indent + all / 2;
 
 	if (split) {
 		repeat(out, ' ', indent);
@@ -190,12 +197,14 @@ static void draw_paths(const struct paths *p, size_t indent, struct str *out)
 		str_appendf(out, "%s\n", p->right_title);
 	} else {
 		repeat(out, ' ', indent);
-		str_appendf(out, "%s%s%s\n", p->n_left || !p->n_right ? p->left_title : p->right_title, p->n_left || p->n_right ? "" : " and ",
-			    p->n_left || p->n_right ? "" : p->right_title);
+		str_appendf(out, "%s%s%s\n", p->n_left || !p->n_right ? p->left_title : p->right_title,
+			    p->n_left || p->n_right ? "" : " and ", p->n_left || p->n_right ? "" : p->right_title);
 	}
 	for (size_t i = 0; i < rows_of_columns; i++) {
 		const struct box *a = split && i < p->n_left ? &p->left[i] : NULL;
-		const struct box *b = !split ? (p->n_left ? &p->left[i] : &p->right[i]) : i < p->n_right ? &p->right[i] : NULL;
+		const struct box *b = !split           ? (p->n_left ? &p->left[i] : &p->right[i])
+				      : i < p->n_right ? &p->right[i]
+						       : NULL;
 		size_t rows = a && b && a->n > b->n ? a->n : b ? b->n : a ? a->n : 0;
 		for (size_t row = 0; row < rows + 2; row++) {
 			repeat(out, ' ', indent);
@@ -248,7 +257,8 @@ static bool is_on_path(const struct machine *m, bool tlbs, unsigned from, unsign
 static void collect(const struct machine *m, bool tlbs, struct paths *p)
 {
 	unsigned n = tlbs ? m->n_tlbs : m->n_caches;
-	unsigned first_left = tlbs ? m->first_instruction_tlb : m->first_instruction, first_right = tlbs ? m->first_data_tlb : m->first_data;
+	unsigned first_left = tlbs ? m->first_instruction_tlb : m->first_instruction,
+		 first_right = tlbs ? m->first_data_tlb : m->first_data;
 	for (unsigned at = first_left; at < n; at = tlbs ? m->tlbs[at].next : m->caches[at].next) {
 		bool both = is_on_path(m, tlbs, first_right, at);
 		struct box *box = both ? &p->common[p->n_common++] : &p->left[p->n_left++];
@@ -286,25 +296,28 @@ static void direction_text(const struct machine_direction *d, struct str *out)
 	case PREDICT_BTB: str_appendf(out, "%u-bit counters in the BTB", d->counter_bits); break;
 	case PREDICT_BIMODAL: str_appendf(out, "bimodal, %u %u-bit counters", d->entries, d->counter_bits); break;
 	case PREDICT_LOCAL:
-		str_appendf(out, "local, %u histories of %u bits, %u %u-bit counters", d->local_entries, d->history_bits, d->entries,
-			    d->counter_bits);
+		str_appendf(out, "local, %u histories of %u bits, %u %u-bit counters", d->local_entries,
+			    d->history_bits, d->entries, d->counter_bits);
 		break;
 	case PREDICT_GSHARE:
-		str_appendf(out, "gshare, %u %u-bit counters, %u bits of history", d->entries, d->counter_bits, d->history_bits);
+		str_appendf(out, "gshare, %u %u-bit counters, %u bits of history", d->entries, d->counter_bits,
+			    d->history_bits);
 		break;
 	case PREDICT_TOURNAMENT:
 		str_appendf(out,
-			    "tournament: local (%u histories, %u %u-bit counters), global (%u %u-bit counters, %u bits of history), "
+			    "tournament: local (%u histories, %u %u-bit counters), global (%u %u-bit counters, %u "
+			    "bits of history), "
 			    "choice (%u of %u bits)",
-			    d->local_entries, d->local_counters, d->local_counter_bits, d->entries, d->counter_bits, d->history_bits,
-			    d->choice_entries, d->choice_bits);
+			    d->local_entries, d->local_counters, d->local_counter_bits, d->entries,
+			    d->counter_bits, d->history_bits, d->choice_entries, d->choice_bits);
 		break;
 	case PREDICT_PERCEPTRON:
-		str_appendf(out, "perceptron, %u of %u weights of %u bits, threshold %d", d->entries, d->history_bits + 1, d->weight_bits,
-			    d->threshold);
+		str_appendf(out, "perceptron, %u of %u weights of %u bits, threshold %d", d->entries,
+			    d->history_bits + 1, d->weight_bits, d->threshold);
 		break;
 	case PREDICT_TAGE:
-		str_appendf(out, "TAGE, %u base counters, %u tagged table%s of ", d->entries, d->tables, d->tables == 1 ? "" : "s");
+		str_appendf(out, "TAGE, %u base counters, %u tagged table%s of ", d->entries, d->tables,
+			    d->tables == 1 ? "" : "s");
 		numbers_text(out, d->table_entries, d->tables);
 		str_append(out, " entries, histories ");
 		numbers_text(out, d->table_history, d->tables);
@@ -319,8 +332,8 @@ static void targets_text(const struct machine_targets *t, struct str *out)
 {
 	char ways[32];
 	if (t->btb_sets)
-		str_appendf(out, "BTB %u entries, %s, %s, for %s", t->btb_sets * t->btb_ways, ways_of(t->btb_ways, t->btb_sets, ways),
-			    machine_replacement_name(t->btb_replacement),
+		str_appendf(out, "BTB %u entries, %s, %s, for %s", t->btb_sets * t->btb_ways,
+			    ways_of(t->btb_ways, t->btb_sets, ways), machine_replacement_name(t->btb_replacement),
 			    t->btb_allocation == BTB_ALLOCATE_TAKEN ? "taken branches" : "all branches");
 	else
 		str_append(out, "no BTB: targets of direct branches are known");
@@ -329,7 +342,8 @@ static void targets_text(const struct machine_targets *t, struct str *out)
 	else
 		str_append(out, "; no return stack");
 	if (t->indirect_entries)
-		str_appendf(out, "; indirect %u entries, history of %u targets", t->indirect_entries, t->indirect_history);
+		str_appendf(out, "; indirect %u entries, history of %u targets", t->indirect_entries,
+			    t->indirect_history);
 }
 
 /* ---- all ---- */
@@ -372,8 +386,8 @@ void machine_draw(const struct machine *m, size_t width, struct str *out)
 	struct str text = { 0 };
 	collect(m, false, &caches);
 	collect(m, true, &tlbs);
-	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time", m->name, m->title, m->cores, m->cores == 1 ? "" : "s",
-		    m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes);
+	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time", m->name, m->title, m->cores,
+		    m->cores == 1 ? "" : "s", m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes);
 	wrap(out, text.failed || !text.text ? m->name : text.text, 0, width);
 	str_free(&text);
 	str_append_char(out, '\n');
@@ -409,7 +423,9 @@ void machine_draw_sources(const struct machine_description *d, size_t width, str
 				break;
 			str_appendf(&text, "%s%s", i > first ? ", " : "", d->values[i].key);
 		}
-		str_appendf(&text, ": %s (%s:%u)", source ? source : "no source given", v->file, v->line);
+		char file[300]; /* a path may hold anything */
+		str_escape_to(file, sizeof file, v->file);
+		str_appendf(&text, ": %s (%s:%u)", source ? source : "no source given", file, v->line);
 		wrap(out, text.failed ? "" : text.text, 11, width);
 		str_free(&text);
 	}
@@ -424,8 +440,13 @@ void machine_summary(const struct machine *m, struct str *out)
 		machine_size_text((unsigned long long)c->sets * c->ways * c->line_bytes, out);
 	}
 	for (unsigned i = 0; i < m->n_tlbs; i++)
-		str_appendf(out, "%s%s %u%s", i ? ", " : out->length > before ? "; " : "", m->tlbs[i].name,
-			    m->tlbs[i].sets * m->tlbs[i].ways, m->tlbs[i].pages_per_entry == 2 ? " pairs" : "");
+		str_appendf(out, "%s%s %u%s",
+			    i                      ? ", "
+			    : out->length > before ? "; "
+						   : "",
+			    m->tlbs[i].name, m->tlbs[i].sets * m->tlbs[i].ways,
+			    m->tlbs[i].pages_per_entry == 2 ? " pairs" : "");
 	if (m->direction.kind != PREDICT_NONE)
-		str_appendf(out, "%s%s", out->length > before ? "; " : "", machine_predictor_name(m->direction.kind));
+		str_appendf(out, "%s%s", out->length > before ? "; " : "",
+			    machine_predictor_name(m->direction.kind));
 }

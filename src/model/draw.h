@@ -1,5 +1,5 @@
-/* A machine as text: its hierarchy drawn, its TLBs and predictors in a line each, the sources of its values. For reading only; the JSON
- * is the command's. */
+/* A machine as text: its hierarchy drawn, its TLBs and predictors in a line each, the sources of its values. For
+ * reading only; the JSON is the command's. */
 #ifndef TARE_MODEL_DRAW_H
 #define TARE_MODEL_DRAW_H
 

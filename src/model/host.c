@@ -1,6 +1,6 @@
 /*
- * Sources: Intel SDM vol. 2A, CPUID leaves 04H and 18H; AMD APM vol. 3, appendix E (Fn8000_0005, _0006, _001D); Linux
- * Documentation/ABI/testing/sysfs-devices-system-cpu for the rest.
+ * Sources: Intel SDM vol. 2A, CPUID leaves 04H and 18H; AMD APM vol. 3, appendix E (Fn8000_0005, _0006, _001D);
+ * Linux Documentation/ABI/testing/sysfs-devices-system-cpu for the rest.
  */
 #include "model/host.h"
 
@@ -65,6 +65,19 @@ static void put_registers(char *text, uint32_t a, uint32_t b, uint32_t c)
 			*at = ' ';
 }
 
+/* What hypervisors call themselves, and what people call them. */
+static const char *hypervisor_name(const char *signature)
+{
+	static const char *const names[][2] = {
+		{ "KVMKVMKVM", "KVM" },    { "VMwareVMware", "VMware" }, { "Microsoft Hv", "Hyper-V" },
+		{ "XenVMMXenVMM", "Xen" }, { "TCGTCGTCGTCG", "QEMU" },   { "ACRNACRNACRN", "ACRN" },
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i][0], signature) == 0)
+			return names[i][1];
+	return *signature ? signature : "its hypervisor";
+}
+
 static void see_names(const struct host_probe *probe, struct seen *seen)
 {
 	struct host_registers r = probe->cpuid(probe->context, 0, 0);
@@ -118,17 +131,22 @@ static void see_caches(const struct host_probe *probe, struct seen *seen)
 		};
 		c->size = sets * partitions * c->ways * c->line;
 		/* fully associative caches give sets as 1, and their lines as ways */
-		snprintf(c->source, sizeof c->source, "CPUID leaf %#x subleaf %u: %08x %08x %08x %08x", leaf, i, r.eax, r.ebx, r.ecx,
-			 r.edx);
+		snprintf(c->source, sizeof c->source, "CPUID leaf %#x subleaf %u: %08x %08x %08x %08x", leaf, i,
+			 r.eax, r.ebx, r.ecx, r.edx);
 	}
+}
+
+static struct seen_tlb *find_tlb(struct seen *seen, const char *name)
+{
+	for (size_t i = 0; i < seen->n_tlbs; i++)
+		if (strcmp(seen->tlbs[i].name, name) == 0)
+			return &seen->tlbs[i];
+	return NULL;
 }
 
 static struct seen_tlb *add_tlb(struct seen *seen, const char *name)
 {
-	for (size_t i = 0; i < seen->n_tlbs; i++)
-		if (strcmp(seen->tlbs[i].name, name) == 0)
-			return NULL;
-	if (seen->n_tlbs == MACHINE_TLBS)
+	if (find_tlb(seen, name) || seen->n_tlbs == MACHINE_TLBS)
 		return NULL;
 	struct seen_tlb *t = &seen->tlbs[seen->n_tlbs++];
 	*t = (struct seen_tlb){ 0 };
@@ -144,22 +162,30 @@ static void see_tlbs_intel(const struct host_probe *probe, struct seen *seen)
 		unsigned type = r.edx & 31, level = r.edx >> 5 & 7, pages = r.ebx & 15, ways = r.ebx >> 16;
 		bool small = pages & 1, large = pages & 6;
 		/* 5: stores only; the model has one data TLB, and loads are most of its accesses */
-		if (type == 0 || type > 4 || ways == 0 || r.ecx == 0 || (!small && !large))
+		if (type == 0 || type > 4 || ways == 0 || r.ecx == 0 || r.ecx > 1u << 14 || (!small && !large))
 			continue;
-		const char *name = level == 1   ? type == INSTRUCTIONS ? small ? "ITLB" : "ITLB2M"
-						 : small             ? "DTLB"
-								     : "DTLB2M"
-				   : !small     ? NULL
-				   : type == UNIFIED ? "STLB"
+		const char *name = level == 1             ? type == INSTRUCTIONS ? small ? "ITLB" : "ITLB2M"
+							    : small              ? "DTLB"
+										 : "DTLB2M"
+				   : !small               ? NULL
+				   : type == UNIFIED      ? "STLB"
 				   : type == INSTRUCTIONS ? "L2ITLB"
 							  : "L2DTLB";
+		struct seen_tlb *before = name && level == 2 && small ? find_tlb(seen, name) : NULL;
+		if (before && before->ways && before->entries / before->ways == r.ecx && !(r.edx >> 8 & 1)) {
+			/* Golden Cove's second level: one half for pages of 4K and 2M, one for 4K and 1G */
+			before->ways += ways;
+			before->entries += ways * r.ecx;
+			continue;
+		}
 		struct seen_tlb *t = name ? add_tlb(seen, name) : NULL;
 		if (!t)
 			continue;
 		t->entries = ways * r.ecx;
 		t->ways = r.edx >> 8 & 1 ? 0 : ways;
 		t->page = small && large ? 0 : small ? 4096 : 2u << 20;
-		snprintf(t->source, sizeof t->source, "CPUID leaf 0x18 subleaf %u: %08x %08x %08x %08x", i, r.eax, r.ebx, r.ecx, r.edx);
+		snprintf(t->source, sizeof t->source, "CPUID leaf 0x18 subleaf %u: %08x %08x %08x %08x", i, r.eax,
+			 r.ebx, r.ecx, r.edx);
 	}
 }
 
@@ -170,7 +196,8 @@ static int coded_ways(unsigned code)
 	return code == 14 ? 128 : ways[code & 15];
 }
 
-static void add_tlb_amd(struct seen *seen, const char *name, unsigned entries, int ways, unsigned page, const char *source)
+static void add_tlb_amd(struct seen *seen, const char *name, unsigned entries, int ways, unsigned page,
+			const char *source)
 {
 	if (entries == 0 || ways < 0 || (ways > 0 && entries % (unsigned)ways))
 		return;
@@ -193,16 +220,24 @@ static void see_tlbs_amd(const struct host_probe *probe, struct seen *seen)
 		unsigned ways = small >> 8 & 0xff;
 		/* one array for all page sizes is reported as two of equal size */
 		bool any = (small & 0xffff) == (large & 0xffff);
-		add_tlb_amd(seen, data ? "DTLB" : "ITLB", small & 0xff, ways == 0xff ? 0 : ways ? (int)ways : -1, any ? 0 : 4096, source);
+		add_tlb_amd(seen, data ? "DTLB" : "ITLB", small & 0xff,
+			    ways == 0xff ? 0
+			    : ways       ? (int)ways
+					 : -1,
+			    any ? 0 : 4096, source);
 		ways = large >> 8 & 0xff;
 		if (!any)
-			add_tlb_amd(seen, data ? "DTLB2M" : "ITLB2M", large & 0xff, ways == 0xff ? 0 : ways ? (int)ways : -1, 2u << 20,
-				    source);
+			add_tlb_amd(seen, data ? "DTLB2M" : "ITLB2M", large & 0xff,
+				    ways == 0xff ? 0
+				    : ways       ? (int)ways
+						 : -1,
+				    2u << 20, source);
 	}
 	snprintf(source, sizeof source, "CPUID leaf 0x80000006: eax %08x ebx %08x", second.eax, second.ebx);
 	for (int data = 0; data < 2; data++, second.ebx >>= 16, second.eax >>= 16) {
 		bool any = (second.ebx & 0xffff) == (second.eax & 0xffff);
-		add_tlb_amd(seen, data ? "L2DTLB" : "L2ITLB", second.ebx & 0xfff, coded_ways(second.ebx >> 12 & 15), any ? 0 : 4096, source);
+		add_tlb_amd(seen, data ? "L2DTLB" : "L2ITLB", second.ebx & 0xfff,
+			    coded_ways(second.ebx >> 12 & 15), any ? 0 : 4096, source);
 	}
 }
 
@@ -253,11 +288,15 @@ static void see_sysfs(const char *folder, struct seen *seen)
 			continue;
 		struct seen_cache c = {
 			.level = (unsigned)read_number(folder, i, "level"),
-			.type = strcmp(type, "Data") == 0 ? DATA : strcmp(type, "Instruction") == 0 ? INSTRUCTIONS : UNIFIED,
+			.type = strcmp(type, "Data") == 0          ? DATA
+				: strcmp(type, "Instruction") == 0 ? INSTRUCTIONS
+								   : UNIFIED,
 			.size = read_number(folder, i, "size"),
 			.ways = (unsigned)read_number(folder, i, "ways_of_associativity"),
 			.line = (unsigned)read_number(folder, i, "coherency_line_size"),
-			.shared_by = read_line(folder, i, "shared_cpu_list", shared, sizeof shared) ? count_list(shared) : 1,
+			.shared_by = read_line(folder, i, "shared_cpu_list", shared, sizeof shared)
+					 ? count_list(shared)
+					 : 1,
 		};
 		if (c.level < 1 || c.level > 7 || !c.size || !c.line)
 			continue;
@@ -285,21 +324,14 @@ static bool has_cache(const struct seen *seen, const char *wanted)
 	return false;
 }
 
-static const struct seen_tlb *tlb_named(const struct seen *seen, const char *name)
-{
-	for (size_t i = 0; i < seen->n_tlbs; i++)
-		if (strcmp(seen->tlbs[i].name, name) == 0)
-			return &seen->tlbs[i];
-	return NULL;
-}
-
 /* The nearest level behind that takes what c holds. */
 static const struct seen_cache *behind(const struct seen *seen, const struct seen_cache *c)
 {
 	const struct seen_cache *found = NULL;
 	for (size_t i = 0; i < seen->n_caches; i++) {
 		const struct seen_cache *other = &seen->caches[i];
-		if (other->level > c->level && (other->type & c->type) == c->type && (!found || other->level < found->level))
+		if (other->level > c->level && (other->type & c->type) == c->type &&
+		    (!found || other->level < found->level))
 			found = other;
 	}
 	return found;
@@ -315,7 +347,8 @@ static void write_caches(const struct seen *seen, struct str *text)
 		if (next)
 			cache_name(next, next_name);
 		str_appendf(text, "\n[%s]\nsize = %llu\nline = %u\n", name, c->size, c->line);
-		str_appendf(text, "shared = %s\nsource = %s\n", c->shared_by > seen->threads_per_core ? "yes" : "no", c->source);
+		str_appendf(text, "shared = %s\nsource = %s\n",
+			    c->shared_by > seen->threads_per_core ? "yes" : "no", c->source);
 		if (c->ways_unknown)
 			str_appendf(text, "ways = 8\nsource = not said by %s; 8 is usual\n", c->source);
 		else
@@ -329,35 +362,39 @@ static void write_caches(const struct seen *seen, struct str *text)
 			str_appendf(text, "\n[%s]\ndrop = yes\n", usual[i]);
 }
 
-static void write_tlbs(const struct seen *seen, struct str *text)
+static void write_tlbs(struct seen *seen, struct str *text)
 {
 	static const char *const usual[] = { "ITLB", "DTLB", "STLB" };
 	/* half an answer would be a machine that never was: then host.conf's stand */
-	if (!tlb_named(seen, "ITLB") || !tlb_named(seen, "DTLB"))
+	if (!find_tlb(seen, "ITLB") || !find_tlb(seen, "DTLB"))
 		return;
-	const char *last = tlb_named(seen, "STLB") ? "STLB" : "walk";
+	const char *last = find_tlb(seen, "STLB") ? "STLB" : "walk";
 	for (size_t i = 0; i < seen->n_tlbs; i++) {
 		const struct seen_tlb *t = &seen->tlbs[i];
 		char next[8];
 		bool second = strncmp(t->name, "L2", 2) == 0 || strcmp(t->name, "STLB") == 0;
 		/* ITLB → ITLB2M → L2ITLB or STLB → walk: a TLB of other pages is passed through */
 		snprintf(next, sizeof next, "%.4s2M", t->name);
-		if (second || t->page == 2u << 20 || !tlb_named(seen, next))
+		if (second || t->page == 2u << 20 || !find_tlb(seen, next))
 			snprintf(next, sizeof next, "L2%.4s", t->name);
 		if (second)
 			snprintf(next, sizeof next, "walk");
-		else if (!tlb_named(seen, next))
+		else if (!find_tlb(seen, next))
 			snprintf(next, sizeof next, "%s", last);
 		str_appendf(text, "\n[%s]\nentries = %u\n", t->name, t->entries);
 		if (t->ways)
 			str_appendf(text, "ways = %u\n", t->ways);
 		else
 			str_append(text, "ways = full\n");
-		str_appendf(text, "page = %s\nsource = %s\n", t->page == 0 ? "any" : t->page == 4096 ? "4K" : "2M", t->source);
+		str_appendf(text, "page = %s\nsource = %s\n",
+			    t->page == 0      ? "any"
+			    : t->page == 4096 ? "4K"
+					      : "2M",
+			    t->source);
 		str_appendf(text, "next = %s\nsource = what was seen\n", next);
 	}
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (!tlb_named(seen, usual[i]))
+		if (!find_tlb(seen, usual[i]))
 			str_appendf(text, "\n[%s]\ndrop = yes\n", usual[i]);
 }
 
@@ -374,9 +411,11 @@ bool host_write_conf(const struct host_probe *probe, struct str *text, struct er
 	if (seen.n_caches == 0 && probe->cache_folder)
 		see_sysfs(probe->cache_folder, &seen);
 	if (seen.n_caches == 0) {
-		error_set(err, ERROR_UNSUPPORTED, "this machine does not say what caches it has (neither CPUID nor %s)",
+		error_set(err, ERROR_UNSUPPORTED,
+			  "this machine does not say what caches it has (neither CPUID nor %s)",
 			  probe->cache_folder ? probe->cache_folder : "sysfs");
-		return error_hint(err, "take a machine of 'tare list machines', or write a file: see tare-machines(5)");
+		return error_hint(err,
+				  "take a machine of 'tare list machines', or write a file: see tare-machines(5)");
 	}
 	const char *brand = seen.brand + strspn(seen.brand, " ");
 	int length = (int)strlen(brand);
@@ -384,12 +423,11 @@ bool host_write_conf(const struct host_probe *probe, struct str *text, struct er
 		length--;
 	if (length > 48)
 		length = 48;
-	const char *hypervisor = seen.hypervisor + strspn(seen.hypervisor, " ");
-	str_appendf(text, "# generated\n[machine]\nextends = host.conf\ntitle = %.*s%s%s%s\n", length ? length : 12,
+	str_appendf(text, "# generated\n[machine]\nextends = host.conf\ntitle = %.*s%s%s\n", length ? length : 12,
 		    length ? brand : "this machine", seen.is_guest ? ", as shown by " : "",
-		    seen.is_guest ? *hypervisor ? hypervisor : "its hypervisor" : "",
-		    "");
-	str_appendf(text, "source = %s\n", probe->cpuid ? "CPUID leaves 0x80000002 to 0x80000004, 1 and 0x40000000" : "no CPUID here");
+		    seen.is_guest ? hypervisor_name(seen.hypervisor) : "");
+	str_appendf(text, "source = %s\n",
+		    probe->cpuid ? "CPUID leaves 0x80000002 to 0x80000004, 1 and 0x40000000" : "no CPUID here");
 	str_appendf(text, "cores = %u\nsource = CPUs on line\n", probe->cores ? probe->cores : 1);
 	write_caches(&seen, text);
 	write_tlbs(&seen, text);
@@ -411,7 +449,8 @@ static struct host_registers cpuid_here(void *context, uint32_t leaf, uint32_t s
 void host_probe_here(struct host_probe *probe)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	*probe = (struct host_probe){ .cache_folder = "/sys/devices/system/cpu/cpu0/cache", .cores = cpus > 0 ? (unsigned)cpus : 1 };
+	*probe = (struct host_probe){ .cache_folder = "/sys/devices/system/cpu/cpu0/cache",
+				      .cores = cpus > 0 ? (unsigned)cpus : 1 };
 #if defined(__x86_64__) || defined(__i386__)
 	probe->cpuid = cpuid_here;
 #endif

@@ -7,12 +7,13 @@
 static bool is_path(const char *name)
 {
 	size_t length = strlen(name);
-	return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
+	return strchr(name, '/') || *name == '.' || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
 }
 
 bool machine_describe(const char *name, struct machine_description *out, struct error *err)
 {
-	return is_path(name) ? machine_read_description(name, out, err) : machine_named_description(name, out, err);
+	return is_path(name) ? machine_read_description(name, out, err)
+			     : machine_named_description(name, out, err);
 }
 
 bool machine_find(const char *name, struct machine *out, struct error *err)

@@ -1,5 +1,6 @@
 #include "profile/breakdown.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,18 +158,51 @@ static bool fill_frames(struct job *job, const struct location *l, struct breakd
 	return true;
 }
 
+/* The variable of a cell of static data. Several in one cell: shared[size] has all of their names, else it is "". */
+static const struct symbol_data *static_data(struct job *job, const struct location *l, char *shared, size_t size)
+{
+	const struct symbol_data *first = NULL, *last = NULL;
+	uint64_t address;
+	size_t length = 0;
+	shared[0] = '\0';
+	if (!symbols_address(job->symbols, l->module, l->offset, &address))
+		return NULL;
+	/* a cell that is a whole region has no variable of its own */
+	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1); ) {
+		const struct symbol_data *data = symbols_data(job->symbols, l->module, at);
+		if (!data || !data->linked_name) {
+			first = first ? first : data;
+			at++;
+			continue;
+		}
+		if (!first || !first->linked_name)
+			first = data;
+		if (last)
+			length += (size_t)snprintf(shared + length, size - length, "%s, %s", length ? "" : last->name, data->name);
+		if (length >= size)
+			break;
+		last = data;
+		at = data->address + data->bytes;
+	}
+	return first;
+}
+
 static struct breakdown_row *object_row(struct job *job, const struct location *l, struct error *err)
 {
 	static const char *const kinds[] = { [LOCATION_CODE] = "code", [LOCATION_STATIC] = "variable", [LOCATION_HEAP] = "heap",
-		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_UNKNOWN] = "unknown" };
+		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_ALLOCATOR] = "allocator", [LOCATION_OTHERS] = "heap",
+		[LOCATION_UNKNOWN] = "unknown" };
 	struct key key = {.module = l->module ? l->module : ""};
 	const struct symbol_data *data = NULL;
+	char shared[512];
 	switch (l->kind) {
 	case LOCATION_STATIC:
-		data = symbols_data(job->symbols, l->module, l->offset);
+		data = static_data(job, l, shared, sizeof shared);
 		if (!(data && data->linked_name) && !mention(job, l->module))
 			return NULL;
-		key.name = data ? data->name : "[no section]";
+		if (!data) /* its headers; what ld.so allocates behind its own data */
+			snprintf(shared, sizeof shared, "[outside of its sections]");
+		key.name = shared[0] ? shared : data->name;
 		key.begins = data ? data->address : 0;
 		break;
 	case LOCATION_HEAP: case LOCATION_MAPPING:
@@ -176,13 +210,16 @@ static struct breakdown_row *object_row(struct job *job, const struct location *
 		key.heap = l->n_frames || l->kind == LOCATION_HEAP ? l : NULL;
 		break;
 	case LOCATION_STACK: key.name = "[stack]"; break;
-	case LOCATION_CODE: case LOCATION_UNKNOWN: key.name = "[unknown]"; break;
+	case LOCATION_CODE: key.name = "[instructions]"; break;
+	case LOCATION_ALLOCATOR: key.name = "[heap outside of its blocks]"; break;
+	case LOCATION_OTHERS: key.name = "[other heap blocks and mappings]"; break;
+	case LOCATION_UNKNOWN: key.name = "[unknown]"; break;
 	}
 	struct breakdown_row *row = row_of(job, &key);
 	if (!row)
 		return NULL;
 	row->kind = kinds[l->kind];
-	if (data && data->linked_name)
+	if (data && data->linked_name && !shared[0])
 		row->blocks = 1, row->bytes = data->bytes;
 	if (key.heap) {
 		row->blocks = l->blocks, row->bytes = l->bytes;
@@ -303,6 +340,13 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 	if (!(sorted = sort_rows(b)) || !check_sums(b)) {
 		error_no_memory(err);
 		goto out;
+	}
+	if (locations->note) {
+		const char *note = copy(b, locations->note);
+		if (!note || !vec_push(&job.notes, note)) {
+			error_no_memory(err);
+			goto out;
+		}
 	}
 	if (job.notes.count) {
 		if (!(b->notes = arena_alloc(&b->arena, job.notes.count * sizeof *b->notes))) {

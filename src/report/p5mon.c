@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "report/modelled.h"
 #include "report/p5mon_events.h"
 #include "report/report.h"
 #include "stats/stats.h"
@@ -149,6 +150,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",
 	      out);
+	modelled_print(out, result, "");
 }
 
 void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
@@ -156,6 +158,7 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 	fputs("# run_p5mon results file\n", out);
 	fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
 		result->confidence * 100);
+	modelled_print(out, result, "# ");
 	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "report/modelled.h"
 #include "report/perfex_events.h"
 #include "report/report.h"
 
@@ -83,4 +84,5 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 			print_line(out, result->metrics[i].event, &result->metrics[i], 6);
 	print_disagreement(out, result, "Cycles");
 	print_disagreement(out, result, "Graduated instructions");
+	modelled_print(out, result, "");
 }

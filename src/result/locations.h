@@ -16,10 +16,12 @@ enum locations_of { LOCATIONS_NONE, LOCATIONS_OF_CODE, LOCATIONS_OF_DATA };
 
 enum location_kind {
 	LOCATION_CODE,     /* an instruction: module, offset in its file */
-	LOCATION_STATIC,   /* data of a module: offset is the address as linked */
+	LOCATION_STATIC,   /* data of a module: `bytes` from offset in its file; zeroed memory is thought to go on behind the file's */
 	LOCATION_HEAP,     /* blocks that were allocated at one site: frames */
 	LOCATION_MAPPING,  /* memory that was mapped, without a file or with one (module): frames if the site is known */
 	LOCATION_STACK,    /* any thread's */
+	LOCATION_ALLOCATOR, /* the heap outside of its blocks */
+	LOCATION_OTHERS,   /* of sites that could not be told apart */
 	LOCATION_UNKNOWN,  /* data that was no object when it was touched */
 };
 
@@ -53,6 +55,7 @@ struct locations {
 	size_t n_events;
 	struct location *all;
 	size_t n;
+	const char *note;       /* what a reader of them has to know; NULL */
 };
 
 static inline void locations_free(struct locations *places)

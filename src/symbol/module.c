@@ -35,7 +35,8 @@ static bool read_sections(struct module *m)
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(m->file.elf, section));) {
 		GElf_Shdr header;
 		const char *name;
-		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_flags & SHF_TLS ||
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+		    (header.sh_flags & SHF_TLS && header.sh_type == SHT_NOBITS) ||
 		    header.sh_addr + header.sh_size <= header.sh_addr || !(name = elf_strptr(m->file.elf, names, header.sh_name)))
 			continue;
 		struct section s = {.name = name, .address = header.sh_addr, .bytes = header.sh_size, .code = header.sh_flags & SHF_EXECINSTR};
@@ -164,6 +165,14 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 	for (size_t i = 0; i < m->segments.count; i++) {
 		const struct segment *s = &m->segments.items[i];
 		if (offset >= s->offset && offset - s->offset < s->file_bytes) {
+			*address = s->address + (offset - s->offset);
+			return true;
+		}
+	}
+	/* zeroed memory goes on behind the file's */
+	for (size_t i = 0; i < m->segments.count; i++) {
+		const struct segment *s = &m->segments.items[i];
+		if (s->bytes > s->file_bytes && offset >= s->offset && offset - s->offset < s->bytes) {
 			*address = s->address + (offset - s->offset);
 			return true;
 		}

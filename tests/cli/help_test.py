@@ -50,6 +50,7 @@ equal(completed("tare", "count", "--program-output", "n"), ["none"], "bash compl
 equal(completed("tare", "count", "-e", "page-f"), ["page-faults"], "bash completes events")
 equal(completed("tare", "count", "-e", "cycles,page-f"), ["cycles,page-faults"], "also the second of a list")
 equal(completed("tare", "list", "--on", "per"), ["perf"], "bash completes backends")
+equal(completed("tare", "list", "machines", "r1"), ["r10000", "r12000"], "bash completes machines")
 ok("ipc" in completed("tare", "count", "-m", "ip"), "bash completes metrics")
 
 # ---- lists ----

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "machines.h"
+#include "declared.h"
 #include "model/check.h"
 #include "reference.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machines.h"
+#include "declared.h"
 #include "model/check.h"
 #include "reference.h"
 #include "tap.h"

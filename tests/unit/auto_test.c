@@ -162,6 +162,32 @@ static void test_choice(void)
 	ok(kernel.closed == 1 && exact.closed == 1, "closing closes the members");
 }
 
+static const char *const *fake_machines(struct backend *b, size_t *n)
+{
+	static const char *const names[] = { "r12000" };
+	(void)b;
+	*n = 1;
+	return names;
+}
+
+static void test_machines(void)
+{
+	static const struct event asked = { .text = "a", .label = "r12000::a", .machine = "r12000" };
+	struct backend kernel = { .counts = "a", .source = SOURCE_HW }, model = { .counts = "a", .source = SOURCE_MODEL };
+	struct backend_operations models = engine;
+	struct backend *b = NULL;
+	struct availability out;
+	models.machines = fake_machines;
+	struct backend_member members[] = { { &counters, &kernel }, { &models, &model } };
+	backend_auto_join(members, 2, &b, NULL);
+	backend_auto.available(b, &asked, &out);
+	ok(out.state == READING_COUNTED && out.source == SOURCE_MODEL,
+	   "what is asked of a modelled machine is not counted by another member, better as it may be");
+	backend_auto.available(b, &event_a, &out);
+	ok(out.source == SOURCE_HW, "what is asked of no machine is the first member's");
+	backend_auto.close(b);
+}
+
 static void test_plain_run(void)
 {
 	struct backend kernel = { .counts = "a", .source = SOURCE_OS }, exact = { .counts = "cb", .source = SOURCE_EXACT };
@@ -223,6 +249,7 @@ static void test_sample(void)
 int main(void)
 {
 	test_choice();
+	test_machines();
 	test_plain_run();
 	test_sample();
 	return done();

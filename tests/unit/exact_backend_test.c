@@ -87,7 +87,8 @@ static void test_available(void)
 	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && a.why[0],
 	   "in kernel mode they are unsupported, with a reason");
 	ok(!is_available("cycles:u", &a) && a.why[0], "cycles are unsupported, with a reason");
-	ok(!is_available("misaligned-accesses:u", &a) && a.why[0], "what the engine cannot count yet is unsupported, not 0");
+	ok(is_available("misaligned-accesses:u", &a) && a.source == SOURCE_EXACT, "what the access stream tells is counted exactly");
+	ok(!is_available("r12000::l1d-misses:u", &a) && strstr(a.remedy, "model:r12000"), "a machine's event is not the engine's");
 	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
 }
 

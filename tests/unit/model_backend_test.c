@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "backend/exact/counting.h"
 #include "backend/exact/events.h"
 #include "backend/exact/tally.h"
 #include "backend/model/components.h"
@@ -411,6 +412,85 @@ static void test_program(void)
 	model_backend.close(backend);
 }
 
+/* ---- a model that breaks a law of its own ---- */
+
+static unsigned released;
+
+static bool seven(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out, const char **why)
+{
+	(void)context, (void)modelled, (void)counts, (void)why;
+	*out = 7;
+	return true;
+}
+
+static bool breaks(void *context, size_t machine, const struct model_counts *counts, const char **why)
+{
+	(void)machine, (void)counts;
+	*why = "hits and misses are accesses";
+	return *(const bool *)context;
+}
+
+static const char *called(void *context, size_t machine)
+{
+	(void)context, (void)machine;
+	return "broken";
+}
+
+static void release(void *context)
+{
+	(void)context;
+	released++;
+}
+
+/* The reading of a modelled event of `true` by a model that is lawful, or is not. */
+static struct reading by_law(bool lawful, char *why, size_t size)
+{
+	struct machine machine = three_levels();
+	struct counting_models models = {.machines = &machine, .n = 1, .bytes = sizeof machine, .context = &lawful, .value = seven,
+		.conserves = breaks, .name = called, .release = release};
+	struct counting_options options = {.models = &models};
+	struct counted_event event = {.modelled = &machine};
+	char *const argv[] = {"true", NULL};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	struct counting *counting = NULL;
+	struct run run = {0};
+	struct reading reading = {.state = READING_NEVER_RAN};
+	struct error err = {0};
+	int status;
+	machine.n_tlbs = 0, machine.first_data_tlb = machine.first_instruction_tlb = MACHINE_NONE, machine.seed = 1;
+	if (counting_start(&target, &event, 1, &options, &counting, &err) && counting_go(counting, &err)) {
+		while (waitpid(counting_process(counting), &status, 0) < 0 && errno == EINTR)
+			continue;
+		if (counting_stop(counting, &run, &err))
+			reading = run.readings[0];
+	}
+	if (err.text[0])
+		printf("# %s\n", err.text);
+	snprintf(why, size, "%s", reading.why ? reading.why : "");
+	reading.why = reading.machine = NULL;
+	if (counting)
+		counting_end(counting);
+	run_free(&run);
+	return reading;
+}
+
+static void test_laws(void)
+{
+	char why[400];
+	struct reading r = by_law(true, why, sizeof why);
+	ok(r.state == READING_COUNTED && r.source == SOURCE_MODEL && r.count_raw == 7, "lawful counts are a reading %s", why);
+	r = by_law(false, why, sizeof why);
+	ok(r.state == READING_FAILED && strstr(why, "broken") && strstr(why, "hits and misses") && strstr(why, "defect of tare"),
+	   "counts that break a law of the model are none, and the law is named");
+	ok(released == 2, "what a model holds is released with its execution, once");
+	struct counting_models models = {.release = release};
+	struct counting_options options = {.models = &models};
+	struct target target = {.kind = TARGET_CPUS};
+	struct counting *counting;
+	ok(!counting_start(&target, NULL, 0, &options, &counting, NULL) && released == 3, "and where none begins, too");
+}
+
 int main(void)
 {
 	table = event_table_new(NULL);
@@ -420,6 +500,7 @@ int main(void)
 	test_records();
 	test_backend();
 	test_program();
+	test_laws();
 	event_table_free(table);
 	return done();
 }

@@ -64,6 +64,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	}
 	session->watches = (const uint8_t (*)[4])c->plan.watches;
 	session->watch_count = c->plan.n_watches;
+	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
 	session->trace_bytes = options ? options->trace_bytes : 0;
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;

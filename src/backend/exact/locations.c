@@ -5,6 +5,7 @@
 
 #include "backend/exact/decoded.h"
 #include "backend/exact/events.h"
+#include "backend/exact/objects.h"
 #include "base/vec.h"
 #include "engine/inject/session.h"
 
@@ -65,6 +66,13 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 	size_t n = parts_of(event, models, parts);
 	if (n == 0)
 		out->why = "it is no sum of the model's counts, which are what places are counted of";
+	bool branches = n > 0;
+	for (size_t i = 0; i < n; i++)
+		branches &= parts[i].part == MODEL_BRANCH;
+	if (branches && plan->of == LOCATIONS_OF_DATA) {
+		out->why = "branches touch no data";
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		uint8_t bit = watch(plan, &parts[i]);
 		if (!bit) { /* what of it was watched is not */
@@ -414,6 +422,12 @@ static bool add_sites(struct job *job, bool children)
 	struct templates *all = calloc(view->n_processes + 1, sizeof *all);
 	if (!all)
 		return false;
+	bool any = false;
+	for (size_t i = 0; i < view->n_processes; i++)
+		any |= view->processes[i].record->site_items || view->processes[i].record->site_blocks;
+	for (size_t i = 0; i < job->out->n_events && !any; i++)
+		if (job->plan->events[i].parts && !job->out->events[i].why)
+			job->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].record->state != RECORD_FREE)
 			read_templates(job, &view->processes[i], &all[i]);
@@ -466,8 +480,12 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		sites |= plan->events[i].parts != 0;
 		blocks |= !plan->events[i].why && !plan->events[i].parts;
 	}
-	if ((blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
+	bool incomplete = false;
+	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity, &incomplete)
+	                                  : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
 		goto out;
+	if (incomplete)
+		out->note = "there was no room to follow all data objects: what was touched later is [unknown]";
 	/* the places' own array goes to where the rest is */
 	if (!(all = arena_alloc(&out->arena, (out->n + 1) * sizeof *all)))
 		goto out;

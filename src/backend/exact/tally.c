@@ -335,7 +335,8 @@ static bool lines_of(const struct view_process *p, numbers *lines)
 		if (times == 0)
 			continue;
 		uint64_t end = end_of_run(p, owner, number, block, times);
-		for (uint64_t line = block->address >> 6; line << 6 < end; line++)
+		/* a damaged record may have any address, the last ones as well */
+		for (uint64_t line = block->address >> 6; end > block->address && line <= (end - 1) >> 6; line++)
 			if (!(lines->count && lines->items[lines->count - 1] == line) && !vec_push(lines, line))
 				return false;
 	}
@@ -500,6 +501,8 @@ static bool tally_models(struct job *job, struct error *err)
 	size_t machines = job->options->machines, r = 0;
 	if (machines == 0)
 		return true;
+	if (t->why)
+		mark_models(t, "%s", t->why);
 	if (!(t->models = calloc((t->n_rows + 1) * machines, sizeof *t->models)))
 		return error_no_memory(err);
 	for (size_t i = 0; i < job->view->n_processes; i++) {
@@ -514,8 +517,6 @@ static bool tally_models(struct job *job, struct error *err)
 				mark_models(t, "a count of the access stream does not fit in 64 bits");
 		}
 	}
-	if (t->why)
-		mark_models(t, "%s", t->why);
 	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
 		t->unknown[e] = t->models_why;
 	return true;

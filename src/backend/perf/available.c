@@ -149,7 +149,11 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 {
 	struct answer best = *answer;
 	bool tried = false;
-	refuse(&best, READING_UNSUPPORTED, "it has no encoding for the kernel's interface", "");
+	char remedy[128] = "";
+	if (event->machine)
+		snprintf(remedy, sizeof remedy, "count it with --on model:%.60s", event->machine);
+	refuse(&best, READING_UNSUPPORTED, event->machine ? "it is asked of a modelled machine, which no counter of this one is"
+							  : "it has no encoding for the kernel's interface", remedy);
 	for (size_t i = 0;; i++) {
 		struct error reason = { 0 };
 		struct answer now = *answer;

@@ -55,7 +55,8 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	struct record_session *record = session->how.record;
 	size_t bytes = options->machine_count * options->machine_bytes;
 	if (options->trace)
-		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0);
+		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
+		                 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
 	record->trace_bytes = options->trace_bytes;
 	record->watch_count = (uint32_t)options->watch_count;
 	if (options->watch_count)

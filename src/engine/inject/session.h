@@ -37,6 +37,7 @@ struct session_options {
 	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */
 	const uint8_t (*watches)[4]; /* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	size_t watch_count;
+	bool objects;          /* … and by the data object that was touched */
 	uint32_t blocks_most;  /* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint64_t whole_blocks; /* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
 	session_fold *fold;    /* NULL: nothing is folded, and the record grows */

@@ -36,7 +36,7 @@ static bool map_area(const struct session *session, struct view_process *p, cons
 	else
 		out->entries = session_map(session, area->offset, out->bytes);
 	/* at once: a fault for each page costs more than what is done with it */
-	if (out->entries && out->bytes > 4 * RECORD_PAGE)
+	if (out->entries && out->bytes > 4 * RECORD_PAGE && out->bytes < 1u << 20) /* not what a damaged record claims */
 		madvise((void *)out->entries, out->bytes, MADV_POPULATE_READ);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");

@@ -8,7 +8,7 @@
  *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, and from
  *     pages that are written again and again, only to blocks that are compared with memory before each execution.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define FAULTS_MAX 8
 #define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */
@@ -175,6 +175,7 @@ static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const c
 		if (m->address == start && m->address + m->length == end && !memcmp(m->path, path, text_length(path) + 1))
 			return i + rt.modules_inherited;
 	}
+	stream_objects_module(start, offset, path);
 	return record_module(start, end - start, offset, path);
 }
 

@@ -93,5 +93,19 @@ void stream_break(struct thread *t, uint64_t pc);
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
+/* stream_objects.c: counts by data object (model/core/objects.h), only with RECORD_OBJECTS; else they do nothing */
+struct model;
+bool stream_objects_open(struct record_process *process);
+bool stream_objects_reopen(struct record_process *process);
+void stream_objects_core(struct model *model, unsigned core, bool fresh);
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags, long fd, uint64_t offset);
+void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length);
+void stream_objects_moved(struct thread *t, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
+void stream_objects_break(struct thread *t, uint64_t end);
+void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes);
+void stream_objects_module(uint64_t start, uint64_t offset, const char *path);
+int stream_objects_function(uint64_t pc); /* enum trace_allocation, or -1 */
+bool stream_objects_wanted(void);
+
 #pragma GCC visibility pop
 #endif

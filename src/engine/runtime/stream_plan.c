@@ -245,6 +245,30 @@ static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 	}
 }
 
+/* ---- values that are no access: for data objects ---- */
+
+static void value_item(unsigned which, unsigned function, unsigned k, unsigned offset, unsigned reg)
+{
+	unsigned i = plan.n_items;
+	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
+	const struct stream_register *r = &plan.state[k][reg];
+	item->lanes = (uint8_t)which;
+	item->scale = (uint8_t)function;
+	item_sum[i] = r->constant;
+	if (r->origin != ORIGIN_CONSTANT)
+		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, r->origin, 0, 0, k);
+}
+
+/* An allocation function's arguments. */
+static void value_items(void)
+{
+	static const uint8_t registers[] = {[TRACE_VALUE_FIRST] = X86_RDI, [TRACE_VALUE_SECOND] = X86_RSI, [TRACE_VALUE_THIRD] = X86_RDX,
+		[TRACE_VALUE_STACK] = X86_RSP};
+	int function = stream_objects_function(decoded.pc);
+	for (unsigned i = 0; function >= 0 && i < sizeof registers; i++)
+		value_item(i, (unsigned)function, 0, 0, registers[i]);
+}
+
 /* ---- registers -------------------------------------------------------------------------------- */
 
 static struct stream_register unknown(void) { return (struct stream_register){(uint16_t)next_origin++, 0}; }
@@ -621,8 +645,11 @@ void stream_plan(void)
 	next_origin = ORIGIN_NEW;
 	for (unsigned i = 0; i < 16; i++)
 		plan.state[0][i] = (struct stream_register){(uint16_t)(ORIGIN_START + i), 0};
+	value_items();
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
+		if (stream_objects_wanted() && (in->flow == X86_FLOW_RET || in->flow == X86_FLOW_RET_FAR))
+			value_item(TRACE_VALUE_RESULT, 0, k, offset, X86_RAX);
 		insn_items(in, k, offset);
 		offset += in->length;
 		step(in, k, decoded.pc + offset);

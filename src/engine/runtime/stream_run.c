@@ -123,6 +123,8 @@ static void restart(struct thread *t)
 static void flush(struct thread *t)
 {
 	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	if (t->trace != t->trace_start)
+		t->trace_ran = t->trace;
 	restart(t);
 }
 
@@ -338,6 +340,8 @@ bool stream_open(struct record_process *process)
 	rt.items = memory_private((uint64_t)rt.items_max * sizeof *rt.items);
 	if (!machines || !areas(process, 0, 0))
 		return false;
+	if (!stream_objects_open(process))
+		return false;
 	rt.models = models_new(process);
 	return true;
 }
@@ -350,6 +354,8 @@ bool stream_reopen(struct record_process *process)
 	sys2(SYS_munmap, rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block));
 	sys2(SYS_munmap, rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item));
 	models_free(rt.models);
+	if (!stream_objects_reopen(process))
+		return false;
 	rt.models = models_new(process);
 	return areas(process, rt.block_count, rt.item_count); /* not the parent's record's: it goes on */
 }
@@ -392,6 +398,8 @@ bool stream_thread(struct thread *t)
 			continue;
 		m->core[core] = memory_private(m->core_bytes);
 		model_core_init(m->model, core, m->core[core], &t->model_counts[i]);
+		if (i == 0)
+			stream_objects_core(m->model, core, false);
 		t->models->counts[core] = t->model_counts;
 	}
 	unlock_word(&rt.models_lock);

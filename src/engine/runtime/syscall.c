@@ -110,11 +110,13 @@ static long mapping(struct thread *t, uint64_t nr)
 				rseq_library(t, (long)(int)r[X86_R8]);
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
 			stream_mapped(t, (uint64_t)result, b, d);
+			stream_objects_mapped(t, (uint64_t)result, b, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
 		case SYS_munmap:
 			memory_unmapped(a, b);
 			stream_unmapped(t, a, b);
+			stream_objects_unmapped(t, a, b);
 			break;
 		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
 			if (c != 4 && c != 8 && c != 9 && c < 100)
@@ -122,6 +124,7 @@ static long mapping(struct thread *t, uint64_t nr)
 			memory_forgotten(a, b);
 			break;
 		case SYS_mremap: {
+			stream_objects_moved(t, a, b, (uint64_t)result, c);
 			const struct region *region = memory_executable(a);
 			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
 			if (region) {
@@ -278,6 +281,11 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
 		return mapping(t, nr);
+	case SYS_brk: {
+		long result = pass_on(t, nr);
+		stream_objects_break(t, (uint64_t)result);
+		return result;
+	}
 	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
 		if (t->attention & ATTENTION_SIGNAL)
 			return ABORTED;

@@ -368,8 +368,10 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	if (nr == SYS_clone) {
 		flags = args[0];
 		stack = args[1];
-		if (flags & CLONE_VM)
+		if (flags & CLONE_VM) {
+			stream_objects_stack(t, stack, 0);
 			return clone_shared(t, nr, args, NULL, flags, stack, next);
+		}
 		args[1] = 0;
 		long result = thread_fork(t, (long)nr, args);
 		if (result == 0 && stack)
@@ -382,6 +384,8 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	flags = clone3_args[0];
 	stack = clone3_args[5] ? clone3_args[5] + clone3_args[6] : 0;
 	args[0] = (uint64_t)clone3_args;
+	if ((flags & CLONE_VM) && stack)
+		stream_objects_stack(t, stack, clone3_args[6]);
 	if ((flags & CLONE_VM) && (clone3_args[5] != 0) == (clone3_args[6] != 0))
 		return clone_shared(t, nr, args, clone3_args, flags, stack, next);
 	if (flags & CLONE_VM)

@@ -84,8 +84,10 @@ bool wild_undo(struct thread *t)
 			return false;
 		found = id, found_pc = pc, found_rsp = rsp;
 	}
-	if (found == NONE || rt.trace)
+	if (found == NONE)
 		return false;
+	if (rt.trace) /* its record of the access stream may be another block's of the same address */
+		inexact("a jump to a non-canonical address, whose accesses were seen before it was");
 	t->pc = found_pc;
 	t->reg[X86_RSP] = found_rsp;
 	record_correct(t, found, rt.blocks[found].insns - 1u);

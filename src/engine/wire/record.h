@@ -44,6 +44,7 @@ enum {
 	RECORD_FOLLOW = 1,       /* children that exec are to be taken over: ask the attendant before an execve */
 	RECORD_TRACE = 2,        /* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
 	                            (misaligned, line- and page-crossing accesses) are kept, even with no machine */
+	RECORD_OBJECTS = 8,      /* … and by the data object that was touched (wire/objects.h) */
 	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
 };
 
@@ -130,7 +131,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t continues;  /* index + 1 of the part before this one; 0: there is none */
 	uint32_t folded;     /* enum record_fold; the host's */
 	uint64_t totals, totals_bytes; /* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
-	uint64_t unused[5];
+	uint64_t objects;    /* offset of struct record_objects (wire/objects.h); 0: none */
+	uint64_t unused[4];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may

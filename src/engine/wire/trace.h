@@ -49,7 +49,16 @@ enum trace_kind { /* of an item */
 	TRACE_PREFETCH,          /* prefetch*: no access; a model may bring the line in */
 	TRACE_REP_READ, TRACE_REP_WRITE, /* string instruction with a rep prefix: see struct trace_item, `second` */
 	TRACE_GATHER, TRACE_SCATTER,
+	TRACE_VALUE,             /* no access: a register's value before its instruction, only with RECORD_OBJECTS; see enum trace_value */
 };
+
+/* Items of kind TRACE_VALUE: `lanes` says which value, in this order; `scale` the function, where the block is one's first. */
+enum trace_value {
+	TRACE_VALUE_FIRST, TRACE_VALUE_SECOND, TRACE_VALUE_THIRD, /* arguments */
+	TRACE_VALUE_STACK,       /* where its return address is */
+	TRACE_VALUE_RESULT,      /* of a block that returns: the result, should it be such a function's */
+};
+enum trace_allocation { TRACE_MALLOC, TRACE_CALLOC, TRACE_REALLOC, TRACE_FREE, TRACE_ALIGNED /* (alignment, bytes) */ };
 
 enum trace_item_flag {
 	TRACE_LOCKED = 1,        /* the read and the write are one atomic access */

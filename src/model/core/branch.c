@@ -23,21 +23,20 @@ struct branches *branches_init(void *memory, const struct machine *machine)
 	struct branches *b = memory;
 	layout(b, machine);
 	b->none = machine->direction.kind == PREDICT_NONE;
+	b->simple = machine->direction.kind != PREDICT_TAGE && machine->direction.kind != PREDICT_PERCEPTRON;
 	if (machine->direction.kind == PREDICT_TAGE) {
 		tage_begin(b, machine);
-		b->plain_tage = b->tage.n_pairs == 2 && !b->tage.pairs[0].folded && b->tage.pairs[1].folded;
+		const struct tage_pair *p = b->tage.pairs;
+		b->plain_tage = machine->direction.tables == 4 && !p[0].folded && p[1].folded && p[0].key == p[1].key &&
+				p[0].key >> 32 == (uint32_t)p[0].key;
 	}
 	return b;
 }
 
 /* The kind of predictor was chosen once: the host predicts these branches. */
-static __attribute__((noinline)) bool direction_of(struct branches *b, uint64_t pc, bool taken, uint64_t target)
+static __attribute__((noinline)) bool direction_of(struct branches *b, uint64_t pc, bool taken)
 {
-	if (b->direction.kind == PREDICT_TAGE)
-		return tage_resolve(b, pc, taken);
-	if (b->direction.kind == PREDICT_PERCEPTRON)
-		return perceptron_resolve(b, pc, taken);
-	return direction_resolve(b, pc, taken, target);
+	return b->direction.kind == PREDICT_TAGE ? tage_resolve(b, pc, taken) : perceptron_resolve(b, pc, taken);
 }
 
 static __attribute__((noinline)) unsigned look_up(struct branches *b, uint64_t pc, bool taken, uint64_t target)
@@ -46,13 +45,19 @@ static __attribute__((noinline)) unsigned look_up(struct branches *b, uint64_t p
 }
 
 /* A conditional branch's BTB access, but for PREDICT_BTB. */
-static inline unsigned btb_of(struct branches *b, uint64_t pc, bool taken, uint64_t target)
+static inline __attribute__((always_inline)) unsigned btb_of(struct branches *b, uint64_t pc, bool taken, uint64_t target)
 {
 	struct targets *t = &b->targets;
 	if (t->fast) {
-		uint64_t address = pc >> t->address_shift;
-		const struct btb_recent *recent = PART(b, struct btb_recent, t->recent_at) + (address & t->set_mask);
-		return recent->address == address + 1 ? BRANCH_WAS_LOOKED_UP | BRANCH_WAS_HIT : look_up(b, pc, taken, target);
+		uint64_t address = pc >> t->address_shift, way = PART(b, uint8_t, t->hints_at)[address & (BTB_HINTS - 1)];
+		uint64_t entry = (address & t->set_mask) * t->ways + way; /* way: was right once, so it is one of the set's */
+		if (PART(b, uint64_t, t->keys_at)[entry] == address + 1) {
+			PART(b, uint64_t, t->stamps_at)[entry] = ++t->clock << t->stamp_shift | way;
+			return BRANCH_WAS_LOOKED_UP | BRANCH_WAS_HIT;
+		}
+		if (!taken && PART(b, uint64_t, t->absent_at)[address & (BTB_ABSENT - 1)] == address + 1)
+			return BRANCH_WAS_LOOKED_UP;
+		return look_up(b, pc, taken, target);
 	}
 	return t->sets ? look_up(b, pc, taken, target) : 0;
 }
@@ -64,7 +69,7 @@ static inline unsigned flags_of(bool taken, bool predicted)
 	       (predicted != taken) * BRANCH_WAS_MISPREDICTED;
 }
 
-static inline unsigned conditional(struct branches *b, uint64_t pc, bool taken, uint64_t target)
+static inline __attribute__((always_inline)) unsigned conditional(struct branches *b, uint64_t pc, bool taken, uint64_t target)
 {
 	bool predicted = false;
 	if (b->targets.counters) {
@@ -74,7 +79,7 @@ static inline unsigned conditional(struct branches *b, uint64_t pc, bool taken, 
 	unsigned btb = btb_of(b, pc, taken, target);
 	if (b->none)
 		return btb | TRACE_END_CONDITIONAL | taken * BRANCH_WAS_TAKEN;
-	return btb | flags_of(taken, direction_of(b, pc, taken, target));
+	return btb | flags_of(taken, b->simple ? direction_resolve(b, pc, taken, target) : direction_of(b, pc, taken));
 }
 
 static __attribute__((noinline)) unsigned other(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, uint64_t target)
@@ -97,7 +102,7 @@ static __attribute__((noinline)) unsigned other(struct branches *b, uint64_t pc,
 	return b->none || predicted == target ? happened : happened | BRANCH_WAS_MISPREDICTED;
 }
 
-static inline unsigned resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+static inline __attribute__((always_inline)) unsigned resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
 {
 	unsigned happened;
 	if (ending == TRACE_END_CONDITIONAL)
@@ -127,13 +132,15 @@ void branches_drain(struct branches *b)
 		return;
 	}
 	struct tage_live live;
-	tage_load(&b->tage, &live, 2);
+	tage_load(b, &live, 2);
 	for (; r < end; r++) {
 		if (r->ending == TRACE_END_CONDITIONAL) {
 			unsigned btb = btb_of(b, r->pc, r->taken, r->target);
-			b->happened[btb | flags_of(r->taken, tage_step(b, &live, r->pc, r->taken, 2, true))]++;
+			unsigned predicted = tage_step(b, &live, r->pc, r->taken, 2, true) * BRANCH_WAS_PREDICTED_TAKEN / TAGE_TAKEN;
+			b->happened[btb | TRACE_END_CONDITIONAL | predicted | r->taken * BRANCH_WAS_TAKEN |
+				    (predicted * (BRANCH_WAS_MISPREDICTED / BRANCH_WAS_PREDICTED_TAKEN) ^ r->taken * BRANCH_WAS_MISPREDICTED)]++;
 		} else
-			resolve(b, r->pc, r->length, (enum trace_ending)r->ending, true, r->target); /* not of TAGE's concern */
+			branches_resolve(b, r->pc, r->length, (enum trace_ending)r->ending, true, r->target); /* not of TAGE's concern */
 	}
 	tage_store(&b->tage, &live, 2);
 }
@@ -159,6 +166,8 @@ uint32_t branches_events(unsigned happened)
 	}
 	if (happened & BRANCH_WAS_LOOKED_UP)
 		events |= 1u << BRANCH_BTB_LOOKUPS | (happened & BRANCH_WAS_HIT ? 1u << BRANCH_BTB_HITS : 1u << BRANCH_BTB_MISSES);
+	if ((happened & BRANCH_WAS_LOOKED_UP) && !(happened & BRANCH_WAS_HIT) && (happened & BRANCH_WAS_TAKEN))
+		events |= 1u << BRANCH_BTB_MISSES_TAKEN;
 	events |= !!(happened & BRANCH_WAS_PREDICTED_TAKEN) << BRANCH_PREDICTED_TAKEN;
 	return events;
 }

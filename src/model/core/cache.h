@@ -15,15 +15,18 @@
 #include "model/core/internal.h"
 #include "model/core/lines.h"
 
-struct filter { uint64_t read, write; }; /* line numbers; NOWHERE: none */
+struct filter { uint64_t read, write; }; /* addresses of lines; NOWHERE: none */
 
 struct stride { uint64_t last; int64_t stride; uint32_t id, used; };
 
 struct cache {
 	struct filter *filters;  /* [set]; NULL: none */
-	uint64_t filter_mask;    /* sets - 1 if that is a power of two */
+	uint64_t filter_mask;    /* sets - 1 */
 	uint32_t line_shift, sets;
-	uint8_t index, exclusive, shared, filtered;
+	uint8_t index, exclusive, shared;
+	bool filter_power;       /* sets is a power of two */
+	bool quick;              /* a hit needs nothing but LRU order and the dirty bit: cache_access() */
+	bool disturbed;          /* a filter was ended since somebody set this to false */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
@@ -33,9 +36,9 @@ struct cache {
 /* What cache `index` of the machine needs; cache may be thrown away if arena->base is NULL. */
 void cache_init(struct cache *cache, struct arena *arena, const struct machine *machine, unsigned index);
 
-/* One access of the core to a line of a first-level cache; address and bytes: the part of it in that line. id: the item's number,
-   or for a fetch the block's with bit 31. */
-void cache_access(struct core *core, struct cache *cache, uint64_t line, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id);
+/* One access of the core to a first-level cache, in one line of it. id: the item's number, or for a fetch the block's with bit 31.
+   Counts all but the access itself. */
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id);
 #define CACHE_FETCH ((enum trace_kind)2) /* beside TRACE_READ 0 and TRACE_WRITE 1: as the counts are in order */
 /* prefetch instructions */
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id);
@@ -45,19 +48,45 @@ uint64_t cache_take(struct cache *cache, uint64_t line);
 /* Counts one at the owner's cache; who caused it is core, whose items are charged. */
 void count_of(struct core *core, struct core *owner, unsigned cache, enum model_cache_count what);
 
-static inline uint64_t filter_set(const struct cache *cache, uint64_t line)
+/* Of the set that the address is in. */
+static inline struct filter *cache_filter(const struct cache *cache, uint64_t address)
 {
-	return cache->filter_mask ? line & cache->filter_mask : (line & (ADDRESS_MASK >> cache->line_shift)) % cache->sets;
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
+	return &cache->filters[cache->filter_power ? line & cache->filter_mask : line % cache->sets];
 }
 
-/* Whether one more such access to the line changes nothing but its count. */
-static inline bool cache_filtered(const struct cache *cache, uint64_t line, bool write)
+/* Whether one more such access to bytes in the line of that address changes nothing but its count. */
+static inline bool cache_filtered(const struct cache *cache, uint64_t address, bool write)
 {
 	const struct filter *filter;
 	if (!cache->filters)
 		return false;
-	filter = &cache->filters[filter_set(cache, line)];
-	return line == (write ? filter->write : filter->read);
+	filter = cache_filter(cache, address);
+	return (address ^ (write ? filter->write : filter->read)) < cache->is.line_bytes;
+}
+
+/* A hit that needs no more than what follows: most of those that the filter does not decide. False: nothing was done. */
+static inline bool cache_quick_hit(const struct core *core, struct cache *cache, uint64_t address, bool write)
+{
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
+	uint64_t *first = cache->main.entries + set * cache->main.ways, *entry = first, *end = first + cache->main.ways, found;
+	struct filter *filter = &cache->filters[set];
+	if (!cache->quick || core->model->snoops)
+		return false;
+	while (!entry_is(*entry, line))
+		if (++entry == end)
+			return false;
+	found = *entry;
+	if (found & LINE_PREFETCHED)
+		return false;
+	for (; entry > first; entry--)
+		entry[0] = entry[-1];
+	found |= write ? LINE_DIRTY : 0;
+	*first = found;
+	filter->read = address >> cache->line_shift << cache->line_shift;
+	filter->write = found & LINE_DIRTY ? filter->read : NOWHERE;
+	cache->disturbed = true;
+	return true;
 }
 
 #endif

@@ -49,7 +49,7 @@ static bool branches_conserve(const uint64_t *b, const char **why)
 	    b[BRANCH_CONDITIONAL_MISPREDICTED] + b[BRANCH_INDIRECT_MISPREDICTED] + b[BRANCH_RETURN_MISPREDICTED])
 		return false;
 	*why = "BTB hits and misses are not the lookups";
-	if (b[BRANCH_BTB_HITS] + b[BRANCH_BTB_MISSES] != b[BRANCH_BTB_LOOKUPS])
+	if (b[BRANCH_BTB_HITS] + b[BRANCH_BTB_MISSES] != b[BRANCH_BTB_LOOKUPS] || b[BRANCH_BTB_MISSES_TAKEN] > b[BRANCH_BTB_MISSES])
 		return false;
 	*why = "more branches of a kind than branches";
 	return b[BRANCH_MISPREDICTED] <= b[BRANCH_ALL] && b[BRANCH_CONDITIONAL] <= b[BRANCH_ALL] && b[BRANCH_TAKEN] <= b[BRANCH_ALL] &&

@@ -32,7 +32,8 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 	bool first = index == machine->first_data || index == machine->first_instruction;
 	*cache = (struct cache){ .is = *is, .index = (uint8_t)index, .line_shift = log2_of(is->line_bytes), .sets = is->sets,
 		.exclusive = is->inclusion == INCLUSION_EXCLUSIVE, .shared = is->shared };
-	cache->filter_mask = is->sets & (is->sets - 1) ? 0 : is->sets - 1;
+	cache->filter_mask = is->sets - 1;
+	cache->filter_power = !(is->sets & (is->sets - 1));
 	lines_init(&cache->main, arena, is->sets, is->ways, is->replacement, is->rrip_bits, machine->seed);
 	if (is->victim_lines)
 		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1);
@@ -44,6 +45,8 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 		cache->filters = arena_take(arena, is->sets * sizeof *cache->filters);
 		if (arena->base)
 			cache_forget_all(cache);
+		cache->quick = cache->main.ordered && is->replacement == REPLACE_LRU && is->write == WRITE_BACK && !cache->exclusive &&
+			       cache->filter_power;
 	}
 }
 
@@ -57,8 +60,10 @@ void cache_forget_all(struct cache *cache)
 /* Before anything of the set changes. */
 static void forget(struct cache *cache, uint32_t set)
 {
-	if (cache->filters)
+	if (cache->filters) {
 		cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
+		cache->disturbed = true;
+	}
 }
 
 static uint64_t *counts_of(struct core *core, const struct cache *cache)
@@ -128,10 +133,10 @@ static void take_victim(struct core *core, struct cache *cache, uint64_t line, u
 	}
 }
 
-static void write_back_line(struct core *core, struct cache *cache, uint64_t line)
+static void write_back_line(struct core *core, struct cache *cache, uint64_t line, uint64_t address, uint64_t bytes)
 {
 	uint32_t set = lines_set(&cache->main, line);
-	uint64_t *entry = lines_find(&cache->main, set, line);
+	uint64_t *entry = lines_find(&cache->main, set, line), from = address_of(cache, line), last = from + cache->is.line_bytes - 1;
 	if (cache->exclusive) {
 		take_victim(core, cache, line, LINE_DIRTY);
 		return;
@@ -147,7 +152,10 @@ static void write_back_line(struct core *core, struct cache *cache, uint64_t lin
 		return;
 	}
 	counts_of(core, cache)[entry ? CACHE_WRITES_THROUGH : CACHE_WRITE_BACKS_PASSED]++;
-	write_back(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes);
+	/* what arrived, not all of this line: lines may be smaller behind */
+	from = address > from ? address : from;
+	last = address + bytes - 1 < last ? address + bytes - 1 : last;
+	write_back(core, behind(core, cache), from, last - from + 1);
 }
 
 /* Arrives at a cache; NULL: memory. */
@@ -155,7 +163,7 @@ static void write_back(struct core *core, struct cache *cache, uint64_t address,
 {
 	if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
-			write_back_line(core, cache, line);
+			write_back_line(core, cache, line, address, bytes);
 }
 
 /* The caches in front of an inclusive one lose what it loses. Returns LINE_DIRTY if one of them had written to it. */
@@ -212,7 +220,7 @@ static unsigned request(struct core *core, struct cache *cache, uint64_t address
 	unsigned dirty = 0;
 	if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
-			dirty |= demand(core, cache, line, kind, stores);
+			counts_of(core, cache)[CACHE_READS + kind]++, dirty |= demand(core, cache, line, kind, stores);
 	return dirty;
 }
 
@@ -287,7 +295,7 @@ static void count_miss(struct core *core, struct cache *cache, enum trace_kind k
 	}
 }
 
-/* Returns LINE_DIRTY if an exclusive level gives a dirty line away. */
+/* The access is counted by the caller. Returns LINE_DIRTY if an exclusive level gives a dirty line away. */
 static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores)
 {
 	uint64_t *counts = counts_of(core, cache), *entry;
@@ -296,7 +304,6 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	enum model_cache_count class = CACHE_UNCLASSIFIED;
 	unsigned dirty;
 
-	counts[CACHE_READS + kind]++;
 	if (core->model->machine.classify)
 		class = classes_access(&cache->classes, line, !stores || cache->is.write_allocate);
 	entry = lines_find(&cache->main, set, line);
@@ -350,38 +357,41 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 /* ---- a core's accesses ---- */
 
 /* What the next accesses to the line may do without: cache.h, 1. */
-static void remember(struct core *core, struct cache *cache, uint64_t line)
+static void remember(struct core *core, struct cache *cache, uint64_t line, uint64_t address)
 {
-	uint32_t set = lines_set(&cache->main, line & ADDRESS_MASK >> cache->line_shift);
-	uint64_t *entry = lines_find(&cache->main, set, line & ADDRESS_MASK >> cache->line_shift);
+	uint32_t set = lines_set(&cache->main, line);
+	uint64_t *entry = lines_find(&cache->main, set, line);
+	address &= ~((1ull << cache->line_shift) - 1);
 	if (!entry || *entry & LINE_PREFETCHED || !lines_settled(&cache->main, set, entry))
 		return;
-	cache->filters[set].read = line;
+	cache->filters[set].read = address;
 	if (cache->is.write == WRITE_BACK && *entry & LINE_DIRTY && (*entry & LINE_ALONE || !coherent(core, cache)))
-		cache->filters[set].write = line;
+		cache->filters[set].write = address;
 }
 
-void cache_access(struct core *core, struct cache *cache, uint64_t line, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id)
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id)
 {
-	uint64_t masked = line & ADDRESS_MASK >> cache->line_shift;
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
+	if (cache_quick_hit(core, cache, address, kind == TRACE_WRITE))
+		return;
 	core->id = id;
 	core->address = address & ADDRESS_MASK;
 	core->bytes = bytes;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
 	if (coherent(core, cache)) {
-		uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, masked), masked);
+		uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
 		enum coherence_miss missed = COHERENCE_NO;
 		if (kind == TRACE_WRITE && !(entry && *entry & LINE_ALONE))
 			core->fill_flags = coherence_write(core->model, core->number, core->address, bytes, &missed);
-		else if (kind != TRACE_WRITE && !entry && !find_in_buffer(cache, masked))
-			core->fill_flags = coherence_read(core->model, core->number, cache->index, address_of(cache, masked),
+		else if (kind != TRACE_WRITE && !entry && !find_in_buffer(cache, line))
+			core->fill_flags = coherence_read(core->model, core->number, cache->index, address_of(cache, line),
 							  cache->is.line_bytes, core->address, bytes, true, &missed);
 		core->missed = missed;
 	}
-	demand(core, cache, masked, kind, kind == TRACE_WRITE);
+	demand(core, cache, line, kind, kind == TRACE_WRITE);
 	if (cache->filters)
-		remember(core, cache, line);
+		remember(core, cache, line, address);
 }
 
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id)

@@ -1,11 +1,17 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
-#include "model/core/cache.h"
+#include "model/core/plan.h"
 
 /* ---- memory: the same walk measures and lays out ---- */
 
 static void lay_out_model(struct arena *arena, const struct machine *machine)
 {
 	struct model *model = arena_take(arena, sizeof *model);
+	if (!machine->no_filters && !machine->classify) {
+		struct plans measured, *plans = arena_take(arena, sizeof *plans);
+		plans_init(plans ? plans : &measured, arena);
+		if (model)
+			model->plans = plans;
+	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
 		if (!machine->caches[c].shared)
@@ -15,6 +21,30 @@ static void lay_out_model(struct arena *arena, const struct machine *machine)
 		if (model)
 			model->shared[c] = cache;
 	}
+}
+
+static void lay_out_pages(struct arena *arena, const struct machine *machine, struct core *core)
+{
+	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	for (unsigned side = 0; side < 2; side++) {
+		const struct machine_tlb *tlb = &machine->tlbs[firsts[side] == MACHINE_NONE ? 0 : firsts[side]];
+		struct page_filter filter = { .mask = tlb->sets - 1, .tlb = firsts[side] };
+		bool power = !(tlb->sets & (tlb->sets - 1)) && !(tlb->pages_per_entry & (tlb->pages_per_entry - 1));
+		if (firsts[side] == MACHINE_NONE)
+			continue;
+		if (!power)
+			filter.mask = 0;
+		filter.fills = power && !machine->no_filters && (!tlb->page_bytes || tlb->page_bytes == 4096);
+		filter.shift = (uint8_t)(12 + (tlb->pages_per_entry ? __builtin_ctz(tlb->pages_per_entry) : 0));
+		if (side && firsts[0] == firsts[1])
+			filter.pages = core ? core->pages[0].pages : NULL;
+		else
+			filter.pages = arena_take(arena, (filter.mask + 1) * sizeof *filter.pages);
+		if (core)
+			core->pages[side] = filter;
+	}
+	if (core)
+		forget_pages(core);
 }
 
 static void lay_out_core(struct arena *arena, const struct machine *machine, struct model *model)
@@ -37,6 +67,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		memory = arena_take(arena, tlbs_bytes(machine));
 		if (core)
 			core->tlbs = tlbs_init(memory, machine, &model->pages);
+		lay_out_pages(arena, machine, core);
 	}
 	if (machine->has_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
@@ -120,14 +151,25 @@ static bool counted_in_bulk(const struct model_watch *watch)
 	return watch->part == MODEL_STREAM && (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
 }
 
+void model_objects(struct model *model, struct objects *objects)
+{
+	model->objects = objects;
+}
+
+void model_core_calls(struct model *model, unsigned number, struct object_calls *calls)
+{
+	model->cores[number]->calls = calls;
+}
+
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
 {
 	model->n_watches = n;
 	model->site_items = site_items;
 	model->site_blocks = site_blocks;
-	model->charges_all = false;
+	model->charges_all = model->charges_branches = false;
 	for (unsigned w = 0; w < n; w++) {
 		model->watches[w] = watches[w];
 		model->charges_all |= counted_in_bulk(&watches[w]);
+		model->charges_branches |= watches[w].part == MODEL_BRANCH;
 	}
 }

@@ -45,6 +45,15 @@ void model_core_counts(struct model *model, unsigned core, struct model_counts *
 struct model_watch { uint8_t part, index, count, unused; }; /* part: enum model_part; index: which cache or TLB; count: of its enum */
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
 
+/*
+ * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is OBJECT_CODE's. Each core has a
+ * stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not wanted. Filters are not used then; counts are the same.
+ */
+struct objects;
+struct object_calls;
+void model_objects(struct model *model, struct objects *objects);
+void model_core_calls(struct model *model, unsigned core, struct object_calls *calls);
+
 /* Runs entries [0, n) of one thread on a core. Not to be called for the same model by two threads at once. */
 void model_run(struct model *model, unsigned core, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base);
 

@@ -39,13 +39,13 @@ struct perceptron {
 	twice, so that no read wraps around */
 
 struct tage_pair { /* two tables in the halves of 64-bit words */
-	uint64_t fold, insert, top, carry, out, key, window;
+	uint64_t fold, insert, top, carry, out, key, window, polynomial;
 	uint32_t oldest[2], index_mask[2], first[2]; /* oldest: how old the last outcome in the history is; first: the table's first entry */
 	uint64_t folded;         /* 0: both histories fit in a key, nothing has to be folded */
 };
 
 struct tage {
-	uint32_t n_pairs, n, base_entries, position, use_alternate, countdown, useful_reset, entries, ring, unused_ring;
+	uint32_t n_pairs, n, base_mask, position, use_alternate, countdown, useful_reset, entries, ring_mask, unused_ring;
 	uint8_t address_shift, age_low, unused[6];
 	uint64_t random, keys_at, states_at, recent; /* recent: the last 64 outcomes, newest in bit 0 */
 	struct tage_pair pairs[TAGE_PAIRS];
@@ -55,18 +55,18 @@ struct tage {
 
 /* ---- targets.c: BTB, return stack, indirect table ---- */
 
-struct btb_recent { uint64_t address; uint32_t way, unused; }; /* of a set: pc >> address_shift + 1 of what was touched last; to touch it
-	again moves nothing */
+#define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
+#define BTB_ABSENT 1024 /* by low address bits: a branch that has no entry, exactly; with whole tags */
 
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, stamp_shift, filtered;
-	uint8_t set_shift, fast /* branch.c may ask `recent` itself */, stores_direct, unused[5];
+	uint8_t set_shift, whole /* tags */, fast /* branch.c may look for itself */, stores_direct, unused[4];
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
 	uint64_t tag_mask, clock, random;
-	uint64_t recent_at, keys_at, stamps_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
+	uint64_t hints_at, absent_at, keys_at, stamps_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
 	uint64_t history[64];    /* of indirect jumps' and calls' targets */
 };
 
@@ -78,7 +78,8 @@ struct branches {
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;            /* nothing is predicted: PREDICT_NONE */
 	uint8_t plain_tage;      /* tage_step's `plain` may be true */
-	uint8_t unused[6];
+	uint8_t simple;          /* direction.c's */
+	uint8_t unused[5];
 	struct tage tage;
 };
 

@@ -86,6 +86,7 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 	uint64_t n = runs[0].n;
 	for (unsigned r = 0; r < n_runs; r++) {
 		count_string(core, &runs[r]);
+		core->accessed = runs[r].address;
 		charge_item(core, runs[r].item);
 		n = runs[r].n < n ? runs[r].n : n;
 	}
@@ -103,7 +104,7 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 			same = left < same ? left : same;
 		}
 		for (unsigned r = 0; r < n_runs && same; r++)
-			step_count_filtered(core, runs[r].write, same);
+			step_count_filtered(core, runs[r].write, same, same);
 		i += 1 + same;
 	}
 }
@@ -129,12 +130,14 @@ static void access_lanes(struct core *core, const struct trace_item *item, uint3
 		if (item->index_bytes == 4)
 			index = (int32_t)index;
 		step_access(core, base + (uint64_t)(index * item->scale), item->bytes, item->kind == TRACE_SCATTER, number);
+		charge_item(core, number);
 	}
 }
 
 /* Item i of a block, or, of a rep instruction, all of its. Returns how many items. */
-static uint32_t access_item(struct core *core, const struct trace_item *items, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
+uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
 {
+	const struct trace_item *items = program->items;
 	const struct trace_item *item = &items[i];
 	switch ((enum trace_kind)item->kind) {
 	case TRACE_READ:
@@ -154,6 +157,10 @@ static uint32_t access_item(struct core *core, const struct trace_item *items, u
 		access_string(core, runs, n);
 		return n;
 	}
+	case TRACE_VALUE:
+		if (core->calls)
+			objects_value(core->model->objects, core->calls, item, item_address(item, values, 0));
+		return 1;
 	case TRACE_GATHER:
 	case TRACE_SCATTER:
 		access_lanes(core, item, i, values, fs_base);
@@ -164,7 +171,7 @@ static uint32_t access_item(struct core *core, const struct trace_item *items, u
 
 /* ---- blocks ---- */
 
-static void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
+void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
 {
 	const struct trace_block *block = &program->blocks[core->pending];
 	uint64_t behind = block->pc + block->length;
@@ -193,8 +200,7 @@ static uint32_t items_done(const struct trace_block *block, const struct trace_i
 }
 
 /* Each step in its order. done: instructions that were executed; UINT32_MAX: all. */
-static void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done,
-		      uint64_t fs_base)
+void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base)
 {
 	const struct trace_block *block = &program->blocks[number];
 	uint64_t *stream = core->counts->stream;
@@ -212,11 +218,18 @@ static void run_block(struct core *core, const struct trace_program *program, ui
 	for (uint32_t i = first; i < first + items;) {
 		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
 		charge_block(core, number);
-		i += access_item(core, program->items, i, first + items, values, fs_base);
+		i += run_item(core, program, i, first + items, values, fs_base);
 		charge_item(core, i - 1);
 	}
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
 	charge_block(core, number);
+	if (core->calls && whole && items) {
+		/* the last access of a call or a return is to the slot of its return address */
+		if (block->ending == TRACE_END_CALL || block->ending == TRACE_END_INDIRECT_CALL)
+			objects_called(core->model->objects, core->calls, core->accessed, block->pc + block->length);
+		else if (block->ending == TRACE_END_RETURN)
+			objects_returned(core->model->objects, core->calls, core->accessed);
+	}
 	core->next_pc = whole ? block->pc + block->length : NOWHERE;
 	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
 }
@@ -226,17 +239,24 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 	if (tlb_map_set(&model->pages, start, length, page_bytes))
 		for (unsigned k = 0; k < model->core_count; k++)
 			if (model->cores[k] && model->cores[k]->tlbs)
+			{
 				tlbs_forget(model->cores[k]->tlbs, start, length);
+				forget_pages(model->cores[k]);
+			}
 }
 
 void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
+	bool fast = model->plans && !model->charges_all && !model->objects;
 	model->acting = core;
 	charge_begin(core);
 	for (size_t i = 0; i < n;) {
-		uint64_t header = entries[i++];
+		uint64_t header;
 		uint32_t done = UINT32_MAX;
+		if (fast && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
+			break;
+		header = entries[i++];
 		if (header & TRACE_MARK) {
 			switch (trace_mark_kind(header)) {
 			case TRACE_PARTIAL:

@@ -20,23 +20,69 @@ void charge_begin(struct core *core)
 		core->charged[w] = watched(core, &core->model->watches[w]);
 }
 
-void charge_slowly(struct core *core, uint64_t *sites, uint64_t number)
+void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
+	uint64_t *object = NULL;
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
 		if (sites && now != core->charged[w])
 			sites[number * model->n_watches + w] += now - core->charged[w];
+		if (model->objects && now != core->charged[w]) {
+			if (!object)
+				object = data ? objects_counts(model->objects, core->accessed) : objects_counts_of(model->objects, OBJECT_CODE);
+			object[w] += now - core->charged[w];
+		}
 		core->charged[w] = now;
 	}
 }
 
+/* ---- pages ---- */
+
+void forget_pages(struct core *core)
+{
+	for (unsigned side = 0; side < 2; side++)
+		for (uint64_t set = 0; core->pages[side].pages && set <= core->pages[side].mask; set++)
+			core->pages[side].pages[set] = NOWHERE;
+}
+
+static uint64_t *page_filter(const struct page_filter *filter, uint64_t address)
+{
+	return &filter->pages[address >> filter->shift & filter->mask];
+}
+
+static bool page_filtered(const struct page_filter *filter, uint64_t address)
+{
+	return (address ^ *page_filter(filter, address)) < 4096;
+}
+
+/* The page was just used, last of its set. Only 4 KB pages are told by their address alone. */
+static void remember_page(const struct core *core, const struct page_filter *filter, uint64_t address)
+{
+	const struct tlb_map *map = &core->model->pages;
+	bool small = filter->fills && (!map->count || tlb_map_shift(map, address) == TLB_PAGE_SHIFT);
+	*page_filter(filter, address) = small ? address & ~4095ull : NOWHERE;
+}
+
+void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
+{
+	const struct page_filter *filter = &core->pages[side];
+	if (!filter->pages)
+		return;
+	if (((address ^ (address + bytes - 1)) & ~4095ull) == 0 && page_filtered(filter, address)) {
+		core->counts->tlb[filter->tlb][kind]++;
+		return;
+	}
+	tlbs_access(core->tlbs, address, bytes, kind, core->counts);
+	remember_page(core, filter, address);
+	remember_page(core, filter, address + bytes - 1);
+}
+
 /* ---- data ---- */
 
-static void count_access(struct core *core, uint64_t address, uint32_t bytes, bool write)
+static void count_placement(struct core *core, uint64_t address, uint32_t bytes, bool write)
 {
 	uint64_t *stream = core->counts->stream;
-	stream[write ? STREAM_WRITES : STREAM_READS]++;
 	if (!(bytes & (bytes - 1)) && address & (bytes - 1)) {
 		stream[STREAM_MISALIGNED]++;
 		stream[write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS]++;
@@ -51,58 +97,62 @@ static void count_access(struct core *core, uint64_t address, uint32_t bytes, bo
 void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item)
 {
 	struct cache *cache = core->first_data;
+	uint64_t last;
 	if (!bytes)
 		bytes = 1;
-	if (core->tlbs)
-		tlbs_access(core->tlbs, address, bytes, write ? TLB_WRITES : TLB_READS, core->counts);
+	core->accessed = address;
+	step_translate(core, TLB_DATA, address, bytes, write ? TLB_WRITES : TLB_READS);
 	if (!cache)
 		return;
-	for (uint64_t first = address >> cache->line_shift, line = first, last = (address + bytes - 1) >> cache->line_shift; ; line++) {
-		uint64_t from = line == first ? address : line << cache->line_shift;
-		uint64_t to = line == last ? address + bytes - 1 : (line << cache->line_shift) + cache->is.line_bytes - 1;
-		if (cache_filtered(cache, line, write))
-			core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
-		else
-			cache_access(core, cache, line, from, (uint32_t)(to - from + 1), write ? TRACE_WRITE : TRACE_READ, item);
-		if (line == last)
+	last = address + bytes - 1;
+	for (;;) {
+		uint64_t end = address | ((1ull << cache->line_shift) - 1);
+		uint32_t here = (uint32_t)((end - address < last - address ? end : last) - address + 1);
+		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
+		if (!cache_filtered(cache, address, write))
+			cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
+		if (last - address < here)
 			return;
+		address += here;
 	}
+}
+
+void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item)
+{
+	count_placement(core, address, bytes, write);
+	step_memory(core, address, bytes, write, item);
 }
 
 void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item)
 {
-	count_access(core, address, bytes, write);
-	step_memory(core, address, bytes, write, item);
+	core->counts->stream[write ? STREAM_WRITES : STREAM_READS]++;
+	step_item(core, address, bytes, write, item);
 }
 
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item)
 {
 	struct cache *cache = core->first_data;
+	core->accessed = address;
 	if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + (bytes ? bytes - 1 : 0)) >> cache->line_shift; line++)
 			cache_prefetch(core, cache, line, item);
-}
-
-static bool page_filtered(const struct tlbs *tlbs, uint64_t address, enum tlb_side side)
-{
-	return (address ^ tlbs->shortcut[side].start) < tlbs->shortcut[side].bytes;
 }
 
 bool step_filtered(const struct core *core, uint64_t address, bool write)
 {
 	if (core->model->machine.no_filters || core->model->charges_all)
 		return false;
-	if (core->tlbs && core->model->machine.first_data_tlb != MACHINE_NONE && !page_filtered(core->tlbs, address, TLB_DATA))
+	if (core->pages[TLB_DATA].pages && !page_filtered(&core->pages[TLB_DATA], address))
 		return false;
-	return !core->first_data || cache_filtered(core->first_data, address >> core->first_data->line_shift, write);
+	return !core->first_data || cache_filtered(core->first_data, address, write);
 }
 
-void step_count_filtered(struct core *core, bool write, uint64_t n)
+void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb)
 {
-	if (core->tlbs && core->model->machine.first_data_tlb != MACHINE_NONE)
-		core->counts->tlb[core->tlbs->shortcut_tlb[TLB_DATA]][write ? TLB_WRITES : TLB_READS] += n;
+	if (core->pages[TLB_DATA].pages)
+		core->counts->tlb[core->pages[TLB_DATA].tlb][write ? TLB_WRITES : TLB_READS] += in_tlb;
 	if (core->first_data)
-		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += n;
+		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += in_cache;
 }
 
 /* ---- fetch ---- */
@@ -124,17 +174,15 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 	unsigned shift = core->model->fetch_shift;
 	for (; fetch->unit <= pc >> shift; fetch->unit++) {
 		core->counts->stream[STREAM_FETCH_BLOCKS]++;
-		if (core->tlbs)
-			tlbs_access(core->tlbs, fetch->unit << shift, 1, TLB_FETCHES, core->counts);
+		step_translate(core, TLB_FETCH, fetch->unit << shift, 1, TLB_FETCHES);
 	}
 	if (!cache)
 		return;
 	for (; fetch->line <= pc >> cache->line_shift; fetch->line++) {
-		if (cache_filtered(cache, fetch->line, false))
-			core->counts->cache[cache->index][CACHE_FETCHES]++;
-		else
-			cache_access(core, cache, fetch->line, fetch->line << cache->line_shift, cache->is.line_bytes, CACHE_FETCH,
-				     fetch->block | 1u << 31);
+		uint64_t address = fetch->line << cache->line_shift;
+		core->counts->cache[cache->index][CACHE_FETCHES]++;
+		if (!cache_filtered(cache, address, false))
+			cache_access(core, cache, address, cache->is.line_bytes, CACHE_FETCH, fetch->block | 1u << 31);
 	}
 }
 
@@ -147,7 +195,7 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 	if (!core->branches)
 		return;
 	/* a conditional branch to the instruction behind it goes nowhere: not taken */
-	happened = branches_resolve(core->branches, pc, length, ending, taken && target != pc + length, target);
+	happened = branches_resolve(core->branches, pc, length, ending, taken && (ending != TRACE_END_CONDITIONAL || target != pc + length), target);
 	for (unsigned w = 0; w < model->n_watches; w++)
 		if (model->watches[w].part == MODEL_BRANCH && model->site_blocks)
 			model->site_blocks[(uint64_t)block * model->n_watches + w] += branches_events(happened) >> model->watches[w].count & 1;

@@ -15,14 +15,19 @@
  *   - every useful_reset conditional branches (256 K in the paper) the useful counts' upper bits are cleared, next time the lower bits, …
  *
  * Ours, where the paper leaves it open or speed asked for it:
- *   - the hash. For table i, w = log2(entries) + tag bits; X = the last L outcomes (newest bit 0) cut into pieces of w bits, xored
- *     together (Michaud's folding, one fold where he has three); X is xored with w bits of A * 0x9e3779b97f4a7c15, from bit 0 on for tables
+ *   - the hash. For table i, w = log2(entries) + tag bits; X = the last L outcomes as a polynomial over GF(2) (the newest is its constant
+ *     term), modulo the primitive polynomial of degree w with the smallest low part: a checksum, so that no two outcomes weigh the same.
+ *     (Michaud folds into three registers of different widths for that reason; one register of xored pieces cannot tell outcomes that
+ *     are w apart, and mispredicts loops that he predicts.) X is xored with w bits of A * 0x9e3779b97f4a7c15, from bit 0 on for tables
  *     1, 3, …, from bit 32 on for 2, 4, …; A = pc >> address_shift. Index: the low log2(entries) bits, tag: those above. No path history.
  *   - base index: A mod entries. History: conditional branches only.
  *   - probabilities: k candidates, shortest history first, r = (draw >> 32) mod (2^k - 1), the draw xorshift64* of the machine's seed,
  *     only if k > 1: the first if r < 2^(k-1), else the next with r - 2^(k-1) and k - 1, ….
  */
 #include "model/core/tage.h"
+
+/* Primitive polynomials over GF(2) without their highest term, by degree. tests/unit/model_branch_reference.h finds them again. */
+static const uint16_t polynomials[31] = {0x0, 0x1, 0x3, 0x3, 0x3, 0x5, 0x3, 0x3, 0x1d, 0x11, 0x9, 0x5, 0x53, 0x1b, 0x2b, 0x3, 0x2d, 0x9, 0x27, 0x27, 0x9, 0x5, 0x3, 0x21, 0x1b, 0x9, 0x47, 0x27, 0x9, 0x5, 0x53};
 
 uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 {
@@ -32,10 +37,10 @@ uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 		return at;
 	t->n = m->tables;
 	t->n_pairs = (m->tables + 1) / 2;
-	t->base_entries = m->entries;
+	t->base_mask = m->entries - 1;
 	t->address_shift = m->address_shift;
 	t->useful_reset = m->useful_reset;
-	t->ring = 1u << predict_log2(m->table_history[m->tables - 1] + 1u); /* no larger: it shares the first-level cache */
+	t->ring_mask = (1u << predict_log2(m->table_history[m->tables - 1] + 1u)) - 1; /* no larger: it shares the first-level cache */
 	for (unsigned i = 0; i < m->tables; i++)
 		entries += m->table_entries[i];
 	/* states: the tagged entries' first, so that a table's entry has one number; then the base's; one more key for an absent table */
@@ -81,7 +86,11 @@ void tage_begin(struct branches *b, const struct machine *machine)
 		p->insert |= 1ull << lane;
 		p->top |= 1ull << (width + lane);
 		p->carry |= (uint64_t)(0x80000000u - (1u << width)) << lane;
-		p->out |= 1ull << (m->table_history[i] % width + lane);
+		uint32_t out = 1; /* x^L */
+		for (unsigned k = 0; k < m->table_history[i]; k++)
+			out = out >> (width - 1) ? (out << 1 ^ 1u << width) ^ polynomials[width] : out << 1;
+		p->out |= (uint64_t)out << lane;
+		p->polynomial |= (uint64_t)polynomials[width] << lane;
 		p->key |= (uint64_t)((1u << width) - 1) << lane;
 		p->index_mask[i % 2] = m->table_entries[i] - 1;
 		p->oldest[i % 2] = m->table_history[i] - 1;
@@ -159,7 +168,7 @@ uint32_t tage_age(struct branches *b)
 static inline __attribute__((always_inline)) bool resolve(struct branches *b, uint64_t pc, bool taken, unsigned n_pairs)
 {
 	struct tage_live live;
-	tage_load(&b->tage, &live, n_pairs);
+	tage_load(b, &live, n_pairs);
 	bool predicted = tage_step(b, &live, pc, taken, n_pairs, false);
 	tage_store(&b->tage, &live, n_pairs);
 	return predicted;

@@ -2,8 +2,8 @@
  * What TAGE does for every branch, for branch.c to have inline; the predictor is described in tage.c.
  *
  * Keys live in the halves of 64-bit words, two tables a word. A history that is no longer than the key is taken as it is. Folds of
- * longer ones are advanced, not recomputed: shift, insert the newest outcome, remove the one that leaves the history, wrap the top bit
- * around. An entry is found by one 32-bit comparison (the whole key, index included). Counters of base and tables are one array of
+ * longer ones are advanced, not recomputed: times x, plus the newest outcome, minus the one that leaves the history, modulo the
+ * polynomial. An entry is found by one 32-bit comparison (the whole key, index included). Counters of base and tables are one array of
  * state bytes, whose successors are looked up; d: direction, c: how far from the middle, u: useful:
  *
  *     base    1 d c c c - - -        tagged  0 d c c u u - -
@@ -20,11 +20,17 @@ enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_STRENGTH = 4, TAGE_BASE_STRENGT
 
 struct tage_live { /* what changes with every branch, apart so that a loop over branches can have it in registers */
 	uint64_t recent, fold[TAGE_PAIRS];
-	uint32_t position, countdown;
+	uint64_t position;
+	uint32_t countdown;
+	const uint32_t *keys;
+	uint8_t *states;
 };
 
-static inline __attribute__((always_inline)) void tage_load(const struct tage *t, struct tage_live *live, unsigned n_pairs)
+static inline __attribute__((always_inline)) void tage_load(struct branches *b, struct tage_live *live, unsigned n_pairs)
 {
+	const struct tage *t = &b->tage;
+	live->keys = PART(b, uint32_t, t->keys_at);
+	live->states = PART(b, uint8_t, t->states_at);
 	for (unsigned i = 0; i < n_pairs; i++)
 		live->fold[i] = t->pairs[i].fold;
 	live->recent = t->recent, live->position = t->position, live->countdown = t->countdown;
@@ -39,10 +45,10 @@ static inline __attribute__((always_inline)) void tage_store(struct tage *t, con
 
 /* If entry e has the key, it provides and what provided is the alternate. Whether it has is as hard to predict for the host as the
    program's branch is for TAGE: conditional moves, which gcc 12 turns into jumps unless told so. */
-static inline __attribute__((always_inline)) void tage_take(const uint32_t *entry, uint32_t key, uint32_t e, uint32_t *provider, uint32_t *alternate)
+static inline __attribute__((always_inline)) void tage_take(const uint32_t *entry, uint32_t key, uint64_t e, uint64_t *provider, uint64_t *alternate)
 {
 #ifdef __x86_64__
-	__asm__("cmpl %[key], %[entry]\n\tcmovel %[provider], %[alternate]\n\tcmovel %[e], %[provider]"
+	__asm__("cmpl %[key], %[entry]\n\tcmoveq %[provider], %[alternate]\n\tcmoveq %[e], %[provider]"
 		: [provider] "+r"(*provider), [alternate] "+&r"(*alternate)
 		: [entry] "m"(*entry), [key] "r"(key), [e] "r"(e)
 		: "cc");
@@ -54,19 +60,21 @@ static inline __attribute__((always_inline)) void tage_take(const uint32_t *entr
 
 /*
  * n_pairs and plain are constants of the caller's: loops unroll. plain: of two pairs the first needs no folds and the second does, as in
- * the paper's 5-component predictor; else it is asked. One branch here depends on the program: was the prediction right.
+ * the paper's 5-component predictor, and all four keys are of one width; else it is asked. Returns TAGE_TAKEN or 0. One branch here depends on the program: was the prediction right.
  */
-static inline __attribute__((always_inline)) bool tage_step(struct branches *b, struct tage_live *live, uint64_t pc, bool taken,
+static inline __attribute__((always_inline)) unsigned tage_step(struct branches *b, struct tage_live *live, uint64_t pc, bool taken,
 							    const unsigned n_pairs, const bool plain)
 {
 	struct tage *t = &b->tage;
-	const uint32_t *keys = PART(b, uint32_t, t->keys_at);
-	uint8_t *states = PART(b, uint8_t, t->states_at);
+	const uint32_t *keys = live->keys;
+	uint8_t *states = live->states;
 	uint64_t address = pc >> t->address_shift, recent = TAGE_BOTH(live->recent & 0xffffffff);
 	uint64_t hash = address * 0x9e3779b97f4a7c15ull, newest = -(uint64_t)taken, keys_now[TAGE_PAIRS];
 	uint32_t *history = t->history + live->position; /* [k]: the outcome k branches ago, 0 the newest */
 
-	uint32_t provider = t->entries + (address & (t->base_entries - 1)), alternate = provider;
+	uint64_t provider = t->entries + (uint32_t)(address & t->base_mask), alternate = provider;
+	if (plain)
+		hash = (hash & t->pairs[0].key) | TAGE_VALID;
 #pragma GCC unroll 2
 	for (unsigned i = 0; i < n_pairs; i++) {
 		const struct tage_pair *p = &t->pairs[i];
@@ -76,29 +84,31 @@ static inline __attribute__((always_inline)) bool tage_step(struct branches *b, 
 		} else {
 			uint64_t old = (uint64_t)history[p->oldest[0]] | (uint64_t)history[p->oldest[1]] << 32;
 			uint64_t next = (fold << 1 | (newest & p->insert)) ^ (old & p->out), top = next & p->top;
-			live->fold[i] = (next ^ top) ^ ((top + p->carry) >> 31 & p->insert);
+			uint64_t over = (top + p->carry) >> 31 & p->insert; /* 1 in each half whose top bit is set, and then all ones */
+			live->fold[i] = next ^ top ^ (((over << 32) - over) & p->polynomial);
 		}
-		uint64_t key = ((fold ^ hash) & p->key) | TAGE_VALID;
-		uint32_t low = key, high = key >> 32, e;
+		uint64_t key = plain ? fold ^ hash : ((fold ^ hash) & p->key) | TAGE_VALID, e;
+		uint32_t low = key, high = key >> 32;
 		keys_now[i] = key;
-		e = p->first[0] + (low & p->index_mask[0]);
+		e = (uint32_t)(p->first[0] + (low & p->index_mask[0]));
 		tage_take(&keys[e], low, e, &provider, &alternate);
-		e = p->first[1] + (high & p->index_mask[1]);
+		e = (uint32_t)(p->first[1] + (high & p->index_mask[1]));
 		tage_take(&keys[e], high, e, &provider, &alternate);
 	}
 	live->recent = live->recent << 1 | taken;
-	live->position = (live->position - 1) & (t->ring - 1);
-	t->history[live->position] = t->history[live->position + t->ring] = newest;
+	live->position = (live->position - 1) & t->ring_mask;
+	history = t->history + live->position;
+	history[0] = history[(uint64_t)t->ring_mask + 1] = newest;
 
 	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN, differs = (state & TAGE_TAKEN) ^ other;
-	bool predicted = state & TAGE_TAKEN;
-	states[provider] = t->next[differs << 3 | (unsigned)taken << 8 | state];
+	unsigned predicted = state & TAGE_TAKEN, outcome = taken * TAGE_TAKEN;
+	states[provider] = t->next[differs << 3 | outcome << 2 | state];
 	if (differs && !(state & ~TAGE_TAKEN)) { /* newly allocated: weak, not useful */
 		uint32_t use = t->use_alternate;
-		predicted = use >= 8 ? other != 0 : predicted;
-		t->use_alternate = (other != 0) == taken ? use + (use < 15) : use - (use > 0);
+		predicted = use >= 8 ? other : predicted;
+		t->use_alternate = other == outcome ? use + (use < 15) : use - (use > 0);
 	}
-	if (__builtin_expect(predicted != taken, 0))
+	if (__builtin_expect(predicted != outcome, 0))
 		tage_allocate(b, keys_now, provider, taken);
 	if (__builtin_expect(--live->countdown == 0, 0))
 		live->countdown = tage_age(b);

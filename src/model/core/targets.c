@@ -41,11 +41,13 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->indirect_history = m->indirect_history;
 	t->stamp_shift = predict_log2(m->btb_ways);
 	t->filtered = !machine->no_filters;
-	t->fast = n && t->filtered && t->set_mask_works && !m->btb_tag_bits && machine->direction.kind != PREDICT_BTB;
+	t->whole = !m->btb_tag_bits;
+	t->fast = n && t->filtered && t->set_mask_works && t->whole && m->btb_replacement == REPLACE_LRU && machine->direction.kind != PREDICT_BTB;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
-		t->recent_at = at, at += predict_rounded(m->btb_sets * 16ull);
+		t->hints_at = at, at += BTB_HINTS;
+		t->absent_at = at, at += BTB_ABSENT * 8;
 		t->keys_at = at, at += predict_rounded(n * 8);
 		t->stamps_at = at, at += predict_rounded(n * 8);
 		t->targets_at = at, at += predict_rounded(n * 8);
@@ -118,22 +120,17 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		set = address % t->sets;
 		quotient = address / t->sets;
 	}
-	uint64_t key = (quotient & t->tag_mask) + 1; /* 0: empty */
+	uint64_t key = t->whole ? address + 1 : (quotient & t->tag_mask) + 1; /* 0: empty */
 	uint64_t base = (uint64_t)set * t->ways;
 	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
-	struct btb_recent *recent = PART(b, struct btb_recent, t->recent_at) + set;
-	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base;
-	if (recent->address == address + 1 && t->filtered) {
-		way = recent->way;
-	} else {
+	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (address & (BTB_HINTS - 1));
+	way = t->filtered ? *hint : 0;
+	if (way >= t->ways || keys[way] != key)
 		for (way = 0; way < t->ways && keys[way] != key; way++)
 			;
-		if (way < t->ways) {
-			touch(b, set, way, false);
-			recent->address = address + 1, recent->way = way;
-		}
-	}
 	if (way < t->ways) {
+		*hint = way;
+		touch(b, set, way, false);
 		if (before)
 			*before = targets[way];
 		if (taken && (!direct || t->stores_direct))
@@ -150,15 +147,19 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*before = 0;
 	if (direction)
 		*direction = false;
+	uint64_t *absent = PART(b, uint64_t, t->absent_at) + (address & (BTB_ABSENT - 1));
 	if (taken || t->allocation == BTB_ALLOCATE_ALL) {
+		if (*absent == address + 1)
+			*absent = 0;
 		way = victim(b, set);
 		keys[way] = key;
 		targets[way] = taken && (!direct || t->stores_direct) ? target : 0;
 		if (t->counters)
 			counters[way] = t->counter_initial;
 		touch(b, set, way, true);
-		recent->address = address + 1, recent->way = way;
-	}
+		*hint = way;
+	} else
+		*absent = address + 1;
 	return false;
 }
 

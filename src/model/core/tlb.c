@@ -324,38 +324,43 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 	return done;
 }
 
-uint64_t tlbs_access_slow(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t address, uint64_t left, enum model_tlb_count kind,
+						       struct model_counts *counts)
 {
-	struct tlbs *t = tlbs;
-	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
-	if (t->first[side] == MACHINE_NONE)
-		return 0;
-	if (!((address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT) && !t->no_filters) {
-		/* 0 is a guess like any other: an empty entry translates no byte */
-		uint32_t guess = hints_of(t, side)[hint_of(address)], i = guess >> 28, e = guess & 0xfffffff;
-		struct level *l = level_of(t, i);
-		struct entry *entry = &entries_of(l)[e];
-		if ((address ^ entry->start) < entry->bytes && entry->first_of >> side & 1) {
-			if (l->replacement == REPLACE_LRU && l->sets == 1)
-				stamps_of(l)[e] = ++l->clock << l->stamp_shift | e;
-			else
-				touch(l, e, e / l->ways, false);
-			end_shortcuts(t, i);
-			set_shortcut(t, side, i, address, entry->shift);
-			counts->tlb[i][kind]++;
-			return 1ull << (32 + 5 * i);
-		}
-	}
 	uint64_t done = 0;
-	for (uint64_t left = bytes; left;) {
+	while (left) {
 		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
 		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
-		done += page_access(t, side, address, shift, kind, counts);
+		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts);
 		here = here < left ? here : left;
 		address += here;
 		left -= here;
 	}
 	return done;
+}
+
+uint64_t tlbs_access_slow(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+{
+	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	if (t->first[side] == MACHINE_NONE)
+		return 0;
+	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT)
+		return access_pages(t, address, bytes, kind, counts);
+	/* 0 is a guess like any other: an empty entry translates no byte */
+	uint32_t guess = hints_of(t, side)[hint_of(address)], i = guess >> 28, e = guess & 0xfffffff;
+	struct level *l = level_of(t, i);
+	struct entry *entry = &entries_of(l)[e];
+	if ((address ^ entry->start) >= entry->bytes || !(entry->first_of >> side & 1))
+		return access_pages(t, address, bytes, kind, counts);
+	if (l->replacement == REPLACE_LRU)
+		stamps_of(l)[e] = ++l->clock << l->stamp_shift | (l->sets == 1 ? e : e % l->ways);
+	else
+		touch(l, e, e / l->ways, false);
+	if (t->shortcut_tlb[!side] == i)
+		t->shortcut[!side].bytes = 0;
+	set_shortcut(t, side, i, address, entry->shift);
+	counts->tlb[i][kind]++;
+	return 1ull << (32 + 5 * i);
 }
 
 void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)

@@ -1,4 +1,4 @@
-#include "machines.h"
+#include "declared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

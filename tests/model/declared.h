@@ -1,6 +1,6 @@
 /* Random machines, small enough that a few hundred accesses fill them, and random streams: all of a seed. */
-#ifndef TARE_TESTS_MODEL_MACHINES_H
-#define TARE_TESTS_MODEL_MACHINES_H
+#ifndef TARE_TESTS_MODEL_DECLARED_H
+#define TARE_TESTS_MODEL_DECLARED_H
 
 #include "model/core/model.h"
 

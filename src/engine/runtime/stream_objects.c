@@ -1,0 +1,332 @@
+/*
+ * What the access stream does not say about data objects: the program's mappings, its stacks, and where allocation functions are.
+ *
+ * What always holds:
+ *  1. rt.models_lock is held where the objects change, and what the thread did before was run through the models: an access is of the
+ *     object that was there when it was made. (Of other threads: up to a buffer's length later.)
+ *  2. Allocation functions are known before their code is translated, so that a block's plan does not depend on when it was made.
+ */
+#include "engine/runtime/stream.h"
+#include "model/core/model.h"
+#include "model/core/objects.h"
+
+#define POOL_BYTES (16ull << 30)
+#define POOL_BYTES_LIMITED (64ull << 20)
+#define FUNCTIONS_MOST 128u
+
+static struct objects *objects;
+static struct record_objects *record;
+static struct object_calls *calls[MODEL_CORES_MAX];
+static uint64_t break_end;
+static struct { uint64_t pc; uint32_t kind; } functions[FUNCTIONS_MOST];
+static uint32_t function_count;
+
+static bool open_record(struct record_process *process)
+{
+	struct record_objects layout = {0};
+	record_objects_lay_out(&layout, rt.session->watch_count);
+	uint64_t offset = record_reserve(layout.bytes);
+	struct record_objects *fresh = record_map(offset, layout.bytes, NULL);
+	if (!fresh)
+		return false;
+	*fresh = layout;
+	process->objects = offset;
+	if (record) {
+		objects_move(objects, fresh);
+		sys2(SYS_munmap, record, record->bytes);
+	}
+	record = fresh;
+	return true;
+}
+
+/* ---- what is there at the start ---- */
+
+static uint64_t hex(const char **text)
+{
+	uint64_t value = 0;
+	for (;; ++*text) {
+		char c = **text;
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	size_t n = text_length(a);
+	return text_length(b) == n && !memcmp(a, b, n);
+}
+
+static bool is_elf(long fd)
+{
+	char magic[4] = {0};
+	return sys4(SYS_pread64, fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+}
+
+static uint64_t stack_bytes(void)
+{
+	uint64_t limit[2] = {8 << 20, 0};
+	sys2(SYS_getrlimit, 3, limit); /* RLIMIT_STACK */
+	return limit[0] < 1ull << 30 ? limit[0] : 1ull << 30;
+}
+
+static void line(const char *text)
+{
+	uint64_t start = hex(&text), end, offset;
+	text++;
+	end = hex(&text);
+	if (text[0] != ' ' || end <= start || start >= 1ull << 47)
+		return;
+	text += 6;
+	offset = hex(&text);
+	for (int field = 0; field < 2; field++) { /* device, inode */
+		while (*text == ' ')
+			text++;
+		while (*text && *text != ' ')
+			text++;
+	}
+	while (*text == ' ')
+		text++;
+	if (text[0] == '/' && memcmp(text, "/memfd:", 7)) {
+		long fd = sys3(SYS_open, text, 02000000, 0);
+		objects_file(objects, start, end - start, offset, !failed(fd) && is_elf(fd), text);
+		if (!failed(fd))
+			sys1(SYS_close, fd);
+	} else if (same_text(text, "[stack]")) {
+		uint64_t bytes = stack_bytes();
+		if (bytes < end - start)
+			bytes = end - start;
+		objects_set(objects, end - bytes, bytes, OBJECT_STACK);
+	} else if (same_text(text, "[heap]")) {
+		objects_set(objects, start, end - start, OBJECT_ALLOCATOR);
+		break_end = end;
+	} else if (text[0] == '[') {
+		objects_file(objects, start, end - start, offset, false, text);
+	} else if (!text[0]) {
+		/* zeroed memory behind a file's; the engine's own memory is none of the program's */
+		const struct record_object_region *before = objects_region_before(objects, start);
+		if (before && before->elf)
+			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, true, before->path);
+	}
+}
+
+static void read_maps(void)
+{
+	static char text[8192];
+	uint32_t have = 0;
+	long fd = sys3(SYS_open, "/proc/self/maps", 02000000, 0), n;
+	if (failed(fd))
+		return;
+	while ((n = sys3(SYS_read, fd, text + have, sizeof text - have - 1)) > 0) {
+		uint32_t from = 0;
+		have += (uint32_t)n;
+		for (uint32_t i = 0; i < have; i++)
+			if (text[i] == '\n') {
+				text[i] = 0;
+				line(text + from);
+				from = i + 1;
+			}
+		have -= from;
+		for (uint32_t i = 0; i < have; i++)
+			text[i] = text[from + i];
+		if (have == sizeof text - 1)
+			have = 0; /* a line longer than any */
+	}
+	sys1(SYS_close, fd);
+}
+
+bool stream_objects_open(struct record_process *process)
+{
+	uint64_t bytes = objects_bytes(rt.limited ? POOL_BYTES_LIMITED : POOL_BYTES);
+	if (!(rt.session->flags & RECORD_OBJECTS) || !rt.session->watch_count)
+		return true;
+	if (!open_record(process))
+		return false;
+	objects = objects_init(memory_private(bytes), bytes, record);
+	read_maps();
+	return true;
+}
+
+bool stream_objects_reopen(struct record_process *process)
+{
+	return !objects || open_record(process);
+}
+
+void stream_objects_core(struct model *model, unsigned core, bool fresh)
+{
+	if (!objects)
+		return;
+	if (!calls[core])
+		calls[core] = memory_private(object_calls_bytes());
+	else if (fresh)
+		memset(calls[core], 0, object_calls_bytes());
+	model_objects(model, objects);
+	model_core_calls(model, core, calls[core]);
+}
+
+/* ---- system calls ---- */
+
+static struct object_calls *calls_of(const struct thread *t) { return calls[t->slot % MODEL_CORES_MAX]; }
+
+static void begin_change(struct thread *t)
+{
+	stream_flush(t);
+	lock_word(&rt.models_lock);
+}
+
+static void end_change(void) { unlock_word(&rt.models_lock); }
+
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags, long fd, uint64_t offset)
+{
+	char link[32] = "/proc/self/fd/", path[232] = "", digits[12];
+	if (!objects)
+		return;
+	length = (length + 4095) & ~4095ull;
+	begin_change(t);
+	if (flags & MAP_ANONYMOUS_ || fd < 0) {
+		const struct record_object_region *before = flags & MAP_FIXED_ ? objects_region_before(objects, start) : NULL;
+		if (before && before->elf)
+			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, true, before->path);
+		else
+			objects_mapped(objects, calls_of(t), start, length);
+	} else {
+		unsigned n = 0, at = 14;
+		for (long rest = fd; rest || !n; rest /= 10)
+			digits[n++] = (char)('0' + rest % 10);
+		while (n)
+			link[at++] = digits[--n];
+		link[at] = 0;
+		long got = sys3(SYS_readlink, link, path, sizeof path - 1);
+		path[failed(got) ? 0 : got] = 0;
+		objects_file(objects, start, length, offset, path[0] == '/' && is_elf(fd), path);
+	}
+	end_change();
+}
+
+void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length)
+{
+	if (!objects)
+		return;
+	begin_change(t);
+	objects_set(objects, start, (length + 4095) & ~4095ull, OBJECT_UNKNOWN);
+	end_change();
+}
+
+void stream_objects_moved(struct thread *t, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes)
+{
+	if (!objects)
+		return;
+	begin_change(t);
+	if (from != to)
+		objects_set(objects, from, (from_bytes + 4095) & ~4095ull, OBJECT_UNKNOWN);
+	objects_mapped(objects, calls_of(t), to, (to_bytes + 4095) & ~4095ull);
+	end_change();
+}
+
+void stream_objects_break(struct thread *t, uint64_t end)
+{
+	if (!objects)
+		return;
+	begin_change(t);
+	if (break_end && end > break_end)
+		objects_set(objects, break_end, end - break_end, OBJECT_ALLOCATOR);
+	else if (end < break_end)
+		objects_set(objects, end, break_end - end, OBJECT_UNKNOWN);
+	break_end = end;
+	end_change();
+}
+
+/* bytes 0: not said; then what the stack's end is in, up to 64 MB of it. */
+void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes)
+{
+	if (!objects || !top)
+		return;
+	begin_change(t);
+	objects_stack(objects, top, bytes);
+	end_change();
+}
+
+/* ---- allocation functions ---- */
+
+struct header { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; };
+struct segment { uint32_t type, flags; uint64_t offset, address, physical, file_bytes, bytes, align; };
+struct section { uint32_t name, type; uint64_t flags, address, offset, size; uint32_t link, info; uint64_t align, entry_size; };
+struct symbol { uint32_t name; uint8_t info, other; uint16_t section; uint64_t value, size; };
+
+static const struct { const char name[16]; uint32_t kind; } names[] = {
+	{"malloc", TRACE_MALLOC}, {"calloc", TRACE_CALLOC}, {"realloc", TRACE_REALLOC}, {"free", TRACE_FREE}, {"cfree", TRACE_FREE},
+	{"aligned_alloc", TRACE_ALIGNED}, {"memalign", TRACE_ALIGNED}, {"valloc", TRACE_MALLOC}, {"pvalloc", TRACE_MALLOC},
+};
+
+static void note_function(uint64_t pc, uint32_t kind)
+{
+	for (uint32_t i = 0; i < function_count; i++)
+		if (functions[i].pc == pc)
+			return;
+	if (function_count < FUNCTIONS_MOST) {
+		functions[function_count].pc = pc;
+		functions[function_count++].kind = kind;
+	}
+}
+
+/* file [0, size) is mapped; every offset in it is looked at first. */
+static void read_symbols(const uint8_t *file, uint64_t size, const struct section *table, const struct section *strings, uint64_t bias)
+{
+	if (table->offset > size || table->size > size - table->offset || strings->offset > size || strings->size > size - strings->offset)
+		return;
+	for (uint64_t i = 0; i < table->size / sizeof(struct symbol); i++) {
+		const struct symbol *s = (const struct symbol *)(file + table->offset) + i;
+		if ((s->info & 15) != 2 || !s->section || s->name >= strings->size) /* STT_FUNC */
+			continue;
+		const char *name = (const char *)file + strings->offset + s->name;
+		for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
+			size_t n = text_length(names[k].name);
+			if (s->name + n < strings->size && !memcmp(name, names[k].name, n) && (!name[n] || name[n] == '@'))
+				note_function(s->value + bias, names[k].kind);
+		}
+	}
+}
+
+void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
+{
+	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, 02000000, 0) : -1;
+	if (failed(fd))
+		return;
+	long size = sys3(8, fd, 0, 2), at; /* lseek to the end */
+	at = size < (long)sizeof(struct header) ? -1 : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);
+	sys1(SYS_close, fd);
+	if (failed(at))
+		return;
+	const uint8_t *file = (const uint8_t *)at;
+	const struct header *h = (const struct header *)file;
+	uint64_t bytes = (uint64_t)size, bias = 0;
+	bool found = false;
+	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct segment) && h->phoff < bytes &&
+	    h->phnum * sizeof(struct segment) <= bytes - h->phoff)
+		for (unsigned i = 0; i < h->phnum && !found; i++) {
+			const struct segment *s = (const struct segment *)(file + h->phoff) + i;
+			found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset && offset < s->offset + s->file_bytes;
+			bias = start - (s->address + (offset - s->offset));
+		}
+	if (found && h->shentsize == sizeof(struct section) && h->shoff < bytes && h->shnum * sizeof(struct section) <= bytes - h->shoff) {
+		const struct section *sections = (const struct section *)(file + h->shoff);
+		for (unsigned i = 0; i < h->shnum; i++)
+			if ((sections[i].type == 2 || sections[i].type == 11) && sections[i].link < h->shnum) /* SHT_SYMTAB, SHT_DYNSYM */
+				read_symbols(file, bytes, &sections[i], &sections[sections[i].link], bias);
+	}
+	sys2(SYS_munmap, at, size);
+}
+
+int stream_objects_function(uint64_t pc)
+{
+	for (uint32_t i = 0; i < function_count; i++)
+		if (functions[i].pc == pc)
+			return (int)functions[i].kind;
+	return -1;
+}
+
+bool stream_objects_wanted(void) { return objects != NULL; }

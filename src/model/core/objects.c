@@ -1,0 +1,382 @@
+#include "model/core/objects.h"
+
+/*
+ * A radix tree over 47 bits of address: each entry is 0, or VALUE | what covers all of it, or the number of a node (in pool units).
+ *
+ *     bits 46 … 35 root     34 … 23     22 … 12     11 … 3 (granules of 8 bytes)
+ */
+#define VALUE 0x80000000u
+#define REGION 0x40000000u /* of a value: the rest is a region's number, else a site's */
+#define BEGINS 0x20000000u /* of a value: a heap block begins in this granule; the rest of the block is without */
+#define UNIT 1024u
+
+struct level { uint8_t shift, bits; };
+static const struct level levels[4] = {{35, 12}, {23, 12}, {12, 11}, {3, 9}};
+
+#define CALLS 4096u
+#define PENDING 8u
+
+struct call { uint64_t slot, returns_to; };
+
+struct object_calls {
+	uint64_t depth;
+	struct call call[CALLS];  /* [depth % CALLS]: the newest ones */
+	uint32_t n_pending;
+	struct pending {          /* allocation functions that were entered */
+		uint64_t slot;
+		uint64_t argument[3];
+		uint32_t kind, site;
+	} pending[PENDING];
+	uint64_t result, argument[4];
+};
+
+struct objects {
+	struct record_objects *record;
+	struct record_object_site *sites;
+	struct record_object_region *regions;
+	uint64_t *site_counts, *cell_counts;
+	uint32_t *pool;
+	uint64_t used, units;     /* of the pool; unit 0 is none */
+	uint32_t free[4];         /* nodes of each level that are free, the first word leads on */
+	uint32_t root[1u << 12];
+	uint32_t slots[2 * RECORD_OBJECT_SITES]; /* sites by hash: number, 0 free */
+};
+
+static uint64_t up(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
+
+uint64_t objects_bytes(uint64_t pool_bytes) { return up(sizeof(struct objects)) + up(pool_bytes); }
+uint64_t object_calls_bytes(void) { return up(sizeof(struct object_calls)); }
+
+static void point(struct objects *o, struct record_objects *record)
+{
+	uint8_t *base = (uint8_t *)record;
+	o->record = record;
+	o->sites = (struct record_object_site *)(base + record->sites);
+	o->regions = (struct record_object_region *)(base + record->regions);
+	o->site_counts = (uint64_t *)(base + record->site_counts);
+	o->cell_counts = (uint64_t *)(base + record->cell_counts);
+}
+
+struct objects *objects_init(void *memory, uint64_t bytes, struct record_objects *record)
+{
+	struct objects *o = memory;
+	point(o, record);
+	o->pool = (uint32_t *)((uint8_t *)memory + up(sizeof *o));
+	o->units = (bytes - up(sizeof *o)) / UNIT;
+	if (o->units > VALUE)
+		o->units = VALUE;
+	o->used = 1;
+	for (uint32_t i = 0; i < OBJECT_FIRST_SITE; i++)
+		o->sites[i].kind = i;
+	record->n_sites = OBJECT_FIRST_SITE;
+	return o;
+}
+
+void objects_move(struct objects *o, struct record_objects *record)
+{
+	const struct record_objects *old = o->record;
+	const struct record_object_site *sites = o->sites;
+	const struct record_object_region *regions = o->regions;
+	point(o, record);
+	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells, record->incomplete = old->incomplete;
+	for (uint32_t i = 0; i < old->n_sites; i++) {
+		o->sites[i] = sites[i];
+		if (i >= OBJECT_FIRST_SITE)
+			o->sites[i].blocks = o->sites[i].bytes = 0; /* those were its parent's */
+	}
+	for (uint32_t i = 0; i < old->n_regions; i++)
+		o->regions[i] = regions[i];
+}
+
+/* ---- the tree ---- */
+
+static uint32_t *node(const struct objects *o, uint32_t number) { return o->pool + (uint64_t)number * (UNIT / 4); }
+
+static uint32_t node_units(unsigned level) { return (4u << levels[level].bits) / UNIT; }
+
+/* A node whose entries are all `value`; 0: no room. */
+static uint32_t node_new(struct objects *o, unsigned level, uint32_t value)
+{
+	uint32_t number = o->free[level], entries = 1u << levels[level].bits;
+	if (number) {
+		o->free[level] = node(o, number)[0];
+	} else {
+		if (o->used + node_units(level) > o->units)
+			return 0;
+		number = (uint32_t)o->used;
+		o->used += node_units(level);
+	}
+	for (uint32_t i = 0; i < entries; i++)
+		node(o, number)[i] = value;
+	return number;
+}
+
+static void node_drop(struct objects *o, unsigned level, uint32_t entry)
+{
+	if (!entry || entry & VALUE)
+		return;
+	uint32_t *entries = node(o, entry);
+	for (uint32_t i = 0; level < 3 && i < 1u << levels[level].bits; i++)
+		node_drop(o, level + 1, entries[i]);
+	entries[0] = o->free[level];
+	o->free[level] = entry;
+}
+
+/* Sets [from, to) of the node's span, which begins at base. False: no room. */
+static bool set_in(struct objects *o, uint32_t *entries, unsigned level, uint64_t base, uint64_t from, uint64_t to, uint32_t value)
+{
+	uint64_t span = 1ull << levels[level].shift;
+	for (uint64_t i = (from - base) >> levels[level].shift; base + i * span < to; i++) {
+		uint64_t low = base + i * span, high = low + span;
+		uint32_t *entry = &entries[i];
+		if ((from <= low && to >= high) || level == 3) {
+			node_drop(o, level + 1, *entry);
+			*entry = value;
+			continue;
+		}
+		if (!*entry || *entry & VALUE) {
+			uint32_t number;
+			if (*entry == value)
+				continue;
+			if (!(number = node_new(o, level + 1, *entry)))
+				return false;
+			*entry = number;
+		}
+		if (!set_in(o, node(o, *entry), level + 1, low, from > low ? from : low, to < high ? to : high, value))
+			return false;
+	}
+	return true;
+}
+
+static void set(struct objects *o, uint64_t start, uint64_t length, uint32_t value)
+{
+	uint64_t end = start + length;
+	if (!length || end < start || end > 1ull << 47 || o->record->incomplete)
+		return;
+	/* granules that it begins or ends in are its own */
+	if (!set_in(o, o->root, 0, 0, start & ~7ull, (end + 7) & ~7ull, value))
+		o->record->incomplete = 1;
+}
+
+/* The value at an address; *end, if not NULL: up to where the tree's entry holds it. */
+static uint32_t find(const struct objects *o, uint64_t address, uint64_t *end)
+{
+	const uint32_t *entries = o->root;
+	if (end)
+		*end = ~0ull;
+	if (address >> 47)
+		return 0;
+	for (unsigned level = 0; ; level++) {
+		uint32_t entry = entries[address >> levels[level].shift & ((1u << levels[level].bits) - 1)];
+		if (!entry || entry & VALUE) {
+			if (end)
+				*end = ((address >> levels[level].shift) + 1) << levels[level].shift;
+			return entry;
+		}
+		entries = node(o, entry);
+	}
+}
+
+uint64_t *objects_counts_of(struct objects *o, enum record_object object)
+{
+	return o->site_counts + (uint64_t)object * o->record->n_watches;
+}
+
+uint64_t *objects_counts(struct objects *o, uint64_t address)
+{
+	uint32_t value = o->record->incomplete ? 0 : find(o, address, NULL) & ~(VALUE | BEGINS);
+	if (value & REGION) {
+		const struct record_object_region *r = &o->regions[value & ~REGION];
+		return o->cell_counts + (r->first_cell + (r->shift > 63 ? 0 : (address - r->start) >> r->shift)) * o->record->n_watches;
+	}
+	return o->site_counts + (uint64_t)value * o->record->n_watches;
+}
+
+/* ---- sites ---- */
+
+static uint32_t site_of(struct objects *o, const struct object_calls *calls, enum record_object kind)
+{
+	struct record_object_site site = {.kind = kind};
+	uint64_t oldest = calls && calls->depth > CALLS ? calls->depth - CALLS : 0, hash = kind;
+	for (uint64_t d = calls ? calls->depth : 0; d > oldest && site.n_frames < RECORD_OBJECT_FRAMES; d--)
+		site.frames[site.n_frames++] = calls->call[(d - 1) % CALLS].returns_to;
+	for (uint32_t i = 0; i < site.n_frames; i++)
+		hash = (hash ^ site.frames[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+	for (uint64_t at = hash % (2 * RECORD_OBJECT_SITES); ; at = (at + 1) % (2 * RECORD_OBJECT_SITES)) {
+		uint32_t number = o->slots[at];
+		if (!number) {
+			if (o->record->n_sites == RECORD_OBJECT_SITES)
+				return OBJECT_OTHERS;
+			number = o->record->n_sites;
+			o->sites[number] = site;
+			o->slots[at] = number;
+			__atomic_store_n(&o->record->n_sites, number + 1, __ATOMIC_RELEASE);
+			return number;
+		}
+		const struct record_object_site *there = &o->sites[number];
+		bool same = there->kind == kind && there->n_frames == site.n_frames;
+		for (uint32_t i = 0; same && i < site.n_frames; i++)
+			same = there->frames[i] == site.frames[i];
+		if (same)
+			return number;
+	}
+}
+
+static void begin_to_live(struct objects *o, uint32_t site, uint64_t start, uint64_t length)
+{
+	if (!start)
+		return;
+	/* malloc(0) has an address too */
+	set(o, start, length ? length : 1, VALUE | site);
+	set(o, start, 1, VALUE | BEGINS | site);
+	o->sites[site].blocks++;
+	o->sites[site].bytes += length;
+}
+
+static void cease_to_live(struct objects *o, uint64_t start)
+{
+	uint32_t value = start ? find(o, start, NULL) : 0;
+	uint64_t end = (start & ~7ull) + 8, next;
+	if (!(value & BEGINS))
+		return; /* allocated unseen (posix_memalign), or never */
+	while (find(o, end, &next) == (value & ~BEGINS))
+		end = next;
+	set(o, start, end - start, VALUE | OBJECT_ALLOCATOR);
+}
+
+/* ---- calls ---- */
+
+/* What lies below a stack slot that is in use again was left without a return (longjmp, an exception). */
+static void forget_below(struct object_calls *c, uint64_t slot, bool slot_too)
+{
+	while (c->depth) {
+		const struct call *top = &c->call[(c->depth - 1) % CALLS];
+		if (top->slot > slot || (top->slot == slot && !slot_too))
+			break;
+		c->depth--;
+	}
+}
+
+void objects_called(struct objects *o, struct object_calls *c, uint64_t slot, uint64_t returns_to)
+{
+	(void)o;
+	forget_below(c, slot, true);
+	c->call[c->depth++ % CALLS] = (struct call){slot, returns_to};
+}
+
+static void complete(struct objects *o, struct object_calls *c, const struct pending *p)
+{
+	uint64_t bytes = p->argument[0];
+	switch ((enum trace_allocation)p->kind) {
+	case TRACE_CALLOC:
+		if (__builtin_mul_overflow(p->argument[0], p->argument[1], &bytes))
+			return;
+		break;
+	case TRACE_ALIGNED: bytes = p->argument[1]; break;
+	case TRACE_REALLOC:
+		bytes = p->argument[1];
+		if (c->result || !bytes)
+			cease_to_live(o, p->argument[0]);
+		break;
+	case TRACE_MALLOC: case TRACE_FREE: break;
+	}
+	begin_to_live(o, p->site, c->result, bytes);
+}
+
+void objects_returned(struct objects *o, struct object_calls *c, uint64_t slot)
+{
+	forget_below(c, slot, true);
+	while (c->n_pending && c->pending[c->n_pending - 1].slot <= slot) {
+		const struct pending *p = &c->pending[--c->n_pending];
+		if (p->slot == slot)
+			complete(o, c, p);
+	}
+}
+
+static void entered(struct objects *o, struct object_calls *c, enum trace_allocation kind)
+{
+	uint64_t slot = c->argument[TRACE_VALUE_STACK];
+	while (c->n_pending && c->pending[c->n_pending - 1].slot <= slot)
+		c->n_pending--;
+	/* what an allocation function calls is its own affair */
+	if (c->n_pending)
+		return;
+	if (kind == TRACE_FREE) {
+		cease_to_live(o, c->argument[0]);
+		return;
+	}
+	struct pending *p = &c->pending[c->n_pending++];
+	*p = (struct pending){.slot = slot, .kind = kind, .argument = {c->argument[0], c->argument[1], c->argument[2]}};
+	forget_below(c, slot, false);
+	p->site = site_of(o, c, OBJECT_HEAP);
+}
+
+void objects_value(struct objects *o, struct object_calls *c, const struct trace_item *item, uint64_t value)
+{
+	if (item->lanes == TRACE_VALUE_RESULT) {
+		c->result = value;
+		return;
+	}
+	c->argument[item->lanes & 3] = value;
+	if (item->lanes == TRACE_VALUE_STACK) /* the last one */
+		entered(o, c, (enum trace_allocation)item->scale);
+}
+
+/* ---- from outside ---- */
+
+void objects_set(struct objects *o, uint64_t start, uint64_t length, enum record_object object)
+{
+	set(o, start, length, object == OBJECT_UNKNOWN ? 0 : VALUE | object);
+}
+
+void objects_mapped(struct objects *o, struct object_calls *c, uint64_t start, uint64_t length)
+{
+	uint32_t site = site_of(o, c, OBJECT_MAPPING);
+	set(o, start, length, VALUE | site);
+	o->sites[site].blocks++;
+	o->sites[site].bytes += length;
+}
+
+void objects_stack(struct objects *o, uint64_t top, uint64_t bytes)
+{
+	uint32_t value = find(o, top - 8, NULL);
+	uint64_t low = top & ~4095ull;
+	if (!bytes) {
+		while (top - low < 64ull << 20 && low >= 4096 && find(o, low - 8, NULL) == value)
+			low -= 4096;
+		bytes = top - low;
+	}
+	set(o, top - bytes, bytes, VALUE | OBJECT_STACK);
+}
+
+void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset, bool elf, const char *path)
+{
+	struct record_objects *record = o->record;
+	uint64_t cells;
+	uint32_t shift = !elf ? 64 : length <= 1u << 20 ? 0 : length <= 1u << 28 ? 3 : 6;
+	if (record->n_regions == RECORD_OBJECT_REGIONS) {
+		objects_set(o, start, length, OBJECT_OTHERS);
+		return;
+	}
+	cells = shift > 63 ? 1 : (length + (1ull << shift) - 1) >> shift;
+	if (record->n_cells + cells > RECORD_OBJECT_CELLS)
+		shift = 64, cells = 1;
+	if (record->n_cells + cells > RECORD_OBJECT_CELLS) {
+		objects_set(o, start, length, OBJECT_OTHERS);
+		return;
+	}
+	struct record_object_region *r = &o->regions[record->n_regions];
+	*r = (struct record_object_region){.start = start, .length = length, .file_offset = file_offset, .first_cell = record->n_cells,
+		.shift = shift, .elf = elf};
+	for (unsigned i = 0; path[i] && i < sizeof r->path - 1; i++)
+		r->path[i] = path[i];
+	set(o, start, length, VALUE | REGION | record->n_regions);
+	record->n_cells += cells;
+	__atomic_store_n(&record->n_regions, record->n_regions + 1, __ATOMIC_RELEASE);
+}
+
+const struct record_object_region *objects_region_before(const struct objects *o, uint64_t address)
+{
+	uint32_t value = address ? find(o, address - 1, NULL) : 0;
+	return value & REGION ? &o->regions[value & ~(VALUE | REGION)] : NULL;
+}

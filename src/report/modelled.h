@@ -1,0 +1,12 @@
+/* For formats without a source column: which of their numbers a machine model gave. */
+#ifndef TARE_REPORT_MODELLED_H
+#define TARE_REPORT_MODELLED_H
+
+#include <stdio.h>
+
+#include "result/result.h"
+
+/* A line that begins with `before` and names them; nothing when there are none. */
+void modelled_print(FILE *out, const struct result *result, const char *before);
+
+#endif
