@@ -99,6 +99,20 @@ static void auto_available(struct backend *b, const struct event *event, struct 
 	member_of(b, event, out);
 }
 
+static bool auto_only_modelled(struct backend *b, const struct event *event)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct backend_member *m = &b->members[i];
+		struct availability answer;
+		if (m->operations->only_modelled)
+			return m->operations->only_modelled(m->backend, event);
+		m->operations->available(m->backend, event, &answer);
+		if (answer.state == READING_COUNTED)
+			return false;
+	}
+	return false;
+}
+
 static bool auto_fits(struct backend *b, const struct event *const *events, size_t n)
 {
 	struct availability answer;
@@ -298,6 +312,7 @@ const struct backend_operations backend_auto = {
 	.summary = "each event by the best of the others that counts it here",
 	.open = auto_open,
 	.close = auto_close,
+	.only_modelled = auto_only_modelled,
 	.available = auto_available,
 	.fits = auto_fits,
 	.native = auto_native,

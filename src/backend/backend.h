@@ -89,6 +89,10 @@ struct backend_operations {
 	 * backend models none. */
 	const char *const *(*machines)(struct backend *backend, size_t *n);
 
+	/* Would a machine model count it, for want of anything better? Answered without trying the model, which takes a
+	 * run. NULL: never. */
+	bool (*only_modelled)(struct backend *backend, const struct event *event);
+
 	/* By trial; the answer may be kept. Always fills *out. */
 	void (*available)(struct backend *backend, const struct event *event, struct availability *out);
 

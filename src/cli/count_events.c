@@ -161,6 +161,17 @@ static bool add_list(struct build *b, const char *list, struct error *err)
 static const char only_a_model[] =
 	"only a machine model counts it here, and only when asked for, as the program takes longer then: -e NAME, or --on model:host";
 
+/* At whichever level it is asked for. */
+static bool is_only_modelled(const struct build *b, const struct event *event)
+{
+	char request[256];
+	struct event user;
+	bool (*asks)(struct backend *, const struct event *) = b->means->operations->only_modelled;
+	snprintf(request, sizeof request, "%s:u", event->text);
+	return asks && asks(b->means->backend, event) && event_parse(b->means->events, request, &user, NULL) &&
+	       asks(b->means->backend, &user);
+}
+
 /* Where nobody chose a machine, no default set slows the program down for the sake of one. */
 static bool add_unmodelled(struct build *b, const struct event_definition *row, struct error *err)
 {
@@ -191,12 +202,12 @@ static bool add_defaults(struct build *b, struct error *err)
 				return false;
 			continue;
 		}
-		settle_level(b, &event);
-		if (b->n_machines == 0 && is_modelled(b, &event)) {
+		if (b->n_machines == 0 && is_only_modelled(b, &event)) {
 			if (!add_unmodelled(b, row, err))
 				return false;
 			continue;
 		}
+		settle_level(b, &event);
 		if (!row->in_default_set && !(counted(b, &event, &answer) && answer.source == SOURCE_EXACT))
 			continue;
 		if (!add_event(b, &event, NULL, false, err))

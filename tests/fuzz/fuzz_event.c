@@ -3,7 +3,7 @@
  * scale. Input: a first byte 'E' is followed by rows, anything else is a list.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_event.c \
- *         src/event/{encode,parse,pfm,request,sysfs,table}.c src/base/{arena,error,file,nearest,stanza,str,vec}.c
+ *         src/event/{encode,formula,parse,pfm,request,sysfs,table}.c src/base/{arena,error,file,nearest,stanza,str,vec}.c
  * \ build/data/event_files.c -lpfm -lm */
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +30,8 @@ static void check_event(struct event_table *table, const struct event *event, co
 	check(event_parse(table, event->label, &again, NULL) && again.definition == event->definition &&
 		  again.levels == event->levels && strcmp(again.label, event->label) == 0,
 	      "a label does not parse to its own event");
+	check(!event->machine == !again.machine && (!event->machine || strcmp(event->machine, again.machine) == 0),
+	      "a label does not parse to its own event's machine");
 	/* libpfm4 looks through all its PMUs, which takes it ms: it is asked for few of the inputs */
 	static unsigned asked;
 	bool pfm = event->naming == NAMED_PFM || (event->definition && strstr(event->definition->name, "fp-"));

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct session *session;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	struct tally_options options = {.children = true, .blocks = true, .code_lines = true};
+	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = 2};
 	struct error err;
 	if (fd < 0)
 		fd = memfd_create("fuzz-record", MFD_CLOEXEC);

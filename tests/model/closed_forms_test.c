@@ -184,13 +184,18 @@ static void icache(void)
 		for (unsigned aligned = 0; aligned < 2; aligned++, f.cases++) {
 			uint64_t n = 1ull << power, b = 0x10000000 + (aligned ? 0 : 4 * (1 + random_below(&r, 1000))), misses, fetches;
 			struct machine m = one_cache(128, 2, 128, MACHINE_INSTRUCTIONS); /* POWER3: 32 KB, 128 ways of 128 bytes */
-			struct trace_block block = { .pc = b, .length = 32, .insns = 8 };
-			struct trace_program program = { &block, NULL };
-			uint64_t entry = 0;
+			struct trace_block *blocks = calloc(n / 8, sizeof(*blocks));
+			uint64_t *entries = calloc(n / 8, sizeof(*entries));
+			struct trace_program program = { blocks, NULL };
+			for (uint64_t i = 0; i < n / 8; i++) {
+				blocks[i] = (struct trace_block){ .pc = b + 32 * i, .length = 32, .insns = 8 };
+				entries[i] = i;
+			}
 			m.fetch_bytes = 32;
 			on(&m);
-			for (uint64_t i = 0; i < n / 8; i++, block.pc += 32)
-				model_run(sim.model, 0, &program, &entry, 1, 0);
+			model_run(sim.model, 0, &program, entries, n / 8, 0);
+			free(blocks);
+			free(entries);
 			misses = cache_misses(0, 0);
 			fetches = sim.counts[0]->stream[STREAM_FETCH_BLOCKS];
 			check(&f, misses, U(b, 4 * n, 128), "misses", b, n, 0, 0);

@@ -158,6 +158,52 @@ void random_machine(struct random *r, struct machine *m, bool coherent)
 			m->caches[c].prefetch_entries = 0;
 }
 
+static struct machine_cache usual_cache(struct random *r, const char *text, uint32_t line_bytes, unsigned sets_power, unsigned holds, unsigned next)
+{
+	struct machine_cache c = { .line_bytes = line_bytes, .sets = 1u << (sets_power - random_below(r, 3)), .ways = 2u << random_below(r, 3),
+		.holds = (uint8_t)holds, .replacement = random_in(r, 4) ? REPLACE_PLRU : REPLACE_LRU, .write = WRITE_BACK, .write_allocate = 1,
+		.next = (uint8_t)next, .rrip_bits = 2, .prefetch_degree = 1 };
+	name(&c, text);
+	return c;
+}
+
+void usual_machine(struct random *r, struct machine *m, bool coherent)
+{
+	uint32_t line_bytes = 32u << random_below(r, 3);
+	bool third = random_in(r, 2);
+	memset(m, 0, sizeof(*m));
+	snprintf(m->name, sizeof(m->name), "usual");
+	m->cores = 1;
+	m->fetch_bytes = 16u << random_below(r, 2);
+	m->seed = random_next(r) | 1;
+	m->coherent = coherent;
+	m->n_caches = third ? 4 : 3;
+	m->first_data = 1;
+	m->caches[0] = usual_cache(r, "L1I", line_bytes, 5, MACHINE_INSTRUCTIONS, 2);
+	m->caches[1] = usual_cache(r, "L1D", line_bytes, 5, MACHINE_DATA, 2);
+	m->caches[2] = usual_cache(r, "L2", line_bytes << random_below(r, 2), 7, MACHINE_DATA | MACHINE_INSTRUCTIONS, third ? 3 : MACHINE_NONE);
+	m->caches[3] = usual_cache(r, "L3", m->caches[2].line_bytes, 9, MACHINE_DATA | MACHINE_INSTRUCTIONS, MACHINE_NONE);
+	m->caches[2].inclusion = random_in(r, 3) ? INCLUSION_INCLUSIVE : INCLUSION_NONE;
+	m->caches[2].shared = !third;
+	m->caches[3].shared = 1;
+	m->caches[3].inclusion = random_in(r, 2) ? INCLUSION_NONE : m->caches[3].line_bytes == m->caches[2].line_bytes && random_in(r, 2)
+								    ? INCLUSION_EXCLUSIVE : INCLUSION_INCLUSIVE;
+	if (!third)
+		memset(&m->caches[3], 0, sizeof(m->caches[3]));
+	if (random_in(r, 5))
+		m->caches[2].prefetch = PREFETCH_NEXT_LINE;
+	m->n_tlbs = 3;
+	m->first_instruction_tlb = 1;
+	for (unsigned t = 0; t < 3; t++) {
+		random_tlb(r, &m->tlbs[t], t == 0 ? "DTLB" : t == 1 ? "ITLB" : "STLB", t == 0 ? MACHINE_DATA : t == 1 ? MACHINE_INSTRUCTIONS :
+			   MACHINE_DATA | MACHINE_INSTRUCTIONS);
+		m->tlbs[t].page_bytes = 0;
+		m->tlbs[t].replacement = REPLACE_LRU;
+		m->tlbs[t].sets = 1u << random_below(r, 4);
+		m->tlbs[t].next = t == 2 ? MACHINE_NONE : 2;
+	}
+}
+
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds)
 {
 	struct machine m = { .name = "one", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 1, .first_instruction = MACHINE_NONE,

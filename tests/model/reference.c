@@ -251,11 +251,10 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 	b = before(r);
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
-	charge(r, &b, r->site_blocks, number);
 	for (uint32_t byte = 0; byte < fetched; byte++) {
-		b = before(r);
 		execute_byte(r, core, block->pc + byte, (uint32_t)number);
-		charge(r, &b, r->site_blocks, number);
+		if (next < block->items && program->items[block->first_item + next].offset == byte)
+			charge(r, &b, r->site_blocks, number); /* so far: what follows is an item's */
 		while (next < block->items && program->items[block->first_item + next].offset == byte) {
 			uint32_t i = block->first_item + next;
 			const struct trace_item *item = &program->items[i];

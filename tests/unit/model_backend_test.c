@@ -302,6 +302,37 @@ static void test_records(void)
 	tally_free(t), view_free(view), hand_free(&h);
 }
 
+/* A process in two parts: one thread goes on in the second, another begins there. */
+static void test_parts(void)
+{
+	struct hand h = hand_new();
+	uint64_t entered[] = {2, 3, 4};
+	for (uint32_t part = 0; part < 2; part++) {
+		uint32_t index = hand_process(&h, RECORD_NONE, false);
+		struct record_process *p = session_process(h.session, index);
+		p->pid = 1000;
+		p->state = part ? RECORD_EXITED : RECORD_CONTINUED;
+		p->continues = part;
+		p->blocks = hand_area(&h, &block, sizeof block, 1, 0);
+		p->code = hand_area(&h, code, 1, sizeof code, 0);
+		for (uint32_t t = 0; t <= part; t++) {
+			struct model_counts counts = {0};
+			counts.stream[STREAM_INSTRUCTIONS] = 2 * entered[part + t];
+			counts.cache[0][CACHE_READS] = 10 * (part + 1) + t;
+			hand_thread(&h, index, 100 + t, &entered[part + t], 1);
+			hand_models(&h, index, &counts, sizeof counts);
+		}
+	}
+	struct view *view;
+	struct tally *t = tally_of(&h, 1, &view);
+	ok(t && !t->why && !t->models_why && t->n_rows == 2, "a process in two parts has a row for each thread: %s", t && t->why ? t->why : "");
+	bool rows = t && t->n_rows == 2;
+	for (size_t r = 0; rows && r < 2; r++)
+		rows = t->rows[r].models->cache[0][CACHE_READS] == (t->rows[r].tid == 100 ? 10 + 20 : 21);
+	ok(rows && t->models->cache[0][CACHE_READS] == 51, "what a thread's models counted in both is in its row");
+	tally_free(t), view_free(view), hand_free(&h);
+}
+
 /* ---- the backend ---- */
 
 static bool opens(const char *argument, struct backend **backend, struct error *err)
@@ -498,6 +529,7 @@ int main(void)
 	test_rows();
 	test_keys();
 	test_records();
+	test_parts();
 	test_backend();
 	test_program();
 	test_laws();

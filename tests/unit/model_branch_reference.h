@@ -126,61 +126,6 @@ static unsigned ref_log2(unsigned power)
 	return bits;
 }
 
-/* ---- polynomials over GF(2), modulo one of degree w ---- */
-
-static uint64_t ref_times(uint64_t a, uint64_t b, uint64_t p, unsigned w)
-{
-	uint64_t product = 0;
-	for (unsigned i = 0; i <= w; i++)
-		if (b >> i & 1)
-			product ^= a << i; /* below 2^62 */
-	for (unsigned i = 2 * w + 1; i >= w; i--)
-		if (product >> i & 1)
-			product ^= p << (i - w);
-	return product;
-}
-
-static uint64_t ref_power_of_x(uint64_t exponent, uint64_t p, unsigned w)
-{
-	uint64_t power = 1, x = w > 1 ? 2 : 2 ^ p;
-	for (; exponent; exponent >>= 1, x = ref_times(x, x, p, w))
-		if (exponent & 1)
-			power = ref_times(power, x, p, w);
-	return power;
-}
-
-/* Primitive: x takes all 2^w - 1 values. The one of degree w with the smallest low part. */
-static uint64_t ref_primitive(unsigned w)
-{
-	static uint64_t found[31];
-	uint64_t n = (1ull << w) - 1;
-	for (uint64_t low = 1; !found[w]; low += 2) {
-		uint64_t p = 1ull << w | low, rest = n;
-		bool is = ref_power_of_x(n, p, w) == 1;
-		for (uint64_t q = 2; is && rest > 1; q++) {
-			if (q * q > rest)
-				q = rest;
-			if (rest % q)
-				continue;
-			while (rest % q == 0)
-				rest /= q;
-			is = ref_power_of_x(n / q, p, w) != 1;
-		}
-		if (is)
-			found[w] = p;
-	}
-	return found[w];
-}
-
-/* x^age */
-static uint64_t ref_weight(unsigned w, unsigned age)
-{
-	static uint64_t known[31][1025];
-	if (!known[w][age])
-		known[w][age] = ref_power_of_x(age, ref_primitive(w), w);
-	return known[w][age];
-}
-
 static bool ref_tage(struct ref_branches *r, uint64_t pc, bool taken)
 {
 	const struct machine_direction *d = &r->m->direction;
@@ -190,10 +135,21 @@ static bool ref_tage(struct ref_branches *r, uint64_t pc, bool taken)
 	int *base = &r->table[address % d->entries];
 	for (int i = 0; i < d->tables; i++) {
 		unsigned index_bits = ref_log2(d->table_entries[i]), width = index_bits + d->table_tag_bits[i];
-		uint64_t x = (address * 0x9e3779b97f4a7c15ull >> (i % 2 ? 32 : 0)) & ((1ull << width) - 1);
-		for (unsigned age = 0; age < d->table_history[i]; age++)
-			if (ref_outcome(r, age))
-				x ^= ref_weight(width, age);
+		uint64_t history = 0, weighted = 0, weight = 1, x;
+		for (unsigned age = 0; age < d->table_history[i]; age++, weight *= 0x2545f4914f6cdd1dull) {
+			if (!ref_outcome(r, age))
+				continue;
+			weighted += weight;
+			if (age < 64)
+				history |= 1ull << age;
+		}
+		if (d->table_history[i] <= width)
+			x = history;
+		else if (d->table_history[i] <= 64 - width)
+			x = history * 0xd6e8feb86659fd93ull >> (64 - width);
+		else
+			x = weighted * 0xd6e8feb86659fd93ull >> (64 - width);
+		x ^= address * 0x9e3779b97f4a7c15ull >> (64 - width);
 		tag[i] = x >> index_bits;
 		entry[i] = &r->tagged[i][x & (d->table_entries[i] - 1)];
 		if (entry[i]->valid && entry[i]->tag == tag[i])

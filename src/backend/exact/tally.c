@@ -18,6 +18,12 @@ struct holder {
 	struct tally_row *row;
 };
 
+/* A thread of a process and the row that it is in: one of a part that goes on is in the row of the part before. */
+struct seat {
+	const struct view_thread *thread;
+	struct tally_row *row;
+};
+
 /* The part of a block that a correction is about. */
 struct worked_block {
 	struct exact_vector vector;
@@ -30,6 +36,7 @@ struct job {
 	const struct tally_options *options;
 	struct tally *tally;
 	VEC(struct holder) holders;
+	VEC(struct seat) seats; /* of every thread that the view has */
 	uint32_t *row_of; /* by process: index of its first row plus one; 0 */
 	struct leaders leaders; /* of root */
 	struct knowledge knowledge;
@@ -402,6 +409,8 @@ static bool make_rows(struct job *job, struct error *err)
 			const struct view_thread *thread = &p->threads[k];
 			struct tally_row *row = make_row(job, p, thread->record->tid, &last);
 			row->folded += thread->record->tids_folded;
+			if (!vec_push(&job->seats, ((struct seat){thread, row})))
+				return error_no_memory(err);
 			uint32_t limit = p->blocks.count;
 			for (const struct view_process *owner = p; owner && limit; owner = owner->inherits) {
 				if (!vec_push(&job->holders, ((struct holder){owner->index, limit, thread, row})))
@@ -457,19 +466,24 @@ static bool add_models(struct model_counts *to, const struct model_counts *from,
 	return fits;
 }
 
-/* What a thread's models counted. */
-static void copy_models(struct job *job, struct tally_row *row, const struct view_thread *thread)
+/* What a thread's models counted is added to its row's. */
+static void copy_models(struct job *job, const struct seat *seat)
 {
-	size_t bytes = job->options->machines * sizeof *row->models;
-	uint64_t words, offset = thread->record->models;
+	size_t machines = job->options->machines, bytes = machines * sizeof *seat->row->models;
+	uint64_t words, offset = seat->thread->record->models;
 	uint64_t *copy;
+	struct model_counts *whole;
 	if (offset == 0)
 		return; /* nothing came of it: the instructions will tell */
-	if (!(copy = session_copy_words(job->view->session, offset, bytes / sizeof *copy, &words))) {
+	copy = session_copy_words(job->view->session, offset, bytes / sizeof *copy, &words);
+	whole = copy ? calloc(1, bytes) : NULL;
+	if (whole)
+		memcpy(whole, copy, words * sizeof *copy);
+	if (!whole)
 		mark_models(job->tally, "the record of what the access stream gave is damaged or too large");
-		return;
-	}
-	memcpy(row->models, copy, words * sizeof *copy);
+	else if (!add_models(seat->row->models, whole, machines))
+		mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
+	free(whole);
 	free(copy);
 }
 
@@ -498,24 +512,23 @@ static void count_stream(struct tally *t, struct tally_row *row)
 static bool tally_models(struct job *job, struct error *err)
 {
 	struct tally *t = job->tally;
-	size_t machines = job->options->machines, r = 0;
+	size_t machines = job->options->machines;
 	if (machines == 0)
 		return true;
 	if (t->why)
 		mark_models(t, "%s", t->why);
 	if (!(t->models = calloc((t->n_rows + 1) * machines, sizeof *t->models)))
 		return error_no_memory(err);
-	for (size_t i = 0; i < job->view->n_processes; i++) {
-		const struct view_process *p = &job->view->processes[i];
-		for (size_t k = 0; included(job->options, p) && k < p->n_threads; k++, r++) {
-			t->rows[r].models = t->models + (r + 1) * machines;
-			copy_models(job, &t->rows[r], &p->threads[k]);
-			if (!job->options->still_running)
-				check_stream(job, &t->rows[r]);
-			count_stream(t, &t->rows[r]);
-			if (!add_models(t->models, t->rows[r].models, machines))
-				mark_models(t, "a count of the access stream does not fit in 64 bits");
-		}
+	for (size_t r = 0; r < t->n_rows; r++)
+		t->rows[r].models = t->models + (r + 1) * machines;
+	for (size_t i = 0; i < job->seats.count; i++)
+		copy_models(job, &job->seats.items[i]);
+	for (size_t r = 0; r < t->n_rows; r++) {
+		if (!job->options->still_running)
+			check_stream(job, &t->rows[r]);
+		count_stream(t, &t->rows[r]);
+		if (!add_models(t->models, t->rows[r].models, machines))
+			mark_models(t, "a count of the access stream does not fit in 64 bits");
 	}
 	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
 		t->unknown[e] = t->models_why;
@@ -578,6 +591,7 @@ out:
 	if (!done)
 		tally_free(job.tally);
 	vec_free(&job.holders);
+	vec_free(&job.seats);
 	free(job.row_of);
 	knowledge_free(&job.knowledge);
 	free(job.leaders.at);

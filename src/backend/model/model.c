@@ -172,6 +172,12 @@ static void available(struct backend *b, const struct event *event, struct avail
 		*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_MODEL};
 }
 
+static bool only_modelled(struct backend *b, const struct event *event)
+{
+	(void)b;
+	return event->definition && event->definition->model && !exact_event_find(event);
+}
+
 static bool fits(struct backend *b, const struct event *const *events, size_t n)
 {
 	(void)b, (void)events, (void)n;
@@ -366,6 +372,7 @@ const struct backend_operations model_backend = {
 	.open = open_model,
 	.close = close_model,
 	.machines = machines,
+	.only_modelled = only_modelled,
 	.available = available,
 	.fits = fits,
 	.native = native,

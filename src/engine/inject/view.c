@@ -115,12 +115,15 @@ static void judge_end(struct view_process *p, uint32_t state)
 /* It ended without a word. Nothing is in the middle of a block if all its threads only waited in system calls. */
 static void killed(struct view_process *p)
 {
-	bool waited = p->n_threads > 0 && p->record->blocks.offset;
+	bool waited = p->record->blocks.offset;
+	size_t n = 0;
 	for (size_t t = 0; t < p->n_threads; t++) {
 		const struct record_thread *thread = p->threads[t].record;
-		waited &= thread->state == RECORD_THREAD_EXITED || (thread->call && thread->waits);
+		bool waits = thread->state == RECORD_THREAD_RUNNING && thread->call && thread->waits;
+		waited &= thread->state == RECORD_THREAD_EXITED || waits;
+		n += waits;
 	}
-	if (!waited)
+	if (!waited || n == 0)
 		mark(p, "it was ended in the middle of a block");
 }
 

@@ -40,20 +40,41 @@ struct branches *branches_init(void *memory, const struct machine *machine);
 unsigned branches_resolve(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
 
 /*
- * The same, put off: branches are resolved by the hundred, which costs a third less. branches_resolve() and branches_count() do first what
- * was put off, so the order is the program's.
+ * The same, put off, for branches that come again and again: what is known of one is in its site, and branches are resolved by the
+ * hundred. branches_resolve() and branches_count() do first what was put off, so the order is the program's.
  */
-#define BRANCH_QUEUE 128
-struct branch_record { uint64_t pc, target; uint32_t length; uint8_t ending; bool taken; uint8_t unused[2]; };
-struct branch_queue { uint32_t n, unused; struct branch_record records[BRANCH_QUEUE]; }; /* what struct branches begins with */
+#define BRANCH_QUEUE 256 /* words; a conditional branch: its site | taken, another one: its site, where it went */
 
+struct branch_site { /* of one machine; at an even address; stays where it is until branches_drain() */
+	uint64_t behind, target; /* where it goes if it is not taken; if it is taken, but for indirect ones and returns */
+	uint64_t key;            /* in the BTB */
+	uint32_t btb_entry;      /* a guess */
+	uint32_t base, hash;     /* TAGE's */
+	uint16_t length;
+	uint8_t ending, unused;
+};
+
+struct branch_queue { uint64_t n, words[BRANCH_QUEUE]; }; /* what struct branches begins with */
+
+/* target: of a direct branch. */
+void branches_site(const struct branches *branches, struct branch_site *site, uint64_t pc, uint32_t length, enum trace_ending ending,
+		   uint64_t target);
 void branches_drain(struct branches *branches);
 
-static inline void branches_post(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+/* went_to: what was executed next; a conditional branch was taken if that is not the instruction behind it. */
+static inline void branches_post(struct branches *branches, struct branch_site *site, uint64_t went_to)
 {
 	struct branch_queue *queue = (struct branch_queue *)branches;
-	queue->records[queue->n] = (struct branch_record){pc, target, length, ending, taken, {0, 0}};
-	if (++queue->n == BRANCH_QUEUE)
+	uint64_t n = queue->n;
+	if (site->ending == TRACE_END_CONDITIONAL) {
+		queue->words[n] = (uint64_t)(uintptr_t)site | (went_to != site->behind);
+		queue->n = n + 1;
+	} else {
+		queue->words[n] = (uint64_t)(uintptr_t)site;
+		queue->words[n + 1] = went_to;
+		queue->n = n + 2;
+	}
+	if (__builtin_expect(n >= BRANCH_QUEUE - 4, 0))
 		branches_drain(branches);
 }
 

@@ -25,7 +25,8 @@ struct cache {
 	uint32_t line_shift, sets;
 	uint8_t index, exclusive, shared;
 	bool filter_power;       /* sets is a power of two */
-	bool quick;              /* a hit needs nothing but LRU order and the dirty bit: cache_access() */
+	bool quick;              /* a hit needs nothing but LRU order and the dirty bit: cache_quick_hit() */
+	bool plain;              /* nor does a miss need more than LRU order, with write-back and allocation: cache_plain_miss() */
 	bool disturbed;          /* a filter was ended since somebody set this to false */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
@@ -77,8 +78,12 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 		if (++entry == end)
 			return false;
 	found = *entry;
-	if (found & LINE_PREFETCHED)
-		return false;
+	if (found & LINE_PREFETCHED) {
+		if (cache->is.prefetch != PREFETCH_NONE)
+			return false;
+		core->counts->cache[cache->index][CACHE_PREFETCHES_USED]++;
+		found &= ~(uint64_t)LINE_PREFETCHED;
+	}
 	for (; entry > first; entry--)
 		entry[0] = entry[-1];
 	found |= write ? LINE_DIRTY : 0;
@@ -88,5 +93,8 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 	cache->disturbed = true;
 	return true;
 }
+
+/* Behind a cache_quick_hit() that was none, if the first cache is plain and no other core is there to ask. */
+void cache_plain_miss(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind);
 
 #endif

@@ -51,59 +51,68 @@ static bool many_filtered(const struct core *core, const struct plan *plan)
 	return !pages->pages || (page_known(pages, plan->pc) && page_known(pages, plan->last));
 }
 
-/*
- * Items of the plan's group g, which could not be decided together; the block's record is its header and values. What comes later of a
- * block of several lines was looked at before: if that does not hold any more, the rest is done here too. Returns how many groups are done.
- */
-static __attribute__((noinline)) unsigned group_steps(struct core *core, const struct trace_program *program, const struct plan *plan, unsigned g,
-						      const uint64_t *record, uint64_t fs_base, struct sums *sums)
-{
-	const struct plan_group *group = &plan->group[g];
-	const struct trace_block *block = &program->blocks[plan->number];
-	const bool one_tlb = core->pages[TLB_DATA].pages && core->pages[TLB_DATA].pages == core->pages[TLB_FETCH].pages;
-	struct cache *fetched = core->first_instruction;
-	uint32_t end = block->first_item + block->items, i = block->first_item + group->first, group_end = i + group->items;
-	struct fetch fetch;
-	bool stepping = false;
+/* ---- what the loop below could not decide ---- */
 
-	if (fetched)
-		fetched->disturbed = false;
-	while (i < end && (stepping || i < group_end)) {
-		const struct trace_item *item = &program->items[i];
-		uint64_t at = plan->pc + item->offset;
-		if (i >= group_end) {
-			group = &plan->group[++g];
-			group_end += group->items;
-		}
-		if (stepping) {
-			step_fetch_to(core, &fetch, at);
-			charge_block(core, plan->number);
-		}
-		if (group->flags & GROUP_STEPWISE) {
-			i += run_item(core, program, i, group_end, record + 1, fs_base);
-			charge_item(core, i - 1);
-		} else {
-			uint64_t base = item->value == TRACE_NO_VALUE ? 0 : record[1 + item->value];
-			core->apart[item->kind]++;
-			core->apart_pages[item->kind]++;
-			step_item(core, base + (uint64_t)item->displacement, item->bytes, item->kind == TRACE_WRITE, i);
-			charge_item(core, i);
-			i++;
-		}
-		if (!stepping && !(plan->flags & PLAN_ONE_LINE) && ((fetched && fetched->disturbed) || one_tlb)) {
-			unsigned line_shift = fetched ? fetched->line_shift : 6, unit_shift = core->model->fetch_shift;
-			stepping = true;
-			fetch = (struct fetch){ .line = (at >> line_shift) + 1, .unit = (at >> unit_shift) + 1, .block = plan->number };
-			/* these count themselves */
-			sums->fetches -= (plan->last >> line_shift) - (at >> line_shift);
-			sums->fetches -= ((plan->last >> unit_shift) - (at >> unit_shift)) << PLAN_FIELD;
+/* One TLB, or one first cache, for both sides: an access may move what the block's later lines were looked at for. */
+static bool sides_meet(const struct core *core)
+{
+	return (core->first_data && core->first_data == core->first_instruction) ||
+	       (core->pages[TLB_DATA].pages && core->pages[TLB_DATA].pages == core->pages[TLB_FETCH].pages);
+}
+
+/*
+ * The plan's items from one on, to the end of its group or, stepping, of the block, with what is still to be fetched of it: that
+ * counts itself, and so is taken out of the sums. Returns how many groups are done.
+ */
+struct rest { const struct plan *plan; const uint64_t *record; uint64_t fs_base; unsigned group; struct fetch fetch; bool stepping; };
+
+static void start_stepping(const struct core *core, struct rest *rest, uint64_t at, struct sums *sums)
+{
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
+	rest->stepping = true;
+	rest->fetch = (struct fetch){ .line = (at >> line_shift) + 1, .unit = (at >> unit_shift) + 1, .block = rest->plan->number };
+	sums->fetches -= (rest->plan->last >> line_shift) - (at >> line_shift);
+	sums->fetches -= ((rest->plan->last >> unit_shift) - (at >> unit_shift)) << PLAN_FIELD;
+}
+
+static __attribute__((noinline)) unsigned run_rest(struct core *core, const struct trace_program *program, struct rest rest, struct sums *sums)
+{
+	const struct plan *plan = rest.plan;
+	const struct trace_block *block = &program->blocks[plan->number];
+	struct cache *code = core->first_instruction;
+	unsigned g = rest.group;
+
+	for (; g < plan->groups && (rest.stepping || g == rest.group); g++) {
+		const struct plan_group *group = &plan->group[g];
+		uint32_t i = block->first_item + group->first, end = i + group->items;
+		while (i < end) {
+			const struct trace_item *item = &program->items[i];
+			uint64_t at = plan->pc + item->offset;
+			if (rest.stepping) {
+				step_fetch_to(core, &rest.fetch, at);
+				charge_block(core, plan->number);
+			}
+			if (code)
+				code->disturbed = false;
+			if (group->flags & GROUP_STEPWISE) {
+				i += run_item(core, program, i, end, rest.record + 1, rest.fs_base);
+				charge_item(core, i - 1);
+			} else {
+				uint64_t base = item->value == TRACE_NO_VALUE ? 0 : rest.record[1 + item->value];
+				core->apart[item->kind]++;
+				core->apart_pages[item->kind]++;
+				step_item(core, base + (uint64_t)item->displacement, item->bytes, item->kind == TRACE_WRITE, i);
+				charge_item(core, i++);
+			}
+			if (!rest.stepping && !(plan->flags & PLAN_ONE_LINE) && ((code && code->disturbed) || sides_meet(core)))
+				start_stepping(core, &rest, at, sums);
 		}
 	}
-	if (stepping) {
-		step_fetch_to(core, &fetch, plan->last);
+	if (rest.stepping) {
+		step_fetch_to(core, &rest.fetch, plan->last);
 		charge_block(core, plan->number);
 	}
-	return g + 1;
+	return g;
 }
 
 /* Whether a page can be told from now on by the filter, once it was used. */
@@ -112,63 +121,124 @@ static bool page_tellable(const struct core *core, const struct page_filter *fil
 	return filter->fills && !core->model->pages.count;
 }
 
-/* A group that was not decided, but is aligned and in one line: its first access is all that may move anything. False: step by step. */
-static __attribute__((noinline)) bool group_quick(struct core *core, const struct plan *plan, const struct plan_group *group, uint64_t low, uint64_t high)
+/* A group whose lowest byte is at `low`. If it is aligned and in one line, its first access is all that may move more than a dirty bit. */
+static __attribute__((noinline)) unsigned run_group(struct core *core, const struct trace_program *program, const struct plan *plan, unsigned g,
+						    const uint64_t *record, uint64_t low, uint64_t fs_base, struct sums *sums)
 {
+	const struct plan_group *group = &plan->group[g];
 	const struct page_filter *pages = &core->pages[TLB_DATA];
-	struct cache *data = core->first_data;
-	if (group->flags & GROUP_STEPWISE || low & group->misaligned || (data && (low ^ high) >= data->is.line_bytes))
-		return false;
-	if (!(plan->flags & PLAN_ONE_LINE) && ((data && data == core->first_instruction) || (pages->pages && pages->pages == core->pages[TLB_FETCH].pages)))
-		return false; /* it could move what the block's later lines were looked at for */
-	if (pages->pages && !page_known(pages, low)) {
-		bool write = group->flags & GROUP_WRITES_FIRST;
-		if (!page_tellable(core, pages) || (low ^ high) >= 4096 || core->model->n_watches)
-			return false;
-		step_translate(core, TLB_DATA, low, 1, write ? TLB_WRITES : TLB_READS);
-		core->apart_pages[write]++; /* it counted itself */
+	struct cache *data = core->first_data, *code = core->first_instruction;
+	struct rest rest = { .plan = plan, .record = record, .fs_base = fs_base, .group = g };
+	uint64_t high = low + group->span;
+	uint32_t first = program->blocks[plan->number].first_item + group->first;
+	bool writes = group->flags & GROUP_WRITES, writes_first = group->flags & GROUP_WRITES_FIRST;
+
+	if (core->calls) { /* of a group in one line, the first access is who misses */
+		const struct trace_item *item = &program->items[first];
+		core->accessed = (item->value == TRACE_NO_VALUE ? 0 : record[1 + item->value]) + (uint64_t)item->displacement;
 	}
-	return !data || cache_filtered(data, low, group->flags & GROUP_WRITES) || cache_quick_hit(core, data, low, group->flags & GROUP_WRITES);
+	if (group->flags & GROUP_STEPWISE || low & group->misaligned || (data ? (low ^ high) >= data->is.line_bytes : (low ^ high) >= 4096))
+		return run_rest(core, program, rest, sums);
+	if (!(plan->flags & PLAN_ONE_LINE) && sides_meet(core))
+		return run_rest(core, program, rest, sums);
+	if (pages->pages && !page_known(pages, low)) {
+		if (!page_tellable(core, pages))
+			return run_rest(core, program, rest, sums);
+		step_translate(core, TLB_DATA, low, 1, writes_first ? TLB_WRITES : TLB_READS);
+		core->apart_pages[writes_first]++; /* it counted itself */
+		charge_item(core, first);
+	}
+	if (!data || cache_filtered(data, low, writes) || cache_quick_hit(core, data, low, writes))
+		return g + 1;
+	if (!core->model->plain || core->model->snoops)
+		return run_rest(core, program, rest, sums);
+	if (code)
+		code->disturbed = false;
+	cache_plain_miss(core, data, low, writes_first ? TRACE_WRITE : TRACE_READ);
+	charge_item(core, first);
+	if (writes && !writes_first)
+		cache_quick_hit(core, data, low, true);
+	if (plan->flags & PLAN_ONE_LINE || !code || !code->disturbed)
+		return g + 1;
+	rest.group = g + 1;
+	start_stepping(core, &rest, plan->pc + program->items[first].offset, sums);
+	return run_rest(core, program, rest, sums);
 }
 
-/* The same for a block's lines, at most two, in one page, ahead of its accesses: hits in front move nothing that those ask for; and if they
-   take such a line away, group_steps() fetches it again. */
-static __attribute__((noinline)) bool fetch_quick(struct core *core, const struct plan *plan, bool sequential)
+static bool all_filtered(const struct core *core, const struct plan *plan, const uint64_t *record)
 {
-	const struct page_filter *pages = &core->pages[TLB_FETCH];
-	struct cache *code = core->first_instruction;
-	bool unified = code == core->first_data || pages->pages == core->pages[TLB_DATA].pages;
-	uint64_t unit = 1ull << core->model->fetch_shift;
-	if (plan->flags & PLAN_MANY || (unified && pages->pages) || (unified && !(plan->flags & PLAN_ONE_LINE)))
-		return false;
-	if (code) {
-		bool entered = !(sequential && plan->pc & (code->is.line_bytes - 1));
-		if (entered && !cache_filtered(code, plan->pc, false) && !cache_quick_hit(core, code, plan->pc, false))
+	const struct cache *data = core->first_data;
+	const struct page_filter *pages = &core->pages[TLB_DATA];
+	for (unsigned g = 0; g < plan->groups; g++) {
+		const struct plan_group *group = &plan->group[g];
+		uint64_t low = record[group->value] + (uint64_t)group->displacement, high = low + group->span;
+		if (group->flags & GROUP_STEPWISE || low & group->misaligned || (data && (low ^ high) >= data->is.line_bytes))
 			return false;
-		if ((plan->pc ^ plan->last) >= code->is.line_bytes && !cache_filtered(code, plan->last, false) &&
-		    !cache_quick_hit(core, code, plan->last, false))
+		if (data && !cache_filtered(data, low, group->flags & GROUP_WRITES))
 			return false;
-	}
-	if (pages->pages && !page_known(pages, plan->pc)) {
-		/* the first fetch block is entered first, and the others are in its page */
-		if (!page_tellable(core, pages) || (sequential && plan->pc & (unit - 1)) || core->model->n_watches)
+		if (pages->pages && !(page_known(pages, low) && page_known(pages, high)))
 			return false;
-		step_translate(core, TLB_FETCH, plan->pc, 1, TLB_FETCHES);
-		core->counts->tlb[pages->tlb][TLB_FETCHES]--; /* the sums have it */
 	}
 	return true;
 }
 
-static void post_branch(struct core *core, const struct plan *plan, uint64_t went_to)
+enum fetched { FETCHED, FETCHED_APART, NOT_FETCHED };
+
+/*
+ * The lines of a block, ahead of its accesses; the loop found one that is not filtered. Hits in front move nothing that the accesses ask
+ * for; should these take such a line away, it is fetched again (start_stepping). FETCHED_APART: they counted themselves.
+ */
+static __attribute__((noinline)) enum fetched run_fetch(struct core *core, const struct plan *plan, bool sequential, const uint64_t *record)
 {
-	uint64_t behind = plan->last + 1, pc = behind - plan->ending_length;
-	bool taken = plan->ending != TRACE_END_CONDITIONAL || (went_to != behind && plan->target != behind);
-	uint64_t target = plan->target ? plan->target : went_to;
-	if (core->model->charges_branches)
-		step_branch(core, pc, plan->ending_length, (enum trace_ending)plan->ending, taken, target, plan->number);
-	else
-		branches_post(core->branches, pc, plan->ending_length, (enum trace_ending)plan->ending, taken, target);
+	const struct page_filter *pages = &core->pages[TLB_FETCH];
+	struct cache *code = core->first_instruction;
+	bool one_line = plan->flags & PLAN_ONE_LINE, meet = sides_meet(core), done = !(meet && !one_line);
+	uint64_t unit = 1ull << core->model->fetch_shift;
+	struct fetch fetch;
+
+	if (plan->flags & PLAN_MANY) {
+		if (many_filtered(core, plan))
+			return FETCHED;
+		done = false;
+	}
+	if (done && code) {
+		bool entered = !(sequential && plan->pc & (code->is.line_bytes - 1));
+		done = !entered || cache_filtered(code, plan->pc, false) || cache_quick_hit(core, code, plan->pc, false);
+		if (done && (plan->pc ^ plan->last) >= code->is.line_bytes)
+			done = cache_filtered(code, plan->last, false) || cache_quick_hit(core, code, plan->last, false);
+	}
+	if (done && pages->pages && !page_known(pages, plan->pc)) {
+		/* the first fetch block is entered first, and the others are in its page */
+		done = !meet && page_tellable(core, pages) && !(sequential && plan->pc & (unit - 1));
+		if (done) {
+			step_translate(core, TLB_FETCH, plan->pc, 1, TLB_FETCHES);
+			core->counts->tlb[pages->tlb][TLB_FETCHES]--; /* the sums have it */
+			charge_block(core, plan->number);
+		}
+	}
+	if (done)
+		return FETCHED;
+	/* a miss is to come between accesses in its order, unless those ask for nothing behind the first level */
+	if (!one_line && (meet || core->model->includes || core->model->snoops || !all_filtered(core, plan, record)))
+		return NOT_FETCHED;
+	fetch = step_fetch_begin(core, plan->pc, plan->number);
+	step_fetch_to(core, &fetch, plan->last);
+	charge_block(core, plan->number);
+	return FETCHED_APART;
 }
+
+static inline void post_branch(struct core *core, const struct plan *plan, uint64_t went_to)
+{
+	uint64_t behind = plan->last + 1;
+	if (__builtin_expect(!core->model->charges_branches, 1)) {
+		branches_post(core->branches, (struct branch_site *)&plan->site, went_to);
+		return;
+	}
+	step_branch(core, behind - plan->ending_length, plan->ending_length, (enum trace_ending)plan->ending,
+		    plan->ending != TRACE_END_CONDITIONAL || went_to != behind, plan->target ? plan->target : went_to, plan->number);
+}
+
+/* ---- the loop ---- */
 
 /* Parts that a machine has: known when the loop is compiled, but for machines that lack some of them. */
 enum has { HAS_NOT, HAS, HAS_PERHAPS };
@@ -176,94 +246,97 @@ enum has { HAS_NOT, HAS, HAS_PERHAPS };
 
 static inline __attribute__((always_inline)) size_t run(struct core *core, const struct trace_program *program, const uint64_t *entries,
 							size_t i, size_t n, uint64_t fs_base, enum has caches, enum has tlbs,
-							bool branches)
+							bool branches, unsigned data_line_shift)
 {
-	struct plans *plans = core->model->plans;
+	const uint32_t *const plan_at = core->model->plans->at;
+	const uint64_t *const plan_memory = core->model->plans->memory;
 	const struct cache *data = core->first_data, *code = core->first_instruction;
-	const unsigned data_shift = data ? data->line_shift - 4 : 0, code_shift = code ? code->line_shift - 4 : 0;
-	const uint64_t data_mask = data ? data->filter_mask << 4 : 0, code_mask = code ? code->filter_mask << 4 : 0;
-	const uint64_t data_bytes = data ? data->is.line_bytes : 0, code_bytes = code ? code->is.line_bytes : 0;
-	const char *data_filters = data ? (const char *)data->filters : NULL, *code_filters = code ? (const char *)code->filters : NULL;
-	const struct page_filter pages = core->pages[TLB_DATA], code_pages = core->pages[TLB_FETCH];
+	const unsigned data_shift = data_line_shift - 4;
+	const uint64_t data_mask = data ? data->filter_mask << 4 : 0;
+	const uint64_t data_bytes = 1ull << data_line_shift, code_bytes = code ? code->is.line_bytes : 0;
+	const char *const data_filters = data ? (const char *)data->filters : NULL, *const code_filters = code ? (const char *)code->filters : NULL;
+	const char *const data_pages = (const char *)core->pages[TLB_DATA].pages, *const code_pages = (const char *)core->pages[TLB_FETCH].pages;
+	const unsigned page_shift = core->pages[TLB_DATA].shift - 3;
+	const uint64_t page_mask = core->pages[TLB_DATA].mask << 3;
 	const struct plan *pending = NULL;
+	const uint64_t *record = entries + i, *const end = entries + n;
 	struct sums sums = { 0, 0 };
 	uint64_t next_pc = core->next_pc;
 
-	while (i < n && !(entries[i] & TRACE_MARK)) {
-		const uint64_t *record = entries + i;
-		uint32_t number = (uint32_t)record[0], at = plans->at[number % PLAN_SLOTS];
-		const struct plan *plan = (const struct plan *)(plans->memory + at);
-		bool filtered = true, sequential;
+	if (record == end || *record & TRACE_MARK)
+		return i;
+	if (core->pending != NO_BLOCK)
+		resolve(core, program, program->blocks[*record].pc);
+	for (; record < end && !(*record & TRACE_MARK);) {
+		const uint32_t number = (uint32_t)*record;
+		const struct plan *plan = (const struct plan *)(plan_memory + plan_at[number % PLAN_SLOTS]);
+		const uint64_t *const values = record;
+		const struct plan_group *group, *groups_end;
+		bool sequential, fetched;
 
-		if (__builtin_expect(!at || plan->number != number, 0)) {
-			if (pending)
-				core->pending = pending->number; /* its plan may have to make room */
+		if (__builtin_expect(plan->number != number, 0)) {
+			/* the pending plan may have to make room */
+			if (branches && pending)
+				post_branch(core, pending, program->blocks[number].pc);
 			pending = NULL;
-			plan = plans_make(plans, core, program, number);
+			plan = plans_make(core->model->plans, core, program, number);
 		}
-		if (plan->flags & PLAN_NONE)
-			break;
 		if (branches && pending)
 			post_branch(core, pending, plan->pc);
-		else if (core->pending != NO_BLOCK)
-			resolve(core, program, plan->pc);
-		i += 1u + plan->values;
+		pending = NULL;
+		if (__builtin_expect(plan->flags & PLAN_NONE, 0))
+			break;
+		record += 1u + plan->values;
 		sequential = plan->pc == next_pc;
-
-		if (plan->flags & PLAN_MANY) {
-			filtered = many_filtered(core, plan);
+		fetched = !(plan->flags & PLAN_MANY);
+		if (THERE(caches, code))
+			fetched = fetched && (plan->pc ^ *(const uint64_t *)(code_filters + plan->code_at[0])) < code_bytes &&
+				  (plan->last ^ *(const uint64_t *)(code_filters + plan->code_at[1])) < code_bytes;
+		if (THERE(tlbs, code_pages))
+			fetched = fetched && (plan->pc ^ *(const uint64_t *)(code_pages + plan->page_at)) < 4096;
+		if (__builtin_expect(fetched, 1)) {
+			sums.fetches += plan->fetches[sequential];
 		} else {
-			if (THERE(caches, code)) {
-				uint64_t a = *(const uint64_t *)(code_filters + (plan->pc >> code_shift & code_mask));
-				uint64_t b = *(const uint64_t *)(code_filters + (plan->last >> code_shift & code_mask));
-				filtered = (plan->pc ^ a) < code_bytes && (plan->last ^ b) < code_bytes;
-			}
-			if (THERE(tlbs, code_pages.pages))
-				filtered = filtered && (plan->pc ^ code_pages.pages[plan->pc >> code_pages.shift & code_pages.mask]) < 4096;
-		}
-		if (__builtin_expect(!filtered, 0) && !fetch_quick(core, plan, sequential)) {
 			core->next_pc = next_pc;
-			if (!(plan->flags & PLAN_ONE_LINE)) {
-				run_block(core, program, number, record + 1, UINT32_MAX, fs_base);
+			switch (run_fetch(core, plan, sequential, values)) {
+			case FETCHED:
+				sums.fetches += plan->fetches[sequential];
+				break;
+			case FETCHED_APART:
+				sums.fetches += 1ull << 2 * PLAN_FIELD;
+				break;
+			case NOT_FETCHED:
+				run_block(core, program, number, values + 1, UINT32_MAX, fs_base);
 				next_pc = core->next_pc;
-				pending = NULL;
+				pending = branches && core->pending != NO_BLOCK ? plan : NULL;
+				core->pending = NO_BLOCK;
 				continue;
 			}
-			struct fetch fetch = step_fetch_begin(core, plan->pc, number);
-			step_fetch_to(core, &fetch, plan->last);
-			charge_block(core, number);
-			sums.fetches += 1ull << 2 * PLAN_FIELD;
-		} else {
-			sums.fetches += plan->fetches[sequential];
 		}
 		sums.counts += plan->sums;
 		next_pc = plan->last + 1;
-		pending = branches && plan->flags & PLAN_BRANCHES ? plan : NULL;
+		if (branches && plan->flags & PLAN_BRANCHES)
+			pending = plan;
 
-		for (unsigned g = 0; g < plan->groups;) {
-			const struct plan_group *group = &plan->group[g];
-			uint64_t low = record[group->value] + (uint64_t)group->displacement, high = low + group->span;
-			bool decided = !(group->flags & GROUP_STEPWISE) && !(low & group->misaligned);
+		for (group = plan->group, groups_end = group + plan->groups; group < groups_end; group++) {
+			uint64_t low = values[group->value] + (uint64_t)group->displacement;
+			bool decided = !(low & group->misaligned);
 			if (THERE(caches, data)) {
 				const uint64_t *filter = (const uint64_t *)(data_filters + (low >> data_shift & data_mask));
-				uint64_t line = filter[group->flags & GROUP_WRITES];
-				decided = decided && ((low ^ line) | (high ^ line)) < data_bytes;
+				decided = decided && (low ^ filter[group->flags & GROUP_WRITES]) + group->span < data_bytes;
 			}
-			if (THERE(tlbs, pages.pages)) {
-				uint64_t page = pages.pages[low >> pages.shift & pages.mask];
-				decided = decided && ((low ^ page) | (high ^ page)) < 4096;
+			if (THERE(tlbs, data_pages)) {
+				uint64_t page = *(const uint64_t *)(data_pages + (low >> page_shift & page_mask));
+				decided = decided && (low ^ page) + (caches == HAS ? 0 : group->span) < 4096;
 			}
-			if (__builtin_expect(decided, 1) || group_quick(core, plan, group, low, high))
-				g++;
-			else
-				g = group_steps(core, program, plan, g, record, fs_base, &sums);
+			if (__builtin_expect(!decided, 0))
+				group = plan->group + run_group(core, program, plan, (unsigned)(group - plan->group), values, low, fs_base, &sums) - 1;
 		}
 	}
 	core->next_pc = next_pc;
-	if (pending)
-		core->pending = pending->number;
+	core->pending = pending ? pending->number : NO_BLOCK;
 	add_sums(core, &sums);
-	return i;
+	return (size_t)(record - entries);
 }
 
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
@@ -274,10 +347,11 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 	if ((data && (!data->filters || !data->filter_power || data->line_shift < 4)) ||
 	    (code && (!code->filters || !code->filter_power || code->line_shift < 4)))
 		return i;
-	if (data && code && none)
-		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, true)
-				      : run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, false);
-	if (data && code && tlbs && core->branches)
-		return run(core, program, entries, i, end, fs_base, HAS, HAS, true);
-	return run(core, program, entries, i, end, fs_base, HAS_PERHAPS, HAS_PERHAPS, core->branches);
+	if (data && code && tlbs && data->line_shift == 6)
+		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS, true, 6)
+				      : run(core, program, entries, i, end, fs_base, HAS, HAS, false, 6);
+	if (data && code && none && data->line_shift == 6)
+		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, true, 6)
+				      : run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, false, 6);
+	return run(core, program, entries, i, end, fs_base, HAS_PERHAPS, HAS_PERHAPS, core->branches, data ? data->line_shift : 6);
 }

@@ -41,6 +41,8 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 		cache->strides = arena_take(arena, is->prefetch_entries * sizeof *cache->strides);
 	if (machine->classify)
 		classes_init(&cache->classes, arena, is->sets * is->ways);
+	cache->plain = cache->main.ordered && is->replacement == REPLACE_LRU && is->write == WRITE_BACK && is->write_allocate &&
+		       !cache->exclusive && !is->victim_lines && is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
 	if (first && !machine->classify && !machine->no_filters) {
 		cache->filters = arena_take(arena, is->sets * sizeof *cache->filters);
 		if (arena->base)
@@ -374,6 +376,10 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
 	if (cache_quick_hit(core, cache, address, kind == TRACE_WRITE))
 		return;
+	if (core->model->plain && !core->model->snoops) {
+		cache_plain_miss(core, cache, address, kind);
+		return;
+	}
 	core->id = id;
 	core->address = address & ADDRESS_MASK;
 	core->bytes = bytes;
@@ -392,6 +398,66 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 	demand(core, cache, line, kind, kind == TRACE_WRITE);
 	if (cache->filters)
 		remember(core, cache, line, address);
+}
+
+/* ---- the same, for caches without options, in fewer steps ---- */
+
+static void plain_fill(struct core *core, struct cache *cache, uint64_t *first, uint64_t entry)
+{
+	uint64_t *end = first + cache->main.ways, carried = entry;
+	counts_of(core, cache)[CACHE_FILLS]++;
+	for (uint64_t *at = first; at < end && carried; at++) {
+		uint64_t here = *at;
+		*at = carried;
+		carried = here;
+	}
+	if (carried) {
+		counts_of(core, cache)[CACHE_EVICTIONS]++;
+		leave(core, cache, carried);
+	}
+}
+
+static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind);
+
+/* Returns LINE_DIRTY if the line comes dirty. */
+static unsigned plain_request(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+{
+	struct cache *next = behind(core, cache);
+	if (!next)
+		return 0;
+	if (!next->plain || next->filters || next->line_shift != cache->line_shift)
+		return request(core, next, address_of(cache, line), cache->is.line_bytes, kind, false);
+	counts_of(core, next)[CACHE_READS + kind]++;
+	plain_demand(core, next, line, kind);
+	return 0;
+}
+
+/* A line request at a cache that no access goes to first. */
+static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+{
+	uint64_t *first = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways, *entry = first;
+	uint64_t *end = first + cache->main.ways;
+	for (; entry < end; entry++)
+		if (entry_is(*entry, line)) {
+			lines_touch(&cache->main, (uint32_t)((first - cache->main.entries) / cache->main.ways), entry);
+			return;
+		}
+	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
+	plain_fill(core, cache, first, line << LINES_FLAGS | LINE_VALID | plain_request(core, cache, line, kind));
+}
+
+void cache_plain_miss(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind)
+{
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
+	unsigned flags = kind == TRACE_WRITE ? LINE_DIRTY : 0;
+	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
+	core->fill_flags = 0;
+	core->missed = COHERENCE_NO;
+	flags |= plain_request(core, cache, line, kind);
+	forget(cache, (uint32_t)set);
+	plain_fill(core, cache, cache->main.entries + set * cache->main.ways, line << LINES_FLAGS | LINE_VALID | flags);
+	cache->filters[set].read = address >> cache->line_shift << cache->line_shift;
+	cache->filters[set].write = flags & LINE_DIRTY ? cache->filters[set].read : NOWHERE;
 }
 
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id)

@@ -16,7 +16,7 @@
 #include "model/core/objects.h"
 #include "model/core/tlb.h"
 
-#define NOWHERE (~0ull) /* a pc that no instruction has; a line that does not exist */
+#define NOWHERE (1ull << 63) /* a pc that no instruction has; a line and a page that do not exist: far from every address in user space */
 #define NO_BLOCK (~0ull)
 
 struct cache;
@@ -30,6 +30,7 @@ struct page_filter {
 	uint8_t shift;           /* from an address to its set */
 	uint8_t tlb;
 	bool fills;              /* false: its pages cannot be told; stays empty */
+	bool small_only;         /* larger pages pass it by */
 };
 
 struct core {
@@ -61,6 +62,8 @@ struct model {
 	unsigned fetch_shift;
 	unsigned core_count;     /* the highest number + 1 */
 	bool snoops;             /* coherence is at work: more than one core */
+	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
+	bool includes;           /* a level is inclusive: what it loses, others lose */
 	bool charges_all;        /* a watch is on what filters count */
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */

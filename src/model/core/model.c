@@ -35,6 +35,7 @@ static void lay_out_pages(struct arena *arena, const struct machine *machine, st
 		if (!power)
 			filter.mask = 0;
 		filter.fills = power && !machine->no_filters && (!tlb->page_bytes || tlb->page_bytes == 4096);
+		filter.small_only = tlb->page_bytes == 4096;
 		filter.shift = (uint8_t)(12 + (tlb->pages_per_entry ? __builtin_ctz(tlb->pages_per_entry) : 0));
 		if (side && firsts[0] == firsts[1])
 			filter.pages = core ? core->pages[0].pages : NULL;
@@ -105,6 +106,16 @@ struct model *model_init(void *memory, const struct machine *machine)
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		for (unsigned n = machine->caches[c].next; n != MACHINE_NONE; n = machine->caches[n].next)
 			model->in_front[n] |= (uint8_t)(1u << c);
+	model->plain = true;
+	for (unsigned c = 0; c < machine->n_caches; c++) {
+		const struct machine_cache *is = &machine->caches[c];
+		struct arena none = { 0 };
+		struct cache cache;
+		cache_init(&cache, &none, machine, c);
+		model->plain &= is->prefetch == PREFETCH_NONE && ((c != machine->first_data && c != machine->first_instruction) ||
+								  (cache.plain && cache.quick));
+		model->includes |= is->inclusion == INCLUSION_INCLUSIVE;
+	}
 	return model;
 }
 

@@ -1,11 +1,16 @@
 /* Making plans: see plan.h. */
 #include "model/core/plan.h"
 
+/* What slots without a plan lead to: the plan of no block. */
+#define NOTHING_UNITS (uint32_t)(sizeof(struct plan) / 8)
+
 void plans_init(struct plans *plans, struct arena *arena)
 {
 	plans->at = arena_take(arena, PLAN_SLOTS * sizeof *plans->at);
 	plans->memory = arena_take(arena, PLAN_BYTES);
-	plans->used = 1;
+	plans->used = NOTHING_UNITS;
+	if (arena->base)
+		*(struct plan *)plans->memory = (struct plan){ .number = UINT32_MAX };
 }
 
 static struct plan *take(struct plans *plans, unsigned groups)
@@ -15,7 +20,7 @@ static struct plan *take(struct plans *plans, unsigned groups)
 	if (plans->used + units > PLAN_BYTES / 8) {
 		for (uint32_t slot = 0; slot < PLAN_SLOTS; slot++)
 			plans->at[slot] = 0;
-		plans->used = 1;
+		plans->used = NOTHING_UNITS;
 	}
 	plan = (struct plan *)(plans->memory + plans->used);
 	plans->used += units;
@@ -93,7 +98,8 @@ static unsigned group_items(const struct core *core, const struct trace_block *b
 			if (n && groups)
 				groups[n - 1] = group;
 			n++;
-			group = (struct plan_group){ .first = (uint8_t)i, .items = 1, .flags = GROUP_STEPWISE };
+			group = (struct plan_group){ .first = (uint8_t)i, .items = 1, .flags = GROUP_STEPWISE, .misaligned = 1 };
+			group.displacement = (number & 1) ^ 1; /* to the number: odd */
 			if (simple(&items[i]) && items[i].bytes <= most) {
 				bool absolute = items[i].value == TRACE_NO_VALUE;
 				group.value = (uint8_t)(absolute ? 0 : items[i].value + 1);
@@ -108,6 +114,11 @@ static unsigned group_items(const struct core *core, const struct trace_block *b
 	return n;
 }
 
+static uint32_t filter_at(const struct cache *cache, uint64_t address)
+{
+	return (uint32_t)((address >> cache->line_shift & cache->filter_mask) * sizeof(struct filter));
+}
+
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
 {
 	const struct trace_block *block = &program->blocks[number];
@@ -116,13 +127,25 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	uint64_t last = block->pc + block->length - 1, reads = 0, writes = 0;
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
 	bool fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length;
+	/* what names the data objects is looked at step by step: calls, returns and an allocation function's arguments */
+	if (core->calls) {
+		fits &= block->ending != TRACE_END_CALL && block->ending != TRACE_END_INDIRECT_CALL && block->ending != TRACE_END_RETURN;
+		for (unsigned i = 0; i < block->items; i++)
+			fits &= items[i].kind != TRACE_VALUE;
+	}
 	unsigned groups = fits ? group_items(core, block, items, number, NULL) : 0;
-	struct plan *plan = take(plans, groups);
+	struct plan *plan;
 	bool one_tlb;
 
+	if (core->branches)
+		branches_drain(core->branches); /* sites in plans that may have to make room */
+	plan = take(plans, groups);
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
 	*plan = (struct plan){ .pc = block->pc, .last = last, .target = block->target, .number = number, .groups = (uint8_t)groups,
 		.ending = block->ending, .ending_length = block->ending_length, .values = block->values };
+	if (core->branches)
+		branches_site(core->branches, &plan->site, last + 1 - block->ending_length, block->ending_length,
+			      (enum trace_ending)block->ending, block->target);
 	if (!fits) {
 		plan->flags = PLAN_NONE;
 		return plan;
@@ -134,6 +157,11 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 			reads += !write;
 			writes += write;
 		}
+	if (core->first_instruction) {
+		plan->code_at[0] = filter_at(core->first_instruction, block->pc);
+		plan->code_at[1] = filter_at(core->first_instruction, last);
+	}
+	plan->page_at = (uint32_t)((block->pc >> core->pages[TLB_FETCH].shift & core->pages[TLB_FETCH].mask) * sizeof(uint64_t));
 	plan->sums = three(block->insns, reads, writes);
 	plan->fetches[0] = three(lines, fetched, 1);
 	/* a unit that the byte before is in is not entered again */

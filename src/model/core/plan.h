@@ -14,6 +14,7 @@
 #ifndef TARE_MODEL_CORE_PLAN_H
 #define TARE_MODEL_CORE_PLAN_H
 
+#include "model/core/branch.h"
 #include "model/core/cache.h"
 
 #define PLAN_FIELD 21
@@ -34,7 +35,8 @@ struct plan_group { /* 16 bytes */
 enum plan_group_flag {
 	GROUP_WRITES = 1,
 	GROUP_WRITES_FIRST = 4,  /* its first access is a write */
-	GROUP_STEPWISE = 2,      /* no simple access: rep, gather, bit, prefetch, fs; or none of the sizes that can be grouped */
+	GROUP_STEPWISE = 2,      /* no simple access: rep, gather, bit, prefetch, fs; or none of the sizes that can be grouped. Its
+	                            displacement and alignment are such that it is never decided */
 };
 
 struct plan {
@@ -46,8 +48,10 @@ struct plan {
 	uint8_t groups;
 	uint8_t flags;
 	uint8_t ending, ending_length;
-	uint16_t values;
-	uint16_t unused[3];
+	uint16_t values, unused;
+	uint32_t code_at[2];     /* its first and last line's filters, in bytes from the first */
+	uint32_t page_at;        /* its first page's filter, likewise */
+	struct branch_site site; /* of its ending */
 	struct plan_group group[];
 };
 
@@ -59,21 +63,12 @@ enum plan_flag {
 };
 
 struct plans {
-	uint32_t *at;            /* [PLAN_SLOTS]: 0: none; else where, in units of 8 bytes */
+	uint32_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
 	uint64_t *memory;
-	uint32_t used;           /* units of 8 bytes; unit 0 is not used */
+	uint32_t used;           /* units of 8 bytes */
 };
 
 void plans_init(struct plans *plans, struct arena *arena);
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
-
-static inline const struct plan *plans_get(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
-{
-	uint32_t at = plans->at[number % PLAN_SLOTS];
-	const struct plan *plan = (const struct plan *)(plans->memory + at);
-	if (__builtin_expect(at && plan->number == number, 1))
-		return plan;
-	return plans_make(plans, core, program, number);
-}
 
 #endif

@@ -34,23 +34,37 @@ struct perceptron {
 
 /* ---- tage.c ---- */
 
-#define TAGE_PAIRS (MACHINE_TABLES / 2)
-#define TAGE_HISTORY 2048 /* more than the longest history; a ring as small as the machine's histories allow; outcomes are stored
-	twice, so that no read wraps around */
+/* A state: of a counter of the base or of a tagged entry, in a byte; d: direction, c: how far from the middle, u: useful:
+       base    1 d c c c - - -        tagged  0 d c c u u - -  */
+enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_STRENGTH = 4, TAGE_BASE_STRENGTH = 3, TAGE_USEFUL = 2 /* shifts */ };
+/* tage.next[differs << 9 | taken << 8 | state]: the next state of the provider, differs: the alternate said otherwise; and: */
+enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allocated, and the alternate said otherwise */ };
 
-struct tage_pair { /* two tables in the halves of 64-bit words */
-	uint64_t fold, insert, top, carry, out, key, window, polynomial;
-	uint32_t oldest[2], index_mask[2], first[2]; /* oldest: how old the last outcome in the history is; first: the table's first entry */
-	uint64_t folded;         /* 0: both histories fit in a key, nothing has to be folded */
+#define TAGE_VALID 0x80000000u /* in a key: no empty entry has it */
+#define TAGE_G 0x9e3779b97f4a7c15ull
+#define TAGE_K 0xd6e8feb86659fd93ull
+#define TAGE_M 0x2545f4914f6cdd1dull
+
+enum { TAGE_PUBLISHED_TABLES = 4, TAGE_PUBLISHED_ENTRIES = 1024, TAGE_PUBLISHED_TAG = 9, TAGE_PUBLISHED_WIDTH = 19, TAGE_PUBLISHED_HISTORY = 130 };
+
+enum tage_kind { TAGE_AS_IT_IS, TAGE_PRODUCT, TAGE_ROLLING };
+
+struct tage_table {
+	uint32_t first, index_mask, oldest; /* first: number of its first entry; oldest: how old the last outcome of its history is */
+	uint8_t width, kind, unused[2];
+	uint64_t window, rolling, leaves;
 };
 
+#define TAGE_LINE 2048 /* twice the longest history */
+
 struct tage {
-	uint32_t n_pairs, n, base_mask, position, use_alternate, countdown, useful_reset, entries, ring_mask, unused_ring;
-	uint8_t address_shift, age_low, unused[6];
+	uint32_t n, base_mask, newest, use_alternate, countdown, useful_reset, entries, longest;
+	uint8_t address_shift, age_low, published, unused[5];
 	uint64_t random, keys_at, states_at, recent; /* recent: the last 64 outcomes, newest in bit 0 */
-	struct tage_pair pairs[TAGE_PAIRS];
-	uint8_t next[4 * 256];
-	uint32_t history[2 * TAGE_HISTORY]; /* 0 or ~0 */
+	struct tage_table tables[MACHINE_TABLES];
+	uint64_t tally[4 * 256], overruled[4]; /* branch_queue.c's: how often next[] of each; of new entries, [says << 1 | taken] */
+	uint16_t next[4 * 256];
+	uint8_t line[TAGE_LINE]; /* outcomes as they came, up to [newest]; at least `longest` of them */
 };
 
 /* ---- targets.c: BTB, return stack, indirect table ---- */
@@ -60,11 +74,12 @@ struct tage {
 
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
-	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, stamp_shift, filtered;
-	uint8_t set_shift, whole /* tags */, fast /* branch.c may look for itself */, stores_direct, unused[4];
+	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
+	uint8_t set_shift, whole /* tags */, fast /* branch_queue.c may look for itself */, stores_direct, unused[5];
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
+	uint32_t last;           /* entry that hit or was made */
 	uint64_t tag_mask, clock, random;
 	uint64_t hints_at, absent_at, keys_at, stamps_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
 	uint64_t history[64];    /* of indirect jumps' and calls' targets */
@@ -77,9 +92,9 @@ struct branches {
 	struct targets targets;
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;            /* nothing is predicted: PREDICT_NONE */
-	uint8_t plain_tage;      /* tage_step's `plain` may be true */
 	uint8_t simple;          /* direction.c's */
-	uint8_t unused[5];
+	uint8_t unused[6];
+	uint64_t queued_looked_up, queued_missed, queued_missed_taken; /* in the BTB, tallied by branch_queue.c */
 	struct tage tage;
 };
 
@@ -112,8 +127,25 @@ uint64_t targets_layout(struct targets *targets, const struct machine *machine, 
 bool direction_resolve(struct branches *branches, uint64_t pc, bool taken, uint64_t target);
 bool perceptron_resolve(struct branches *branches, uint64_t pc, bool taken);
 bool tage_resolve(struct branches *branches, uint64_t pc, bool taken);
-void tage_allocate(struct branches *branches, const uint64_t *keys_now, uint32_t provider, bool taken);
-uint32_t tage_age(struct branches *branches); /* returns the next countdown */
+/* provider: number of its state; a base entry's lies behind all tagged ones. */
+void tage_allocate(struct branches *branches, const uint32_t *keys_now, uint32_t provider, bool taken);
+/* Makes room for n more outcomes. */
+static inline void tage_make_room(struct tage *t, uint32_t n)
+{
+	if (t->newest + n < TAGE_LINE)
+		return;
+	for (uint32_t i = 0; i < t->longest; i++)
+		t->line[i] = t->line[t->newest + 1 - t->longest + i];
+	t->newest = t->longest - 1;
+}
+
+/* A new entry and its alternate differ: who is believed, and who will be. Returns what is predicted. */
+static inline bool tage_new(struct tage *t, bool says, bool taken)
+{
+	uint32_t use = t->use_alternate;
+	t->use_alternate = says != taken ? use + (use < 15) : use - (use > 0);
+	return use >= 8 ? !says : says;
+}
 
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).
    before: NULL, or where the target goes that the entry had (0: none). */
@@ -122,5 +154,11 @@ bool targets_look_up(struct branches *branches, uint64_t pc, bool direct, bool t
 uint64_t targets_indirect(struct branches *branches, uint64_t pc, uint64_t target);
 void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
+
+
+/* One branch after the other, by whatever predictor: branch.c. */
+unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
+/* Adds what branch_queue.c tallied on its own. */
+void branch_queue_count(struct branches *branches, struct model_counts *counts);
 
 #endif

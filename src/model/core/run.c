@@ -248,7 +248,7 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	bool fast = model->plans && !model->charges_all && !model->objects;
+	bool fast = model->plans && !model->charges_all;
 	model->acting = core;
 	charge_begin(core);
 	for (size_t i = 0; i < n;) {

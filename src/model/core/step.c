@@ -56,12 +56,18 @@ static bool page_filtered(const struct page_filter *filter, uint64_t address)
 	return (address ^ *page_filter(filter, address)) < 4096;
 }
 
-/* The page was just used, last of its set. Only 4 KB pages are told by their address alone. */
+/* The page was just used, last of its set. A filter tells 4 KB pages; larger ones end what it knew of their set. */
 static void remember_page(const struct core *core, const struct page_filter *filter, uint64_t address)
 {
 	const struct tlb_map *map = &core->model->pages;
-	bool small = filter->fills && (!map->count || tlb_map_shift(map, address) == TLB_PAGE_SHIFT);
-	*page_filter(filter, address) = small ? address & ~4095ull : NOWHERE;
+	unsigned larger;
+	if (!filter->fills)
+		return;
+	larger = map->count ? tlb_map_shift(map, address) - TLB_PAGE_SHIFT : 0;
+	if (!larger)
+		*page_filter(filter, address) = address & ~4095ull;
+	else if (!filter->small_only)
+		*page_filter(filter, address >> larger) = NOWHERE;
 }
 
 void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)

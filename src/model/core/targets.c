@@ -39,10 +39,9 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->return_entries = m->return_entries;
 	t->indirect_mask = m->indirect_entries ? m->indirect_entries - 1 : 0;
 	t->indirect_history = m->indirect_history;
-	t->stamp_shift = predict_log2(m->btb_ways);
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
-	t->fast = n && t->filtered && t->set_mask_works && t->whole && m->btb_replacement == REPLACE_LRU && machine->direction.kind != PREDICT_BTB;
+	t->fast = n && t->filtered && t->whole && m->btb_replacement == REPLACE_LRU;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
@@ -74,7 +73,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
-		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock << t->stamp_shift | way;
+		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
 		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */
@@ -102,10 +101,10 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	if (t->replacement == REPLACE_RANDOM)
 		return (predict_random(&t->random) >> 32) * t->ways >> 32;
 	const uint64_t *stamps = PART(b, uint64_t, t->stamps_at) + base;
-	uint64_t oldest = stamps[0];
+	uint32_t oldest = 0;
 	for (uint32_t way = 1; way < t->ways; way++)
-		oldest = stamps[way] < oldest ? stamps[way] : oldest;
-	return oldest & ((1ull << t->stamp_shift) - 1);
+		oldest = stamps[way] < stamps[oldest] ? way : oldest;
+	return oldest;
 }
 
 bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
@@ -130,6 +129,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 			;
 	if (way < t->ways) {
 		*hint = way;
+		t->last = base + way;
 		touch(b, set, way, false);
 		if (before)
 			*before = targets[way];
@@ -158,6 +158,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 			counters[way] = t->counter_initial;
 		touch(b, set, way, true);
 		*hint = way;
+		t->last = base + way;
 	} else
 		*absent = address + 1;
 	return false;

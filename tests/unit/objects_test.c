@@ -1,0 +1,285 @@
+/* The map from addresses to data objects against a plain array of who lives where; allocation functions as the stream shows them. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "model/core/objects.h"
+#include "tap.h"
+
+#define WATCHES 2u
+#define SPACE 65536u /* granules of the reference, from BASE on */
+#define BASE 0x7f0000000000ull
+
+static struct record_objects *record_new(void)
+{
+	struct record_objects layout = {0};
+	record_objects_lay_out(&layout, WATCHES);
+	void *p = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		exit(2);
+	*(struct record_objects *)p = layout;
+	return p;
+}
+
+static void *reserve(uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		exit(2);
+	return p;
+}
+
+static struct objects *objects_with(uint64_t pool, struct record_objects *record)
+{
+	return objects_init(reserve(objects_bytes(pool)), objects_bytes(pool), record);
+}
+
+static const struct record_object_site *sites(const struct record_objects *r)
+{
+	return (const struct record_object_site *)((const uint8_t *)r + r->sites);
+}
+
+/* The number of the site that an address counts for; 1000000 + cell for static data. */
+static uint64_t who(struct objects *o, const struct record_objects *r, uint64_t address)
+{
+	const uint64_t *at = objects_counts(o, address), *first = (const uint64_t *)((const uint8_t *)r + r->site_counts);
+	const uint64_t *cells = (const uint64_t *)((const uint8_t *)r + r->cell_counts);
+	return at >= cells ? 1000000 + (uint64_t)(at - cells) / WATCHES : (uint64_t)(at - first) / WATCHES;
+}
+
+static uint64_t state = 88172645463325252u;
+static uint64_t draw(void)
+{
+	state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+	return state;
+}
+
+/* What the stream shows of `result = function(first, second)` called from `from`. */
+static void enter(struct objects *o, struct object_calls *c, enum trace_allocation function, uint64_t first, uint64_t second, uint64_t slot, uint64_t from)
+{
+	struct trace_item item = {.kind = TRACE_VALUE, .scale = function};
+	const uint64_t values[] = {first, second, 0, slot};
+	objects_called(o, c, slot, from);
+	for (unsigned i = 0; i < 4; i++) {
+		item.lanes = (uint8_t)i;
+		objects_value(o, c, &item, values[i]);
+	}
+}
+
+static void leave(struct objects *o, struct object_calls *c, uint64_t result, uint64_t slot)
+{
+	const struct trace_item item = {.kind = TRACE_VALUE, .lanes = TRACE_VALUE_RESULT};
+	objects_value(o, c, &item, result);
+	objects_returned(o, c, slot);
+}
+
+static void allocate(struct objects *o, struct object_calls *c, enum trace_allocation function, uint64_t first, uint64_t second, uint64_t result, uint64_t from)
+{
+	enter(o, c, function, first, second, 0x1000, from);
+	leave(o, c, result, 0x1000);
+}
+
+static void heap(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(16 << 20, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	equal_u64(who(o, r, BASE), OBJECT_UNKNOWN, "memory that nobody named is unknown");
+	objects_called(o, c, 0x2000, 0x400010); /* main calls … */
+	allocate(o, c, TRACE_MALLOC, 100, 0, BASE, 0x400020);
+	uint64_t site = who(o, r, BASE);
+	ok(site >= OBJECT_FIRST_SITE && sites(r)[site].kind == OBJECT_HEAP && sites(r)[site].blocks == 1 && sites(r)[site].bytes == 100,
+	   "a block is its site's");
+	ok(sites(r)[site].n_frames == 2 && sites(r)[site].frames[0] == 0x400020 && sites(r)[site].frames[1] == 0x400010,
+	   "which is the stack of calls, the innermost first");
+	ok(who(o, r, BASE + 99) == site && who(o, r, BASE + 104) == OBJECT_UNKNOWN && who(o, r, BASE - 1) == OBJECT_UNKNOWN,
+	   "it has its bytes, up to the granule's end, and no others");
+	allocate(o, c, TRACE_MALLOC, 24, 0, BASE + 104, 0x400020);
+	ok(who(o, r, BASE + 104) == site && sites(r)[site].blocks == 2, "another block of the same stack is of the same site");
+	allocate(o, c, TRACE_CALLOC, 4, 8, BASE + 4096, 0x400030);
+	uint64_t other = who(o, r, BASE + 4096 + 31);
+	ok(other != site && sites(r)[other].bytes == 32, "calloc's size is a product, and another call another site");
+	allocate(o, c, TRACE_FREE, BASE, 0, 0, 0x400040);
+	ok(who(o, r, BASE) == OBJECT_ALLOCATOR && who(o, r, BASE + 96) == OBJECT_ALLOCATOR, "what is freed is the allocator's");
+	equal_u64(who(o, r, BASE + 104), site, "the neighbour of the same site lives on");
+	allocate(o, c, TRACE_REALLOC, BASE + 104, 64, BASE + 8192, 0x400050);
+	ok(who(o, r, BASE + 104) == OBJECT_ALLOCATOR && sites(r)[who(o, r, BASE + 8192 + 63)].bytes == 64, "realloc moves a block");
+	allocate(o, c, TRACE_REALLOC, BASE + 8192, 16, BASE + 8192, 0x400050);
+	ok(who(o, r, BASE + 8192) >= OBJECT_FIRST_SITE && who(o, r, BASE + 8192 + 16) == OBJECT_ALLOCATOR, "or shrinks it in place");
+	allocate(o, c, TRACE_REALLOC, BASE + 8192, 1ull << 60, 0, 0x400050);
+	ok(who(o, r, BASE + 8192) >= OBJECT_FIRST_SITE, "one that failed leaves it alone");
+	allocate(o, c, TRACE_ALIGNED, 4096, 10, BASE + 16384, 0x400060);
+	ok(sites(r)[who(o, r, BASE + 16384)].bytes == 10, "aligned_alloc's size is its second argument");
+	allocate(o, c, TRACE_MALLOC, 0, 0, BASE + 20000, 0x400070);
+	ok(who(o, r, BASE + 20000) >= OBJECT_FIRST_SITE, "malloc(0) is a block, too");
+	allocate(o, c, TRACE_MALLOC, 1ull << 62, 0, 0, 0x400080);
+	equal_u64(who(o, r, 0), OBJECT_UNKNOWN, "malloc that failed made none");
+	allocate(o, c, TRACE_CALLOC, 1ull << 40, 1ull << 40, BASE + 24000, 0x400090);
+	equal_u64(who(o, r, BASE + 24000), OBJECT_UNKNOWN, "nor does a product that does not fit");
+
+	/* an allocation function that calls another is one allocation */
+	enter(o, c, TRACE_CALLOC, 1, 40, 0x1000, 0x4000a0);
+	enter(o, c, TRACE_MALLOC, 56, 0, 0xf80, 0x500000);
+	leave(o, c, BASE + 30000, 0xf80);
+	leave(o, c, BASE + 30008, 0x1000);
+	uint64_t nested = who(o, r, BASE + 30008);
+	ok(sites(r)[nested].bytes == 40 && sites(r)[nested].frames[0] == 0x4000a0 && who(o, r, BASE + 30000) == OBJECT_UNKNOWN,
+	   "of nested allocation functions the outermost counts");
+	/* one that never returned (longjmp out of it) */
+	enter(o, c, TRACE_MALLOC, 64, 0, 0x900, 0x4000b0);
+	allocate(o, c, TRACE_MALLOC, 8, 0, BASE + 40000, 0x4000c0);
+	ok(sites(r)[who(o, r, BASE + 40000)].frames[0] == 0x4000c0 && sites(r)[who(o, r, BASE + 40000)].n_frames == 2,
+	   "one that was left without a return is forgotten, and its calls with it");
+	/* and by a jump: it returns to the caller's caller; what was called before and left by longjmp is no part of the stack */
+	objects_called(o, c, 0x1000, 0x4000d0);
+	objects_called(o, c, 0x800, 0x700000);
+	struct trace_item stack = {.kind = TRACE_VALUE, .scale = TRACE_MALLOC, .lanes = TRACE_VALUE_STACK};
+	objects_value(o, c, &stack, 0x1000);
+	leave(o, c, BASE + 45000, 0x1000);
+	equal_u64(sites(r)[who(o, r, BASE + 45000)].frames[0], 0x4000d0, "one that was jumped to is its caller's");
+	objects_returned(o, c, 0x2000);
+	allocate(o, c, TRACE_MALLOC, 8, 0, BASE + 50000, 0x4000c0);
+	equal_u64(sites(r)[who(o, r, BASE + 50000)].n_frames, 1, "a return takes its call from the stack");
+	for (unsigned i = 0; i < 10000; i++)
+		objects_called(o, c, 0x100000 - 16 * i, 0x600000 + i);
+	enter(o, c, TRACE_MALLOC, 8, 0, 0x100, 0x4000d0);
+	leave(o, c, BASE + 60000, 0x100);
+	const struct record_object_site *deep = &sites(r)[who(o, r, BASE + 60000)];
+	ok(deep->n_frames == RECORD_OBJECT_FRAMES && deep->frames[1] == 0x600000 + 9999 && deep->frames[9] == 0x600000 + 9991,
+	   "of a deep recursion the innermost calls are kept");
+	for (unsigned i = 10000; i-- > 0;)
+		objects_returned(o, c, 0x100000 - 16 * i);
+	allocate(o, c, TRACE_MALLOC, 8, 0, BASE + 60000, 0x4000e0);
+	equal_u64(sites(r)[who(o, r, BASE + 60000)].n_frames, 1, "and when it has returned, none");
+}
+
+static void against_an_array(void)
+{
+	static uint32_t reference[SPACE];
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(64 << 20, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	struct { uint64_t start, length; uint32_t site; } live[512] = {{0, 0, 0}};
+	bool same = true;
+	for (unsigned step = 0; step < 4000 && same; step++) {
+		unsigned i = (unsigned)(draw() % 512);
+		if (draw() % 16 == 0) { /* a mapping comes or goes, over whatever is there */
+			uint64_t start = draw() % (SPACE / 512) * 4096, length = (1 + draw() % 40) * 4096;
+			if (start + length > SPACE * 8)
+				length = SPACE * 8 - start;
+			bool comes = draw() & 1;
+			if (comes)
+				objects_mapped(o, c, BASE + start, length);
+			else
+				objects_set(o, BASE + start, length, OBJECT_UNKNOWN);
+			uint32_t value = comes ? (uint32_t)who(o, r, BASE + start) : OBJECT_UNKNOWN;
+			same &= !comes || sites(r)[value].kind == OBJECT_MAPPING;
+			for (uint64_t g = start / 8; g < (start + length) / 8; g++)
+				reference[g] = value;
+			for (unsigned k = 0; k < 512; k++)
+				if (live[k].length && live[k].start < BASE + start + length && live[k].start + live[k].length > BASE + start)
+					live[k].length = 0; /* it would be an error to free it */
+			continue;
+		}
+		if (live[i].length) {
+			allocate(o, c, TRACE_FREE, live[i].start, 0, 0, 1);
+			for (uint64_t g = (live[i].start - BASE) / 8; g < (live[i].start - BASE + live[i].length + 7) / 8; g++)
+				reference[g] = OBJECT_ALLOCATOR;
+			live[i].length = 0;
+		}
+		uint64_t length = draw() % 8 ? 1 + draw() % 200 : 1 + draw() % 30000, start = BASE + draw() % (SPACE - length / 8 - 1) * 8;
+		bool free = true;
+		for (unsigned k = 0; k < 512; k++)
+			free &= !live[k].length || live[k].start >= start + ((length + 7) & ~7ull) || live[k].start + ((live[k].length + 7) & ~7ull) <= start;
+		if (!free)
+			continue;
+		allocate(o, c, TRACE_MALLOC, length, 0, start, 0x400000 + draw() % 20);
+		live[i].start = start, live[i].length = length, live[i].site = (uint32_t)who(o, r, start);
+		same &= sites(r)[live[i].site].kind == OBJECT_HEAP;
+		for (uint64_t g = (start - BASE) / 8; g < (start - BASE + length + 7) / 8; g++)
+			reference[g] = live[i].site;
+		if (step % 50 == 0)
+			for (uint64_t g = 0; g < SPACE && same; g++)
+				same = who(o, r, BASE + g * 8 + draw() % 8) == reference[g];
+	}
+	for (uint64_t g = 0; g < SPACE && same; g++)
+		same = who(o, r, BASE + g * 8) == reference[g];
+	ok(same, "of thousands of blocks and mappings that come and go each granule is whose the plain array says");
+	ok(!r->incomplete, "in little room");
+}
+
+static void static_data(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(16 << 20, r);
+	objects_file(o, BASE, 8192, 0x3000, true, "/bin/prog");
+	objects_file(o, BASE + 8192, 4096, RECORD_OBJECT_NO_FILE, true, "/bin/prog");
+	objects_file(o, BASE + 0x100000000ull, 64ull << 20, 0, true, "/lib/large.so");
+	objects_file(o, BASE + 0x200000000ull, 4096, 0, false, "/data");
+	equal_u64(who(o, r, BASE + 5), 1000005, "static data is counted by the byte");
+	equal_u64(who(o, r, BASE + 8192), 1000000 + 8192, "zeroed memory goes on behind the file's");
+	equal_u64(who(o, r, BASE + 0x100000000ull + 16) - who(o, r, BASE + 0x100000000ull), 2, "large data by eight bytes");
+	equal_u64(who(o, r, BASE + 0x200000000ull), who(o, r, BASE + 0x200000000ull + 4095), "a file that is no program's is one object");
+	const struct record_object_region *before = objects_region_before(o, BASE + 8192 + 4096);
+	ok(before && before->start == BASE + 8192 && before->file_offset == RECORD_OBJECT_NO_FILE, "who ends at an address is known");
+	ok(!objects_region_before(o, BASE), "and nobody where nobody does");
+	objects_set(o, BASE, 8192, OBJECT_UNKNOWN);
+	equal_u64(who(o, r, BASE + 5), OBJECT_UNKNOWN, "what was unmapped is unknown again");
+	objects_stack(o, BASE - 4096, 8192);
+	ok(who(o, r, BASE - 4097) == OBJECT_STACK && who(o, r, BASE - 4096) == OBJECT_UNKNOWN && who(o, r, BASE - 12289) == OBJECT_UNKNOWN,
+	   "a stack has its bytes");
+	uint64_t cells = r->n_cells;
+	for (unsigned i = 0; i < 200; i++)
+		objects_file(o, BASE + 0x300000000ull + i * 0x100000ull, 0x100000, 0, true, "/many");
+	ok(r->n_cells > cells && r->n_cells <= RECORD_OBJECT_CELLS, "when there is no room for cells a file has one");
+}
+
+static void no_room(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(64 << 10, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	allocate(o, c, TRACE_MALLOC, 16, 0, BASE, 1);
+	ok(!r->incomplete && who(o, r, BASE) >= OBJECT_FIRST_SITE, "a little room is enough for a block");
+	for (unsigned i = 1; i < 200; i++)
+		allocate(o, c, TRACE_MALLOC, 16, 0, BASE + i * 0x10000000ull, 1);
+	ok(r->incomplete && who(o, r, BASE) == OBJECT_UNKNOWN, "without room everything is unknown, and the record says so");
+	r = record_new();
+	o = objects_with(256 << 10, r);
+	for (unsigned i = 0; i < 20000; i++) {
+		allocate(o, c, TRACE_MALLOC, 40, 0, BASE + i % 7 * 4096, 1);
+		objects_set(o, BASE, 64 << 20, OBJECT_UNKNOWN);
+	}
+	ok(!r->incomplete, "room that is free again is used again");
+	r = record_new();
+	o = objects_with(64 << 20, r);
+	for (unsigned i = 0; i < RECORD_OBJECT_SITES + 10; i++)
+		allocate(o, c, TRACE_MALLOC, 8, 0, BASE + i * 16, 0x400000 + i);
+	ok(who(o, r, BASE) == OBJECT_FIRST_SITE && who(o, r, BASE + (RECORD_OBJECT_SITES + 9) * 16ull) == OBJECT_OTHERS,
+	   "sites beyond the most are the others");
+}
+
+static void moved(void)
+{
+	struct record_objects *r = record_new(), *child = record_new();
+	struct objects *o = objects_with(16 << 20, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	allocate(o, c, TRACE_MALLOC, 100, 0, BASE, 0x400000);
+	objects_file(o, BASE + 0x100000, 4096, 0, true, "/bin/prog");
+	objects_counts(o, BASE)[0] = 7;
+	uint64_t site = who(o, r, BASE);
+	objects_move(o, child);
+	equal_u64(who(o, child, BASE), site, "a fork's child has its parent's objects");
+	ok(objects_counts(o, BASE)[0] == 0 && sites(child)[site].frames[0] == 0x400000 && sites(child)[site].blocks == 0,
+	   "with counts of its own, that begin at 0");
+	ok(child->n_sites == r->n_sites && child->n_regions == 1 && who(o, child, BASE + 0x100000) == 1000000, "and its static data");
+}
+
+int main(void)
+{
+	heap();
+	against_an_array();
+	static_data();
+	no_room();
+	moved();
+	return done();
+}
