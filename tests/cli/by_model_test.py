@@ -131,6 +131,18 @@ seen = tare("count", "--on", "model:r12000", "-e", "l1d-store-misses", "--by", "
 has(seen.err, re.compile(r"^ *2,048\( *\d+\.\d%\).*  table, 65,536 bytes \(objects\)$", re.M), "text has the variable with its size and module")
 has(seen.err, re.compile(r"  \[heap\], 65,536 bytes\n +allocated in allocate \(objects:objects\.c:15\)\n +called from main \(objects:objects\.c:\d+\)$", re.M),
     "and the heap block with its stack")
+write("inlined.c", """\
+#include <stdlib.h>
+static inline __attribute__((always_inline)) volatile char *inner(int n) { return malloc(n); }
+static inline __attribute__((always_inline)) volatile char *outer(int n) {
+	return inner(n);
+}
+__attribute__((noinline)) volatile char *real(int n) { volatile char *p = outer(n); p[0] = 1; p[4096] = 1; return p; }
+int main(void) { return !real(100000); }
+""")
+subprocess.run(["gcc", "-g", "-O2", "-fno-builtin", "inlined.c", "-o", "inlined"], check=True)
+report = count("an inlined allocation", "object", "./inlined", events="l1d-store-misses")
+equal([n for n, blocks, size in of_allocation(report, event, "inner", "outer", "real", "main")], [2], "an allocation's stack has the functions whose code was inlined")
 report = count("threads", "object", "./objects", "threads", events="l1d-store-misses")
 equal(of_allocation(report, event, "allocate", "work"), [(4096, 2, 131072)], "blocks of one stack in two threads are one object")
 report = count("a forked child", "object", "./objects", "fork", events="l1d-store-misses")

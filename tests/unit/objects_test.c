@@ -392,6 +392,8 @@ static void under_a_model(void)
 		sites_most = quick.record->n_sites > sites_most ? quick.record->n_sites : sites_most;
 		munmap(quick.record, quick.record->bytes);
 		munmap(slow.record, slow.record->bytes);
+		free(quick.items), free(quick.blocks);
+		free(slow.items), free(slow.blocks);
 	}
 	ok(same, "filters change no object's count");
 	ok(sums && misses > 1000 && heap_counts > 100 && sites_most > 10, "every miss is of one object, heap blocks among them");

@@ -72,9 +72,10 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
 	uint64_t *first = cache->main.entries + set * cache->main.ways, *entry = first, *end = first + cache->main.ways, found;
-	struct filter *filter = &cache->filters[set];
+	struct filter *filter;
 	if (!cache->quick || core->model->snoops)
 		return false;
+	filter = &cache->filters[set];
 	while (!entry_is(*entry, line))
 		if (++entry == end)
 			return false;

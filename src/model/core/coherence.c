@@ -1,6 +1,6 @@
 /*
- * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the point of coherence has lines,
- * found by a hash:
+ * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the point of
+ * coherence has lines (COHERENCE_LOST_MOST at most), found by a hash:
  *
  *     lost by another's write ──► newest of the list ──► had again: taken out
  *                                        │ list full: the oldest is forgotten
@@ -278,14 +278,12 @@ static enum coherence_miss regain(const struct action *a, uint64_t first, uint64
 									    : COHERENCE_FALSE_SHARING;
 }
 
-unsigned coherence_read(struct model *model, unsigned core, unsigned first_cache, uint64_t line_address,
-			uint32_t line_bytes, uint64_t address, uint32_t bytes, bool demand,
+unsigned coherence_read(struct model *model, unsigned core, uint64_t address, uint32_t bytes, bool demand,
 			enum coherence_miss *missed)
 {
 	struct action a = begin(model, core);
 	struct holding here;
-	(void)first_cache, (void)line_bytes;
-	of_granule(&a, line_address / a.granule_bytes);
+	of_granule(&a, address / a.granule_bytes);
 	here = lines_of(&a, core, LOOK);
 	*missed = COHERENCE_NO;
 	if (here.held)

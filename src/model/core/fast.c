@@ -264,7 +264,7 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 							size_t i, size_t n, uint64_t fs_base, enum has caches, enum has tlbs,
 							bool branches, unsigned data_line_shift, unsigned data_page_shift)
 {
-	const uint32_t *const plan_at = core->model->plans->at;
+	const uint64_t *const plan_at = core->model->plans->at;
 	const uint64_t *const plan_memory = core->model->plans->memory;
 	const struct cache *data = core->first_data, *code = core->first_instruction;
 	const unsigned data_shift = data_line_shift - 4;
@@ -285,8 +285,9 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 		resolve(core, program, program->blocks[*record].pc);
 	for (; record < end && !(*record & TRACE_MARK);) {
 		const uint32_t number = (uint32_t)*record;
-		const struct plan *plan = (const struct plan *)(plan_memory + plan_at[number % PLAN_SLOTS]);
-		const uint64_t *const values = record;
+		const uint64_t slot = plan_at[number % PLAN_SLOTS];
+		const struct plan *plan = (const struct plan *)(plan_memory + (uint32_t)slot);
+		const uint64_t *const values = record, *next = record + (slot >> 32);
 		const struct plan_group *group, *groups_end;
 		bool sequential, fetched;
 
@@ -296,13 +297,14 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 				post_branch(core, pending, program->blocks[number].pc);
 			pending = NULL;
 			plan = plans_make(core->model->plans, core, program, number);
+			next = record + 1 + plan->values;
 		}
 		if (branches && pending)
 			post_branch(core, pending, plan->pc);
 		pending = NULL;
 		if (__builtin_expect(plan->flags & PLAN_NONE, 0))
 			break;
-		record += 1u + plan->values;
+		record = next;
 		sequential = plan->pc == next_pc;
 		fetched = plan->fetched == changes;
 		if (!fetched && !(plan->flags & PLAN_MANY)) {

@@ -142,7 +142,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	if (core->branches)
 		branches_drain(core->branches); /* sites in plans that may have to make room */
 	plan = take(plans, groups);
-	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
+	plans->at[number % PLAN_SLOTS] = (uint64_t)((uint64_t *)plan - plans->memory) | (uint64_t)(1 + block->values) << 32;
 	*plan = (struct plan){ .pc = block->pc, .last = last, .target = block->target, .number = number, .groups = (uint8_t)groups,
 		.ending = block->ending, .ending_length = block->ending_length, .values = block->values };
 	if (core->branches)

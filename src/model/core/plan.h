@@ -69,7 +69,8 @@ enum plan_flag {
 };
 
 struct plans {
-	uint32_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
+	uint64_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes, and above 32 bits how many entries the block's records have:
+	                            the next one is found without waiting for the plan. 0: a plan that is no block's */
 	uint64_t *memory;
 	uint32_t used;           /* units of 8 bytes */
 };

@@ -6,6 +6,8 @@
  *  fetch:   control enters a unit (a line, a fetch block) when it reaches a byte of it and the byte executed before was outside, or
  *           when it did not get there sequentially. A block whose pc is behind the last byte executed is sequential, whatever ended
  *           the block before: so counts do not depend on how code was cut into blocks
+ *  data:    TRACE_NON_TEMPORAL writes are ordinary ones, TRACE_LOCKED pairs a read and a write; a prefetch instruction brings its line in as a
+ *           prefetcher of the first data cache would (no access, no translation); gathers go lane by lane
  *  partial: instructions before the interrupted one, and the iterations that a rep instruction made; the block's branch did not happen
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
