@@ -10,6 +10,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
 EVENTS = "instructions,loads,stores,branches,conditional-taken,calls,returns,fp-operations,data-read-bytes,system-calls"
 SQL = """create table t(a integer primary key, b integer, c text);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < SIZED(900000))
@@ -92,7 +93,7 @@ def measure(command, stdin):
     began = time.monotonic()
     with open(stdin or "/dev/null", "rb") as file:
         done = subprocess.run(command, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"})
+                              env=ENVIRONMENT)
     elapsed = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:

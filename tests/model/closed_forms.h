@@ -1,5 +1,6 @@
 /*
- * What the tests of closed forms share: one core whose caches and TLBs are asked, and forms that are to hold in every case.
+ * What the tests of closed forms share: one core whose caches and TLBs are asked, and forms that are to hold in
+ * every case.
  *
  * U(b, n, x): units of x bytes that n bytes from b touch (design/LAB.md, 1).
  */

@@ -1,6 +1,7 @@
 /*
- * The closed forms of the papers' kernels (design/LAB.md, 1; the numbers of its items are in the facts), to the last miss: streams are
- * written as the kernels touch memory, parameters are random, and a form is to hold in every case. Items 14 to 16: sweeps_test.c.
+ * The closed forms of the papers' kernels (design/LAB.md, 1; the numbers of its items are in the facts), to the
+ * last miss: streams are written as the kernels touch memory, parameters are random, and a form is to hold in
+ * every case. Items 14 to 16: sweeps_test.c.
  */
 #include "closed_forms.h"
 
@@ -256,7 +257,10 @@ static void misaligned(void)
 
 /* ---- 13: a K × K convolution, as a trace ---- */
 
-/* Blocks: 0 the innermost loop's body with its branch, 1 the rows' branch, 2 the pixels' branch; top-tested: 3 … 5 the bodies' jumps back. */
+/*
+ * Blocks: 0 the innermost loop's body with its branch, 1 the rows' branch, 2 the pixels' branch; top-tested: 3 … 5
+ * the bodies' jumps back.
+ */
 static void convolve(unsigned k, uint64_t pixels, bool top_tested, const struct machine_direction *direction,
 		     uint64_t *branches, uint64_t *mispredicted, uint64_t *later)
 {

@@ -201,6 +201,11 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 				 : m->caches[3].line_bytes == m->caches[2].line_bytes && random_in(r, 2)
 				     ? INCLUSION_EXCLUSIVE
 				     : INCLUSION_INCLUSIVE;
+	if (random_in(r, 3)) { /* so small that what it evicts is in front of it */
+		m->caches[2].sets = 1u << random_below(r, 4);
+		m->caches[2].ways = 4;
+		m->caches[2].inclusion = INCLUSION_INCLUSIVE;
+	}
 	if (!third)
 		memset(&m->caches[3], 0, sizeof(m->caches[3]));
 	if (random_in(r, 5))
@@ -219,6 +224,22 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 		m->tlbs[t].replacement = REPLACE_LRU;
 		m->tlbs[t].sets = 1u << random_below(r, 4);
 		m->tlbs[t].next = t == 2 ? MACHINE_NONE : 2;
+	}
+	if (random_in(r, 5)) { /* one TLB for both sides */
+		m->n_tlbs = 1;
+		m->first_data_tlb = m->first_instruction_tlb = 0;
+		m->tlbs[0].holds = MACHINE_DATA | MACHINE_INSTRUCTIONS;
+		m->tlbs[0].next = MACHINE_NONE;
+	}
+	if (random_in(r, 6)) { /* one first cache */
+		m->caches[1].holds = MACHINE_DATA | MACHINE_INSTRUCTIONS;
+		m->n_caches--;
+		memmove(&m->caches[0], &m->caches[1], m->n_caches * sizeof(m->caches[0]));
+		memset(&m->caches[m->n_caches], 0, sizeof(m->caches[0]));
+		for (unsigned c = 0; c < m->n_caches; c++)
+			if (m->caches[c].next != MACHINE_NONE)
+				m->caches[c].next--;
+		m->first_data = m->first_instruction = 0;
 	}
 }
 

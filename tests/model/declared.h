@@ -15,10 +15,15 @@ bool random_in(struct random *r, unsigned n);        /* true one time in n */
 /* coherent: private caches and coherence between them */
 void random_machine(struct random *r, struct machine *machine, bool coherent);
 
-/* As machines are: L1I, L1D, L2, perhaps L3, of powers of two, LRU or tree PLRU, write-back; DTLB, ITLB, STLB; a bit smaller. */
+/*
+ * As machines are: L1I, L1D, L2, perhaps L3, of powers of two, LRU or tree PLRU, write-back; DTLB, ITLB, STLB; a
+ * bit smaller.
+ */
 void usual_machine(struct random *r, struct machine *machine, bool coherent);
 
-/* A machine with one data cache, or one instruction cache (index 0) and nothing else, LRU, write-back, allocating. */
+/*
+ * A machine with one data cache, or one instruction cache (index 0) and nothing else, LRU, write-back, allocating.
+ */
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds);
 void machine_print(const struct machine *machine);
 

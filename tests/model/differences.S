@@ -1,6 +1,7 @@
 /*
- * What cachegrind counts otherwise, each a known number of times: 100 read-modify-writes of one line; rep movs, stos and cmps of 1000 bytes
- * each (not lods: valgrind 3.19 leaves out its rep); 50 reads that cross from one line never seen into another; a locked exchange-add; a bit test in memory.
+ * What cachegrind counts otherwise, each a known number of times: 100 read-modify-writes of one line; rep movs,
+ * stos and cmps of 1000 bytes each (not lods: valgrind 3.19 leaves out its rep); 50 reads that cross from one line
+ * never seen into another; a locked exchange-add; a bit test in memory.
  */
 	.globl _start
 	.text

@@ -1,4 +1,7 @@
-/* The stream in the reference: byte by byte of what is fetched, iteration by iteration of a rep instruction (model.h, trace.h). */
+/*
+ * The stream in the reference: byte by byte of what is fetched, iteration by iteration of a rep instruction
+ * (run.c, trace.h).
+ */
 #include <stdlib.h>
 
 #include "reference_internal.h"

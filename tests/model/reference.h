@@ -1,9 +1,10 @@
 /*
- * A slow simulator of everything that model/core/machine.h declares, written from the rules in model/core/model.h (and coherence.h, tlb.h)
- * and from nothing else: it shares no code with the core, has no filters, and every lookup is a walk through a list. A set is an array of
- * ways and the order in which they were last used.
+ * A slow simulator of everything that model/core/machine.h declares, written from the rules that the heads of
+ * hierarchy.c, lines.h, classify.h, coherence.h, tlb.h and run.c state (and counts.h, trace.h): it shares no code
+ * with the core, has no filters, and every lookup is a walk through a list. A set is an array of ways and the order in which they were last used.
  *
- * What always holds: it counts into struct model_counts as the core does, but for the branches (tests/unit has their references).
+ * What always holds: it counts into struct model_counts as the core does, but for the branches (tests/unit has
+ * their references).
  */
 #ifndef TARE_TESTS_MODEL_REFERENCE_H
 #define TARE_TESTS_MODEL_REFERENCE_H

@@ -1,4 +1,4 @@
-/* The caches of the reference: what one access does, level by level, in the order in which model.h says it. */
+/* The caches of the reference: what one access does, level by level, in the order in which hierarchy.c says it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,8 +257,8 @@ static void classify(struct reference *r, unsigned core, unsigned cache, uint64_
 }
 
 /*
- * One line. stores: the bytes [first, last] are written here (else: the level in front wants to have the line, and [first, last] are
- * all of what it wants). True: an exclusive level gave a dirty line away.
+ * One line. stores: the bytes [first, last] are written here (else: the level in front wants to have the line, and
+ * [first, last] are all of what it wants). True: an exclusive level gave a dirty line away.
  */
 static bool access_line(struct reference *r, unsigned core, unsigned cache, uint64_t line, uint64_t first,
 			uint64_t last, enum kind kind, uint32_t id, bool stores, enum sharing sharing)

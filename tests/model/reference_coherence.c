@@ -1,4 +1,6 @@
-/* Coherence in the reference: coherence.h's rules, with lists of what each core holds shared and of what it lost. */
+/*
+ * Coherence in the reference: coherence.h's rules, with lists of what each core holds shared and of what it lost.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,8 +19,7 @@ struct way {
 struct sets {
 	unsigned n_sets, n_ways, policy, rrip_bits;
 	struct way *ways; /* [n_sets][n_ways] */
-	bool *
-	    tree; /* [n_sets][n_ways]: node n's children are 2n and 2n + 1, node 1 the root; true: the victim is on the right */
+	bool *tree; /* [set][2 * n_ways]: node n's children are 2n and 2n + 1, 1 the root; true: the victim is right */
 	uint64_t random, fills, time;
 	bool scales; /* random way: the draw's upper half times ways, upper half (a TLB's); else modulo ways */
 };
@@ -30,7 +29,10 @@ void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy
 void sets_free(struct sets *s);
 struct way *sets_find(struct sets *s, uint64_t tag); /* NULL: not there; index = tag modulo sets */
 void sets_touch(struct sets *s, struct way *way);
-/* The way that a new tag is to have; *out: what was in it (valid: it is replaced). The way is then the new one's, neither dirty nor marked. */
+/*
+ * The way that a new tag is to have; *out: what was in it (valid: it is replaced). The way is then the new one's,
+ * neither dirty nor marked.
+ */
 struct way *sets_place(struct sets *s, uint64_t tag, struct way *out);
 
 /* ---- lists of numbers ---- */

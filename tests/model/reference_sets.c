@@ -1,6 +1,6 @@
 /*
- * Replacement, for the reference. Rules: model.h, "replacement". Sources: tree PLRU as in any textbook (Hennessy & Patterson, app. B);
- * RRIP: Jaleel et al., ISCA 2010; xorshift64*: Vigna 2016.
+ * Replacement, for the reference. Rules: lines.h. Sources: tree PLRU as in any textbook (Hennessy &
+ * Patterson, app. B); RRIP: Jaleel et al., ISCA 2010; xorshift64*: Vigna 2016.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * The core against the reference: random machines, random accesses, one by one. All counts of every cache, TLB and core are to be the same, with
- * filters and without, and to obey the laws of model_conserves(). What fails is made small before it is printed.
+ * The core against the reference: random machines, random accesses, one by one. All counts of every cache, TLB and
+ * core are to be the same, with filters and without, and to obey the laws of model_conserves(). What fails is made
+ * small before it is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>

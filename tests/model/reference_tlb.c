@@ -1,4 +1,7 @@
-/* TLBs in the reference, by tlb.h's rules. A tag is an address divided by the bytes that an entry covers; page sizes are kept apart by way. */
+/*
+ * TLBs in the reference, by tlb.h's rules. A tag is an address divided by the bytes that an entry covers; page
+ * sizes are kept apart by way.
+ */
 #include <stdlib.h>
 
 #include "reference_internal.h"
@@ -10,7 +13,10 @@ void tlb_make(struct reference *r, struct sets *s, unsigned tlb)
 	s->scales = true;
 }
 
-/* Only 4 KB and 2 MB. A large page is one whose whole aligned range was named so, and nothing of it otherwise since. */
+/*
+ * Only 4 KB and 2 MB. A large page is one whose whole aligned range was named so, and nothing of it otherwise
+ * since.
+ */
 static uint64_t page_bytes_at(const struct reference *r, uint64_t address)
 {
 	uint64_t large = 2097152, first = address / large * large, page_bytes = 4096;

@@ -1,4 +1,7 @@
-/* The closed forms of Zagha's tuning stories (design/LAB.md, 1.14 to 1.16), as closed_forms_test.c has those of the kernels. */
+/*
+ * The closed forms of Zagha's tuning stories (design/LAB.md, 1.14 to 1.16), as closed_forms_test.c has those of
+ * the kernels.
+ */
 #include "closed_forms.h"
 
 /* ---- 14: ADI sweeps over N³ doubles ---- */
@@ -192,7 +195,10 @@ static void search(void)
 
 /* ---- 16: false sharing ---- */
 
-/* p threads, each adds M times to its own word, q times a turn. padded: a line each. Machine: L1D each, a level of all behind. */
+/*
+ * p threads, each adds M times to its own word, q times a turn. padded: a line each. Machine: L1D each, a level of
+ * all behind.
+ */
 static void false_sharing(void)
 {
 	struct form f = { "16: a line of m > 1 threads: mR - 1 interventions and invalidations, 1 cold miss; "
