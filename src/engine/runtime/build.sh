@@ -1,6 +1,7 @@
 #!/bin/sh
 # build.sh FLAT.LD SRC OUTPUT WORK CC FLAGS... -- SOURCES...: the runtime's flat image. Its own flags only: what the build sets for
-# hosted code (sanitizers, coverage, hardening) has no place in it.
+# hosted code (sanitizers, coverage, hardening) has no place in it. The models may use vector registers (stream_run.c keeps the program's),
+# but for objects.c, which is called from elsewhere, too.
 set -e
 script=$1 src=$2 output=$3 work=$4 cc=$5
 shift 5
@@ -16,6 +17,9 @@ for source; do
 	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
 	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
+	*/model/core/objects.c) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;
+	*/model/core/*) object=$work/vector-$(basename "$source").o
+		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
 	*) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;
 	esac
 	objects="$objects $object"

@@ -88,9 +88,16 @@ void die(const char *why, uint64_t pc)
 	__builtin_unreachable();
 }
 
+/* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own addresses are then the same
+   whatever is counted. Only a wish. */
+uint64_t memory_place(uint64_t bytes)
+{
+	return 0x7ee000000000 + __atomic_fetch_add(&rt.placed, (bytes + 0xffff) & ~0xffffull, __ATOMIC_RELAXED);
+}
+
 void *memory_private(uint64_t bytes)
 {
-	long p = sys6(SYS_mmap, 0, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 	if (failed(p))
 		die("no memory for the engine's own tables", bytes);
 	return (void *)p;
@@ -114,6 +121,10 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at)
 	if (ahead && sys2(SYS_munmap, p, ahead))
 		return NULL;
 	p += (long)ahead;
+	if (!at) {
+		long place = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		at = failed(place) ? NULL : (void *)place;
+	}
 	if (at && p != (long)at) {
 		p = sys5(SYS_mremap, p, bytes, bytes, 3, at);
 		if (failed(p))

@@ -211,6 +211,7 @@ struct runtime {
 	struct record_correction *record_corrections;
 	uint32_t blocks_inherited, sites_inherited, modules_inherited, corrections_lock;
 	/* the access stream */
+	uint64_t placed; /* bytes: see memory_place */
 	uint32_t trace, items_max, item_count, huge_pages;
 	struct trace_block *templates; /* all, by number: private, so that a forked child has its own */
 	struct trace_item *items;
@@ -404,6 +405,7 @@ void inexact_process(struct record_process *process, const char *why);
 void inexact_at(const char *why, uint64_t pc);
 void die(const char *why, uint64_t pc) __attribute__((noreturn));
 void *memory_private(uint64_t bytes);
+uint64_t memory_place(uint64_t bytes);
 void *record_map(uint64_t offset, uint64_t bytes, void *at);
 uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);

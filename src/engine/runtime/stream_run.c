@@ -7,7 +7,9 @@
  *  1. A buffer is [trace_start, trace) of whole records; trace_end is a page that nobody can write to.
  *  2. rt.models_lock is held by who runs a buffer or writes to one from C. It is taken with or without rt.lock, never the other way round:
  *     the handler of a full buffer runs while other threads may hold rt.lock and wait for this one.
- *  3. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
+ *  3. The models may use vector registers, which the rest of the runtime may not: who calls them keeps the program's (models_begin), but
+ *     in a signal's handler, where the kernel has.
+ *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */
 #include "engine/runtime/stream.h"
 #include "model/core/model.h"
@@ -36,6 +38,31 @@ static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) & ~4095ull; 
 
 /* ---- models ----------------------------------------------------------------------------------- */
 
+static uint8_t *fp_area; /* used under rt.models_lock */
+static bool fp_is_kept;  /* by the kernel, in a signal frame */
+
+static void models_begin(void)
+{
+	lock_word(&rt.models_lock);
+	if (!fp_area)
+		fp_area = memory_private(rt.xsave_bytes);
+	fp_is_kept = false;
+}
+
+static void models_end(void) { unlock_word(&rt.models_lock); }
+
+static void fp_keep(void)
+{
+	if (!fp_is_kept)
+		fp_save(fp_area, rt.xfeatures);
+}
+
+static void fp_give_back(void)
+{
+	if (!fp_is_kept)
+		fp_restore(fp_area, rt.xfeatures);
+}
+
 /* Counts by instruction, of the first machine. Nothing is allocated until it is touched. */
 static void sites_open(struct stream_models *models, struct record_process *process)
 {
@@ -61,6 +88,8 @@ static struct stream_models *models_new(struct record_process *process)
 	struct stream_models *models = memory_private(bytes);
 	models->bytes = bytes;
 	models->n = machine_count();
+	models_begin();
+	fp_keep();
 	for (uint32_t i = 0; i < models->n; i++) {
 		struct stream_machine *m = &models->machine[i];
 		m->bytes = model_bytes(&machines[i]);
@@ -69,6 +98,8 @@ static struct stream_models *models_new(struct record_process *process)
 		m->model = model_init(m->memory, &machines[i]);
 	}
 	sites_open(models, process);
+	fp_give_back();
+	models_end();
 	return models;
 }
 
@@ -94,15 +125,17 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	const struct trace_program program = {rt.templates, rt.items};
 	struct stream_models *models = t->models;
 	unsigned core = t->slot % MODEL_CORES_MAX;
-	for (uint32_t i = 0; i < models->n && n; i++) {
+	if (!n)
+		return;
+	fp_keep();
+	for (uint32_t i = 0; i < models->n; i++) {
 		struct stream_machine *m = &models->machine[i];
-		if (models->counts[core] != t->model_counts) {
+		if (models->counts[core] != t->model_counts)
 			model_core_counts(m->model, core, &t->model_counts[i]);
-		}
 		model_run(m->model, core, &program, from, n, t->fs_base);
 	}
-	if (n)
-		models->counts[core] = t->model_counts;
+	models->counts[core] = t->model_counts;
+	fp_give_back();
 }
 
 /* ---- buffers ---------------------------------------------------------------------------------- */
@@ -142,9 +175,9 @@ void stream_flush(struct thread *t)
 {
 	if (!rt.trace)
 		return;
-	lock_word(&rt.models_lock);
+	models_begin();
 	flush(t);
-	unlock_word(&rt.models_lock);
+	models_end();
 }
 
 static void flush_all(void)
@@ -186,9 +219,10 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
-	lock_word(&rt.models_lock);
+	models_begin();
+	fp_is_kept = true;
 	flush(t);
-	unlock_word(&rt.models_lock);
+	models_end();
 	*reg[in.memory[0].base] = (uint64_t)t->trace;
 	return true;
 }
@@ -221,7 +255,7 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 	bool rep = plan.rep && done + 1 >= decoded.count, progress = false;
 	if (!decoded.count)
 		return;
-	lock_word(&rt.models_lock);
+	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
 		memcpy(values, t->trace + 1, plan.words * 8);
@@ -263,14 +297,14 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 		*at++ = id;
 		memcpy(at, values, plan.words * 8);
 	}
-	unlock_word(&rt.models_lock);
+	models_end();
 }
 
 void stream_undo(struct thread *t, uint32_t id, unsigned done)
 {
 	if (!rt.trace)
 		return;
-	lock_word(&rt.models_lock);
+	models_begin();
 	unsigned size = 1 + (id < rt.block_count ? rt.templates[id].values : 0);
 	uint64_t record[STREAM_RECORD_WORDS];
 	if (t->trace - t->trace_start >= (long)size && t->trace[-(long)size] == id) {
@@ -285,7 +319,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 		for (uint32_t i = 0; i < t->models->n; i++)
 			t->model_counts[i].stream[STREAM_INSTRUCTIONS]--;
 	}
-	unlock_word(&rt.models_lock);
+	models_end();
 }
 
 static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -293,9 +327,9 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 	const uint64_t words[4] = {a, b, c, d};
 	if (!rt.trace)
 		return;
-	lock_word(&rt.models_lock);
+	models_begin();
 	memcpy(room(t, n), words, n * 8);
-	unlock_word(&rt.models_lock);
+	models_end();
 }
 
 void stream_break(struct thread *t, uint64_t pc) { note(t, 2, trace_mark(TRACE_BREAK, 0), pc, 0, 0); }
@@ -374,7 +408,7 @@ bool stream_thread(struct thread *t)
 	if (!rt.trace)
 		return true;
 	if (!t->trace_base) {
-		long p = sys6(SYS_mmap, 0, buffer_bytes() + 4096, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long p = sys6(SYS_mmap, memory_place(buffer_bytes() + 4096), buffer_bytes() + 4096, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p) || failed(sys3(SYS_mprotect, (uint64_t)p + buffer_bytes(), 4096, PROT_NONE_)))
 			return false;
 		t->trace_base = (uint64_t *)p;
@@ -391,7 +425,8 @@ bool stream_thread(struct thread *t)
 	}
 	t->models = t->process == rt.process ? rt.models : models_new(t->process);
 	unsigned core = t->slot % MODEL_CORES_MAX;
-	lock_word(&rt.models_lock);
+	models_begin();
+	fp_keep();
 	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
 		struct stream_machine *m = &t->models->machine[i];
 		if (m->core[core])
@@ -402,7 +437,8 @@ bool stream_thread(struct thread *t)
 			stream_objects_core(m->model, core, false);
 		t->models->counts[core] = t->model_counts;
 	}
-	unlock_word(&rt.models_lock);
+	fp_give_back();
+	models_end();
 	restart(t);
 	return true;
 }

@@ -74,7 +74,7 @@ struct thread *thread_new(struct record_process *process)
 	struct thread *t = rt.threads[slot];
 	if (!t) {
 		uint64_t bytes = SIGNAL_STACK_BYTES + STACK_BYTES + THREAD_BYTES + counters_bytes() + 8192;
-		long p = sys6(SYS_mmap, 0, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			return NULL;
 		t = (struct thread *)(p + SIGNAL_STACK_BYTES + STACK_BYTES);
