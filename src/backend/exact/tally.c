@@ -535,17 +535,19 @@ static bool tally_models(struct job *job, struct error *err)
 	return true;
 }
 
-bool tally_join(struct tally *tally, size_t machines)
+bool tally_join(struct tally *tally, bool threads, size_t machines)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < tally->n_rows; i++) {
 		struct tally_row *row = NULL;
 		for (size_t j = 0; j < n && !row; j++)
-			if (tally->rows[j].pid == tally->rows[i].pid)
+			if (tally->rows[j].pid == tally->rows[i].pid && (!threads || tally->rows[j].tid == tally->rows[i].tid))
 				row = &tally->rows[j];
 		if (!row) {
 			tally->rows[n] = tally->rows[i];
-			tally->rows[n++].tid = 0;
+			if (!threads)
+				tally->rows[n].tid = 0;
+			n++;
 			continue;
 		}
 		for (size_t count = 0; count < COUNTS; count++)

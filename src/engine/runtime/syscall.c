@@ -110,7 +110,7 @@ static long mapping(struct thread *t, uint64_t nr)
 				rseq_library(t, (long)(int)r[X86_R8]);
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
 			stream_mapped(t, (uint64_t)result, b, d);
-			stream_objects_mapped(t, (uint64_t)result, b, d, (long)(int)r[X86_R8], r[X86_R9]);
+			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
 		case SYS_munmap:
