@@ -3,6 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifndef ROUNDS
+#define ROUNDS 250
+#endif
+
 static int compare(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -13,7 +17,7 @@ static void *work(void *arg)
 {
 	uint32_t x = (uint32_t)(uintptr_t)arg, hash = 0;
 	uint32_t *v = malloc(20000 * sizeof *v);
-	for (int round = 0; v && round < 250; round++) {
+	for (int round = 0; v && round < ROUNDS; round++) {
 		for (int i = 0; i < 20000; i++)
 			v[i] = x = x * 1664525u + 1013904223u;
 		qsort(v, 20000, sizeof *v, compare);

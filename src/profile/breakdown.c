@@ -138,23 +138,44 @@ static struct breakdown_row *code_row(struct job *job, const struct location *l,
 	return row_of(job, &key);
 }
 
+enum { INLINED_MOST = 8 }; /* of one return address, that are shown */
+
+/* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory ran out. */
+static size_t fill_frame(struct job *job, const struct location_frame *from, struct breakdown_frame *to, struct error *err)
+{
+	/* a return address is behind the call: its line may be the next one */
+	uint64_t offset = from->offset ? from->offset - 1 : 0;
+	const struct symbol_code *code = symbols_code(job->symbols, from->module, offset, err);
+	struct symbol_frame inlined[INLINED_MOST];
+	size_t n = code ? symbols_inlined(job->symbols, from->module, offset, inlined, INLINED_MOST) : 0;
+	if (!code)
+		return 0;
+	if (n < 2 || n > INLINED_MOST) {
+		n = 1;
+		inlined[0] = (struct symbol_frame){.file = code->file, .line = code->line};
+	}
+	inlined[n - 1].function = code->function; /* of the function itself the symbol's name, as elsewhere */
+	for (size_t i = 0; i < n; i++) {
+		to[i] = (struct breakdown_frame){.function = copy(job->out, inlined[i].function), .module = copy(job->out, from->module),
+			.file = copy(job->out, inlined[i].file), .line = inlined[i].line};
+		if (!to[i].function || !to[i].module || (inlined[i].file && !to[i].file))
+			return 0;
+	}
+	return n;
+}
+
 static bool fill_frames(struct job *job, const struct location *l, struct breakdown_row *row, struct error *err)
 {
-	struct breakdown_frame *frames = arena_alloc(&job->out->arena, (l->n_frames + 1) * sizeof *frames);
+	struct breakdown_frame *frames = arena_alloc(&job->out->arena, (l->n_frames * INLINED_MOST + 1) * sizeof *frames);
 	if (!frames)
 		return false;
+	row->frames = frames;
 	for (size_t i = 0; i < l->n_frames; i++) {
-		/* a return address is behind the call: its line may be the next one */
-		uint64_t offset = l->frames[i].offset ? l->frames[i].offset - 1 : 0;
-		const struct symbol_code *code = symbols_code(job->symbols, l->frames[i].module, offset, err);
-		if (!code)
+		size_t n = fill_frame(job, &l->frames[i], frames + row->n_frames, err);
+		if (!n)
 			return false;
-		frames[i] = (struct breakdown_frame){.function = copy(job->out, code->function), .module = copy(job->out, l->frames[i].module),
-			.file = copy(job->out, code->file), .line = code->line};
-		if (!frames[i].function || !frames[i].module || (code->file && !frames[i].file))
-			return false;
+		row->n_frames += n;
 	}
-	row->frames = frames, row->n_frames = l->n_frames;
 	return true;
 }
 
@@ -165,8 +186,9 @@ static const struct symbol_data *static_data(struct job *job, const struct locat
 	uint64_t address;
 	size_t length = 0;
 	shared[0] = '\0';
-	if (!symbols_address(job->symbols, l->module, l->offset, &address))
+	if (!symbols_mapping(job->symbols, l->module, l->offset, l->writable, &address))
 		return NULL;
+	address += l->beyond;
 	/* a cell that is a whole region has no variable of its own */
 	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1); ) {
 		const struct symbol_data *data = symbols_data(job->symbols, l->module, at);

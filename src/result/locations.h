@@ -7,6 +7,7 @@
 #ifndef TARE_RESULT_LOCATIONS_H
 #define TARE_RESULT_LOCATIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ enum locations_of { LOCATIONS_NONE, LOCATIONS_OF_CODE, LOCATIONS_OF_DATA };
 
 enum location_kind {
 	LOCATION_CODE,     /* an instruction: module, offset in its file */
-	LOCATION_STATIC,   /* data of a module: `bytes` from offset in its file; zeroed memory is thought to go on behind the file's */
+	LOCATION_STATIC,   /* data of a module: `bytes` that are `beyond` bytes behind where offset in its file is in memory */
 	LOCATION_HEAP,     /* blocks that were allocated at one site: frames */
 	LOCATION_MAPPING,  /* memory that was mapped, without a file or with one (module): frames if the site is known */
 	LOCATION_STACK,    /* any thread's */
@@ -34,6 +35,8 @@ struct location {
 	enum location_kind kind;
 	const char *module;     /* as symbol/symbol.h has it; "" for memory of no file (offset is the address then); NULL: none */
 	uint64_t offset;
+	uint64_t beyond;
+	bool writable;          /* STATIC: the segment is */
 	const struct location_frame *frames; /* of the allocation, innermost first */
 	size_t n_frames;
 	uint64_t blocks, bytes; /* HEAP: how many were allocated there, and their bytes together */

@@ -11,6 +11,26 @@
 #include "base/str.h"
 #include "symbol/module.h"
 
+/*
+ * Files are read, not mapped: one that is cut while it is mapped would be a SIGBUS. And they are read as a whole, with zeros behind: libdw
+ * (0.188, dwarf_getsrclines) looks for the end of a name beyond a section's end, if a broken file has none. What is larger than this is left
+ * to libelf, section by section.
+ */
+enum { WHOLE_MOST = 512 << 20, ZEROS = 64 };
+
+/* NULL: no memory, or it cannot be read. */
+static void *read_whole(int fd, size_t bytes)
+{
+	char *memory = malloc(bytes + ZEROS);
+	size_t have = 0;
+	ssize_t n = 1;
+	while (memory && have < bytes && (n = pread(fd, memory + have, bytes - have, (off_t)have)) > 0)
+		have += (size_t)n;
+	if (memory) /* a file that was cut meanwhile ends in zeros */
+		memset(memory + have, 0, bytes + ZEROS - have);
+	return memory;
+}
+
 bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 {
 	struct stat status;
@@ -23,15 +43,20 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 		close(fd);
 		return error_set(err, ERROR_UNSUPPORTED, "'%s' is no regular file", path);
 	}
-	/* read, not mapped: a file that is cut while it is mapped would be a SIGBUS */
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	void *memory = NULL;
+	Elf *elf = NULL;
 	GElf_Ehdr header;
+	if (status.st_size > WHOLE_MOST)
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	else if ((memory = read_whole(fd, (size_t)status.st_size)))
+		elf = elf_memory(memory, (size_t)status.st_size);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
 		elf_end(elf);
+		free(memory);
 		close(fd);
 		return error_set(err, ERROR_UNSUPPORTED, "'%s' is no ELF file, or a broken one", path);
 	}
-	*out = (struct elf_file){.fd = fd, .elf = elf};
+	*out = (struct elf_file){.fd = fd, .elf = elf, .memory = memory};
 	return true;
 }
 

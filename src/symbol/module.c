@@ -18,7 +18,8 @@ static bool read_segments(struct module *m)
 		GElf_Phdr header;
 		if (!gelf_getphdr(m->file.elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
-		struct segment s = {.offset = header.p_offset, .file_bytes = header.p_filesz, .address = header.p_vaddr, .bytes = header.p_memsz};
+		struct segment s = {.offset = header.p_offset, .file_bytes = header.p_filesz, .address = header.p_vaddr, .bytes = header.p_memsz,
+			.writable = header.p_flags & PF_W};
 		if (s.offset + s.file_bytes < s.offset || s.address + s.bytes < s.address)
 			continue;
 		if (!vec_push(&m->segments, s))
@@ -169,14 +170,6 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 			return true;
 		}
 	}
-	/* zeroed memory goes on behind the file's */
-	for (size_t i = 0; i < m->segments.count; i++) {
-		const struct segment *s = &m->segments.items[i];
-		if (s->bytes > s->file_bytes && offset >= s->offset && offset - s->offset < s->bytes) {
-			*address = s->address + (offset - s->offset);
-			return true;
-		}
-	}
 	/* A segment's pages are mapped whole: the file's bytes around it are in memory, too. */
 	for (size_t i = 0; i < m->segments.count; i++) {
 		const struct segment *s = &m->segments.items[i];
@@ -187,6 +180,19 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 		}
 	}
 	return false;
+}
+
+bool module_mapping(const struct module *m, uint64_t offset, bool writable, uint64_t *address)
+{
+	for (size_t i = 0; i < m->segments.count; i++) {
+		const struct segment *s = &m->segments.items[i];
+		uint64_t from = s->offset & ~4095ull, to = (s->offset + s->file_bytes + 4095) & ~4095ull;
+		if (s->writable == writable && offset >= from && offset < to) {
+			*address = s->address + (offset - s->offset);
+			return true;
+		}
+	}
+	return module_address(m, offset, address);
 }
 
 bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)

@@ -18,12 +18,13 @@
 struct elf_file {
 	int fd;             /* -1: none, or in memory */
 	Elf *elf;           /* NULL: not there */
-	void *memory;       /* of the vdso's copy */
+	void *memory;       /* its bytes, or NULL */
 };
 
 struct segment {
 	uint64_t offset, file_bytes; /* in the file */
 	uint64_t address, bytes;     /* as linked */
+	bool writable;
 };
 
 struct elf_symbol {
@@ -85,6 +86,7 @@ struct naming {
 bool module_new(const char *path, const struct naming *naming, struct module **out);
 void module_free(struct module *module);
 bool module_address(const struct module *module, uint64_t offset, uint64_t *address);
+bool module_mapping(const struct module *module, uint64_t offset, bool writable, uint64_t *address);
 bool module_offset(const struct module *module, uint64_t address, uint64_t *offset);
 /* The section of that name, its header in *header; NULL. */
 Elf_Scn *module_section(Elf *elf, const char *name, GElf_Shdr *header);

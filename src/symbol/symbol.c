@@ -179,6 +179,12 @@ bool symbols_address(struct symbols *s, const char *module, uint64_t offset, uin
 	return m && module_address(m, offset, address);
 }
 
+bool symbols_mapping(struct symbols *s, const char *module, uint64_t offset, bool writable, uint64_t *address)
+{
+	struct module *m = module_of(s, module);
+	return m && module_mapping(m, offset, writable, address);
+}
+
 bool symbols_function(struct symbols *s, const char *module, const char *linked_name, uint64_t *address, uint64_t *bytes)
 {
 	struct module *m = module_of(s, module);

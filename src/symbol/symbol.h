@@ -80,9 +80,12 @@ const struct symbol_data *symbols_data(struct symbols *symbols, const char *modu
  * variable inside another is the outer one's). *count may be 0. They live until symbols_free(). */
 const struct symbol_data *symbols_variables(struct symbols *symbols, const char *module, size_t *count);
 
-/* Where a byte of the file is by the linker's addresses: subtracted from where it is in memory it gives what the loader added. Zeroed
- * memory is thought to go on behind the file's, where no segment has a byte of the file. False: no loaded segment has it. */
+/* Where a byte of the file is by the linker's addresses: subtracted from where it is in memory it gives what the loader added.
+ * False: no loaded segment has it. */
 bool symbols_address(struct symbols *symbols, const char *module, uint64_t offset, uint64_t *address);
+
+/* The same of a mapping's begin, a page of the file: it may be in two segments, of which the one that is as writable as the mapping is meant. */
+bool symbols_mapping(struct symbols *symbols, const char *module, uint64_t offset, bool writable, uint64_t *address);
 
 /* The address as linked of a function by its linked name, and its size (0: not said); false: it is not there. With versions (memcpy@GLIBC_2.14), any. */
 bool symbols_function(struct symbols *symbols, const char *module, const char *linked_name, uint64_t *address, uint64_t *bytes);

@@ -131,6 +131,18 @@ seen = tare("count", "--on", "model:r12000", "-e", "l1d-store-misses", "--by", "
 has(seen.err, re.compile(r"^ *2,048\( *\d+\.\d%\).*  table, 65,536 bytes \(objects\)$", re.M), "text has the variable with its size and module")
 has(seen.err, re.compile(r"  \[heap\], 65,536 bytes\n +allocated in allocate \(objects:objects\.c:15\)\n +called from main \(objects:objects\.c:\d+\)$", re.M),
     "and the heap block with its stack")
+write("inlined.c", """\
+#include <stdlib.h>
+static inline __attribute__((always_inline)) volatile char *inner(int n) { return malloc(n); }
+static inline __attribute__((always_inline)) volatile char *outer(int n) {
+	return inner(n);
+}
+__attribute__((noinline)) volatile char *real(int n) { volatile char *p = outer(n); p[0] = 1; p[4096] = 1; return p; }
+int main(void) { return !real(100000); }
+""")
+subprocess.run(["gcc", "-g", "-O2", "-fno-builtin", "inlined.c", "-o", "inlined"], check=True)
+report = count("an inlined allocation", "object", "./inlined", events="l1d-store-misses")
+equal([n for n, blocks, size in of_allocation(report, event, "inner", "outer", "real", "main")], [2], "an allocation's stack has the functions whose code was inlined")
 report = count("threads", "object", "./objects", "threads", events="l1d-store-misses")
 equal(of_allocation(report, event, "allocate", "work"), [(4096, 2, 131072)], "blocks of one stack in two threads are one object")
 report = count("a forked child", "object", "./objects", "fork", events="l1d-store-misses")
@@ -142,6 +154,38 @@ equal([n for n, row in rows(report, "misaligned-accesses:u", object="odd")], [10
 ok("by instruction" in why(report, "instructions:u"), "instructions are not, and say so", report["breakdown"]["events"])
 report = count("a pipeline", "object", "sh", "-c", "seq 3000 | sort -rn | gzip -c | wc -c", events="l1d-misses,l2-misses,dtlb-misses")
 ok(any(row["kind"] == "code" for row in report["breakdown"]["rows"]), "what instruction fetch missed is not data's", report["breakdown"]["rows"][:5])
+
+# ---- variables that share a cell of a large file's memory ----
+write("large.s", """\
+	.globl _start
+	.type _start, @function
+_start:
+	mov $500, %ecx
+1:	movl $1, first(%rip)
+	movl $1, second(%rip)
+	dec %ecx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	.size _start, . - _start
+	.bss
+	.p2align 3
+	.space 1
+	.type first, @object
+	.size first, 3
+first:	.space 3
+	.type second, @object
+	.size second, 4
+second:	.space 4
+	.type large, @object
+	.size large, 0x200000
+large:	.space 0x200000
+""")
+subprocess.run(["gcc", "-nostdlib", "-static", "large.s", "-o", "large"], check=True)
+report = count("a large program", "object", "./large", on="exact", events="misaligned-accesses")
+equal([(n, row["object"]) for n, row in rows(report, "misaligned-accesses:u")], [(500, "first, second")],
+      "variables that share eight bytes of more than a megabyte are named together")
 
 # ---- what has no places ----
 report = count("branches", "object", "./objects", events="branch-misses,l1d-misses")

@@ -120,7 +120,8 @@ has(seen.err, re.compile(r"l1d-misses:u +[0-9,]+ +±\? +model"), "the table show
 seen = tare("count", "--on", "model:r12000", "--csv", "-o", "-", "-e", "l1d-misses", "true")
 lines = seen.out.splitlines()
 ok(lines[0].endswith(",machine") and lines[1].endswith(",r12000"), "CSV has the machine in its last column", lines)
-_, rows, _ = count("model:r12000", "r10000:Primary data cache misses,p5mon:data_read_or_write_miss,PAPI_L1_DCM,l1d-misses", kernel("array"), "500")
+_, rows, _ = count("model:r12000", "r10000:Primary data cache misses,p5mon:data_read_or_write_miss,PAPI_L1_DCM,l1d-misses",
+                   kernel("array"), "500")
 equal(len({row["value"] for row in rows.values()}), 1, "the papers' and PAPI's names are the same event")
 
 seen = tare("count", "--on", "model:r12000", "--compat", "perfex", "-a", kernel("array"), "5000")
@@ -154,7 +155,7 @@ ok(report["metrics"][0]["value"] is None and "no model of time" in report["metri
 
 # ---- threads, processes ----
 threads = "import threading\nfor i in range(3):\n t=threading.Thread(target=lambda: sum(range(20000)))\n t.start()\n t.join()"
-report, _, seen = count("model:r12000", "l1d-misses,branch-misses", "python3", "-c", threads, options=("--per-thread",))
+report, _, seen = count("model:r12000", "l1d-misses,branch-misses", sys.executable, "-c", threads, options=("--per-thread",))
 for event in ("l1d-misses:u", "branch-misses:u"):
     rows = [row for row in report["results"] if row["event"] == event]
     ok(len(rows) >= 4 and all(row["value"] is not None and row["machine"] == "r12000" for row in rows) and
@@ -164,6 +165,10 @@ report, _, _ = count("model:r12000", "l1d-misses", "sh", "-c", "/bin/true; /bin/
 rows = report["results"]
 ok(len(rows) == 4 and rows[0]["value"] == sum(row["value"] for row in rows[1:]) and min(row["value"] for row in rows[1:]) > 100,
    "each process has a cold machine of its own, and they add up", rows)
+report, _, _ = count("model:r12000", "l1d-misses,instructions", "sh", "-c", "umask; exec /bin/true", options=("--per-thread",))
+for event in ("l1d-misses:u", "instructions:u"):
+    rows = [row["value"] for row in report["results"] if row["event"] == event]
+    ok(len(rows) == 2 and rows[0] == rows[1], f"what a thread does after an exec is its own, too: {event}", rows)
 report, rows, _ = count("model:r12000", "l1d-misses,instructions", "sh", "-c", "kill -KILL $$")
 ok(rows["l1d-misses"]["value"] is None and "not exact" in rows["l1d-misses"]["why"],
    "what is not exact gives no modelled counts either, with the reason", rows)

@@ -132,7 +132,8 @@ void random_machine(struct random *r, struct machine *m, bool coherent)
 	for (unsigned level = 1; level < levels; level++, n++) {
 		struct machine_cache *c = &m->caches[n], *front = &m->caches[n - 1];
 		bool joins = level == 1 && split;
-		uint32_t largest = joins && m->caches[0].line_bytes > front->line_bytes ? m->caches[0].line_bytes : front->line_bytes;
+		uint32_t largest = joins && m->caches[0].line_bytes > front->line_bytes ? m->caches[0].line_bytes
+											: front->line_bytes;
 		random_cache(r, c, line_behind(r, coherent ? largest : front->line_bytes, !coherent));
 		c->name[0] = 'L';
 		c->name[1] = (char)('1' + level);
@@ -158,11 +159,19 @@ void random_machine(struct random *r, struct machine *m, bool coherent)
 			m->caches[c].prefetch_entries = 0;
 }
 
-static struct machine_cache usual_cache(struct random *r, const char *text, uint32_t line_bytes, unsigned sets_power, unsigned holds, unsigned next)
+static struct machine_cache usual_cache(struct random *r, const char *text, uint32_t line_bytes,
+					unsigned sets_power, unsigned holds, unsigned next)
 {
-	struct machine_cache c = { .line_bytes = line_bytes, .sets = 1u << (sets_power - random_below(r, 3)), .ways = 2u << random_below(r, 3),
-		.holds = (uint8_t)holds, .replacement = random_in(r, 4) ? REPLACE_PLRU : REPLACE_LRU, .write = WRITE_BACK, .write_allocate = 1,
-		.next = (uint8_t)next, .rrip_bits = 2, .prefetch_degree = 1 };
+	struct machine_cache c = { .line_bytes = line_bytes,
+				   .sets = 1u << (sets_power - random_below(r, 3)),
+				   .ways = 2u << random_below(r, 3),
+				   .holds = (uint8_t)holds,
+				   .replacement = random_in(r, 4) ? REPLACE_PLRU : REPLACE_LRU,
+				   .write = WRITE_BACK,
+				   .write_allocate = 1,
+				   .next = (uint8_t)next,
+				   .rrip_bits = 2,
+				   .prefetch_degree = 1 };
 	name(&c, text);
 	return c;
 }
@@ -181,13 +190,17 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	m->first_data = 1;
 	m->caches[0] = usual_cache(r, "L1I", line_bytes, 5, MACHINE_INSTRUCTIONS, 2);
 	m->caches[1] = usual_cache(r, "L1D", line_bytes, 5, MACHINE_DATA, 2);
-	m->caches[2] = usual_cache(r, "L2", line_bytes << random_below(r, 2), 7, MACHINE_DATA | MACHINE_INSTRUCTIONS, third ? 3 : MACHINE_NONE);
-	m->caches[3] = usual_cache(r, "L3", m->caches[2].line_bytes, 9, MACHINE_DATA | MACHINE_INSTRUCTIONS, MACHINE_NONE);
+	m->caches[2] = usual_cache(r, "L2", line_bytes << random_below(r, 2), 7,
+				   MACHINE_DATA | MACHINE_INSTRUCTIONS, third ? 3 : MACHINE_NONE);
+	m->caches[3] =
+	    usual_cache(r, "L3", m->caches[2].line_bytes, 9, MACHINE_DATA | MACHINE_INSTRUCTIONS, MACHINE_NONE);
 	m->caches[2].inclusion = random_in(r, 3) ? INCLUSION_INCLUSIVE : INCLUSION_NONE;
 	m->caches[2].shared = !third;
 	m->caches[3].shared = 1;
-	m->caches[3].inclusion = random_in(r, 2) ? INCLUSION_NONE : m->caches[3].line_bytes == m->caches[2].line_bytes && random_in(r, 2)
-								    ? INCLUSION_EXCLUSIVE : INCLUSION_INCLUSIVE;
+	m->caches[3].inclusion = random_in(r, 2) ? INCLUSION_NONE
+				 : m->caches[3].line_bytes == m->caches[2].line_bytes && random_in(r, 2)
+				     ? INCLUSION_EXCLUSIVE
+				     : INCLUSION_INCLUSIVE;
 	if (!third)
 		memset(&m->caches[3], 0, sizeof(m->caches[3]));
 	if (random_in(r, 5))
@@ -195,8 +208,13 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	m->n_tlbs = 3;
 	m->first_instruction_tlb = 1;
 	for (unsigned t = 0; t < 3; t++) {
-		random_tlb(r, &m->tlbs[t], t == 0 ? "DTLB" : t == 1 ? "ITLB" : "STLB", t == 0 ? MACHINE_DATA : t == 1 ? MACHINE_INSTRUCTIONS :
-			   MACHINE_DATA | MACHINE_INSTRUCTIONS);
+		random_tlb(r, &m->tlbs[t],
+			   t == 0   ? "DTLB"
+			   : t == 1 ? "ITLB"
+				    : "STLB",
+			   t == 0   ? MACHINE_DATA
+			   : t == 1 ? MACHINE_INSTRUCTIONS
+				    : MACHINE_DATA | MACHINE_INSTRUCTIONS);
 		m->tlbs[t].page_bytes = 0;
 		m->tlbs[t].replacement = REPLACE_LRU;
 		m->tlbs[t].sets = 1u << random_below(r, 4);
@@ -206,10 +224,24 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds)
 {
-	struct machine m = { .name = "one", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 1, .first_instruction = MACHINE_NONE,
-		.first_data = MACHINE_NONE, .first_instruction_tlb = MACHINE_NONE, .first_data_tlb = MACHINE_NONE };
-	m.caches[0] = (struct machine_cache){ .name = "L1", .line_bytes = line_bytes, .sets = sets, .ways = ways, .holds = (uint8_t)holds,
-		.write_allocate = 1, .next = MACHINE_NONE, .rrip_bits = 2, .prefetch_degree = 1 };
+	struct machine m = { .name = "one",
+			     .cores = 1,
+			     .fetch_bytes = 16,
+			     .seed = 1,
+			     .n_caches = 1,
+			     .first_instruction = MACHINE_NONE,
+			     .first_data = MACHINE_NONE,
+			     .first_instruction_tlb = MACHINE_NONE,
+			     .first_data_tlb = MACHINE_NONE };
+	m.caches[0] = (struct machine_cache){ .name = "L1",
+					      .line_bytes = line_bytes,
+					      .sets = sets,
+					      .ways = ways,
+					      .holds = (uint8_t)holds,
+					      .write_allocate = 1,
+					      .next = MACHINE_NONE,
+					      .rrip_bits = 2,
+					      .prefetch_degree = 1 };
 	if (holds & MACHINE_INSTRUCTIONS)
 		m.first_instruction = 0;
 	if (holds & MACHINE_DATA)
@@ -222,26 +254,29 @@ void machine_print(const struct machine *m)
 	static const char *const replacement[] = { "lru", "plru", "fifo", "random", "srrip", "brrip" };
 	static const char *const inclusion[] = { "", " inclusive", " exclusive" };
 	static const char *const prefetch[] = { "", " next-line", " stride" };
-	printf("# fetch_bytes %u seed %#llx%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed, m->coherent ? " coherent" : "",
-	       m->classify ? " classify" : "", m->no_filters ? " no_filters" : "");
+	printf("# fetch_bytes %u seed %#llx%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed,
+	       m->coherent ? " coherent" : "", m->classify ? " classify" : "", m->no_filters ? " no_filters" : "");
 	for (unsigned i = 0; i < m->n_caches; i++) {
 		const struct machine_cache *c = &m->caches[i];
-		printf("# cache %u %s: %u sets x %u ways x %u bytes %s%s %s%s%s", i, c->name, c->sets, c->ways, c->line_bytes,
-		       replacement[c->replacement], c->shared ? " shared" : "", c->write == WRITE_THROUGH ? "write-through" : "write-back",
+		printf("# cache %u %s: %u sets x %u ways x %u bytes %s%s %s%s%s", i, c->name, c->sets, c->ways,
+		       c->line_bytes, replacement[c->replacement], c->shared ? " shared" : "",
+		       c->write == WRITE_THROUGH ? "write-through" : "write-back",
 		       c->write_allocate ? "" : " no-allocate", inclusion[c->inclusion]);
 		if (c->prefetch)
-			printf("%s degree %u entries %u", prefetch[c->prefetch], c->prefetch_degree, c->prefetch_entries);
+			printf("%s degree %u entries %u", prefetch[c->prefetch], c->prefetch_degree,
+			       c->prefetch_entries);
 		if (c->victim_lines)
 			printf(" victim %u", c->victim_lines);
 		if (c->replacement >= REPLACE_SRRIP)
 			printf(" rrip_bits %u", c->rrip_bits);
-		printf(" next %d%s%s\n", c->next == MACHINE_NONE ? -1 : c->next, i == m->first_data ? " <- data" : "",
-		       i == m->first_instruction ? " <- fetches" : "");
+		printf(" next %d%s%s\n", c->next == MACHINE_NONE ? -1 : c->next,
+		       i == m->first_data ? " <- data" : "", i == m->first_instruction ? " <- fetches" : "");
 	}
 	for (unsigned i = 0; i < m->n_tlbs; i++)
-		printf("# tlb %u: %u sets x %u ways of %u pages, page_bytes %u, %s next %d%s%s\n", i, m->tlbs[i].sets, m->tlbs[i].ways,
-		       m->tlbs[i].pages_per_entry, m->tlbs[i].page_bytes, replacement[m->tlbs[i].replacement],
-		       m->tlbs[i].next == MACHINE_NONE ? -1 : m->tlbs[i].next, i == m->first_data_tlb ? " <- data" : "",
+		printf("# tlb %u: %u sets x %u ways of %u pages, page_bytes %u, %s next %d%s%s\n", i,
+		       m->tlbs[i].sets, m->tlbs[i].ways, m->tlbs[i].pages_per_entry, m->tlbs[i].page_bytes,
+		       replacement[m->tlbs[i].replacement], m->tlbs[i].next == MACHINE_NONE ? -1 : m->tlbs[i].next,
+		       i == m->first_data_tlb ? " <- data" : "",
 		       i == m->first_instruction_tlb ? " <- fetches" : "");
 }
 
@@ -250,7 +285,8 @@ void machine_print(const struct machine *m)
 /* Pages of it that are never touched cost nothing. */
 static void *zeroed(uint64_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		abort();
 	return memory;
@@ -286,47 +322,79 @@ void simulated_free(struct simulated *s)
 
 const char *cache_count_name(unsigned what)
 {
-	static const char *const names[CACHE_COUNTS] = { [CACHE_READS] = "reads", [CACHE_WRITES] = "writes", [CACHE_FETCHES] = "fetches",
-		[CACHE_READ_MISSES] = "read misses", [CACHE_WRITE_MISSES] = "write misses", [CACHE_FETCH_MISSES] = "fetch misses",
-		[CACHE_FILLS] = "fills", [CACHE_BYPASSES] = "bypasses", [CACHE_EVICTIONS] = "evictions", [CACHE_WRITE_BACKS] = "write-backs",
-		[CACHE_WRITE_BACKS_PASSED] = "write-backs passed", [CACHE_WRITES_THROUGH] = "writes through", [CACHE_PREFETCHES] = "prefetches",
-		[CACHE_PREFETCHES_USED] = "prefetches used", [CACHE_VICTIM_HITS] = "victim hits", [CACHE_COMPULSORY] = "compulsory",
-		[CACHE_CAPACITY] = "capacity", [CACHE_CONFLICT] = "conflict", [CACHE_BACK_INVALIDATIONS] = "back-invalidations",
-		[CACHE_INVALIDATIONS] = "invalidations", [CACHE_INTERVENTIONS] = "interventions", [CACHE_UPGRADES] = "upgrades",
-		[CACHE_COHERENCE_MISSES] = "coherence misses", [CACHE_FALSE_SHARING_MISSES] = "false sharing misses", [CACHE_UNCLASSIFIED] = "unclassified" };
+	static const char *const names[CACHE_COUNTS] = { [CACHE_READS] = "reads",
+							 [CACHE_WRITES] = "writes",
+							 [CACHE_FETCHES] = "fetches",
+							 [CACHE_READ_MISSES] = "read misses",
+							 [CACHE_WRITE_MISSES] = "write misses",
+							 [CACHE_FETCH_MISSES] = "fetch misses",
+							 [CACHE_FILLS] = "fills",
+							 [CACHE_BYPASSES] = "bypasses",
+							 [CACHE_EVICTIONS] = "evictions",
+							 [CACHE_WRITE_BACKS] = "write-backs",
+							 [CACHE_WRITE_BACKS_PASSED] = "write-backs passed",
+							 [CACHE_WRITES_THROUGH] = "writes through",
+							 [CACHE_PREFETCHES] = "prefetches",
+							 [CACHE_PREFETCHES_USED] = "prefetches used",
+							 [CACHE_VICTIM_HITS] = "victim hits",
+							 [CACHE_COMPULSORY] = "compulsory",
+							 [CACHE_CAPACITY] = "capacity",
+							 [CACHE_CONFLICT] = "conflict",
+							 [CACHE_BACK_INVALIDATIONS] = "back-invalidations",
+							 [CACHE_INVALIDATIONS] = "invalidations",
+							 [CACHE_INTERVENTIONS] = "interventions",
+							 [CACHE_UPGRADES] = "upgrades",
+							 [CACHE_COHERENCE_MISSES] = "coherence misses",
+							 [CACHE_FALSE_SHARING_MISSES] = "false sharing misses",
+							 [CACHE_UNCLASSIFIED] = "unclassified" };
 	return names[what] ? names[what] : "a count that this test does not know";
 }
 
 const char *tlb_count_name(unsigned what)
 {
-	static const char *const names[TLB_COUNTS] = { "reads", "writes", "fetches", "read misses", "write misses", "fetch misses" };
+	static const char *const names[TLB_COUNTS] = { "reads",       "writes",       "fetches",
+						       "read misses", "write misses", "fetch misses" };
 	return names[what];
 }
 
 const char *stream_count_name(unsigned what)
 {
-	static const char *const names[STREAM_COUNTS] = { "instructions", "blocks", "reads", "writes", "misaligned", "misaligned reads",
-		"misaligned writes", "line crossing", "page crossing", "fetch blocks", "line crossing reads", "line crossing writes" };
+	static const char *const names[STREAM_COUNTS] = { "instructions",
+							  "blocks",
+							  "reads",
+							  "writes",
+							  "misaligned",
+							  "misaligned reads",
+							  "misaligned writes",
+							  "line crossing",
+							  "page crossing",
+							  "fetch blocks",
+							  "line crossing reads",
+							  "line crossing writes" };
 	return names[what] ? names[what] : "?";
 }
 
 static bool same(uint64_t is, uint64_t expected, const char *where, const char *what, bool print)
 {
 	if (is != expected && print)
-		printf("# %s %s: is %llu, the reference says %llu\n", where, what, (unsigned long long)is, (unsigned long long)expected);
+		printf("# %s %s: is %llu, the reference says %llu\n", where, what, (unsigned long long)is,
+		       (unsigned long long)expected);
 	return is == expected;
 }
 
-bool counts_equal(const struct machine *m, const struct model_counts *is, const struct model_counts *expected, bool print)
+bool counts_equal(const struct machine *m, const struct model_counts *is, const struct model_counts *expected,
+		  bool print)
 {
 	bool equal = true;
 	for (unsigned c = 0; c < MACHINE_CACHES; c++)
 		for (unsigned what = 0; what < CACHE_COUNTS; what++)
-			equal &= same(is->cache[c][what], expected->cache[c][what], c < m->n_caches ? m->caches[c].name : "no cache",
-				      cache_count_name(what), print);
+			equal &=
+			    same(is->cache[c][what], expected->cache[c][what],
+				 c < m->n_caches ? m->caches[c].name : "no cache", cache_count_name(what), print);
 	for (unsigned t = 0; t < MACHINE_TLBS; t++)
 		for (unsigned what = 0; what < TLB_COUNTS; what++)
-			equal &= same(is->tlb[t][what], expected->tlb[t][what], t < m->n_tlbs ? m->tlbs[t].name : "no TLB", tlb_count_name(what), print);
+			equal &= same(is->tlb[t][what], expected->tlb[t][what],
+				      t < m->n_tlbs ? m->tlbs[t].name : "no TLB", tlb_count_name(what), print);
 	for (unsigned what = 0; what < STREAM_COUNTS; what++)
 		equal &= same(is->stream[what], expected->stream[what], "stream", stream_count_name(what), print);
 	return equal;

@@ -4,11 +4,13 @@
 
 #include "model/core/model.h"
 
-struct random { uint64_t state; };
+struct random {
+	uint64_t state;
+};
 
-uint64_t random_next(struct random *r);                  /* splitmix64 (Steele et al. 2014) */
-uint64_t random_below(struct random *r, uint64_t n);     /* 0 … n - 1 */
-bool random_in(struct random *r, unsigned n);            /* true one time in n */
+uint64_t random_next(struct random *r);              /* splitmix64 (Steele et al. 2014) */
+uint64_t random_below(struct random *r, uint64_t n); /* 0 … n - 1 */
+bool random_in(struct random *r, unsigned n);        /* true one time in n */
 
 /* coherent: private caches and coherence between them */
 void random_machine(struct random *r, struct machine *machine, bool coherent);
@@ -37,6 +39,7 @@ const char *tlb_count_name(unsigned what);
 const char *stream_count_name(unsigned what);
 
 /* Prints what differs between two cores' counts, `# ` in front; true if nothing does. Branches are left out. */
-bool counts_equal(const struct machine *machine, const struct model_counts *is, const struct model_counts *expected, bool print);
+bool counts_equal(const struct machine *machine, const struct model_counts *is,
+		  const struct model_counts *expected, bool print);
 
 #endif

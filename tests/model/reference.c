@@ -54,7 +54,8 @@ const struct model_counts *reference_counts(const struct reference *r, unsigned 
 	return &r->cores[core].counts;
 }
 
-void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
+void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items,
+		     uint64_t *site_blocks)
 {
 	r->watches = watches;
 	r->n_watches = n;
@@ -68,14 +69,17 @@ static uint64_t watched(const struct reference *r, unsigned w)
 	for (unsigned k = 0; k < r->n_cores; k++) {
 		const struct model_counts *counts = &r->cores[k].counts;
 		const struct model_watch *watch = &r->watches[w];
-		sum += watch->part == MODEL_CACHE ? counts->cache[watch->index][watch->count] :
-		       watch->part == MODEL_TLB ? counts->tlb[watch->index][watch->count] :
-		       watch->part == MODEL_STREAM ? counts->stream[watch->count] : 0;
+		sum += watch->part == MODEL_CACHE    ? counts->cache[watch->index][watch->count]
+		       : watch->part == MODEL_TLB    ? counts->tlb[watch->index][watch->count]
+		       : watch->part == MODEL_STREAM ? counts->stream[watch->count]
+						     : 0;
 	}
 	return sum;
 }
 
-struct before { uint64_t counts[MODEL_WATCHES]; };
+struct before {
+	uint64_t counts[MODEL_WATCHES];
+};
 
 static struct before before(const struct reference *r)
 {
@@ -94,7 +98,8 @@ static void charge(const struct reference *r, const struct before *b, uint64_t *
 
 /* ---- data ---- */
 
-static void touch(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum kind kind, uint32_t item)
+static void touch(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum kind kind,
+		  uint32_t item)
 {
 	uint8_t first = r->machine.first_data;
 	if (first == MACHINE_NONE)
@@ -110,7 +115,8 @@ static void touch(struct reference *r, unsigned core, uint64_t address, uint32_t
 	}
 }
 
-void reference_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item)
+void reference_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		      uint32_t item)
 {
 	uint64_t *stream = r->cores[core].counts.stream;
 	bool write = kind == TRACE_WRITE, power_of_two = bytes && !(bytes & (bytes - 1));
@@ -119,7 +125,8 @@ void reference_access(struct reference *r, unsigned core, uint64_t address, uint
 	if (kind == TRACE_PREFETCH) {
 		if (r->machine.first_data != MACHINE_NONE) {
 			uint32_t line_bytes = r->machine.caches[r->machine.first_data].line_bytes;
-			for (uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes; line++)
+			for (uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
+			     line++)
 				first_prefetch(r, core, line * line_bytes, item);
 		}
 		return;
@@ -154,7 +161,8 @@ static void execute_byte(struct reference *r, unsigned core, uint64_t address, u
 	if (r->machine.first_instruction != MACHINE_NONE) {
 		uint64_t line_bytes = r->machine.caches[r->machine.first_instruction].line_bytes;
 		if (!sequential || address / line_bytes != k->last_byte / line_bytes)
-			first_access(r, core, address & -line_bytes, address | (line_bytes - 1), FETCH, block | UINT32_C(1) << 31);
+			first_access(r, core, address & -line_bytes, address | (line_bytes - 1), FETCH,
+				     block | UINT32_C(1) << 31);
 	}
 	k->fetched = true;
 	k->last_byte = address;
@@ -189,14 +197,16 @@ static bool is_rep(const struct trace_item *item)
 	return item->kind == TRACE_REP_READ || item->kind == TRACE_REP_WRITE;
 }
 
-static void run_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item)
+static void run_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		       uint32_t item)
 {
 	struct before b = before(r);
 	reference_access(r, core, address, bytes, kind, item);
 	charge(r, &b, r->site_items, item);
 }
 
-static void run_rep(struct reference *r, unsigned core, const struct trace_item *items, uint32_t i, unsigned n, const uint64_t *values, uint64_t fs_base)
+static void run_rep(struct reference *r, unsigned core, const struct trace_item *items, uint32_t i, unsigned n,
+		    const uint64_t *values, uint64_t fs_base)
 {
 	uint64_t at[2];
 	const struct trace_item *item = &items[i];
@@ -207,7 +217,8 @@ static void run_rep(struct reference *r, unsigned core, const struct trace_item 
 	for (uint64_t k = 0; k < iterations; k++)
 		for (unsigned a = 0; a < n; a++) {
 			int64_t moved = (int64_t)(values[items[i + a].second] - values[items[i + a].value]);
-			run_access(r, core, at[a], items[i + a].bytes, items[i + a].kind == TRACE_REP_WRITE ? TRACE_WRITE : TRACE_READ, i + a);
+			run_access(r, core, at[a], items[i + a].bytes,
+				   items[i + a].kind == TRACE_REP_WRITE ? TRACE_WRITE : TRACE_READ, i + a);
 			at[a] += moved < 0 ? -(uint64_t)items[i + a].bytes : items[i + a].bytes;
 		}
 }
@@ -221,24 +232,28 @@ static uint64_t integer_at(const uint64_t *words, unsigned i, unsigned bytes)
 	return value;
 }
 
-static void run_lanes(struct reference *r, unsigned core, const struct trace_item *item, uint32_t number, const uint64_t *values, uint64_t fs_base)
+static void run_lanes(struct reference *r, unsigned core, const struct trace_item *item, uint32_t number,
+		      const uint64_t *values, uint64_t fs_base)
 {
-	uint64_t base = fs_base * (item->flags & TRACE_FS ? 1 : 0) + (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]);
+	uint64_t base = fs_base * (item->flags & TRACE_FS ? 1 : 0) + (uint64_t)item->displacement +
+			(item->value == TRACE_NO_VALUE ? 0 : values[item->value]);
 	for (unsigned lane = 0; lane < item->lanes; lane++) {
 		uint64_t index = integer_at(values + item->second, lane, item->index_bytes);
 		if (item->index_bytes == 4)
 			index = (uint64_t)(int64_t)(int32_t)index;
 		if (item->mask == TRACE_MASK_BITS && !(values[item->mask_at] >> lane & 1))
 			continue;
-		if (item->mask == TRACE_MASK_ELEMENTS && integer_at(values + item->mask_at, lane, item->bytes) >> (8 * item->bytes - 1) == 0)
+		if (item->mask == TRACE_MASK_ELEMENTS &&
+		    integer_at(values + item->mask_at, lane, item->bytes) >> (8 * item->bytes - 1) == 0)
 			continue;
-		run_access(r, core, base + index * item->scale, item->bytes, item->kind == TRACE_SCATTER ? TRACE_WRITE : TRACE_READ, number);
+		run_access(r, core, base + index * item->scale, item->bytes,
+			   item->kind == TRACE_SCATTER ? TRACE_WRITE : TRACE_READ, number);
 	}
 }
 
 /* Of a block, the first `done` instructions, and of the next one what a rep made. */
-static void run_block(struct reference *r, unsigned core, const struct trace_program *program, uint64_t number, const uint64_t *values, uint32_t done,
-		      uint64_t fs_base)
+static void run_block(struct reference *r, unsigned core, const struct trace_program *program, uint64_t number,
+		      const uint64_t *values, uint32_t done, uint64_t fs_base)
 {
 	const struct trace_block *block = &program->blocks[number];
 	uint64_t *stream = r->cores[core].counts.stream;
@@ -253,8 +268,9 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	for (uint32_t byte = 0; byte < fetched; byte++) {
 		execute_byte(r, core, block->pc + byte, (uint32_t)number);
-		if (next < block->items && program->items[block->first_item + next].offset == byte)
-			charge(r, &b, r->site_blocks, number); /* so far: what follows is an item's */
+		if (next == block->items || program->items[block->first_item + next].offset != byte)
+			continue;
+		charge(r, &b, r->site_blocks, number); /* so far; what follows is items' */
 		while (next < block->items && program->items[block->first_item + next].offset == byte) {
 			uint32_t i = block->first_item + next;
 			const struct trace_item *item = &program->items[i];
@@ -272,12 +288,15 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 			}
 			next += n;
 		}
+		b = before(r);
 	}
+	charge(r, &b, r->site_blocks, number);
 	if (!whole)
 		r->cores[core].fetched = false;
 }
 
-void reference_run(struct reference *r, unsigned core, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
+void reference_run(struct reference *r, unsigned core, const struct trace_program *program,
+		   const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	for (size_t i = 0; i < n;) {
 		uint64_t header = entries[i++];
@@ -287,7 +306,8 @@ void reference_run(struct reference *r, unsigned core, const struct trace_progra
 				r->cores[core].fetched = false;
 			if (trace_mark_kind(header) == TRACE_PAGES)
 				tlb_pages(r, entries[i], entries[i + 1], entries[i + 2]);
-			i += trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_FREED ? 1 : 3;
+			i += trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_FREED ? 1
+													      : 3;
 			continue;
 		}
 		if (header & TRACE_MARK) {

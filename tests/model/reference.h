@@ -14,14 +14,17 @@ struct reference;
 
 struct reference *reference_new(const struct machine *machine); /* freed with reference_free() */
 void reference_free(struct reference *r);
-void reference_core(struct reference *r, unsigned core);        /* begins to exist */
+void reference_core(struct reference *r, unsigned core); /* begins to exist */
 const struct model_counts *reference_counts(const struct reference *r, unsigned core);
 
 /* As model_watch(), but branches: what each item or block of reference_run() did to the counts of all cores. */
-void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
+void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items,
+		     uint64_t *site_blocks);
 
-void reference_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item);
+void reference_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		      uint32_t item);
 void reference_fetch(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, uint32_t block);
-void reference_run(struct reference *r, unsigned core, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base);
+void reference_run(struct reference *r, unsigned core, const struct trace_program *program,
+		   const uint64_t *entries, size_t n, uint64_t fs_base);
 
 #endif

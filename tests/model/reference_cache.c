@@ -5,7 +5,8 @@
 
 #include "reference_internal.h"
 
-static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id, enum sharing sharing, bool *dirty);
+static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id,
+		enum sharing sharing, bool *dirty);
 static void insert_behind(struct reference *r, unsigned core, unsigned cache, uint64_t line, bool dirty);
 
 void cache_make(struct reference *r, struct cache_instance *c, unsigned cache)
@@ -78,10 +79,12 @@ static bool lose_in_front(struct reference *r, unsigned core, unsigned cache, ui
 			continue;
 		for (unsigned k = 0; k < r->n_cores; k++) {
 			unsigned owner = m->caches[f].shared ? core : k;
-			if (!r->cores[k].exists || (k != core && (m->caches[f].shared || !m->caches[cache].shared)))
+			if (!r->cores[k].exists ||
+			    (k != core && (m->caches[f].shared || !m->caches[cache].shared)))
 				continue;
 			struct cache_instance *c = cache_at(r, k, f);
-			for (uint64_t line = first / m->caches[f].line_bytes; line <= last / m->caches[f].line_bytes; line++) {
+			for (uint64_t line = first / m->caches[f].line_bytes;
+			     line <= last / m->caches[f].line_bytes; line++) {
 				struct way *way = sets_find(&c->sets, line);
 				struct buffered *b = in_buffer(c, line);
 				bool was_dirty = (way && way->dirty) || (b && b->dirty);
@@ -186,7 +189,8 @@ void write_back(struct reference *r, unsigned core, unsigned cache, uint64_t fir
 
 /* ---- prefetch ---- */
 
-static void prefetch(struct reference *r, unsigned core, unsigned cache, uint64_t line, enum kind kind, uint32_t id)
+static void prefetch(struct reference *r, unsigned core, unsigned cache, uint64_t line, enum kind kind,
+		     uint32_t id)
 {
 	const struct machine_cache *m = &r->machine.caches[cache];
 	struct cache_instance *c = cache_at(r, core, cache);
@@ -227,7 +231,8 @@ static void trigger(struct reference *r, unsigned core, unsigned cache, uint64_t
 
 /* ---- an access ---- */
 
-static void classify(struct reference *r, unsigned core, unsigned cache, uint64_t line, bool missed, bool fills, enum sharing sharing)
+static void classify(struct reference *r, unsigned core, unsigned cache, uint64_t line, bool missed, bool fills,
+		     enum sharing sharing)
 {
 	const struct machine_cache *m = &r->machine.caches[cache];
 	struct cache_instance *c = cache_at(r, core, cache);
@@ -255,8 +260,8 @@ static void classify(struct reference *r, unsigned core, unsigned cache, uint64_
  * One line. stores: the bytes [first, last] are written here (else: the level in front wants to have the line, and [first, last] are
  * all of what it wants). True: an exclusive level gave a dirty line away.
  */
-static bool access_line(struct reference *r, unsigned core, unsigned cache, uint64_t line, uint64_t first, uint64_t last, enum kind kind, uint32_t id,
-			bool stores, enum sharing sharing)
+static bool access_line(struct reference *r, unsigned core, unsigned cache, uint64_t line, uint64_t first,
+			uint64_t last, enum kind kind, uint32_t id, bool stores, enum sharing sharing)
 {
 	static const uint8_t accesses[] = { CACHE_READS, CACHE_WRITES, CACHE_FETCHES };
 	static const uint8_t misses[] = { CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES };
@@ -315,7 +320,8 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 			uint32_t behind = r->machine.caches[m->next].line_bytes;
 			for (uint64_t l = first / behind; l <= last / behind; l++) {
 				uint64_t start = l * behind, end = start + behind - 1;
-				access_line(r, core, m->next, l, start > first ? start : first, end < last ? end : last, WRITE, id, true, sharing);
+				access_line(r, core, m->next, l, start > first ? start : first,
+					    end < last ? end : last, WRITE, id, true, sharing);
 			}
 		}
 	}
@@ -325,7 +331,8 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 }
 
 /* The cache wants the line of the level behind it. */
-static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id, enum sharing sharing, bool *dirty)
+static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id,
+		enum sharing sharing, bool *dirty)
 {
 	const struct machine_cache *m = &r->machine.caches[from];
 	uint64_t first = line * m->line_bytes, last = first + m->line_bytes - 1;

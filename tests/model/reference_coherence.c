@@ -35,7 +35,10 @@ static bool has_write_back_level(const struct machine *m)
 	return false;
 }
 
-struct held { bool any, dirty; unsigned lines[MACHINE_CACHES]; };
+struct held {
+	bool any, dirty;
+	unsigned lines[MACHINE_CACHES];
+};
 
 enum what { LOOK, CLEAN, REMOVE };
 
@@ -89,14 +92,16 @@ static struct held granule_lines(struct reference *r, unsigned core, uint64_t gr
 static void count_lines(struct reference *r, unsigned core, const struct held *held, unsigned what)
 {
 	for (unsigned f = 0; f < r->machine.n_caches; f++)
-		r->cores[core].counts.cache[f][what] += f == point(&r->machine) && !held->lines[f] ? 1 : held->lines[f];
+		r->cores[core].counts.cache[f][what] +=
+		    f == point(&r->machine) && !held->lines[f] ? 1 : held->lines[f];
 }
 
 static void to_memory(struct reference *r, unsigned core, uint64_t granule)
 {
 	const struct machine_cache *m = &r->machine.caches[point(&r->machine)];
 	if (m->next != MACHINE_NONE)
-		write_back(r, core, m->next, granule * granule_bytes(&r->machine), (granule + 1) * granule_bytes(&r->machine) - 1);
+		write_back(r, core, m->next, granule * granule_bytes(&r->machine),
+			   (granule + 1) * granule_bytes(&r->machine) - 1);
 }
 
 static uint64_t bytes_in_unit(const struct reference *r)

@@ -8,35 +8,54 @@ enum { NO_ID = 0x7fffffff };
 
 /* ---- reference_sets.c: one set-associative memory, whatever is in it ---- */
 
-struct way { bool valid, dirty, marked; uint64_t tag; unsigned rrpv; uint64_t used, filled; /* times */ uint64_t page_bytes; };
+struct way {
+	bool valid, dirty, marked;
+	uint64_t tag;
+	unsigned rrpv;
+	uint64_t used, filled; /* times */
+	uint64_t page_bytes;
+};
 
 struct sets {
 	unsigned n_sets, n_ways, policy, rrip_bits;
-	struct way *ways;        /* [n_sets][n_ways] */
-	bool *tree;              /* [n_sets][n_ways]: node n's children are 2n and 2n + 1, node 1 the root; true: the victim is on the right */
+	struct way *ways; /* [n_sets][n_ways] */
+	bool *
+	    tree; /* [n_sets][n_ways]: node n's children are 2n and 2n + 1, node 1 the root; true: the victim is on the right */
 	uint64_t random, fills, time;
-	bool scales;             /* random way: the draw's upper half times ways, upper half (a TLB's); else modulo ways */
+	bool scales; /* random way: the draw's upper half times ways, upper half (a TLB's); else modulo ways */
 };
 
-void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy, unsigned rrip_bits, uint64_t seed);
+void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy, unsigned rrip_bits,
+	       uint64_t seed);
 void sets_free(struct sets *s);
-struct way *sets_find(struct sets *s, uint64_t tag);            /* NULL: not there; index = tag modulo sets */
+struct way *sets_find(struct sets *s, uint64_t tag); /* NULL: not there; index = tag modulo sets */
 void sets_touch(struct sets *s, struct way *way);
 /* The way that a new tag is to have; *out: what was in it (valid: it is replaced). The way is then the new one's, neither dirty nor marked. */
 struct way *sets_place(struct sets *s, uint64_t tag, struct way *out);
 
 /* ---- lists of numbers ---- */
 
-struct list { uint64_t *items; size_t n, room; };
-void list_push(struct list *l, uint64_t item);                  /* at the end */
-bool list_take(struct list *l, uint64_t item);                  /* removes it; false: it was not there */
+struct list {
+	uint64_t *items;
+	size_t n, room;
+};
+void list_push(struct list *l, uint64_t item); /* at the end */
+bool list_take(struct list *l, uint64_t item); /* removes it; false: it was not there */
 bool list_has(const struct list *l, uint64_t item);
 void list_drop_first(struct list *l);
 
 /* ---- reference_cache.c ---- */
 
-struct stride { uint32_t id; uint64_t last; int64_t stride; bool valid; };
-struct buffered { uint64_t line; bool dirty; };
+struct stride {
+	uint32_t id;
+	uint64_t last;
+	int64_t stride;
+	bool valid;
+};
+struct buffered {
+	uint64_t line;
+	bool dirty;
+};
 
 struct cache_instance {
 	struct sets sets;
@@ -46,28 +65,33 @@ struct cache_instance {
 	struct list seen, shadow; /* shadow: least recently used first */
 };
 
-struct lost { uint64_t granule; bool written[128]; };
+struct lost {
+	uint64_t granule;
+	bool written[128];
+};
 
 struct reference_core {
 	bool exists;
 	struct model_counts counts;
 	struct cache_instance caches[MACHINE_CACHES]; /* private ones */
 	struct sets tlbs[MACHINE_TLBS];
-	struct list shared;      /* granules that it holds shared, if it holds them */
-	struct lost *lost;       /* oldest first */
+	struct list shared; /* granules that it holds shared, if it holds them */
+	struct lost *lost;  /* oldest first */
 	size_t n_lost, lost_room;
-	bool fetched;            /* last_byte means something */
-	uint64_t last_byte;      /* executed */
+	bool fetched;       /* last_byte means something */
+	uint64_t last_byte; /* executed */
 };
 
-struct region { uint64_t start, end, page_bytes; };
+struct region {
+	uint64_t start, end, page_bytes;
+};
 
 struct reference {
 	struct machine machine;
 	unsigned n_cores;
 	struct reference_core *cores; /* [MODEL_CORES_MAX] */
 	struct cache_instance shared[MACHINE_CACHES];
-	struct region *regions;  /* the latest counts */
+	struct region *regions; /* the latest counts */
 	size_t n_regions;
 	const struct model_watch *watches;
 	unsigned n_watches;

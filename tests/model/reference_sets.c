@@ -7,9 +7,12 @@
 
 #include "reference_internal.h"
 
-void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy, unsigned rrip_bits, uint64_t seed)
+void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy, unsigned rrip_bits,
+	       uint64_t seed)
 {
-	*s = (struct sets){ .n_sets = n_sets, .n_ways = n_ways, .policy = policy, .rrip_bits = rrip_bits, .random = seed };
+	*s = (struct sets){
+		.n_sets = n_sets, .n_ways = n_ways, .policy = policy, .rrip_bits = rrip_bits, .random = seed
+	};
 	s->ways = calloc((size_t)n_sets * n_ways, sizeof(*s->ways));
 	s->tree = calloc((size_t)n_sets * n_ways * 2, sizeof(*s->tree));
 	if (!s->ways || !s->tree)
@@ -92,8 +95,7 @@ static unsigned victim(struct sets *s, uint64_t tag)
 			if (set[w].filled < set[found].filled)
 				found = w;
 		return found;
-	case REPLACE_PLRU:
-		return tree_victim(s, tag);
+	case REPLACE_PLRU: return tree_victim(s, tag);
 	case REPLACE_RANDOM:
 		s->random ^= s->random >> 12;
 		s->random ^= s->random << 25;

@@ -16,9 +16,16 @@ enum { STEPS_MOST = 1200, CORES_MOST = 4, ITEMS = 24 };
 
 enum step_kind { STEP_READ, STEP_WRITE, STEP_PREFETCH, STEP_FETCH, STEP_CORE /* begins to exist */ };
 
-struct step { uint8_t core, kind; uint32_t bytes, id; uint64_t address; };
+struct step {
+	uint8_t core, kind;
+	uint32_t bytes, id;
+	uint64_t address;
+};
 
-struct stream { struct step steps[STEPS_MOST]; size_t n; };
+struct stream {
+	struct step steps[STEPS_MOST];
+	size_t n;
+};
 
 /* ---- streams ---- */
 
@@ -32,7 +39,8 @@ static uint64_t about_bytes(const struct machine *m, struct random *r)
 
 static void random_stream(struct random *r, const struct machine *m, struct stream *s, size_t n, unsigned cores)
 {
-	uint64_t bases[3] = { 0x10000, 0x7fff0000 + random_below(r, 4096), random_in(r, 8) ? 0 : 0x400ffe }, at[ITEMS], pc = 0x400000;
+	uint64_t bases[3] = { 0x10000, 0x7fff0000 + random_below(r, 4096), random_in(r, 8) ? 0 : 0x400ffe },
+		 at[ITEMS], pc = 0x400000;
 	uint64_t span = about_bytes(m, r), code_span = about_bytes(m, r);
 	int64_t stride[ITEMS];
 	unsigned core = 0, alive = 1, turn = random_in(r, 2) ? 1 : 1 + (unsigned)random_below(r, 30);
@@ -59,17 +67,22 @@ static void random_stream(struct random *r, const struct machine *m, struct stre
 		if (what < 25) { /* a run of code, often the one that follows */
 			if (!random_in(r, 3))
 				pc = 0x400000 + random_below(r, code_span);
-			*step = (struct step){ .kind = STEP_FETCH, .core = (uint8_t)core, .bytes = 1 + (uint32_t)random_below(r, random_in(r, 6) ? 300 : 24),
-				.address = pc, .id = (uint32_t)random_below(r, ITEMS) };
+			*step = (struct step){ .kind = STEP_FETCH,
+					       .core = (uint8_t)core,
+					       .bytes = 1 + (uint32_t)random_below(r, random_in(r, 6) ? 300 : 24),
+					       .address = pc,
+					       .id = (uint32_t)random_below(r, ITEMS) };
 			pc += step->bytes;
 			continue;
 		}
 		step->kind = what < 65 ? STEP_READ : what < 97 ? STEP_WRITE : STEP_PREFETCH;
-		step->bytes = random_in(r, 30) ? 1 + (uint32_t)random_below(r, 130) : 1u << random_below(r, random_in(r, 4) ? 6 : 4);
+		step->bytes = random_in(r, 30) ? 1 + (uint32_t)random_below(r, 130)
+					       : 1u << random_below(r, random_in(r, 4) ? 6 : 4);
 		step->id = i;
 		step->address = at[i];
 		if (!stride[i] || wild)
-			at[i] = bases[random_below(r, wild ? 3 : 1)] + random_below(r, random_in(r, 3) ? 1 + span / 8 : span);
+			at[i] = bases[random_below(r, wild ? 3 : 1)] +
+				random_below(r, random_in(r, 3) ? 1 + span / 8 : span);
 		else
 			at[i] += (uint64_t)stride[i];
 		if (at[i] >> 40) /* went below 0 */
@@ -79,7 +92,11 @@ static void random_stream(struct random *r, const struct machine *m, struct stre
 
 /* ---- a case ---- */
 
-struct run { bool equal; bool lawful; const char *law; };
+struct run {
+	bool equal;
+	bool lawful;
+	const char *law;
+};
 
 static struct run run_case(const struct machine *machine, const struct stream *s, bool print)
 {
@@ -101,8 +118,10 @@ static struct run run_case(const struct machine *machine, const struct stream *s
 			model_fetch(core.model, step->core, step->address, step->bytes, step->id);
 			reference_fetch(reference, step->core, step->address, step->bytes, step->id);
 		} else if (step->kind != STEP_CORE) {
-			model_access(core.model, step->core, step->address, step->bytes, kinds[step->kind], step->id);
-			reference_access(reference, step->core, step->address, step->bytes, kinds[step->kind], step->id);
+			model_access(core.model, step->core, step->address, step->bytes, kinds[step->kind],
+				     step->id);
+			reference_access(reference, step->core, step->address, step->bytes, kinds[step->kind],
+					 step->id);
 		}
 	}
 	for (unsigned k = 0; k < CORES_MOST; k++) {
@@ -140,7 +159,8 @@ static void shrink(struct machine *machine, struct stream *s)
 				struct stream *without = malloc(sizeof(*without));
 				without->n = s->n - piece;
 				memcpy(without->steps, s->steps, from * sizeof(struct step));
-				memcpy(without->steps + from, s->steps + from + piece, (s->n - from - piece) * sizeof(struct step));
+				memcpy(without->steps + from, s->steps + from + piece,
+				       (s->n - from - piece) * sizeof(struct step));
 				if (fails(machine, without)) {
 					*s = *without;
 					smaller = true;
@@ -168,7 +188,8 @@ static void shrink(struct machine *machine, struct stream *s)
 				else if (feature == 6)
 					cache->sets = 1;
 				else if (feature == 7)
-					simpler.n_tlbs = 0, simpler.first_data_tlb = simpler.first_instruction_tlb = MACHINE_NONE;
+					simpler.n_tlbs = 0,
+					simpler.first_data_tlb = simpler.first_instruction_tlb = MACHINE_NONE;
 				else
 					simpler.classify = 0;
 				if (memcmp(&simpler, machine, sizeof(simpler)) && fails(&simpler, s)) {
@@ -187,8 +208,8 @@ static void print_case(const struct machine *machine, const struct stream *s)
 		printf("# model_conserves: %s\n", run.law);
 	machine_print(machine);
 	for (size_t i = 0; i < s->n && i < 60; i++)
-		printf("#   core %u %s %#llx %u bytes, id %u\n", s->steps[i].core, names[s->steps[i].kind], (unsigned long long)s->steps[i].address,
-		       s->steps[i].bytes, s->steps[i].id);
+		printf("#   core %u %s %#llx %u bytes, id %u\n", s->steps[i].core, names[s->steps[i].kind],
+		       (unsigned long long)s->steps[i].address, s->steps[i].bytes, s->steps[i].id);
 	if (s->n > 60)
 		printf("#   … %zu steps in all\n", s->n);
 }
@@ -208,10 +229,12 @@ static void compare(const char *fact, uint64_t family, unsigned cases, size_t st
 			change(&r, &machine);
 		if (!machine_is_sound(&machine, &fault)) {
 			if (!refused++)
-				printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
+				printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key,
+				       fault.why);
 			continue;
 		}
-		random_stream(&r, &machine, &s, 20 + random_below(&r, steps - 20), cores ? 1 + (unsigned)random_below(&r, cores) : 1);
+		random_stream(&r, &machine, &s, 20 + random_below(&r, steps - 20),
+			      cores ? 1 + (unsigned)random_below(&r, cores) : 1);
 		for (machine.no_filters = 0; machine.no_filters < 2; machine.no_filters++)
 			if (fails(&machine, &s)) {
 				printf("# family %llu case %u:\n", (unsigned long long)family, i);
@@ -288,7 +311,8 @@ static void prefetching(struct random *r, struct machine *m)
 	for (unsigned c = 0; c < m->n_caches; c++)
 		if (m->caches[c].inclusion != INCLUSION_EXCLUSIVE) {
 			m->caches[c].prefetch = (uint8_t)(1 + random_below(r, 2));
-			m->caches[c].prefetch_entries = m->caches[c].prefetch == PREFETCH_STRIDE ? (uint16_t)(1u << random_below(r, 5)) : 0;
+			m->caches[c].prefetch_entries =
+			    m->caches[c].prefetch == PREFETCH_STRIDE ? (uint16_t)(1u << random_below(r, 5)) : 0;
 		}
 }
 
@@ -300,10 +324,12 @@ int main(int argc, char **argv)
 	compare("caches of many ways count as the reference", 3, 200 * times, 1200, 0, false, many_ways);
 	compare("misses are classed as by Hill's definition", 4, 300 * times, 600, 0, false, classified);
 	compare("inclusive levels take lines from the levels in front", 5, 400 * times, 600, 0, false, inclusive);
-	compare("exclusive levels hold what the levels in front evicted", 6, 400 * times, 600, 0, false, exclusive);
+	compare("exclusive levels hold what the levels in front evicted", 6, 400 * times, 600, 0, false,
+		exclusive);
 	compare("prefetchers bring in what the reference's do", 7, 400 * times, 600, 0, false, prefetching);
 	compare("cores that share a level, without coherence", 8, 400 * times, 600, CORES_MOST, false, NULL);
-	compare("coherent cores: interventions, invalidations, upgrades, false sharing", 9, 1000 * times, 600, CORES_MOST, true, NULL);
+	compare("coherent cores: interventions, invalidations, upgrades, false sharing", 9, 1000 * times, 600,
+		CORES_MOST, true, NULL);
 	compare("coherent cores with inclusive levels", 10, 300 * times, 600, CORES_MOST, true, inclusive);
 	return done();
 }

@@ -18,7 +18,9 @@ static uint64_t page_bytes_at(const struct reference *r, uint64_t address)
 		const struct region *region = &r->regions[i];
 		if (region->start >= first + large || region->end <= first)
 			continue;
-		page_bytes = region->page_bytes == large && region->start <= first && region->end >= first + large ? large : 4096;
+		page_bytes = region->page_bytes == large && region->start <= first && region->end >= first + large
+				 ? large
+				 : 4096;
 	}
 	return page_bytes;
 }
@@ -76,7 +78,8 @@ void tlb_pages(struct reference *r, uint64_t start, uint64_t length, uint64_t pa
 			const struct machine_tlb *m = &r->machine.tlbs[t];
 			struct sets *s = &r->cores[k].tlbs[t];
 			for (size_t i = 0; i < (size_t)m->sets * m->ways; i++) {
-				uint64_t covers = s->ways[i].page_bytes * m->pages_per_entry, first = s->ways[i].tag * covers;
+				uint64_t covers = s->ways[i].page_bytes * m->pages_per_entry,
+					 first = s->ways[i].tag * covers;
 				if (s->ways[i].valid && first < start + length && first + covers > start)
 					s->ways[i].valid = false;
 			}

@@ -12,8 +12,15 @@
 #include "reference.h"
 #include "tap.h"
 
-enum { BLOCKS = 14, ITEMS_MOST = 12, VALUES_MOST = 32, RECORDS_MOST = 20000, CORES_MOST = 3,
-	NUMBERS_APART = 1 << 18 /* of some blocks: the core may keep what it knows of blocks by number modulo a power of two */ };
+enum {
+	BLOCKS = 14,
+	ITEMS_MOST = 12,
+	VALUES_MOST = 32,
+	RECORDS_MOST = 10000,
+	CORES_MOST = 3,
+	NUMBERS_APART =
+	    1 << 18 /* of some blocks: the core may keep what it knows of blocks by number modulo a power of two */
+};
 
 struct program {
 	struct trace_block blocks[BLOCKS];
@@ -22,9 +29,17 @@ struct program {
 	uint32_t n_items;
 };
 
-struct record { uint64_t entries[2 + VALUES_MOST]; uint8_t n, core; };
+struct record {
+	uint64_t entries[2 + VALUES_MOST];
+	uint8_t n, core;
+};
 
-struct walk { struct record records[RECORDS_MOST]; size_t n; uint64_t cut; /* seed of where buffers are cut */ unsigned cuts; /* one in so many */ };
+struct walk {
+	struct record records[RECORDS_MOST];
+	size_t n;
+	uint64_t cut;  /* seed of where buffers are cut */
+	unsigned cuts; /* one in so many */
+};
 
 /* ---- programs ---- */
 
@@ -35,8 +50,9 @@ static bool is_string(unsigned kind)
 
 static void random_item(struct random *r, struct trace_item *item, uint16_t *values)
 {
-	static const uint8_t kinds[] = { TRACE_READ, TRACE_READ, TRACE_READ, TRACE_WRITE, TRACE_WRITE, TRACE_PREFETCH, TRACE_REP_READ, TRACE_REP_WRITE,
-		TRACE_GATHER, TRACE_SCATTER };
+	static const uint8_t kinds[] = { TRACE_READ,   TRACE_READ,     TRACE_READ,     TRACE_WRITE,
+					 TRACE_WRITE,  TRACE_PREFETCH, TRACE_REP_READ, TRACE_REP_WRITE,
+					 TRACE_GATHER, TRACE_SCATTER };
 	item->kind = kinds[random_below(r, sizeof(kinds))];
 	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 4) ? 7 : 4));
 	item->displacement = random_in(r, 2) ? (int64_t)random_below(r, 256) - 128 : 0;
@@ -66,7 +82,10 @@ static void random_item(struct random *r, struct trace_item *item, uint16_t *val
 		*values = (uint16_t)(*values + (item->lanes * item->index_bytes + 7) / 8);
 		item->mask = (uint8_t)random_below(r, 3);
 		item->mask_at = (uint8_t)*values;
-		*values = (uint16_t)(*values + (item->mask == TRACE_MASK_BITS ? 1 : item->mask == TRACE_MASK_ELEMENTS ? (item->lanes * item->bytes + 7) / 8 : 0));
+		*values =
+		    (uint16_t)(*values + (item->mask == TRACE_MASK_BITS       ? 1
+					  : item->mask == TRACE_MASK_ELEMENTS ? (item->lanes * item->bytes + 7) / 8
+									      : 0));
 	} else if (random_in(r, 12)) {
 		item->bytes = (uint16_t)(2u << random_below(r, 3));
 		item->flags |= TRACE_BIT;
@@ -83,10 +102,8 @@ static void usual_item(struct random *r, struct trace_item *item, uint16_t *valu
 	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 8) ? 6 : 4));
 	item->displacement = (int64_t)(random_below(r, 12) * item->bytes);
 	item->second = TRACE_NO_VALUE;
-	if (*values && item[-1].value != TRACE_NO_VALUE && random_in(r, 2))
+	if (*values && item[-1].value != TRACE_NO_VALUE && item[-1].second == TRACE_NO_VALUE && random_in(r, 2))
 		item->value = item[-1].value;
-	else if (*values && random_in(r, 3))
-		item->value = 0;
 	else
 		item->value = (uint8_t)(*values)++;
 }
@@ -98,11 +115,16 @@ static void random_program(struct random *r, struct program *p, bool usual)
 	for (unsigned b = 0; b < BLOCKS; b++) {
 		struct trace_block *block = &p->blocks[b];
 		uint16_t offset = 0, values = 0;
-		*block = (struct trace_block){ .pc = pc, .first_item = p->n_items, .insns = (uint16_t)(1 + random_below(r, random_in(r, 6) ? 40 : 8)) };
+		*block =
+		    (struct trace_block){ .pc = pc,
+					  .first_item = p->n_items,
+					  .insns = (uint16_t)(1 + random_below(r, random_in(r, 6) ? 40 : 8)) };
 		p->numbers[b] = b + (random_in(r, 4) ? (uint32_t)random_below(r, 3) * NUMBERS_APART : 0);
 		for (unsigned insn = 0; insn < block->insns; insn++) {
-			unsigned length = 1 + (unsigned)random_below(r, 15), accesses = (unsigned)random_below(r, 3);
-			for (unsigned a = 0; a < accesses && block->items < ITEMS_MOST && values < VALUES_MOST - 10; a++) {
+			unsigned length = 1 + (unsigned)random_below(r, 15),
+				 accesses = (unsigned)random_below(r, 3);
+			for (unsigned a = 0;
+			     a < accesses && block->items < ITEMS_MOST && values < VALUES_MOST - 10; a++) {
 				struct trace_item *item = &p->items[p->n_items];
 				*item = (struct trace_item){ .offset = offset, .insn = (uint8_t)insn };
 				if (usual && !random_in(r, 30))
@@ -117,7 +139,8 @@ static void random_program(struct random *r, struct program *p, bool usual)
 					continue;
 				if (random_in(r, 2) && block->items < ITEMS_MOST) { /* movs, cmps */
 					p->items[p->n_items] = *item;
-					p->items[p->n_items].kind = random_in(r, 2) ? TRACE_REP_READ : TRACE_REP_WRITE;
+					p->items[p->n_items].kind =
+					    random_in(r, 2) ? TRACE_REP_READ : TRACE_REP_WRITE;
 					p->items[p->n_items].value = (uint8_t)values++;
 					p->items[p->n_items].second = (uint8_t)values++;
 					p->n_items++;
@@ -146,7 +169,8 @@ static void random_values(struct random *r, const struct program *p, unsigned bl
 		const struct trace_item *item = &p->items[i];
 		if (is_string(item->kind)) {
 			uint64_t n = random_below(r, random_in(r, 4) ? 100 : 12) * item->bytes;
-			bool down = random_in(r, 4), pair = i > b->first_item && is_string(item[-1].kind) && item[-1].insn == item->insn;
+			bool down = random_in(r, 4),
+			     pair = i > b->first_item && is_string(item[-1].kind) && item[-1].insn == item->insn;
 			if (pair) { /* as many, the same way */
 				int64_t moved = (int64_t)(values[item[-1].second] - values[item[-1].value]);
 				values[item->second] = values[item->value] + (uint64_t)moved;
@@ -158,31 +182,41 @@ static void random_values(struct random *r, const struct program *p, unsigned bl
 		} else if (item->kind == TRACE_GATHER || item->kind == TRACE_SCATTER) {
 			for (unsigned lane = 0; lane < item->lanes; lane++) {
 				int64_t index = (int64_t)random_below(r, 200) - 60;
-				memcpy((char *)&values[item->second] + lane * item->index_bytes, &index, item->index_bytes);
+				memcpy((char *)&values[item->second] + lane * item->index_bytes, &index,
+				       item->index_bytes);
 			}
 			if (item->mask != TRACE_MASK_NONE) /* the words from mask_at on */
-				for (unsigned w = 0; w < (item->mask == TRACE_MASK_BITS ? 1u : (item->lanes * item->bytes + 7u) / 8); w++)
+				for (unsigned w = 0;
+				     w <
+				     (item->mask == TRACE_MASK_BITS ? 1u : (item->lanes * item->bytes + 7u) / 8);
+				     w++)
 					values[item->mask_at + w] = random_next(r);
 		}
 	}
 }
 
 /* Registers move by strides, now and then elsewhere; those of blocks' other items are random. */
-struct registers { uint64_t value[BLOCKS][VALUES_MOST]; int64_t stride[BLOCKS][VALUES_MOST]; };
+struct registers {
+	uint64_t value[BLOCKS][VALUES_MOST];
+	int64_t stride[BLOCKS][VALUES_MOST];
+};
 
-static void usual_values(struct random *r, const struct program *p, unsigned block, struct registers *registers, uint64_t span, uint64_t *values)
+static void usual_values(struct random *r, const struct program *p, unsigned block, struct registers *registers,
+			 uint64_t span, uint64_t *values)
 {
 	const struct trace_block *b = &p->blocks[block];
 	random_values(r, p, block, values);
 	for (uint32_t i = b->first_item; i < b->first_item + b->items; i++) {
 		const struct trace_item *item = &p->items[i];
 		uint64_t *value;
-		if (item->value == TRACE_NO_VALUE || item->second != TRACE_NO_VALUE || item->kind > TRACE_WRITE || is_string(item->kind))
+		if (item->value == TRACE_NO_VALUE || item->second != TRACE_NO_VALUE || item->kind > TRACE_WRITE ||
+		    is_string(item->kind))
 			continue;
 		value = &registers->value[block][item->value];
 		if (!*value || random_in(r, 200)) {
 			*value = 0x100000 + random_below(r, span / 8 + 1) * 8;
-			registers->stride[block][item->value] = random_in(r, 2) ? 0 : (int64_t)random_below(r, 17) * 8 - 64;
+			registers->stride[block][item->value] =
+			    random_in(r, 2) ? 0 : (int64_t)random_below(r, 17) * 8 - 64;
 		}
 		if (random_in(r, 3))
 			*value += (uint64_t)registers->stride[block][item->value];
@@ -190,11 +224,13 @@ static void usual_values(struct random *r, const struct program *p, unsigned blo
 	}
 }
 
-static void random_walk(struct random *r, const struct program *p, struct walk *w, size_t n, unsigned cores, bool usual)
+static void random_walk(struct random *r, const struct program *p, struct walk *w, size_t n, unsigned cores,
+			bool usual)
 {
 	static struct registers registers;
 	uint64_t span = 1024u << random_below(r, 10);
-	unsigned block = 0, core = 0, loop_first = 0, loop_blocks = 1, marks = usual ? 2000 : 25, partials = usual ? 500 : 15;
+	unsigned block = 0, core = 0, loop_first = 0, loop_blocks = 1,
+		 marks = usual ? random_in(r, 2) ? 100000 : 2000 : 25, partials = usual ? 500 : 15;
 	memset(&registers, 0, sizeof(registers));
 	w->cut = random_next(r);
 	w->cuts = usual ? 12000 : 9;
@@ -210,11 +246,17 @@ static void random_walk(struct random *r, const struct program *p, struct walk *
 		if (usual)
 			block = (loop_first + (block + 1 - loop_first + BLOCKS) % BLOCKS % loop_blocks) % BLOCKS;
 		else
-			block = random_in(r, 3) ? (unsigned)random_below(r, BLOCKS) : random_in(r, 2) ? block : (block + 1) % BLOCKS;
+			block = random_in(r, 3)   ? (unsigned)random_below(r, BLOCKS)
+				: random_in(r, 2) ? block
+						  : (block + 1) % BLOCKS;
 		if (random_in(r, marks)) {
 			unsigned what = (unsigned)random_below(r, 4);
 			uint64_t base = 0x20000 + random_below(r, 4) * 0x200000 - random_below(r, 2) * 0x20000;
-			*at++ = trace_mark(what == 0 ? TRACE_PAGES : what == 1 ? TRACE_ALLOCATED : what == 2 ? TRACE_FREED : TRACE_BREAK, 0);
+			*at++ = trace_mark(what == 0   ? TRACE_PAGES
+					   : what == 1 ? TRACE_ALLOCATED
+					   : what == 2 ? TRACE_FREED
+						       : TRACE_BREAK,
+					   0);
 			if (what < 2) {
 				*at++ = base;
 				*at++ = (1 + random_below(r, 1500)) * 4096;
@@ -224,7 +266,8 @@ static void random_walk(struct random *r, const struct program *p, struct walk *
 			}
 		} else {
 			if (random_in(r, partials))
-				*at++ = trace_mark(TRACE_PARTIAL, (uint32_t)random_below(r, p->blocks[block].insns));
+				*at++ =
+				    trace_mark(TRACE_PARTIAL, (uint32_t)random_below(r, p->blocks[block].insns));
 			*at++ = p->numbers[block];
 			if (usual)
 				usual_values(r, p, block, &registers, span, at);
@@ -243,20 +286,24 @@ static void random_walk(struct random *r, const struct program *p, struct walk *
 /* Zeroed; what is never touched costs nothing. */
 static void *sparse(size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		abort();
 	return memory;
 }
 
 enum { NUMBERS = 3 * NUMBERS_APART };
-static const size_t site_bytes[2] = { BLOCKS * ITEMS_MOST * MODEL_WATCHES * sizeof(uint64_t), (size_t)NUMBERS * MODEL_WATCHES * sizeof(uint64_t) };
+static const size_t site_bytes[2] = { BLOCKS * ITEMS_MOST * MODEL_WATCHES * sizeof(uint64_t),
+				      (size_t)NUMBERS *MODEL_WATCHES * sizeof(uint64_t) };
 
+struct outcome {
+	bool equal, lawful, charged, summed;
+	const char *law;
+};
 
-struct outcome { bool equal, lawful, charged, summed; const char *law; };
-
-static bool sites_equal(const struct program *p, const struct model_watch *watches, unsigned n, uint64_t *const is[2], uint64_t *const expected[2],
-			bool print)
+static bool sites_equal(const struct program *p, const struct model_watch *watches, unsigned n,
+			uint64_t *const is[2], uint64_t *const expected[2], bool print)
 {
 	bool equal = true;
 	for (unsigned which = 0; which < 2; which++)
@@ -265,16 +312,19 @@ static bool sites_equal(const struct program *p, const struct model_watch *watch
 			if (is[which][i] != expected[which][i]) {
 				equal = false;
 				if (print)
-					printf("# %s %zu, watch %zu (part %u index %u count %u): charged %llu, the reference says %llu\n", which ? "block" : "item",
-					       i / n, i % n, watches[i % n].part, watches[i % n].index, watches[i % n].count,
-					       (unsigned long long)is[which][i], (unsigned long long)expected[which][i]);
+					printf("# %s %zu, watch %zu (part %u index %u count %u): charged %llu, "
+					       "the reference says %llu\n",
+					       which ? "block" : "item", i / n, i % n, watches[i % n].part,
+					       watches[i % n].index, watches[i % n].count,
+					       (unsigned long long)is[which][i],
+					       (unsigned long long)expected[which][i]);
 			}
 		}
 	return equal;
 }
 
-static struct outcome run_case(const struct machine *machine, const struct program *p, const struct walk *w, unsigned cores,
-			       const struct model_watch *watches, unsigned n_watches, bool print)
+static struct outcome run_case(const struct machine *machine, const struct program *p, const struct walk *w,
+			       unsigned cores, const struct model_watch *watches, unsigned n_watches, bool print)
 {
 	struct outcome outcome = { true, true, true, true, NULL };
 	struct trace_block *blocks = sparse(NUMBERS * sizeof(*blocks));
@@ -325,7 +375,13 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 	return outcome;
 }
 
-struct trial { struct machine machine; struct program program; struct walk walk; unsigned cores, n_watches; struct model_watch watches[MODEL_WATCHES]; };
+struct trial {
+	struct machine machine;
+	struct program program;
+	struct walk walk;
+	unsigned cores, n_watches;
+	struct model_watch watches[MODEL_WATCHES];
+};
 
 static bool fails(const struct trial *t)
 {
@@ -351,7 +407,8 @@ static void shrink(struct trial *t)
 		for (size_t from = 0; from + piece <= t->walk.n && tries < 1500; tries++) {
 			was = t->walk;
 			t->walk.n -= piece;
-			memmove(&t->walk.records[from], &was.records[from + piece], (was.n - from - piece) * sizeof(struct record));
+			memmove(&t->walk.records[from], &was.records[from + piece],
+				(was.n - from - piece) * sizeof(struct record));
 			if (!fails(t)) {
 				t->walk = was;
 				from += piece;
@@ -368,7 +425,8 @@ static void shrink(struct trial *t)
 
 static void print_trial(const struct trial *t)
 {
-	static const char *const kinds[] = { "read", "write", "prefetch", "rep read", "rep write", "gather", "scatter" };
+	static const char *const kinds[] = { "read",      "write",  "prefetch", "rep read",
+					     "rep write", "gather", "scatter" };
 	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches, true);
 	if (!o.lawful)
 		printf("# model_conserves: %s\n", o.law);
@@ -380,16 +438,20 @@ static void print_trial(const struct trial *t)
 		if (*at & TRACE_MARK) {
 			printf(" mark %u argument %u", trace_mark_kind(*at), trace_mark_argument(*at));
 			at++;
-			for (; trace_mark_kind(record->entries[0]) != TRACE_PARTIAL && at < record->entries + record->n; at++)
+			for (; trace_mark_kind(record->entries[0]) != TRACE_PARTIAL &&
+			       at < record->entries + record->n;
+			     at++)
 				printf(" %#llx", (unsigned long long)*at);
 		}
 		if (at < record->entries + record->n) {
 			const struct trace_block *block = &t->program.blocks[*at++ % NUMBERS_APART];
-			printf(" block %u pc %#llx %u bytes %u insns", (unsigned)at[-1], (unsigned long long)block->pc, block->length, block->insns);
+			printf(" block %u pc %#llx %u bytes %u insns", (unsigned)at[-1],
+			       (unsigned long long)block->pc, block->length, block->insns);
 			for (uint32_t n = block->first_item; n < block->first_item + block->items; n++) {
 				const struct trace_item *item = &t->program.items[n];
-				printf("\n#     item %u insn %u offset %u %s %u bytes flags %u lanes %u at %lld", n, item->insn, item->offset, kinds[item->kind],
-				       item->bytes, item->flags, item->lanes, (long long)item->displacement);
+				printf("\n#     item %u insn %u offset %u %s %u bytes flags %u lanes %u at %lld",
+				       n, item->insn, item->offset, kinds[item->kind], item->bytes, item->flags,
+				       item->lanes, (long long)item->displacement);
 				if (item->value != TRACE_NO_VALUE)
 					printf(" + %#llx", (unsigned long long)at[item->value]);
 				if (item->second != TRACE_NO_VALUE)
@@ -405,11 +467,14 @@ static void random_watches(struct random *r, struct trial *t)
 	t->n_watches = random_in(r, 3) ? 0 : 1 + (unsigned)random_below(r, MODEL_WATCHES);
 	for (unsigned w = 0; w < t->n_watches; w++) {
 		unsigned part = (unsigned)random_below(r, 3);
-		struct model_watch watch = { .part = MODEL_STREAM, .count = (uint8_t)random_below(r, STREAM_COUNTS) };
+		struct model_watch watch = { .part = MODEL_STREAM,
+					     .count = (uint8_t)random_below(r, STREAM_COUNTS) };
 		if (part == 0 && t->machine.n_caches)
-			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches), (uint8_t)random_below(r, CACHE_COUNTS), 0 };
+			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
+						      (uint8_t)random_below(r, CACHE_COUNTS), 0 };
 		if (part == 1 && t->machine.n_tlbs)
-			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs), (uint8_t)random_below(r, TLB_COUNTS), 0 };
+			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
+						      (uint8_t)random_below(r, TLB_COUNTS), 0 };
 		t->watches[w] = watch;
 	}
 }
@@ -433,7 +498,9 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 		}
 		t.cores = 1 + (unsigned)random_below(&r, cores);
 		random_program(&r, &t.program, usual);
-		random_walk(&r, &t.program, &t.walk, usual ? random_in(&r, 8) ? RECORDS_MOST : 3000 : 5 + random_below(&r, 120), t.cores, usual);
+		random_walk(&r, &t.program, &t.walk,
+			    usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 120), t.cores,
+			    usual);
 		random_watches(&r, &t);
 		for (t.machine.no_filters = 0; t.machine.no_filters < 2; t.machine.no_filters++)
 			if (fails(&t)) {
@@ -447,6 +514,42 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 	ok(!failed, "%s (%u machines and programs, filters on and off)", fact, cases);
 }
 
+/* More blocks than a core would keep anything about, twice. */
+static void many_blocks(void)
+{
+	enum { MANY = 300000 };
+	struct random r = { 106 };
+	struct machine machine;
+	struct simulated core;
+	struct reference *reference;
+	struct trace_block *blocks = sparse(MANY * sizeof(*blocks));
+	struct trace_item item = { .kind = TRACE_READ, .bytes = 8, .value = 0, .second = TRACE_NO_VALUE };
+	struct trace_program program = { blocks, &item };
+	uint64_t *entries = malloc(2 * 2 * MANY * sizeof(*entries));
+	size_t n = 0;
+	usual_machine(&r, &machine, false);
+	for (uint32_t b = 0; b < MANY; b++)
+		blocks[b] = (struct trace_block){
+			.pc = 0x400000 + b * 12ull, .items = 1, .values = 1, .length = 12, .insns = 3
+		};
+	for (uint32_t i = 0; i < 2 * MANY; i++) {
+		entries[n++] = i % MANY;
+		entries[n++] = 0x10000000 + i % 4096 * 8;
+	}
+	simulated_make(&core, &machine);
+	simulated_core(&core, 0);
+	reference = reference_new(&machine);
+	reference_core(reference, 0);
+	model_run(core.model, 0, &program, entries, n, 0);
+	reference_run(reference, 0, &program, entries, n, 0);
+	ok(counts_equal(&machine, core.counts[0], reference_counts(reference, 0), true),
+	   "300,000 blocks one after the other, twice");
+	simulated_free(&core);
+	reference_free(reference);
+	munmap(blocks, MANY * sizeof(*blocks));
+	free(entries);
+}
+
 int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
 {
 	unsigned only = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
@@ -454,12 +557,15 @@ int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
 	if (!only || only == 101)
 		compare("a trace of one thread counts as the reference", 101, 700 * times, 1, false, false);
 	if (!only || only == 102)
-		compare("traces of threads whose caches are not coherent", 102, 200 * times, CORES_MOST, false, false);
+		compare("traces of threads whose caches are not coherent", 102, 200 * times, CORES_MOST, false,
+			false);
 	if (!only || only == 103)
 		compare("traces of threads whose caches are coherent", 103, 300 * times, CORES_MOST, true, false);
 	if (!only || only == 104)
-		compare("a usual machine, long loops of usual code", 104, 60 * times, 1, false, true);
+		compare("a usual machine, long loops of usual code", 104, 150 * times, 1, false, true);
 	if (!only || only == 105)
-		compare("usual machines, threads, coherent caches", 105, 20 * times, CORES_MOST, true, true);
+		compare("usual machines, threads, coherent caches", 105, 60 * times, CORES_MOST, true, true);
+	if (!only || only == 106)
+		many_blocks();
 	return done();
 }

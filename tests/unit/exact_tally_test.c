@@ -320,6 +320,34 @@ static void test_ended_at_once(void)
 	hand_free(&h);
 }
 
+static void test_killed_waiting(void)
+{
+	static const struct { uint32_t state, call, waits; bool exact; const char *fact; } cases[] = {
+		{RECORD_THREAD_RUNNING, 35, 1, true, "a process killed while its only thread waits in a call is exact"},
+		{RECORD_THREAD_RUNNING, 1, 0, false, "one killed in a call that may have done something is not"},
+		{RECORD_THREAD_RUNNING, 0, 0, false, "nor is one killed in no call"},
+		{RECORD_THREAD_EXITED, 35, 1, false, "nor one of whose threads none is there"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hand h = hand_new();
+		struct view *view;
+		uint32_t index = image(&h, RECORD_NONE);
+		struct record_process *p = session_process(h.session, index);
+		struct record_thread thread;
+		p->state = RECORD_RUNNING, p->pid = 0x7ffffffe; /* no such process */
+		hand_thread(&h, index, 7, once, 8);
+		if (pread(session_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) != (ssize_t)sizeof thread)
+			abort();
+		thread.state = cases[i].state, thread.call = cases[i].call, thread.waits = cases[i].waits;
+		hand_write(&h, p->first_thread, &thread, sizeof thread);
+		struct tally *t = tally_of(&h, true, &view);
+		ok(t && !t->why == cases[i].exact, "%s", cases[i].fact);
+		tally_free(t);
+		view_free(view);
+		hand_free(&h);
+	}
+}
+
 static void test_rep_without_site(void)
 {
 	struct hand h = hand_new();
@@ -435,6 +463,7 @@ int main(void)
 	test_follows();
 	test_damage();
 	test_ended_at_once();
+	test_killed_waiting();
 	test_rep_without_site();
 	test_blocks();
 	test_leader_of_equal_count();

@@ -26,7 +26,8 @@ static struct machine three_levels(void)
 	m.caches[0] = (struct machine_cache){.name = "L1I", .line_bytes = 64, .sets = 64, .ways = 8, .holds = 1, .next = 2};
 	m.caches[1] = (struct machine_cache){.name = "L1D", .line_bytes = 32, .sets = 64, .ways = 8, .holds = 2, .next = 2};
 	m.caches[2] = (struct machine_cache){.name = "L2", .line_bytes = 128, .sets = 64, .ways = 8, .holds = 3, .next = 3};
-	m.caches[3] = (struct machine_cache){.name = "L3", .line_bytes = 128, .sets = 64, .ways = 8, .holds = 3, .shared = 1, .next = MACHINE_NONE};
+	m.caches[3] = (struct machine_cache){.name = "L3", .line_bytes = 128, .sets = 64, .ways = 8, .holds = 3, .shared = 1,
+		.next = MACHINE_NONE};
 	m.tlbs[0] = (struct machine_tlb){.name = "ITLB", .sets = 1, .ways = 64, .holds = 1, .next = 3};
 	m.tlbs[1] = (struct machine_tlb){.name = "DTLB", .sets = 1, .ways = 64, .page_bytes = 4096, .holds = 2, .next = 2};
 	m.tlbs[2] = (struct machine_tlb){.name = "DTLB2M", .sets = 1, .ways = 8, .page_bytes = 2097152, .holds = 2, .next = 3};
@@ -37,7 +38,8 @@ static struct machine three_levels(void)
 /* One unified first level, memory behind it; one TLB for all. */
 static struct machine one_level(void)
 {
-	struct machine m = {.name = "one", .n_caches = 1, .n_tlbs = 1, .direction = {.kind = PREDICT_BIMODAL}, .targets = {.btb_sets = 4, .btb_ways = 1}};
+	struct machine m = {.name = "one", .n_caches = 1, .n_tlbs = 1, .direction = {.kind = PREDICT_BIMODAL},
+		.targets = {.btb_sets = 4, .btb_ways = 1}};
 	m.caches[0] = (struct machine_cache){.name = "L1", .line_bytes = 32, .sets = 64, .ways = 1, .holds = 3, .next = MACHINE_NONE};
 	m.tlbs[0] = (struct machine_tlb){.name = "TLB", .sets = 1, .ways = 64, .holds = 3, .next = MACHINE_NONE};
 	return m;
@@ -274,7 +276,7 @@ static void test_records(void)
 	   exact_event_value(exact("line-crossing-loads:u"), t->total, &value) && value == 30 &&
 	   exact_event_value(exact("misaligned-accesses:u"), t->rows[1].count, &value) && value == 2,
 	   "what the stream alone tells is counted, of all and of a thread");
-	ok(t && tally_join(t, 2) && t->n_rows == 1 && t->rows[0].models[1].cache[0][CACHE_READS] == 215 &&
+	ok(t && tally_join(t, false, 2) && t->n_rows == 1 && t->rows[0].models[1].cache[0][CACHE_READS] == 215 &&
 	   t->rows[0].count[COUNT_MISALIGNED] == 3, "a process's row is its threads' sum");
 	tally_free(t), view_free(view), hand_free(&h);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "model/core/model.h"
 #include "model/core/objects.h"
 #include "tap.h"
 
@@ -211,10 +212,10 @@ static void static_data(void)
 {
 	struct record_objects *r = record_new();
 	struct objects *o = objects_with(16 << 20, r);
-	objects_file(o, BASE, 8192, 0x3000, true, "/bin/prog");
-	objects_file(o, BASE + 8192, 4096, RECORD_OBJECT_NO_FILE, true, "/bin/prog");
-	objects_file(o, BASE + 0x100000000ull, 64ull << 20, 0, true, "/lib/large.so");
-	objects_file(o, BASE + 0x200000000ull, 4096, 0, false, "/data");
+	objects_file(o, BASE, 8192, 0x3000, OBJECT_FILE_WRITABLE, "/bin/prog");
+	objects_file(o, BASE + 8192, 4096, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, "/bin/prog");
+	objects_file(o, BASE + 0x100000000ull, 64ull << 20, 0, OBJECT_FILE_WRITABLE, "/lib/large.so");
+	objects_file(o, BASE + 0x200000000ull, 4096, 0, OBJECT_FILE_OTHER, "/data");
 	equal_u64(who(o, r, BASE + 5), 1000005, "static data is counted by the byte");
 	equal_u64(who(o, r, BASE + 8192), 1000000 + 8192, "zeroed memory goes on behind the file's");
 	equal_u64(who(o, r, BASE + 0x100000000ull + 16) - who(o, r, BASE + 0x100000000ull), 2, "large data by eight bytes");
@@ -229,7 +230,7 @@ static void static_data(void)
 	   "a stack has its bytes");
 	uint64_t cells = r->n_cells;
 	for (unsigned i = 0; i < 200; i++)
-		objects_file(o, BASE + 0x300000000ull + i * 0x100000ull, 0x100000, 0, true, "/many");
+		objects_file(o, BASE + 0x300000000ull + i * 0x100000ull, 0x100000, 0, OBJECT_FILE_WRITABLE, "/many");
 	ok(r->n_cells > cells && r->n_cells <= RECORD_OBJECT_CELLS, "when there is no room for cells a file has one");
 }
 
@@ -264,7 +265,7 @@ static void moved(void)
 	struct objects *o = objects_with(16 << 20, r);
 	struct object_calls *c = reserve(object_calls_bytes());
 	allocate(o, c, TRACE_MALLOC, 100, 0, BASE, 0x400000);
-	objects_file(o, BASE + 0x100000, 4096, 0, true, "/bin/prog");
+	objects_file(o, BASE + 0x100000, 4096, 0, OBJECT_FILE_WRITABLE, "/bin/prog");
 	objects_counts(o, BASE)[0] = 7;
 	uint64_t site = who(o, r, BASE);
 	objects_move(o, child);
@@ -274,6 +275,130 @@ static void moved(void)
 	ok(child->n_sites == r->n_sites && child->n_regions == 1 && who(o, child, BASE + 0x100000) == 1000000, "and its static data");
 }
 
+/* ---- with a model: random blocks, once by the models' quick way and once step by step ---- */
+
+enum { BLOCKS = 60, ITEMS = 6, VALUES = 6, RUNS = 20000 };
+
+struct random_program {
+	struct trace_block blocks[BLOCKS];
+	struct trace_item items[BLOCKS * ITEMS];
+	uint64_t entries[RUNS * (VALUES + 1)];
+	size_t n;
+};
+
+static struct machine small_machine(bool filters)
+{
+	struct machine m = {.name = "small", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 3, .n_tlbs = 1, .first_instruction = 0, .first_data = 1,
+		.first_instruction_tlb = MACHINE_NONE, .first_data_tlb = 0, .no_filters = !filters};
+	for (unsigned i = 0; i < 3; i++)
+		m.caches[i] = (struct machine_cache){.line_bytes = i == 2 ? 64 : 32, .sets = i == 2 ? 64 : 16, .ways = 2, .write_allocate = 1,
+			.holds = i == 0 ? MACHINE_INSTRUCTIONS : i == 1 ? MACHINE_DATA : MACHINE_INSTRUCTIONS | MACHINE_DATA, .rrip_bits = 2,
+			.next = i == 2 ? MACHINE_NONE : 2};
+	m.tlbs[0] = (struct machine_tlb){.sets = 1, .ways = 8, .pages_per_entry = 1, .holds = MACHINE_DATA, .next = MACHINE_NONE};
+	return m;
+}
+
+static uint64_t somewhere(void)
+{
+	static const uint64_t bases[] = {BASE, BASE + 0x1000, BASE + 0x10000, BASE + 0x10ff0, 0x7ffe00000000, 0x7ffe00000f00};
+	return bases[draw() % 6] + draw() % 600;
+}
+
+static void make_program(struct random_program *p)
+{
+	static const enum trace_ending endings[] = {TRACE_END_NONE, TRACE_END_CONDITIONAL, TRACE_END_CALL, TRACE_END_INDIRECT_CALL, TRACE_END_RETURN, TRACE_END_JUMP};
+	for (unsigned b = 0; b < BLOCKS; b++) {
+		struct trace_block *block = &p->blocks[b];
+		*block = (struct trace_block){.pc = 0x400000 + draw() % 4096, .first_item = b * ITEMS, .values = VALUES, .length = (uint16_t)(20 + draw() % 60),
+			.insns = 8, .ending = (uint8_t)endings[draw() % 6], .ending_length = 2};
+		bool allocates = draw() % 6 == 0;
+		block->items = allocates ? 4 : (uint16_t)(draw() % (ITEMS + 1));
+		for (unsigned i = 0; i < block->items; i++) {
+			struct trace_item *item = &p->items[b * ITEMS + i];
+			*item = (struct trace_item){.displacement = (int64_t)(draw() % 48), .bytes = (uint16_t)(1u << draw() % 4), .offset = (uint16_t)(i * 3),
+				.kind = draw() % 2 ? TRACE_READ : TRACE_WRITE, .value = (uint8_t)(draw() % 3), .second = TRACE_NO_VALUE, .insn = (uint8_t)i};
+			if (draw() % 4 == 0) {
+				item->value = TRACE_NO_VALUE;
+				item->displacement = (int64_t)(BASE + draw() % 64);
+			}
+			if (allocates)
+				*item = (struct trace_item){.kind = TRACE_VALUE, .value = (uint8_t)i, .lanes = (uint8_t)i, .scale = (uint8_t)(draw() % 5),
+					.second = TRACE_NO_VALUE, .bytes = 8};
+		}
+		if (!allocates && block->ending == TRACE_END_RETURN && block->items > 1)
+			p->items[b * ITEMS] = (struct trace_item){.kind = TRACE_VALUE, .value = 3, .lanes = TRACE_VALUE_RESULT, .second = TRACE_NO_VALUE, .bytes = 8};
+	}
+	p->n = 0;
+	for (unsigned i = 0; i < RUNS; i++) {
+		p->entries[p->n++] = draw() % BLOCKS;
+		for (unsigned v = 0; v < VALUES; v++)
+			p->entries[p->n++] = draw() % 8 == 0 ? draw() % 300 : somewhere();
+	}
+}
+
+struct ran {
+	struct record_objects *record;
+	uint64_t *items, *blocks;
+	struct model_counts counts;
+};
+
+static struct ran run_program(const struct random_program *p, bool filters)
+{
+	static const struct model_watch watches[WATCHES] = {{MODEL_CACHE, 1, CACHE_READ_MISSES, 0}, {MODEL_TLB, 0, TLB_WRITE_MISSES, 0}};
+	const struct machine machine = small_machine(filters);
+	const struct trace_program program = {p->blocks, p->items};
+	struct ran ran = {.record = record_new(), .items = calloc(BLOCKS * ITEMS * WATCHES, 8), .blocks = calloc(BLOCKS * WATCHES, 8)};
+	struct model *model = model_init(reserve(model_bytes(&machine)), &machine);
+	struct objects *o = objects_with(64 << 20, ran.record);
+	struct model_counts *counts = reserve(sizeof *counts);
+	objects_file(o, BASE, 4096, 0, OBJECT_FILE_WRITABLE, "/bin/prog");
+	objects_mapped(o, NULL, BASE + 0x10000, 4096);
+	objects_stack(o, 0x7ffe00001000, 4096);
+	model_core_init(model, 0, reserve(model_core_bytes(&machine)), counts);
+	model_watch(model, watches, WATCHES, ran.items, ran.blocks);
+	model_objects(model, o);
+	model_core_calls(model, 0, reserve(object_calls_bytes()));
+	model_run(model, 0, &program, p->entries, p->n, 0);
+	ran.counts = *counts;
+	return ran;
+}
+
+static void under_a_model(void)
+{
+	static struct random_program p;
+	bool same = true, sums = true;
+	uint64_t misses = 0, sites_most = 0, heap_counts = 0;
+	for (unsigned round = 0; round < 20 && same && sums; round++) {
+		make_program(&p);
+		struct ran quick = run_program(&p, true), slow = run_program(&p, false);
+		const uint64_t *a = (const uint64_t *)((const uint8_t *)quick.record + quick.record->site_counts);
+		const uint64_t *b = (const uint64_t *)((const uint8_t *)slow.record + slow.record->site_counts);
+		const uint64_t *c = (const uint64_t *)((const uint8_t *)quick.record + quick.record->cell_counts);
+		const uint64_t *d = (const uint64_t *)((const uint8_t *)slow.record + slow.record->cell_counts);
+		uint64_t sum[WATCHES] = {0};
+		same = quick.record->n_sites == slow.record->n_sites && memcmp(&quick.counts, &slow.counts, sizeof quick.counts) == 0 &&
+		       memcmp(quick.items, slow.items, BLOCKS * ITEMS * WATCHES * 8) == 0;
+		for (uint64_t i = 0; i < (uint64_t)quick.record->n_sites * WATCHES; i++) {
+			same &= a[i] == b[i];
+			sum[i % WATCHES] += a[i];
+			heap_counts += sites(quick.record)[i / WATCHES].kind == OBJECT_HEAP ? a[i] : 0;
+		}
+		for (uint64_t i = 0; i < quick.record->n_cells * WATCHES; i++) {
+			same &= c[i] == d[i];
+			sum[i % WATCHES] += c[i];
+		}
+		sums = sum[0] == quick.counts.cache[1][CACHE_READ_MISSES] && sum[1] == quick.counts.tlb[0][TLB_WRITE_MISSES];
+		misses += sum[0];
+		sites_most = quick.record->n_sites > sites_most ? quick.record->n_sites : sites_most;
+		munmap(quick.record, quick.record->bytes);
+		munmap(slow.record, slow.record->bytes);
+		free(quick.items), free(quick.blocks);
+		free(slow.items), free(slow.blocks);
+	}
+	ok(same, "filters change no object's count");
+	ok(sums && misses > 1000 && heap_counts > 100 && sites_most > 10, "every miss is of one object, heap blocks among them");
+}
+
 int main(void)
 {
 	heap();
@@ -281,5 +406,6 @@ int main(void)
 	static_data();
 	no_room();
 	moved();
+	under_a_model();
 	return done();
 }

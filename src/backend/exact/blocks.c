@@ -100,7 +100,7 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 	place->count += a->subtract ? 0 - a->times : a->times;
 }
 
-static bool add_block(struct group *g, const struct view *view, const struct view_process *p, uint32_t number, uint32_t from,
+static bool add_block(struct group *g, const struct view_process *p, uint32_t number, uint32_t from,
                       uint64_t times, bool subtract, struct blocks *out, struct error *err)
 {
 	const struct view_process *owner = view_block_owner(p, number);
@@ -111,7 +111,7 @@ static bool add_block(struct group *g, const struct view *view, const struct vie
 		if (g->root != decoded_root(owner)) {
 			free(g->leaders.at);
 			g->root = decoded_root(owner);
-			if (!leaders_collect(view, g->root, &g->leaders))
+			if (!leaders_collect(g->root, &g->leaders))
 				return error_no_memory(err);
 		}
 	}
@@ -124,7 +124,7 @@ static bool add_block(struct group *g, const struct view *view, const struct vie
 	return !a.failed || error_no_memory(err);
 }
 
-static bool add_process(struct group *g, const struct view *view, const struct view_process *p, const struct view_thread *only,
+static bool add_process(struct group *g, const struct view_process *p, const struct view_thread *only,
                         struct blocks *out, struct error *err)
 {
 	for (uint32_t number = 0; number < p->blocks.count; number++) {
@@ -134,20 +134,20 @@ static bool add_process(struct group *g, const struct view *view, const struct v
 		for (size_t t = 0; block && t < p->n_threads; t++)
 			if (!only || only == &p->threads[t])
 				times += view_entered(&p->threads[t], number);
-		if (times && !add_block(g, view, p, number, 0, times, false, out, err))
+		if (times && !add_block(g, p, number, 0, times, false, out, err))
 			return false;
 	}
 	for (uint32_t i = 0; i < p->corrections.own; i++) {
 		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
 		if (c->times && (!only || c->tid == only->record->tid) &&
-		    !add_block(g, view, p, c->block, c->done, c->times, true, out, err))
+		    !add_block(g, p, c->block, c->done, c->times, true, out, err))
 			return false;
 	}
 	return true;
 }
 
 /* A thread in this part, and in those that the process went on in; nothing if it was in an earlier one, with which it was added. */
-static bool add_thread(struct group *g, const struct view *view, const struct view_process *p, size_t thread, struct blocks *out,
+static bool add_thread(struct group *g, const struct view_process *p, size_t thread, struct blocks *out,
                        struct error *err)
 {
 	uint32_t tid = p->threads[thread].record->tid;
@@ -155,11 +155,11 @@ static bool add_thread(struct group *g, const struct view *view, const struct vi
 		for (size_t t = 0; t < before->n_threads; t++)
 			if (before->threads[t].record->tid == tid)
 				return true;
-	if (!add_process(g, view, p, &p->threads[thread], out, err))
+	if (!add_process(g, p, &p->threads[thread], out, err))
 		return false;
 	for (const struct view_process *part = p->next_part; part; part = part->next_part)
 		for (size_t t = 0; t < part->n_threads; t++)
-			if (part->threads[t].record->tid == tid && !add_process(g, view, part, &part->threads[t], out, err))
+			if (part->threads[t].record->tid == tid && !add_process(g, part, &part->threads[t], out, err))
 				return false;
 	return true;
 }
@@ -256,7 +256,7 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 		}
 		if (groups == BLOCKS_BY_THREAD) {
 			for (size_t t = 0; t < p->n_threads; t++)
-				if (!add_thread(&group, view, p, t, blocks, err) ||
+				if (!add_thread(&group, p, t, blocks, err) ||
 				    !end_group(&group, p->record->pid, p->threads[t].record->tid, blocks, &capacity, err))
 					goto out;
 			continue;
@@ -264,7 +264,7 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 		if (groups == BLOCKS_BY_PROCESS && p->head != p)
 			continue;
 		for (const struct view_process *part = p; part; part = groups == BLOCKS_BY_PROCESS ? part->next_part : NULL)
-			if (!add_process(&group, view, part, NULL, blocks, err))
+			if (!add_process(&group, part, NULL, blocks, err))
 				goto out;
 		if (groups == BLOCKS_BY_PROCESS && !end_group(&group, p->record->pid, 0, blocks, &capacity, err))
 			goto out;

@@ -252,8 +252,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		check_laws(c, tally);
 	}
 	bool rows = tally && (c->per_thread || c->per_process) && tally->n_rows > 0;
-	if (rows && c->per_process && !c->per_thread && !tally_join(tally, c->machines)) {
-		error_set(err, ERROR_UNSUPPORTED, "a process's count does not fit in 64 bits");
+	if (rows && !tally_join(tally, c->per_thread, c->machines)) {
+		error_set(err, ERROR_UNSUPPORTED, "a process's or thread's count does not fit in 64 bits");
 		goto out;
 	}
 	if (rows)

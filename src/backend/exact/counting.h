@@ -51,8 +51,8 @@ struct counting_options {
 	size_t watch_count;
 };
 
-/* events[n] in the order of readings, copied; options are read, and their models' context taken over, in any case; an entry with neither is a reading that failed. options may be NULL. On failure *out is
- * NULL and no process is left behind. */
+/* events[n] in the order of readings, copied; one that is neither exact nor modelled is a reading that failed. options may be NULL; the
+ * context of its models is taken over in any case. On failure *out is NULL and no process is left behind. */
 bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err);
 

@@ -29,14 +29,11 @@ static int by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-bool leaders_collect(const struct view *view, const struct view_process *root, struct leaders *out)
+bool leaders_collect(const struct view_process *root, struct leaders *out)
 {
 	VEC(uint64_t) at = {0};
 	*out = (struct leaders){0};
-	for (size_t i = 0; i < view->n_processes; i++) {
-		const struct view_process *p = &view->processes[i];
-		if (!p->blocks.own || decoded_root(p) != root)
-			continue;
+	for (const struct view_process *p = root; p; p = p->next_kin) {
 		for (uint32_t n = p->blocks.inherited; n < p->blocks.count; n++) {
 			const struct record_block *b = view_block(p, n);
 			if ((__atomic_load_n(&b->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_LEADER) && !vec_push(&at, b->address)) {
@@ -55,7 +52,7 @@ bool leaders_collect(const struct view *view, const struct view_process *root, s
 	return true;
 }
 
-bool leaders_has(const struct leaders *leaders, uint64_t address)
+size_t leaders_from(const struct leaders *leaders, uint64_t address)
 {
 	size_t low = 0, high = leaders->count;
 	while (low < high) {
@@ -65,5 +62,11 @@ bool leaders_has(const struct leaders *leaders, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < leaders->count && leaders->at[low] == address;
+	return low;
+}
+
+bool leaders_has(const struct leaders *leaders, uint64_t address)
+{
+	size_t at = leaders_from(leaders, address);
+	return at < leaders->count && leaders->at[at] == address;
 }

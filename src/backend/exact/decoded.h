@@ -18,14 +18,14 @@ struct leaders {
 	size_t count;
 };
 /* root: the process that inherits and continues from none. False when memory ran out. To be freed with free(leaders->at). */
-bool leaders_collect(const struct view *view, const struct view_process *root, struct leaders *out);
+bool leaders_collect(const struct view_process *root, struct leaders *out);
+/* The first at or above the address. */
+size_t leaders_from(const struct leaders *leaders, uint64_t address);
 bool leaders_has(const struct leaders *leaders, uint64_t address);
 
 static inline const struct view_process *decoded_root(const struct view_process *p)
 {
-	while (p->inherits || p->head != p)
-		p = p->inherits ? p->inherits : p->head;
-	return p;
+	return p->root;
 }
 
 #endif

@@ -11,7 +11,8 @@ const struct fold_totals *fold_totals_of(const struct view_process *p, bool *dam
 {
 	const struct fold_totals *totals = p->totals;
 	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST ||
-	                      p->totals_bytes < sizeof *totals + totals->n_rows * sizeof *totals->rows);
+	                      p->totals_bytes < sizeof *totals + totals->n_rows * sizeof *totals->rows ||
+	                      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
 	return *damaged ? NULL : totals;
 }
 

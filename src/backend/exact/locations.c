@@ -456,7 +456,7 @@ static bool add_exact(struct job *job, bool children)
 		if (decoded_root(p) != root) {
 			root = decoded_root(p);
 			free(leaders.at);
-			done = leaders_collect(job->view, root, &leaders);
+			done = leaders_collect(root, &leaders);
 		}
 		done = done && add_blocks(job, p, &leaders);
 	}

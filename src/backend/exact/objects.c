@@ -109,20 +109,20 @@ static void add_sites(struct job *job)
 
 /* ---- static data ---- */
 
-/* Where a region's first byte would be in its file: zeroed memory goes on where the file's mapping ended. */
-static uint64_t offset_of(const struct record_object_region *regions, uint32_t n, const struct record_object_region *r)
+/* The file's mapping that a region is, or, of zeroed memory, that it lies behind; NULL. */
+static const struct record_object_region *mapping_of(const struct record_object_region *regions, uint32_t n, const struct record_object_region *r)
 {
 	const struct record_object_region *best = NULL;
 	if (r->file_offset != RECORD_OBJECT_NO_FILE)
-		return r->file_offset;
+		return r;
 	for (uint32_t i = 0; i < n; i++)
 		if (regions[i].file_offset != RECORD_OBJECT_NO_FILE && regions[i].start < r->start && (!best || regions[i].start > best->start) &&
 		    strncmp(regions[i].path, r->path, sizeof r->path) == 0)
 			best = &regions[i];
-	return best ? best->file_offset + (r->start - best->start) : 0;
+	return best;
 }
 
-static void add_region(struct job *job, const struct record_object_region *r, uint64_t file_offset)
+static void add_region(struct job *job, const struct record_object_region *r, const struct record_object_region *mapping)
 {
 	uint64_t width = job->plan->n_watches, cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
 	char path[sizeof r->path + 1] = "";
@@ -140,9 +140,11 @@ static void add_region(struct job *job, const struct record_object_region *r, ui
 		if (!l)
 			continue;
 		bool whole = r->shift > 63;
-		l->kind = r->elf ? LOCATION_STATIC : LOCATION_MAPPING;
+		l->kind = r->elf != OBJECT_FILE_OTHER ? LOCATION_STATIC : LOCATION_MAPPING;
 		l->module = module;
-		l->offset = file_offset + (whole ? 0 : cell << r->shift);
+		l->writable = mapping && mapping->elf == OBJECT_FILE_WRITABLE;
+		l->offset = mapping ? mapping->file_offset : 0;
+		l->beyond = (mapping ? r->start - mapping->start : 0) + (whole ? 0 : cell << r->shift);
 		l->bytes = whole ? r->length : 1ull << r->shift;
 	}
 	free(counts);
@@ -158,7 +160,7 @@ static void add_regions(struct job *job)
 	if (regions && read) {
 		memcpy(regions, read, words * 8);
 		for (uint32_t i = 0; i < n && !job->no_memory; i++)
-			add_region(job, &regions[i], offset_of(regions, n, &regions[i]));
+			add_region(job, &regions[i], mapping_of(regions, n, &regions[i]));
 	}
 	free(read);
 	free(regions);
@@ -172,6 +174,10 @@ static int compare(const void *a, const void *b)
 	int order = x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->module, y->module);
 	if (order == 0 && x->offset != y->offset)
 		order = x->offset < y->offset ? -1 : 1;
+	if (order == 0 && x->beyond != y->beyond)
+		order = x->beyond < y->beyond ? -1 : 1;
+	if (order == 0 && x->writable != y->writable)
+		order = x->writable ? 1 : -1;
 	if (order == 0 && x->n_frames != y->n_frames)
 		order = x->n_frames < y->n_frames ? -1 : 1;
 	for (size_t i = 0; order == 0 && i < x->n_frames; i++) {

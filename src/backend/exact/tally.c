@@ -7,10 +7,9 @@
 
 #include "backend/exact/decoded.h"
 #include "backend/exact/fold.h"
+#include "backend/exact/known.h"
 #include "base/vec.h"
 #include "engine/inject/session.h"
-
-#define REPS_MOST 64 /* rep instructions of one block; the runtime ends a block at each */
 
 /* A row's counters, seen from a block's owner: the row's process has the owner's blocks below limit. */
 struct holder {
@@ -25,16 +24,9 @@ struct seat {
 	struct tally_row *row;
 };
 
-struct rep {
-	uint32_t insn;
-	struct exact_each each;
-};
-
+/* The part of a block that a correction is about. */
 struct worked_block {
 	struct exact_vector vector;
-	struct rep reps[REPS_MOST];
-	unsigned n_reps;
-	bool too_many_reps;
 	uint32_t leaders;
 	const struct leaders *known; /* NULL: not wanted */
 };
@@ -47,6 +39,7 @@ struct job {
 	VEC(struct seat) seats; /* of every thread that the view has */
 	uint32_t *row_of; /* by process: index of its first row plus one; 0 */
 	struct leaders leaders; /* of root */
+	struct knowledge knowledge;
 	const struct view_process *root;
 };
 
@@ -84,13 +77,8 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 {
 	struct worked_block *w = arg;
 	struct exact_each each;
+	(void)index;
 	exact_vector_add(&w->vector, insn, &each);
-	if (each.rep) {
-		if (w->n_reps < REPS_MOST)
-			w->reps[w->n_reps++] = (struct rep){index, each};
-		else
-			w->too_many_reps = true;
-	}
 	w->leaders += w->known && leaders_has(w->known, address);
 }
 
@@ -98,7 +86,7 @@ static bool work(struct job *job, const struct view_process *owner, const struct
                  struct worked_block *w)
 {
 	*w = (struct worked_block){.known = job->options->blocks ? &job->leaders : NULL};
-	return decoded_each(owner, block, from, work_insn, w) && !w->too_many_reps;
+	return decoded_each(owner, block, from, work_insn, w);
 }
 
 static bool prepare_leaders(struct job *job, const struct view_process *owner, struct error *err)
@@ -108,15 +96,14 @@ static bool prepare_leaders(struct job *job, const struct view_process *owner, s
 		return true;
 	free(job->leaders.at);
 	job->root = root;
-	return leaders_collect(job->view, root, &job->leaders) || error_no_memory(err);
+	return leaders_collect(root, &job->leaders) || error_no_memory(err);
 }
 
-static void add_vector(struct job *job, struct tally_row *row, const struct worked_block *w, uint64_t times)
+static void add_known(struct job *job, struct tally_row *row, const struct known *known, uint32_t leaders, uint64_t times)
 {
-	for (unsigned e = 0; e < COUNT_STATIC; e++)
-		if (w->vector.of[e])
-			add(job->tally, &row->count[e], times, w->vector.of[e]);
-	add(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, w->leaders);
+	for (unsigned i = 0; i < known->n_counts; i++)
+		add(job->tally, &row->count[known->counts[i].of], times, known->counts[i].times);
+	add(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, leaders);
 }
 
 static int by_block(const void *a, const void *b)
@@ -142,7 +129,7 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	return true;
 }
 
-static void add_iterations(struct job *job, const struct holder *h, const struct rep *rep, uint32_t counter)
+static void add_iterations(struct job *job, const struct holder *h, const struct known_rep *rep, uint32_t counter)
 {
 	uint64_t times = view_counter(h->thread, counter), *count = h->row->count;
 	add(job->tally, &count[COUNT_ITERATIONS], times, 1);
@@ -187,29 +174,36 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 		return error_no_memory(err);
 	for (uint32_t number = owner->blocks.inherited; number < owner->blocks.count; number++) {
 		const struct record_block *block = view_block(owner, number);
-		struct worked_block w;
-		bool worked = false;
+		const struct known *known = NULL;
+		uint32_t leaders = 0;
 		while (site < n_sites && sites[site]->block < number)
 			site++;
 		for (size_t h = 0; h < n; h++) {
 			uint64_t times = number < holders[h].limit ? view_entered(holders[h].thread, number) : 0;
 			if (times == 0)
 				continue;
-			if (!worked && !work(job, owner, block, 0, &w)) {
+			if (!known) {
+				known = known_find(&job->knowledge, owner, block);
+				leaders = known && job->options->blocks ? known_leaders(known, owner, block, &job->leaders) : 0;
+			}
+			if (job->knowledge.no_memory) {
+				free(sites);
+				return error_no_memory(err);
+			}
+			if (!known) {
 				mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address,
 				     owner->path);
 				free(sites);
 				return true;
 			}
-			worked = true;
-			add_vector(job, holders[h].row, &w, times);
+			add_known(job, holders[h].row, known, leaders, times);
 			add_taken(job->tally, holders[h].row, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
-			for (unsigned r = 0; r < w.n_reps; r++) {
+			for (unsigned r = 0; r < known->n_reps; r++) {
 				size_t s = site;
-				while (s < n_sites && sites[s]->block == number && sites[s]->insn != w.reps[r].insn)
+				while (s < n_sites && sites[s]->block == number && sites[s]->insn != known->reps[r].insn)
 					s++;
 				if (s < n_sites && sites[s]->block == number)
-					add_iterations(job, &holders[h], &w.reps[r], sites[s]->counter);
+					add_iterations(job, &holders[h], &known->reps[r], sites[s]->counter);
 				else
 					iterations_unknown(job->tally, owner, block);
 			}
@@ -348,7 +342,8 @@ static bool lines_of(const struct view_process *p, numbers *lines)
 		if (times == 0)
 			continue;
 		uint64_t end = end_of_run(p, owner, number, block, times);
-		for (uint64_t line = block->address >> 6; line << 6 < end; line++)
+		/* a damaged record may have any address, the last ones as well */
+		for (uint64_t line = block->address >> 6; end > block->address && line <= (end - 1) >> 6; line++)
 			if (!(lines->count && lines->items[lines->count - 1] == line) && !vec_push(lines, line))
 				return false;
 	}
@@ -540,17 +535,19 @@ static bool tally_models(struct job *job, struct error *err)
 	return true;
 }
 
-bool tally_join(struct tally *tally, size_t machines)
+bool tally_join(struct tally *tally, bool threads, size_t machines)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < tally->n_rows; i++) {
 		struct tally_row *row = NULL;
 		for (size_t j = 0; j < n && !row; j++)
-			if (tally->rows[j].pid == tally->rows[i].pid)
+			if (tally->rows[j].pid == tally->rows[i].pid && (!threads || tally->rows[j].tid == tally->rows[i].tid))
 				row = &tally->rows[j];
 		if (!row) {
 			tally->rows[n] = tally->rows[i];
-			tally->rows[n++].tid = 0;
+			if (!threads)
+				tally->rows[n].tid = 0;
+			n++;
 			continue;
 		}
 		for (size_t count = 0; count < COUNTS; count++)
@@ -598,6 +595,7 @@ out:
 	vec_free(&job.holders);
 	vec_free(&job.seats);
 	free(job.row_of);
+	knowledge_free(&job.knowledge);
 	free(job.leaders.at);
 	return done;
 }

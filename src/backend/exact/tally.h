@@ -53,8 +53,9 @@ struct tally_options {
 
 /* On success *out is the caller's. A record that is inexact is no failure: see why. */
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out, struct error *err);
-/* The rows of a process's threads become one. What a process executes after an exec is its own, too. False when a sum does not fit. */
-bool tally_join(struct tally *tally, size_t machines);
+/* The rows of a process's threads become one, or, with `threads`, those of one thread number: what a process or thread executes after an
+ * exec is its own, too. False when a sum does not fit. */
+bool tally_join(struct tally *tally, bool threads, size_t machines);
 void tally_free(struct tally *tally);
 
 #endif

@@ -58,7 +58,7 @@ static bool run(bool traced, struct error *err)
 	struct session *session = NULL;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	struct session_options stream = {.size = sizeof stream, .trace = traced};
+	struct session_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
 	struct tally_options options = {.children = true, .machines = traced};
 	size_t bytes = (size_t)(trial_program_end - trial_program);
 	int status, file = memfd_create("tare-trial", MFD_CLOEXEC);

@@ -40,7 +40,7 @@ static bool finished(const struct record_process *p)
 static bool fold_one(const struct session *session, session_fold *fold, uint32_t index)
 {
 	struct record_process *p = session_process(session, index);
-	struct record_process *before = p->continues ? session_process(session, p->continues - 1) : NULL;
+	struct record_process *before = p->continues && p->continues <= index ? session_process(session, p->continues - 1) : NULL;
 	void *totals = NULL;
 	size_t bytes = 0;
 	char why[160] = "";
@@ -122,7 +122,7 @@ void fold_parts(const struct session *session, session_fold *fold, uint64_t whol
 				break;
 		}
 	for (uint32_t i = 0; i < count; i++)
-		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && (!all[i].continues || all[all[i].continues - 1].folded != RECORD_WHOLE) &&
+		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && (!all[i].continues || all[i].continues > i || all[all[i].continues - 1].folded != RECORD_WHOLE) &&
 		    holds_folded(session, i))
 			fold_one(session, fold, i);
 	mark_needed(session, count, needed);

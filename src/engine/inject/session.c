@@ -134,6 +134,11 @@ bool session_new(const struct session_options *options, struct session **out, st
 	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
 	session->whole = whole == MAP_FAILED ? NULL : whole;
+	if (options && options->alone) {
+		record->flags &= ~(uint32_t)RECORD_FOLLOW;
+		*out = session;
+		return true;
+	}
 	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, session);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");

@@ -30,6 +30,7 @@ typedef bool session_fold(const struct session *session, uint32_t index, void **
 struct session_options {
 	size_t size;          /* sizeof (struct session_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
+	bool alone;           /* no program that it execs is followed: no attendant is needed */
 	bool trace;           /* the access stream is wanted: run through the machines, or, with none, only counted itself */
 	const void *machines; /* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
 	size_t machine_count, machine_bytes;

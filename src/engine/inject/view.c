@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/inject/session.h"
 
@@ -34,6 +35,9 @@ static bool map_area(const struct session *session, struct view_process *p, cons
 		mark(p, "its record is damaged");
 	else
 		out->entries = session_map(session, area->offset, out->bytes);
+	/* at once: a fault for each page costs more than what is done with it */
+	if (out->entries && out->bytes > 4 * RECORD_PAGE && out->bytes < 1u << 20) /* not what a damaged record claims */
+		madvise((void *)out->entries, out->bytes, MADV_POPULATE_READ);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");
 		out->own = 0, out->count = out->inherited, out->bytes = 0;
@@ -105,9 +109,22 @@ static void judge_end(struct view_process *p, uint32_t state)
 		mark(p, "it was only being started");
 	else if (state <= RECORD_RUNNING && lives(p->record->pid))
 		mark(p, "it still runs");
-	else if (state == RECORD_RUNNING)
+	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a count of 0 */
+}
+
+/* It ended without a word. Nothing is in the middle of a block if all its threads only waited in system calls. */
+static void killed(struct view_process *p)
+{
+	bool waited = p->record->blocks.offset;
+	size_t n = 0;
+	for (size_t t = 0; t < p->n_threads; t++) {
+		const struct record_thread *thread = p->threads[t].record;
+		bool waits = thread->state == RECORD_THREAD_RUNNING && thread->call && thread->waits;
+		waited &= thread->state == RECORD_THREAD_EXITED || waits;
+		n += waits;
+	}
+	if (!waited || n == 0)
 		mark(p, "it was ended in the middle of a block");
-	/* reserved, and dead: it ended before its first instruction, which is a count of 0 */
 }
 
 /* The corrections of one thread, by block; *out is NULL when there are none. */
@@ -183,6 +200,11 @@ static void relate(struct view *view, struct view_process *p)
 	}
 	if (p->record->forked && p->parent)
 		p->inherits = p->parent;
+	p->root = p->inherits ? p->inherits->root : p->head != p ? p->head->root : p;
+	if (p->root != p) {
+		p->next_kin = p->root->next_kin;
+		p->root->next_kin = p;
+	}
 	p->descendant = p->parent && (p->record->forked || p->parent->descendant);
 	memcpy(p->path, p->record->path, sizeof p->path);
 	p->path[sizeof p->path - 1] = 0;
@@ -228,6 +250,8 @@ static bool load(const struct session *session, struct view_process *p, bool cou
 		return true;
 	if (counts && folded == RECORD_WHOLE && !map_threads(session, p, err))
 		return false;
+	if (counts && !p->inexact && p->record->pid && __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) == RECORD_RUNNING)
+		killed(p);
 	map_areas(session, p);
 	if (!counts || folded != RECORD_WHOLE)
 		return true;
@@ -261,7 +285,7 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 		struct view_process *p = &view->processes[i];
 		p->index = i;
 		p->record = session_process(session, i);
-		p->head = p;
+		p->head = p->root = p;
 		if (__atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) != RECORD_FREE)
 			relate(view, p);
 	}

@@ -47,6 +47,8 @@ struct view_process {
 	struct view_process *inherits; /* from whom; NULL */
 	struct view_process *parent;   /* who forked or exec'ed it; NULL for the first */
 	struct view_process *head;      /* the first part of the same process; itself, mostly */
+	struct view_process *root;      /* by fork and by parts: whose code its code comes from; itself, mostly */
+	struct view_process *next_kin;  /* of the same root; a list that begins with it */
 	struct view_process *next_part; /* what goes on where this one is RECORD_CONTINUED; NULL */
 	const void *totals;    /* of a folded part: what session_fold made of it and of all parts before; NULL */
 	size_t totals_bytes;

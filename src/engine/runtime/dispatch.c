@@ -39,12 +39,14 @@ static bool vsyscall(struct thread *t)
 	return true;
 }
 
-static void fetch_fault(struct thread *t)
+/* branched: by an indirect branch, just now. */
+static void fetch_fault(struct thread *t, bool branched)
 {
 	uint8_t byte;
 	const struct region *region = memory_executable(t->pc);
-	if (t->pc + 0x800000000000ull >= 0x1000000000000ull) { /* not canonical: the branch itself faults, natively */
-		inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
+	if (wild(t->pc)) { /* not canonical: the branch itself faults, natively */
+		if (!branched || !wild_undo(t))
+			inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
 		signal_force(t, 11, 0x80, 0);
 		if (t->pending_count)
 			t->pending_trapno[t->pending_count - 1] = 13;
@@ -303,7 +305,7 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		lock();
 		if (id == EXIT_LOOKUP)
 			exit = NULL;
-		if (part_is_due(t)) {
+		if (part_is_due(t) && !(id == EXIT_LOOKUP && wild(t->pc))) {
 			if (exit)
 				settle(t, exit);
 			exit = NULL;
@@ -315,7 +317,7 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 				record_leader(t->entered);
 		}
 		if (!entered)
-			fetch_fault(t);
+			fetch_fault(t, id == EXIT_LOOKUP);
 		unlock();
 		return;
 	}
@@ -413,7 +415,7 @@ void runtime_again(struct thread *t)
 			part_continue(t);
 		bool entered = enter(t, 0, NULL, 0, false);
 		if (!entered)
-			fetch_fault(t);
+			fetch_fault(t, false);
 		if (entered && t->leader) {
 			uint32_t block = cache_find(t->pc);
 			if (block != NONE)

@@ -100,6 +100,14 @@ static void count_at_end(struct emit *e, struct place place, unsigned k, unsigne
 	mark(e, MARK_INSN, k, spills, 0, 0);
 }
 
+/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. */
+static void note_indirect(struct emit *e)
+{
+	put_bytes(e, "\x65\xc7\x04\x25", 4);
+	put32(e, AT_LAST_INDIRECT);
+	put32(e, e->id);
+}
+
 static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
 {
 	gs_store(e, X86_RCX, AT_SPILL_RCX);
@@ -251,6 +259,8 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
 		load_target(e, in, code, k, pc);
+		if (!in->rip_relative)
+			note_indirect(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */
@@ -267,6 +277,7 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		gs_store(e, X86_RCX, AT_SPILL_RCX);
 		gs_store(e, X86_RAX, AT_SPILL_RAX);
 		mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
+		note_indirect(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		put(e, 0x59); /* pop rcx */
 		if (in->immediate_size) {

@@ -21,9 +21,21 @@ static void wait_closed(void)
 	sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0);
 }
 
+/* pause, nanosleep, poll, select, wait4, sigsuspend, sigtimedwait, epoll_wait, waitid, … and futex, if it waits */
+static bool only_waits(const struct thread *t, uint64_t nr)
+{
+	switch (nr) {
+	case 7: case 23: case 34: case 35: case 61: case SYS_rt_sigtimedwait: case SYS_rt_sigsuspend: case 230: case SYS_epoll_wait: case 247:
+	case SYS_pselect6: case SYS_ppoll: case SYS_epoll_pwait: case SYS_epoll_pwait2: return true;
+	case SYS_futex: return (t->reg[X86_RSI] & 0x7f) == 0 || (t->reg[X86_RSI] & 0x7f) == 9;
+	default: return false;
+	}
+}
+
 void call_begin(struct thread *t, uint64_t nr)
 {
-	t->record->call = (uint32_t)nr + 1;
+	t->record->waits = only_waits(t, nr);
+	__atomic_store_n(&t->record->call, (uint32_t)nr + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->in_call, 1, __ATOMIC_RELEASE);
 }
 
@@ -36,7 +48,7 @@ void call_end(struct thread *t)
 		__atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
 		wait_closed();
 	}
-	t->record->call = 0;
+	__atomic_store_n(&t->record->call, 0, __ATOMIC_RELEASE);
 }
 
 /* So near its end that what one exit may translate could not be recorded. */

@@ -65,6 +65,7 @@ static void set_inexact(struct record_process *process, const char *why, bool ha
 }
 
 void inexact(const char *why) { set_inexact(rt.process, why, false, 0); }
+void inexact_process(struct record_process *process, const char *why) { set_inexact(process, why, false, 0); }
 void inexact_at(const char *why, uint64_t pc) { set_inexact(rt.process, why, true, pc); }
 
 void die(const char *why, uint64_t pc)

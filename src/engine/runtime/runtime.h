@@ -7,7 +7,7 @@
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
- *     part.c       going on in another entry of the record
+ *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -76,6 +76,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t second_table;         /* 0xf8: SECOND_SLOTS of struct second */
 	uint64_t *trace;               /* 0x100: of the access stream, where the next record begins */
 	uint64_t spill_trace, spill_trace2; /* 0x108 0x110 */
+	uint32_t last_indirect, pad6;    /* 0x118: the block whose ret or jmp was executed last, see wild.c */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;
@@ -374,6 +375,10 @@ static inline struct thread *current(void)
 struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *process);
 
+/* wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before that, which is not counted */
+bool wild(uint64_t pc);
+bool wild_undo(struct thread *t);
+
 /* part.c. part_continue: under rt.lock, where the thread's last exit is settled */
 bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
@@ -396,6 +401,7 @@ bool memory_release(uint64_t start, uint64_t length); /* before the kernel write
 
 /* record.c */
 void inexact(const char *why);
+void inexact_process(struct record_process *process, const char *why);
 void inexact_at(const char *why, uint64_t pc);
 void die(const char *why, uint64_t pc) __attribute__((noreturn));
 void *memory_private(uint64_t bytes);

@@ -22,6 +22,7 @@ AT(second_table, 0xf8);
 AT(trace, 0x100);
 AT(spill_trace, 0x108);
 AT(spill_trace2, 0x110);
+AT(last_indirect, 0x118);
 AT(misses_left, 0x3c);
 AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");

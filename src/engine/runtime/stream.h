@@ -98,7 +98,7 @@ struct model;
 bool stream_objects_open(struct record_process *process);
 bool stream_objects_reopen(struct record_process *process);
 void stream_objects_core(struct model *model, unsigned core, bool fresh);
-void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags, long fd, uint64_t offset);
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags, long fd, uint64_t offset);
 void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length);
 void stream_objects_moved(struct thread *t, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
 void stream_objects_break(struct thread *t, uint64_t end);

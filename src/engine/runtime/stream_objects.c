@@ -67,6 +67,11 @@ static bool is_elf(long fd)
 	return sys4(SYS_pread64, fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
 }
 
+static enum record_object_file file_kind(bool elf, bool writable)
+{
+	return !elf ? OBJECT_FILE_OTHER : writable ? OBJECT_FILE_WRITABLE : OBJECT_FILE_READ;
+}
+
 static uint64_t stack_bytes(void)
 {
 	uint64_t limit[2] = {8 << 20, 0};
@@ -81,6 +86,7 @@ static void line(const char *text)
 	end = hex(&text);
 	if (text[0] != ' ' || end <= start || start >= 1ull << 47)
 		return;
+	bool writable = text[2] == 'w';
 	text += 6;
 	offset = hex(&text);
 	for (int field = 0; field < 2; field++) { /* device, inode */
@@ -93,7 +99,7 @@ static void line(const char *text)
 		text++;
 	if (text[0] == '/' && memcmp(text, "/memfd:", 7)) {
 		long fd = sys3(SYS_open, text, 02000000, 0);
-		objects_file(objects, start, end - start, offset, !failed(fd) && is_elf(fd), text);
+		objects_file(objects, start, end - start, offset, file_kind(!failed(fd) && is_elf(fd), writable), text);
 		if (!failed(fd))
 			sys1(SYS_close, fd);
 	} else if (same_text(text, "[stack]")) {
@@ -105,12 +111,12 @@ static void line(const char *text)
 		objects_set(objects, start, end - start, OBJECT_ALLOCATOR);
 		break_end = end;
 	} else if (text[0] == '[') {
-		objects_file(objects, start, end - start, offset, false, text);
+		objects_file(objects, start, end - start, offset, OBJECT_FILE_OTHER, text);
 	} else if (!text[0]) {
 		/* zeroed memory behind a file's; the engine's own memory is none of the program's */
 		const struct record_object_region *before = objects_region_before(objects, start);
 		if (before && before->elf)
-			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, true, before->path);
+			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, before->path);
 	}
 }
 
@@ -180,7 +186,7 @@ static void begin_change(struct thread *t)
 
 static void end_change(void) { unlock_word(&rt.models_lock); }
 
-void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags, long fd, uint64_t offset)
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags, long fd, uint64_t offset)
 {
 	char link[32] = "/proc/self/fd/", path[232] = "", digits[12];
 	if (!objects)
@@ -190,7 +196,7 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 	if (flags & MAP_ANONYMOUS_ || fd < 0) {
 		const struct record_object_region *before = flags & MAP_FIXED_ ? objects_region_before(objects, start) : NULL;
 		if (before && before->elf)
-			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, true, before->path);
+			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, before->path);
 		else
 			objects_mapped(objects, calls_of(t), start, length);
 	} else {
@@ -202,7 +208,7 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 		link[at] = 0;
 		long got = sys3(SYS_readlink, link, path, sizeof path - 1);
 		path[failed(got) ? 0 : got] = 0;
-		objects_file(objects, start, length, offset, path[0] == '/' && is_elf(fd), path);
+		objects_file(objects, start, length, offset, file_kind(path[0] == '/' && is_elf(fd), protection & PROT_WRITE_), path);
 	}
 	end_change();
 }

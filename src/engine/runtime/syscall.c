@@ -30,13 +30,12 @@ static long pass_on_unlocked(struct thread *t, uint64_t nr)
 }
 
 /* Whether the file says that it has restartable sequences: a section named __rseq_cs. */
-static bool has_rseq_sections(void)
+static bool has_rseq_sections(long fd)
 {
 	static char names[16384];
 	struct { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; } elf;
 	struct { uint32_t name, type; uint64_t flags, addr, offset, size; uint32_t link, info; uint64_t align, entsize; } section;
 	bool result = true;
-	long fd = sys3(SYS_open, "/proc/self/exe", 02000000, 0);
 	if (failed(fd))
 		return true;
 	if (sys4(SYS_pread64, fd, &elf, sizeof elf, 0) == (long)sizeof elf) {
@@ -49,8 +48,29 @@ static bool has_rseq_sections(void)
 					result = true;
 		}
 	}
-	sys1(SYS_close, fd);
 	return result;
+}
+
+static bool program_has_rseq_sections(void)
+{
+	long fd = sys3(SYS_open, "/proc/self/exe", 02000000, 0);
+	bool result = has_rseq_sections(fd);
+	if (!failed(fd))
+		sys1(SYS_close, fd);
+	return result;
+}
+
+/*
+ * A library with such sections. The kernel would end one that it interrupts; here it sees an address of the cache, takes the section
+ * for left and forgets it, perhaps before rseq_watch() looks.
+ */
+static void rseq_library(const struct thread *t, long fd)
+{
+	if (rt.rseq_sections == 2 || rt.no_tsc || fd < 0 || !has_rseq_sections(fd)) /* no_tsc: a filter may not like more calls */
+		return;
+	rt.rseq_sections = 2;
+	if (t->rseq)
+		inexact("a library uses restartable sequences, which do not restart under the engine");
 }
 
 /*
@@ -61,7 +81,7 @@ static long rseq(struct thread *t, uint64_t nr)
 {
 	uint64_t area = t->reg[X86_RDI];
 	if (!rt.rseq_sections)
-		rt.rseq_sections = has_rseq_sections() ? 2 : 1;
+		rt.rseq_sections = program_has_rseq_sections() ? 2 : 1;
 	if (rt.rseq_sections == 2)
 		return -ENOSYS_;
 	long result = pass_on(t, nr);
@@ -86,9 +106,11 @@ static long mapping(struct thread *t, uint64_t nr)
 	if (!failed(result) && result != ABORTED)
 		switch (nr) {
 		case SYS_mmap:
+			if ((c & PROT_EXEC_) && !(d & MAP_ANONYMOUS_))
+				rseq_library(t, (long)(int)r[X86_R8]);
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
 			stream_mapped(t, (uint64_t)result, b, d);
-			stream_objects_mapped(t, (uint64_t)result, b, d, (long)(int)r[X86_R8], r[X86_R9]);
+			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
 		case SYS_munmap:
@@ -231,6 +253,16 @@ static long arch(struct thread *t, uint64_t nr)
 	return result;
 }
 
+/* Another process, if it is one of this record, has its memory written to by this one. */
+static void poked(uint32_t pid)
+{
+	struct record_process *all = (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET);
+	uint32_t count = __atomic_load_n(&rt.session->process_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
+		if (all[i].pid == pid && all[i].state == RECORD_RUNNING)
+			inexact_process(&all[i], "a tracer wrote into its memory, perhaps its code");
+}
+
 static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg;
@@ -294,8 +326,22 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		}
 		break;
 	case SYS_seccomp: rt.no_tsc = 1; break;
+	case 311: { /* process_vm_writev: into itself it is a write like any other, that the engine's protection must not stop */
+		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid))
+			break;
+		lock();
+		memory_release(0, ~0ull >> 17);
+		unlock();
+		long result = pass_on_unlocked(t, nr);
+		lock();
+		cache_drop_range(0x10000, 0x800000000000ull);
+		unlock();
+		return result;
+	}
 	case SYS_ptrace:
 		rt.traced |= r[X86_RDI] == 0; /* PTRACE_TRACEME */
+		if (r[X86_RDI] == 4 || r[X86_RDI] == 5) /* PTRACE_POKETEXT, PTRACE_POKEDATA */
+			poked((uint32_t)r[X86_RSI]);
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
 	case SYS_read: case SYS_pread64: case SYS_recvfrom:

@@ -170,12 +170,14 @@ bool thread_fresh_records(struct record_process *process)
 		struct thread *t = rt.threads[i];
 		if (!rt.slot_state[i])
 			continue;
-		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call;
+		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call, waits = t->record->waits;
+		t->record->call = 0; /* it is in it in the new part */
 		if (!fresh_record(t, process))
 			return false;
 		t->record->tid = tid;
 		t->record->state = state;
 		t->record->call = call;
+		t->record->waits = waits;
 		process->thread_count++;
 	}
 	return true;

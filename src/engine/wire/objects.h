@@ -38,11 +38,17 @@ struct record_object_site {
 	uint64_t blocks, bytes; /* that were allocated there, together */
 };
 
+enum record_object_file {
+	OBJECT_FILE_OTHER,     /* a file that is no program's: one cell */
+	OBJECT_FILE_READ,      /* a program's segment that is not writable, … */
+	OBJECT_FILE_WRITABLE,  /* … that is: a page of the file may be in both */
+};
+
 struct record_object_region {
 	uint64_t start, length;
 	uint64_t file_offset;  /* RECORD_OBJECT_NO_FILE: zeroed memory behind the file's */
 	uint64_t first_cell;
-	uint32_t shift, elf;   /* elf 0: a file that is no program's: one cell */
+	uint32_t shift, elf;   /* elf: enum record_object_file */
 	char path[232];
 };
 

@@ -199,7 +199,8 @@ struct record_thread {
 	uint32_t tid;        /* the first or only one's */
 	uint32_t state;
 	uint32_t tids_folded;
-	uint32_t call, unused;  /* number plus one of the system call that it is in, or has entered; 0 */
+	uint32_t call;          /* number plus one of the system call that it is in: counted as an instruction, not yet in syscalls; 0 */
+	uint32_t waits;         /* 1: that call only waits. Who is killed in it has changed nothing by it, begun or not: it is counted whole */
 	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE */
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;

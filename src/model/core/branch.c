@@ -65,10 +65,11 @@ static unsigned other(struct branches *b, uint64_t pc, uint32_t length, enum tra
 {
 	struct targets *t = &b->targets;
 	unsigned happened = ending | BRANCH_WAS_TAKEN;
-	bool returns = ending == TRACE_END_RETURN;
+	bool returns = ending == TRACE_END_RETURN, direct = ending == TRACE_END_JUMP || ending == TRACE_END_CALL;
 	uint64_t predicted = 0;
 	if (t->sets && (!returns || t->holds_returns))
-		happened |= BRANCH_WAS_LOOKED_UP | (targets_look_up(b, pc, ending == TRACE_END_JUMP || ending == TRACE_END_CALL, true, target, NULL, &predicted) ? BRANCH_WAS_HIT : 0);
+		happened |= BRANCH_WAS_LOOKED_UP |
+			    (targets_look_up(b, pc, direct, true, target, NULL, &predicted) ? BRANCH_WAS_HIT : 0);
 	if (returns && t->return_entries)
 		predicted = targets_pop(b);
 	else if (ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL || returns) {

@@ -21,7 +21,8 @@ void branches_site(const struct branches *b, struct branch_site *site, uint64_t 
 
 /* If the entry at keys[e] has the key, it provides and what provided is the alternate: conditional moves, since gcc 12 makes jumps of it
    that the host cannot predict. */
-static inline __attribute__((always_inline)) void take(const uint32_t *entry, uint32_t key, uint8_t *state, uint8_t **provider, uint8_t **alternate)
+static inline __attribute__((always_inline)) void take(const uint32_t *entry, uint32_t key, uint8_t *state, uint8_t **provider,
+						       uint8_t **alternate)
 {
 #ifdef __x86_64__
 	__asm__("cmpl %[key], %[entry]\n\tcmoveq %[provider], %[alternate]\n\tcmoveq %[state], %[provider]"
@@ -130,8 +131,9 @@ static void any(struct branches *b, uint64_t *word, const uint64_t *end)
 		else {
 			if (t->sets)
 				btb_access(b, site, taken);
-			predicted = b->simple ? direction_resolve(b, site->behind - site->length, taken, site->target) :
-				    b->direction.kind == PREDICT_TAGE ? tage_resolve(b, site->behind - site->length, taken) : perceptron_resolve(b, site->behind - site->length, taken);
+			uint64_t pc = site->behind - site->length;
+			predicted = b->simple ? direction_resolve(b, pc, taken, site->target) :
+				    b->direction.kind == PREDICT_TAGE ? tage_resolve(b, pc, taken) : perceptron_resolve(b, pc, taken);
 		}
 		b->happened[TRACE_END_CONDITIONAL | taken * BRANCH_WAS_TAKEN | predicted * BRANCH_WAS_PREDICTED_TAKEN |
 			    (predicted != taken) * BRANCH_WAS_MISPREDICTED]++;
@@ -165,7 +167,8 @@ static inline __attribute__((always_inline)) void published(struct branches *b, 
 		}
 		const uint32_t hash = site->hash;
 		const uint32_t key0 = (recent & 0x1f) ^ hash, key1 = (recent & 0x7fff) ^ hash;
-		const uint32_t key2 = (uint32_t)((recent & 0xfffffffffff) * TAGE_K >> SHIFT) ^ hash, key3 = (uint32_t)(rolling * TAGE_K >> SHIFT) ^ hash;
+		const uint32_t key2 = (uint32_t)((recent & 0xfffffffffff) * TAGE_K >> SHIFT) ^ hash;
+		const uint32_t key3 = (uint32_t)(rolling * TAGE_K >> SHIFT) ^ hash;
 		const uint64_t e0 = key0 & MASK, e1 = key1 & MASK, e2 = key2 & MASK, e3 = key3 & MASK;
 		uint8_t *provider = states + site->base, *alternate = provider;
 		take(keys + e0, key0, states + e0, &provider, &alternate);

@@ -28,6 +28,7 @@ struct cache {
 	bool quick;              /* a hit needs nothing but LRU order and the dirty bit: cache_quick_hit() */
 	bool plain;              /* nor does a miss need more than LRU order, with write-back and allocation: cache_plain_miss() */
 	bool disturbed;          /* a filter was ended since somebody set this to false */
+	uint64_t changes;        /* of filters, ever */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
@@ -71,9 +72,10 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
 	uint64_t *first = cache->main.entries + set * cache->main.ways, *entry = first, *end = first + cache->main.ways, found;
-	struct filter *filter = &cache->filters[set];
+	struct filter *filter;
 	if (!cache->quick || core->model->snoops)
 		return false;
+	filter = &cache->filters[set];
 	while (!entry_is(*entry, line))
 		if (++entry == end)
 			return false;
@@ -91,6 +93,7 @@ static inline bool cache_quick_hit(const struct core *core, struct cache *cache,
 	filter->read = address >> cache->line_shift << cache->line_shift;
 	filter->write = found & LINE_DIRTY ? filter->read : NOWHERE;
 	cache->disturbed = true;
+	cache->changes++;
 	return true;
 }
 

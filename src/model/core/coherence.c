@@ -1,6 +1,6 @@
 /*
- * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the point of coherence has lines,
- * found by a hash:
+ * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the point of
+ * coherence has lines (COHERENCE_LOST_MOST at most), found by a hash:
  *
  *     lost by another's write ──► newest of the list ──► had again: taken out
  *                                        │ list full: the oldest is forgotten
@@ -13,17 +13,17 @@
 
 struct entry { /* numbers of entries are index + 1; 0: none */
 	uint64_t granule;
-	uint64_t written[2];     /* units written by others since */
+	uint64_t written[2]; /* units written by others since */
 	uint32_t older, newer, chain;
 	uint32_t unused;
 };
 
 struct coherence_lost {
-	uint32_t most, buckets;  /* buckets: a power of two */
-	uint32_t n, used;        /* in the list; entries ever taken */
+	uint32_t most, buckets; /* buckets: a power of two */
+	uint32_t n, used;       /* in the list; entries ever taken */
 	uint32_t oldest, newest, free;
-	uint32_t ready;          /* the sizes above are set */
-	/* then struct entry [most], uint32_t heads[buckets] */
+	uint32_t ready; /* the sizes above are set */
+			/* then struct entry [most], uint32_t heads[buckets] */
 };
 
 /* ---- the machine ---- */
@@ -33,7 +33,8 @@ unsigned coherence_point(const struct machine *machine)
 	unsigned point = MACHINE_NONE;
 	if (!machine->coherent)
 		return MACHINE_NONE;
-	for (unsigned at = machine->first_data; at != MACHINE_NONE && !machine->caches[at].shared; at = machine->caches[at].next)
+	for (unsigned at = machine->first_data; at != MACHINE_NONE && !machine->caches[at].shared;
+	     at = machine->caches[at].next)
 		point = at;
 	return point;
 }
@@ -49,7 +50,8 @@ static uint32_t granule_bytes(const struct machine *machine)
 
 static bool writes_back(const struct machine *machine)
 {
-	for (unsigned at = machine->first_data; at != MACHINE_NONE && !machine->caches[at].shared; at = machine->caches[at].next)
+	for (unsigned at = machine->first_data; at != MACHINE_NONE && !machine->caches[at].shared;
+	     at = machine->caches[at].next)
 		if (machine->caches[at].write == WRITE_BACK)
 			return true;
 	return false;
@@ -76,7 +78,9 @@ uint64_t coherence_core_bytes(const struct machine *machine)
 	if (coherence_point(machine) == MACHINE_NONE)
 		return 0;
 	most = lost_most(machine);
-	return (sizeof(struct coherence_lost) + most * sizeof(struct entry) + buckets_for(most) * sizeof(uint32_t) + 63) & ~63ull;
+	return (sizeof(struct coherence_lost) + most * sizeof(struct entry) +
+		buckets_for(most) * sizeof(uint32_t) + 63) &
+	       ~63ull;
 }
 
 /* ---- what a core lost ---- */
@@ -155,8 +159,12 @@ static struct action begin(struct model *model, unsigned core)
 {
 	const struct machine *machine = coherence_machine(model);
 	unsigned point = coherence_point(machine);
-	return (struct action){ .model = model, .machine = machine, .core = core, .point = point,
-		.granule_bytes = granule_bytes(machine), .writes_back = writes_back(machine) };
+	return (struct action){ .model = model,
+				.machine = machine,
+				.core = core,
+				.point = point,
+				.granule_bytes = granule_bytes(machine),
+				.writes_back = writes_back(machine) };
 }
 
 static void of_granule(struct action *a, uint64_t granule)
@@ -175,7 +183,10 @@ static void units_of(const struct action *a, uint64_t first, uint64_t last, uint
 		units[at / 64] |= 1ull << at % 64;
 }
 
-struct holding { bool held, shared, dirty; uint32_t lines[MACHINE_CACHES]; };
+struct holding {
+	bool held, shared, dirty;
+	uint32_t lines[MACHINE_CACHES];
+};
 
 enum change { LOOK, SHARE, OWN, OWN_ALONE, REMOVE };
 
@@ -202,13 +213,17 @@ static struct holding lines_of(const struct action *a, unsigned core, enum chang
 			if (change == REMOVE)
 				cache_line_remove(a->model, core, c, line);
 			else if (change != LOOK)
-				cache_line_flags(a->model, core, c, line, change == SHARE ? LINE_SHARED : change == OWN ? 0 : LINE_ALONE);
+				cache_line_flags(a->model, core, c, line,
+						 change == SHARE ? LINE_SHARED
+						 : change == OWN ? 0
+								 : LINE_ALONE);
 		}
 	}
 	return holding;
 }
 
-static void count_lines(const struct action *a, unsigned core, const struct holding *holding, enum model_cache_count what)
+static void count_lines(const struct action *a, unsigned core, const struct holding *holding,
+			enum model_cache_count what)
 {
 	for (unsigned c = 0; c < a->machine->n_caches; c++)
 		for (uint32_t n = c == a->point && !holding->lines[c] ? 1 : holding->lines[c]; n; n--)
@@ -230,7 +245,8 @@ static bool snoop(const struct action *a, unsigned core, bool write)
 		lines_of(a, core, SHARE);
 	}
 	if (holding.dirty && (write || !holding.shared) && a->machine->caches[a->point].next != MACHINE_NONE)
-		cache_write_back_from(a->model, core, a->machine->caches[a->point].next, a->first, a->granule_bytes);
+		cache_write_back_from(a->model, core, a->machine->caches[a->point].next, a->first,
+				      a->granule_bytes);
 	return true;
 }
 
@@ -258,16 +274,16 @@ static enum coherence_miss regain(const struct action *a, uint64_t first, uint64
 		return COHERENCE_NO;
 	units_of(a, first, last, units);
 	lost_forget(lost, entry);
-	return units[0] & entry->written[0] || units[1] & entry->written[1] ? COHERENCE_TRUE_SHARING : COHERENCE_FALSE_SHARING;
+	return units[0] & entry->written[0] || units[1] & entry->written[1] ? COHERENCE_TRUE_SHARING
+									    : COHERENCE_FALSE_SHARING;
 }
 
-unsigned coherence_read(struct model *model, unsigned core, unsigned first_cache, uint64_t line_address, uint32_t line_bytes, uint64_t address,
-			uint32_t bytes, bool demand, enum coherence_miss *missed)
+unsigned coherence_read(struct model *model, unsigned core, uint64_t address, uint32_t bytes, bool demand,
+			enum coherence_miss *missed)
 {
 	struct action a = begin(model, core);
 	struct holding here;
-	(void)first_cache, (void)line_bytes;
-	of_granule(&a, line_address / a.granule_bytes);
+	of_granule(&a, address / a.granule_bytes);
 	here = lines_of(&a, core, LOOK);
 	*missed = COHERENCE_NO;
 	if (here.held)
@@ -278,7 +294,8 @@ unsigned coherence_read(struct model *model, unsigned core, unsigned first_cache
 	return others_hold(&a, false) ? LINE_SHARED : 0;
 }
 
-unsigned coherence_write(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum coherence_miss *missed)
+unsigned coherence_write(struct model *model, unsigned core, uint64_t address, uint32_t bytes,
+			 enum coherence_miss *missed)
 {
 	struct action a = begin(model, core);
 	uint64_t units[2];

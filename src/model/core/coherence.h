@@ -1,34 +1,38 @@
 /*
- * MESI between the cores of a coherent machine (Papamarcos & Patel 1984; as in Hennessy & Patterson, 5.2), by snooping: the states are two
- * flags on the lines of private caches, kept by the caches (cache.c) and changed here. What a core lost to others' writes is
- * remembered here.
+ * MESI between the cores of a coherent machine (Papamarcos & Patel 1984; as in Hennessy & Patterson, 5.2), by
+ * snooping: the states are two flags on the lines of private caches, kept by the caches (hierarchy.c) and changed
+ * here. What a core lost to others' writes is remembered here.
  *
- * The granule has the size of the largest line of all private caches. A core holds a granule if one of its private caches (victim buffers
- * included) holds a line in it. Then the granule is
- *     shared             LINE_SHARED is set on all these lines
- *     exclusive/modified it is not; modified if one of them is dirty
- * On a machine without a private write-back level on the way of data everything is held shared, and nothing is an upgrade.
+ * The granule has the size of the largest line of all private caches. A core holds a granule if one of its private
+ * caches (victim buffers included) holds a line in it. Then the granule is
+ *     shared               LINE_SHARED is set on all these lines
+ *     exclusive, modified  it is not; modified if one of them is dirty
+ * On a machine without a private write-back level on the way of data everything is held shared, and nothing is an
+ * upgrade.
  *
- * A read, fetch or prefetch of core k that no private cache of k can serve: who holds it exclusive or modified writes it back if it is
- *     dirty (to the level behind the machine's last private one on the way of data, coherence_point()) and holds it shared from now on: an INTERVENTION there. k holds it shared if any
- *     other core does, else exclusive.
- * A write of core k: all others lose it: INVALIDATIONS, and INTERVENTIONS as well where it was exclusive or modified (dirty: written back).
- *     If k held it shared, it is an UPGRADE of k's, whether or not others still held it.
+ * A read, fetch or prefetch of core k that no private cache of k can serve: who holds the granule exclusive or
+ *     modified writes it back if it is dirty, to the level behind the last private one on the way of data
+ *     (coherence_point()), and holds it shared from now on: an INTERVENTION there. k holds it shared if any other
+ *     core does, else exclusive.
+ * A write of core k: all others lose it: INVALIDATIONS, and INTERVENTIONS as well where it was exclusive or modified
+ *     (dirty: written back). If k held it shared, it is an UPGRADE of k's, whether or not others still held it.
  *
- * Who counts: INTERVENTIONS and INVALIDATIONS the core that loses: one at each of its private caches for every line of the granule there, but
- *     at least one at the point of coherence. UPGRADES the writer, at the point of coherence.
- * COHERENCE_MISSES: the misses, at private levels, of the first access of a core to a granule since it lost it to another's write (of that
- *     access alone, not of prefetches that it sets off). They are none of compulsory, capacity and conflict.
- *     A core remembers the latest MIN(lines of the point of coherence, COHERENCE_LOST_MOST)
- *     granules lost; one that a prefetch brought back
- *     is forgotten without a count.
- * FALSE_SHARING_MISSES: of these, those that touch no byte which another core wrote since (the write that took it included). Bytes are
- *     told apart in units of granule / 128, at least one byte: exact up to lines of 128 bytes.
+ * Who counts: INTERVENTIONS and INVALIDATIONS the core that loses: one at each of its private caches for every line
+ *     of the granule there, but at least one at the point of coherence. UPGRADES the writer, at that point.
+ * COHERENCE_MISSES: the misses, at private levels, of the first access of a core to a granule since it lost it to
+ *     another's write (of that access alone, not of prefetches that it sets off). They are none of compulsory,
+ *     capacity and conflict. A core remembers the latest MIN(lines of the point of coherence, COHERENCE_LOST_MOST)
+ *     granules lost; one that a prefetch brought back is forgotten without a count.
+ * FALSE_SHARING_MISSES: of these, those that touch no byte which another core wrote since (the write that took it
+ *     included); a fetch touches its whole line. Bytes are told apart in units of granule / 128, at least one byte:
+ *     exact up to granules of 128 bytes.
  *
  * What always holds:
  *  1. A granule that one core holds exclusive or modified is held by no other core.
- *  2. LINE_ALONE: not shared, and no core remembers having lost it: a write to it changes nothing here. It is never set unless that holds.
- *  3. With one core in the model nothing here is called and no flag is ever set; lines then held are exclusive or modified.
+ *  2. LINE_ALONE: not shared, and no core remembers having lost it: a write to it changes nothing here. It is never
+ *     set unless that holds.
+ *  3. With one core in the model nothing here is called and no flag is ever set; lines then held are exclusive or
+ *     modified.
  */
 #ifndef TARE_MODEL_CORE_COHERENCE_H
 #define TARE_MODEL_CORE_COHERENCE_H
@@ -44,7 +48,8 @@ struct coherence_lost; /* of one core */
 
 enum coherence_miss { COHERENCE_NO, COHERENCE_TRUE_SHARING, COHERENCE_FALSE_SHARING /* counted as both */ };
 
-enum coherence_line { LINE_SHARED = 1, LINE_ALONE = 2 }; /* flags of a line of a private cache; go with it into victim buffers */
+/* Flags of a line of a private cache; they go with it into victim buffers. */
+enum coherence_line { LINE_SHARED = 1, LINE_ALONE = 2 };
 
 #define COHERENCE_LOST_MOST 65536u
 
@@ -55,35 +60,40 @@ unsigned coherence_point(const struct machine *machine);
 uint64_t coherence_core_bytes(const struct machine *machine);
 
 /*
- * ---- the caches call ---- only if machine.coherent, the model has more than one core, and coherence_point() is not MACHINE_NONE.
+ * ---- the caches call ----  only if machine.coherent, the model has more than one core, and coherence_point() is
+ * not MACHINE_NONE.
  *
- * coherence_read: before a private first-level cache that missed (a read or fetch of `bytes` at address, all in one line of it; main and
- * victim buffer) asks behind it. demand false: a private cache of any level is about to prefetch a line.
+ * coherence_read: before a private first-level cache that missed (a read or fetch of `bytes` at address, all in one
+ * line of it; main and victim buffer) asks behind it. demand false: a private cache of any level is about to
+ * prefetch a line.
  * coherence_write: before every write to the first data cache looks there, but for hits on lines with LINE_ALONE.
  *
- * Both return the flags which lines that this access brings into private caches of the core are to have (a prefetch in the midst of it has
- * its own). *missed: whether the caches are to count the private levels' misses of this access as coherence misses; of prefetches: no.
- *
- * line_address, line_bytes: the line that will be filled (prefetch: of that level; else the first level's).
+ * Both return the flags which lines that this access brings into private caches of the core are to have (a prefetch
+ * in the midst of it has its own). *missed: whether the caches are to count the private levels' misses of this
+ * access as coherence misses; of prefetches: no.
  */
-unsigned coherence_read(struct model *model, unsigned core, unsigned first_cache, uint64_t line_address, uint32_t line_bytes, uint64_t address,
-			uint32_t bytes, bool demand, enum coherence_miss *missed);
-unsigned coherence_write(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum coherence_miss *missed);
+unsigned coherence_read(struct model *model, unsigned core, uint64_t address, uint32_t bytes, bool demand,
+			enum coherence_miss *missed);
+unsigned coherence_write(struct model *model, unsigned core, uint64_t address, uint32_t bytes,
+			 enum coherence_miss *missed);
 
 /*
- * ---- the caches answer (cache.c) ----
+ * ---- the caches answer (hierarchy.c) ----
  */
 const struct machine *coherence_machine(const struct model *model);
-unsigned coherence_cores(const struct model *model);  /* cores 0 … n - 1; those that do not exist yet: coherence_memory() is NULL */
+unsigned coherence_cores(const struct model *model); /* 0 … n - 1; coherence_memory() of those not there yet is NULL */
 struct coherence_lost *coherence_memory(const struct model *model, unsigned core);
 
-/* The line with that number in a private cache of the core, main or victim buffer: */
+/*
+ * The line with that number in a private cache of the core, main or victim buffer. State: 0 if it is not held, else
+ * HELD, DIRTY if it is, and its flags. The others (held lines only): new flags; no longer dirty, which counts nothing;
+ * gone, without eviction or write-back. They end what the core's filters know of the line.
+ */
 enum { CACHE_LINE_HELD = 0x100, CACHE_LINE_DIRTY = 0x200 };
-unsigned cache_line_state(struct model *model, unsigned core, unsigned cache, uint64_t line); /* 0 if not held; else HELD | DIRTY? | flags */
-void cache_line_flags(struct model *model, unsigned core, unsigned cache, uint64_t line, unsigned flags); /* held: new flags */
-void cache_line_clean(struct model *model, unsigned core, unsigned cache, uint64_t line); /* held: no longer dirty; counts nothing */
-void cache_line_remove(struct model *model, unsigned core, unsigned cache, uint64_t line); /* held: gone, no eviction, no write-back */
-/* (all but the first end what the core's filters know of the line) */
+unsigned cache_line_state(struct model *model, unsigned core, unsigned cache, uint64_t line);
+void cache_line_flags(struct model *model, unsigned core, unsigned cache, uint64_t line, unsigned flags);
+void cache_line_clean(struct model *model, unsigned core, unsigned cache, uint64_t line);
+void cache_line_remove(struct model *model, unsigned core, unsigned cache, uint64_t line);
 
 /* A write-back of the granule that arrives at the shared level `cache` (in core's name). */
 void cache_write_back_from(struct model *model, unsigned core, unsigned cache, uint64_t address, uint32_t bytes);

@@ -121,6 +121,14 @@ static bool page_tellable(const struct core *core, const struct page_filter *fil
 	return filter->fills && !core->model->pages.count;
 }
 
+/* The line is there, in a cache whose hits are quick; and so it stays while another one's line is hit, being in another set. */
+static bool can_hit(const struct core *core, const struct cache *cache, uint64_t address)
+{
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
+	return cache->quick && cache->sets > 1 && !core->model->snoops && cache->is.prefetch == PREFETCH_NONE &&
+	       lines_find(&cache->main, (uint32_t)(line & cache->filter_mask), line);
+}
+
 /* A group whose lowest byte is at `low`. If it is aligned and in one line, its first access is all that may move more than a dirty bit. */
 static __attribute__((noinline)) unsigned run_group(struct core *core, const struct trace_program *program, const struct plan *plan, unsigned g,
 						    const uint64_t *record, uint64_t low, uint64_t fs_base, struct sums *sums)
@@ -131,24 +139,30 @@ static __attribute__((noinline)) unsigned run_group(struct core *core, const str
 	struct rest rest = { .plan = plan, .record = record, .fs_base = fs_base, .group = g };
 	uint64_t high = low + group->span;
 	uint32_t first = program->blocks[plan->number].first_item + group->first;
-	bool writes = group->flags & GROUP_WRITES, writes_first = group->flags & GROUP_WRITES_FIRST;
+	bool writes = group->flags & GROUP_WRITES, writes_first = group->flags & GROUP_WRITES_FIRST, two_lines;
 
 	if (core->calls) { /* of a group in one line, the first access is who misses */
 		const struct trace_item *item = &program->items[first];
 		core->accessed = (item->value == TRACE_NO_VALUE ? 0 : record[1 + item->value]) + (uint64_t)item->displacement;
 	}
-	if (group->flags & GROUP_STEPWISE || low & group->misaligned || (data ? (low ^ high) >= data->is.line_bytes : (low ^ high) >= 4096))
+	if (group->flags & GROUP_STEPWISE || low & group->misaligned || (low ^ high) >= 4096)
 		return run_rest(core, program, rest, sums);
 	if (!(plan->flags & PLAN_ONE_LINE) && sides_meet(core))
+		return run_rest(core, program, rest, sums);
+	two_lines = data && (low ^ high) >= data->is.line_bytes;
+	/* which of two lines is written to is not known here */
+	if (two_lines && ((group->flags & (GROUP_WRITES | GROUP_READS)) == (GROUP_WRITES | GROUP_READS) || !can_hit(core, data, low) ||
+			  !can_hit(core, data, high)))
 		return run_rest(core, program, rest, sums);
 	if (pages->pages && !page_known(pages, low)) {
 		if (!page_tellable(core, pages))
 			return run_rest(core, program, rest, sums);
-		step_translate(core, TLB_DATA, low, 1, writes_first ? TLB_WRITES : TLB_READS);
+		step_page(core, TLB_DATA, low, writes_first ? TLB_WRITES : TLB_READS);
 		core->apart_pages[writes_first]++; /* it counted itself */
 		charge_item(core, first);
 	}
-	if (!data || cache_filtered(data, low, writes) || cache_quick_hit(core, data, low, writes))
+	if (!data || ((cache_filtered(data, low, writes) || cache_quick_hit(core, data, low, writes)) &&
+		      (!two_lines || cache_filtered(data, high, writes) || cache_quick_hit(core, data, high, writes))))
 		return g + 1;
 	if (!core->model->plain || core->model->snoops)
 		return run_rest(core, program, rest, sums);
@@ -197,8 +211,10 @@ static __attribute__((noinline)) enum fetched run_fetch(struct core *core, const
 	struct fetch fetch;
 
 	if (plan->flags & PLAN_MANY) {
-		if (many_filtered(core, plan))
+		if (many_filtered(core, plan)) {
+			((struct plan *)plan)->fetched = code_changes(core);
 			return FETCHED;
+		}
 		done = false;
 	}
 	if (done && code) {
@@ -211,7 +227,7 @@ static __attribute__((noinline)) enum fetched run_fetch(struct core *core, const
 		/* the first fetch block is entered first, and the others are in its page */
 		done = !meet && page_tellable(core, pages) && !(sequential && plan->pc & (unit - 1));
 		if (done) {
-			step_translate(core, TLB_FETCH, plan->pc, 1, TLB_FETCHES);
+			step_page(core, TLB_FETCH, plan->pc, TLB_FETCHES);
 			core->counts->tlb[pages->tlb][TLB_FETCHES]--; /* the sums have it */
 			charge_block(core, plan->number);
 		}
@@ -246,9 +262,9 @@ enum has { HAS_NOT, HAS, HAS_PERHAPS };
 
 static inline __attribute__((always_inline)) size_t run(struct core *core, const struct trace_program *program, const uint64_t *entries,
 							size_t i, size_t n, uint64_t fs_base, enum has caches, enum has tlbs,
-							bool branches, unsigned data_line_shift)
+							bool branches, unsigned data_line_shift, unsigned data_page_shift)
 {
-	const uint32_t *const plan_at = core->model->plans->at;
+	const uint64_t *const plan_at = core->model->plans->at;
 	const uint64_t *const plan_memory = core->model->plans->memory;
 	const struct cache *data = core->first_data, *code = core->first_instruction;
 	const unsigned data_shift = data_line_shift - 4;
@@ -256,12 +272,12 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 	const uint64_t data_bytes = 1ull << data_line_shift, code_bytes = code ? code->is.line_bytes : 0;
 	const char *const data_filters = data ? (const char *)data->filters : NULL, *const code_filters = code ? (const char *)code->filters : NULL;
 	const char *const data_pages = (const char *)core->pages[TLB_DATA].pages, *const code_pages = (const char *)core->pages[TLB_FETCH].pages;
-	const unsigned page_shift = core->pages[TLB_DATA].shift - 3;
+	const unsigned page_shift = data_page_shift - 3;
 	const uint64_t page_mask = core->pages[TLB_DATA].mask << 3;
 	const struct plan *pending = NULL;
 	const uint64_t *record = entries + i, *const end = entries + n;
 	struct sums sums = { 0, 0 };
-	uint64_t next_pc = core->next_pc;
+	uint64_t next_pc = core->next_pc, changes = code_changes(core);
 
 	if (record == end || *record & TRACE_MARK)
 		return i;
@@ -269,8 +285,9 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 		resolve(core, program, program->blocks[*record].pc);
 	for (; record < end && !(*record & TRACE_MARK);) {
 		const uint32_t number = (uint32_t)*record;
-		const struct plan *plan = (const struct plan *)(plan_memory + plan_at[number % PLAN_SLOTS]);
-		const uint64_t *const values = record;
+		const uint64_t slot = plan_at[number % PLAN_SLOTS];
+		const struct plan *plan = (const struct plan *)(plan_memory + (uint32_t)slot);
+		const uint64_t *const values = record, *next = record + (slot >> 32);
 		const struct plan_group *group, *groups_end;
 		bool sequential, fetched;
 
@@ -280,20 +297,26 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 				post_branch(core, pending, program->blocks[number].pc);
 			pending = NULL;
 			plan = plans_make(core->model->plans, core, program, number);
+			next = record + 1 + plan->values;
 		}
 		if (branches && pending)
 			post_branch(core, pending, plan->pc);
 		pending = NULL;
 		if (__builtin_expect(plan->flags & PLAN_NONE, 0))
 			break;
-		record += 1u + plan->values;
+		record = next;
 		sequential = plan->pc == next_pc;
-		fetched = !(plan->flags & PLAN_MANY);
-		if (THERE(caches, code))
-			fetched = fetched && (plan->pc ^ *(const uint64_t *)(code_filters + plan->code_at[0])) < code_bytes &&
-				  (plan->last ^ *(const uint64_t *)(code_filters + plan->code_at[1])) < code_bytes;
-		if (THERE(tlbs, code_pages))
-			fetched = fetched && (plan->pc ^ *(const uint64_t *)(code_pages + plan->page_at)) < 4096;
+		fetched = plan->fetched == changes;
+		if (!fetched && !(plan->flags & PLAN_MANY)) {
+			fetched = true;
+			if (THERE(caches, code))
+				fetched = (plan->pc ^ *(const uint64_t *)(code_filters + plan->code_at[0])) < code_bytes &&
+					  (plan->last ^ *(const uint64_t *)(code_filters + plan->code_at[1])) < code_bytes;
+			if (THERE(tlbs, code_pages))
+				fetched = fetched && (plan->pc ^ *(const uint64_t *)(code_pages + plan->page_at)) < 4096;
+			if (fetched)
+				((struct plan *)plan)->fetched = changes;
+		}
 		if (__builtin_expect(fetched, 1)) {
 			sums.fetches += plan->fetches[sequential];
 		} else {
@@ -310,8 +333,10 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 				next_pc = core->next_pc;
 				pending = branches && core->pending != NO_BLOCK ? plan : NULL;
 				core->pending = NO_BLOCK;
+				changes = code_changes(core);
 				continue;
 			}
+			changes = code_changes(core);
 		}
 		sums.counts += plan->sums;
 		next_pc = plan->last + 1;
@@ -320,17 +345,22 @@ static inline __attribute__((always_inline)) size_t run(struct core *core, const
 
 		for (group = plan->group, groups_end = group + plan->groups; group < groups_end; group++) {
 			uint64_t low = values[group->value] + (uint64_t)group->displacement;
-			bool decided = !(low & group->misaligned);
+			if (__builtin_expect(low & group->misaligned, 0))
+				goto undecided;
 			if (THERE(caches, data)) {
-				const uint64_t *filter = (const uint64_t *)(data_filters + (low >> data_shift & data_mask));
-				decided = decided && (low ^ filter[group->flags & GROUP_WRITES]) + group->span < data_bytes;
+				const char *filter = data_filters + (low >> data_shift & data_mask) + group->filter;
+				if (__builtin_expect((low ^ *(const uint64_t *)filter) + group->span >= data_bytes, 0))
+					goto undecided;
 			}
 			if (THERE(tlbs, data_pages)) {
 				uint64_t page = *(const uint64_t *)(data_pages + (low >> page_shift & page_mask));
-				decided = decided && (low ^ page) + (caches == HAS ? 0 : group->span) < 4096;
+				if (__builtin_expect((low ^ page) + (caches == HAS ? 0 : group->span) >= 4096, 0))
+					goto undecided;
 			}
-			if (__builtin_expect(!decided, 0))
-				group = plan->group + run_group(core, program, plan, (unsigned)(group - plan->group), values, low, fs_base, &sums) - 1;
+			continue;
+undecided:
+			group = plan->group + run_group(core, program, plan, (unsigned)(group - plan->group), values, low, fs_base, &sums) - 1;
+			changes = code_changes(core);
 		}
 	}
 	core->next_pc = next_pc;
@@ -347,11 +377,12 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 	if ((data && (!data->filters || !data->filter_power || data->line_shift < 4)) ||
 	    (code && (!code->filters || !code->filter_power || code->line_shift < 4)))
 		return i;
-	if (data && code && tlbs && data->line_shift == 6)
-		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS, true, 6)
-				      : run(core, program, entries, i, end, fs_base, HAS, HAS, false, 6);
+	if (data && code && tlbs && data->line_shift == 6 && core->pages[TLB_DATA].shift == 12)
+		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS, true, 6, 12)
+				      : run(core, program, entries, i, end, fs_base, HAS, HAS, false, 6, 12);
 	if (data && code && none && data->line_shift == 6)
-		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, true, 6)
-				      : run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, false, 6);
-	return run(core, program, entries, i, end, fs_base, HAS_PERHAPS, HAS_PERHAPS, core->branches, data ? data->line_shift : 6);
+		return core->branches ? run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, true, 6, 12)
+				      : run(core, program, entries, i, end, fs_base, HAS, HAS_NOT, false, 6, 12);
+	return run(core, program, entries, i, end, fs_base, HAS_PERHAPS, HAS_PERHAPS, core->branches, data ? data->line_shift : 6,
+		   core->pages[TLB_DATA].pages ? core->pages[TLB_DATA].shift : 12);
 }

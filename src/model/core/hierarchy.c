@@ -54,6 +54,7 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 
 void cache_forget_all(struct cache *cache)
 {
+	cache->changes++;
 	if (cache->filters)
 		for (uint32_t set = 0; set < cache->sets; set++)
 			cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
@@ -65,6 +66,7 @@ static void forget(struct cache *cache, uint32_t set)
 	if (cache->filters) {
 		cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
 		cache->disturbed = true;
+		cache->changes++;
 	}
 }
 
@@ -238,8 +240,7 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 	core->missed = COHERENCE_NO;
 	if (coherent(core, cache)) {
 		enum coherence_miss ignored;
-		core->fill_flags = coherence_read(core->model, core->number, cache->index, address_of(cache, line),
-						  cache->is.line_bytes, address_of(cache, line), cache->is.line_bytes, false, &ignored);
+		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line), cache->is.line_bytes, false, &ignored);
 	}
 	flags |= request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
 			 kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
@@ -391,8 +392,7 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 		if (kind == TRACE_WRITE && !(entry && *entry & LINE_ALONE))
 			core->fill_flags = coherence_write(core->model, core->number, core->address, bytes, &missed);
 		else if (kind != TRACE_WRITE && !entry && !find_in_buffer(cache, line))
-			core->fill_flags = coherence_read(core->model, core->number, cache->index, address_of(cache, line),
-							  cache->is.line_bytes, core->address, bytes, true, &missed);
+			core->fill_flags = coherence_read(core->model, core->number, core->address, bytes, true, &missed);
 		core->missed = missed;
 	}
 	demand(core, cache, line, kind, kind == TRACE_WRITE);

@@ -43,6 +43,7 @@ struct core {
 	struct cache *first_data, *first_instruction; /* or NULL */
 	struct tlbs *tlbs;       /* or NULL */
 	struct page_filter pages[2]; /* enum tlb_side */
+	uint64_t page_changes;   /* of the fetch side's, ever, from a number on that no core of the model had before: plan.h, 2 */
 	struct branches *branches; /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
 	/* the access under way (hierarchy.c) */
@@ -74,6 +75,7 @@ struct model {
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
 	struct core *acting;     /* in whose access we are */
+	uint64_t cores_begun;    /* ever */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
@@ -86,7 +88,7 @@ void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t
 void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);   /* all but its being a read or a write */
 bool step_filtered(const struct core *core, uint64_t address, bool write); /* an access there, within a line, changes only its counts */
 void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many of them */
-void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind);
+void step_page(struct core *core, enum tlb_side side, uint64_t address, enum model_tlb_count kind); /* a page that is not filtered */
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */

@@ -129,6 +129,7 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	core->counts = counts;
 	core->number = number;
 	core->next_pc = NOWHERE;
+	core->page_changes = ++model->cores_begun << 40;
 	core->pending = NO_BLOCK;
 	core->first_data = machine->first_data == MACHINE_NONE ? NULL : core->caches[machine->first_data];
 	core->first_instruction = machine->first_instruction == MACHINE_NONE ? NULL : core->caches[machine->first_instruction];

@@ -349,11 +349,12 @@ void objects_stack(struct objects *o, uint64_t top, uint64_t bytes)
 	set(o, top - bytes, bytes, VALUE | OBJECT_STACK);
 }
 
-void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset, bool elf, const char *path)
+void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
+                  const char *path)
 {
 	struct record_objects *record = o->record;
 	uint64_t cells;
-	uint32_t shift = !elf ? 64 : length <= 1u << 20 ? 0 : length <= 1u << 28 ? 3 : 6;
+	uint32_t shift = file == OBJECT_FILE_OTHER ? 64 : length <= 1u << 20 ? 0 : length <= 1u << 28 ? 3 : 6;
 	if (record->n_regions == RECORD_OBJECT_REGIONS) {
 		objects_set(o, start, length, OBJECT_OTHERS);
 		return;
@@ -367,7 +368,7 @@ void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t f
 	}
 	struct record_object_region *r = &o->regions[record->n_regions];
 	*r = (struct record_object_region){.start = start, .length = length, .file_offset = file_offset, .first_cell = record->n_cells,
-		.shift = shift, .elf = elf};
+		.shift = shift, .elf = file};
 	for (unsigned i = 0; path[i] && i < sizeof r->path - 1; i++)
 		r->path[i] = path[i];
 	set(o, start, length, VALUE | REGION | record->n_regions);

@@ -49,7 +49,8 @@ void objects_set(struct objects *objects, uint64_t start, uint64_t length, enum 
 /* A new thread's: bytes below top; 0: not said, then as much of what lies there as is one object, at most 64 MB. */
 void objects_stack(struct objects *objects, uint64_t top, uint64_t bytes);
 /* Static data: a file's mapping, or the zeroed memory behind it. */
-void objects_file(struct objects *objects, uint64_t start, uint64_t length, uint64_t file_offset, bool elf, const char *path);
+void objects_file(struct objects *objects, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
+                  const char *path);
 /* The region that ends there, or NULL: whose zeroed memory a mapping at that address is. */
 const struct record_object_region *objects_region_before(const struct objects *objects, uint64_t address);
 

@@ -47,7 +47,7 @@ static bool joins(const struct plan_group *group, const struct trace_item *item,
 		return false;
 	high = end > high ? end : high;
 	/* both are aligned if the lower one is aligned for the larger */
-	return high - low < line_bytes && !((displacement - group->displacement) & (int64_t)mask);
+	return high - low < line_bytes && high - low < 256 && !((displacement - group->displacement) & (int64_t)mask);
 }
 
 static void join(struct plan_group *group, const struct trace_item *item, uint32_t number)
@@ -56,10 +56,11 @@ static void join(struct plan_group *group, const struct trace_item *item, uint32
 	int64_t high = group->displacement + group->span, end = displacement + item->bytes - 1;
 	if (displacement < group->displacement)
 		group->displacement = displacement;
-	group->span = (uint16_t)((end > high ? end : high) - group->displacement);
+	group->span = (uint8_t)((end > high ? end : high) - group->displacement);
 	if (group->misaligned < item->bytes - 1u)
-		group->misaligned = (uint16_t)(item->bytes - 1u);
-	group->flags |= item->kind == TRACE_WRITE ? GROUP_WRITES : 0;
+		group->misaligned = (uint8_t)(item->bytes - 1u);
+	group->flags |= item->kind == TRACE_WRITE ? GROUP_WRITES : GROUP_READS;
+	group->filter = group->flags & GROUP_WRITES ? offsetof(struct filter, write) : offsetof(struct filter, read);
 	group->items++;
 }
 
@@ -104,8 +105,9 @@ static unsigned group_items(const struct core *core, const struct trace_block *b
 				bool absolute = items[i].value == TRACE_NO_VALUE;
 				group.value = (uint8_t)(absolute ? 0 : items[i].value + 1);
 				group.displacement = items[i].displacement - (absolute ? (int64_t)number : 0);
-				group.span = group.misaligned = (uint16_t)(items[i].bytes - 1);
-				group.flags = items[i].kind == TRACE_WRITE ? GROUP_WRITES | GROUP_WRITES_FIRST : 0;
+				group.span = group.misaligned = (uint8_t)(items[i].bytes - 1);
+				group.flags = items[i].kind == TRACE_WRITE ? GROUP_WRITES | GROUP_WRITES_FIRST : GROUP_READS;
+				group.filter = group.flags & GROUP_WRITES ? offsetof(struct filter, write) : offsetof(struct filter, read);
 			}
 		}
 	}
@@ -140,7 +142,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	if (core->branches)
 		branches_drain(core->branches); /* sites in plans that may have to make room */
 	plan = take(plans, groups);
-	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
+	plans->at[number % PLAN_SLOTS] = (uint64_t)((uint64_t *)plan - plans->memory) | (uint64_t)(1 + block->values) << 32;
 	*plan = (struct plan){ .pc = block->pc, .last = last, .target = block->target, .number = number, .groups = (uint8_t)groups,
 		.ending = block->ending, .ending_length = block->ending_length, .values = block->values };
 	if (core->branches)

@@ -6,6 +6,8 @@
  *  fetch:   control enters a unit (a line, a fetch block) when it reaches a byte of it and the byte executed before was outside, or
  *           when it did not get there sequentially. A block whose pc is behind the last byte executed is sequential, whatever ended
  *           the block before: so counts do not depend on how code was cut into blocks
+ *  data:    TRACE_NON_TEMPORAL writes are ordinary ones, TRACE_LOCKED pairs a read and a write; a prefetch instruction brings its line in as a
+ *           prefetcher of the first data cache would (no access, no translation); gathers go lane by lane
  *  partial: instructions before the interrupted one, and the iterations that a rep instruction made; the block's branch did not happen
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
@@ -223,7 +225,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	}
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
 	charge_block(core, number);
-	if (core->calls && whole && items) {
+	if (core->calls && whole && items && program->items[first + items - 1].kind == (block->ending == TRACE_END_RETURN ? TRACE_READ : TRACE_WRITE)) {
 		/* the last access of a call or a return is to the slot of its return address */
 		if (block->ending == TRACE_END_CALL || block->ending == TRACE_END_INDIRECT_CALL)
 			objects_called(core->model->objects, core->calls, core->accessed, block->pc + block->length);

@@ -41,6 +41,7 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 
 void forget_pages(struct core *core)
 {
+	core->page_changes++;
 	for (unsigned side = 0; side < 2; side++)
 		for (uint64_t set = 0; core->pages[side].pages && set <= core->pages[side].mask; set++)
 			core->pages[side].pages[set] = NOWHERE;
@@ -57,12 +58,13 @@ static bool page_filtered(const struct page_filter *filter, uint64_t address)
 }
 
 /* The page was just used, last of its set. A filter tells 4 KB pages; larger ones end what it knew of their set. */
-static void remember_page(const struct core *core, const struct page_filter *filter, uint64_t address)
+static void remember_page(struct core *core, const struct page_filter *filter, uint64_t address)
 {
 	const struct tlb_map *map = &core->model->pages;
 	unsigned larger;
 	if (!filter->fills)
 		return;
+	core->page_changes += filter->pages == core->pages[TLB_FETCH].pages;
 	larger = map->count ? tlb_map_shift(map, address) - TLB_PAGE_SHIFT : 0;
 	if (!larger)
 		*page_filter(filter, address) = address & ~4095ull;
@@ -70,7 +72,13 @@ static void remember_page(const struct core *core, const struct page_filter *fil
 		*page_filter(filter, address >> larger) = NOWHERE;
 }
 
-void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
+void step_page(struct core *core, enum tlb_side side, uint64_t address, enum model_tlb_count kind)
+{
+	tlbs_access_slow(core->tlbs, address, 1, kind, core->counts);
+	remember_page(core, &core->pages[side], address);
+}
+
+static void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
 {
 	const struct page_filter *filter = &core->pages[side];
 	if (!filter->pages)
@@ -200,8 +208,7 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 	unsigned happened;
 	if (!core->branches)
 		return;
-	/* a conditional branch to the instruction behind it goes nowhere: not taken */
-	happened = branches_resolve(core->branches, pc, length, ending, taken && (ending != TRACE_END_CONDITIONAL || target != pc + length), target);
+	happened = branches_resolve(core->branches, pc, length, ending, taken, target);
 	for (unsigned w = 0; w < model->n_watches; w++)
 		if (model->watches[w].part == MODEL_BRANCH && model->site_blocks)
 			model->site_blocks[(uint64_t)block * model->n_watches + w] += branches_events(happened) >> model->watches[w].count & 1;
@@ -236,6 +243,9 @@ void model_branch(struct model *model, unsigned number, uint64_t pc, uint32_t le
 		  uint32_t block)
 {
 	struct core *core = model->cores[number];
+	/* as in a trace, where a conditional branch to the instruction behind it cannot be told from one not taken */
+	if (ending == TRACE_END_CONDITIONAL && target == pc + length)
+		taken = false;
 	model->acting = core;
 	step_branch(core, pc, length, ending, taken, target, block);
 	if (core->branches)

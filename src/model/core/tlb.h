@@ -78,7 +78,8 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 uint64_t tlbs_access_slow(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts);
 
 /* kind: TLB_READS, TLB_WRITES or TLB_FETCHES; bytes: 1 … 65536. */
-static inline uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+static inline uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind,
+				   struct model_counts *counts)
 {
 	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
 	struct tlb_shortcut *s = &tlbs->shortcut[side];
