@@ -45,6 +45,9 @@ static const struct name stream_names[] = {
 	{"fetch_blocks", STREAM_FETCH_BLOCKS, false}, {"line_crossing_reads", STREAM_LINE_CROSSING_READS, false},
 	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false},
 };
+static const struct name filter_names[] = { /* for measuring the models themselves: bench/model */
+	{"undecided_accesses", FILTER_UNDECIDED_ACCESSES, false}, {"undecided_fetches", FILTER_UNDECIDED_FETCHES, false},
+};
 
 #define LAST 100    /* levels behind: as far as it goes */
 #define PRIVATE 101 /* as far as caches are the core's own */
@@ -72,6 +75,7 @@ static const struct role {
 	{"branch", "branch prediction", ROLE(MODEL_BRANCH, branch_names), false, 0},
 	{"btb", "branch target buffer", ROLE(MODEL_BRANCH, btb_names), false, 0},
 	{"stream", "access stream", ROLE(MODEL_STREAM, stream_names), false, 0},
+	{"filters", "filters", ROLE(MODEL_FILTER, filter_names), false, 0},
 #undef ROLE
 };
 
@@ -202,6 +206,7 @@ uint64_t component_value(const struct component_place *place, const struct model
 	case MODEL_TLB: return counts->tlb[place->index][place->count];
 	case MODEL_BRANCH: return counts->branch[place->count];
 	case MODEL_STREAM: return counts->stream[place->count];
+	case MODEL_FILTER: return counts->filter[place->count];
 	}
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "model/core/machine.h"
 
-enum model_part { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM };
+enum model_part { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM, MODEL_FILTER };
 
 enum model_cache_count {
 	/* Demand accesses, by line touched: at the first level the program's; further in requests for lines, prefetchers' included, and
@@ -65,11 +65,18 @@ enum model_stream_count {    /* what the stream is, whatever the machine */
 	STREAM_COUNTS
 };
 
+enum model_filter_count {    /* what the model's own work was: no property of the machine, and other with other plans and filters (fast.c) */
+	FILTER_UNDECIDED_ACCESSES, /* data accesses that filters left to be looked up, with the others of their group; a rep instruction is one */
+	FILTER_UNDECIDED_FETCHES,  /* blocks whose fetches they left to be looked up */
+	FILTER_COUNTS
+};
+
 struct model_counts {
 	uint64_t cache[MACHINE_CACHES][CACHE_COUNTS];
 	uint64_t tlb[MACHINE_TLBS][TLB_COUNTS];
 	uint64_t branch[BRANCH_COUNTS];
 	uint64_t stream[STREAM_COUNTS];
+	uint64_t filter[FILTER_COUNTS];
 };
 
 #endif

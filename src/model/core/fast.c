@@ -80,11 +80,13 @@ static __attribute__((noinline)) unsigned run_rest(struct core *core, const stru
 	const struct plan *plan = rest.plan;
 	const struct trace_block *block = &program->blocks[plan->number];
 	struct cache *code = core->first_instruction;
-	unsigned g = rest.group;
+	unsigned g = rest.group, counted = rest.stepping ? plan->groups : g; /* a group that was undecided itself is counted */
 
 	for (; g < plan->groups && (rest.stepping || g == rest.group); g++) {
 		const struct plan_group *group = &plan->group[g];
 		uint32_t i = block->first_item + group->first, end = i + group->items;
+		if (g != counted)
+			core->counts->filter[FILTER_UNDECIDED_ACCESSES] += group->items;
 		while (i < end) {
 			const struct trace_item *item = &program->items[i];
 			uint64_t at = plan->pc + item->offset;
@@ -186,6 +188,7 @@ static __attribute__((noinline)) unsigned run_group(struct core *core, const str
 	const struct plan_group *group = &plan->group[g];
 	const struct page_filter *pages = &core->pages[TLB_DATA];
 	struct cache *data = core->first_data;
+	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += group->items;
 	if (!(group->flags & GROUP_STEPWISE) && !(low & group->misaligned) && data && (low ^ (low + group->span)) < data->is.line_bytes &&
 	    (plan->flags & PLAN_ONE_LINE || !sides_meet(core)) && (!pages->pages || page_known(pages, low)) &&
 	    cache_quick_hit(core, data, low, group->flags & GROUP_WRITES))
@@ -231,6 +234,7 @@ static __attribute__((noinline)) enum fetched run_fetch(struct core *core, const
 		}
 		done = false;
 	}
+	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
 	if (done && code) {
 		bool entered = !(sequential && plan->pc & (code->is.line_bytes - 1));
 		done = !entered || cache_filtered(code, plan->pc, false) || cache_quick_hit(core, code, plan->pc, false);

@@ -216,6 +216,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 		items = items_done(block, program->items + first, done, &fetched);
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
+	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
 	fetch = step_fetch_begin(core, block->pc, number);
 	for (uint32_t i = first; i < first + items;) {
 		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
@@ -285,6 +286,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 				continue;
 			}
 		}
+		core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
 		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
 		i += program->blocks[header].values;
 	}

@@ -10,6 +10,7 @@ static uint64_t watched(const struct core *core, const struct model_watch *watch
 	case MODEL_TLB: return core->counts->tlb[watch->index][watch->count];
 	case MODEL_BRANCH: break; /* branches are charged as they are resolved: step_branch */
 	case MODEL_STREAM: return core->counts->stream[watch->count];
+	case MODEL_FILTER: break; /* nobody's */
 	}
 	return 0;
 }
