@@ -1,4 +1,5 @@
 /* The map from addresses to data objects against a plain array of who lives where; allocation functions as the stream shows them. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -376,7 +377,9 @@ static void under_a_model(void)
 		const uint64_t *c = (const uint64_t *)((const uint8_t *)quick.record + quick.record->cell_counts);
 		const uint64_t *d = (const uint64_t *)((const uint8_t *)slow.record + slow.record->cell_counts);
 		uint64_t sum[WATCHES] = {0};
-		same = quick.record->n_sites == slow.record->n_sites && memcmp(&quick.counts, &slow.counts, sizeof quick.counts) == 0 &&
+		/* all that the machine counts: not how many accesses the filters decided */
+		same = quick.record->n_sites == slow.record->n_sites &&
+		       memcmp(&quick.counts, &slow.counts, offsetof(struct model_counts, filter)) == 0 &&
 		       memcmp(quick.items, slow.items, BLOCKS * ITEMS * WATCHES * 8) == 0;
 		for (uint64_t i = 0; i < (uint64_t)quick.record->n_sites * WATCHES; i++) {
 			same &= a[i] == b[i];
