@@ -222,7 +222,8 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  *
  * What is defined:
  * - Entries and exits that do not match, in any one thread, are reported by the region's name. The counts are those of
- *   the passes that ended; while one that did not end is open, later ones of that thread are seen as recursion.
+ *   the passes that ended. While one that did not end is open, later ones of that thread are seen as recursion: then
+ *   the region is TARE_NOT_COUNTED, for its sum has not all that was left.
  * - A thread that ends inside a region has entered it and not left it. So has one that longjmp(3)s or throws out
  *   of it; tare::region leaves by its destructor, exceptions too.
  * - After fork(2) the parent's regions go on; in the child nothing is counted and nothing reported. The report says how

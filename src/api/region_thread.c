@@ -226,11 +226,16 @@ void tare_region_leave(struct tare_region *region)
 			}
 			if (!counted)
 				add(&slot->unread, 1);
+		} else if (depth > 1) {
+			add(&slot->pending, 1);
 		}
 		if (depth > 0)
 			atomic_fetch_sub_explicit(&slot->depth, 1, memory_order_relaxed);
 		else
 			add(&slot->strays, 1);
+		/* after the depth: no handler is inside the pass any more */
+		if (depth == 1)
+			atomic_store_explicit(&slot->pending, 0, memory_order_relaxed);
 		add(&slot->exits, 1);
 	}
 	errno = kept_errno;
@@ -248,6 +253,7 @@ void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n)
 	out->passes.threads++;
 	out->passes.unbalanced += entries != exits || strays;
 	out->strays += strays;
+	out->pending += atomic_load_explicit(&slot->pending, memory_order_relaxed);
 	out->unread += atomic_load_explicit(&slot->unread, memory_order_relaxed);
 	for (size_t i = 0; i < n; i++) {
 		out->readings[i].count += atomic_load_explicit(&slot->sums[i].count, memory_order_relaxed);
@@ -256,10 +262,11 @@ void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n)
 	}
 }
 
-/* A sum in which a pass is missing is no count, and neither is one of no pass at all: every entry is still open. */
+/* A sum in which an exit is missing is no count (after a longjmp out of the region, all later passes of the thread lie
+ * inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
 void region_sums_finish(struct region_sums *out, const struct regions *r)
 {
-	bool whole = !out->unread && (!out->passes.entries || out->passes.exits > out->strays);
+	bool whole = !out->unread && !out->pending && (!out->passes.entries || out->passes.exits > out->strays);
 	for (size_t i = 0; i < r->model->events.count; i++) {
 		const struct counted_event *event = &r->model->events.items[i];
 		struct tare_reading *reading = &out->readings[i], zero = { .flags = event->flags };

@@ -39,6 +39,7 @@ struct slot {
 	_Atomic uint64_t entries, exits;
 	_Atomic uint64_t strays; /* exits of a thread that was not in the region */
 	_Atomic uint64_t unread; /* passes without a count: the counters could not be read or opened */
+	_Atomic uint64_t pending; /* exits inside a pass that has not ended: their counts are in no sum */
 	_Atomic int64_t depth;
 	bool begun;        /* `begin` was read */
 	struct sum sums[]; /* [events] totals, then [events] begin */
@@ -87,7 +88,7 @@ void region_thread_end(void *thread);
 /* Adds what a slot has to passes, sums and `unread`. */
 struct region_sums {
 	struct tare_region_passes passes;
-	uint64_t unread, strays;
+	uint64_t unread, strays, pending;
 	struct tare_reading readings[TARE_EVENTS_MOST]; /* raw, until region_sums_finish() */
 };
 void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n);

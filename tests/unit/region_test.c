@@ -183,6 +183,12 @@ static void test_failures(void)
 		longjmp(back, 1);
 	}
 	passes("longjmp out of a region: entered, not left", see(jumped, TARE_THREAD), 1, 0, 1);
+	for (int i = 0; i < 2; i++) {
+		tare_region_begin(jumped);
+		tare_region_end(jumped);
+	}
+	ok(see(jumped, TARE_THREAD).readings[0].state == TARE_NOT_COUNTED,
+	   "passes after a longjmp out of the region are not counted as 0");
 	tare_region_end(stray);
 	passes("an exit without entry is one", see(stray, TARE_THREAD), 0, 1, 1);
 	tare_region_begin(stray);
