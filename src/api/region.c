@@ -1,7 +1,7 @@
 /* Regions of the process: how they begin, their names, what programs ask of them. See regions.h.
  *
- * The state of the process is in statics here: begin and end of a region name no session, and a signal handler can be
- * given none. */
+ * The state of the process is in statics here: begin and end of a region name no session, and a signal handler can
+ * be given none. */
 #include "api/regions.h"
 
 #include <errno.h>
@@ -91,7 +91,8 @@ struct tare_region *tare_region(const char *name, struct tare_error *error)
 	uint64_t hash = hash_of(name, bytes);
 	pthread_mutex_lock(&names.lock);
 	struct tare_region *region = names.n_buckets ? names.buckets[hash & (names.n_buckets - 1)] : NULL;
-	while (region && (region->hash != hash || region->name_bytes != bytes || memcmp(region->name, name, bytes)))
+	while (region &&
+	       (region->hash != hash || region->name_bytes != bytes || memcmp(region->name, name, bytes)))
 		region = region->same_bucket;
 	if (!region)
 		region = name_new(name, bytes, hash, &inner);

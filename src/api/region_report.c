@@ -1,8 +1,8 @@
 /* The report of regions at the end of a program that TARE_EVENTS asked for.
  *
- * Rows: for each region its total over the threads ("all"), then each thread's part, threads in order of their first
- * regions; in each an entry for every event. A count that is none is "-" in text and empty in CSV, never 0. Regions that
- * were never entered or left are not in it. Text:
+ * Rows: for each region its total over the threads ("all"), then each thread's part, threads in order of their
+ * first regions; in each an entry for every event. A count that is none is "-" in text and empty in CSV, never 0.
+ * Regions that were never entered or left are not in it. Text:
  *
  *     # tare 0.1.0: regions of process 4711; 2 threads
  *     region sort
@@ -160,8 +160,9 @@ static void put_all(FILE *out, const struct regions *r, struct tare_region *cons
 		char text[128];
 		int reason = atomic_load(&threads[t]->os_errno);
 		if (reason)
-			fprintf(out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
-				threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
+			fprintf(
+			    out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
+			    threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
 	}
 	if (lost)
 		fprintf(out, "# warning: %" PRIu64 " entries and exits are lost: out of memory\n", lost);

@@ -11,12 +11,12 @@
 
 #include "backend/perf/counter.h"
 
-/* initial-exec: an access is no call, and takes no memory in a signal handler. 8 bytes fit what the loader reserves for
- * libraries that are opened later. */
+/* initial-exec: an access is no call, and takes no memory in a signal handler. 8 bytes fit what the loader
+ * reserves for libraries that are opened later. */
 static __thread struct region_thread *_Atomic here __attribute__((tls_model("initial-exec")));
 
-/* Below this number glibc keeps a key's value inside the thread; above, the first one takes memory of calloc, which a
- * signal handler may not: then an ended thread's counters stay open. */
+/* Below this number glibc keeps a key's value inside the thread; above, the first one takes memory of calloc,
+ * which a signal handler may not: then an ended thread's counters stay open. */
 enum { KEYS_WITHOUT_MEMORY = 32 };
 
 struct region_thread *region_thread_known(void)
@@ -113,7 +113,8 @@ static struct region_thread *thread_new(struct regions *r)
 	return thread;
 }
 
-/* The key's destructor. The counts stay; the thread may come back (another key's destructor with a region in it). */
+/* The key's destructor. The counts stay; the thread may come back (another key's destructor with a region in it).
+ */
 void region_thread_end(void *of)
 {
 	struct region_thread *thread = of;
@@ -257,13 +258,15 @@ void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n)
 	out->unread += atomic_load_explicit(&slot->unread, memory_order_relaxed);
 	for (size_t i = 0; i < n; i++) {
 		out->readings[i].count += atomic_load_explicit(&slot->sums[i].count, memory_order_relaxed);
-		out->readings[i].enabled_ns += atomic_load_explicit(&slot->sums[i].enabled_ns, memory_order_relaxed);
-		out->readings[i].running_ns += atomic_load_explicit(&slot->sums[i].running_ns, memory_order_relaxed);
+		out->readings[i].enabled_ns +=
+		    atomic_load_explicit(&slot->sums[i].enabled_ns, memory_order_relaxed);
+		out->readings[i].running_ns +=
+		    atomic_load_explicit(&slot->sums[i].running_ns, memory_order_relaxed);
 	}
 }
 
-/* A sum in which an exit is missing is no count (after a longjmp out of the region, all later passes of the thread lie
- * inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
+/* A sum in which an exit is missing is no count (after a longjmp out of the region, all later passes of the thread
+ * lie inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
 void region_sums_finish(struct region_sums *out, const struct regions *r)
 {
 	bool whole = !out->unread && !out->pending && (!out->passes.entries || out->passes.exits > out->strays);

@@ -4,14 +4,15 @@
  *          │  └──────► plan: how the events are opened         ▲ one each thread; a list, newest first
  *          └───────────────────────────────────────────────────┘
  *
- * 1. tare_region_enter() and …_leave() take no lock and no memory of malloc: memory is from mmap(2), published with
- * one compare-and-swap, and every counter of a slot is changed by its thread alone (its signal handlers included), with
- * relaxed atomic operations; other threads only read them.
+ * 1. tare_region_enter() and …_leave() take no lock and no memory of malloc: memory is from mmap(2), published
+ * with one compare-and-swap, and every counter of a slot is changed by its thread alone (its signal handlers
+ * included), with relaxed atomic operations; other threads only read them.
  * 2. A slot's depth is raised before its `begin` is read and lowered after its sums are written. So a handler that
  * interrupts either sees a depth that is not 0 and leaves both alone.
- * 3. Regions, threads and slots are never freed: handles stay valid, and exit(3) may run beside threads that are still
- * in regions. An ended thread's counters are closed.
- * 4. Thread's counters are opened as `plan` says: what was tried once, by tare_add() in the thread that started. */
+ * 3. Regions, threads and slots are never freed: handles stay valid, and exit(3) may run beside threads that are
+ * still in regions. An ended thread's counters are closed.
+ * 4. Thread's counters are opened as `plan` says: what was tried once, by tare_add() in the thread that started.
+ */
 #ifndef TARE_API_REGIONS_H
 #define TARE_API_REGIONS_H
 
@@ -37,8 +38,8 @@ struct sum {
 
 struct slot {
 	_Atomic uint64_t entries, exits;
-	_Atomic uint64_t strays; /* exits of a thread that was not in the region */
-	_Atomic uint64_t unread; /* passes without a count: the counters could not be read or opened */
+	_Atomic uint64_t strays;  /* exits of a thread that was not in the region */
+	_Atomic uint64_t unread;  /* passes without a count: the counters could not be read or opened */
 	_Atomic uint64_t pending; /* exits inside a pass that has not ended: their counts are in no sum */
 	_Atomic int64_t depth;
 	bool begun;        /* `begin` was read */
@@ -48,10 +49,10 @@ struct slot {
 struct region_thread {
 	struct region_thread *next;
 	pid_t thread;
-	uint32_t number;             /* 0, 1, … in order of their first regions */
-	_Atomic int os_errno;        /* why it has no counters; 0 when it has */
-	_Atomic bool ended;          /* its counters are closed */
-	struct tare_counters *set;   /* in the same memory; only what counters_read_raw() needs of it */
+	uint32_t number;           /* 0, 1, … in order of their first regions */
+	_Atomic int os_errno;      /* why it has no counters; 0 when it has */
+	_Atomic bool ended;        /* its counters are closed */
+	struct tare_counters *set; /* in the same memory; only what counters_read_raw() needs of it */
 	_Atomic(struct slot *) chunks[CHUNKS_MOST];
 };
 
@@ -64,7 +65,7 @@ struct regions {
 	struct plan_counter {
 		struct event_encoding encoding;
 		unsigned levels;
-	} *plan; /* [plan_fds], in the order of the events and their kinds */
+	} * plan; /* [plan_fds], in the order of the events and their kinds */
 	_Atomic(struct region_thread *) threads;
 	_Atomic uint32_t n_threads;
 	_Atomic uint64_t lost; /* entries and exits for which there was no memory */

@@ -1,5 +1,5 @@
-/* Regions of libtare from outside, started by tare_regions_start(). Page faults are the known event (api_test.c); the
- * environment's side is tests/api/region_report_test. */
+/* Regions of libtare from outside, started by tare_regions_start(). Page faults are the known event (api_test.c);
+ * the environment's side is tests/api/region_report_test. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -66,7 +66,8 @@ static void warm(void)
 
 static void passes(const char *fact, struct seen seen, uint64_t entries, uint64_t exits, uint64_t unbalanced)
 {
-	if (!ok(seen.passes.entries == entries && seen.passes.exits == exits && seen.passes.unbalanced == unbalanced,
+	if (!ok(seen.passes.entries == entries && seen.passes.exits == exits &&
+		    seen.passes.unbalanced == unbalanced,
 		"%s", fact))
 		printf("# entries %" PRIu64 ", exits %" PRIu64 ", unbalanced %" PRIu64 "\n", seen.passes.entries,
 		       seen.passes.exits, seen.passes.unbalanced);
@@ -96,8 +97,10 @@ static void test_nesting(void)
 	tare_region_end(a);
 	touch(40);
 	tare_region_end(b);
-	faults(see(a, TARE_THREAD).readings[0].count, 30, "overlapping regions: the first has its own and the shared");
-	faults(see(b, TARE_THREAD).readings[0].count, 60, "overlapping regions: the second has the shared and its own");
+	faults(see(a, TARE_THREAD).readings[0].count, 30,
+	       "overlapping regions: the first has its own and the shared");
+	faults(see(b, TARE_THREAD).readings[0].count, 60,
+	       "overlapping regions: the second has the shared and its own");
 
 	struct tare_region *recursive = tare_region("recursive", NULL);
 	for (int pass = 0; pass < 3; pass++) {
@@ -285,7 +288,8 @@ static void test_sizes(void)
 	name[LONG] = 0;
 	region = tare_region(name, NULL);
 	name[LONG - 1] = 'x';
-	ok(region && region != tare_region(name, NULL), "names of 10000 bytes that are no UTF-8 differ in the last");
+	ok(region && region != tare_region(name, NULL),
+	   "names of 10000 bytes that are no UTF-8 differ in the last");
 	for (unsigned i = 0; i < 1000000; i++) {
 		tare_region_begin(region);
 		tare_region_end(region);
