@@ -19,7 +19,8 @@
  * readings, so that reading disturbs less than stopping and starting would: one system call for the events of a
  * thread that fit the machine's counters at the same time.
  *
- * The library never prints, never exits and changes no signal's disposition. It depends on libc and libpfm4. A set
+ * The library never prints (but where TARE_EVENTS in the environment asks for a report of regions, below), never
+ * exits and changes no signal's disposition. It depends on libc and libpfm4. A set
  * of counters belongs to the thread or process that opened it; after fork(2) the child may only close it.
  *
  * Threads: tare_read() and the tare_event_… functions may be called for one set by several threads at the same
@@ -190,8 +191,158 @@ TARE_API void tare_difference(const struct tare_reading *before, const struct ta
  * when there is none (TARE_NOT_COUNTED); *value is as before then. */
 TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
 
-#ifdef __cplusplus
+/* ---- regions ----
+ *
+ *     static struct tare_region *sort;
+ *     if (!sort)
+ *             sort = tare_region("sort", NULL);
+ *     tare_region_begin(sort);
+ *     sort_all();
+ *     tare_region_end(sort);
+ *
+ * and then  TARE_EVENTS=instructions:u,page-faults ./program
+ *
+ * A region is a named piece of the program. A thread enters and leaves it any number of times, from any place;
+ * regions may be nested in each other and may overlap. Each thread has free-running counters of its own, from its
+ * first tare_region_begin() on: what a region counted is the sum of the differences between its leavings and its
+ * enterings in that thread. A region that a thread enters again before it has left it (recursion) counts from the
+ * outermost entry to the outermost exit, once. The reading itself is in the difference (see tare_read()).
+ *
+ * Regions are counted where tare_regions_start() was called, or where the environment asks for it:
+ *
+ *     TARE_EVENTS  the events, as for tare_add(). Not set or empty: nothing is counted, nothing is reported, and a
+ *                  region costs a load and a branch.
+ *     TARE_OUTPUT  the file that the report is written to at exit(3); %p in it is the process id, %% a %. Not set
+ * or empty: standard error. A file that is there is overwritten. TARE_FORMAT  "text" (also when not set or empty)
+ * or "csv".
+ *
+ * They are ignored in programs that run with another user's rights (secure_getenv(3)). With TARE_EVENTS set the
+ * library prints: the report, or why there is none. Events that cannot be counted are said on standard error when
+ * the library is loaded, and the program runs on without. A process that ends by a signal or _exit(2) reports
+ * nothing.
+ *
+ * What is defined:
+ * - Entries and exits that do not match, in any one thread, are reported by the region's name. The counts are
+ * those of the passes that ended. While one that did not end is open, later ones of that thread are seen as
+ * recursion: then the region is TARE_NOT_COUNTED, for its sum has not all that was left.
+ * - A thread that ends inside a region has entered it and not left it. So has one that longjmp(3)s or throws out
+ *   of it; tare::region leaves by its destructor, exceptions too.
+ * - After fork(2) the parent's regions go on; in the child nothing is counted and nothing reported. The report
+ * says how many children there were. A program that is exec'd begins anew.
+ * - Signal handlers may begin and end regions that they have a handle of: neither function takes a lock or calls
+ *   malloc(3). A handler that enters the region that it interrupts is a recursion of it. Up to 4 KiB of stack.
+ * - A thread whose counters cannot be opened (open files, memory) has entries and exits, and TARE_NOT_COUNTED.
+ * - The shared library is not unloaded by dlclose(3); names are copied. So handles stay valid, and plugins with
+ * regions can go before the report. */
+
+/* Opaque: one name. Valid until the process ends. */
+struct tare_region;
+
+enum { TARE_REGIONS_MOST = 1 << 20 };
+
+/* Not 0 while regions are counted. To be read only, by the functions below. */
+TARE_API extern int tare_regions_on;
+
+/* Begins to count regions, without environment variables: nothing is printed at the end. Once in a process; the
+ * calling thread tries the events as tare_add() does.
+ *
+ * Errors: as tare_add(); USAGE also when regions are counted already (by the environment, too). */
+TARE_API bool tare_regions_start(const char *events, struct tare_error *error);
+
+/* The region of this name: every call with the same bytes gives the same. The name is any bytes up to a 0 byte, of
+ * any length; reports escape what is no printable ASCII. May be called before regions are counted, and by any
+ * thread; not in signal handlers. NULL on failure; the functions below do nothing for NULL.
+ *
+ * Errors: USAGE (no name or an empty one), LIMIT (TARE_REGIONS_MOST), NO_MEMORY. */
+TARE_API struct tare_region *tare_region(const char *name, struct tare_error *error);
+
+/* What tare_region_begin() and tare_region_end() do when regions are counted. */
+TARE_API void tare_region_enter(struct tare_region *region);
+TARE_API void tare_region_leave(struct tare_region *region);
+
+/* Both keep errno. */
+static inline void tare_region_begin(struct tare_region *region)
+{
+#if defined(__GNUC__)
+	if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
+#else
+	if (tare_regions_on)
+#endif
+		tare_region_enter(region);
 }
+
+static inline void tare_region_end(struct tare_region *region)
+{
+#if defined(__GNUC__)
+	if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
+#else
+	if (tare_regions_on)
+#endif
+		tare_region_leave(region);
+}
+
+/* How often a region was entered and left. */
+struct tare_region_passes {
+	uint64_t entries, exits;
+	uint64_t threads;    /* that entered or left it */
+	uint64_t unbalanced; /* of these: with entries ≠ exits, or that left it when they were not in it */
+};
+
+/* A region's counts so far: passes that have ended. scope TARE_THREAD: the calling thread's; TARE_PROCESS: all
+ * threads', those that have ended too. Fills *passes and readings[] of the events of tare_regions_start(), as many
+ * as they are; either may be NULL. Not in signal handlers. Other threads that are in the region meanwhile may be
+ * seen between two events' sums.
+ *
+ * Errors: USAGE (no region, scope, regions are not counted, forked). */
+TARE_API bool tare_region_read(const struct tare_region *region, int scope, struct tare_region_passes *passes,
+			       struct tare_reading *readings, struct tare_error *error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+#if __cplusplus >= 201103L
+namespace tare
+{
+/* In a region from here to the end of the scope, however it is left. */
+class region
+{
+      public:
+	explicit region(struct tare_region *of) : of_(of)
+	{
+		tare_region_begin(of_);
+	}
+	~region()
+	{
+		tare_region_end(of_);
+	}
+	region(const region &) = delete;
+	region &operator=(const region &) = delete;
+
+      private:
+	struct tare_region *of_;
+};
+} // namespace tare
+#endif
+#endif
+
+/* Regions by name alone, in the manner of libhpm and of PAPI's high-level interface: the handle is looked up once
+ * at each place, when regions are counted. `name` is a constant text. Of one place, threads may look it up at the
+ * same time: they get the same. Not for a first use in a signal handler (tare_region()). */
+#if defined(__GNUC__)
+#define TARE_REGION_CALL(function, name)                                                                          \
+	do {                                                                                                      \
+		static struct tare_region *tare_here_;                                                            \
+		if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)) {                   \
+			struct tare_region *tare_found_ = __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE);         \
+			if (!tare_found_) {                                                                       \
+				tare_found_ = tare_region(name, NULL);                                            \
+				__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                     \
+			}                                                                                         \
+			function(tare_found_);                                                                    \
+		}                                                                                                 \
+	} while (0)
+#define TARE_REGION_BEGIN(name) TARE_REGION_CALL(tare_region_enter, name)
+#define TARE_REGION_END(name) TARE_REGION_CALL(tare_region_leave, name)
 #endif
 
 #endif
