@@ -4,7 +4,7 @@ import os
 
 from cli import *
 
-NAMES = ["host", "alpha21264", "neoverse-v2", "pentium", "power3", "power4", "r10000", "r12000", "sapphire-rapids", "zen4"]
+NAMES = ["host", "alpha21264", "lab", "neoverse-v2", "pentium", "power3", "power4", "r10000", "r12000", "sapphire-rapids", "zen4"]
 
 # ---- all ----
 equal(tare("list", "machines", "--names").out.split(), NAMES, "the machines are listed, this one first")

@@ -27,7 +27,7 @@ static void test_page_faults(void)
 	uint64_t thread[2] = { faults("thread", "0", false), faults("thread", "1000", false) };
 	/* not to the fault: what two threads do at once in one address space may fault once more or less */
 	printf("# %" PRIu64 " and %" PRIu64 "\n", thread[0], thread[1]);
-	ok(thread[0] < 1000 && thread[1] >= 1000, "a thread, which touches 1000 pages, is part of the program, children followed or not");
+	ok(thread[1] >= thread[0] + 900, "a thread, which touches 1000 pages, is part of the program, children followed or not");
 
 	struct reading r = count("page-faults:u", "touch", "10", true, NULL, NULL);
 	ok(r.running_ns == r.enabled_ns && r.enabled_ns > 0,

@@ -44,7 +44,7 @@ struct machine_cache {
 	char name[8];             /* "L1I", "L1D", "L2", "L3" */
 	uint32_t line_bytes;      /* power of two, 4 … 4096 */
 	uint32_t sets;            /* 1 … 2^24; index = line number modulo sets */
-	uint32_t ways;            /* 1 … 2^20 / …: sets × ways × line_bytes ≤ 4 GiB */
+	uint32_t ways;            /* 1 … 65536 (plru: 1, 2, 4 … 64); sets × ways × line_bytes ≤ 4 GiB */
 	uint8_t holds;            /* enum machine_holds */
 	uint8_t shared;           /* 1: one of the machine, 0: every core has its own */
 	uint8_t replacement, write, write_allocate, inclusion;
@@ -102,7 +102,7 @@ struct machine_direction {
 enum machine_btb_allocation { BTB_ALLOCATE_TAKEN, BTB_ALLOCATE_ALL }; /* which branches get an entry */
 
 struct machine_targets {
-	uint32_t btb_sets, btb_ways;   /* 0: no BTB, targets of direct branches are known */
+	uint32_t btb_sets, btb_ways;   /* sets 0: no BTB, targets of direct branches are known; ways ≤ 256 */
 	uint8_t btb_replacement, btb_allocation, btb_tag_bits /* 0: whole */, btb_holds_returns;
 	uint32_t return_entries;       /* 0: no return stack: returns as indirect branches */
 	uint32_t indirect_entries;     /* a table by address xor target history; 0: the BTB's last target */

@@ -8,7 +8,9 @@
  *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own memory, nor of time.
  *  2. Filters (machine.no_filters = 0) change no count. An access that a filter decides would have changed no state but for the number
  *     of accesses.
- *  3. For every cache: hits + misses = accesses; fills <= misses + prefetches; write-backs <= fills. model_conserves() says so.
+ *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive levels); of private ones
+ *     write-backs <= fills + interventions (a modified line that another core reads is written back and stays; no
+ *     interventions on machines that are not coherent). model_conserves() says so.
  *  4. An access that crosses a line's end is an access to each of its lines; one that crosses a page's end uses each page.
  */
 #ifndef TARE_MODEL_CORE_MODEL_H
