@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/reason.h"
 #include "cli/say.h"
+#include "cli/words.h"
 #include "event/metric.h"
 #include "report/json_writer.h"
 #include "report/table.h"
@@ -52,18 +53,6 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	l->json |= id == JSON;
 	l->verbose |= id == VERBOSE;
 	l->names |= id == NAMES;
-	return true;
-}
-
-static bool has_words(const struct listing *l, const char *const *texts)
-{
-	for (int i = 0; i < l->n_words; i++) {
-		bool found = false;
-		for (const char *const *text = texts; *text && !found; text++)
-			found = strcasestr(*text, l->words[i]) != NULL;
-		if (!found)
-			return false;
-	}
 	return true;
 }
 
@@ -202,7 +191,7 @@ static void list_events(struct listing *l)
 		const struct event_definition *row = event_table_at(l->events, i);
 		const char *texts[8] = { row->name, row->definition, row->unit, row->papi ? row->papi : "", NULL };
 		struct verdict v;
-		if (!has_words(l, texts))
+		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;
 		if (l->names) {
@@ -259,7 +248,7 @@ static bool list_metrics(struct listing *l, struct error *err)
 		const char *texts[] = { metric_name(metric), metric_definition(metric), metric_formula(metric),
 					NULL };
 		struct verdict v;
-		if (!has_words(l, texts))
+		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;
 		if (l->names) {
@@ -302,7 +291,7 @@ static void list_backends(struct listing *l)
 	for (size_t i = 0; i < backend_kinds(); i++) {
 		const struct backend_operations *kind = backend_kind(i);
 		const char *texts[] = { kind->name, kind->summary, NULL };
-		if (!has_words(l, texts))
+		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;
 		if (l->names) {

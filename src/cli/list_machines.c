@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/words.h"
 #include "measure/measure.h"
 #include "model/draw.h"
 #include "model/machines.h"
@@ -182,18 +183,6 @@ static bool is_name(const char *word)
 	return false;
 }
 
-static bool has_words(const struct machine_listing *l, const char *const *texts)
-{
-	for (int i = 0; i < l->n_words; i++) {
-		bool found = false;
-		for (const char *const *text = texts; *text && !found; text++)
-			found = strcasestr(*text, l->words[i]) != NULL;
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
 static bool show_one(const struct machine_listing *l, const struct machine_facts *facts, struct error *err)
 {
 	struct machine_description d;
@@ -222,7 +211,7 @@ static void show_row(const struct machine_listing *l, const char *name, const st
 				facts ? facts->hostname : "",
 				facts ? facts->architecture : "",
 				NULL };
-	if (has_words(l, texts)) {
+	if (has_words(l->words, l->n_words, texts)) {
 		++*shown;
 		if (l->names)
 			puts(name);

@@ -146,20 +146,6 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 
 /* ---- /proc/self/maps -------------------------------------------------------------------------- */
 
-static uint64_t hex(const char **text)
-{
-	uint64_t value = 0;
-	for (;; ++*text) {
-		char c = **text;
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
-}
-
 /* Another part of the record has a list of modules of its own. */
 void memory_modules_unknown(void)
 {
@@ -179,26 +165,13 @@ static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const c
 	return record_module(start, end - start, offset, path);
 }
 
-/* One line: "start-end rwxp offset device inode   path" */
-static void line(const char *text, struct region *fresh, uint32_t *count)
+struct scan { struct region *fresh; uint32_t count; };
+
+static void region_of(const struct mapping *m, void *context)
 {
-	uint64_t start = hex(&text), end, offset;
-	text++;
-	end = hex(&text);
-	if (text[0] != ' ' || end <= start)
-		return;
-	uint32_t protection = (text[1] == 'r' ? PROT_READ_ : 0u) | (text[2] == 'w' ? PROT_WRITE_ : 0u) | (text[3] == 'x' ? PROT_EXEC_ : 0u);
-	bool shared = text[4] == 's';
-	text += 6;
-	offset = hex(&text);
-	for (int field = 0; field < 2; field++) { /* device, inode */
-		while (*text == ' ')
-			text++;
-		while (*text && *text != ' ')
-			text++;
-	}
-	while (*text == ' ')
-		text++;
+	struct scan *scan = context;
+	uint64_t start = m->start, end = m->end;
+	uint32_t protection = m->protection;
 	uint64_t own[][2] = {{rt.image, rt.image_bytes}, {(uint64_t)rt.session, RECORD_SPACE_OFFSET}};
 	for (unsigned i = 0; i < 2; i++)
 		if (start >= own[i][0] && start < own[i][0] + own[i][1])
@@ -206,7 +179,7 @@ static void line(const char *text, struct region *fresh, uint32_t *count)
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		if (start < (uint64_t)rt.arena[i].end && end > (uint64_t)rt.arena[i].base)
 			return;
-	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || shared) || *count == REGIONS_MAX)
+	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || m->shared) || scan->count == REGIONS_MAX)
 		return;
 	/* what is write-protected by the engine looks read-only */
 	uint32_t at = region_at(start);
@@ -214,42 +187,23 @@ static void line(const char *text, struct region *fresh, uint32_t *count)
 		protection |= PROT_WRITE_;
 	char path[232];
 	unsigned n = 0;
-	while (*text && n < sizeof path - 1)
-		path[n++] = *text++;
+	for (; m->path[n] && n < sizeof path - 1; n++)
+		path[n] = m->path[n];
 	path[n] = 0;
-	fresh[(*count)++] = (struct region){start, end, protection, shared, (protection & PROT_EXEC_) ? module_of(start, end, offset, path) : RECORD_NONE, 0};
+	scan->fresh[scan->count++] = (struct region){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE, 0};
 }
 
 void memory_rescan(void)
 {
-	static char text[8192];
 	static struct region *fresh;
-	uint32_t count = 0, have = 0;
-	long fd = sys3(SYS_open, "/proc/self/maps", 02000000, 0), n;
-	if (failed(fd))
-		return; /* what was tracked stays */
 	if (!fresh)
 		fresh = memory_private(REGIONS_MAX * sizeof *fresh);
-	while ((n = sys3(SYS_read, fd, text + have, sizeof text - have - 1)) > 0) {
-		have += (uint32_t)n;
-		uint32_t from = 0;
-		for (uint32_t i = 0; i < have; i++)
-			if (text[i] == '\n') {
-				text[i] = 0;
-				line(text + from, fresh, &count);
-				from = i + 1;
-			}
-		have -= from;
-		for (uint32_t i = 0; i < have; i++)
-			text[i] = text[from + i];
-		if (have == sizeof text - 1)
-			have = 0; /* a line longer than any */
-	}
-	sys1(SYS_close, fd);
-	struct region *old = rt.regions;
-	rt.regions = fresh;
-	rt.region_count = count;
-	fresh = old;
+	struct scan scan = {fresh, 0};
+	if (!maps_read(region_of, &scan))
+		return; /* what was tracked stays */
+	fresh = rt.regions;
+	rt.regions = scan.fresh;
+	rt.region_count = scan.count;
 }
 
 void memory_start(void)

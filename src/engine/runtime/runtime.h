@@ -387,6 +387,10 @@ void call_end(struct thread *t);
 
 /* memory.c: under rt.lock */
 void memory_modules_unknown(void);
+
+/* maps.c, under rt.lock. False: there is no /proc */
+struct mapping { uint64_t start, end, offset; uint32_t protection, shared; const char *path; };
+bool maps_read(void (*each)(const struct mapping *m, void *context), void *context);
 void memory_start(void);
 void memory_rescan(void);
 const struct region *memory_executable(uint64_t pc);

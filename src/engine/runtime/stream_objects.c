@@ -41,20 +41,6 @@ static bool open_record(struct record_process *process)
 
 /* ---- what is there at the start ---- */
 
-static uint64_t hex(const char **text)
-{
-	uint64_t value = 0;
-	for (;; ++*text) {
-		char c = **text;
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	size_t n = text_length(a);
@@ -79,24 +65,14 @@ static uint64_t stack_bytes(void)
 	return limit[0] < 1ull << 30 ? limit[0] : 1ull << 30;
 }
 
-static void line(const char *text)
+static void object_of(const struct mapping *m, void *context)
 {
-	uint64_t start = hex(&text), end, offset;
-	text++;
-	end = hex(&text);
-	if (text[0] != ' ' || end <= start || start >= 1ull << 47)
+	uint64_t start = m->start, end = m->end, offset = m->offset;
+	const char *text = m->path;
+	bool writable = (m->protection & PROT_WRITE_) != 0;
+	(void)context;
+	if (start >= 1ull << 47)
 		return;
-	bool writable = text[2] == 'w';
-	text += 6;
-	offset = hex(&text);
-	for (int field = 0; field < 2; field++) { /* device, inode */
-		while (*text == ' ')
-			text++;
-		while (*text && *text != ' ')
-			text++;
-	}
-	while (*text == ' ')
-		text++;
 	if (text[0] == '/' && memcmp(text, "/memfd:", 7)) {
 		long fd = sys3(SYS_open, text, 02000000, 0);
 		objects_file(objects, start, end - start, offset, file_kind(!failed(fd) && is_elf(fd), writable), text);
@@ -120,31 +96,6 @@ static void line(const char *text)
 	}
 }
 
-static void read_maps(void)
-{
-	static char text[8192];
-	uint32_t have = 0;
-	long fd = sys3(SYS_open, "/proc/self/maps", 02000000, 0), n;
-	if (failed(fd))
-		return;
-	while ((n = sys3(SYS_read, fd, text + have, sizeof text - have - 1)) > 0) {
-		uint32_t from = 0;
-		have += (uint32_t)n;
-		for (uint32_t i = 0; i < have; i++)
-			if (text[i] == '\n') {
-				text[i] = 0;
-				line(text + from);
-				from = i + 1;
-			}
-		have -= from;
-		for (uint32_t i = 0; i < have; i++)
-			text[i] = text[from + i];
-		if (have == sizeof text - 1)
-			have = 0; /* a line longer than any */
-	}
-	sys1(SYS_close, fd);
-}
-
 bool stream_objects_open(struct record_process *process)
 {
 	uint64_t bytes = objects_bytes(rt.limited ? POOL_BYTES_LIMITED : POOL_BYTES);
@@ -153,7 +104,7 @@ bool stream_objects_open(struct record_process *process)
 	if (!open_record(process))
 		return false;
 	objects = objects_init(memory_private(bytes), bytes, record);
-	read_maps();
+	maps_read(object_of, NULL);
 	return true;
 }
 
