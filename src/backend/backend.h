@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "event/event.h"
 #include "result/locations.h"
+#include "result/region.h"
 #include "result/result.h"
 
 /* A program to execute. All borrowed. */
@@ -48,6 +49,9 @@ struct target {
 	bool per_cpu;                  /* … or per CPU (CPUS) */
 	bool per_process;              /* … or per process (COMMAND), where the backend can tell them apart */
 	enum locations_of locations;   /* COMMAND: locations() will be asked for, where the backend knows them */
+	const struct region_asked *regions; /* COMMAND: count these apart as well (run->regions); borrowed. A backend that
+	                                  cannot says so at prepare() (operations->regions) */
+	size_t n_regions;
 };
 
 struct availability {
@@ -79,6 +83,7 @@ struct backend_operations {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for --help and `tare list` */
 	bool starts_only;    /* counts programs that it starts; no running process, no CPU */
+	bool regions;          /* counts target->regions apart */
 	const char *by_itself; /* the argument to open it with where nobody gave one (auto, doctor); NULL: none */
 
 	/* argument: what follows "name:" in --on (a recording's path for replay), NULL when nothing. */

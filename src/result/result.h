@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "result/breakdown.h"
 #include "result/locations.h"
+#include "result/region.h"
 
 /* Where a number came from. */
 enum source {
@@ -67,6 +68,8 @@ struct run {
 	uint64_t peak_memory_bytes;
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches, involuntary_switches;
+	struct run_region *regions; /* those asked for, in that order, then those that the program named itself; in the arena */
+	size_t n_regions;
 	uint64_t steal_ns;        /* of all CPUs, while it ran; 10 ms resolution */
 	struct arena arena;
 };
@@ -137,6 +140,8 @@ struct result {
 	size_t n_metrics;
 	struct outlier *outliers;
 	size_t n_outliers;
+	struct region_row *regions; /* as run->regions */
+	size_t n_regions;
 	const char **notes;      /* lines printed under the table, e.g. what --several-runs would give */
 	size_t n_notes;
 	int wait_status;         /* of the last run; what tare's own exit status follows */

@@ -1,0 +1,60 @@
+/*
+ * Regions of a program that was not compiled for it: what was asked for (places of code), and what a backend counted in each.
+ *
+ * What a region is: a thread is in it from the first instruction of a pass to the last, with everything that is called from there.
+ *  - REGION_FUNCTION: from the function's first instruction to its return, whoever executes it (also after a tail call).
+ *    Recursion: from the outermost entry to the outermost return, once.
+ *  - REGION_CODE (lines, addresses): from the first instruction executed in one of the ranges until control leaves them
+ *    other than by a call; calls made from there belong to it. A recursion that comes by is part of the pass that is open.
+ *  - REGION_LIBRARY: named by the program itself (tare_region_begin(), tare_asm_begin_N): under the engine only.
+ * A thread that ends inside, a longjmp or an exception out of it: entered, and left without its end being seen: `unbalanced`; the
+ * pass is not in the counts unless the backend saw the exact instruction at which it was left.
+ */
+#ifndef TARE_RESULT_REGION_H
+#define TARE_RESULT_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct reading;
+struct estimate;
+
+enum region_kind { REGION_FUNCTION, REGION_CODE, REGION_LIBRARY };
+
+struct region_range {
+	const char *module;  /* path of the file, as /proc/PID/maps will name it */
+	uint64_t low, high;  /* [low, high): offsets in that file; FUNCTION: low is its entry */
+};
+
+struct region_asked {
+	const char *name;    /* the user's */
+	const char *text;    /* what was asked: "sort", "sort.c:10-20" */
+	enum region_kind kind;
+	const struct region_range *ranges; /* all copies: of an inlined function, of a line in several places */
+	size_t n_ranges;
+	const char *note;    /* "2 inlined copies included", or NULL */
+};
+
+/* One region of one run, all threads and processes together. */
+struct run_region {
+	const char *name;
+	const char *text;        /* as asked; of REGION_LIBRARY "libtare" */
+	enum region_kind kind;
+	uint64_t entries, exits; /* outermost ones */
+	uint64_t unbalanced;     /* threads with entries ≠ exits, or that left it when they were not in it */
+	uint64_t threads;        /* that entered it */
+	struct reading *readings; /* [run->n_events], of the passes that ended */
+};
+
+/* One region of a result. */
+struct region_row {
+	const char *name, *text;
+	enum region_kind kind;
+	uint64_t entries, exits, unbalanced, threads; /* of the first counted execution of the first group */
+	struct estimate *estimates; /* [n_estimates], as result->estimates without rows of threads or CPUs */
+	size_t n_estimates;
+	const char *note;
+};
+
+#endif
