@@ -11,6 +11,7 @@
  * itself coming again, and is not probed.
  */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -434,7 +435,12 @@ static void code_edges(struct look *l)
 			lead_to(l, s, s->flow.target);
 		if (s->flow.kind == FLOW_JUMP_TABLE)
 			lead_by_table(l, s);
-		if (!goes_on(s))
+	}
+	for (size_t i = 0; i < l->steps.count && !l->why[0]; i++) {
+		struct step *s = &l->steps.items[i];
+		/* filler behind a jump is not executed, but that before the head of a loop is */
+		bool reached = !s->flow.filler || s->start || s->from_inside || s->from_outside;
+		if (!goes_on(s) || !reached)
 			continue;
 		struct step *next = i + 1 < l->steps.count && l->steps.items[i + 1].address == s->address + s->flow.length ? s + 1 : NULL;
 		if (next && !(next->start && s->flow.kind == FLOW_CALL))

@@ -38,6 +38,9 @@ struct pass_costs {
 	double t;             /* t((1 + confidence)/2, n − 1): what makes an interval of sd */
 };
 
+/* The t that an interval half_width = t · sd / √n was made with. */
+double interval_factor(double half_width, double sd, double n);
+
 /* How often each was in a count. */
 struct pass_counts {
 	double passes, enters, leaves;

@@ -146,11 +146,6 @@ static void test_equal(void)
 
 /* ---- what it costs ---- */
 
-__attribute__((noinline)) static bool mark(const struct user_reads *user, struct user_mark *to, _Atomic uint64_t *counts)
-{
-	return user_mark(user, to, counts, 1);
-}
-
 static struct tare_counters *started(const char *events)
 {
 	struct tare_counters *c;
@@ -180,6 +175,7 @@ static void costs(void *to)
 		tare_region_begin(region);
 		tare_region_end(region);
 	}
+	size_t n = tare_event_count(two);
 	uint64_t spent[3][3] = { 0 }; /* [what][0, 1, 2 × PAIRS] */
 	out->read = true;
 	for (int what = 0; what < 3; what++)
@@ -189,8 +185,9 @@ static void costs(void *to)
 			if (what == 0)
 				for (int i = 0; i < times * PAIRS; i++) {
 					struct user_mark begin, end;
-					_Atomic uint64_t values[2];
-					out->read &= mark(two->user, &begin, values) & mark(two->user, &end, values);
+					uint64_t values[2];
+					out->read &= user_mark(two->user, n, &begin, values) &
+						     user_mark(two->user, n, &end, values);
 				}
 			else if (what == 1)
 				for (int i = 0; i < times * PAIRS; i++) {

@@ -21,6 +21,7 @@ struct follow_report {
 	char why[REGION_WHY_BYTES]; /* the counts are not complete; "": they are */
 	struct error failed;        /* it could not begin; code 0: it could */
 	uint64_t hits;
+	uint64_t unprimed; /* processes whose first probed instruction is a page fault (prime()) */
 	int begun;
 };
 

@@ -88,6 +88,14 @@ static bool is_inside(const struct region_asked *asked, const char *module, uint
 	return false;
 }
 
+static bool has_edge(const struct region_asked *asked, const char *module, uint64_t offset, enum region_edge_kind kind)
+{
+	for (size_t i = 0; i < asked->n_edges; i++)
+		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && strcmp(asked->edges[i].module, module) == 0)
+			return true;
+	return false;
+}
+
 /* A function that is left by a jump to where nobody looks. */
 static void lose(struct passes *p, size_t region, uint64_t frame)
 {
@@ -116,6 +124,8 @@ void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const 
 				continue;
 			}
 			kind = inside ? EDGE_ENTER : EDGE_LEAVE;
+			if (has_edge(asked, edge->module, target, kind))
+				continue; /* seen there, to the instruction */
 		}
 		if (kind == EDGE_ENTER)
 			enter(p, region, edge, has_frame, frame, hit);

@@ -238,16 +238,22 @@ static bool keep_text(struct run *run, const char **text)
 	return !*text || (*text = arena_strdup(&run->arena, *text)) != NULL;
 }
 
-static bool remark(struct run *run)
+static bool remark(const struct regions *r, struct run *run)
 {
+	const char *unprimed = "";
+	if (r->report->unprimed && !(unprimed = arena_printf(&run->arena, "; in %llu processes the first pass has a page fault of theirs",
+							     (unsigned long long)r->report->unprimed)))
+		return false;
 	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
 	if (!remarks)
 		return false;
 	for (size_t i = 0; i < run->n_remarks; i++)
 		remarks[i] = run->remarks[i];
 	run->remarks = remarks;
-	remarks[run->n_remarks] = "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
-				  "and in times and faults of the whole program";
+	remarks[run->n_remarks] = arena_printf(&run->arena, "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
+				  "and in times and faults of the whole program%s", unprimed);
+	if (!remarks[run->n_remarks])
+		return false;
 	run->n_remarks++;
 	return true;
 }
@@ -257,7 +263,7 @@ bool regions_stop(struct regions *r, struct run *run, struct error *err)
 	if (send(r->control, "s", 1, MSG_NOSIGNAL) != 1 || hear(r->control) != 1)
 		snprintf(r->report->why, sizeof r->report->why, "the process that follows the program's threads has died");
 	run->regions = arena_alloc(&run->arena, (r->n_asked + 1) * sizeof *run->regions);
-	if (!run->regions || !remark(run))
+	if (!run->regions || !remark(r, run))
 		return error_no_memory(err);
 	for (size_t i = 0; i < r->n_asked; i++) {
 		const struct region_sum *sum = &r->sums.regions[i];
