@@ -5,7 +5,8 @@
  * 2. The amount itself is measured in this very process, when it ends: an empty region, an enter and a leave inside a
  *    region, with the same events, the same way of reading, the same build of the library. So it is right for any
  *    number of events, which one calibration could not be.
- * 3. What the compiler puts around the calls belongs to the region, as far as it is more than around those here. */
+ * 3. What a compiler puts around calls from C differs by some instructions: that is the ± of the net count, and what makes
+ *    a region too small. A stub's call is one instruction, and has none. */
 #ifndef TARE_API_CALIBRATION_H
 #define TARE_API_CALIBRATION_H
 
@@ -49,7 +50,8 @@ void region_tare_free(struct region_tare *tare);
 /* Is it the region of an assembly stub? */
 bool region_of_stub(const struct tare_region *region);
 
+/* others: of each thread that entered it, the regions that it entered besides, all added up. */
 void region_net(const struct region_tare *tare, const struct tare_region *region, size_t event,
-		const struct region_sums *sums, struct net_count *out);
+		const struct region_sums *sums, uint64_t others, struct net_count *out);
 
 #endif

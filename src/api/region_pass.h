@@ -69,18 +69,22 @@ static inline uint64_t mark_enabled_ns(const struct user_reads *user, uint64_t b
 USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_mark *mark, uint64_t *counts)
 {
 	user_page *leader = user->pages[0];
-	struct user_head first = user_head(leader);
+	uint32_t sequence = leader->lock;
+	user_barrier();
 	uint64_t enabled_ns = leader->time_enabled;
 	if (!user_allowed() || !(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
 		return false;
 	mark->base_ns = enabled_ns + leader->time_offset;
 	mark->cycles = user_cycles();
-	for (size_t i = n - 1; i; i--) {
-		struct user_head head = user_head(user->pages[i]);
-		if (!user_count(head, user->shifts[i], &counts[i]) || !user_same(user->pages[i], head.sequence))
-			return false;
-	}
-	return user_count(first, user->shifts[0], &counts[0]) && user_same(leader, first.sequence);
+	size_t i = n - 1;
+	if (i)
+		do {
+			user_page *page = user->pages[i];
+			struct user_head head = user_head(page);
+			if (!user_count(page, head, &user->shifts[i], &counts[i]) || !user_same(page, head.sequence))
+				return false;
+		} while (--i);
+	return user_count(leader, user_head(leader), &user->shifts[0], &counts[0]) && user_same(leader, sequence);
 }
 
 /* The kernel came by, and is gone: another attempt or two go well, or there is another reason. */

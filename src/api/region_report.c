@@ -42,6 +42,7 @@ struct reporting {
 	FILE *out;
 	const struct regions *r;
 	struct region_tare *tare;
+	uint64_t *known; /* of each thread, by its place in the list: regions that it entered */
 };
 
 static const char *state_text(const struct tare_reading *reading, const struct net_count *net)
@@ -64,7 +65,7 @@ static bool net_value(const struct tare_reading *reading, const struct net_count
 }
 
 static void put_csv(const struct reporting *to, const struct tare_region *region, const char *thread,
-		    const struct region_sums *sums)
+		    const struct region_sums *sums, uint64_t others)
 {
 	FILE *out = to->out;
 	const struct tare_counters *model = to->r->model;
@@ -72,7 +73,7 @@ static void put_csv(const struct reporting *to, const struct tare_region *region
 		const struct tare_reading *reading = &sums->readings[e];
 		struct net_count net;
 		double value;
-		region_net(to->tare, region, e, sums, &net);
+		region_net(to->tare, region, e, sums, others, &net);
 		fputc('"', out);
 		put_name(out, region, true);
 		fprintf(out, "\",%s,%" PRIu64 ",%" PRIu64 ",\"%s\",%s,%s,", thread, sums->passes.entries,
@@ -109,14 +110,14 @@ static void put_gross(FILE *out, const struct tare_reading *reading, const struc
 }
 
 static void put_text(const struct reporting *to, const struct tare_region *region, const char *thread,
-		     const struct region_sums *sums)
+		     const struct region_sums *sums, uint64_t others)
 {
 	FILE *out = to->out;
 	for (size_t e = 0; e < to->r->model->events.count; e++) {
 		const struct tare_reading *reading = &sums->readings[e];
 		struct net_count net;
 		double value;
-		region_net(to->tare, region, e, sums, &net);
+		region_net(to->tare, region, e, sums, others, &net);
 		fprintf(out, "  %-12s %12" PRIu64 " %12" PRIu64 " ", thread, sums->passes.entries, sums->passes.exits);
 		if (to->tare->gross)
 			put_gross(out, reading, &net);
@@ -139,14 +140,15 @@ static void put_text(const struct reporting *to, const struct tare_region *regio
 }
 
 /* What is to be known of a region's counts as a whole. */
-static void remark(const struct reporting *to, const struct tare_region *region, const struct region_sums *sums)
+static void remark(const struct reporting *to, const struct tare_region *region, const struct region_sums *sums,
+		   uint64_t others)
 {
 	FILE *out = to->out;
 	for (size_t e = 0; e < to->r->model->events.count; e++) {
 		const char *unit = tare_event_unit(to->r->model, e), *event = tare_event_name(to->r->model, e);
 		struct net_count net;
 		char text[400];
-		region_net(to->tare, region, e, sums, &net);
+		region_net(to->tare, region, e, sums, others, &net);
 		if (net.state == NET_REFUSED) {
 			/* the name goes in front of it, whatever bytes it has */
 			subtraction_refusal(&net.s, "'", unit, (double)sums->passes.exits, text, sizeof text);
@@ -185,16 +187,19 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 	FILE *out = to->out;
 	const struct regions *r = to->r;
 	struct region_sums all = { 0 };
+	uint64_t others = 0;
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
 		if (slot)
 			region_sums_add(&all, threads[t], slot);
+		if (slot && slot->entries)
+			others += to->known[t] - 1;
 	}
 	if (!all.passes.threads)
 		return;
 	region_sums_finish(&all, r);
 	if (r->format == REPORT_CSV) {
-		put_csv(to, region, "all", &all);
+		put_csv(to, region, "all", &all, others);
 	} else {
 		fputs("region ", out);
 		put_name(out, region, false);
@@ -202,7 +207,7 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 		if (to->tare->gross)
 			fprintf(out, "%20s %16s ", "gross", "tare");
 		fprintf(out, "%20s  event\n", to->tare->gross ? "net" : "count");
-		put_text(to, region, "all", &all);
+		put_text(to, region, "all", &all, others);
 	}
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
@@ -216,26 +221,30 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 		snprintf(thread, sizeof thread, r->format == REPORT_CSV ? "%u:%d" : "%u (%d)", threads[t]->number,
 			 (int)threads[t]->thread);
 		if (r->format == REPORT_CSV)
-			put_csv(to, region, thread, &one);
+			put_csv(to, region, thread, &one, to->known[t] ? to->known[t] - 1 : 0);
 		else
-			put_text(to, region, thread, &one);
+			put_text(to, region, thread, &one, to->known[t] ? to->known[t] - 1 : 0);
 	}
 	warn(out, region, &all);
-	remark(to, region, &all);
+	remark(to, region, &all, others);
 }
 
-/* Regions of both kinds inside each other: whose calls are inside is not known. */
-static void find_kinds(struct region_tare *tare, struct tare_region *const *list, size_t n,
+/* How many regions each thread entered, and of which kind any did. */
+static void find_kinds(const struct reporting *to, struct tare_region *const *list, size_t n,
 		       struct region_thread *const *threads, size_t n_threads)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		bool entered = false;
 		for (size_t t = 0; t < n_threads; t++) {
 			const struct slot *slot = slot_find(threads[t], list[i]->id);
-			if (!slot || !slot->entries)
-				continue;
-			*(region_of_stub(list[i]) ? &tare->stubs_used : &tare->calls_used) = true;
-			break;
+			if (slot && slot->entries) {
+				to->known[t]++;
+				entered = true;
+			}
 		}
+		if (entered)
+			*(region_of_stub(list[i]) ? &to->tare->stubs_used : &to->tare->calls_used) = true;
+	}
 }
 
 static void put_evidence(FILE *out, const struct region_tare *tare)
@@ -312,11 +321,11 @@ bool region_report(const struct regions *r, int fd)
 		threads[at++] = t;
 	qsort(threads, n_threads, sizeof(struct region_thread *), by_number);
 	/* the list and the threads are those of before: what this makes is not in the report */
-	if (!(to.tare = region_tare_new(r))) {
+	if (!(to.known = calloc(n_threads, sizeof *to.known)) || !(to.tare = region_tare_new(r))) {
 		errno = ENOMEM;
 		goto out;
 	}
-	find_kinds(to.tare, list, n, threads, n_threads);
+	find_kinds(&to, list, n, threads, n_threads);
 	if ((copy = dup(fd)) < 0 || !(to.out = fdopen(copy, "w"))) {
 		if (copy >= 0)
 			close(copy);
@@ -327,6 +336,7 @@ bool region_report(const struct regions *r, int fd)
 	done = fclose(to.out) == 0 && done;
 out:
 	region_tare_free(to.tare);
+	free(to.known);
 	free(threads);
 	free(list);
 	return done;

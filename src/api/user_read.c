@@ -134,12 +134,13 @@ static bool try_all(const struct user_reads *reads, struct tare_reading *raw, bo
 	struct user_times times;
 	struct user_head first = user_head(leader);
 	bool read = user_allowed() && leader->cap_user_rdpmc && user_times(leader, &times) &&
-		    user_count(first, reads->shifts[0], &raw[0].count);
+		    user_count(leader, first, &reads->shifts[0], &raw[0].count);
 	*again = false;
 	for (size_t i = 1; read && i < reads->n; i++) {
-		struct user_head head = user_head(reads->pages[i]);
-		read = user_count(head, reads->shifts[i], &raw[i].count);
-		*again |= !user_same(reads->pages[i], head.sequence);
+		user_page *page = reads->pages[i];
+		struct user_head head = user_head(page);
+		read = user_count(page, head, &reads->shifts[i], &raw[i].count);
+		*again |= !user_same(page, head.sequence);
 	}
 	for (size_t i = 0; read && i < reads->n; i++) {
 		raw[i].enabled_ns = times.enabled_ns;

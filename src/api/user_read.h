@@ -105,10 +105,10 @@ enum { USER_CAP_RDPMC = 1 << 2 };
 /* What was loaded once is not loaded again. */
 #define user_pin(value) __asm__ volatile("" : "+r"(value))
 
-/* The sequence number, and after it what it protects. */
+/* The sequence number, and the first of what it protects. */
 struct user_head {
 	uint32_t sequence, index;
-	uint64_t offset;
+	uint64_t offset; /* arm64 alone: elsewhere it is added from memory */
 };
 
 USER_INLINE struct user_head user_head(user_page *page)
@@ -122,11 +122,10 @@ USER_INLINE struct user_head user_head(user_page *page)
 	head.index = (uint32_t)(both >> 32);
 #else
 	head.sequence = page->lock;
-	user_pin(head.sequence);
 	user_barrier();
 	head.index = page->index;
 	user_pin(head.index);
-	head.offset = page->offset;
+	head.offset = 0;
 #endif
 	return head;
 }
@@ -140,12 +139,18 @@ USER_INLINE bool user_same(user_page *page, uint32_t sequence)
 
 /* False: the counter is on no register. The capability need not be asked of each page: where an event lacks it, Linux
  * gives its index as 0 (x86_pmu_event_idx(), armv8pmu_user_event_idx()). */
-USER_INLINE bool user_count(struct user_head head, uint64_t shift, uint64_t *count)
+USER_INLINE bool user_count(user_page *page, struct user_head head, const uint64_t *shift, uint64_t *count)
 {
 	uint64_t value;
 	if (!user_pmc(head.index, &value))
 		return false;
-	*count = head.offset + (uint64_t)((int64_t)(value << shift) >> shift);
+	value = (uint64_t)((int64_t)(value << *shift) >> *shift);
+#if defined(__aarch64__)
+	(void)page;
+	*count = value + head.offset;
+#else
+	*count = value + (uint64_t)page->offset;
+#endif
 	return true;
 }
 

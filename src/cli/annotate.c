@@ -220,7 +220,7 @@ static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begi
 	for (size_t i = 0; i < p->ranges.count; i++) {
 		const struct range *range = &p->ranges.items[i];
 		bool was = range_holds(range, from), is = range_holds(range, to);
-		if (was && (!is || (any && range->begin == *begin)))
+		if (was && !is)
 			return false;
 		if (!was && is) {
 			if (any && range->begin != *begin)
@@ -231,9 +231,14 @@ static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begi
 	}
 	if (!any)
 		return false;
-	for (size_t i = 0; i < p->ranges.count; i++)
-		if (p->ranges.items[i].begin == *begin && range_holds(&p->ranges.items[i], from))
+	/* nothing else stands between */
+	for (size_t i = 0; i < p->ranges.count; i++) {
+		const struct range *range = &p->ranges.items[i];
+		if (range->begin >= *begin && range->begin <= to && range_holds(range, from))
 			return false;
+		if (range->end > *begin && range->end <= to)
+			return false;
+	}
 	for (size_t i = plan_statement_at(p->a, *begin); (int)i < label; i++)
 		if (plan_statement(p, (int)i)->kind == STATEMENT_INSTRUCTION || plan_statement(p, (int)i)->kind == STATEMENT_PREFIX)
 			return false;

@@ -1,4 +1,5 @@
 /* A result as JSON; docs/result.schema.json says what may stand where, tare-count(1) what it means. */
+#include <math.h>
 #include <sys/wait.h>
 
 #include "report/breakdown.h"
@@ -43,6 +44,12 @@ static void write_estimate(struct json *json, const struct estimate *e)
 		json_write_text(json, "machine", e->machine);
 	if (e->evidence)
 		json_write_text(json, "evidence", e->evidence);
+	if (e->has_tare) {
+		json_write_number(json, "gross", e->gross);
+		json_write_number(json, "tare", e->tare);
+	} else if (e->known && isfinite(e->bound) && e->evidence) {
+		json_write_number(json, "bound", e->bound);
+	}
 	json_write_number(json, "share_running", e->known ? e->share_running : 0);
 	if (e->note)
 		json_write_text(json, "note", e->note);

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "report/breakdown.h"
+#include "report/gross.h"
 #include "report/number.h"
 #include "report/region.h"
 #include "report/report.h"
@@ -264,6 +265,8 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		remark(out, "-", text, width);
 	}
 	vec_free(&notes.items);
+	if (options->gross)
+		gross_text(out, result, options);
 	if (result->breakdown)
 		breakdown_text(out, result->breakdown, options);
 }

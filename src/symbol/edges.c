@@ -48,6 +48,7 @@ struct look {
 	VEC(uint64_t) addresses; /* of edges, as linked */
 	const char *module_path;
 	Dwarf_CFI *cfi;
+	bool function;   /* the region is one */
 	bool calls;      /* the region does */
 	bool failed;     /* memory ran out */
 	char why[256];   /* it cannot be probed */
@@ -480,9 +481,25 @@ static void code_edges(struct look *l)
 		l->edges.items[i].frame_register = EDGE_NO_REGISTER;
 }
 
+/* The instructions' classes, and whether the region has the one that is its last. */
+static void classify(struct look *l)
+{
+	for (size_t i = 0; i < l->edges.count; i++) {
+		size_t available;
+		struct flow flow;
+		struct region_edge *e = &l->edges.items[i];
+		const uint8_t *code = module_bytes(l->m, l->addresses.items[i], &available);
+		if (!code || !flow_decode(l->machine, code, available, l->addresses.items[i], &flow))
+			continue;
+		e->class = flow.class;
+		e->counts = e->kind == EDGE_JUMP || (e->kind == EDGE_LEAVE && (l->function || is_inside(l, l->addresses.items[i])));
+	}
+}
+
 bool place_edges(struct module *m, struct naming *naming, const struct spans *spans, struct arena *arena, struct region_asked *out)
 {
-	struct look l = { .m = m, .naming = naming, .spans = spans, .module_path = out->ranges[0].module };
+	struct look l = { .m = m, .naming = naming, .spans = spans, .module_path = out->ranges[0].module,
+			  .function = out->kind == REGION_FUNCTION };
 	bool done = false;
 	if (!table_functions(m))
 		return false;
@@ -495,6 +512,7 @@ bool place_edges(struct module *m, struct naming *naming, const struct spans *sp
 		l.cfi = dwarf_getcfi_elf(m->file.elf);
 		code_edges(&l);
 	}
+	classify(&l);
 	if (l.failed)
 		goto out;
 	if (l.why[0]) {

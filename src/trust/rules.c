@@ -31,7 +31,8 @@ double threshold_repetitions(double overhead, double share, double events_each)
  * same in all its passes) and that of the calibration's mean (sd/√n). */
 static double half_width(const struct pass_cost *cost, double times, double t)
 {
-	return cost->sd > 0 ? t * cost->sd * sqrt(1 + 1 / cost->n) * times : 0;
+	double spread = cost->sd > 0 ? t * cost->sd * sqrt(1 + 1 / cost->n) : 0;
+	return (spread + cost->site) * times;
 }
 
 double interval_factor(double half_width, double sd, double n)
@@ -52,7 +53,8 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 	if (calls) {
 		out->tare += counts->enters * costs->enter.value + counts->leaves * costs->leave.value;
 		out->half_width += half_width(&costs->enter, counts->enters, costs->t) +
-				   half_width(&costs->leave, counts->leaves, costs->t);
+				   half_width(&costs->leave, counts->leaves, costs->t) +
+				   counts->first_enters * costs->first_enter;
 	}
 	out->net = gross - out->tare;
 	out->state = SUBTRACTED;

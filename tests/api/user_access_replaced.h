@@ -1,9 +1,8 @@
 /* In the place of src/api/user_access.h's instructions, for a build of libtare that runs where there is no PMU:
  *
- * - `rdpmc` is a load from `replaced_registers`, `rdtsc` one from `replaced_clock`: one instruction in place of one (and
- *   at most one more that clears the upper half), with the same operands. So what the path executes can be counted
- *   (user_path.c), and a test can be the kernel that changes page and register in between: it takes the registers'
- *   memory away, and its handler of the fault is the interrupt (user_read_test.c).
+ * - a register is a place in `replaced_registers`, the clock is `replaced_clock`. So a test can be the kernel that changes
+ *   page and register in between: it takes the registers' memory away, and its handler of the fault is the interrupt
+ *   (user_read_test.c).
  * - a counter's page is one of the test's, whatever the event.
  * - the times of these pages are not the kernel's; checks do not compare them. */
 #ifndef TARE_TESTS_USER_ACCESS_REPLACED_H
@@ -25,40 +24,54 @@ void replaced_unmap(void *page);
 #define USER_UNMAP(page, bytes) replaced_unmap(page)
 #define USER_TIME_SLACK_NS (UINT64_C(1) << 60)
 
-/* As on arm64; on x86-64 there is nothing to ask, and the path that is counted (REPLACED_X86) does not. */
+#ifdef REPLACED_X86
+
+/* For counting: the x86-64 path as it is, with rdtsc in the place of rdpmc. Both are one instruction that fills rax and
+ * rdx, so that the compiler makes the same of all else. */
 static inline bool user_allowed(void)
 {
-#ifdef REPLACED_X86
 	return true;
-#else
-	return !replaced_closed;
-#endif
 }
 
 static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
 {
-	uint64_t low, high = 0;
+	uint64_t low, high;
 	uint32_t number;
 	if (__builtin_sub_overflow(index, 1u, &number))
 		return false;
-#if defined(__x86_64__)
-	__asm__ volatile("movq 8(%3,%2,8), %0" : "=a"(low), "+d"(high) : "c"((uint64_t)number), "r"(replaced_registers) : "memory");
-#else
-	low = *(volatile uint64_t *)(replaced_registers + index);
-#endif
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : "c"(number));
 	*value = high << 32 | low;
 	return true;
 }
 
 static inline uint64_t user_cycles(void)
 {
-	uint64_t low, high = 0;
-#if defined(__x86_64__)
-	__asm__ volatile("movq %2, %0" : "=a"(low), "+d"(high) : "m"(replaced_clock));
-#else
-	low = *(volatile uint64_t *)&replaced_clock;
-#endif
+	uint64_t low, high;
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return high << 32 | low;
 }
+
+#else
+
+/* As on arm64; x86-64 has nothing to ask. */
+static inline bool user_allowed(void)
+{
+	return !replaced_closed;
+}
+
+static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
+{
+	if (!index)
+		return false;
+	*value = *(volatile uint64_t *)(replaced_registers + index);
+	return true;
+}
+
+static inline uint64_t user_cycles(void)
+{
+	return *(volatile uint64_t *)&replaced_clock;
+}
+
+#endif
 
 #endif

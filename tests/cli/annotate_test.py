@@ -1,12 +1,16 @@
 """tare annotate-asm: what it refuses, and regions at any lines of what compilers write: the program does what it did, and
 every region is left as often as it is entered."""
 import itertools
+import os
 import random
+import sys
+
+# a path of the folder that the test was started in
+LIBTARE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 from cli import *
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "annotate")
-LIBTARE = sys.argv[2] if len(sys.argv) > 2 else None
 PROGRAM = os.path.join(HERE, "program.c")
 
 

@@ -1,9 +1,7 @@
-/* A program whose regions have known instructions; region_test.c has the arithmetic.
+/* A program whose regions have known instructions; they are in regions.S, the arithmetic is in region_test.c.
  *
- *     regions PART COUNT N      PART: work, nop, frame, branch, nested, threads, children, lines
- *
- * Each function is assembly: 2 + 2N instructions from its first to its return, which begins as its name says:
- * `work` by a plain one, `nop` and `branch` by those that the kernel does itself when they are probed, `frame` by a push. */
+ *     regions PART COUNT N      PART: work, nop, frame, branch, lines, outer, recurse: that function, COUNT times; threads: work in
+ *                               four threads; children: in three processes */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,42 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void region_work(uint64_t n), region_nop(uint64_t n), region_frame(uint64_t n), region_branch(uint64_t n);
-
-#if defined(__aarch64__)
-#define LOOP "1: subs x0, x0, #1\n b.ne 1b\n"
-#define FUNCTION(name, first, last) \
-	__asm__(".text\n.balign 16\n.globl " name "\n.type " name ", %function\n" name ":\n" first LOOP last "ret\n.size " name ", .-" name "\n")
-FUNCTION("region_work", "mov x1, x0\n", "");
-FUNCTION("region_nop", "nop\n", "");
-FUNCTION("region_frame", "stp x29, x30, [sp, #-16]!\n", "ldp x29, x30, [sp], #16\n");
-FUNCTION("region_branch", "b 1f\n", "");
-#else
-#define LOOP "1: dec %rdi\n jnz 1b\n"
-#define FUNCTION(name, first, last) \
-	__asm__(".text\n.balign 16\n.globl " name "\n.type " name ", @function\n" name ":\n" first LOOP last "ret\n.size " name ", .-" name "\n")
-FUNCTION("region_work", "mov %rdi, %rax\n", "");
-FUNCTION("region_nop", "nop\n", "");
-FUNCTION("region_frame", "push %rbp\n", "pop %rbp\n");
-FUNCTION("region_branch", "jmp 1f\n", "");
-#endif
+void region_work(uint64_t n), region_nop(uint64_t n), region_frame(uint64_t n), region_branch(uint64_t n), region_lines(uint64_t n),
+	region_outer(uint64_t n), region_recurse(uint64_t n, uint64_t depth);
 
 static uint64_t count, n;
-
-__attribute__((noinline)) static void outer(void)
-{
-	region_work(n);
-	region_nop(n);
-	__asm__ volatile("");
-}
-
-__attribute__((noinline)) static void recurse(uint64_t depth)
-{
-	region_work(n);
-	if (depth)
-		recurse(depth - 1);
-	__asm__ volatile("");
-}
 
 static void *run(void *argument)
 {
@@ -88,10 +54,12 @@ int main(int argc, char **argv)
 			region_frame(n);
 		else if (strcmp(part, "branch") == 0)
 			region_branch(n);
-		else if (strcmp(part, "nested") == 0)
-			outer();
+		else if (strcmp(part, "lines") == 0)
+			region_lines(n);
+		else if (strcmp(part, "outer") == 0)
+			region_outer(n);
 		else if (strcmp(part, "recurse") == 0)
-			recurse(4);
+			region_recurse(n, 4);
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* A program with regions whose counts are known by arithmetic: run by region_net_test.
  *
- *     regions_counted nested|threads|entries N|overlap|recursion|empty|small|blocks|stubs
+ *     regions_counted nested|threads|entries N|overlap|recursion|empty|small
+ *     regions_counted stubs|stub-threads|stub-entries N        the same by assembly stubs 1, 2 and 3
  *
  * Work is in-line: work(n) is 2n + 1 instructions (mov, n × (sub, branch)), n conditional branches. Passes are compiled
  * like those of the calibration: begin, work, end in a function of their own. */
@@ -49,6 +50,13 @@ PASS overlapping(void)
 PASS simple(void)
 {
 	tare_region_begin(inner);
+	work(100);
+	tare_region_end(inner);
+}
+
+PASS small(void)
+{
+	tare_region_begin(inner);
 	work(3);
 	tare_region_end(inner);
 }
@@ -77,25 +85,41 @@ static void *many(void *unused)
 }
 
 #if defined(__x86_64__)
-#define CALL(stub) __asm__ volatile("lea -128(%%rsp), %%rsp\n call " #stub "\n lea 128(%%rsp), %%rsp" : : : "memory")
+#define STUBS(body) __asm__ volatile("lea -128(%%rsp), %%rsp\n" body "lea 128(%%rsp), %%rsp" : : : "eax", "cc", "memory")
+#define STUB(name) "call tare_asm_" #name "\n"
+#define WORK(n) "movl $" #n ", %%eax\n1: subl $1, %%eax\n jnz 1b\n"
 #else
-#define CALL(stub) __asm__ volatile("bl " #stub : : : "memory", "x30")
+#define STUBS(body) __asm__ volatile(body : : : "w9", "cc", "memory", "x30")
+#define STUB(name) "bl tare_asm_" #name "\n"
+#define WORK(n) "mov w9, #" #n "\n1: subs w9, w9, #1\n b.ne 1b\n"
 #endif
 
-PASS by_stubs(void)
+PASS nested_by_stubs(void)
 {
-#if defined(__x86_64__)
-	__asm__ volatile("lea -128(%%rsp), %%rsp\n call tare_asm_begin_7\n movl $50, %%eax\n1: subl $1, %%eax\n jnz 1b\n"
-			 "call tare_asm_end_7\n lea 128(%%rsp), %%rsp"
-			 :
-			 :
-			 : "eax", "cc", "memory");
-#else
-	__asm__ volatile("bl tare_asm_begin_7\n mov w9, #50\n1: subs w9, w9, #1\n b.ne 1b\n bl tare_asm_end_7"
-			 :
-			 :
-			 : "w9", "cc", "memory", "x30");
-#endif
+	STUBS(STUB(begin_1) WORK(10) STUB(begin_2) WORK(20) STUB(begin_3) WORK(30) STUB(end_3) STUB(end_2) STUB(end_1));
+}
+
+PASS simple_by_stubs(void)
+{
+	STUBS(STUB(begin_1) WORK(3) STUB(end_1));
+}
+
+static void *many_by_stubs(void *unused)
+{
+	for (int i = 0; i < 1000; i++)
+		simple_by_stubs();
+	return unused;
+}
+
+static int eight(void *(*work_of)(void *))
+{
+	pthread_t threads[8];
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&threads[i], NULL, work_of, NULL))
+			return 1;
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -108,12 +132,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 100; i++)
 			nested();
 	} else if (strcmp(what, "threads") == 0) {
-		pthread_t threads[8];
-		for (int i = 0; i < 8; i++)
-			if (pthread_create(&threads[i], NULL, many, NULL))
-				return 1;
-		for (int i = 0; i < 8; i++)
-			pthread_join(threads[i], NULL);
+		return eight(many);
 	} else if (strcmp(what, "entries") == 0 && argc > 2) {
 		for (long i = 0, n = atol(argv[2]); i < n; i++)
 			simple();
@@ -125,9 +144,20 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "empty") == 0) {
 		for (int i = 0; i < 10; i++)
 			empty();
-	} else if (strcmp(what, "stubs") == 0) {
+	} else if (strcmp(what, "small") == 0) {
 		for (int i = 0; i < 10; i++)
-			by_stubs();
+			small();
+	} else if (strcmp(what, "stubs") == 0) {
+		/* the names of all, and each once: a first enter inside another region is in that one's ± */
+		tare_asm_init();
+		STUBS(STUB(begin_1) STUB(end_1) STUB(begin_2) STUB(end_2) STUB(begin_3) STUB(end_3));
+		for (int i = 0; i < 100; i++)
+			nested_by_stubs();
+	} else if (strcmp(what, "stub-threads") == 0) {
+		return eight(many_by_stubs);
+	} else if (strcmp(what, "stub-entries") == 0 && argc > 2) {
+		for (long i = 0, n = atol(argv[2]); i < n; i++)
+			simple_by_stubs();
 	} else {
 		return 2;
 	}
