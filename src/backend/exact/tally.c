@@ -288,6 +288,14 @@ static void add_totals(struct job *job, const struct view_process *p)
 		for (size_t c = 0; c < COUNTS; c++)
 			add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
 	}
+	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
+	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
+		size_t index = regions_index(job->options->regions, p, regions[r].local);
+		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++)
+			add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
+		if (index == SIZE_MAX)
+			mark(job->tally, "the totals of '%s' are damaged", p->path);
+	}
 	for (size_t c = 0; totals && c < COUNTS; c++)
 		if (totals->unknown[c])
 			unknown(job->tally, (enum exact_count)c, totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");

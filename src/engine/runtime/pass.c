@@ -13,7 +13,7 @@
  *     innermost frame's bounds, which every indirect branch in a context of regions looks at (entry.S).
  *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define FRAMES_MOST 512u
 
@@ -183,6 +183,16 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 	rt.blocks[id] = (struct block){.pc = pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
 		.length = (uint16_t)length, .insns = (uint16_t)insns, .follows = NONE, .follower = NONE, .context = context};
 	rt.blocks[id].bytes = record_block_end(id, bytes, length, insns, false, NONE);
+	if (rt.trace) {
+		memcpy(decoded.bytes, bytes, length);
+		decoded.pc = pc;
+		decoded.checked = false;
+		decoded.context = context;
+		decoded.most = LENGTH_MAX;
+		decode_bytes(length, insns);
+		stream_plan();
+		stream_template(id, record_block_module(id));
+	}
 	return id;
 }
 
@@ -316,6 +326,7 @@ static void skip_red_zone(struct thread *t)
 	rt.red_zone_block[1] = t->context;
 	rt.red_zone_generation = rt.generation;
 	++*counter_of(t, id * 2);
+	stream_block(t, id);
 	t->reg[X86_RSP] += 128;
 	t->pc += sizeof code;
 }
@@ -336,6 +347,7 @@ static bool called(struct thread *t, uint32_t magic)
 		leave(t, region, true);
 		move_way(t, back, at, from, t->context);
 	}
+	stream_break(t, at);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {

@@ -116,6 +116,7 @@ bool regions_child(struct thread *t, struct record_process *process)
 
 uint32_t context_members(uint32_t context, const uint32_t **members)
 {
+	*members = NULL;
 	if (!context)
 		return 0;
 	*members = all_members() + all_contexts()[context].first;

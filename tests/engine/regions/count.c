@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,8 @@ int main(int argc, char **argv)
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--trace"))
 			options.trace = true, options.fold = NULL;
+		else if (!strcmp(argv[i], "--number") && i + 1 < argc && !strcmp(argv[i + 1], "x87"))
+			return printf("%d\n", COUNT_X87) < 0;
 		else if (!strcmp(argv[i], "--no-children"))
 			all.children = false;
 		else if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
@@ -84,6 +87,7 @@ int main(int argc, char **argv)
 		if (read(hold[0], &byte, 1) < 0)
 			_exit(126);
 		close(hold[0]);
+		personality(ADDR_NO_RANDOMIZE);
 		dup2(2, 1);
 		execvp(argv[i], argv + i);
 		_exit(127);
@@ -110,6 +114,10 @@ int main(int argc, char **argv)
 		printf("why\t%s\t%s\t%s\t%s\t%s\n", tally->why ? tally->why : "", tally->models_why ? tally->models_why : "",
 		       all.regions->why ? all.regions->why : "", all.regions->why_named ? all.regions->why_named : "",
 		       all.regions->lost ? all.regions->lost : "");
+	size_t parts = 0, folded = 0;
+	for (size_t p = 0; p < view->n_processes; p++)
+		parts += view->processes[p].head != &view->processes[p], folded += view->processes[p].folded;
+	printf("parts\t%zu\nfolded\t%zu\n", parts, folded);
 	printf("all\t1\t1\t0\t%zu", tally->n_rows);
 	for (size_t e = 0; e < n_events; e++)
 		printf("\t%" PRIu64, tally->total[events[e]]);

@@ -6,6 +6,7 @@
  * After each step the instruction that was executed, and where control and the stack pointer went, are known. A pass of a function ends when
  * control is at its return address, or anywhere behind a return or indirect jump, with the stack pointer above where it was entered.
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static struct region {
 	bool function;
 	uint64_t low[MOST], high[MOST];
 	size_t n;
-	bool in, called;          /* called: code, in a call made from the ranges */
+	bool in, called;          /* called: code, in a call made from the ranges, or in a signal's handler */
+	bool handled;             /* the latter */
 	uint64_t stack, back;     /* function: at its entry; code: of the call */
 	uint64_t entries, exits, instructions;
 } regions[MOST];
@@ -52,7 +54,7 @@ static bool contains(const struct region *r, uint64_t pc)
 	return false;
 }
 
-enum what { OTHER, CALL, JUMP_ANYWHERE, REP };
+enum what { OTHER, CALL, JUMP_ANYWHERE, REP, SIGNAL, SIGNAL_RETURN };
 
 /* What the instruction is, as far as it matters here. */
 static enum what what_at(pid_t pid, uint64_t pc)
@@ -83,6 +85,11 @@ static void arrive(struct region *r, pid_t pid, enum what what, const struct use
 	if (r->in && r->function && what == JUMP_ANYWHERE && now->rsp > r->stack) {
 		r->in = false;
 		r->exits += now->rip == r->back;
+	} else if (r->in && !r->function && r->called && r->handled) {
+		if (what == SIGNAL_RETURN || (what == JUMP_ANYWHERE && now->rsp > r->stack)) {
+			r->called = r->handled = false;
+			r->in = contains(r, now->rip);
+		}
 	} else if (r->in && !r->function && r->called) {
 		if (what == JUMP_ANYWHERE && now->rsp > r->stack) {
 			r->called = false;
@@ -90,7 +97,10 @@ static void arrive(struct region *r, pid_t pid, enum what what, const struct use
 			r->exits += !r->in && now->rip == r->back;
 		}
 	} else if (r->in && !r->function) {
-		if (what == CALL) {
+		if (what == SIGNAL) {
+			r->called = r->handled = true;
+			r->stack = now->rsp + 8;
+		} else if (what == CALL) {
 			r->called = true;
 			r->stack = now->rsp;
 			r->back = (uint64_t)ptrace(PTRACE_PEEKDATA, pid, (void *)now->rsp, NULL);
@@ -113,7 +123,7 @@ int main(int argc, char **argv)
 {
 	struct user_regs_struct r;
 	uint64_t all = 0;
-	int status, i = 1;
+	int status, signal = 0, i = 1;
 	for (; i + 1 < argc && !strcmp(argv[i], "-r"); i += 2)
 		ask(argv[i + 1]);
 	pid_t pid = fork();
@@ -129,17 +139,27 @@ int main(int argc, char **argv)
 	for (;;) {
 		uint64_t rip = r.rip;
 		enum what what = what_at(pid, rip);
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL))
+		if (what == OTHER && r.rax == 15 && (ptrace(PTRACE_PEEKTEXT, pid, (void *)rip, NULL) & 0xffff) == 0x050f)
+			what = SIGNAL_RETURN;
+		if (signal)
+			what = SIGNAL;
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, (void *)(long)signal))
 			break;
+		signal = 0;
 		waitpid(pid, &status, 0);
 		bool ended = !WIFSTOPPED(status);
 		if (!ended)
 			ptrace(PTRACE_GETREGS, pid, NULL, &r);
+		if (!ended && WSTOPSIG(status) != SIGTRAP) { /* its handler is entered by the next step; nothing was executed, or all of what was */
+			signal = WSTOPSIG(status);
+			if (r.rip == rip)
+				continue;
+		}
 		if (!ended && r.rip == rip && what == REP)
 			continue;
-		all++;
+		all += what != SIGNAL;
 		for (size_t k = 0; k < n_regions; k++) {
-			regions[k].instructions += regions[k].in;
+			regions[k].instructions += regions[k].in && what != SIGNAL;
 			if (!ended)
 				arrive(&regions[k], pid, what, &r);
 		}
