@@ -37,6 +37,9 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+#if __cplusplus >= 201103L
+#include <exception>
+#endif
 extern "C" {
 #endif
 
@@ -191,6 +194,37 @@ TARE_API void tare_difference(const struct tare_reading *before, const struct ta
  * when there is none (TARE_NOT_COUNTED); *value is as before then. */
 TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
 
+/* ---- how readings were taken ----
+ *
+ * Where the machine lets programs read its counters (x86-64: the PMU's file `rdpmc` in /sys is 1, which is usual;
+ * arm64: sysctl kernel.perf_user_access=1), the thread that opened a set of hardware events reads them without a
+ * system call, in some tens of instructions; so do regions. Nothing else changes: states, times and counts are those
+ * that read(2) gives, which is asked when a counter is not on the machine at the moment, when the kernel has closed the
+ * counters, for other threads, for processes, and for a set with an event that the kernel counts (page-faults).
+ * The events of a group are read one after the other then, with no other thread's instructions in between.
+ *
+ * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): three system
+ * calls more, before the reading; in regions outside of what is counted. A count that is not between those of two
+ * read(2) ends reading without system calls for that set or thread, for good: tare_read() fails once then, with
+ * TARE_ERROR_IO, and the regions that the thread had entered are TARE_NOT_COUNTED.
+ *
+ * TARE_USER_READ=0 in the environment leaves it all to read(2).
+ *
+ * Closing the counters to programs while one reads them: on arm64 they are asked before each reading, so that only a
+ * CPU that is between those two instructions at that moment meets an illegal instruction (SIGILL). On x86-64 the kernel
+ * says nothing to those that read already: writing 0 to the PMU's file `rdpmc` ends them by SIGSEGV, whatever library
+ * they use. */
+
+struct tare_reads {
+	uint64_t by_user; /* readings of all events without a system call */
+	uint64_t by_call; /* … and by read(2) */
+	uint64_t checks;  /* those of by_user that were compared with read(2) */
+	const char *why;  /* why read(2) is used always now, a constant text; "" when it is not */
+};
+
+/* Fills *reads for a set: since tare_open(). Any thread of the process may call it. */
+TARE_API void tare_reads_of(const struct tare_counters *counters, struct tare_reads *reads);
+
 /* ---- regions ----
  *
  *     static struct tare_region *sort;
@@ -242,6 +276,9 @@ enum { TARE_REGIONS_MOST = 1 << 20 };
 
 /* Not 0 while regions are counted. To be read only, by the functions below. */
 TARE_API extern int tare_regions_on;
+
+/* The same for languages that cannot see a variable of C: whether regions are counted. */
+TARE_API bool tare_regions_counted(void);
 
 /* Begins to count regions, without environment variables: nothing is printed at the end. Once in a process; the
  * calling thread tries the events as tare_add() does.
@@ -297,17 +334,52 @@ struct tare_region_passes {
 TARE_API bool tare_region_read(const struct tare_region *region, int scope, struct tare_region_passes *passes,
 			       struct tare_reading *readings, struct tare_error *error);
 
+/* ---- stubs for assembly ----
+ *
+ *             call    tare_asm_begin_7
+ *             …
+ *             call    tare_asm_end_7
+ *
+ * tare_asm_begin_N and tare_asm_end_N, N = 0 … 99, enter and leave region number N from any place in a piece of
+ * assembly (libtare(3), "FROM ASSEMBLY"). They change no general register, no flag, no vector register, mask or
+ * x87 register and no control word, at any alignment of the stack. They take no arguments and are not for C.
+ * `tare annotate-asm` inserts them into a compiler's output. */
+
+enum { TARE_ASM_REGIONS = 100 };
+
+/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time. Need not be
+ * called otherwise. Changes no register either. */
+TARE_API void tare_asm_init(void);
+
+/* What region `number` is called from here on; the name is copied. Otherwise it is "asm_0", … "asm_99". Not in signal
+ * handlers. Where two parts of a program give one number two names, it counts from then on under a name that tells
+ * both, "asm_7: a, b".
+ *
+ * Errors: USAGE (number, no name, the number has another name), and as tare_region(). */
+TARE_API bool tare_asm_name(unsigned number, const char *name, struct tare_error *error);
+
+/* Fills *reads for the regions: of the calling thread (TARE_THREAD), or of all (TARE_PROCESS; `why` is that of the
+ * first thread that has one). All 0 when regions are not counted. Not in signal handlers. */
+TARE_API void tare_region_reads(int scope, struct tare_reads *reads);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
+/* C++11 and later: all of it is in this header, and calls the functions above. */
 #if __cplusplus >= 201103L
 namespace tare
 {
-/* In a region from here to the end of the scope, however it is left. */
+/* In a region from here to the end of the scope, however it is left. By name, the region is looked up each time,
+ * before it is entered. */
 class region
 {
       public:
-	explicit region(struct tare_region *of) : of_(of)
+	explicit region(struct tare_region *of) noexcept : of_(of)
+	{
+		tare_region_begin(of_);
+	}
+	explicit region(const char *name) noexcept
+		: of_(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) ? tare_region(name, nullptr) : nullptr)
 	{
 		tare_region_begin(of_);
 	}
@@ -320,6 +392,140 @@ class region
 
       private:
 	struct tare_region *of_;
+};
+
+/* What tare::counters throws. */
+class error : public std::exception
+{
+      public:
+	explicit error(const struct tare_error &of) noexcept : of_(of)
+	{
+	}
+	const char *what() const noexcept override
+	{
+		return of_.text;
+	}
+	const char *hint() const noexcept
+	{
+		return of_.hint;
+	}
+	int code() const noexcept /* enum tare_error_code */
+	{
+		return of_.code;
+	}
+	int os_errno() const noexcept
+	{
+		return of_.os_errno;
+	}
+
+      private:
+	struct tare_error of_;
+};
+
+/* Owns a set of counters. Each call that can fail is there twice: with a tare_error it returns whether it was done
+ * and throws nothing, without one it throws tare::error (not there under -fno-exceptions). Readings are arrays of
+ * size() elements. */
+class counters
+{
+      public:
+	/* Opens the set and adds the events. On failure it is false in a condition, and only good to be destroyed. */
+	counters(const char *events, int scope, struct tare_error &error) noexcept
+	{
+		struct tare_options options = { sizeof options, scope };
+		if (tare_open(&options, &set_, &error) && !tare_add(set_, events, &error)) {
+			tare_close(set_);
+			set_ = nullptr;
+		}
+	}
+	counters(counters &&other) noexcept : set_(other.set_)
+	{
+		other.set_ = nullptr;
+	}
+	counters &operator=(counters &&other) noexcept
+	{
+		struct tare_counters *mine = set_;
+		set_ = other.set_;
+		other.set_ = mine;
+		return *this;
+	}
+	counters(const counters &) = delete;
+	counters &operator=(const counters &) = delete;
+	~counters()
+	{
+		tare_close(set_);
+	}
+	explicit operator bool() const noexcept
+	{
+		return set_ != nullptr;
+	}
+	/* For the functions above; stays this object's. */
+	struct tare_counters *get() const noexcept
+	{
+		return set_;
+	}
+	std::size_t size() const noexcept
+	{
+		return tare_event_count(set_);
+	}
+	const char *name(std::size_t index) const noexcept
+	{
+		return tare_event_name(set_, index);
+	}
+	bool start(struct tare_error &error) noexcept
+	{
+		return tare_start(set_, &error);
+	}
+	bool read(struct tare_reading *readings, struct tare_error &error) const noexcept
+	{
+		return tare_read(set_, readings, &error);
+	}
+	bool stop(struct tare_reading *readings, struct tare_error &error) noexcept
+	{
+		return tare_stop(set_, readings, &error);
+	}
+	bool reset(struct tare_error &error) noexcept
+	{
+		return tare_reset(set_, &error);
+	}
+#if defined(__cpp_exceptions)
+	explicit counters(const char *events, int scope = TARE_THREAD) : set_(nullptr)
+	{
+		struct tare_error why;
+		counters opened(events, scope, why);
+		check(static_cast<bool>(opened), why);
+		*this = static_cast<counters &&>(opened);
+	}
+	void start()
+	{
+		struct tare_error why;
+		check(start(why), why);
+	}
+	void read(struct tare_reading *readings) const
+	{
+		struct tare_error why;
+		check(read(readings, why), why);
+	}
+	void stop(struct tare_reading *readings = nullptr)
+	{
+		struct tare_error why;
+		check(stop(readings, why), why);
+	}
+	void reset()
+	{
+		struct tare_error why;
+		check(reset(why), why);
+	}
+#endif
+
+      private:
+	struct tare_counters *set_ = nullptr;
+#if defined(__cpp_exceptions)
+	static void check(bool done, const struct tare_error &why)
+	{
+		if (!done)
+			throw error(why);
+	}
+#endif
 };
 } // namespace tare
 #endif

@@ -8,7 +8,7 @@
  * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the
  * list is walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until
  * the threads before and after are the same. */
-#include "api/counters.h"
+#include "api/user_read.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -73,6 +73,11 @@ static void close_counters(struct counted_event *event, size_t from)
 		close(event->fds[--event->n_fds]);
 }
 
+static bool user_asked(const struct answer *answer)
+{
+	return answer->variants.n == 1 && user_type(answer->encoding.type, answer->variants.pmu);
+}
+
 /* One counter for each kind of core, on a thread. ESRCH when the thread has ended; then none is left. */
 static int open_kinds(const struct answer *answer, struct counted_event *event, enum counter_heirs heirs,
 		      pid_t thread)
@@ -85,7 +90,8 @@ static int open_kinds(const struct answer *answer, struct counted_event *event, 
 	for (size_t kind = 0; kind < event->kinds; kind++) {
 		struct counter_request request = { .encoding = &answer->variants.items[kind].encoding,
 						   .levels = answer->open_levels,
-						   .heirs = heirs };
+						   .heirs = heirs,
+						   .user_read = heirs == HEIRS_NONE && user_asked(answer) };
 		int fd = counter_open(&request, thread, COUNTER_ANY_CPU);
 		if (fd < 0) {
 			int reason = errno;
@@ -116,7 +122,8 @@ static int open_grouped(const struct answer *answer, int leader)
 	const struct counter_request request = { .encoding = &answer->variants.items[0].encoding,
 						 .levels = answer->open_levels,
 						 .grouped = true,
-						 .leader = leader };
+						 .leader = leader,
+						 .user_read = user_asked(answer) };
 	return counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 }
 
@@ -287,6 +294,21 @@ static bool leave_out_trials(struct tare_counters *c, size_t had, const struct t
 	return true;
 }
 
+/* Memory that is missing is no failure: there is read(2). */
+static void read_by_user(struct tare_counters *c)
+{
+	enum user_why why = c->events.count ? user_possible(c, c->user_wanted) : USER_NO_REGISTER;
+	if (why == USER_READS) {
+		struct user_reads *room =
+		    realloc(c->user, sizeof *room + c->events.count * sizeof *room->counters);
+		why = room ? USER_READS : USER_NO_MEMORY;
+		c->user = room ? room : c->user;
+	}
+	atomic_store_explicit(&c->user->why, why, memory_order_relaxed);
+	if (why == USER_READS)
+		user_open(c->user, c);
+}
+
 bool tare_add(struct tare_counters *c, const char *events, struct tare_error *error)
 {
 	struct error inner = { 0 };
@@ -306,6 +328,7 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 				     "let it add the events, or open a set in this thread");
 	if (!counters_read_raw(c, before))
 		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
+	user_close(c->user); /* a page keeps its counter open */
 	bool done = event_parse_list(c->table, events, &list, &n, &inner);
 	for (size_t i = 0; done && i < n; i++)
 		done = add_one(c, &list[i], &inner);
@@ -318,5 +341,6 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 		done = false;
 	}
 	free(list);
+	read_by_user(c);
 	return done || api_fail(error, &inner);
 }

@@ -50,6 +50,8 @@ struct tare_counters {
 	struct guard *guard; /* NULL where the kernel has no MADV_WIPEONFORK (before Linux 4.14) */
 	VEC(struct counted_event) events;
 	VEC(struct group) groups;
+	struct user_reads *user; /* never NULL */
+	bool user_wanted;
 	struct event_table *table;
 	struct backend *perf; /* what it found out about events and the machine */
 };
@@ -60,6 +62,11 @@ void counters_cut(struct tare_counters *c, size_t count);
 /* read.c: fills count, enabled_ns and running_ns of raw[events.count] with what the kernel gives. False with
  * errno; 0 as errno means that the kernel put a counter into its error state. */
 bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw);
+
+/* The same, without a system call where that goes (user_read.h). `at_end`: of what is measured; what a check costs
+ * comes after the reading then, and before it otherwise. False with EIDRM as errno: a check found that the readings
+ * since the last one may be wrong; the next ones are read(2)'s. */
+bool counters_read(const struct tare_counters *c, bool at_end, struct tare_reading *raw);
 
 /* fail.c: copies an inner error to the caller's; false. */
 bool api_fail(struct tare_error *out, const struct error *inner);

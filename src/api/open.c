@@ -1,5 +1,5 @@
 /* A set's beginning and end, and what it says of itself. */
-#include "api/counters.h"
+#include "api/user_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +76,15 @@ bool tare_open(const struct tare_options *options, struct tare_counters **counte
 		c->scope = (enum tare_scope)options->scope;
 	c->process = getpid();
 	c->thread = gettid();
+	c->user = calloc(1, sizeof *c->user);
+	if (!c->user) {
+		error_no_memory(&inner);
+		tare_close(c);
+		return api_fail(error, &inner);
+	}
+	c->user->why = USER_NO_REGISTER;
+	c->user->owner = user_thread();
+	c->user_wanted = user_wanted();
 	c->table = event_table_new(&inner);
 	if (!c->table || !perf_backend.open(NULL, &c->perf, &inner)) {
 		tare_close(c);
@@ -90,12 +99,15 @@ void tare_close(struct tare_counters *c)
 {
 	if (!c)
 		return;
+	if (c->user && counters_here(c, NULL)) /* the pages are not in a forked child, but others may be at their place */
+		user_close(c->user);
 	counters_cut(c, 0);
 	vec_free(&c->events);
 	vec_free(&c->groups);
 	if (c->perf)
 		perf_backend.close(c->perf);
 	event_table_free(c->table);
+	free(c->user);
 	if (c->guard)
 		munmap(c->guard, sizeof *c->guard);
 	free(c);

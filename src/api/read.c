@@ -1,74 +1,30 @@
-/* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, and
- * subtractions.
- *
- * A place is left in counters_read_raw() for reading from user space (issue 5: rdpmc, and the PMU's registers on
- * arm64). */
+/* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, or none
+ * (user_read.h), and subtractions. */
 #include "api/counters.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "backend/perf/counter.h"
-
-/* What a group's read(2) gives (perf_event_open(2), "Reading results"). */
-struct group_values {
-	uint64_t n, enabled_ns, running_ns, counts[TARE_EVENTS_MOST];
-};
-
-/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one.
- */
-static bool read_event(const struct counted_event *event, struct tare_reading *raw)
-{
-	struct counter_values one;
-	if (!counter_read(event->fds[0], &one))
-		return false;
-	raw->count = one.count;
-	raw->enabled_ns = one.enabled_ns;
-	raw->running_ns = one.running_ns;
-	for (size_t i = 1; i < event->n_fds; i++) {
-		if (!counter_read(event->fds[i], &one))
-			return false;
-		raw->count += one.count;
-		raw->running_ns += one.running_ns;
-		if (i % event->kinds == 0)
-			raw->enabled_ns += one.enabled_ns;
-	}
-	return true;
-}
-
-static bool read_group(int leader, size_t n, struct tare_reading *raw)
-{
-	struct group_values values;
-	size_t bytes = offsetof(struct group_values, counts) + n * sizeof *values.counts;
-	ssize_t got;
-	while ((got = read(leader, &values, bytes)) < 0 && errno == EINTR)
-		;
-	if (got != (ssize_t)bytes) {
-		if (got >= 0)
-			errno = 0;
-		return false;
-	}
-	for (size_t i = 0; i < n; i++) {
-		raw[i].count = values.counts[i];
-		raw[i].enabled_ns = values.enabled_ns;
-		raw[i].running_ns = values.running_ns;
-	}
-	return true;
-}
+#include "api/read_raw.h"
+#include "api/user_read.h"
 
 bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw)
 {
-	for (size_t g = 0; g < c->groups.count; g++) {
-		const struct group *group = &c->groups.items[g];
-		const struct counted_event *first = &c->events.items[group->first];
-		if (!(group->grouped ? read_group(first->fds[0], group->n, raw + group->first)
-				     : read_event(first, raw + group->first)))
-			return false;
+	int reason = read_raw(c, raw);
+	if (reason)
+		errno = reason == RAW_GONE ? 0 : reason;
+	return reason == 0;
+}
+
+bool counters_read(const struct tare_counters *c, bool at_end, struct tare_reading *raw)
+{
+	switch (user_read(c, at_end ? USER_END : USER_BEGIN, raw)) {
+	case USER_READ: return true;
+	case USER_WRONG: errno = EIDRM; return false;
+	default: user_called(c); return counters_read_raw(c, raw);
 	}
-	return true;
 }
 
 static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns, uint32_t flags)
@@ -80,6 +36,11 @@ static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns, uint32_t flags
 
 static bool failed_to_read(struct tare_error *error)
 {
+	if (errno == EIDRM)
+		return api_fail_text(error, TARE_ERROR_IO,
+				     "the counters' registers disagree with read(2): the readings since the last check may "
+				     "be wrong",
+				     "the next ones are by read(2); TARE_USER_READ=0 in the environment makes all so");
 	if (errno)
 		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
 	return api_fail_text(error, TARE_ERROR_IO, "the kernel has given the counters up", "");
@@ -107,7 +68,7 @@ bool tare_read(const struct tare_counters *c, struct tare_reading *readings, str
 {
 	if (!ready(c, error))
 		return false;
-	if (!counters_read_raw(c, readings))
+	if (!counters_read(c, false, readings))
 		return failed_to_read(error);
 	for (size_t i = 0; i < c->events.count; i++) {
 		const struct counted_event *event = &c->events.items[i];

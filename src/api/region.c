@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/user_read.h"
 #include "backend/perf/state.h"
 
 int tare_regions_on;
@@ -76,6 +77,7 @@ static struct tare_region *name_new(const char *name, size_t bytes, uint64_t has
 		.id = (uint32_t)names.count++, .hash = hash, .name_bytes = bytes, .same_bucket = *bucket
 	};
 	memcpy(region->name, name, bytes + 1);
+	region->text = region->name;
 	*bucket = region;
 	return region;
 }
@@ -164,7 +166,9 @@ static bool make_plan(struct regions *r, struct error *err)
 		for (size_t kind = 0; kind < event->kinds; kind++, at++) {
 			r->plan[at].encoding = answer->variants.items[kind].encoding;
 			r->plan[at].levels = answer->open_levels;
+			r->plan[at].user_read = event->kinds == 1 && user_type(answer->encoding.type, answer->variants.pmu);
 		}
+		user_close(model->user);
 		while (event->n_fds)
 			close(event->fds[--event->n_fds]);
 	}
@@ -223,6 +227,11 @@ bool tare_regions_start(const char *events, struct tare_error *error)
 	if (regions_of_process())
 		return already(error);
 	return regions_new(events, &r, error) && go(r, error);
+}
+
+bool tare_regions_counted(void)
+{
+	return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- the environment ---- */
@@ -328,9 +337,9 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 	struct region_thread *mine = region_thread_known(),
 			     *thread = scope == TARE_THREAD ? mine : atomic_load(&r->threads);
 	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {
-		const struct slot *slot = slot_find(thread, r, region->id);
+		const struct slot *slot = slot_find(thread, region->id);
 		if (slot)
-			region_sums_add(&sums, slot, n);
+			region_sums_add(&sums, thread, slot);
 	}
 	region_sums_finish(&sums, r);
 	if (passes)
@@ -338,4 +347,22 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 	if (readings)
 		memcpy(readings, sums.readings, n * sizeof *readings);
 	return true;
+}
+
+void tare_region_reads(int scope, struct tare_reads *out)
+{
+	const struct regions *r = regions_of_process();
+	*out = (struct tare_reads){ .why = "" };
+	if (!r || !counters_here(r->model, NULL))
+		return;
+	struct region_thread *thread = scope == TARE_THREAD ? region_thread_known() : atomic_load(&((struct regions *)r)->threads);
+	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {
+		struct tare_reads one;
+		region_thread_reads(thread, &one);
+		out->by_user += one.by_user;
+		out->by_call += one.by_call;
+		out->checks += one.checks;
+		if (*one.why) /* the list's last is the first thread's */
+			out->why = one.why;
+	}
 }

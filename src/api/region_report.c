@@ -9,7 +9,8 @@
  *       thread      entries        exits             count  event
  *       all              10           10            123456  page-faults:u
  *       0 (4711)          6            6             70000  page-faults:u
- *     warning: region 'load' was entered 2 times and left 1 time: … */
+ *     # warning: region 'load' was entered 2 times and left 1 time: …
+ *     # 0 readings without a system call, 0 of them checked; 20 by read(2): an event that the kernel counts … */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,11 +106,10 @@ static void put_region(FILE *out, const struct regions *r, const struct tare_reg
 		       struct region_thread *const *threads, size_t n_threads)
 {
 	struct region_sums all = { 0 };
-	size_t n = r->model->events.count;
 	for (size_t t = 0; t < n_threads; t++) {
-		const struct slot *slot = slot_find(threads[t], r, region->id);
+		const struct slot *slot = slot_find(threads[t], region->id);
 		if (slot)
-			region_sums_add(&all, slot, n);
+			region_sums_add(&all, threads[t], slot);
 	}
 	if (!all.passes.threads)
 		return;
@@ -123,11 +123,11 @@ static void put_region(FILE *out, const struct regions *r, const struct tare_reg
 		put_text(out, r, "all", &all);
 	}
 	for (size_t t = 0; t < n_threads; t++) {
-		const struct slot *slot = slot_find(threads[t], r, region->id);
+		const struct slot *slot = slot_find(threads[t], region->id);
 		struct region_sums one = { 0 };
 		char thread[32];
 		if (slot)
-			region_sums_add(&one, slot, n);
+			region_sums_add(&one, threads[t], slot);
 		if (!one.passes.threads)
 			continue;
 		region_sums_finish(&one, r);
@@ -151,7 +151,8 @@ static void put_all(FILE *out, const struct regions *r, struct tare_region *cons
 		    struct region_thread **threads, size_t n_threads)
 {
 	uint64_t lost = atomic_load(&((struct regions *)r)->lost);
-	fprintf(out, "# tare %s: regions of process %d; %zu threads\n", tare_version(), (int)getpid(), n_threads);
+	fprintf(out, "# tare %s: regions of process %d; %zu thread%s\n", tare_version(), (int)getpid(), n_threads,
+		n_threads == 1 ? "" : "s");
 	if (r->format == REPORT_CSV)
 		fputs("region,thread,entries,exits,event,unit,state,count_raw,count,enabled_ns,running_ns\n", out);
 	for (size_t i = 0; i < n; i++)
@@ -164,6 +165,10 @@ static void put_all(FILE *out, const struct regions *r, struct tare_region *cons
 			    out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
 			    threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
 	}
+	struct tare_reads reads;
+	tare_region_reads(TARE_PROCESS, &reads);
+	fprintf(out, "# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64 " by read(2)%s%s\n",
+		reads.by_user, reads.checks, reads.by_call, *reads.why ? ": " : "", reads.why);
 	if (lost)
 		fprintf(out, "# warning: %" PRIu64 " entries and exits are lost: out of memory\n", lost);
 	if (r->forks)

@@ -1,7 +1,7 @@
 /* A thread in regions: its counters, and what entering and leaving does. See regions.h for what always holds. */
 #include <pthread.h>
 
-#include "api/regions.h"
+#include "api/region_pass.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,9 +11,7 @@
 
 #include "backend/perf/counter.h"
 
-/* initial-exec: an access is no call, and takes no memory in a signal handler. 8 bytes fit what the loader
- * reserves for libraries that are opened later. */
-static __thread struct region_thread *_Atomic here __attribute__((tls_model("initial-exec")));
+__thread struct region_thread *_Atomic region_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Below this number glibc keeps a key's value inside the thread; above, the first one takes memory of calloc,
  * which a signal handler may not: then an ended thread's counters stay open. */
@@ -21,7 +19,7 @@ enum { KEYS_WITHOUT_MEMORY = 32 };
 
 struct region_thread *region_thread_known(void)
 {
-	return atomic_load_explicit(&here, memory_order_relaxed);
+	return atomic_load_explicit(&region_here, memory_order_relaxed);
 }
 
 static void *memory_of_kernel(size_t bytes)
@@ -33,6 +31,7 @@ static void *memory_of_kernel(size_t bytes)
 
 static void close_all(struct tare_counters *set)
 {
+	user_close(set->user); /* a page keeps its counter open */
 	for (size_t e = 0; e < set->events.count; e++)
 		for (; set->events.items[e].n_fds; set->events.items[e].n_fds--)
 			close(set->events.items[e].fds[set->events.items[e].n_fds - 1]);
@@ -41,8 +40,9 @@ static void close_all(struct tare_counters *set)
 /* What a thread needs of a set: the groups are the model's. */
 static size_t thread_bytes(const struct regions *r)
 {
-	return sizeof(struct region_thread) + sizeof(struct tare_counters) +
-	       r->model->events.count * sizeof(struct counted_event) + r->plan_fds * sizeof(int);
+	return sizeof(struct region_thread) + sizeof(struct tare_counters) + sizeof(struct user_reads) +
+	       r->model->events.count * (sizeof(struct counted_event) + sizeof(struct user_counter)) +
+	       r->plan_fds * sizeof(int);
 }
 
 static int open_counters(struct tare_counters *set, const struct regions *r, int *fds)
@@ -59,6 +59,7 @@ static int open_counters(struct tare_counters *set, const struct regions *r, int
 				struct counter_request request = { .encoding = &r->plan[at].encoding,
 								   .levels = r->plan[at].levels,
 								   .grouped = group->grouped,
+								   .user_read = r->plan[at].user_read,
 								   .leader = i ? first->fds[0] : -1 };
 				int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 				if (fd < 0)
@@ -84,11 +85,14 @@ static struct region_thread *thread_new(struct regions *r)
 	if (!thread)
 		return NULL;
 	struct tare_counters *set = (struct tare_counters *)(thread + 1);
-	struct counted_event *events = (struct counted_event *)(set + 1);
+	struct user_reads *user = (struct user_reads *)(set + 1);
+	struct counted_event *events = (struct counted_event *)(user->counters + r->model->events.count);
 	int *fds = (int *)(events + r->model->events.count);
 	thread->thread = gettid();
 	thread->set = set;
 	set->groups = r->model->groups;
+	set->user = user;
+	user->owner = user_thread();
 	set->events.items = events;
 	set->events.count = r->model->events.count;
 	for (size_t e = 0; e < set->events.count; e++) {
@@ -98,8 +102,17 @@ static struct region_thread *thread_new(struct regions *r)
 	int reason = open_counters(set, r, fds);
 	if (reason)
 		close_all(set);
+	user->why = reason ? USER_CLOSED : user_possible(set, r->model->user_wanted);
+	if (user->why == USER_READS)
+		user_open(user, set);
+	thread->n = (uint32_t)set->events.count;
+	thread->slot_bytes = r->slot_bytes;
+	thread->check_at = user->why == USER_READS ? 0 : UINT64_MAX;
+	thread->user = user->why == USER_READS ? user : NULL;
+	/* without the wiping every pass asks slot_here() whether it is in a forked child */
+	thread->ready = !reason && madvise(thread, bytes, MADV_WIPEONFORK) == 0;
 	atomic_store_explicit(&thread->os_errno, reason, memory_order_relaxed);
-	if (!atomic_compare_exchange_strong(&here, &none, thread)) {
+	if (!atomic_compare_exchange_strong(&region_here, &none, thread)) {
 		close_all(set);
 		munmap(thread, bytes);
 		return none;
@@ -118,20 +131,17 @@ static struct region_thread *thread_new(struct regions *r)
 void region_thread_end(void *of)
 {
 	struct region_thread *thread = of;
-	atomic_store(&here, NULL);
+	if (!thread->set) /* in a forked child */
+		return;
+	atomic_store(&region_here, NULL);
 	atomic_store(&thread->ended, true);
 	close_all(thread->set);
 }
 
-static struct slot *slot_at(struct slot *chunk, const struct regions *r, uint32_t id)
+struct slot *slot_find(struct region_thread *thread, uint32_t id)
 {
-	return (struct slot *)((char *)chunk + (size_t)(id % SLOTS_OF_CHUNK) * r->slot_bytes);
-}
-
-struct slot *slot_find(struct region_thread *thread, const struct regions *r, uint32_t id)
-{
-	struct slot *chunk = atomic_load_explicit(&thread->chunks[id / SLOTS_OF_CHUNK], memory_order_acquire);
-	return chunk ? slot_at(chunk, r, id) : NULL;
+	const struct tare_region region = { .id = id };
+	return pass_slot(thread, &region);
 }
 
 static struct slot *slot_make(struct region_thread *thread, const struct regions *r, uint32_t id)
@@ -141,9 +151,8 @@ static struct slot *slot_make(struct region_thread *thread, const struct regions
 		return NULL;
 	if (!atomic_compare_exchange_strong(&thread->chunks[id / SLOTS_OF_CHUNK], &none, chunk)) {
 		munmap(chunk, SLOTS_OF_CHUNK * r->slot_bytes);
-		chunk = none;
 	}
-	return slot_at(chunk, r, id);
+	return slot_find(thread, id);
 }
 
 /* The calling thread's slot, made when need be. NULL: in a forked child, or no memory. */
@@ -154,7 +163,7 @@ static struct slot *slot_here(struct region_thread **of, struct regions *r, uint
 	struct region_thread *thread = region_thread_known();
 	if (!thread)
 		thread = thread_new(r);
-	struct slot *slot = thread ? slot_find(thread, r, id) : NULL;
+	struct slot *slot = thread ? slot_find(thread, id) : NULL;
 	if (thread && !slot)
 		slot = slot_make(thread, r, id);
 	if (!slot)
@@ -163,105 +172,139 @@ static struct slot *slot_here(struct region_thread **of, struct regions *r, uint
 	return slot;
 }
 
-/* Of its thread alone, but for its handlers: they leave it as it was, or add to it before or after. */
-static uint64_t add(_Atomic uint64_t *to, uint64_t n)
+/* Its page faults are not the region's. */
+static void touch(const struct region_thread *thread, struct slot *slot)
 {
-	return atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+	for (size_t i = 0; i < thread->n; i++)
+		own_set(&slot->sums[thread->n + i].running_ns, 0);
 }
 
-static bool read_now(const struct region_thread *thread, struct tare_reading *raw)
+/* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is no count. */
+static void distrust(struct region_thread *thread)
 {
-	return !atomic_load_explicit(&thread->os_errno, memory_order_relaxed) &&
-	       counters_read_raw(thread->set, raw);
-}
-
-void tare_region_enter(struct tare_region *region)
-{
-	struct regions *r = regions_of_process();
-	struct region_thread *thread;
-	int kept_errno = errno;
-	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
-	if (slot) {
-		bool first = add(&slot->entries, 1) == 0;
-		if (atomic_fetch_add_explicit(&slot->depth, 1, memory_order_relaxed) == 0) {
-			size_t n = r->model->events.count;
-			struct tare_reading raw[TARE_EVENTS_MOST];
-			/* its page faults are not the region's */
-			for (size_t i = 0; first && i < n; i++)
-				atomic_store_explicit(&slot->sums[n + i].running_ns, 0, memory_order_relaxed);
-			slot->begun = false;
-			slot->begun = read_now(thread, raw);
-			for (size_t i = 0; slot->begun && i < n; i++) {
-				struct sum *begin = &slot->sums[n + i];
-				atomic_store_explicit(&begin->count, raw[i].count, memory_order_relaxed);
-				atomic_store_explicit(&begin->enabled_ns, raw[i].enabled_ns, memory_order_relaxed);
-				atomic_store_explicit(&begin->running_ns, raw[i].running_ns, memory_order_relaxed);
-			}
-		}
+	thread->user = NULL;
+	own_set(&thread->check_at, UINT64_MAX);
+	for (uint32_t id = 0; id < TARE_REGIONS_MOST; id++) {
+		struct slot *slot = slot_find(thread, id);
+		if (!slot)
+			id += SLOTS_OF_CHUNK - 1;
+		else if (own_get(&slot->entries))
+			own_add(&slot->unread, 1);
 	}
-	errno = kept_errno;
 }
 
-static uint64_t since(_Atomic uint64_t *begin, uint64_t end)
+static void check_if_due(struct region_thread *thread)
 {
-	return end - atomic_load_explicit(begin, memory_order_relaxed);
-}
-
-void tare_region_leave(struct tare_region *region)
-{
-	struct regions *r = regions_of_process();
-	struct region_thread *thread;
-	int kept_errno = errno;
-	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
-	if (slot) {
-		int64_t depth = atomic_load_explicit(&slot->depth, memory_order_relaxed);
-		if (depth == 1) {
-			size_t n = r->model->events.count;
-			struct tare_reading raw[TARE_EVENTS_MOST];
-			bool counted = slot->begun && read_now(thread, raw);
-			for (size_t i = 0; counted && i < n; i++) {
-				struct sum *total = &slot->sums[i], *begin = &slot->sums[n + i];
-				add(&total->count, since(&begin->count, raw[i].count));
-				add(&total->enabled_ns, since(&begin->enabled_ns, raw[i].enabled_ns));
-				add(&total->running_ns, since(&begin->running_ns, raw[i].running_ns));
-			}
-			if (!counted)
-				add(&slot->unread, 1);
-		} else if (depth > 1) {
-			add(&slot->pending, 1);
-		}
-		if (depth > 0)
-			atomic_fetch_sub_explicit(&slot->depth, 1, memory_order_relaxed);
-		else
-			add(&slot->strays, 1);
-		/* after the depth: no handler is inside the pass any more */
-		if (depth == 1)
-			atomic_store_explicit(&slot->pending, 0, memory_order_relaxed);
-		add(&slot->exits, 1);
-	}
-	errno = kept_errno;
-}
-
-void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n)
-{
-	uint64_t exits = atomic_load_explicit(&slot->exits, memory_order_relaxed),
-		 entries = atomic_load_explicit(&slot->entries, memory_order_relaxed),
-		 strays = atomic_load_explicit(&slot->strays, memory_order_relaxed);
-	if (!entries && !exits)
+	uint64_t done = own_get(&thread->calls[0]);
+	if (done < own_get(&thread->check_at))
 		return;
+	own_set(&thread->check_at, UINT64_MAX); /* handlers in here do not */
+	uint64_t next = user_check(thread->set, done);
+	if (next)
+		own_set(&thread->check_at, next);
+	else
+		distrust(thread);
+}
+
+bool region_enter_slowly(struct tare_region *region)
+{
+	struct regions *r = regions_of_process();
+	struct region_thread *thread;
+	bool pass = false;
+	int kept_errno = errno;
+	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
+	if (slot && pass_depth(slot) != 0) {
+		own_add(&slot->entries, 1);
+		own_add(&thread->calls[2], 1);
+	} else if (slot) {
+		if (own_get(&slot->entries) == 0)
+			touch(thread, slot);
+		check_if_due(thread);
+		pass = thread->ready;
+		if (!pass)
+			pass_begin(thread, slot);
+	}
+	errno = kept_errno;
+	return pass;
+}
+
+void region_leave_slowly(struct tare_region *region)
+{
+	struct regions *r = regions_of_process();
+	struct region_thread *thread;
+	int kept_errno = errno;
+	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
+	if (slot && pass_depth(slot) == 1) {
+		pass_end(thread, slot);
+	} else if (slot) {
+		own_add(&thread->calls[2], 1);
+		if (pass_depth(slot) > 1) {
+			own_add(&slot->pending, 1);
+			own_add(&slot->exits, 1);
+		} else {
+			own_add(&slot->strays, 1);
+		}
+	}
+	errno = kept_errno;
+}
+
+#if defined(__x86_64__)
+/* Under tare's engine the exported functions end at their first instruction, a nop that it knows by its displacement
+ * (src/engine/wire/region.h): the region's name is at *rdi, and none of what follows is executed or counted. */
+#define REGION_FUNCTION(name, code, body)                                                                         \
+	__attribute__((naked)) void name(struct tare_region *region __attribute__((unused)))                     \
+	{                                                                                                         \
+		__asm__(".byte 0x66, 0x0f, 0x1f, 0x84, 0x00\n\t.long 0x54415200 + " #code "\n\tjmp " #body);     \
+	}                                                                                                         \
+	__attribute__((used, visibility("hidden"))) void body(struct tare_region *region);                        \
+	void body(struct tare_region *region)
+REGION_FUNCTION(tare_region_enter, 2, region_enter)
+#else
+void tare_region_enter(struct tare_region *region)
+#endif
+{
+	while (!region_pass_enter(region))
+		if (!region_enter_slowly(region))
+			return;
+}
+
+#if defined(__x86_64__)
+REGION_FUNCTION(tare_region_leave, 3, region_leave)
+#else
+void tare_region_leave(struct tare_region *region)
+#endif
+{
+	if (!region_pass_leave(region))
+		region_leave_slowly(region);
+}
+
+void region_thread_reads(const struct region_thread *thread, struct tare_reads *out)
+{
+	uint64_t calls = own_get(&thread->calls[0]) + own_get(&thread->calls[1]);
+	tare_reads_of(thread->set, out);
+	out->by_user = calls > out->by_call ? calls - out->by_call : 0;
+}
+
+void region_sums_add(struct region_sums *out, const struct region_thread *thread, const struct slot *slot)
+{
+	uint64_t exits = own_get(&slot->exits), entries = own_get(&slot->entries), strays = own_get(&slot->strays);
+	if (!entries && !strays)
+		return;
+	uint64_t marks_ns = own_get(&slot->marks_base_ns) +
+			    mark_ns(own_get(&slot->marks_cycles), thread->set->user->mult, thread->set->user->shift);
 	out->passes.entries += entries;
-	out->passes.exits += exits;
+	out->passes.exits += exits + strays;
 	out->passes.threads++;
 	out->passes.unbalanced += entries != exits || strays;
 	out->strays += strays;
-	out->pending += atomic_load_explicit(&slot->pending, memory_order_relaxed);
-	out->unread += atomic_load_explicit(&slot->unread, memory_order_relaxed);
-	for (size_t i = 0; i < n; i++) {
-		out->readings[i].count += atomic_load_explicit(&slot->sums[i].count, memory_order_relaxed);
-		out->readings[i].enabled_ns +=
-		    atomic_load_explicit(&slot->sums[i].enabled_ns, memory_order_relaxed);
-		out->readings[i].running_ns +=
-		    atomic_load_explicit(&slot->sums[i].running_ns, memory_order_relaxed);
+	out->pending += own_get(&slot->pending);
+	out->unread += own_get(&slot->unread);
+	for (size_t k = 0; k < 3; k++)
+		out->inside[k] += own_get(&slot->inside[k]);
+	for (size_t i = 0; i < thread->n; i++) {
+		out->readings[i].count += own_get(&slot->sums[i].count);
+		out->readings[i].enabled_ns += own_get(&slot->sums[i].enabled_ns) + marks_ns;
+		out->readings[i].running_ns += own_get(&slot->sums[i].running_ns) + marks_ns;
 	}
 }
 

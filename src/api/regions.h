@@ -6,7 +6,7 @@
  *
  * 1. tare_region_enter() and …_leave() take no lock and no memory of malloc: memory is from mmap(2), published
  * with one compare-and-swap, and every counter of a slot is changed by its thread alone (its signal handlers
- * included), with relaxed atomic operations; other threads only read them.
+ * included), as own_add.h says; other threads only read them.
  * 2. A slot's depth is raised before its `begin` is read and lowered after its sums are written. So a handler that
  * interrupts either sees a depth that is not 0 and leaves both alone.
  * 3. Regions, threads and slots are never freed: handles stay valid, and exit(3) may run beside threads that are
@@ -24,6 +24,7 @@
 enum { SLOTS_OF_CHUNK = 64, CHUNKS_MOST = TARE_REGIONS_MOST / SLOTS_OF_CHUNK };
 
 struct tare_region {
+	const char *text; /* = name. First: the engine reads it (backend/exact) */
 	uint32_t id; /* 0, 1, … in order of their making */
 	uint64_t hash;
 	struct tare_region *same_bucket;
@@ -36,23 +37,46 @@ struct sum {
 	_Atomic uint64_t count, enabled_ns, running_ns;
 };
 
-struct slot {
-	_Atomic uint64_t entries, exits;
-	_Atomic uint64_t strays;  /* exits of a thread that was not in the region */
-	_Atomic uint64_t unread;  /* passes without a count: the counters could not be read or opened */
-	_Atomic uint64_t pending; /* exits inside a pass that has not ended: their counts are in no sum */
-	_Atomic int64_t depth;
-	bool begun;        /* `begin` was read */
-	struct sum sums[]; /* [events] totals, then [events] begin */
+enum begun {
+	BEGUN_NOT, /* the begin could not be read */
+	BEGUN_RAW, /* by read(2) */
+	BEGUN_USER /* by user reads: the time is a mark */
 };
 
+/* A point on the clock of user reads (region_pass.h). */
+struct user_mark {
+	uint64_t base_ns, cycles;
+};
+
+struct slot {
+	/* exits are those of a thread that was in the region: entries − exits is the depth */
+	_Atomic uint64_t entries, exits;
+	_Atomic uint64_t pending; /* exits inside a pass that has not ended: their counts are in no sum */
+	enum begun begun;
+	struct user_mark begin_mark;
+	_Atomic uint64_t marks_base_ns, marks_cycles; /* sums of times of passes that user reads began and ended */
+	/* of passes of other regions, and of recursion, inside the passes of this one: see struct region_thread */
+	uint64_t inside_begin[3];
+	_Atomic uint64_t inside[3];
+	_Atomic uint64_t strays; /* exits of a thread that was not in the region */
+	_Atomic uint64_t unread; /* passes without a count: the counters could not be read or opened */
+	struct sum sums[];       /* [events] totals, then [events] begin */
+};
+
+/* In a forked child all of it is 0 (MADV_WIPEONFORK). */
 struct region_thread {
+	bool ready;  /* its counters are open, and it is not a copy in a forked child */
+	uint32_t n;  /* events */
+	size_t slot_bytes;
+	struct user_reads *user;   /* where user reads are tried; NULL where not */
+	_Atomic uint64_t calls[3]; /* enters and leaves that read counters; those that do not (recursion) */
+	_Atomic uint64_t check_at; /* enters, at which user reads are checked */
+	struct tare_counters *set; /* in the same memory; only what reading needs of it */
 	struct region_thread *next;
 	pid_t thread;
-	uint32_t number;           /* 0, 1, … in order of their first regions */
-	_Atomic int os_errno;      /* why it has no counters; 0 when it has */
-	_Atomic bool ended;        /* its counters are closed */
-	struct tare_counters *set; /* in the same memory; only what counters_read_raw() needs of it */
+	uint32_t number;      /* 0, 1, … in order of their first regions */
+	_Atomic int os_errno; /* why it has no counters; 0 when it has */
+	_Atomic bool ended;   /* its counters are closed */
 	_Atomic(struct slot *) chunks[CHUNKS_MOST];
 };
 
@@ -65,6 +89,7 @@ struct regions {
 	struct plan_counter {
 		struct event_encoding encoding;
 		unsigned levels;
+		bool user_read;
 	} * plan; /* [plan_fds], in the order of the events and their kinds */
 	_Atomic(struct region_thread *) threads;
 	_Atomic uint32_t n_threads;
@@ -83,16 +108,21 @@ struct regions *regions_of_process(void);
 struct tare_region **regions_listed(size_t *n, struct error *err); /* in order of id; the caller frees it */
 
 /* region_thread.c */
-struct slot *slot_find(struct region_thread *thread, const struct regions *regions, uint32_t id);
+struct slot *slot_find(struct region_thread *thread, uint32_t id);
 struct region_thread *region_thread_known(void); /* the calling one's, or NULL */
 void region_thread_end(void *thread);
+/* What region_pass.h leaves to do. True: nothing stands in the way of region_pass_enter() any more. */
+bool region_enter_slowly(struct tare_region *region);
+void region_leave_slowly(struct tare_region *region);
+void region_thread_reads(const struct region_thread *thread, struct tare_reads *out);
 /* Adds what a slot has to passes, sums and `unread`. */
 struct region_sums {
 	struct tare_region_passes passes;
 	uint64_t unread, strays, pending;
+	uint64_t inside[3];
 	struct tare_reading readings[TARE_EVENTS_MOST]; /* raw, until region_sums_finish() */
 };
-void region_sums_add(struct region_sums *out, const struct slot *slot, size_t n);
+void region_sums_add(struct region_sums *out, const struct region_thread *thread, const struct slot *slot);
 void region_sums_finish(struct region_sums *out, const struct regions *regions);
 
 /* region_report.c: to a descriptor. False with errno. */

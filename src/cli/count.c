@@ -14,6 +14,7 @@
 #include "cli/count_options.h"
 #include "cli/count_output.h"
 #include "cli/count_progress.h"
+#include "cli/count_regions.h"
 #include "cli/parameters.h"
 #include "cli/say.h"
 #include "measure/measure.h"
@@ -30,6 +31,7 @@ struct job {
 	struct counting_means means;
 	struct metric_table *metrics;
 	struct selection selection;
+	struct count_regions regions;
 	struct output output, blocks, system_calls, by_file;
 	struct result *result;
 	struct arena arena;
@@ -422,6 +424,7 @@ static void close_all(struct job *job)
 	output_abandon(&job->system_calls);
 	output_abandon(&job->by_file);
 	selection_free(&job->selection);
+	count_regions_free(&job->regions);
 	if (job->means.backend)
 		job->means.operations->close(job->means.backend);
 	metric_table_free(job->metrics);
@@ -448,6 +451,21 @@ static int show_help(void)
 	return say_end_output();
 }
 
+static bool find_regions(struct job *job, struct error *err)
+{
+	if (!job->request.regions.count)
+		return true;
+	if (!job->means.operations->regions) {
+		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions", job->means.operations->name);
+		return error_hint(err, "--on perf, --on exact, or without --on whatever counts them here");
+	}
+	if (!count_regions_find(&job->regions, &job->request, &job->command, err))
+		return false;
+	job->target.regions = job->regions.asked;
+	job->target.n_regions = job->regions.n;
+	return true;
+}
+
 /* Everything up to the measurement; *code is what to exit with on failure. */
 static bool prepare(struct job *job, int *code, struct error *err)
 {
@@ -467,6 +485,11 @@ static bool prepare(struct job *job, int *code, struct error *err)
 	if (!selection_make(&job->selection, &job->request, job->has_parameters ? &job->parameters : NULL,
 			    &job->means, err)) {
 		if (err->code == ERROR_NO_MEMORY)
+			*code = TARE_CANNOT_MEASURE;
+		return false;
+	}
+	if (!find_regions(job, err)) {
+		if (err->code != ERROR_USAGE)
 			*code = TARE_CANNOT_MEASURE;
 		return false;
 	}

@@ -9,7 +9,7 @@
 enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
 	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
-	OVERRIDE, COMPAT, BY, BY_FILE,
+	OVERRIDE, COMPAT, BY, BY_FILE, REGION,
 };
 
 const struct option_row count_option_rows[] = {
@@ -33,6 +33,8 @@ const struct option_row count_option_rows[] = {
 	{ 0, "per-process", NULL, "a row for each process of the program too, of what the engine counts", PER_PROCESS },
 	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
 	{ 0, "no-children", NULL, "do not count child processes", NO_CHILDREN },
+	{ 0, "region", "[NAME=]PLACE", "count a part of the program apart, too; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
+	  "(lines) or 0xLOW-0xHIGH (addresses), in a library LIBRARY!PLACE; see tare-count(1)", REGION },
 	{ .help = "How often" },
 	{ 'r', "repetitions", "N", "run the program N times, and show means with intervals (default 1). Events that do "
 	  "not fit the counters at once get runs of their own", REPETITIONS },
@@ -146,6 +148,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
 	case METRIC: return vec_push(&r->metric_lists, value) || error_no_memory(err);
 	case EVENTS_FILE: return vec_push(&r->event_files, value) || error_no_memory(err);
+	case REGION: return vec_push(&r->regions, value) || error_no_memory(err);
 	case OVERRIDE: return vec_push(&r->overrides, value) || error_no_memory(err);
 	case PARAMETERS: r->parameter_file = value; return true;
 	case ON: r->on = value; return true;
@@ -229,6 +232,8 @@ static bool check(const struct count_request *r, struct error *err)
 		error_set(err, ERROR_USAGE, "--by has no place in this report's format");
 		return error_hint(err, "--by-file FILE writes it to a file of its own");
 	}
+	if (r->regions.count && targets)
+		return error_set(err, ERROR_USAGE, "--region is for programs that tare starts");
 	if (r->per_cpu && !cpus)
 		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
 	if (r->command && targets && !cpus) {
@@ -273,6 +278,7 @@ void count_request_free(struct count_request *request)
 	vec_free(&request->event_files);
 	vec_free(&request->metric_lists);
 	vec_free(&request->overrides);
+	vec_free(&request->regions);
 	vec_free(&request->pids.numbers);
 	vec_free(&request->tids.numbers);
 	vec_free(&request->cpus.numbers);

@@ -24,6 +24,7 @@ struct count_request {
 	VEC(const char *) event_files;
 	VEC(const char *) metric_lists; /* -m */
 	VEC(const char *) overrides;    /* -F */
+	VEC(const char *) regions;      /* --region */
 	struct number_list pids, tids, cpus; /* -p, -t, -C */
 	bool all_cpus;                  /* -a … */
 	bool perfex_all;                /* … but with --compat perfex: all R10000 events */

@@ -1,8 +1,11 @@
 /* tare doctor: what can be measured on this machine by this user, and the one step that would allow more. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/backend.h"
+#include "cli/calibrate_table.h"
+#include "cli/calibration_here.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/say.h"
@@ -31,6 +34,8 @@ enum { FINDINGS_MOST = 64 };
 struct diagnosis {
 	struct finding findings[FINDINGS_MOST];
 	size_t n;
+	struct calibration calibration; /* of this machine; empty when there is none */
+	bool calibrated;
 };
 
 static bool apply(void *context, int id, const char *value, struct error *err)
@@ -91,6 +96,44 @@ static bool examine(struct diagnosis *d, const char *on, struct error *err)
 	return true;
 }
 
+/* How old, in the largest unit of which there are two. */
+static void age(uint64_t made_unix, char *out, size_t out_bytes)
+{
+	static const struct {
+		double seconds;
+		const char *name;
+	} units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
+	double seconds = difftime(time(NULL), (time_t)made_unix);
+	size_t i = 0;
+	if (seconds < 0) {
+		snprintf(out, out_bytes, "made in the future, by this clock");
+		return;
+	}
+	while (i < 3 && seconds < 2 * units[i].seconds)
+		i++;
+	snprintf(out, out_bytes, "%.0f %s old", seconds / units[i].seconds, units[i].name);
+}
+
+static void examine_calibration(struct diagnosis *d, const struct machine_facts *facts)
+{
+	char why[256], old[64];
+	if (d->n == FINDINGS_MOST)
+		return;
+	struct finding *f = &d->findings[d->n++];
+	*f = (struct finding){ .state = FINDING_WORKS, .what = "calibration" };
+	d->calibrated = calibration_here(facts, &d->calibration, why, sizeof why);
+	if (d->calibrated) {
+		const struct calibration *c = &d->calibration;
+		age(c->made_unix, old, sizeof old);
+		snprintf(f->detail, sizeof f->detail, "%.8s, %s, of %zu processes each", c->id, old, c->processes);
+		return;
+	}
+	f->state = FINDING_PARTLY;
+	snprintf(f->detail, sizeof f->detail, "%s%.200s: what measuring itself counts is not known, and is in the counts",
+		 *why ? "none that counts here: " : "none", why);
+	snprintf(f->step, sizeof f->step, "run 'tare calibrate'");
+}
+
 /* The first step of what does not work at all, else of what works in part. */
 static const char *one_step(const struct diagnosis *d)
 {
@@ -105,6 +148,36 @@ static const char *one_step(const struct diagnosis *d)
 static const char *state_name(enum finding_state state)
 {
 	return state == FINDING_WORKS ? "works" : state == FINDING_PARTLY ? "partly" : "no";
+}
+
+static void write_calibration(struct json *json, const struct diagnosis *d)
+{
+	const struct calibration *c = &d->calibration;
+	if (!d->calibrated) {
+		json_write_null(json, "calibration");
+		return;
+	}
+	json_write_open(json, "calibration", '{');
+	json_write_text(json, "id", c->id);
+	json_write_integer(json, "made", (int64_t)c->made_unix);
+	json_write_integer(json, "processes", (int64_t)c->processes);
+	json_write_number(json, "confidence", c->confidence);
+	json_write_text(json, "floor_command", c->floor_command);
+	json_write_open(json, "floors", '[');
+	for (size_t i = 0; i < c->floors.count; i++) {
+		const struct noise_floor *f = &c->floors.items[i];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "event", f->event);
+		json_write_text(json, "unit", f->unit);
+		json_write_integer(json, "runs", (int64_t)f->n);
+		json_write_number(json, "mean", f->mean);
+		json_write_number(json, "relative_sd", f->relative_sd);
+		json_write_number(json, "differed", f->seen);
+		json_write_number(json, "floor", f->floor);
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+	json_write_close(json, '}');
 }
 
 static void show_json(const struct diagnosis *d, const struct machine_facts *facts)
@@ -129,6 +202,7 @@ static void show_json(const struct diagnosis *d, const struct machine_facts *fac
 		json_write_close(&json, '}');
 	}
 	json_write_close(&json, ']');
+	write_calibration(&json, d);
 	json_write_text(&json, "step", one_step(d));
 	json_write_close(&json, '}');
 }
@@ -157,6 +231,8 @@ static void show_text(const struct diagnosis *d, const struct machine_facts *fac
 			text_wrap(stdout, f->step, indent + 2, indent + 2, width);
 		}
 	}
+	if (d->calibrated)
+		calibrate_floor_table(stdout, &d->calibration);
 	const char *step = one_step(d);
 	fputs("\nThe one step that would allow more: ", stdout);
 	text_wrap(stdout, step ? step : "none is known; this is all that this machine can do.", 36, 2, width);
@@ -194,12 +270,16 @@ int command_doctor(int argc, char **argv)
 	} else if (!examine(diagnosis, asked.on, &err)) {
 		code = say_failure(&err);
 	} else {
+		if (!asked.on)
+			examine_calibration(diagnosis, &facts);
 		if (asked.json)
 			show_json(diagnosis, &facts);
 		else
 			show_text(diagnosis, &facts, asked.verbose);
 		code = say_end_output();
 	}
+	if (diagnosis)
+		calibration_free(&diagnosis->calibration);
 	free(diagnosis);
 	arena_free(&arena);
 	return code;

@@ -54,6 +54,8 @@ struct event_definition {
 	                                   "sysfs:msr/tsc/" */
 	bool in_default_set;    /* counted by `tare count` without -e, where it can be */
 	bool default_if_exact;  /* … where it costs no counter: by the engine */
+	bool constant_overhead; /* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches
+	                           and times it depends on what ran before */
 	const struct formula *model; /* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
 	const char *no_model;   /* … and why, where a reader would expect one ("a timing event: …"); NULL */
 	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */

@@ -159,6 +159,11 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 		return row->in_default_set || row->default_if_exact || strcmp(value, "no") == 0 ||
 		       wrong(source, key->line, err, "not yes, no or exact:", value);
 	}
+	if (strcmp(key->key, "overhead") == 0) {
+		row->constant_overhead = strcmp(value, "constant") == 0;
+		return row->constant_overhead || strcmp(value, "varies") == 0 ||
+		       wrong(source, key->line, err, "not constant or varies:", value);
+	}
 	if (strcmp(key->key, "paper") == 0)
 		return strchr(value, ':') ? vec_push(&lists->papers, value) || error_no_memory(err)
 					  : wrong(source, key->line, err, "not tool:name:", value);

@@ -1,21 +1,11 @@
-/* The R10000's 2 × 16 events by the names of perfex's listing (Zagha, Appendix C) and of the paper's Appendix A.
- * Which canonical event counts one is said by the row in data/events/ that lists "r10000:<either name>". */
+/* What counts perfex's events here (event/perfex_event.h has their names and numbers). */
 #ifndef TARE_REPORT_PERFEX_EVENTS_H
 #define TARE_REPORT_PERFEX_EVENTS_H
 
 #include <stddef.h>
 
 #include "event/event.h"
-
-struct perfex_event {
-	const char *listed;   /* "Graduated loads" */
-	const char *appendix; /* "Load/prefetch/sync/CacheOp graduated" */
-};
-
-enum { PERFEX_EVENTS = 32, PERFEX_PER_COUNTER = 16 };
-
-/* Index 0 … 15 are counter 0's events, 16 … 31 counter 1's, as perfex's -e numbers them. */
-const struct perfex_event *perfex_event_at(size_t index);
+#include "event/perfex_event.h"
 
 /* The canonical event that counts it; NULL when there is none. */
 const struct event_definition *perfex_event_definition(const struct event_table *table, size_t index);

@@ -27,6 +27,28 @@ struct region_range {
 	uint64_t low, high;  /* [low, high): offsets in that file; FUNCTION: low is its entry */
 };
 
+/* Where a pass can be seen to begin and end by stopping the program at single instructions (probes), as a look at the code finds it.
+ * The frame of an instruction is its function's canonical frame address (DWARF 5, 6.4): a register plus frame_offset. */
+enum region_edge_kind {
+	EDGE_ENTER, /* a pass begins before this instruction, unless one is open */
+	EDGE_LEAVE, /* the open pass ends before this instruction, if it is of the same frame */
+	EDGE_JUMP,  /* an indirect jump: in or out, as its register says */
+};
+
+enum { EDGE_NO_REGISTER = -1 };
+
+struct region_edge {
+	const char *module;   /* as of ranges */
+	uint64_t offset;
+	enum region_edge_kind kind;
+	short frame_register; /* DWARF's number; EDGE_NO_REGISTER: the region has no calls, by which it could come again */
+	short jump_register;  /* of EDGE_JUMP, likewise */
+	int64_t frame_offset;
+	bool own;             /* LEAVE of a function: its own return, not that of one to which it leaves by a jump */
+	bool again;           /* ENTER: reached from within, too: then it is of the open pass, if that is of the same frame */
+	uint64_t low, high;   /* JUMP of a function: to within these it stays; to elsewhere, its end will not be seen */
+};
+
 struct region_asked {
 	const char *name;    /* the user's */
 	const char *text;    /* what was asked: "sort", "sort.c:10-20" */
@@ -34,6 +56,9 @@ struct region_asked {
 	const struct region_range *ranges; /* all copies: of an inlined function, of a line in several places */
 	size_t n_ranges;
 	const char *note;    /* "2 inlined copies included", or NULL */
+	const struct region_edge *edges; /* for backends that probe; those that see every instruction do without */
+	size_t n_edges;
+	const char *no_edges; /* why it cannot be probed; NULL */
 };
 
 /* One region of one run, all threads and processes together. */
@@ -44,6 +69,7 @@ struct run_region {
 	uint64_t entries, exits; /* outermost ones */
 	uint64_t unbalanced;     /* threads with entries ≠ exits, or that left it when they were not in it */
 	uint64_t threads;        /* that entered it */
+	const char *why;         /* the numbers above are not known, and why; NULL: they are */
 	struct reading *readings; /* [run->n_events], of the passes that ended */
 };
 
@@ -54,6 +80,7 @@ struct region_row {
 	uint64_t entries, exits, unbalanced, threads; /* of the first counted execution of the first group */
 	struct estimate *estimates; /* [n_estimates], as result->estimates without rows of threads or CPUs */
 	size_t n_estimates;
+	const char *why;         /* as of run_region */
 	const char *note;
 };
 

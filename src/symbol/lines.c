@@ -233,6 +233,11 @@ size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, 
 	return n;
 }
 
+Dwarf *lines_dwarf(struct module *m)
+{
+	return m->file.elf && read_units(m) ? m->dwarf : NULL;
+}
+
 void lines_free(struct module *m)
 {
 	if (m->units) {

@@ -206,3 +206,21 @@ bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)
 	}
 	return false;
 }
+
+const uint8_t *module_bytes(const struct module *m, uint64_t address, size_t *available)
+{
+	size_t file_bytes;
+	uint64_t offset;
+	const char *file = m->file.elf ? elf_rawfile(m->file.elf, &file_bytes) : NULL;
+	*available = 0;
+	if (!file || !module_offset(m, address, &offset) || offset >= file_bytes)
+		return NULL;
+	for (size_t i = 0; i < m->segments.count; i++) {
+		const struct segment *s = &m->segments.items[i];
+		if (address >= s->address && address - s->address < s->file_bytes)
+			*available = s->file_bytes - (address - s->address);
+	}
+	if (*available > file_bytes - offset)
+		*available = file_bytes - offset;
+	return (const uint8_t *)file + offset;
+}

@@ -31,6 +31,7 @@ struct elf_symbol {
 	const char *name;   /* in the file's string table: with its version, "memcpy@@GLIBC_2.14" */
 	uint64_t address, bytes;
 	const char *shown;  /* demangled, or without its version; NULL: not made yet */
+	bool chosen_at_load; /* STT_GNU_IFUNC: its code finds out which function is to be called by its name */
 };
 
 struct section {
@@ -88,6 +89,8 @@ void module_free(struct module *module);
 bool module_address(const struct module *module, uint64_t offset, uint64_t *address);
 bool module_mapping(const struct module *module, uint64_t offset, bool writable, uint64_t *address);
 bool module_offset(const struct module *module, uint64_t address, uint64_t *offset);
+/* The file's bytes from that address on, as many as its segment has in *available; NULL: none. */
+const uint8_t *module_bytes(const struct module *module, uint64_t address, size_t *available);
 /* The section of that name, its header in *header; NULL. */
 Elf_Scn *module_section(Elf *elf, const char *name, GElf_Shdr *header);
 
@@ -107,5 +110,7 @@ const char *table_name(struct elf_symbol *symbol, struct naming *naming);
 bool lines_find(struct module *module, struct naming *naming, uint64_t address, const char **file, unsigned *line);
 size_t lines_inlined(struct module *module, struct naming *naming, uint64_t address, struct symbol_frame *frames, size_t most);
 void lines_free(struct module *module);
+/* NULL: it has none. */
+Dwarf *lines_dwarf(struct module *module);
 
 #endif

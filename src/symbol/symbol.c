@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/module.h"
+#include "symbol/places_inside.h"
 
 struct symbols {
 	struct naming naming;
@@ -55,6 +55,16 @@ static struct module *module_of(struct symbols *s, const char *path)
 		s->modules = m;
 	}
 	return s->last = m;
+}
+
+struct module *symbols_module(struct symbols *s, const char *path)
+{
+	return module_of(s, path);
+}
+
+struct naming *symbols_naming(struct symbols *s)
+{
+	return &s->naming;
 }
 
 const char *symbols_trouble(struct symbols *s, const char *module)

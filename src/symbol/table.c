@@ -78,7 +78,7 @@ static bool read_table(const struct module *m, Elf *elf, GElf_Word type, enum wa
 			const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(elf, header.sh_link, symbol.st_name) : NULL;
 			if (!name || !is_wanted(m, &symbol, wanted, name))
 				continue;
-			struct candidate c = {.symbol = {.name = name, .address = symbol.st_value, .bytes = symbol.st_size},
+			struct candidate c = {.symbol = {.name = name, .address = symbol.st_value, .bytes = symbol.st_size, .chosen_at_load = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC},
 				.rank = rank_of(name, GELF_ST_BIND(symbol.st_info)),
 				.sized = symbol.st_size > 0 && GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE};
 			if (!vec_push(&out->all, c))

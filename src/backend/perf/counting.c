@@ -20,6 +20,7 @@
 #include "backend/perf/cancel.h"
 #include "backend/perf/counter.h"
 #include "backend/perf/pmu.h"
+#include "backend/perf/regions.h"
 #include "backend/perf/state.h"
 #include "backend/perf/targets.h"
 
@@ -42,6 +43,7 @@ struct counting {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
+	struct regions *regions; /* NULL: none were asked for */
 };
 
 /* ---- opening ---- */
@@ -292,6 +294,32 @@ static bool open_threads(struct counting *c, const struct target *target, struct
 	return error_hint(err, "count it from its start: tare count PROGRAM");
 }
 
+/* Counters of the regions: of their own, since they are read by thread. */
+static bool begin_regions(struct counting *c, const struct target *target, struct error *err)
+{
+	struct region_event *events = calloc(c->n_events + 1, sizeof *events);
+	if (!events)
+		return error_no_memory(err);
+	for (size_t i = 0; i < c->n_events; i++) {
+		const struct track *track = &c->tracks[i];
+		const struct variants *variants = &track->answer->variants;
+		events[i] = (struct region_event){ .why = track->why };
+		if (track->state != READING_COUNTED)
+			continue;
+		if (variants->n != 1 || variants->some_cores) {
+			events[i].why = "of regions it is not counted on machines with cores of several kinds";
+			continue;
+		}
+		events[i].encoding = &variants->items[0].encoding;
+		events[i].levels = track->answer->open_levels;
+		events[i].source = track->answer->availability.source;
+		events[i].scale = events[i].encoding->scale > 0 ? events[i].encoding->scale : 1;
+	}
+	bool done = regions_begin(target, c->pid, events, c->n_events, &c->regions, err);
+	free(events);
+	return done;
+}
+
 static bool set_up(struct counting *c, const struct target *target, const struct event *const *events,
 		   struct error *err)
 {
@@ -318,7 +346,7 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 		return places_find(&c->places, target, err) && open_counters(c, target, err);
 	if (!vec_push(&c->places.list, ((struct place){ c->pid, -1 })))
 		return error_no_memory(err);
-	return open_counters(c, target, err);
+	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, err));
 }
 
 bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events,
@@ -511,12 +539,13 @@ bool perf_stop(struct counting *c, struct run *run, struct error *err)
 				return error_no_memory(err);
 		}
 	}
-	return true;
+	return !c->regions || regions_stop(c->regions, run, err);
 }
 
 void perf_end(struct counting *c)
 {
 	close_counters(c);
+	regions_end(c->regions);
 	launch_abandon(&c->launch);
 	places_free(&c->places);
 	free(c->tracks);

@@ -28,6 +28,7 @@ static void perf_close(struct backend *backend)
 const struct backend_operations perf_backend = {
 	.name = "perf",
 	.summary = "the kernel's counters: hardware, where there is a PMU, and software events",
+	.regions = true,
 	.open = perf_open,
 	.close = perf_close,
 	.available = perf_available,

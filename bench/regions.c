@@ -1,0 +1,250 @@
+/* What a region costs the program: libtare's named regions beside two bare read(2) of the same group, beside nothing,
+ * beside PAPI's calls and LIKWID's marker where these are there.
+ *
+ * Both sides count the same two events of the same thread in one group (task-clock and page-faults, which count
+ * anywhere), so that the kernel's part is the same. Methods take turns, round by round; printed are each one's median
+ * in ns a pair, and the median of its ratio to the baseline's time in the same round:
+ *
+ *     name<TAB>ns<TAB>ratio<TAB>baseline
+ *
+ * bench/regions builds it: cc -O2 [-DWITH_PAPI] regions.c -ltare [-lpapi] */
+#define _GNU_SOURCE
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tare.h>
+#ifdef WITH_PAPI
+#include <dlfcn.h>
+#include <papi.h>
+#include <stdarg.h>
+#endif
+
+enum { ROUNDS = 201, CALLS = 1000 };
+
+static struct tare_region *measured;
+static int group_fd;
+static volatile uint64_t sink; /* results are used */
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "regions: %s\n", what);
+	exit(1);
+}
+
+static int raw_open(uint64_t config, int leader)
+{
+	struct perf_event_attr attr = { .size = sizeof attr,
+					.type = PERF_TYPE_SOFTWARE,
+					.config = config,
+					.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+						       PERF_FORMAT_TOTAL_TIME_RUNNING };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
+	if (fd < 0)
+		fail("cannot open the group");
+	return fd;
+}
+
+static void nothing(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+static void raw_two(void)
+{
+	uint64_t before[5], after[5];
+	sink += (uint64_t)read(group_fd, before, sizeof before);
+	sink += (uint64_t)read(group_fd, after, sizeof after) + after[3] - before[3] + after[4] - before[4];
+}
+
+static void region(void)
+{
+	tare_region_begin(measured);
+	tare_region_end(measured);
+}
+
+/* 16 regions in turn: slots that the last pass did not touch. */
+static struct tare_region *many[16];
+static void regions_in_turn(void)
+{
+	static unsigned at;
+	struct tare_region *one = many[at++ % 16];
+	tare_region_begin(one);
+	tare_region_end(one);
+}
+
+#ifdef WITH_PAPI
+static int papi_set = PAPI_NULL;
+static bool papi_on;
+
+static void papi_read_two(void)
+{
+	long long before[2], after[2];
+	sink += (uint64_t)PAPI_read(papi_set, before);
+	sink += (uint64_t)PAPI_read(papi_set, after) + (uint64_t)(after[0] - before[0]);
+}
+
+static void papi_start_read_stop(void)
+{
+	long long values[2];
+	PAPI_start(papi_set);
+	PAPI_read(papi_set, values);
+	PAPI_stop(papi_set, values);
+	sink += (uint64_t)values[0];
+}
+
+/* As in read.c: without a PMU, PAPI is made to believe in one, and what it opens becomes the two software events here,
+ * where its system call passes by. All between its caller and the kernel is PAPI's own. */
+static unsigned papi_opened;
+static bool papi_opens;
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	va_list list;
+	long a[6];
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	if (number == SYS_perf_event_open && papi_opens) {
+		struct perf_event_attr *attr = (struct perf_event_attr *)a[0];
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = papi_opened++ % 2 ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
+	}
+	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static bool papi_begin(void)
+{
+	int status;
+	papi_opens = true;
+	setenv("LIBPFM_FORCE_PMU", "skl", 1);
+	if ((status = PAPI_library_init(PAPI_VER_CURRENT)) != PAPI_VER_CURRENT ||
+	    (status = PAPI_create_eventset(&papi_set)) != PAPI_OK ||
+	    (status = PAPI_add_named_event(papi_set, "UNHALTED_CORE_CYCLES")) != PAPI_OK ||
+	    (status = PAPI_add_named_event(papi_set, "INSTRUCTION_RETIRED")) != PAPI_OK ||
+	    (status = PAPI_start(papi_set)) != PAPI_OK)
+		fprintf(stderr, "regions: PAPI: %s\n", PAPI_strerror(status));
+	papi_opens = false;
+	return status == PAPI_OK;
+}
+#endif
+
+struct method {
+	const char *name;
+	const char *baseline; /* the method that it is compared with, round by round */
+	void (*call)(void);
+	int calls;
+	double ns[ROUNDS];
+};
+
+static double now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void measure(struct method *methods, size_t n)
+{
+	for (int round = -5; round < ROUNDS; round++) { /* the first ones warm up */
+		for (size_t i = 0; i < n; i++) {
+			double begin = now_ns();
+			for (int call = 0; call < methods[i].calls; call++)
+				methods[i].call();
+			if (round >= 0)
+				methods[i].ns[round] = (now_ns() - begin) / methods[i].calls;
+		}
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(const double *values)
+{
+	double sorted[ROUNDS];
+	memcpy(sorted, values, sizeof sorted);
+	qsort(sorted, ROUNDS, sizeof *sorted, compare);
+	return sorted[ROUNDS / 2];
+}
+
+static void print(const struct method *methods, size_t n)
+{
+	double ratios[ROUNDS];
+	for (size_t i = 0; i < n; i++) {
+		const struct method *base = methods;
+		while (base < methods + n && strcmp(base->name, methods[i].baseline) != 0)
+			base++;
+		if (base == methods + n)
+			fail("a method without its baseline");
+		for (int round = 0; round < ROUNDS; round++)
+			ratios[round] = methods[i].ns[round] / base->ns[round];
+		printf("%s\t%.2f\t%.3f\t%s\n", methods[i].name, median(methods[i].ns), median(ratios), base->name);
+	}
+}
+
+int main(void)
+{
+	/* A loop and an indirect call are in both: their difference is the region's. */
+	static struct method off[] = {
+		{ .name = "nothing", .baseline = "nothing", .call = nothing, .calls = 100 * CALLS },
+		{ .name = "region-off", .baseline = "nothing", .call = region, .calls = 100 * CALLS },
+	};
+	static struct method on[] = {
+		{ .name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS },
+		{ .name = "region", .baseline = "raw-two-reads", .call = region, .calls = CALLS },
+		{ .name = "regions-in-turn", .baseline = "raw-two-reads", .call = regions_in_turn, .calls = CALLS },
+#ifdef WITH_PAPI
+		{ .name = "papi-two-reads", .baseline = "raw-two-reads", .call = papi_read_two, .calls = CALLS },
+#endif
+	};
+#ifdef WITH_PAPI
+	static struct method papi[] = {
+		{ .name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS },
+		{ .name = "papi-start-read-stop",
+		  .baseline = "raw-two-reads",
+		  .call = papi_start_read_stop,
+		  .calls = CALLS },
+	};
+#endif
+	size_t n_on = sizeof on / sizeof *on;
+	struct tare_error error = { 0 };
+	measured = tare_region("measured", &error);
+	for (unsigned i = 0; i < 16; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "many %u", i);
+		many[i] = tare_region(name, NULL);
+	}
+	measure(off, 2);
+	print(off, 2);
+	group_fd = raw_open(PERF_COUNT_SW_TASK_CLOCK, -1);
+	raw_open(PERF_COUNT_SW_PAGE_FAULTS, group_fd);
+	if (!tare_regions_start("task-clock,page-faults", &error))
+		fail(error.text);
+#ifdef WITH_PAPI
+	papi_on = papi_begin();
+	n_on -= !papi_on;
+#endif
+	measure(on, n_on);
+	print(on, n_on);
+#ifdef WITH_PAPI
+	if (papi_on) {
+		long long values[2];
+		PAPI_stop(papi_set, values);
+		measure(papi, 2);
+		print(papi + 1, 1);
+	}
+#endif
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* libperfex's calls (IRIX, libperfex(3C)) over libtare: two events of the calling thread, by the numbers of perfex.
+ *
+ *     long long c0, c1;
+ *     int started = start_counters(0, 17);
+ *     if (started < 0) {
+ *             fprintf(stderr, "%s\n", tare_perfex_error());
+ *             exit(1);
+ *     }
+ *     work();
+ *     if (read_counters(0, &c0, 17, &c1) != started)
+ *             fprintf(stderr, "%s\n", tare_perfex_error());
+ *     else
+ *             print_counters(0, c0, 17, c1);
+ *
+ * They are in a library of their own, since their names may be a program's own: link with
+ * $(pkg-config --libs tare-perfex).
+ *
+ * The numbers are the R10000's: 0 to 15 are the events of its first counter, 16 to 31 of its second. Each is counted
+ * by the event of this machine that `tare list events r10000:` shows beside it, at user level. Where there is none the
+ * call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1 in the environment replace e0
+ * and e1; here their value may also be the name of any event ("page-faults:u", "task-clock").
+ *
+ * All return -1 when they fail, with errno and tare_perfex_error(). Counts have 64 bits. Not in signal handlers; after
+ * fork(2) the child begins with start_counters().
+ *
+ * From Fortran (gfortran's calling convention) the same, by reference: INTEGER*4 functions start_counters(e0, e1),
+ * read_counters(e0, c0, e1, c1), print_counters(e0, c0, e1, c1) with INTEGER*8 counts, and a subroutine
+ * tare_perfex_message(text) with a CHARACTER*(*). libperfex's print_costs and load_costs are not there.
+ *
+ * C99 and C++. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TARE_PERFEX_H
+#define TARE_PERFEX_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TARE_PERFEX_API __attribute__((visibility("default")))
+#else
+#define TARE_PERFEX_API
+#endif
+
+/* Counts the two from 0. Returns the generation, a number above 0 that read_counters() returns as well when nobody
+ * else had the counters meanwhile. The first call for a pair of events tries them, which takes milliseconds at most.
+ *
+ * errno: EINVAL (a number is not known, or both are events of one counter: e0 and e1 may be the same), EOPNOTSUPP
+ * (this machine does not count it), EACCES, EBUSY, EMFILE, ENOMEM, and those of the system. */
+TARE_PERFEX_API int start_counters(int e0, int e1);
+
+/* Stops the counters and stores their counts: of the same events as started. Either pointer may be NULL. On failure
+ * both counts are -1.
+ *
+ * errno: EINVAL (not started in this thread, other events than started), EBUSY (others had the counters for a part of
+ * the time: what was counted is not all), EIO. */
+TARE_PERFEX_API int read_counters(int e0, long long *c0, int e1, long long *c1);
+
+/* Prints the two to standard error, as perfex does. Counts below 0 are "not counted". errno: EINVAL. */
+TARE_PERFEX_API int print_counters(int e0, long long c0, int e1, long long c1);
+
+/* Why the calling thread's last call failed, and what can be done; "" when none did. Valid until its next call. */
+TARE_PERFEX_API const char *tare_perfex_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* Counting in a thread and its signal handlers, without a lock: what is added belongs to one thread; other threads only
+ * read it. */
+#ifndef TARE_API_OWN_ADD_H
+#define TARE_API_OWN_ADD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Adds, so that a handler that interrupts may do the same; gives what was there before. On x86 one instruction without
+ * its lock prefix is enough for that, and takes a fraction of the time; on arm64 an exception in between makes the
+ * store fail. */
+static inline uint64_t own_add(_Atomic uint64_t *to, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	__asm__ volatile("xaddq %0, %1" : "+r"(n), "+m"(*to) : : "cc");
+	return n;
+#elif defined(__aarch64__) && !defined(__SANITIZE_THREAD__)
+	uint64_t before, after;
+	uint32_t failed;
+	__asm__ volatile("1: ldxr %0, %3\n\t"
+			 "add %1, %0, %4\n\t"
+			 "stxr %w2, %1, %3\n\t"
+			 "cbnz %w2, 1b"
+			 : "=&r"(before), "=&r"(after), "=&r"(failed), "+Q"(*to)
+			 : "Ir"(n));
+	return before;
+#else
+	return atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+#endif
+}
+
+static inline uint64_t own_get(const _Atomic uint64_t *of)
+{
+	return atomic_load_explicit((_Atomic uint64_t *)of, memory_order_relaxed);
+}
+
+/* Where no handler writes. */
+static inline void own_set(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* libperfex's calls over tare.h, a library of their own: see tare_perfex.h.
+ *
+ * The calls name no session: each thread has one set of counters, in thread-local storage.
+ *
+ * What always holds:
+ * 1. The set is open for the two events that were started last; the trial of the same pair is not repeated.
+ * 2. A count leaves read_counters() only when it is all there was (TARE_COUNTED); else it is -1 and the call fails. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event/perfex_event.h"
+#include "tare.h"
+#include "tare_perfex.h"
+
+/* Fortran's: arguments by reference, a text's length at the end (gfortran 8 and later: size_t). */
+TARE_PERFEX_API int start_counters_(const int *e0, const int *e1);
+TARE_PERFEX_API int read_counters_(const int *e0, long long *c0, const int *e1, long long *c1);
+TARE_PERFEX_API int print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1);
+TARE_PERFEX_API void tare_perfex_message_(char *text, size_t bytes);
+
+enum { PAIR = 2, NAME_BYTES = 256 };
+
+/* One of the two events of a call, T5_EVENT… seen to. */
+struct choice {
+	int number;		/* -1: none, chosen by name */
+	char name[NAME_BYTES];	/* as print_counters() shows it */
+	char event[NAME_BYTES]; /* in the grammar of tare_add() */
+};
+
+static __thread struct {
+	struct tare_counters *set; /* NULL: none is open */
+	struct choice pair[PAIR];
+	size_t index[PAIR]; /* in the set */
+	pid_t process;
+	int generation;
+	bool started;
+	char why[sizeof(((struct tare_error *)0)->text) + sizeof(((struct tare_error *)0)->hint) + 2];
+} here;
+
+static pthread_key_t thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool has_thread_end;
+
+static void close_set(void *unused)
+{
+	(void)unused;
+	tare_close(here.set);
+	here.set = NULL;
+	here.started = false;
+}
+
+static void make_key(void)
+{
+	has_thread_end = pthread_key_create(&thread_end, close_set) == 0;
+}
+
+__attribute__((format(printf, 2, 3))) static int fail(int os_errno, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(here.why, sizeof here.why, format, arguments);
+	va_end(arguments);
+	errno = os_errno;
+	return -1;
+}
+
+static int errno_of(const struct tare_error *error)
+{
+	if (error->os_errno)
+		return error->os_errno;
+	switch (error->code) {
+	case TARE_ERROR_USAGE:
+	case TARE_ERROR_SYNTAX: return EINVAL;
+	case TARE_ERROR_NOT_FOUND: return ENOENT;
+	case TARE_ERROR_UNSUPPORTED: return EOPNOTSUPP;
+	case TARE_ERROR_PERMISSION: return EACCES;
+	case TARE_ERROR_BUSY: return EBUSY;
+	case TARE_ERROR_LIMIT: return EMFILE;
+	case TARE_ERROR_NO_MEMORY: return ENOMEM;
+	default: return EIO;
+	}
+}
+
+static int fail_as(const struct tare_error *error)
+{
+	return fail(errno_of(error), "%s%s%s", error->text, *error->hint ? "; " : "", error->hint);
+}
+
+/* "17" or the name of an event */
+static int choose_by_text(struct choice *out, const char *variable, const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+	if (!*end && number >= 0 && number < PERFEX_EVENTS) {
+		out->number = (int)number;
+		return 0;
+	}
+	if (!*end)
+		return fail(EINVAL, "%s is '%s': perfex's events have the numbers 0 to %d", variable, text,
+			    PERFEX_EVENTS - 1);
+	if (strlen(text) >= NAME_BYTES)
+		return fail(EINVAL, "%s is longer than %d bytes", variable, NAME_BYTES - 1);
+	out->number = -1;
+	strcpy(out->event, text);
+	strcpy(out->name, text);
+	return 0;
+}
+
+static int choose(struct choice pair[PAIR], int e0, int e1)
+{
+	static const char *const variables[PAIR] = { "T5_EVENT0", "T5_EVENT1" };
+	const int numbers[PAIR] = { e0, e1 };
+	memset(pair, 0, PAIR * sizeof *pair); /* invariant 1 compares them */
+	for (size_t i = 0; i < PAIR; i++) {
+		const char *text = secure_getenv(variables[i]);
+		struct choice *choice = &pair[i];
+		choice->number = numbers[i];
+		if (text && *text && choose_by_text(choice, variables[i], text) != 0)
+			return -1;
+		if (choice->number == -1 && *choice->event)
+			continue;
+		if (choice->number < 0 || choice->number >= PERFEX_EVENTS)
+			return fail(EINVAL, "there is no event %d: perfex's events have the numbers 0 to %d",
+				    choice->number, PERFEX_EVENTS - 1);
+		const char *listed = perfex_event_at((size_t)choice->number)->listed;
+		snprintf(choice->name, sizeof choice->name, "%s", listed);
+		snprintf(choice->event, sizeof choice->event, "r10000:%s:u", listed);
+	}
+	if (pair[0].number >= 0 && pair[1].number >= 0 && pair[0].number != pair[1].number &&
+	    pair[0].number / PERFEX_PER_COUNTER == pair[1].number / PERFEX_PER_COUNTER)
+		return fail(EINVAL, "conflicting counters: the events %d and %d are both counter %d's",
+			    pair[0].number, pair[1].number, pair[0].number / PERFEX_PER_COUNTER);
+	return 0;
+}
+
+static bool same(const struct choice a[PAIR], const struct choice b[PAIR])
+{
+	return strcmp(a[0].event, b[0].event) == 0 && strcmp(a[1].event, b[1].event) == 0;
+}
+
+static bool open_pair(const struct choice pair[PAIR], struct tare_error *error)
+{
+	bool one = strcmp(pair[0].event, pair[1].event) == 0;
+	here.index[0] = 0;
+	here.index[1] = one ? 0 : 1;
+	return tare_open(NULL, &here.set, error) && tare_add(here.set, pair[0].event, error) &&
+	       (one || tare_add(here.set, pair[1].event, error));
+}
+
+int start_counters(int e0, int e1)
+{
+	struct choice pair[PAIR];
+	struct tare_error error = { 0 };
+	*here.why = 0;
+	pthread_once(&once, make_key);
+	if (choose(pair, e0, e1) != 0)
+		return -1;
+	if (here.set && (here.process != getpid() || !same(pair, here.pair)))
+		close_set(NULL);
+	if (!here.set) {
+		if (!open_pair(pair, &error)) {
+			close_set(NULL);
+			return fail_as(&error);
+		}
+		memcpy(here.pair, pair, sizeof pair);
+		here.process = getpid();
+		if (has_thread_end)
+			pthread_setspecific(thread_end, &here);
+	}
+	here.started = false;
+	if (!tare_stop(here.set, NULL, &error) || !tare_reset(here.set, &error) || !tare_start(here.set, &error))
+		return fail_as(&error);
+	here.started = true;
+	here.generation = here.generation == INT32_MAX ? 1 : here.generation + 1;
+	return here.generation;
+}
+
+int read_counters(int e0, long long *c0, int e1, long long *c1)
+{
+	struct tare_reading readings[PAIR];
+	long long *into[PAIR] = { c0, c1 };
+	struct choice pair[PAIR];
+	struct tare_error error = { 0 };
+	bool was_started = here.started;
+	*here.why = 0;
+	for (size_t i = 0; i < PAIR; i++)
+		if (into[i])
+			*into[i] = -1;
+	if (was_started && !tare_stop(here.set, readings, &error)) /* first: what follows is not the program's */
+		return fail_as(&error);
+	here.started = false;
+	if (choose(pair, e0, e1) != 0)
+		return -1;
+	if (!was_started)
+		return fail(EINVAL, "the counters are not started in this thread; call start_counters()");
+	if (!same(pair, here.pair))
+		return fail(EINVAL, "the events %d and %d are not those that were started", e0, e1);
+	for (size_t i = 0; i < PAIR; i++)
+		if (readings[here.index[i]].state != TARE_COUNTED)
+			return fail(EBUSY, "'%s' was not counted all the time: others had the counters",
+				    pair[i].name);
+	for (size_t i = 0; i < PAIR; i++)
+		if (into[i])
+			*into[i] = (long long)readings[here.index[i]].count;
+	return here.generation;
+}
+
+/* As report_perfex() prints it (report/perfex.c): Zagha, Appendix C. */
+static void print_line(const char *name, long long count)
+{
+	static const char dots[] = "................................................................"; /* 64 */
+	int missing = (int)sizeof dots - 1 - (int)strlen(name);
+	fprintf(stderr, "%s%.*s", name, missing < 5 ? 5 : missing, dots);
+	if (count < 0)
+		fputs(" not counted\n", stderr);
+	else
+		fprintf(stderr, " %15lld\n", count);
+}
+
+int print_counters(int e0, long long c0, int e1, long long c1)
+{
+	struct choice pair[PAIR];
+	*here.why = 0;
+	if (choose(pair, e0, e1) != 0)
+		return -1;
+	print_line(pair[0].name, c0);
+	print_line(pair[1].name, c1);
+	return 0;
+}
+
+const char *tare_perfex_error(void)
+{
+	return here.why;
+}
+
+int start_counters_(const int *e0, const int *e1)
+{
+	return start_counters(*e0, *e1);
+}
+
+int read_counters_(const int *e0, long long *c0, const int *e1, long long *c1)
+{
+	return read_counters(*e0, c0, *e1, c1);
+}
+
+int print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1)
+{
+	return print_counters(*e0, *c0, *e1, *c1);
+}
+
+/* Blanks behind it, as Fortran has it. */
+void tare_perfex_message_(char *text, size_t bytes)
+{
+	size_t n = strnlen(here.why, bytes);
+	memcpy(text, here.why, n);
+	memset(text + n, ' ', bytes - n);
+}

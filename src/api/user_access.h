@@ -1,0 +1,123 @@
+/* The instructions of a reading without a system call: a counter of the PMU, the clock of its times, and whether
+ * this CPU lets a program read at all. One header, so that a test can put another one in their place
+ * (TARE_USER_ACCESS names it): rdpmc faults on machines without a PMU, and the protocol around it can be tested on any.
+ *
+ * x86-64: rdpmc, whose operand is the page's index − 1 (linux/perf_event.h), and rdtsc (Intel SDM 2B; AMD APM 3).
+ * arm64: PMEVCNTR<n>_EL0 (n = index − 1) and, as index 32, PMCCNTR_EL0 (Linux, Documentation/arm64/perf.rst);
+ * CNTVCT_EL0, which is the kernel's sched_clock; PMUSERENR_EL0, which a program may always read and the others only
+ * while it says so (Arm ARM, D13 "PMUSERENR_EL0"). When an administrator sets kernel.perf_user_access to 0, Linux (6.1)
+ * clears PMUSERENR_EL0 on all CPUs at once, but the page of a thread that runs keeps its index until that thread is
+ * scheduled the next time: its next reading would be an illegal instruction. So the register is asked before each.
+ * x86-64 has nothing to ask: see tare.h on what writing 0 to a PMU's file `rdpmc` does. */
+#ifndef TARE_API_USER_ACCESS_H
+#define TARE_API_USER_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef TARE_USER_ACCESS
+#include TARE_USER_ACCESS
+
+#elif defined(__x86_64__)
+
+#define USER_ACCESS 1
+
+static inline bool user_allowed(void)
+{
+	return true;
+}
+
+/* index is the page's, and not 0. */
+static inline bool user_pmc(uint32_t index, uint64_t *value)
+{
+	uint32_t low, high;
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
+	*value = (uint64_t)high << 32 | low;
+	return true;
+}
+
+static inline uint64_t user_cycles(void)
+{
+	uint32_t low, high;
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+#elif defined(__aarch64__)
+
+#define USER_ACCESS 1
+
+/* Linux sets ER (event counters) and CR (the cycle counter) together. */
+static inline bool user_allowed(void)
+{
+	enum { PMUSERENR_ER = 1 << 3 };
+	uint64_t enabled;
+	__asm__ volatile("mrs %0, pmuserenr_el0" : "=r"(enabled));
+	return enabled & PMUSERENR_ER;
+}
+
+/* A counter's number is part of the instruction: a table of them, 8 bytes each (16 where an indirect branch must meet
+ * a landing pad). */
+#ifdef __ARM_FEATURE_BTI_DEFAULT
+#define USER_PMC_STEP "4"
+#define USER_PMC_PAD "hint #36\n\t"
+#define USER_PMC_FILL "nop\n\t"
+#else
+#define USER_PMC_STEP "3"
+#define USER_PMC_PAD ""
+#define USER_PMC_FILL ""
+#endif
+static inline bool user_pmc(uint32_t index, uint64_t *value)
+{
+	uint64_t number = index - 1;
+	register uint64_t got __asm__("x16");
+	enum { COUNTERS = 32 };
+	if (number >= COUNTERS)
+		return false;
+	__asm__ volatile("adr %0, 1f\n\t"
+			 "add %0, %0, %1, lsl #" USER_PMC_STEP "\n\t"
+			 "br %0\n\t"
+			 "1:\n\t"
+			 ".set user_pmc_n, 0\n\t"
+			 ".rept 31\n\t" USER_PMC_PAD
+			 ".inst 0xd53be810 + ((user_pmc_n / 8) << 8) + ((user_pmc_n %% 8) << 5)\n\t" /* mrs x16, … */
+			 "b 2f\n\t" USER_PMC_FILL ".set user_pmc_n, user_pmc_n + 1\n\t"
+			 ".endr\n\t" USER_PMC_PAD "mrs %0, pmccntr_el0\n\t"
+			 "2:"
+			 : "=&r"(got)
+			 : "r"(number));
+	*value = got;
+	return true;
+}
+
+static inline uint64_t user_cycles(void)
+{
+	uint64_t cycles;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+	return cycles;
+}
+
+#else
+
+#define USER_ACCESS 0
+
+static inline bool user_allowed(void)
+{
+	return false;
+}
+
+static inline bool user_pmc(uint32_t index, uint64_t *value)
+{
+	(void)index;
+	(void)value;
+	return false;
+}
+
+static inline uint64_t user_cycles(void)
+{
+	return 0;
+}
+
+#endif
+
+#endif

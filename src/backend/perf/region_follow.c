@@ -1,0 +1,304 @@
+#include "backend/perf/region_follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+struct thread {
+	pid_t tid;
+	struct group *group; /* NULL: not counted any more, or never */
+	struct passes *passes;
+	bool silent;         /* the kernel has nothing to say of it any more: its end will be reported */
+};
+
+struct follower {
+	const struct follow_task *task;
+	VEC(struct thread *) threads;
+	VEC(struct pollfd) polled;
+	bool executed; /* the program has begun */
+};
+
+static void incomplete(struct follower *f, const char *format, const char *what)
+{
+	char *why = f->task->report->why;
+	if (!why[0])
+		snprintf(why, REGION_WHY_BYTES, format, what);
+}
+
+static struct thread *thread_of(struct follower *f, pid_t tid)
+{
+	for (size_t i = 0; i < f->threads.count; i++)
+		if (f->threads.items[i]->tid == tid)
+			return f->threads.items[i];
+	return NULL;
+}
+
+/* ---- groups ---- */
+
+static const char LOST[] = "readings were lost: the regions were entered faster than they could be taken over%s";
+
+static void drain(struct follower *f, struct thread *t)
+{
+	if (t->group && !group_drain(t->group, t->passes))
+		incomplete(f, LOST, "");
+}
+
+static void close_thread(struct follower *f, struct thread *t)
+{
+	if (t->group) {
+		drain(f, t);
+		if (!group_complete(t->group))
+			incomplete(f, LOST, "");
+		f->task->report->hits += group_hits(t->group);
+		group_close(t->group);
+	}
+	passes_end(t->passes);
+	for (size_t i = 0; i < f->threads.count; i++)
+		if (f->threads.items[i] == t)
+			f->threads.items[i] = f->threads.items[--f->threads.count];
+	free(t);
+}
+
+/* 4 MB hold 20 ms of hits at the rate that one thread can make (2 million a second, 100 bytes each); many threads get less each. */
+static size_t pages_of_ring(const struct follower *f)
+{
+	size_t n = f->threads.count;
+	return n < 4 ? 1024 : n < 32 ? 256 : n < 256 ? 64 : 16;
+}
+
+static size_t refused(const struct group_plan *plan)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < plan->n_events; i++)
+		n += plan->events[i].os_errno != 0;
+	return n;
+}
+
+/* NULL, or a thread without a group: not counted; the reason is in errno, and in the report. */
+static struct thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
+{
+	struct thread *t = calloc(1, sizeof *t);
+	size_t before = refused(f->task->plan);
+	*probe = SIZE_MAX;
+	if (t && vec_push(&f->threads, t)) {
+		t->tid = tid;
+		t->passes = passes_new(f->task->regions, f->task->sums);
+		if (t->passes && group_open(f->task->plan, tid, pages_of_ring(f), &t->group, probe)) {
+			/* what the first thread could have, each must have */
+			if (f->executed && refused(f->task->plan) != before)
+				incomplete(f, "%s", "a counter of a thread could not be opened");
+			return t;
+		}
+		int reason = t->passes ? errno : ENOMEM;
+		incomplete(f, "the counters of a thread could not be opened: %s", strerror(reason));
+		errno = reason;
+		return t;
+	}
+	free(t);
+	incomplete(f, "%s", "out of memory");
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* ---- following ---- */
+
+/* The process that a thread is of; 0: it is gone. */
+static pid_t process_of(pid_t tid)
+{
+	char path[64], line[256];
+	int process = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Tgid: %d", &process) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return process;
+}
+
+static const long OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+
+/* A stop of a thread seen for the first time. True: it is let go of. */
+static bool newcomer(struct follower *f, pid_t tid)
+{
+	pid_t process = process_of(tid);
+	size_t probe;
+	if (!f->task->children && process != f->task->program) {
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return true;
+	}
+	struct thread *t = add_thread(f, tid, &probe);
+	if (t && t->group && !group_enable(t->group))
+		incomplete(f, "the counters of a thread could not be started: %s", strerror(errno));
+	return false;
+}
+
+/* The kernel has given the thread that executes the number of its process, and ended all others. */
+static void executed(struct follower *f, pid_t tid)
+{
+	unsigned long former = 0;
+	struct thread *t;
+	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &former) == 0 && former && (pid_t)former != tid) {
+		if ((t = thread_of(f, tid)))
+			close_thread(f, t);
+		if ((t = thread_of(f, (pid_t)former)))
+			t->tid = tid;
+	}
+	t = thread_of(f, tid);
+	if (!t)
+		return;
+	drain(f, t);
+	passes_exec(t->passes);
+	if (tid == f->task->program && !f->executed) {
+		f->executed = true;
+		if (t->group && !group_enable(t->group))
+			incomplete(f, "the counters could not be started: %s", strerror(errno));
+	}
+}
+
+static void stopped(struct follower *f, pid_t tid, int status)
+{
+	int signal = WSTOPSIG(status), event = status >> 16;
+	if (!thread_of(f, tid) && newcomer(f, tid))
+		return;
+	if (event == PTRACE_EVENT_EXEC)
+		executed(f, tid);
+	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
+		ptrace(PTRACE_LISTEN, tid, NULL, NULL); /* it is stopped, as the terminal or somebody's SIGSTOP wants it */
+	else
+		ptrace(PTRACE_CONT, tid, NULL, event ? 0 : (long)signal);
+}
+
+static bool take_news(struct follower *f)
+{
+	int status;
+	pid_t tid;
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		struct thread *t = thread_of(f, tid);
+		if (WIFSTOPPED(status))
+			stopped(f, tid, status);
+		else if (t)
+			close_thread(f, t);
+	}
+	return tid == 0 || errno != ECHILD;
+}
+
+/* ---- all of it ---- */
+
+static void become_quiet(int control)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaction(numbers[i], &ignore, NULL); /* the terminal's are for tare, which tells this process when to end */
+	signal(SIGCHLD, SIG_DFL);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		if (fd != control)
+			dup2(null, fd);
+	/* the pipes of the program, above all: their ends tell tare and others what happened */
+	if (control > 3)
+		close_range(3, (unsigned)control - 1, 0);
+	close_range(control < 2 ? 3 : (unsigned)control + 1, ~0u, 0);
+	setpriority(PRIO_PROCESS, 0, -10); /* where it may: a buffer that is full loses readings */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max; /* each thread takes some */
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static bool begin(struct follower *f, struct error *err)
+{
+	pid_t program = f->task->program;
+	size_t probe;
+	if (ptrace(PTRACE_SEIZE, program, NULL, OPTIONS) != 0) {
+		error_set_errno(err, ERROR_PERMISSION, errno, "cannot follow the program's threads (ptrace)");
+		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
+	}
+	struct thread *t = add_thread(f, program, &probe);
+	if (t && t->group)
+		return true;
+	if (!t)
+		return error_no_memory(err);
+	int reason = errno;
+	if (probe == SIZE_MAX)
+		return error_set_errno(err, ERROR_SYSTEM, reason, "cannot open the counters of regions");
+	const struct probe_place *place = &f->task->plan->probes[probe];
+	bool permission = reason == EACCES || reason == EPERM;
+	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot put a probe at '%s+0x%llx'", place->module,
+			(unsigned long long)place->offset);
+	return error_hint(err, permission ? "probes need root or CAP_PERFMON; --on exact counts regions without any privilege"
+					  : "--on exact counts regions without probes");
+}
+
+static void gather(struct follower *f)
+{
+	f->polled.count = 0;
+	for (size_t i = 0; i < f->threads.count; i++)
+		if (f->threads.items[i]->group && !f->threads.items[i]->silent &&
+		    !vec_push(&f->polled, ((struct pollfd){ .fd = group_fd(f->threads.items[i]->group), .events = POLLIN })))
+			incomplete(f, "%s", "out of memory");
+}
+
+_Noreturn void follow(const struct follow_task *task)
+{
+	struct follower f = { .task = task };
+	sigset_t mask;
+	become_quiet(task->control);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	int news = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (news < 0)
+		error_set_errno(&task->report->failed, ERROR_SYSTEM, errno, "cannot follow the program's threads");
+	else if (begin(&f, &task->report->failed))
+		task->report->begun = 1;
+	for (size_t i = 0; i < task->plan->n_events; i++)
+		task->os_errno[i] = task->plan->events[i].os_errno;
+	if (write(task->control, "b", 1) != 1 || !task->report->begun)
+		_exit(1);
+	for (;;) {
+		struct signalfd_siginfo info;
+		gather(&f);
+		size_t threads = f.polled.count;
+		if (!vec_push(&f.polled, ((struct pollfd){ .fd = news, .events = POLLIN })) ||
+		    !vec_push(&f.polled, ((struct pollfd){ .fd = task->control, .events = POLLIN })))
+			break;
+		poll(f.polled.items, f.polled.count, -1);
+		for (size_t i = 0; i < f.threads.count; i++) {
+			struct thread *t = f.threads.items[i];
+			drain(&f, t);
+			for (size_t j = 0; t->group && j < threads; j++)
+				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))
+					t->silent = true;
+		}
+		bool ended = f.polled.items[threads + 1].revents != 0;
+		if (f.polled.items[threads].revents) {
+			while (read(news, &info, sizeof info) > 0)
+				;
+			take_news(&f);
+		}
+		if (ended)
+			break;
+	}
+	take_news(&f);
+	while (f.threads.count)
+		close_thread(&f, f.threads.items[f.threads.count - 1]);
+	if (write(task->control, "e", 1) != 1)
+		_exit(1);
+	_exit(0);
+}

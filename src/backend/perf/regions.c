@@ -1,0 +1,297 @@
+#include "backend/perf/regions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/perf/region_follow.h"
+
+struct regions {
+	const struct region_asked *asked;
+	size_t n_asked, n_events;
+	struct region_event *events;
+	struct group_event *group_events;
+	struct probe_place *probes;
+	struct edge_ref *refs;
+	struct group_plan plan;
+	struct region_sums sums;
+	struct follow_report *report;
+	int *os_errno;
+	void *shared;
+	size_t shared_bytes;
+	pid_t follower;
+	int control;
+};
+
+/* The kernel reads a group at once, into a record that may have 16 kB (perf_event_validate_size()). */
+enum { PROBES_MOST = 500 };
+
+/* ---- which probes ---- */
+
+struct placed {
+	const struct region_edge *edge;
+	struct edge_ref ref;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order = strcmp(x->edge->module, y->edge->module);
+	if (order)
+		return order;
+	if (x->edge->offset != y->edge->offset)
+		return x->edge->offset < y->edge->offset ? -1 : 1;
+	/* at the same instruction a pass ends before the next one begins */
+	if (x->edge->kind != y->edge->kind)
+		return x->edge->kind > y->edge->kind ? -1 : 1;
+	return x->ref.region < y->ref.region ? -1 : x->ref.region > y->ref.region;
+}
+
+/* One probe for each instruction, whatever regions it is of. */
+static bool plan_probes(struct regions *r, struct error *err)
+{
+	size_t n = 0, at = 0;
+	for (size_t i = 0; i < r->n_asked; i++) {
+		if (r->asked[i].no_edges) {
+			error_set(err, ERROR_UNSUPPORTED, "cannot count region '%s' with probes: %s", r->asked[i].name, r->asked[i].no_edges);
+			return error_hint(err, "--on exact counts it");
+		}
+		n += r->asked[i].n_edges;
+	}
+	struct placed *all = calloc(n + 1, sizeof *all);
+	r->refs = calloc(n + 1, sizeof *r->refs);
+	r->probes = calloc(n + 1, sizeof *r->probes);
+	if (!all || !r->refs || !r->probes) {
+		free(all);
+		return error_no_memory(err);
+	}
+	for (size_t i = 0; i < r->n_asked; i++)
+		for (size_t j = 0; j < r->asked[i].n_edges; j++)
+			all[at++] = (struct placed){ &r->asked[i].edges[j], { (uint32_t)i, (uint32_t)j } };
+	qsort(all, n, sizeof *all, by_place);
+	for (size_t i = 0; i < n; i++) {
+		struct probe_place *last = r->plan.n_probes ? &r->probes[r->plan.n_probes - 1] : NULL;
+		if (!last || last->offset != all[i].edge->offset || strcmp(last->module, all[i].edge->module) != 0) {
+			last = &r->probes[r->plan.n_probes++];
+			*last = (struct probe_place){ .module = all[i].edge->module, .offset = all[i].edge->offset, .edges = &r->refs[i] };
+		}
+		last->all_registers |= all[i].edge->kind == EDGE_JUMP;
+		r->refs[i] = all[i].ref;
+		last->n_edges++;
+	}
+	free(all);
+	r->plan.probes = r->probes;
+	if (r->plan.n_probes <= PROBES_MOST)
+		return true;
+	error_set(err, ERROR_LIMIT, "the regions begin and end at %zu places, and %d can be probed", r->plan.n_probes, PROBES_MOST);
+	return error_hint(err, "ask for fewer regions at once, or count with --on exact");
+}
+
+/* ---- memory that both processes see ---- */
+
+static void *part(struct regions *r, size_t *at, size_t bytes)
+{
+	void *start = (char *)r->shared + *at;
+	*at += (bytes + 15) & ~(size_t)15;
+	return start;
+}
+
+static bool share(struct regions *r, struct error *err)
+{
+	size_t at = 0, sums = r->n_asked * sizeof(struct region_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t);
+	r->shared_bytes = sizeof *r->report + sums + counts + r->n_events * sizeof *r->os_errno + 64;
+	r->shared = mmap(NULL, r->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->shared == MAP_FAILED) {
+		r->shared = NULL;
+		return error_no_memory(err);
+	}
+	r->report = part(r, &at, sizeof *r->report);
+	r->sums = (struct region_sums){ .n_regions = r->n_asked, .n_events = r->n_events };
+	r->sums.regions = part(r, &at, sums);
+	r->sums.counts = part(r, &at, counts);
+	r->os_errno = part(r, &at, r->n_events * sizeof *r->os_errno);
+	return true;
+}
+
+/* ---- the follower ---- */
+
+static bool uprobe_type(uint32_t *type, struct error *err)
+{
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	bool read = file && fscanf(file, "%u", type) == 1;
+	if (file)
+		fclose(file);
+	if (read)
+		return true;
+	error_set(err, ERROR_UNSUPPORTED, "cannot count regions with probes: this kernel has no uprobes");
+	return error_hint(err, "count with --on exact, or use a kernel with CONFIG_UPROBE_EVENTS");
+}
+
+static ssize_t hear(int fd)
+{
+	char byte;
+	ssize_t got;
+	while ((got = read(fd, &byte, 1)) < 0 && errno == EINTR)
+		;
+	return got;
+}
+
+static bool start_follower(struct regions *r, const struct target *target, pid_t program, struct error *err)
+{
+	int pair[2];
+	sigset_t all, mask;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return error_set_errno(err, ERROR_LIMIT, errno, "cannot follow the program's threads");
+	struct follow_task task = { .program = program, .children = target->follow_children, .regions = r->asked, .plan = &r->plan,
+				    .sums = &r->sums, .report = r->report, .os_errno = r->os_errno, .control = pair[1] };
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask); /* tare's handlers are not for the follower */
+	r->follower = fork();
+	if (r->follower == 0)
+		follow(&task);
+	int reason = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(pair[1]);
+	r->control = pair[0];
+	if (r->follower < 0) {
+		r->follower = 0;
+		return error_set_errno(err, ERROR_LIMIT, reason, "cannot follow the program's threads");
+	}
+	if (hear(r->control) == 1 && r->report->begun)
+		return true;
+	if (r->report->failed.code == ERROR_NONE)
+		return error_set(err, ERROR_SYSTEM, "the process that follows the program's threads has died");
+	if (err)
+		*err = r->report->failed;
+	return false;
+}
+
+bool regions_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct regions **out,
+		   struct error *err)
+{
+	struct regions *r = calloc(1, sizeof *r);
+	*out = NULL;
+	if (!r)
+		return error_no_memory(err);
+	*r = (struct regions){ .asked = target->regions, .n_asked = target->n_regions, .n_events = n, .control = -1 };
+	r->events = calloc(n + 1, sizeof *r->events);
+	r->group_events = calloc(n + 1, sizeof *r->group_events);
+	if (!r->events || !r->group_events) {
+		error_no_memory(err);
+		goto fail;
+	}
+	for (size_t i = 0; i < n; i++) {
+		r->events[i] = events[i];
+		r->group_events[i] = (struct group_event){ .encoding = events[i].encoding, .levels = events[i].levels,
+							   .os_errno = events[i].encoding ? 0 : ENOENT };
+	}
+	r->plan.events = r->group_events;
+	r->plan.n_events = n;
+	if (uprobe_type(&r->plan.uprobe_type, err) && plan_probes(r, err) && share(r, err) && start_follower(r, target, program, err)) {
+		*out = r;
+		return true;
+	}
+fail:
+	regions_end(r);
+	return false;
+}
+
+/* ---- what was counted ---- */
+
+static void read_count(const struct regions *r, size_t region, size_t event, struct reading *out)
+{
+	const struct region_event *e = &r->events[event];
+	const struct region_sum *sum = &r->sums.regions[region];
+	*out = (struct reading){ .state = READING_UNSUPPORTED, .cpu = -1, .why = e->why };
+	if (!e->encoding)
+		return;
+	if (r->os_errno[event]) {
+		out->why = "the kernel does not count it in one group with probes";
+		return;
+	}
+	out->state = READING_FAILED;
+	out->enabled_ns = sum->enabled_ns;
+	out->running_ns = sum->running_ns;
+	if (r->report->why[0])
+		out->why = r->report->why;
+	else if (sum->running_ns < sum->enabled_ns)
+		out->why = "the counters were shared with other events while the region ran: ask for fewer at once";
+	else {
+		out->state = READING_COUNTED;
+		out->source = e->source;
+		out->count_raw = (uint64_t)((double)r->sums.counts[region * r->n_events + event] * e->scale + 0.5);
+		if (e->scale == 1)
+			out->count_raw = r->sums.counts[region * r->n_events + event];
+		out->why = NULL;
+	}
+}
+
+static bool keep_text(struct run *run, const char **text)
+{
+	return !*text || (*text = arena_strdup(&run->arena, *text)) != NULL;
+}
+
+static bool remark(struct run *run)
+{
+	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
+	if (!remarks)
+		return false;
+	for (size_t i = 0; i < run->n_remarks; i++)
+		remarks[i] = run->remarks[i];
+	run->remarks = remarks;
+	remarks[run->n_remarks] = "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
+				  "and in times and faults of the whole program";
+	run->n_remarks++;
+	return true;
+}
+
+bool regions_stop(struct regions *r, struct run *run, struct error *err)
+{
+	if (send(r->control, "s", 1, MSG_NOSIGNAL) != 1 || hear(r->control) != 1)
+		snprintf(r->report->why, sizeof r->report->why, "the process that follows the program's threads has died");
+	run->regions = arena_alloc(&run->arena, (r->n_asked + 1) * sizeof *run->regions);
+	if (!run->regions || !remark(run))
+		return error_no_memory(err);
+	for (size_t i = 0; i < r->n_asked; i++) {
+		const struct region_sum *sum = &r->sums.regions[i];
+		struct run_region *out = &run->regions[i];
+		*out = (struct run_region){ .name = r->asked[i].name, .text = r->asked[i].text, .kind = r->asked[i].kind,
+					    .entries = sum->entries, .exits = sum->exits, .unbalanced = sum->unbalanced, .threads = sum->threads,
+					    .why = r->report->why[0] ? r->report->why : NULL };
+		out->readings = arena_alloc(&run->arena, (r->n_events + 1) * sizeof *out->readings);
+		if (!out->readings || !keep_text(run, &out->name) || !keep_text(run, &out->text) || !keep_text(run, &out->why))
+			return error_no_memory(err);
+		for (size_t event = 0; event < r->n_events; event++) {
+			read_count(r, i, event, &out->readings[event]);
+			if (!keep_text(run, &out->readings[event].why))
+				return error_no_memory(err);
+		}
+	}
+	run->n_regions = r->n_asked;
+	return true;
+}
+
+void regions_end(struct regions *r)
+{
+	if (!r)
+		return;
+	if (r->control >= 0)
+		close(r->control); /* the follower ends at that, if it has not yet */
+	if (r->follower > 0)
+		while (waitpid(r->follower, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (r->shared)
+		munmap(r->shared, r->shared_bytes);
+	free(r->events);
+	free(r->group_events);
+	free(r->probes);
+	free(r->refs);
+	free(r);
+}

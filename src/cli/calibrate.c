@@ -1,0 +1,232 @@
+/* tare calibrate: what does measuring itself cost on this machine? Measured, shown, kept. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/calibrate_measure.h"
+#include "cli/calibrate_table.h"
+#include "cli/calibration_here.h"
+#include "cli/command.h"
+#include "cli/helper_programs.h"
+#include "cli/say.h"
+#include "measure/measure.h"
+
+enum { HELP, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, VERBOSE };
+
+/* The papers' 100 (Korn, Nieto); the A/A run's sides. */
+enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUNS_QUICK = 15 };
+
+const struct option_row calibrate_option_rows[] = {
+	{ .help = "Options" },
+	{ 'e', "events", "EVENTS", "these events (default: those of 'tare count', and all whose overhead is subtracted)",
+	  EVENTS },
+	{ 0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
+	  OF_INTERFACES },
+	{ 0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES },
+	{ 0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK },
+	{ 0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE },
+	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)", OUTPUT },
+	{ 0, "dry-run", NULL, "measure and show, keep nothing", DRY },
+	{ 'v', "verbose", NULL, "say what is being measured", VERBOSE },
+	{ 'h', "help", NULL, "show this", HELP },
+	{ 0 },
+};
+
+struct asked {
+	bool help, quick, dry, verbose, some_interfaces;
+	bool interfaces[INTERFACES];
+	const char *events, *output;
+	size_t processes; /* 0: the default */
+	double confidence;
+};
+
+static bool apply_interfaces(struct asked *asked, const char *list, struct error *err)
+{
+	asked->some_interfaces = true;
+	for (const char *at = list;; at++) {
+		size_t length = strcspn(at, ",");
+		unsigned i = 0;
+		while (i < INTERFACES && (strlen(interface_name((enum interface)i)) != length ||
+					  strncmp(interface_name((enum interface)i), at, length) != 0))
+			i++;
+		if (i == INTERFACES)
+			return error_set(err, ERROR_USAGE, "'%.*s' is none of command, library, library-user, stubs",
+					 (int)length, at);
+		asked->interfaces[i] = true;
+		at += length;
+		if (!*at)
+			return true;
+	}
+}
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	struct asked *asked = context;
+	unsigned long long number;
+	switch (id) {
+	case HELP: asked->help = true; return true;
+	case EVENTS: asked->events = value; return true;
+	case OF_INTERFACES: return apply_interfaces(asked, value, err);
+	case PROCESSES:
+		if (!options_number(value, 2, 100000, &number, err))
+			return false;
+		asked->processes = number;
+		return true;
+	case QUICK: asked->quick = true; return true;
+	case CONFIDENCE:
+		if (strcmp(value, "95") != 0 && strcmp(value, "99") != 0)
+			return error_set(err, ERROR_USAGE, "'%s' is neither 95 nor 99", value);
+		asked->confidence = strcmp(value, "99") == 0 ? 0.99 : 0.95;
+		return true;
+	case OUTPUT: asked->output = value; return true;
+	case DRY: asked->dry = true; return true;
+	default: asked->verbose = true; return true;
+	}
+}
+
+/* ---- progress ---- */
+
+struct line {
+	bool terminal, verbose, shown;
+	struct clock clock;
+	const char *part;
+	uint64_t began_ns;
+};
+
+/* On a terminal a line that is written over; with -v a line for each part. */
+static void progress(void *context, const char *part, size_t done, size_t all)
+{
+	struct line *line = context;
+	uint64_t now_ns = clock_now_ns(&line->clock);
+	if (line->part != part) {
+		line->part = part;
+		line->began_ns = now_ns;
+		if (line->verbose)
+			fprintf(stderr, "%stare: %s\n", line->shown ? "\r\033[K" : "", part);
+	}
+	if (!line->terminal)
+		return;
+	fprintf(stderr, "\r\033[Ktare: %s: %zu of %zu", part, done, all);
+	if (done > 2)
+		fprintf(stderr, ", about %.0f s left",
+			1e-9 * (double)(now_ns - line->began_ns) / (double)done * (double)(all - done) + 0.5);
+	fflush(stderr);
+	line->shown = true;
+}
+
+static void progress_over(struct line *line)
+{
+	if (line->shown)
+		fputs("\r\033[K", stderr);
+	line->shown = false;
+}
+
+/* ---- all of it ---- */
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
+	      "\n"
+	      "Measures what measuring itself counts on this machine: an empty program, an empty\n"
+	      "region, the calls of regions inside regions; and how far a program comes out from\n"
+	      "itself (PROGRAM, or one of tare's own). Shows it, and keeps it for 'tare count' and\n"
+	      "libtare, which subtract it where it is the same every time.\n",
+	      stdout);
+	options_help(calibrate_option_rows, stdout);
+	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept. See also\n"
+	      "tare-calibrate(1).\n",
+	      stdout);
+	return say_end_output();
+}
+
+/* What the A/A run executes when no program is given: both levels, memory, some milliseconds. */
+static bool own_floor_program(char *words[3], struct error *err)
+{
+	static char size[] = "300";
+	if (!(words[0] = helper_kernel("phases", err)))
+		return false;
+	words[1] = size;
+	words[2] = NULL;
+	return true;
+}
+
+static bool describe(struct calibration *c, const struct asked *asked, struct error *err)
+{
+	struct machine_facts facts;
+	if (!measure_machine_facts(&c->arena, &facts))
+		return error_set(err, ERROR_SYSTEM, "cannot find out what machine this is");
+	c->cpu = facts.cpu;
+	c->architecture = facts.architecture;
+	c->kernel = facts.kernel;
+	c->cpus = facts.cpus;
+	c->tare_version = TARE_VERSION;
+	c->made_unix = (uint64_t)time(NULL);
+	c->confidence = asked->confidence > 0 ? asked->confidence : 0.95;
+	return true;
+}
+
+static bool measure(struct calibrating *c, const struct asked *asked, char *const *program, struct error *err)
+{
+	char *own[3] = { 0 };
+	bool library = false;
+	for (unsigned i = 0; i < INTERFACES; i++) {
+		c->wanted[i] = !asked->some_interfaces || asked->interfaces[i];
+		library |= c->wanted[i] && i != INTERFACE_COMMAND;
+	}
+	c->processes = asked->processes ? asked->processes : asked->quick ? PROCESSES_QUICK : PROCESSES_DEFAULT;
+	c->calibration.processes = c->processes;
+	c->floor_runs = asked->quick ? FLOOR_RUNS_QUICK : FLOOR_RUNS;
+	bool done = describe(&c->calibration, asked, err) && calibrating_begin(c, asked->events, err) &&
+		    (!c->wanted[INTERFACE_COMMAND] || calibrate_command(c, err)) &&
+		    (!library || calibrate_regions(c, err)) && (*program || own_floor_program(own, err)) &&
+		    calibrate_floor(c, *program ? program : own, err);
+	free(own[0]);
+	return done;
+}
+
+static int keep(struct calibrating *c, const struct asked *asked)
+{
+	struct error err = { 0 };
+	char *path = asked->output ? strdup(asked->output) : calibration_path(&err);
+	int code = TARE_DONE;
+	if (!path || !calibration_save(path, &c->calibration, &err))
+		code = say_failed(&err, TARE_CANNOT_MEASURE);
+	else
+		printf("\nKept as %.8s in %s\n", c->calibration.id, path);
+	free(path);
+	return code;
+}
+
+int command_calibrate(int argc, char **argv)
+{
+	struct asked asked = { 0 };
+	struct error err = { 0 };
+	struct calibrating calibrating = { 0 };
+	struct line line = { .clock = clock_monotonic() };
+	int rest, code;
+	if (!options_parse(calibrate_option_rows, argc, argv, apply, &asked, &rest, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (asked.help)
+		return show_help();
+	line.terminal = isatty(STDERR_FILENO);
+	line.verbose = asked.verbose;
+	calibrating.progress = progress;
+	calibrating.progress_context = &line;
+	bool done = measure(&calibrating, &asked, argv + rest, &err);
+	progress_over(&line);
+	if (!done) {
+		code = say_failure(&err);
+	} else {
+		say_begin_output();
+		calibrate_table(stdout, &calibrating);
+		code = asked.dry ? TARE_DONE : keep(&calibrating, &asked);
+		int written = say_end_output();
+		if (code == TARE_DONE)
+			code = written;
+	}
+	calibrating_end(&calibrating);
+	return code;
+}

@@ -1,0 +1,15 @@
+/* A calibration for a reader: Safford's Tables D.1 (the command) and D.2 (the library), the fits of Nieto's section 4.5, the noise
+ * floors. */
+#ifndef TARE_CLI_CALIBRATE_TABLE_H
+#define TARE_CLI_CALIBRATE_TABLE_H
+
+#include <stdio.h>
+
+#include "cli/calibrate_measure.h"
+
+void calibrate_table(FILE *out, const struct calibrating *c);
+
+/* The noise floors alone. */
+void calibrate_floor_table(FILE *out, const struct calibration *c);
+
+#endif

@@ -1,0 +1,75 @@
+#include "trust/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double threshold_repetitions(double overhead, double share, double events_each)
+{
+	if (!(events_each > 0) || !(share > 0))
+		return 0;
+	if (!(overhead > 0))
+		return 1;
+	/* 139 / (0.05 · 4) is 695, whatever a binary fraction makes of 0.05 */
+	double n = overhead / (share * events_each), nearest = round(n);
+	return fmax(1, fabs(n - nearest) < 1e-9 * nearest ? nearest : ceil(n));
+}
+
+/* Of n-process means, used in `times` passes of one process: the process's own difference from the mean (sd, the
+ * same in all its passes) and that of the calibration's mean (sd/√n). */
+static double half_width(const struct pass_cost *cost, double times, double t)
+{
+	return cost->sd > 0 ? t * cost->sd * sqrt(1 + 1 / cost->n) * times : 0;
+}
+
+void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
+	      struct subtraction *out)
+{
+	bool calls = counts->enters > 0 || counts->leaves > 0;
+	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .net = gross };
+	if (counts->again > 0 || (calls && !costs->has_enter_leave))
+		return;
+	out->tare = counts->passes * costs->region.value;
+	/* of the same processes: what makes one of them dear makes all of them dear */
+	out->half_width = half_width(&costs->region, counts->passes, costs->t);
+	if (calls) {
+		out->tare += counts->enters * costs->enter.value + counts->leaves * costs->leave.value;
+		out->half_width += half_width(&costs->enter, counts->enters, costs->t) +
+				   half_width(&costs->leave, counts->leaves, costs->t);
+	}
+	out->net = gross - out->tare;
+	out->state = SUBTRACTED;
+	if (out->net >= 0 && out->half_width <= TOO_SMALL * out->net)
+		return;
+	out->state = TOO_SMALL_TO_MEASURE;
+	out->repeat = threshold_repetitions(out->tare, TOO_SMALL, out->net);
+}
+
+/* As few digits as say it: 40, 139.25. */
+static void number(char *out, size_t bytes, double value)
+{
+	double whole = round(value);
+	if (fabs(value - whole) < 0.005)
+		snprintf(out, bytes, "%.0f", whole == 0 ? 0.0 : whole);
+	else
+		snprintf(out, bytes, fabs(value) < 10 ? "%.2f" : "%.1f", value);
+}
+
+void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes, char *out,
+			 size_t out_bytes)
+{
+	double n = passes > 1 ? passes : 1;
+	char net[48], tare[48], width[48], advice[160];
+	number(net, sizeof net, s->net / n);
+	number(tare, sizeof tare, s->tare / n);
+	number(width, sizeof width, s->half_width / n);
+	if (s->repeat > 0)
+		snprintf(advice, sizeof advice, "repeat it at least %.0f times inside the region", s->repeat);
+	else
+		snprintf(advice, sizeof advice, "repeat it inside the region until it counts more than that");
+	if (s->net < 0)
+		snprintf(out, out_bytes, "%s is too small to measure: it counts fewer %s than an overhead of %s ± %s; %s",
+			 what, unit, tare, width, advice);
+	else
+		snprintf(out, out_bytes, "%s is too small to measure: %s %s against an overhead of %s ± %s%s; %s", what,
+			 net, unit, tare, width, n > 1 ? " in each pass" : "", advice);
+}

@@ -1,0 +1,200 @@
+/* libperfex's calls (tare_perfex.h). Events that count anywhere are put in place of perfex's by T5_EVENT0 and
+ * T5_EVENT1; what perfex's own numbers count is said by data/events. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "tare.h"
+#include "tare_perfex.h"
+
+#ifdef SANITIZED
+#define OWN_FAULTS 1
+#else
+#define OWN_FAULTS 0
+#endif
+
+static void touch(size_t pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *memory =
+	    mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < pages; i++)
+		memory[i * page] = 1;
+	munmap((void *)memory, pages * page);
+}
+
+/* The code on the way may have a fault or two of its own, where it is run for the first time. */
+static bool about(long long is, long long expected)
+{
+	return is >= expected && (OWN_FAULTS || is <= expected + 10);
+}
+
+static void choose(const char *e0, const char *e1)
+{
+	setenv("T5_EVENT0", e0, 1);
+	setenv("T5_EVENT1", e1, 1);
+}
+
+static void failed(int status, int os_errno, const char *why, const char *fact)
+{
+	int is = errno;
+	if (!ok(status == -1 && is == os_errno && strstr(tare_perfex_error(), why), "%s", fact))
+		printf("# status %d, errno %d, '%s'\n", status, is, tare_perfex_error());
+}
+
+static void test_numbers(void)
+{
+	choose("", "");
+	failed(start_counters(-1, 16), EINVAL, "there is no event -1", "an event below 0 is refused");
+	failed(start_counters(0, 32), EINVAL, "there is no event 32", "event 32 is refused");
+	failed(start_counters(0, 15), EINVAL, "conflicting counters", "two events of counter 0 conflict");
+	failed(start_counters(16, 31), EINVAL, "conflicting counters", "two events of counter 1 conflict");
+	failed(read_counters(0, NULL, 16, NULL), EINVAL, "not started", "counters that are not started are not read");
+	failed(print_counters(0, 1, 33, 1), EINVAL, "there is no event 33", "event 33 is not printed");
+	errno = 0;
+	failed(start_counters(8, 16), EOPNOTSUPP, "r10000:Correctable scache data array ECC errors",
+	       "an event that is nowhere counted is named, and nothing is counted for it");
+	choose("17x17", "");
+	failed(start_counters(0, 16), EINVAL, "unknown event '17x17'", "T5_EVENT0 is a number or an event");
+	choose("99", "");
+	failed(start_counters(0, 16), EINVAL, "T5_EVENT0 is '99'", "… a number of perfex's");
+}
+
+/* Where cycles and instructions can be counted, perfex's numbers count them. */
+static void test_hardware(void)
+{
+	long long cycles = -1, instructions = -1;
+	choose("", "");
+	int started = start_counters(0, 17);
+	if (started < 0 && errno == EOPNOTSUPP) {
+		skip(tare_perfex_error(), "events 0 and 17 are cycles and instructions");
+		return;
+	}
+	for (volatile int i = 0; i < 100000; i++)
+		;
+	ok(started > 0 && read_counters(0, &cycles, 17, &instructions) == started && cycles > 0 &&
+	       instructions > 300000,
+	   "events 0 and 17 are cycles and instructions");
+}
+
+static void test_counting(void)
+{
+	long long c0 = 7, c1 = 7;
+	choose("page-faults:u", "task-clock");
+	int first = start_counters(0, 16);
+	if (first < 0) {
+		skip(tare_perfex_error(), "events count");
+		return;
+	}
+	touch(30);
+	int read = read_counters(0, &c0, 16, &c1);
+	ok(first > 0 && read == first, "start and read return the same generation");
+	ok(about(c0, 30) && c1 > 0, "30 pages are 30 faults, and time has passed");
+	failed(read_counters(0, &c0, 16, &c1), EINVAL, "not started", "reading has stopped them");
+	ok(c0 == -1 && c1 == -1, "… and a failure leaves no count");
+
+	int second = start_counters(0, 16);
+	touch(10);
+	ok(second > first && start_counters(0, 16) > second, "each start is a generation");
+	touch(20);
+	ok(read_counters(0, &c0, 16, NULL) > second && about(c0, 20) && c0 < 30 + OWN_FAULTS * 1000,
+	   "a start begins at 0, and a count may be left out");
+
+	start_counters(0, 16);
+	choose("minor-faults:u", "task-clock");
+	failed(read_counters(0, &c0, 16, &c1), EINVAL, "not those that were started", "other events are not read");
+	start_counters(0, 16);
+	touch(5);
+	ok(read_counters(0, &c0, 16, &c1) > 0 && about(c0, 5), "another pair can be started");
+
+	choose("page-faults:u", "page-faults:u");
+	start_counters(0, 0);
+	touch(8);
+	ok(read_counters(0, &c0, 0, &c1) > 0 && about(c0, 8) && c0 == c1, "one event twice is one count");
+	choose("page-faults:u", "task-clock");
+}
+
+static void *thread_main(void *pages)
+{
+	long long c0 = -1;
+	bool started = start_counters(0, 16) > 0;
+	touch(*(size_t *)pages);
+	bool right = started && read_counters(0, &c0, 16, NULL) > 0 && about(c0, (long long)*(size_t *)pages);
+	start_counters(0, 16); /* ends with counters started */
+	return right ? pages : NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t threads[4];
+	size_t pages[4], right = 0;
+	long long c0 = -1;
+	start_counters(0, 16);
+	for (size_t i = 0; i < 4; i++) {
+		pages[i] = 100 * (i + 1);
+		pthread_create(&threads[i], NULL, thread_main, &pages[i]);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		void *as_expected;
+		pthread_join(threads[i], &as_expected);
+		right += as_expected != NULL;
+	}
+	touch(3);
+	equal_u64(right, 4, "each of 4 threads has its own counters");
+	ok(read_counters(0, &c0, 16, NULL) > 0 && c0 >= 3 && (OWN_FAULTS || c0 < 100), "… and the main thread its own");
+}
+
+static void test_fork(void)
+{
+	int status = -1;
+	start_counters(0, 16);
+	pid_t child = fork();
+	if (child == 0) {
+		long long c0 = -1;
+		bool refused = read_counters(0, &c0, 16, NULL) == -1 && c0 == -1;
+		bool own = start_counters(0, 16) > 0;
+		touch(12);
+		own = own && read_counters(0, &c0, 16, NULL) > 0 && c0 >= 12;
+		_exit(refused && own ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	ok(status == 0, "a child does not read its parent's counters, and can start its own");
+	ok(read_counters(0, NULL, 16, NULL) > 0, "… and its parent's go on");
+}
+
+static void test_printing(void)
+{
+	char text[1000] = "";
+	int pipe_fds[2], kept = dup(STDERR_FILENO);
+	if (pipe(pipe_fds) != 0 || kept < 0)
+		return;
+	choose("", "");
+	dup2(pipe_fds[1], STDERR_FILENO);
+	int status = print_counters(0, 123456789012345678, 25, -1);
+	fflush(stderr);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	ssize_t bytes = read(pipe_fds[0], text, sizeof text - 1);
+	ok(status == 0 && bytes > 0, "counts are printed");
+	equal_text(text,
+		   "Cycles.......................................................... 123456789012345678\n"
+		   "Primary data cache misses....................................... not counted\n",
+		   "as perfex does: 64 columns of name and dots; -1 is not counted");
+}
+
+int main(void)
+{
+	test_numbers();
+	test_hardware();
+	test_counting();
+	test_threads();
+	test_fork();
+	test_printing();
+	return done();
+}
