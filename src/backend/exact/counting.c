@@ -9,6 +9,7 @@
 #include "backend/exact/blocks.h"
 #include "backend/exact/fold.h"
 #include "backend/exact/locations.h"
+#include "backend/exact/regions.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "backend/launch.h"
@@ -25,6 +26,8 @@ struct counting {
 	struct location_plan plan;
 	size_t machines;        /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
+	struct region_name { const char *name, *text; enum region_kind kind; } *asked; /* borrowed, as target->regions; [n_asked] */
+	size_t n_asked;
 	uint64_t began_ns;
 };
 
@@ -44,6 +47,7 @@ void counting_end(struct counting *c)
 		c->models.release(c->models.context);
 	location_plan_free(&c->plan);
 	free(c->events);
+	free(c->asked);
 	free(c);
 }
 
@@ -76,6 +80,7 @@ bool counting_start(const struct target *target, const struct counted_event *eve
                     struct counting **out, struct error *err)
 {
 	struct session_options session = {.size = sizeof session, .fold = fold_part};
+	struct record_region_range *ranges = NULL;
 	struct counting *c;
 	*out = NULL;
 	if (!(c = calloc(1, sizeof *c))) {
@@ -105,14 +110,27 @@ bool counting_start(const struct target *target, const struct counted_event *eve
 		goto fail;
 	}
 	choose_trace(c, options, &session);
+	if (!(c->asked = calloc(target->n_regions + 1, sizeof *c->asked))) {
+		error_no_memory(err);
+		goto fail;
+	}
+	for (c->n_asked = 0; c->n_asked < target->n_regions; c->n_asked++) {
+		const struct region_asked *asked = &target->regions[c->n_asked];
+		c->asked[c->n_asked] = (struct region_name){asked->name, asked->text, asked->kind};
+	}
+	if (!regions_plan(target->regions, target->n_regions, &ranges, &session.region_ranges, err))
+		goto fail;
+	session.regions = ranges, session.region_count = target->n_regions;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !session_new(&session, &c->session, err))
 		goto fail;
 	if (!launch_hold(target->command, &c->launch, err))
 		goto fail;
+	free(ranges);
 	*out = c;
 	return true;
 fail:
+	free(ranges);
 	counting_end(c);
 	return false;
 }
@@ -149,7 +167,8 @@ static struct reading failed(const char *why)
 	return (struct reading){.state = READING_FAILED, .source = SOURCE_NONE, .why = why, .cpu = -1};
 }
 
-static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally, struct error *err)
+/* regions: those of the view, with what was counted in them; NULL: not wanted */
+static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally, struct regions **regions, struct error *err)
 {
 	struct tally_options options = {.children = c->children, .still_running = still_running, .machines = c->machines};
 	*tally = NULL;
@@ -158,7 +177,10 @@ static bool look(const struct counting *c, bool still_running, struct view **vie
 		options.blocks |= exact && exact_event_uses(exact, COUNT_BASIC_BLOCKS);
 		options.code_lines |= exact && (exact_event_uses(exact, COUNT_CODE_LINES) || exact_event_uses(exact, COUNT_CODE_PAGES));
 	}
-	return view_new(c->session, view, err) && tally_new(*view, &options, tally, err);
+	if (!view_new(c->session, view, err) || (regions && !regions_new(*view, c->n_asked, c->children, regions, err)))
+		return false;
+	options.regions = regions ? *regions : NULL;
+	return tally_new(*view, &options, tally, err);
 }
 
 /* row: NULL for all of them. why: what is wrong with the event's counts, lives as long as the reading has to; or NULL. */
@@ -183,7 +205,7 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	bool done = c->session == NULL || look(c, true, &view, &tally, err);
+	bool done = c->session == NULL || look(c, true, &view, &tally, NULL, err);
 	for (size_t i = 0; done && c->session && i < c->n; i++) {
 		const struct counted_event *event = &c->events[i];
 		/* what runs has not handed in all of its access stream */
@@ -223,6 +245,81 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 	return true;
 }
 
+/* Of one region. */
+static struct reading reading_in(const struct counted_event *event, const struct tally *tally,
+                                 const struct regions *regions, const struct counted_region *region, uint64_t ns)
+{
+	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
+	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
+	if (!event->exact && !event->modelled)
+		return failed("the engine does not count it");
+	if (event->modelled || exact_event_needs_trace(event->exact)) {
+		r = failed("it is counted of the whole program, not of its regions");
+		r.state = READING_UNSUPPORTED;
+		return r;
+	}
+	if (is_of_process(event)) {
+		r = failed("it is of the whole program: distinct lines have no sum over regions");
+		r.state = READING_UNSUPPORTED;
+		return r;
+	}
+	if (!why)
+		why = exact_event_unknown(event->exact, tally);
+	if (why)
+		return failed(why);
+	return exact_event_value(event->exact, region->count, &r.count_raw) ? r : failed("the count does not fit in 64 bits");
+}
+
+static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally, const struct regions *regions, size_t i, uint64_t ns)
+{
+	const struct counted_region *from = &regions->all[i];
+	struct run_region *to = &run->regions[i];
+	*to = (struct run_region){.kind = REGION_LIBRARY, .text = "libtare", .entries = from->entries, .exits = from->exits,
+		.unbalanced = from->unbalanced, .threads = from->threads};
+	if (from->asked) {
+		to->kind = c->asked[i].kind;
+		to->name = arena_strdup(&run->arena, c->asked[i].name);
+		to->text = arena_strdup(&run->arena, c->asked[i].text);
+	} else {
+		char *name = arena_alloc(&run->arena, from->name_bytes + 1);
+		if (name)
+			memcpy(name, from->name, from->name_bytes);
+		to->name = name;
+	}
+	to->readings = arena_alloc(&run->arena, (c->n + 1) * sizeof *to->readings);
+	if (!to->name || !to->text || !to->readings)
+		return false;
+	for (size_t e = 0; e < c->n; e++) {
+		struct reading *r = &to->readings[e];
+		*r = reading_in(&c->events[e], tally, regions, from, ns);
+		if (r->why && !(r->why = arena_strdup(&run->arena, r->why)))
+			return false;
+	}
+	return true;
+}
+
+static bool add_remark(struct run *run, const char *text)
+{
+	const char **lines = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *lines);
+	if (!lines || !(lines[run->n_remarks] = arena_strdup(&run->arena, text)))
+		return false;
+	if (run->n_remarks)
+		memcpy(lines, run->remarks, run->n_remarks * sizeof *lines);
+	run->remarks = lines;
+	run->n_remarks++;
+	return true;
+}
+
+static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally, const struct regions *regions, uint64_t ns)
+{
+	run->regions = arena_alloc(&run->arena, (regions->n + 1) * sizeof *run->regions);
+	run->n_regions = regions->n;
+	for (size_t i = 0; run->regions && i < regions->n; i++)
+		if (!fill_region(c, run, tally, regions, i, ns))
+			return false;
+	return run->regions && (!regions->lost || add_remark(run, regions->lost));
+}
+
 /* A model that breaks a law of its own is a defect of tare: nothing of it is reported. */
 static void check_laws(const struct counting *c, struct tally *tally)
 {
@@ -241,13 +338,14 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
+	struct regions *regions = NULL;
 	bool done = false;
 	uint64_t ns = now_ns() - c->began_ns;
 	run->under_engine = c->session != NULL;
 	run->n_events = c->n;
 	run->n_rows = 1;
 	if (c->session) {
-		if (!look(c, false, &view, &tally, err))
+		if (!look(c, false, &view, &tally, &regions, err))
 			goto out;
 		check_laws(c, tally);
 	}
@@ -264,9 +362,12 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		done = fill(c, run, i, tally, rows, ns);
 	if (done && c->models.n && c->models.remark && !tally->models_why)
 		done = c->models.remark(c->models.context, view, c->children, run);
+	if (done && regions)
+		done = fill_regions(c, run, tally, regions, ns);
 	if (!done)
 		error_no_memory(err);
 out:
+	regions_free(regions);
 	tally_free(tally);
 	view_free(view);
 	return done;
@@ -302,7 +403,7 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 	bool done = false;
 	if (!c->session)
 		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
-	if (!look(c, false, &view, &tally, err))
+	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {
 		error_set(err, ERROR_UNSUPPORTED, "no system calls: %s", tally->why);
@@ -324,7 +425,7 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	*out = (struct locations){0};
 	if (!c->session || c->plan.of == LOCATIONS_NONE)
 		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
-	if (!look(c, false, &view, &tally, err))
+	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {
 		error_set(err, ERROR_UNSUPPORTED, "no places: %s", tally->why);

@@ -4,27 +4,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/exact/regions.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged)
 {
 	const struct fold_totals *totals = p->totals;
-	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST ||
-	                      p->totals_bytes < sizeof *totals + totals->n_rows * sizeof *totals->rows ||
+	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST || totals->n_regions > RECORD_REGIONS_MOST ||
+	                      p->totals_bytes < sizeof *totals + totals->n_rows * sizeof *totals->rows + totals->n_regions * sizeof(struct fold_region) ||
 	                      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
 	return *damaged ? NULL : totals;
 }
 
-/* The tally of the part has the rows of the totals before it already. */
-static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, size_t *bytes, char why[160])
+const struct fold_region *fold_regions_of(const struct fold_totals *totals)
 {
-	size_t n = tally->n_rows < FOLD_ROWS_MOST ? tally->n_rows : FOLD_ROWS_MOST;
-	*bytes = sizeof(struct fold_totals) + n * sizeof(struct fold_row);
-	struct fold_totals *totals = calloc(1, *bytes);
-	if (!totals)
+	return (const struct fold_region *)(totals->rows + totals->n_rows);
+}
+
+/* What was counted in the regions of the part's process. Returns how many of them; out: NULL, or where they go. */
+static uint32_t regions_to(const struct regions *regions, const struct view_process *p, struct fold_region *out, bool *taken)
+{
+	static const uint64_t none[COUNTS];
+	uint32_t n = 0;
+	memset(taken, 0, regions->n * sizeof *taken);
+	for (uint32_t local = 0; local < regions_local_count(regions, p); local++) {
+		size_t index = regions_index(regions, p, local);
+		if (taken[index] || !memcmp(regions->all[index].count, none, sizeof none))
+			continue; /* two may be of one name */
+		taken[index] = true;
+		if (out) {
+			out[n].local = local;
+			memcpy(out[n].count, regions->all[index].count, sizeof out[n].count);
+		}
+		n++;
+	}
+	return n;
+}
+
+/* The tally of the part has the rows of the totals before it already, and so have the regions. */
+static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct regions *regions, uint32_t index, size_t *bytes,
+                                     char why[160])
+{
+	const struct view_process *p = &view->processes[index];
+	bool *taken = calloc(regions->n + 1, sizeof *taken);
+	if (!taken)
 		return NULL;
+	uint32_t n_regions = regions_to(regions, p, NULL, taken);
+	size_t n = tally->n_rows < FOLD_ROWS_MOST ? tally->n_rows : FOLD_ROWS_MOST;
+	*bytes = sizeof(struct fold_totals) + n * sizeof(struct fold_row) + n_regions * sizeof(struct fold_region);
+	struct fold_totals *totals = calloc(1, *bytes);
+	if (!totals) {
+		free(taken);
+		return NULL;
+	}
 	totals->n_rows = (uint32_t)n;
+	totals->n_regions = n_regions;
+	regions_to(regions, p, (struct fold_region *)(totals->rows + n), taken);
+	free(taken);
+	if (regions->why)
+		snprintf(why, 160, "%.150s", regions->why);
 	for (size_t i = 0; i < tally->n_rows; i++) {
 		struct fold_row *row = &totals->rows[i < n ? i : n - 1];
 		if (i < n)
@@ -50,12 +89,14 @@ bool fold_part(const struct session *session, uint32_t index, void **out, size_t
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
-	if (view_part(session, index, &view, &err) && tally_new(view, &options, &tally, &err)) {
+	if (view_part(session, index, &view, &err) && regions_new(view, session_record(session)->region_count, true, &options.regions, &err) &&
+	    tally_new(view, &options, &tally, &err)) {
 		if (tally->why)
 			snprintf(why, 160, "%.150s", tally->why);
-		*out = totals_of(view, tally, bytes, why);
+		*out = totals_of(view, tally, options.regions, index, bytes, why);
 	}
 	tally_free(tally);
+	regions_free(options.regions);
 	view_free(view);
 	return *out != NULL;
 }

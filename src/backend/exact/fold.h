@@ -20,17 +20,23 @@ struct fold_row {
 	uint64_t count[COUNTS];
 };
 
+struct fold_region {
+	uint32_t local, unused; /* the number that the process's record of regions gives it */
+	uint64_t count[COUNTS];
+};
+
 struct fold_totals {
-	uint32_t n_rows, unused;
+	uint32_t n_rows, n_regions;
 	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
 	char unknown_text[320];
 	uint64_t calls[RECORD_SYSCALLS + 2]; /* by number; other; int 0x80 */
-	struct fold_row rows[];
+	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions] */
 };
 
 session_fold fold_part;
 
 /* The totals of a folded part, checked; NULL when it has none (they moved on) or they are damaged: *damaged. */
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged);
+const struct fold_region *fold_regions_of(const struct fold_totals *totals);
 
 #endif

@@ -99,11 +99,11 @@ static bool prepare_leaders(struct job *job, const struct view_process *owner, s
 	return leaders_collect(root, &job->leaders) || error_no_memory(err);
 }
 
-static void add_known(struct job *job, struct tally_row *row, const struct known *known, uint32_t leaders, uint64_t times)
+static void add_known(struct job *job, uint64_t count[COUNTS], const struct known *known, uint32_t leaders, uint64_t times)
 {
 	for (unsigned i = 0; i < known->n_counts; i++)
-		add(job->tally, &row->count[known->counts[i].of], times, known->counts[i].times);
-	add(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, leaders);
+		add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
+	add(job->tally, &count[COUNT_BASIC_BLOCKS], times, leaders);
 }
 
 static int by_block(const void *a, const void *b)
@@ -129,9 +129,8 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	return true;
 }
 
-static void add_iterations(struct job *job, const struct holder *h, const struct known_rep *rep, uint32_t counter)
+static void add_iterations(struct job *job, uint64_t count[COUNTS], const struct known_rep *rep, uint64_t times)
 {
-	uint64_t times = view_counter(h->thread, counter), *count = h->row->count;
 	add(job->tally, &count[COUNT_ITERATIONS], times, 1);
 	add(job->tally, &count[COUNT_READS], times, rep->each.reads);
 	add(job->tally, &count[COUNT_WRITES], times, rep->each.writes);
@@ -155,13 +154,36 @@ static bool counts_fall(const struct record_block *block)
 }
 
 /* The runtime counts one way out of a conditional branch, the colder one: edge. */
-static void add_taken(struct tally *t, struct tally_row *row, const struct record_block *block, uint64_t times, uint64_t edge)
+static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct record_block *block, uint64_t times, uint64_t edge)
 {
 	if (block->taken == RECORD_NONE)
 		return;
-	add(t, &row->count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
+	add(t, &count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
 	if (counts_fall(block))
-		subtract(t, &row->count[COUNT_TAKEN], edge, 1);
+		subtract(t, &count[COUNT_TAKEN], edge, 1);
+}
+
+/* Where one execution of a block counts: in the row, then in each region of its context. */
+struct targets {
+	const uint32_t *regions;
+	uint32_t n;
+};
+
+static struct targets targets_of(struct job *job, const struct view_process *owner, const struct record_block *block)
+{
+	struct targets to = {NULL, 0};
+	uint32_t context = block->flags >> RECORD_BLOCK_CONTEXT_SHIFT;
+	bool damaged = false;
+	if (context && job->options->regions)
+		to.regions = regions_of(job->options->regions, owner, context, &to.n, &damaged);
+	if (damaged && !job->options->regions->why)
+		job->options->regions->why = "the engine's record of regions is damaged";
+	return to;
+}
+
+static uint64_t *target(const struct job *job, const struct targets *to, struct tally_row *row, uint32_t i)
+{
+	return i == 0 ? row->count : job->options->regions->all[to->regions[i - 1]].count;
 }
 
 static bool tally_owner(struct job *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
@@ -175,6 +197,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 	for (uint32_t number = owner->blocks.inherited; number < owner->blocks.count; number++) {
 		const struct record_block *block = view_block(owner, number);
 		const struct known *known = NULL;
+		struct targets to = {NULL, 0};
 		uint32_t leaders = 0;
 		while (site < n_sites && sites[site]->block < number)
 			site++;
@@ -185,6 +208,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 			if (!known) {
 				known = known_find(&job->knowledge, owner, block);
 				leaders = known && job->options->blocks ? known_leaders(known, owner, block, &job->leaders) : 0;
+				to = targets_of(job, owner, block);
 			}
 			if (job->knowledge.no_memory) {
 				free(sites);
@@ -196,16 +220,21 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 				free(sites);
 				return true;
 			}
-			add_known(job, holders[h].row, known, leaders, times);
-			add_taken(job->tally, holders[h].row, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
+			for (uint32_t i = 0; i <= to.n; i++) {
+				uint64_t *count = target(job, &to, holders[h].row, i);
+				add_known(job, count, known, leaders, times);
+				add_taken(job->tally, count, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
+			}
 			for (unsigned r = 0; r < known->n_reps; r++) {
 				size_t s = site;
 				while (s < n_sites && sites[s]->block == number && sites[s]->insn != known->reps[r].insn)
 					s++;
-				if (s < n_sites && sites[s]->block == number)
-					add_iterations(job, &holders[h], &known->reps[r], sites[s]->counter);
-				else
+				if (s == n_sites || sites[s]->block != number) {
 					iterations_unknown(job->tally, owner, block);
+					continue;
+				}
+				for (uint32_t i = 0; i <= to.n; i++)
+					add_iterations(job, target(job, &to, holders[h].row, i), &known->reps[r], view_counter(holders[h].thread, sites[s]->counter));
 			}
 		}
 	}
@@ -259,6 +288,14 @@ static void add_totals(struct job *job, const struct view_process *p)
 		for (size_t c = 0; c < COUNTS; c++)
 			add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
 	}
+	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
+	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
+		size_t index = regions_index(job->options->regions, p, regions[r].local);
+		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++)
+			add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
+		if (index == SIZE_MAX)
+			mark(job->tally, "the totals of '%s' are damaged", p->path);
+	}
 	for (size_t c = 0; totals && c < COUNTS; c++)
 		if (totals->unknown[c])
 			unknown(job->tally, (enum exact_count)c, totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
@@ -285,12 +322,16 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address, owner->path);
 			return true;
 		}
-		for (unsigned e = 0; e < COUNT_STATIC; e++)
-			if (w.vector.of[e])
-				subtract(job->tally, &row->count[e], times, w.vector.of[e]);
-		subtract(job->tally, &row->count[COUNT_BASIC_BLOCKS], times, w.leaders);
-		if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
-			subtract(job->tally, &row->count[COUNT_TAKEN], times, 1);
+		struct targets to = targets_of(job, owner, block);
+		for (uint32_t k = 0; k <= to.n; k++) {
+			uint64_t *count = target(job, &to, row, k);
+			for (unsigned e = 0; e < COUNT_STATIC; e++)
+				if (w.vector.of[e])
+					subtract(job->tally, &count[e], times, w.vector.of[e]);
+			subtract(job->tally, &count[COUNT_BASIC_BLOCKS], times, w.leaders);
+			if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
+				subtract(job->tally, &count[COUNT_TAKEN], times, 1);
+		}
 	}
 	return true;
 }

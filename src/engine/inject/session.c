@@ -22,6 +22,7 @@
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
 #include "engine/inject/takeover.h"
+#include "engine/wire/region.h"
 
 extern const unsigned char engine_image[], engine_image_end[];
 
@@ -67,6 +68,20 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	record->machines = record->next_offset;
 	record->next_offset += whole_pages(bytes);
 	return pwrite(session->how.fd, options->machines, bytes, (off_t)record->machines) == (ssize_t)bytes;
+}
+
+/* The regions that are counted apart. */
+static bool set_regions(struct session *session, const struct session_options *options)
+{
+	struct record_session *record = session->how.record;
+	size_t bytes = options->region_ranges * sizeof(struct record_region_range);
+	record->region_ranges = (uint32_t)options->region_ranges;
+	record->region_count = (uint32_t)options->region_count;
+	if (bytes == 0)
+		return true;
+	record->regions = record->next_offset;
+	record->next_offset += whole_pages(bytes);
+	return pwrite(session->how.fd, options->regions, bytes, (off_t)record->regions) == (ssize_t)bytes;
 }
 
 /* A lock of the file's first byte: it ends with the process that has it, whatever happens to that. */
@@ -128,8 +143,8 @@ bool session_new(const struct session_options *options, struct session **out, st
 	session->fold = options ? options->fold : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;
-	if (options && !set_trace(session, options)) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines into the engine's record");
+	if (options && !(set_trace(session, options) && set_regions(session, options))) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines and regions into the engine's record");
 		goto fail;
 	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);

@@ -35,6 +35,8 @@ struct session_options {
 	const void *machines; /* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
 	size_t machine_count, machine_bytes;
 	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */
+	const void *regions;  /* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
+	size_t region_ranges, region_count;
 	const uint8_t (*watches)[4]; /* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	size_t watch_count;
 	bool objects;          /* … and by the data object that was touched */

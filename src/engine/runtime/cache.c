@@ -8,7 +8,7 @@
  *  1. Code in the cache is written before anything leads to it, and its room is not used again before a flush, in which
  *     no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
  *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every such exit.
- *  3. rt.map has one number for each address, the newest.
+ *  3. rt.map has one number for each address and context, the newest. A block is only led to from blocks of its own context.
  */
 #include "engine/runtime/runtime.h"
 
@@ -16,13 +16,16 @@
 #define MAP_FIRST (1u << 12) /* slots; it grows. Small: a short program touches all of its pages */
 #define ARENA_REACH 0x70000000ll
 
-static uint32_t map_hash(uint64_t pc) { return (uint32_t)((pc * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask; }
+static uint32_t map_hash(uint32_t context, uint64_t pc)
+{
+	return (uint32_t)(((pc + ((uint64_t)context << 40)) * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask;
+}
 
 /* A slot whose pc is 0 is empty; a jump to address 0 looks at slot 0 alone, and finds the way to the runtime there. */
 static void second_empty(struct second *slot)
 {
 	__atomic_store_n(&slot->pc, 0, __ATOMIC_RELEASE);
-	if (slot == rt.second)
+	if (slot == rt.second || slot == rt.second_regions)
 		__atomic_store_n(&slot->entry, (uint64_t)&runtime_miss_tail, __ATOMIC_RELEASE);
 }
 
@@ -33,10 +36,17 @@ static void tables_clear(void)
 	for (uint32_t i = 0; i < SECOND_SLOTS && rt.second_used; i++)
 		rt.second[i].pc = 0;
 	second_empty(&rt.second[0]);
+	for (uint32_t i = 0; i < SECOND_SLOTS && rt.second_regions && rt.second_used; i++)
+		rt.second_regions[i].pc = 0;
+	if (rt.second_regions)
+		second_empty(&rt.second_regions[0]);
 	rt.second_used = 0;
 }
 
-static struct second *second_slot(uint64_t pc) { return &rt.second[(uint32_t)pc * 0x9e3779b1u >> 14]; }
+static struct second *second_slot(uint32_t context, uint64_t pc)
+{
+	return &(context ? rt.second_regions : rt.second)[((uint32_t)pc ^ context_salt(context)) * 0x9e3779b1u >> 14];
+}
 
 static void *low_memory(uint64_t bytes)
 {
@@ -70,17 +80,17 @@ bool cache_start(void)
 }
 
 /* The map holds numbers plus one, so that fresh memory is empty. */
-uint32_t cache_known(uint64_t pc)
+uint32_t cache_known(uint32_t context, uint64_t pc)
 {
-	for (uint32_t i = map_hash(pc); rt.map[i].id; i = (i + 1) & rt.map_mask)
-		if (rt.map[i].pc == pc)
+	for (uint32_t i = map_hash(context, pc); rt.map[i].id; i = (i + 1) & rt.map_mask)
+		if (rt.map[i].pc == pc && rt.map[i].context == context)
 			return rt.map[i].id - 1;
 	return NONE;
 }
 
-uint32_t cache_find(uint64_t pc)
+uint32_t cache_find(uint32_t context, uint64_t pc)
 {
-	uint32_t id = cache_known(pc);
+	uint32_t id = cache_known(context, pc);
 	return id != NONE && (rt.blocks[id].flags & BLOCK_LIVE) ? id : NONE;
 }
 
@@ -120,7 +130,7 @@ static void map_grow(void)
 	rt.map = memory_private((uint64_t)n * 2 * sizeof *rt.map);
 	for (uint32_t k = 0; k < n; k++)
 		if (old[k].id) {
-			uint32_t i = map_hash(old[k].pc);
+			uint32_t i = map_hash(old[k].context, old[k].pc);
 			while (rt.map[i].id)
 				i = (i + 1) & rt.map_mask;
 			rt.map[i] = old[k];
@@ -132,11 +142,11 @@ void cache_enter(uint32_t id, bool in_map)
 {
 	struct block *b = &rt.blocks[id];
 	if (in_map) {
-		uint32_t i = map_hash(b->pc);
-		while (rt.map[i].id && rt.map[i].pc != b->pc)
+		uint32_t i = map_hash(b->context, b->pc);
+		while (rt.map[i].id && (rt.map[i].pc != b->pc || rt.map[i].context != b->context))
 			i = (i + 1) & rt.map_mask;
 		rt.map_count += !rt.map[i].id;
-		rt.map[i] = (struct known){b->pc, id + 1, 0};
+		rt.map[i] = (struct known){b->pc, id + 1, b->context};
 		if (rt.map_count * 2 > rt.map_mask)
 			map_grow();
 	}
@@ -152,7 +162,9 @@ static void arena_reset(struct arena *a)
 {
 	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0x65, 0xff, 0x24, 0x25, 0x50, 0, 0, 0};
 	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
+	static const uint8_t tail[] = {0x65, 0xff, 0x24, 0x25, 0x28, 0x01, 0, 0}; /* jmp [gs: region_tail] */
 	memcpy(a->base, code, sizeof code);
+	memcpy(a->base + 16, tail, sizeof tail);
 	a->miss_check = a->base;
 	a->hot = a->base + 64;
 	a->cold = a->end;
@@ -272,14 +284,16 @@ void cache_table(uint32_t id, unsigned which)
 	uint64_t *slot[3];
 	if (!b->indirect)
 		b->indirect = emit_indirect_entry(arena_of(b->code), id);
-	table_entries(b->pc, slot);
-	__atomic_store_n(slot[which], (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	if (!b->context) {
+		table_entries(b->pc, slot);
+		__atomic_store_n(slot[which], (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	}
 	/* the entry compares the address again: a pair that is torn by another thread does no harm */
-	struct second *second = second_slot(b->pc);
+	struct second *second = second_slot(b->context, b->pc);
 	rt.second_used = 1;
 	__atomic_store_n(&second->pc, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&second->entry, (uint64_t)b->indirect, __ATOMIC_RELEASE);
-	__atomic_store_n(&second->pc, b->pc, __ATOMIC_RELEASE);
+	__atomic_store_n(&second->pc, b->pc ^ context_key(b->context), __ATOMIC_RELEASE);
 }
 
 void cache_drop(uint32_t id)
@@ -302,8 +316,9 @@ void cache_drop(uint32_t id)
 		if (b->indirect) {
 			uint64_t *slot[3];
 			table_entries(b->pc, slot);
-			if (second_slot(b->pc)->entry == (uint64_t)b->indirect)
-				second_empty(second_slot(b->pc));
+			struct second *second = second_slot(b->context, b->pc);
+			if (second->entry == (uint64_t)b->indirect)
+				second_empty(second);
 			for (int k = 0; k < 3; k++)
 				if (*slot[k] == (uint64_t)b->indirect)
 					__atomic_store_n(slot[k], (uint64_t)&runtime_miss, __ATOMIC_RELEASE);
@@ -317,7 +332,7 @@ static void drop_in_page(struct page *page, uint64_t from, uint64_t to)
 	uint32_t *link = &page->first;
 	while (*link != NONE) {
 		struct block *b = &rt.blocks[*link];
-		if (b->pc < to && b->pc + b->length > from) {
+		if (b->pc < to && b->pc + (b->length ? b->length : 1u) > from) {
 			uint32_t id = *link;
 			*link = b->page_next;
 			cache_drop(id);

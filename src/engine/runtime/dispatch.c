@@ -111,6 +111,10 @@ static void enter_tables(struct thread *t, uint32_t block)
 		memcpy(back, (const void *)(t->pc - 7), 7);
 		looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff || back[0] == 0xff;
 	}
+	if (b->context) {
+		cache_table(block, TABLE_CALL);
+		return;
+	}
 	b->misses += b->misses < 8;
 	if (looks_returned || b->misses > 3)
 		cache_table(block, TABLE_RETURN);
@@ -150,7 +154,7 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 	}
 	bool loop = one_block_loop(t, p), make = p->same && !(from->flags & BLOCK_CHECKED);
 	if (follower == NONE)
-		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || ((p->exit->kind == EXIT_NEXT || rt.block_count < TAKEN_FOLLOW_MAX) && cache_find(t->pc) == NONE));
+		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || ((p->exit->kind == EXIT_NEXT || rt.block_count < TAKEN_FOLLOW_MAX) && cache_find(t->context, t->pc) == NONE));
 	if (make) {
 		struct arena *a = arena_of(from->code);
 		uint32_t generation = rt.generation;
@@ -235,7 +239,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		t->entered = NONE;
 		return true;
 	}
-	uint32_t block = cache_find(t->pc);
+	uint32_t block = cache_find(t->context, t->pc);
 	t->entered = NONE;
 	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) && !checked_still_same(&rt.blocks[block])) {
 		cache_drop(block);
@@ -271,6 +275,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation)
 {
 	bool transfer = true;
+	uint32_t region = NONE; /* an exit of that kind */
 	if (id == EXIT_LOOKUP) {
 		t->pc = t->target;
 	} else {
@@ -292,6 +297,18 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		} else if (exit->kind == EXIT_FAR) {
 			far_return(t, exit->target, &rt.blocks[exit->block]);
 			exit = NULL;
+		} else if (exit->kind == EXIT_REGION) {
+			region = exit->kind;
+			transfer = (rt.blocks[exit->block].flags & BLOCK_LEADER) != 0;
+		} else if (exit->kind == EXIT_CALL) {
+			region = exit->kind;
+			if (!t->pc)
+				t->pc = t->target;
+		} else if (exit->kind == EXIT_PRESENT) {
+			t->reg[X86_RAX] = 1;
+			rt.stub_regions = t->reg[X86_RDI];
+			exit = NULL;
+			transfer = false;
 		} else if (exit->kind == EXIT_SYSCALL || exit->kind == EXIT_INT80) {
 			if (exit->kind == EXIT_SYSCALL)
 				system_call(t, exit->block, exit->target);
@@ -304,6 +321,14 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 	while (!vsyscall(t)) {
 		lock();
 		if (id == EXIT_LOOKUP)
+			exit = NULL;
+		if (region == EXIT_REGION)
+			regions_at(t, exit->block);
+		else if (region == EXIT_CALL)
+			regions_call(t, rt.blocks[exit->block].pc + rt.blocks[exit->block].length);
+		else if (t->frame_count && !exit && transfer && !wild(t->pc))
+			regions_branched(t);
+		if (region != NONE)
 			exit = NULL;
 		if (part_is_due(t) && !(id == EXIT_LOOKUP && wild(t->pc))) {
 			if (exit)
@@ -417,7 +442,7 @@ void runtime_again(struct thread *t)
 		if (!entered)
 			fetch_fault(t, false);
 		if (entered && t->leader) {
-			uint32_t block = cache_find(t->pc);
+			uint32_t block = cache_find(t->context, t->pc);
 			if (block != NONE)
 				record_leader(block);
 			t->leader = 0;

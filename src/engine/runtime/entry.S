@@ -19,6 +19,11 @@
 #define WHERE %gs:0xec
 #define SECOND %gs:0xf8
 #define MISSES %gs:0x3c
+#define REGION_LOW %gs:0x130
+#define REGION_SPAN %gs:0x138
+#define REGION_KEY %gs:0x140
+#define REGION_TABLE %gs:0x148
+#define REGION_SALT %gs:0x150
 
 	.section .text.start, "ax"
 	.globl runtime_start
@@ -132,6 +137,43 @@ again:
 	mov SELF, %rdi
 	call runtime_again
 	jmp resume
+
+	/* As runtime_miss, in a context of regions: the one way of all indirect branches there. By the slow way, too, goes what leaves the
+	   innermost frame (pass.c). The entry that is found compares address and context again, in rcx. */
+	.globl runtime_region_miss, runtime_region_found, runtime_region_jump, runtime_region_slow
+runtime_region_miss:
+	mov %rcx, TARGET
+	mov %rdx, SPILL_RDX
+	lahf
+	seto %al
+	mov %rsp, %rdx
+	sub REGION_LOW, %rdx
+	cmp REGION_SPAN, %rdx
+	ja runtime_region_slow
+	mov %ecx, %edx
+	xor REGION_SALT, %edx
+	imul $0x9e3779b1, %edx, %edx
+	shr $14, %edx
+	shl $4, %rdx
+	add REGION_TABLE, %rdx
+	xor REGION_KEY, %rcx
+	cmp %rcx, (%rdx)
+	jne runtime_region_slow
+	mov 8(%rdx), %rdx
+	mov %rdx, RESUME
+	cmpl $0, ATTENTION
+	jne runtime_region_slow
+runtime_region_found:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
+runtime_region_jump:
+	jmp *RESUME
+runtime_region_slow:
+	add $127, %al
+	sahf
+	mov SPILL_RDX, %rdx
+	jmp runtime_miss_tail
 
 	.globl runtime_signal_entry, runtime_restorer
 runtime_signal_entry:

@@ -10,13 +10,16 @@ static bool ends_block(const struct x86_insn *in)
 	return in->flow != X86_FLOW_NONE || (in->class & X86_CLASS_REP) || stores_x87_address(in);
 }
 
+/* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its end. */
+static uint32_t asks(const struct x86_insn *in, const uint8_t *code) { return in->length == REGION_CALL_BYTES ? region_magic(code) : 0; }
+
 /* Decodes from decoded.bytes, available bytes of them. */
 void decode_bytes(unsigned available, unsigned most)
 {
 	decoded.count = decoded.length = 0;
-	decoded.truncated = decoded.invalid = false;
+	decoded.truncated = decoded.invalid = decoded.event = false;
 	unsigned gathers = 0;
-	while (decoded.count < most && decoded.length < LENGTH_MAX) {
+	while (decoded.count < most && decoded.length < decoded.most) {
 		struct x86_insn *in = &decoded.insn[decoded.count];
 		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length, available - decoded.length, in);
 		if (status == X86_DECODE_TRUNCATED)
@@ -25,22 +28,40 @@ void decode_bytes(unsigned available, unsigned most)
 			decoded.invalid = true;
 		if (status != X86_DECODE_OK)
 			return;
+		uint32_t magic = asks(in, decoded.bytes + decoded.length);
+		if (magic && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT)) {
+			decoded.event = !decoded.count;
+			return;
+		}
 		decoded.count++;
 		decoded.length += in->length;
 		gathers += (in->class & (X86_CLASS_GATHER | X86_CLASS_SCATTER)) != 0;
 		if (rt.trace && stream_ends_block(in, gathers))
 			return;
-		if (ends_block(in) || (decoded.checked && (in->class & X86_CLASS_STORE)))
+		if (magic || ends_block(in) || (decoded.checked && (in->class & X86_CLASS_STORE)))
 			return;
 	}
 }
 
 /* False: no instruction can be fetched there. */
-bool decode_block(uint64_t pc, bool single)
+bool decode_block(uint32_t context, uint64_t pc, bool single)
 {
 	const struct region *region = memory_executable(pc);
 	if (!region)
 		return false;
+	decoded.context = context;
+	decoded.pc = pc;
+	decoded.most = LENGTH_MAX;
+	if (rt.places_high > pc || context) { /* regions are asked for */
+		if (regions_event(context, pc)) {
+			decoded.count = decoded.length = 0;
+			decoded.truncated = decoded.invalid = decoded.checked = decoded.sixteen = false;
+			decoded.event = true;
+			return true;
+		}
+		uint64_t cut = regions_cut(pc) - pc;
+		decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
+	}
 	uint64_t available = region->end - pc;
 	if (available > LENGTH_MAX + 16)
 		available = LENGTH_MAX + 16;
@@ -71,6 +92,6 @@ bool decode_block(uint64_t pc, bool single)
 			decode_bytes(15, 1);
 		}
 	}
-	return decoded.count || decoded.invalid;
+	return decoded.count || decoded.invalid || decoded.event;
 }
 

@@ -46,7 +46,7 @@ void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned con
 }
 
 /* An exit that always goes to the runtime. */
-static void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind)
+void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 {
 	uint32_t id = e->probe ? 0 : cache_exit(target, e->id, kind, e->arena);
 	put_bytes(e, "\x65\xc7\x04\x25", 4);
@@ -77,6 +77,10 @@ static void push_return(struct emit *e, uint64_t pc)
 /* rcx is the target, rax and rcx are spilled */
 static void jump_table(struct emit *e, unsigned which)
 {
+	if (decoded.context) {
+		jump_gs(e, AT_REGION_MISS);
+		return;
+	}
 	if (which == TABLE_CALL && rt.has_bmi2) {
 		put_bytes(e, "\xc4\xe3\x7b\xf0\xc1\x04", 6); /* rorx eax, ecx, 4 */
 		put_bytes(e, "\x0f\xb7\xc0", 3);             /* movzx eax, ax */
@@ -203,6 +207,12 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 			plain_exit(e, next, EXIT_X87);
 			return false;
 		}
+		if (in->length == REGION_CALL_BYTES && region_magic(code)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_PRESENT);
+			return false;
+		}
 		if (rt.trace && (in->special == X86_SPECIAL_WRFSBASE || in->special == X86_SPECIAL_LOAD_FS)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
@@ -227,6 +237,10 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		push_return(e, next);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		if (context_calls(decoded.context)) {
+			plain_exit(e, target, EXIT_CALL);
+			return false;
+		}
 		return true;
 	case X86_FLOW_JCC:
 		linkable(e, target, EXIT_TAKEN, in->condition);
@@ -270,6 +284,15 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		load_target(e, in, code, k, pc);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		push_return(e, next);
+		if (context_calls(decoded.context)) {
+			mark(e, MARK_CALL, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
+			gs_store(e, X86_RCX, AT_TARGET);
+			gs_load(e, X86_RAX, AT_SPILL_RAX);
+			gs_load(e, X86_RCX, AT_SPILL_RCX);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, 0, EXIT_CALL);
+			return false;
+		}
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, TABLE_CALL);
 		return false;
@@ -328,11 +351,11 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 }
 
 
-void indirect_entry(struct emit *e, uint64_t pc)
+void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
 {
-	move_immediate(e, X86_RAX, -pc);
+	move_immediate(e, X86_RAX, -(pc ^ context_key(context)));
 	put_bytes(e, "\x48\x8d\x0c\x01\xe3\x05", 6); /* lea rcx, [rcx + rax]; jrcxz over the jmp */
-	jump_to(e, e->arena->miss_check);
+	jump_to(e, context ? e->arena->miss_check + 16 : e->arena->miss_check);
 	gs_load(e, X86_RCX, AT_SPILL_RCX);
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
 }
@@ -342,7 +365,7 @@ uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id)
 	arena->cold -= 48;
 	struct emit e = {.p = arena->cold, .arena = arena};
 	cache_span(arena, e.p, true, SPAN_INDIRECT, id);
-	indirect_entry(&e, rt.blocks[id].pc);
+	indirect_entry(&e, rt.blocks[id].pc, rt.blocks[id].context);
 	jump_to(&e, rt.blocks[id].code);
 	return arena->cold;
 }

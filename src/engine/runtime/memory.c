@@ -99,6 +99,7 @@ void memory_unmapped(uint64_t start, uint64_t length)
 	if (!any_region(start, end))
 		return;
 	changed(start, end);
+	regions_unmapped(start, end);
 	split_at(start);
 	split_at(end);
 	for (uint32_t i = region_at(start); i < rt.region_count && rt.regions[i].start < end;)
@@ -204,6 +205,7 @@ void memory_rescan(void)
 	fresh = rt.regions;
 	rt.regions = scan.fresh;
 	rt.region_count = scan.count;
+	regions_mapped();
 }
 
 void memory_start(void)

@@ -249,7 +249,7 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 	const struct region *region = memory_executable(rt.blocks[id].pc);
 	*block = (struct record_block){.address = rt.blocks[id].pc, .code = at, .length_bytes = (uint16_t)length, .insns = (uint16_t)insns,
 		.counter = follows == NONE ? id * 2 : follows, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = region ? region->module : RECORD_NONE,
-		.flags = follows == NONE ? 0 : RECORD_BLOCK_FOLLOWS};
+		.flags = (follows == NONE ? 0 : (uint32_t)RECORD_BLOCK_FOLLOWS) | (uint32_t)rt.blocks[id].context << RECORD_BLOCK_CONTEXT_SHIFT};
 	rt.block_count = id + 1;
 	__atomic_store_n(&process->blocks.count, id + 1, __ATOMIC_RELEASE);
 	return rt.record_code + at;

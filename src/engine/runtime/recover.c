@@ -71,7 +71,11 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 
 	if (m->kind == MARK_TARGET)
 		return leave_by_target(t, t->reg[X86_RCX]);
-	if (m->kind == MARK_EXIT0 || m->kind == MARK_EXIT1) {
+	if (m->kind == MARK_CALL) {
+		t->target = t->reg[X86_RCX];
+		unspill(t, m->spills, 0);
+	}
+	if (m->kind == MARK_EXIT0 || m->kind == MARK_EXIT1 || m->kind == MARK_CALL) {
 		uint32_t exit = b->exit[m->kind == MARK_EXIT1];
 		if (!m->counted && k) /* a block whose counter was not reached is one without instructions */
 			die("lost: a block's end without its count", b->pc);
@@ -145,6 +149,8 @@ bool recover(struct thread *t)
 		die("lost: a signal's position is not in the cache", (uint64_t)ip);
 	if (ip < a->base + 64) { /* the trampoline */
 		uint64_t rcx = t->reg[X86_RCX], rax = t->reg[X86_RAX], offset = (uint64_t)(ip - a->base);
+		if (offset >= 16) /* of a context of regions */
+			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset == 0 ? rcx - rax : offset == 3 ? rcx + rax + 1 : rcx);
 	}
 	const struct span *span = find_span(a, ip);
@@ -156,6 +162,8 @@ bool recover(struct thread *t)
 	case SPAN_THUNK: return in_thunk(t, id, offset);
 	case SPAN_INDIRECT: {
 		uint64_t pc = rt.blocks[id].pc, rcx = t->reg[X86_RCX];
+		if (rt.blocks[id].context)
+			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset <= 10 ? rcx : offset <= 16 ? rcx + pc : pc);
 	}
 	default: /* a stub: nothing of it has taken effect */

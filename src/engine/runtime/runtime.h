@@ -8,6 +8,7 @@
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
+ *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -22,6 +23,7 @@
 
 #include "engine/runtime/sys.h"
 #include "engine/wire/record.h"
+#include "engine/wire/region.h"
 #include "engine/wire/start.h"
 #include "engine/x86/decode.h"
 
@@ -43,7 +45,11 @@ struct trace_item;
 
 struct siginfo { int32_t signo, error, code, pad; uint64_t field[14]; }; /* 128 bytes */
 
-enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT_X87, EXIT_FS };
+enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT_X87, EXIT_FS,
+	EXIT_REGION,  /* a pass begins or ends at the target, which goes on in another context */
+	EXIT_CALL,    /* a call out of ranges that are a region; target 0: an indirect one, to thread.target */
+	EXIT_PRESENT, /* behind libtare's question */
+};
 
 struct exit {
 	uint64_t target;
@@ -76,7 +82,11 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t second_table;         /* 0xf8: SECOND_SLOTS of struct second */
 	uint64_t *trace;               /* 0x100: of the access stream, where the next record begins */
 	uint64_t spill_trace, spill_trace2; /* 0x108 0x110 */
-	uint32_t last_indirect, pad6;    /* 0x118: the block whose ret or jmp was executed last, see wild.c */
+	uint32_t last_indirect, context; /* 0x118: the block whose ret or jmp was executed last, see wild.c; 0x11c: see region.c */
+	uint64_t region_miss, region_tail; /* 0x120 0x128: runtime_region_miss, runtime_miss_tail */
+	uint64_t region_low, region_span;  /* 0x130 0x138: a stack pointer not in [low, low + span] has left what the innermost frame is about */
+	uint64_t region_key, region_table; /* 0x140 0x148: of the context; rt.second_regions */
+	uint32_t region_salt, frame_count; /* 0x150 */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;
@@ -118,6 +128,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t in_call, parked;       /* see part.c */
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
+	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 };
 
 enum block_flag {
@@ -126,6 +137,7 @@ enum block_flag {
 	BLOCK_LEADER = 4,
 	BLOCK_TAIL = 8,       /* its last jump was replaced by what follows it */
 	BLOCK_ENTRY_IN_FRONT = 16, /* the entry for indirect branches lies in front of the code */
+	BLOCK_EVENT = 64,     /* no instruction: a pass begins or ends here (region.c) */
 	BLOCK_STALE = 32,     /* dropped, and a thread may still run its code: the number is not used again before a flush */
 };
 
@@ -141,11 +153,11 @@ struct block { /* by number, as in the record */
 	uint32_t exit[2];
 	uint32_t page_next;
 	uint16_t length, insns;
-	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer */
+	uint8_t flags, entry_flags_live, conditional, branch; /* branch: it ends with a control transfer, 2: a call */
 	uint8_t misses, copy; /* copy: of a loop's block, 0 the first */
 	uint8_t edge;         /* enum edge: which way out of a conditional branch is counted */
 	uint8_t scratch;      /* a register whose reload the block does not wait for */
-	uint8_t depth, no_follower, pad4[2]; /* depth: how many blocks it follows in a row */
+	uint32_t depth : 8, no_follower : 1, context : 17; /* depth: how many blocks it follows in a row */
 	uint32_t follows, follower; /* RECORD_BLOCK_FOLLOWS: see translate.c */
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
@@ -174,7 +186,10 @@ enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
 struct region { uint64_t start, end; uint32_t protection, shared, module, pad; };
 #define REGIONS_MAX 16384u
 
-struct known { uint64_t pc; uint32_t id, unused; }; /* id: a block's number plus one */
+struct known { uint64_t pc; uint32_t id, context; }; /* id: a block's number plus one */
+
+struct region_place { uint64_t low, high; uint32_t region, kind; }; /* of code that is a region asked for; FUNCTION: low */
+struct region_tables;
 
 struct runtime {
 	struct record_session *session;
@@ -236,6 +251,16 @@ struct runtime {
 	uint64_t base, base_offset;    /* a mapping of the record, near to what is mapped next; 0: the session */
 	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
 	uint32_t parents_code_count, unused3;
+	/* regions, see region.c */
+	struct record_regions *record_regions; /* NULL: none was entered, and none is asked for */
+	struct region_tables *region_tables;
+	struct second *second_regions; /* indirect branches of contexts but 0 */
+	struct region_place *places;
+	uint32_t place_count, unused5;
+	uint64_t places_low, places_high; /* what all of them lie between */
+	uint64_t stub_regions;          /* libtare's, by the stub's number; 0: unknown */
+	uint64_t red_zone_at;           /* of the last instruction behind a stub's call: its block, context and generation */
+	uint32_t red_zone_block[2], red_zone_generation, unused6;
 	uint8_t fp_sw[48];
 };
 
@@ -252,6 +277,10 @@ void runtime_miss_found(void);
 void runtime_miss_jump(void);
 void runtime_miss_slow(void);
 void runtime_miss_tail(void);
+void runtime_region_miss(void);
+void runtime_region_found(void);
+void runtime_region_jump(void);
+void runtime_region_slow(void);
 void runtime_resume_checked(void);
 void runtime_resume_end(void);
 void runtime_recovered(void);
@@ -297,7 +326,7 @@ struct mark {
 	uint8_t stream_spills, stream_regs; /* as struct stream_group's spills: pointer | temporary << 4 */
 	uint8_t stream_groups, pad;         /* so many are complete */
 };
-enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1 };
+enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1, MARK_CALL /* as EXIT0, the target in rcx */ };
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
 /* *next: where the block goes on if it has no branch */
@@ -308,8 +337,8 @@ uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
 
 /* cache.c: under rt.lock */
 bool cache_start(void);
-uint32_t cache_find(uint64_t pc); /* NONE, or a translated block */
-uint32_t cache_known(uint64_t pc); /* a block of this address, translated or not */
+uint32_t cache_find(uint32_t context, uint64_t pc); /* NONE, or a translated block */
+uint32_t cache_known(uint32_t context, uint64_t pc); /* a block of this address, translated or not */
 void cache_enter(uint32_t id, bool in_map);
 struct arena *cache_arena(uint64_t pc);
 struct arena *arena_of(const uint8_t *code);
@@ -375,8 +404,54 @@ static inline struct thread *current(void)
 struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *process);
 
+/* region.c: under rt.lock. Contexts are sets of regions */
+static inline uint64_t context_key(uint32_t context) { return (uint64_t)context << 47; } /* no address of a program's has such a bit */
+static inline uint32_t context_salt(uint32_t context) { return context * 0x85ebca6bu; }
+bool context_calls(uint32_t context);            /* it is in ranges at their own level: calls leave for another context */
+bool context_named(uint32_t context);            /* it is in a region of libtare's */
+bool context_has(uint32_t context, uint32_t region);
+uint32_t context_with(uint32_t context, uint32_t region, bool own_level);
+uint32_t context_without(uint32_t context, uint32_t region);
+uint32_t context_called(uint32_t context);
+uint32_t context_members(uint32_t context, const uint32_t **members);
+bool regions_event(uint32_t context, uint64_t pc); /* a pass begins or ends in front of pc */
+bool regions_contain(uint32_t region, uint64_t pc);
+uint64_t regions_cut(uint64_t pc);               /* where a block that begins at pc ends at the latest */
+bool regions_start(void);
+bool regions_ready(void);                        /* makes the record of regions, if there is none */
+void regions_mapped(void);                       /* rt.regions was read anew */
+void regions_unmapped(uint64_t start, uint64_t end);
+uint32_t region_named(uint64_t pointer, const char *fixed); /* by the address of its name, whose bytes these are if it is not `fixed`; NONE */
+struct record_pass *region_pass(struct thread *t, uint32_t region);
+void regions_lost(uint32_t what);
+bool regions_child(struct thread *t, struct record_process *process);
+static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks for there; 0 */
+{
+	static const uint8_t nop[5] = {0x66, 0x0f, 0x1f, 0x84, 0};
+	uint32_t magic;
+	memcpy(&magic, code + 5, 4);
+	if (memcmp(code, nop, 5))
+		return 0;
+	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE)) ||
+	       (magic >= REGION_STUB_MAGIC && magic < REGION_STUB_MAGIC + 2 * REGION_STUBS) ? magic : 0;
+}
+
+/* pass.c: the same; regions_signal and regions_return take it themselves */
+void regions_thread(struct thread *t);           /* a thread begins, in none */
+void regions_inherit(struct thread *child, const struct thread *t); /* a vfork's child */
+void regions_inherited(struct thread *t);        /* … runs */
+void regions_at(struct thread *t, uint32_t block); /* t->pc is where a pass begins or ends */
+void regions_call(struct thread *t, uint64_t back);
+void regions_branched(struct thread *t);         /* t->pc was reached by a branch that may be a return */
+void regions_signal(struct thread *t);           /* t->reg's stack pointer is a handler's frame */
+void regions_return(struct thread *t, uint64_t frame);
+
 /* wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before that, which is not counted */
 bool wild(uint64_t pc);
+/* The block's last instruction, and its address; 0: its bytes are none */
+uint64_t last_instruction(const struct block *b, struct x86_insn *in);
+/* What the operand of an indirect jump or call is, for registers as they are; rsp as it was. */
+bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value);
 bool wild_undo(struct thread *t);
 
 /* part.c. part_continue: under rt.lock, where the thread's last exit is settled */

@@ -197,6 +197,8 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		}
 		if (ip >= (uint64_t)&runtime_miss_found && ip <= (uint64_t)&runtime_miss_jump) /* on its way into the cache */
 			c->rip += (uint64_t)&runtime_miss_slow - (uint64_t)&runtime_miss_found;
+		if (ip >= (uint64_t)&runtime_region_found && ip <= (uint64_t)&runtime_region_jump)
+			c->rip += (uint64_t)&runtime_region_slow - (uint64_t)&runtime_region_found;
 		return; /* the runtime looks at t->attention before it enters the cache again */
 	}
 	c->rip = (uint64_t)&runtime_recovered;
@@ -326,6 +328,7 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	r[X86_RAX] = 0;
 	r[X86_RSP] = at;
 	t->flags &= ~0x10500ull; /* DF TF RF */
+	regions_signal(t);
 	t->pc = action->handler;
 	t->leader = 1;
 	uint64_t base = t->has_temporary ? t->temporary_mask : t->mask;
@@ -550,14 +553,15 @@ static bool read_fp(uint64_t at)
 void signal_return(struct thread *t)
 {
 	struct context c;
-	uint64_t *r = t->reg;
-	if (!safe_copy(&c, (const void *)r[X86_RSP], sizeof c) || !read_fp(c.fpstate)) {
+	uint64_t *r = t->reg, frame = r[X86_RSP];
+	if (!safe_copy(&c, (const void *)frame, sizeof c) || !read_fp(c.fpstate)) {
 		signal_force(t, SIGSEGV, 0x80, 0);
 		return;
 	}
 	r[0] = c.rax, r[1] = c.rcx, r[2] = c.rdx, r[3] = c.rbx, r[4] = c.rsp, r[5] = c.rbp, r[6] = c.rsi, r[7] = c.rdi;
 	r[8] = c.r8, r[9] = c.r9, r[10] = c.r10, r[11] = c.r11, r[12] = c.r12, r[13] = c.r13, r[14] = c.r14, r[15] = c.r15;
 	t->pc = c.rip;
+	regions_return(t, frame);
 	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
 	t->trace_skip = (t->flags & 0x100) != 0;
 	if (!on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {

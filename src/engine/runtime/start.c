@@ -23,6 +23,14 @@ AT(trace, 0x100);
 AT(spill_trace, 0x108);
 AT(spill_trace2, 0x110);
 AT(last_indirect, 0x118);
+AT(context, 0x11c);
+AT(region_miss, 0x120);
+AT(region_tail, 0x128);
+AT(region_low, 0x130);
+AT(region_span, 0x138);
+AT(region_key, 0x140);
+AT(region_table, 0x148);
+AT(region_salt, 0x150);
 AT(misses_left, 0x3c);
 AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
@@ -89,6 +97,8 @@ void runtime_init(const struct start *start)
 	rt.trace = (rt.session->flags & RECORD_TRACE) != 0;
 	if (rt.trace && !stream_open(process))
 		die("no memory for the access stream", start->pc);
+	if (!regions_start())
+		die("no memory for the record of regions", start->pc);
 	if (!cache_start())
 		die("no room below 2 GB for the tables of indirect branches", start->pc);
 	rt.threads = memory_private(rt.slots_max * sizeof *rt.threads);

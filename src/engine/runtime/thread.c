@@ -87,10 +87,12 @@ struct thread *thread_new(struct record_process *process)
 		bool same = t->process == process;
 		uint64_t *trace_base = t->trace_base, *trace_end = t->trace_end;
 		struct model_counts *model_counts = t->model_counts;
+		struct frame *frames = t->frames;
 		memset(t, 0, sizeof *t);
 		t->trace_base = trace_base;
 		t->trace_end = trace_end;
 		t->model_counts = model_counts;
+		t->frames = frames;
 		t->counters = counters;
 		t->record = record;
 		t->process = process;
@@ -108,6 +110,7 @@ struct thread *thread_new(struct record_process *process)
 	t->miss_entry = (uint64_t)&runtime_miss;
 	t->flags = 0x202;
 	t->second_table = (uint64_t)rt.second;
+	regions_thread(t);
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count++;
 	rt.live_threads++;
@@ -159,6 +162,7 @@ void runtime_clone_start(struct thread *t)
 		__atomic_store_n(&t->process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 	}
 	stream_fs_changed(t);
+	regions_inherited(t);
 	signals_thread(t);
 	signal_set_mask(t, t->mask);
 }
@@ -206,6 +210,7 @@ struct record_process *thread_part(struct record_process *old)
 	process->parent = (uint32_t)(old - entry_of(0));
 	process->continues = process->parent + 1;
 	process->session_at = (uint64_t)rt.session;
+	process->regions = old->regions;
 	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);
 	return process;
 }
@@ -224,7 +229,7 @@ static struct record_process *reserve_process(const struct record_process *paren
 /* In the child, the lock held: the parent's memory, without its threads and its record. */
 static void child_begin(struct thread *t, struct record_process *process)
 {
-	bool opened = process && record_reopen(process) && stream_reopen(process);
+	bool opened = process && record_reopen(process) && stream_reopen(process) && regions_child(t, process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
 	rt.live_threads = 1;
@@ -277,6 +282,7 @@ void process_inherits(struct record_process *process)
 	process->blocks.inherited = process->blocks.count = rt.block_count;
 	process->sites.inherited = process->sites.count = rt.process->sites.count;
 	process->modules.inherited = process->modules.count = rt.process->modules.count;
+	process->regions = rt.process->regions;
 	stream_inherit(process);
 }
 
@@ -311,6 +317,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	if (stack)
 		child->reg[X86_RSP] = stack;
 	child->pc = next;
+	if (!(flags & CLONE_THREAD))
+		regions_inherit(child, t);
 	child->app_gs = t->app_gs;
 	child->mask = t->mask;
 	child->actions = t->actions;

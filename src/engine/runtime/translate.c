@@ -37,8 +37,13 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		code += in->length;
 		pc += in->length;
 	}
-	/* bytes that are no instruction: #UD there */
 	mark(e, MARK_INSN, 0, 0, 0, 0);
+	if (decoded.event) {
+		plain_exit(e, pc, EXIT_REGION);
+		*next = pc;
+		return false;
+	}
+	/* bytes that are no instruction: #UD there */
 	struct x86_insn in;
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
 	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK && in.length == 15;
@@ -54,6 +59,17 @@ static bool same_bytes(uint32_t id)
 	return !(b->flags & BLOCK_STALE) && b->length == decoded.length && !memcmp(b->bytes, decoded.bytes, decoded.length);
 }
 
+static bool is_call(const struct x86_insn *in)
+{
+	return in->flow == X86_FLOW_CALL || in->flow == X86_FLOW_CALL_REG || in->flow == X86_FLOW_CALL_MEM;
+}
+
+/* A call may turn out to lead to the end of a region, which moves it into another context (pass.c): that takes a counter of its own. */
+static bool may_follow(void)
+{
+	return decoded.count && !(is_call(&decoded.insn[decoded.count - 1]) && context_named(decoded.context));
+}
+
 /* The number for what is decoded: the one it had if its bytes are the same, else a new one. */
 static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 {
@@ -64,7 +80,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 	*b = (struct block){.pc = pc, .bytes = old.bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
 		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .conditional = conditional, .follows = parent, .follower = NONE,
 		.depth = parent == NONE ? 0 : rt.blocks[parent].depth + 1,
-		.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT};
+		.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT ? 1 + is_call(last) : 0,
+		.context = decoded.context};
 	if (!fresh) {
 		b->flags = old.flags & BLOCK_LEADER;
 		b->edge = old.edge;
@@ -97,7 +114,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 {
 	bool single = mode == TRANSLATE_SINGLE;
 	uint64_t begun = rt.no_tsc ? 0 : __builtin_ia32_rdtsc();
-	if (!decode_block(pc, single))
+	if (!decode_block(t->context, pc, single))
 		return NONE;
 	struct arena *arena = cache_arena(pc);
 	if (!cache_room(arena)) {
@@ -105,9 +122,9 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		arena = cache_arena(pc);
 		thunk_exit = before = NONE;
 	}
-	if (parent != NONE && (decoded.checked || !decoded.count || (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
+	if (parent != NONE && (decoded.checked || !may_follow() || (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
 		parent = NONE;
-		uint32_t there = cache_find(pc);
+		uint32_t there = cache_find(t->context, pc);
 		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED))
 			return there;
 	}
@@ -122,7 +139,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		bool copied = mode == TRANSLATE_COPY && first == NONE;
 		if (rt.trace)
 			stream_plan();
-		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(pc), parent);
+		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(t->context, pc), parent);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;
 		if (leader)
@@ -141,16 +158,18 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			b->flags |= BLOCK_ENTRY_IN_FRONT;
 			b->indirect = e.p;
 			cache_span(arena, e.p, false, SPAN_INDIRECT, id);
-			indirect_entry(&e, pc);
+			indirect_entry(&e, pc, t->context);
 			indirect = false;
 		}
 		cache_span(arena, e.p, false, SPAN_BLOCK, id);
 		b->code = e.start = e.p;
 		uint64_t next;
-		bool checked = decoded.checked, goes_on = emit_block(&e, place, &next);
+		bool checked = decoded.checked, event = decoded.event, goes_on = emit_block(&e, place, &next);
 		arena->hot = e.p;
 		if (checked || single)
 			b->flags |= BLOCK_CHECKED;
+		if (event)
+			b->flags |= BLOCK_EVENT;
 		if (!single)
 			cache_enter(id, parent == NONE && !copied);
 		if (first == NONE)
@@ -159,11 +178,12 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (!goes_on)
 			break;
 		leader = b->branch;
-		uint32_t there = cache_find(next);
+		uint32_t there = cache_find(t->context, next);
 		bool follow = b->follower != NONE || (!b->no_follower && there == NONE && b->depth < DEPTH_MAX && last && last->flow != X86_FLOW_CALL);
 		bool room = !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
 		if ((there == NONE || b->follower != NONE) && room && (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
-		    decode_block(next, false) && !decoded.checked && decoded.count && (b->follower == NONE || same_bytes(b->follower))) {
+		    decode_block(t->context, next, false) && !decoded.checked && decoded.count && (b->follower == NONE || same_bytes(b->follower))) {
+			follow = follow && may_follow();
 			b->flags |= BLOCK_TAIL;
 			b->no_follower |= !follow;
 			before = id;
@@ -203,7 +223,10 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 	memcpy(decoded.bytes, block->bytes, block->length);
 	decoded.pc = block->pc;
 	decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
+	decoded.context = block->context;
+	decoded.most = LENGTH_MAX;
 	decode_bytes(block->length, block->insns ? block->insns : 1);
+	decoded.event = (block->flags & BLOCK_EVENT) != 0;
 	if (rt.trace)
 		stream_plan();
 	e.arena = arena_of(block->code);

@@ -19,11 +19,14 @@ struct decoded {
 	bool truncated; /* they end before an instruction does */
 	bool invalid;   /* what follows the last instruction is none */
 	bool sixteen;   /* so many bytes could be read */
+	bool event;     /* no instruction: a pass begins or ends here (region.c) */
+	uint32_t context;
+	unsigned most;  /* bytes, at most LENGTH_MAX: no instruction begins behind */
 };
 extern struct decoded decoded;
 
 /* fetch.c. False: no instruction can be fetched there */
-bool decode_block(uint64_t pc, bool single);
+bool decode_block(uint32_t context, uint64_t pc, bool single);
 void decode_bytes(unsigned available, unsigned most);
 
 /* operand.c */
@@ -43,7 +46,8 @@ void increment_spilled(struct emit *e, uint32_t offset, unsigned reg);
 /* leave.c. block_end: true if the block goes on at *next whatever happens, and nothing that leads there is emitted */
 bool block_end(struct emit *e, struct place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next);
 void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned condition);
-void indirect_entry(struct emit *e, uint64_t pc);
+void indirect_entry(struct emit *e, uint64_t pc, uint32_t context);
+void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind);
 
 #pragma GCC visibility pop
 #endif

@@ -13,8 +13,7 @@ bool wild(uint64_t pc) { return pc + 0x800000000000ull >= 0x1000000000000ull; }
 
 static bool read_word(uint64_t at, uint64_t *value) { return safe_copy(value, (const void *)at, 8); }
 
-/* The block's last instruction, and its address. */
-static uint64_t last_of(const struct block *b, struct x86_insn *in)
+uint64_t last_instruction(const struct block *b, struct x86_insn *in)
 {
 	unsigned at = 0, begin = 0;
 	for (; at < b->length; at += in->length) {
@@ -25,8 +24,7 @@ static uint64_t last_of(const struct block *b, struct x86_insn *in)
 	return b->pc + begin;
 }
 
-/* What the operand of an indirect jump or call is, for registers as they are; rsp as it was. */
-static bool operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value)
+bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value)
 {
 	const struct x86_memory *m = &in->memory[0];
 	if (in->rm != X86_NO_REG) {
@@ -61,11 +59,11 @@ static bool could(const struct thread *t, uint32_t id, const struct x86_insn *in
 		return id == t->last_indirect && read_word(*rsp, &value) && value == t->pc;
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
-		return (in->rip_relative || id == t->last_indirect) && operand(t, in, pc, now, &value) && value == t->pc;
+		return (in->rip_relative || id == t->last_indirect) && branch_operand(t, in, pc, now, &value) && value == t->pc;
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
 		*rsp = now + 8;
-		return read_word(now, &value) && value == pc + in->length && operand(t, in, pc, *rsp, &value) && value == t->pc;
+		return read_word(now, &value) && value == pc + in->length && branch_operand(t, in, pc, *rsp, &value) && value == t->pc;
 	default: return false;
 	}
 }
@@ -78,7 +76,7 @@ bool wild_undo(struct thread *t)
 		const struct block *b = &rt.blocks[id];
 		struct x86_insn in;
 		uint64_t rsp, pc;
-		if (!b->branch || b->conditional || !b->insns || !(pc = last_of(b, &in)) || !could(t, id, &in, pc, &rsp))
+		if (!b->branch || b->conditional || !b->insns || b->context != t->context || !(pc = last_instruction(b, &in)) || !could(t, id, &in, pc, &rsp))
 			continue;
 		if (found != NONE && pc != found_pc)
 			return false;

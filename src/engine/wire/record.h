@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x33524154u /* "TAR3"; a change of layout changes it */
+#define RECORD_MAGIC 0x34524154u /* "TAR4"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
@@ -64,6 +64,8 @@ struct record_session {
 	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
 	uint32_t unused2;
+	uint64_t regions;        /* offset of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
+	uint32_t region_ranges, region_count;
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 
@@ -132,7 +134,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t folded;     /* enum record_fold; the host's */
 	uint64_t totals, totals_bytes; /* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
 	uint64_t objects;    /* offset of struct record_objects (wire/objects.h); 0: none */
-	uint64_t unused[4];
+	uint64_t regions;    /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
+	uint64_t unused[3];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
@@ -156,6 +159,7 @@ enum record_block_flag {
 	RECORD_BLOCK_FOLLOWS = 4, /* it is entered only by the uncounted way out of another block, and always: `counter` is that
 	                            block's number p, and this one was entered as often as p was passed: entered(p) - corrections of p -
 	                            counters[taken of p] if p has a conditional branch. Fixed from the start */
+	RECORD_BLOCK_CONTEXT_SHIFT = 8, /* the bits from here on: the context (wire/region.h) that it is executed in. Fixed from the start */
 };
 
 struct record_module { /* a mapping of a file, or of memory, that code ran from */

@@ -2,19 +2,28 @@
  * Regions under the engine: what the host asks for, what libtare says, and what the runtime writes.
  *
  * A region is a *context of translation*: a block executed inside of regions is another block (own number, own counters) than the
- * same code outside. So everything that is known of blocks is known of regions, and code inside costs what code outside does.
- * Contexts are numbered as they come up; context 0 is "in no region". A block's context is in its record_block.
+ * same code outside. So everything that is known of blocks is known of regions. Contexts are numbered as they come up; context 0 is
+ * "in no region". A block's context is in its record_block's flags, from RECORD_BLOCK_CONTEXT_SHIFT on.
  *
- * libtare's side: REGION_CALL(code), an instruction that does nothing on any CPU (a 9-byte nop whose displacement is a magic
- * number), with arguments in registers, right where the runtime is to act:
+ * libtare's side: an instruction that does nothing on any CPU (a 9-byte nop whose displacement is a magic number), right where the
+ * runtime is to act:
  *
- *     code                       rax before        rdi                      what the engine does
- *     REGION_CALL_PRESENT        0                 -                        rax = 1
- *     REGION_CALL_ENTER          -                 name, bytes and 0        the thread is in it; returns to the caller (as by ret)
- *     REGION_CALL_LEAVE          -                 the same pointer         … no longer; likewise
+ *     displacement                      rax before    rdi                          what the engine does
+ *     REGION_CALL_MAGIC | PRESENT       0             table of the stubs' regions, rax = 1
+ *                                                     by number, or 0
+ *     REGION_CALL_MAGIC | ENTER         -             address of a word that is    the thread is in it; returns to the caller (as by ret)
+ *                                                     the address of the name
+ *     REGION_CALL_MAGIC | LEAVE         -             likewise                     … no longer; likewise
+ *     REGION_STUB_MAGIC | 2 * N (+ 1)   -             -                            the same for stub N: entered (+ 1: left)
  *
- * ENTER and LEAVE stand at the first instruction of a function. Under the engine that function ends there: neither the nop nor
- * the return is counted, and the call that came to it is taken out of the counts (as are the stub's own instructions).
+ * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that function ends there:
+ * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
+ * and not of the region: a pass begins behind the call that enters and ends before the call that leaves.
+ *
+ * What always holds:
+ *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children share it, a forked child
+ *     has a copy that goes on by itself: numbers of contexts and regions below the parent's counts mean the same there.
+ *  2. Entries [0, count) are complete before the count includes them, and never change, but for passes.
  */
 #ifndef TARE_ENGINE_WIRE_REGION_H
 #define TARE_ENGINE_WIRE_REGION_H
@@ -23,8 +32,66 @@
 
 /* nopw disp32(%rax,%rax,1): 66 0f 1f 84 00 disp32 */
 #define REGION_CALL_MAGIC 0x54415200u /* | code */
+#define REGION_STUB_MAGIC 0x54416000u /* | 2 * number, + 1: the end */
+#define REGION_STUBS 100u
 #define REGION_CALL_BYTES 9u
 
 enum region_call { REGION_CALL_PRESENT = 1, REGION_CALL_ENTER = 2, REGION_CALL_LEAVE = 3 };
 
+/* At session->regions: what is asked for, [session->region_ranges]. */
+enum record_region_kind { RECORD_REGION_FUNCTION, RECORD_REGION_CODE };
+struct record_region_range {
+	uint64_t low, high;      /* offsets in the file; FUNCTION: low is the entry */
+	uint32_t asked, kind;    /* index of the region asked for, < session->region_count; enum record_region_kind */
+	char path[232];          /* as record_module.path */
+};
+
+#define RECORD_REGIONS_MOST (1u << 17)
+#define RECORD_CONTEXTS_MOST (1u << 17)
+#define RECORD_MEMBERS_MOST (1u << 21)
+#define RECORD_PASSES_MOST (1u << 19)
+#define RECORD_NAMES_BYTES (64u << 20)
+#define RECORD_REGIONS_OPEN 64u   /* that a thread is in at once */
+
+enum record_region_lost { /* bits of record_regions.lost: room ran out */
+	RECORD_LOST_REGIONS = 1,  /* some have no number, and were not counted */
+	RECORD_LOST_CONTEXTS = 2, /* what was executed is not known of every region */
+	RECORD_LOST_PASSES = 4,   /* entries and exits are not complete */
+	RECORD_LOST_ENDS = 8,     /* the end of a pass was reached by an unknown way: what led to it could not be taken out */
+};
+
+struct record_regions {
+	uint32_t n_regions, n_contexts, n_members, n_passes; /* n_contexts: with context 0 */
+	uint64_t names_used;
+	uint32_t lost, unused;
+	uint64_t regions, contexts, members, passes, names; /* offsets from here */
+	uint64_t bytes;
+};
+
+struct record_region {
+	uint32_t asked;          /* index + 1 of the region asked for; 0: libtare's */
+	uint32_t name_bytes;
+	uint64_t name;           /* from names on */
+};
+
+struct record_context { uint32_t first, n; }; /* members: regions' numbers << 1, + 1: not at its own level (of REGION_CODE: in a call) */
+
+struct record_pass { /* what one thread did with one region */
+	uint32_t region, tid;
+	uint64_t entries, exits; /* outermost ones */
+	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
+};
+
+static inline void record_regions_lay_out(struct record_regions *r)
+{
+	r->regions = 4096;
+	r->contexts = r->regions + RECORD_REGIONS_MOST * sizeof(struct record_region);
+	r->members = r->contexts + RECORD_CONTEXTS_MOST * sizeof(struct record_context);
+	r->passes = r->members + RECORD_MEMBERS_MOST * sizeof(uint32_t);
+	r->names = r->passes + RECORD_PASSES_MOST * sizeof(struct record_pass);
+	r->bytes = r->names + RECORD_NAMES_BYTES;
+}
+
+_Static_assert(sizeof(struct record_region_range) == 256, "as it says");
+_Static_assert(sizeof(struct record_pass) == 32, "as it says");
 #endif

@@ -1,0 +1,324 @@
+#include "backend/exact/regions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "engine/inject/session.h"
+
+/* The record of one process image, checked. */
+struct region_image {
+	uint64_t offset;
+	const struct record_regions *record;
+	uint64_t bytes;
+	uint32_t n_regions, n_contexts;
+	uint32_t *index;        /* of local region: in regions->all */
+	struct { uint32_t first, n; } *contexts;
+	uint32_t *members;      /* indices in regions->all */
+	struct region_image *next;
+};
+
+bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges, struct error *err)
+{
+	size_t count = 0;
+	*out = NULL;
+	*n_ranges = 0;
+	for (size_t i = 0; i < n; i++)
+		count += asked[i].n_ranges;
+	if (n > RECORD_REGIONS_MOST || count > RECORD_REGIONS_MOST)
+		return error_set(err, ERROR_LIMIT, "at most %u regions, of as many ranges, can be asked for", RECORD_REGIONS_MOST);
+	if (!(*out = calloc(count + 1, sizeof **out)))
+		return error_no_memory(err);
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < asked[i].n_ranges; r++) {
+			const struct region_range *from = &asked[i].ranges[r];
+			struct record_region_range *to = &(*out)[(*n_ranges)++];
+			*to = (struct record_region_range){.low = from->low, .high = from->high, .asked = (uint32_t)i,
+				.kind = asked[i].kind == REGION_FUNCTION ? RECORD_REGION_FUNCTION : RECORD_REGION_CODE};
+			snprintf(to->path, sizeof to->path, "%s", from->module);
+		}
+	return true;
+}
+
+/* ---- names ---- */
+
+struct job {
+	struct regions *regions;
+	VEC(struct counted_region) all;
+	uint32_t *slots; /* of names: index plus one; a power of two of them */
+	size_t slot_count;
+	struct region_image *images;
+};
+
+static size_t hash_of(const char *name, size_t bytes)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+	for (size_t i = 0; i < bytes; i++)
+		h = (h ^ (uint8_t)name[i]) * 0x100000001b3u;
+	return (size_t)(h ^ h >> 32);
+}
+
+static uint32_t *slot_of(struct job *job, const char *name, size_t bytes)
+{
+	size_t i = hash_of(name, bytes) & (job->slot_count - 1);
+	for (; job->slots[i]; i = (i + 1) & (job->slot_count - 1)) {
+		const struct counted_region *r = &job->all.items[job->slots[i] - 1];
+		if (r->name_bytes == bytes && !memcmp(r->name, name, bytes))
+			break;
+	}
+	return &job->slots[i];
+}
+
+static bool grow(struct job *job)
+{
+	if (2 * job->all.count < job->slot_count)
+		return true;
+	free(job->slots);
+	job->slot_count = job->slot_count ? 2 * job->slot_count : 256;
+	if (!(job->slots = calloc(job->slot_count, sizeof *job->slots)))
+		return false;
+	for (size_t i = job->regions->n_asked; i < job->all.count; i++)
+		*slot_of(job, job->all.items[i].name, job->all.items[i].name_bytes) = (uint32_t)i + 1;
+	return true;
+}
+
+/* SIZE_MAX: memory ran out */
+static size_t named(struct job *job, const char *name, size_t bytes)
+{
+	if (!grow(job))
+		return SIZE_MAX;
+	uint32_t *slot = slot_of(job, name, bytes);
+	if (!*slot) {
+		if (!vec_push(&job->all, ((struct counted_region){.name = name, .name_bytes = bytes})))
+			return SIZE_MAX;
+		*slot = (uint32_t)job->all.count;
+	}
+	return *slot - 1;
+}
+
+/* ---- images ---- */
+
+static void damaged(struct regions *r)
+{
+	if (!r->why)
+		r->why = "the engine's record of regions is damaged";
+}
+
+static const void *at(const struct region_image *image, uint64_t offset, uint64_t bytes)
+{
+	return offset <= image->bytes && bytes <= image->bytes - offset ? (const char *)image->record + offset : NULL;
+}
+
+static bool fill_regions(struct job *job, struct region_image *image)
+{
+	const struct record_regions *r = image->record;
+	const struct record_region *all = at(image, r->regions, (uint64_t)image->n_regions * sizeof *all);
+	const char *names = at(image, r->names, RECORD_NAMES_BYTES);
+	for (uint32_t i = 0; i < image->n_regions; i++) {
+		size_t index = SIZE_MAX;
+		if (!all || !names || all[i].asked > job->regions->n_asked || all[i].name > RECORD_NAMES_BYTES || all[i].name_bytes > RECORD_NAMES_BYTES - all[i].name) {
+			damaged(job->regions);
+			image->n_regions = i;
+			return true;
+		}
+		index = all[i].asked ? all[i].asked - 1 : named(job, names + all[i].name, all[i].name_bytes);
+		if (index == SIZE_MAX)
+			return false;
+		image->index[i] = (uint32_t)index;
+	}
+	return true;
+}
+
+static void fill_contexts(struct job *job, struct region_image *image, uint32_t n_members)
+{
+	const struct record_regions *r = image->record;
+	const struct record_context *contexts = at(image, r->contexts, (uint64_t)image->n_contexts * sizeof *contexts);
+	const uint32_t *members = at(image, r->members, (uint64_t)n_members * sizeof *members);
+	for (uint32_t m = 0; members && m < n_members; m++) {
+		if (members[m] >> 1 >= image->n_regions) {
+			damaged(job->regions);
+			image->n_contexts = 0;
+			return;
+		}
+		image->members[m] = image->index[members[m] >> 1];
+	}
+	for (uint32_t c = 0; c < image->n_contexts; c++) {
+		if (!contexts || !members || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first) {
+			damaged(job->regions);
+			image->n_contexts = c;
+			return;
+		}
+		image->contexts[c].first = contexts[c].first, image->contexts[c].n = contexts[c].n;
+	}
+}
+
+static void add_passes(struct job *job, const struct region_image *image)
+{
+	uint32_t n = __atomic_load_n(&image->record->n_passes, __ATOMIC_ACQUIRE);
+	const struct record_pass *passes = n <= RECORD_PASSES_MOST ? at(image, image->record->passes, (uint64_t)n * sizeof *passes) : NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!passes || passes[i].region >= image->n_regions) {
+			damaged(job->regions);
+			return;
+		}
+		struct counted_region *to = &job->all.items[image->index[passes[i].region]];
+		to->entries += passes[i].entries;
+		to->exits += passes[i].exits;
+		to->threads += passes[i].entries > 0;
+		to->unbalanced += passes[i].entries != passes[i].exits || passes[i].strays;
+	}
+}
+
+static void note_losses(struct regions *r, uint32_t lost)
+{
+	if ((lost & RECORD_LOST_CONTEXTS) && !r->why)
+		r->why = "the program was in more regions at once, or in more combinations of them, than the engine tells apart";
+	if ((lost & RECORD_LOST_PASSES) && !r->why)
+		r->why = "more threads entered more regions than the engine's record holds";
+	if (lost & RECORD_LOST_ENDS)
+		r->why_named = "the end of a region was reached by a way that the engine cannot tell from the region's own instructions";
+	if (lost & RECORD_LOST_REGIONS)
+		r->lost = "the program named more regions, or longer names, than the engine's record holds; those that came later are missing";
+}
+
+static bool load(struct job *job, struct region_image *image, bool count, struct error *err)
+{
+	const struct session *session = job->regions->view->session;
+	struct record_regions layout = {0};
+	record_regions_lay_out(&layout);
+	image->bytes = layout.bytes;
+	image->record = session_map(session, image->offset, image->bytes);
+	if (!image->record) {
+		damaged(job->regions);
+		return true;
+	}
+	const struct record_regions *r = image->record;
+	image->n_contexts = __atomic_load_n(&r->n_contexts, __ATOMIC_ACQUIRE);
+	uint32_t n_members = __atomic_load_n(&r->n_members, __ATOMIC_ACQUIRE);
+	image->n_regions = __atomic_load_n(&r->n_regions, __ATOMIC_ACQUIRE);
+	if (image->n_contexts > RECORD_CONTEXTS_MOST || n_members > RECORD_MEMBERS_MOST || image->n_regions > RECORD_REGIONS_MOST) {
+		damaged(job->regions);
+		image->n_contexts = n_members = image->n_regions = 0;
+	}
+	image->index = calloc(image->n_regions + 1u, sizeof *image->index);
+	image->contexts = calloc(image->n_contexts + 1u, sizeof *image->contexts);
+	image->members = calloc(n_members + 1u, sizeof *image->members);
+	if (!image->index || !image->contexts || !image->members || !fill_regions(job, image))
+		return error_no_memory(err);
+	fill_contexts(job, image, n_members);
+	if (count) {
+		add_passes(job, image);
+		note_losses(job->regions, r->lost);
+	}
+	return true;
+}
+
+static void free_image(const struct session *session, struct region_image *image)
+{
+	if (image->record)
+		session_unmap(session, image->record, image->bytes);
+	free(image->index);
+	free(image->contexts);
+	free(image->members);
+	free(image);
+}
+
+/* Those of processes that are not counted are loaded too: their blocks may be inherited. */
+static bool add_image(struct job *job, const struct view_process *p, bool count, struct error *err)
+{
+	uint64_t offset = p->record->regions;
+	struct region_image *image = job->images;
+	while (image && image->offset != offset)
+		image = image->next;
+	if (!image) {
+		if (!(image = calloc(1, sizeof *image)))
+			return error_no_memory(err);
+		image->offset = offset;
+		image->next = job->images;
+		job->images = image;
+		if (!load(job, image, count, err))
+			return false;
+	}
+	job->regions->images[p->index] = image;
+	return true;
+}
+
+bool regions_new(const struct view *view, size_t n_asked, bool children, struct regions **out, struct error *err)
+{
+	struct regions *r = calloc(1, sizeof *r);
+	struct job job = {.regions = r};
+	bool done = false;
+	*out = NULL;
+	if (!r || !(r->images = calloc(view->n_processes + 1, sizeof(struct region_image *)))) {
+		error_no_memory(err);
+		goto out;
+	}
+	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked;
+	for (size_t i = 0; i < n_asked; i++)
+		if (!vec_push(&job.all, ((struct counted_region){.asked = true}))) {
+			error_no_memory(err);
+			goto out;
+		}
+	for (size_t i = 0; i < view->n_processes; i++) {
+		const struct view_process *p = &view->processes[i];
+		if (p->record->state != RECORD_FREE && p->record->regions && !add_image(&job, p, children || !p->descendant, err))
+			goto out;
+	}
+	done = true;
+out:
+	if (r) {
+		r->all = job.all.items, r->n = job.all.count;
+		if (!done) {
+			for (struct region_image *image = job.images, *next; image; image = next) {
+				next = image->next;
+				free_image(view->session, image);
+			}
+			free(r->images), free(r->all), free(r);
+			r = NULL;
+		}
+	}
+	free(job.slots);
+	*out = done ? r : NULL;
+	return done;
+}
+
+void regions_free(struct regions *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_processes; i++) {
+		struct region_image *image = r->images[i];
+		for (size_t k = i; image && k < r->n_processes; k++)
+			if (r->images[k] == image)
+				r->images[k] = NULL;
+		if (image)
+			free_image(r->view->session, image);
+	}
+	free(r->images);
+	free(r->all);
+	free(r);
+}
+
+const uint32_t *regions_of(const struct regions *r, const struct view_process *owner, uint32_t context, uint32_t *n, bool *bad)
+{
+	const struct region_image *image = r->images[owner->index];
+	*n = 0;
+	if (!image || context >= image->n_contexts) {
+		*bad = true;
+		return NULL;
+	}
+	*n = image->contexts[context].n;
+	return image->members + image->contexts[context].first;
+}
+
+size_t regions_index(const struct regions *r, const struct view_process *process, uint32_t local)
+{
+	const struct region_image *image = r->images[process->index];
+	return image && local < image->n_regions ? image->index[local] : SIZE_MAX;
+}
+
+uint32_t regions_local_count(const struct regions *r, const struct view_process *process)
+{
+	return r->images[process->index] ? r->images[process->index]->n_regions : 0;
+}

@@ -1,0 +1,411 @@
+/*
+ * Entering and leaving regions: what a thread's context is.
+ *
+ *     function   entered at its first instruction; frame: the stack pointer there. Left when an indirect branch (a return, a longjmp,
+ *                an unwinder) lands with a higher one: at the return address found on the stack, or anywhere else: without an end
+ *     code       entered and left at the ranges' borders (events of translation, region.c). A call from inside: a frame, and while it
+ *                lasts the context's members are "not at their own level"
+ *     libtare's  entered and left where the program says so; no frame
+ *     signal     a handler is as a call, ended by its sigreturn
+ *
+ * What always holds (under rt.lock):
+ *  1. Frames are nested: an inner one is of code executed while the outer one lasts. A thread's region_low and region_span are the
+ *     innermost frame's bounds, which every indirect branch in a context of regions looks at (entry.S).
+ *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
+ */
+#include "engine/runtime/stream.h"
+
+#define FRAMES_MOST 512u
+
+enum frame_kind { FRAME_FUNCTION, FRAME_CALL, FRAME_SIGNAL };
+
+struct frame {
+	uint64_t low, span;
+	uint64_t back;      /* where it goes on behind; of a signal 0 */
+	uint32_t kind;
+	uint32_t region;    /* FUNCTION */
+	uint32_t context;   /* CALL, SIGNAL: what it was left from */
+	uint32_t unused;
+};
+
+static void set_context(struct thread *t, uint32_t context)
+{
+	t->context = context;
+	t->region_key = context_key(context);
+	t->region_salt = context_salt(context);
+	t->region_table = (uint64_t)rt.second_regions;
+}
+
+static void set_bounds(struct thread *t)
+{
+	const struct frame *f = t->frame_count ? &t->frames[t->frame_count - 1] : NULL;
+	t->region_low = f ? f->low : 0;
+	t->region_span = f ? f->span : ~0ull;
+}
+
+void regions_thread(struct thread *t)
+{
+	t->region_miss = (uint64_t)&runtime_region_miss;
+	t->region_tail = (uint64_t)&runtime_miss_tail;
+	t->frame_count = 0;
+	set_context(t, 0);
+	set_bounds(t);
+}
+
+static bool on_alternate_stack(const struct thread *t, uint64_t sp)
+{
+	return t->altstack_size && sp > t->altstack_sp && sp - t->altstack_sp <= t->altstack_size;
+}
+
+/* Left when the stack pointer is above `top`, or on another stack. */
+static void push(struct thread *t, enum frame_kind kind, uint64_t top, uint64_t back, uint32_t region)
+{
+	if (!t->frames)
+		t->frames = memory_private(FRAMES_MOST * sizeof *t->frames);
+	if (t->frame_count == FRAMES_MOST) {
+		regions_lost(RECORD_LOST_CONTEXTS);
+		return;
+	}
+	uint64_t low = on_alternate_stack(t, t->reg[X86_RSP]) ? t->altstack_sp : 0;
+	t->frames[t->frame_count++] = (struct frame){.low = low, .span = top - low, .back = back, .kind = kind, .region = region, .context = t->context};
+}
+
+static void enter(struct thread *t, const struct region_place *p)
+{
+	uint64_t back = 0, sp = t->reg[X86_RSP];
+	uint32_t context = context_with(t->context, p->region, p->kind == RECORD_REGION_CODE);
+	if (context == t->context)
+		return; /* no room */
+	region_pass(t, p->region)->entries++;
+	if (p->kind == RECORD_REGION_FUNCTION) {
+		safe_copy(&back, (const void *)sp, 8);
+		push(t, FRAME_FUNCTION, sp, back, p->region);
+	}
+	set_context(t, context);
+}
+
+/* ended: where a pass is to end */
+static void leave(struct thread *t, uint32_t region, bool ended)
+{
+	if (!context_has(t->context, region))
+		return;
+	if (ended)
+		region_pass(t, region)->exits++;
+	set_context(t, context_without(t->context, region));
+}
+
+/* resumed: as it was interrupted */
+static void pop(struct thread *t, bool resumed)
+{
+	struct frame f = t->frames[--t->frame_count];
+	const uint32_t *members;
+	if (f.kind == FRAME_FUNCTION) {
+		leave(t, f.region, t->pc == f.back);
+		return;
+	}
+	for (uint32_t i = 0, n = context_members(f.context, &members); i < n; i++) {
+		uint32_t region = members[i] >> 1;
+		if ((members[i] & 1) || !context_has(t->context, region))
+			continue;
+		if (resumed || regions_contain(region, t->pc))
+			set_context(t, context_with(t->context, region, true));
+		else
+			leave(t, region, t->pc == f.back);
+	}
+}
+
+void regions_branched(struct thread *t)
+{
+	while (t->frame_count) {
+		const struct frame *f = &t->frames[t->frame_count - 1];
+		if (t->reg[X86_RSP] - f->low <= f->span)
+			break;
+		pop(t, false);
+	}
+	set_bounds(t);
+}
+
+void regions_call(struct thread *t, uint64_t back)
+{
+	push(t, FRAME_CALL, t->reg[X86_RSP], back, 0);
+	set_context(t, context_called(t->context));
+	set_bounds(t);
+}
+
+void regions_signal(struct thread *t)
+{
+	if (!t->context)
+		return;
+	lock();
+	push(t, FRAME_SIGNAL, t->reg[X86_RSP] + 8, 0, 0); /* + 8: at its sigreturn */
+	set_context(t, context_called(t->context));
+	set_bounds(t);
+	unlock();
+}
+
+void regions_return(struct thread *t, uint64_t frame)
+{
+	if (!t->frame_count)
+		return;
+	lock();
+	uint32_t i = t->frame_count;
+	while (i && !(t->frames[i - 1].kind == FRAME_SIGNAL && t->frames[i - 1].low + t->frames[i - 1].span == frame))
+		i--;
+	while (i && t->frame_count > i)
+		pop(t, false);
+	if (i)
+		pop(t, true);
+	regions_branched(t);
+	unlock();
+}
+
+/* ---- libtare's -------------------------------------------------------------------------------- */
+
+static const uint8_t red_zone_below[5] = {0x48, 0x8d, 0x64, 0x24, 0x80};         /* lea rsp, [rsp - 128] */
+static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0}; /* lea rsp, [rsp + 128]: around a stub's call */
+
+/* The way from the call to the end of a region, as blocks: they were executed inside, and belong outside. */
+#define WAY_MOST 6u
+struct way {
+	uint64_t back, at;   /* behind the call; where it led */
+	uint32_t from, to;   /* contexts */
+	uint32_t generation, blocks_from; /* blocks_from: of the part */
+	uint32_t call, before, after; /* the call's block; its instructions that stay (NONE: there are none); those that do not */
+	uint32_t n;
+	uint32_t inside[WAY_MOST], outside[WAY_MOST];
+};
+#define WAYS 256u
+
+/* A block of the record that nobody executes: to be counted in. */
+static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
+{
+	uint32_t id = record_block_begin(pc);
+	rt.blocks[id] = (struct block){.pc = pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
+		.length = (uint16_t)length, .insns = (uint16_t)insns, .follows = NONE, .follower = NONE, .context = context};
+	rt.blocks[id].bytes = record_block_end(id, bytes, length, insns, false, NONE);
+	if (rt.trace) {
+		memcpy(decoded.bytes, bytes, length);
+		decoded.pc = pc;
+		decoded.checked = false;
+		decoded.context = context;
+		decoded.most = LENGTH_MAX;
+		decode_bytes(length, insns);
+		stream_plan();
+		stream_template(id, record_block_module(id));
+	}
+	return id;
+}
+
+static uint64_t executed(const struct thread *t, uint32_t id) { return rt.blocks[id].follows == NONE ? *counter_of(t, id * 2) : 0; }
+
+static bool is_call_to(const struct thread *t, uint32_t id, uint32_t context, uint64_t back)
+{
+	const struct block *b = &rt.blocks[id];
+	return b->branch == 2 && b->context == context && b->pc + b->length == back && executed(t, id);
+}
+
+/* A block that this thread executed and that ends in the call before `back`. They may be several, of which one is as good as the other:
+   all end in the same instruction. */
+static uint32_t call_block(const struct thread *t, uint32_t context, uint64_t back)
+{
+	for (uint64_t page = (back - 1) >> 12; page + 2 > (back - 1) >> 12; page--) {
+		const struct page *p = cache_page(page, false);
+		for (uint32_t id = p ? p->first : NONE; id != NONE; id = rt.blocks[id].page_next)
+			if (is_call_to(t, id, context, back))
+				return id;
+	}
+	for (uint32_t id = 0; id < rt.block_count; id++) /* the cache was flushed behind the call */
+		if (is_call_to(t, id, context, back))
+			return id;
+	return NONE;
+}
+
+/* Where the block's last instruction led, the registers being as it left them. */
+static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
+{
+	const struct block *b = &rt.blocks[id];
+	struct x86_insn in;
+	uint64_t pc = last_instruction(b, &in);
+	*next = b->pc + b->length;
+	switch (in.flow) {
+	case X86_FLOW_NONE: return pc != 0;
+	case X86_FLOW_JMP:
+	case X86_FLOW_CALL: *next += (uint64_t)(int64_t)in.target_rel; return pc != 0;
+	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP], next);
+	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP] + 8, next);
+	default: return false;
+	}
+}
+
+static bool find_way(const struct thread *t, struct way *w)
+{
+	uint32_t id = w->call = call_block(t, w->from, w->back);
+	uint64_t at;
+	w->n = 0;
+	if (id == NONE || !next_of(t, id, &at))
+		return false;
+	while (at != w->at) {
+		id = cache_known(w->from, at);
+		if (id == NONE || w->n == WAY_MOST || !executed(t, id) || !rt.blocks[id].insns || !next_of(t, id, &at))
+			return false;
+		w->inside[w->n++] = id;
+	}
+	const struct block b = rt.blocks[w->call];
+	struct x86_insn in;
+	unsigned stay = (unsigned)(last_instruction(&b, &in) - b.pc), n = b.insns - 1u;
+	if (n && stay >= sizeof red_zone_below && !memcmp(b.bytes + stay - sizeof red_zone_below, red_zone_below, sizeof red_zone_below)) {
+		stay -= (unsigned)sizeof red_zone_below;
+		n--;
+	}
+	w->before = n ? block_for(b.pc, b.bytes, stay, n, w->from) : NONE;
+	w->after = block_for(b.pc + stay, b.bytes + stay, b.length - stay, b.insns - n, w->to);
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct block *p = &rt.blocks[w->inside[i]];
+		w->outside[i] = block_for(p->pc, p->bytes, p->length, p->insns, w->to);
+	}
+	return true;
+}
+
+static bool way_known(const struct thread *t, const struct way *w)
+{
+	bool known = executed(t, w->call) != 0;
+	for (uint32_t i = 0; i < w->n; i++)
+		known &= executed(t, w->inside[i]) != 0;
+	return known;
+}
+
+/* What led to the end of the pass is counted in the context behind it. */
+static void move_way(struct thread *t, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
+{
+	static struct way ways[WAYS];
+	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
+	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->generation == rt.generation && way_known(t, w);
+	if (!known) {
+		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .generation = rt.generation};
+		if (!find_way(t, w)) {
+			w->back = 0;
+			regions_lost(RECORD_LOST_ENDS);
+			return;
+		}
+	}
+	--*counter_of(t, w->call * 2);
+	if (w->before != NONE)
+		++*counter_of(t, w->before * 2);
+	++*counter_of(t, w->after * 2);
+	for (uint32_t i = 0; i < w->n; i++) {
+		--*counter_of(t, w->inside[i] * 2);
+		++*counter_of(t, w->outside[i] * 2);
+	}
+}
+
+static uint32_t region_of_stub(uint32_t number)
+{
+	uint64_t region = 0, name;
+	char fixed[8] = "asm_";
+	unsigned n = 4;
+	if (rt.stub_regions && safe_copy(&region, (const void *)(rt.stub_regions + number * 8), 8) && region && safe_copy(&name, (const void *)region, 8))
+		return region_named(region, NULL);
+	if (number >= 10)
+		fixed[n++] = (char)('0' + number / 10);
+	fixed[n] = (char)('0' + number % 10);
+	return region_named(number + 1, fixed);
+}
+
+/* The `lea` behind a stub's call: of the program, before the pass begins. */
+static void skip_red_zone(struct thread *t)
+{
+	uint8_t code[sizeof red_zone_back];
+	if (!safe_copy(code, (const void *)t->pc, sizeof code) || memcmp(code, red_zone_back, sizeof code))
+		return;
+	uint64_t pc = t->pc;
+	uint32_t id = rt.red_zone_block[0];
+	if (!rt.red_zone_at || rt.red_zone_at != pc || rt.red_zone_block[1] != t->context || rt.red_zone_generation != rt.generation)
+		id = block_for(pc, code, sizeof code, 1, t->context);
+	rt.red_zone_at = pc;
+	rt.red_zone_block[0] = id;
+	rt.red_zone_block[1] = t->context;
+	rt.red_zone_generation = rt.generation;
+	++*counter_of(t, id * 2);
+	stream_block(t, id);
+	t->reg[X86_RSP] += 128;
+	t->pc += sizeof code;
+}
+
+/* False: the stack cannot be read */
+static bool called(struct thread *t, uint32_t magic)
+{
+	uint64_t back, at = t->pc;
+	bool stub = magic >= REGION_STUB_MAGIC, ends = stub ? magic & 1 : magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE);
+	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
+		return false;
+	uint32_t from = t->context, region = stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
+	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
+	if (pass && ends && !pass->depth) {
+		pass->exits++;
+		pass->strays++;
+	} else if (pass && ends && --pass->depth == 0) {
+		leave(t, region, true);
+		move_way(t, back, at, from, t->context);
+	}
+	stream_break(t, at);
+	t->reg[X86_RSP] += 8;
+	t->pc = back;
+	if (pass && !ends) {
+		if (stub && !pass->depth)
+			skip_red_zone(t);
+		if (pass->depth++ == 0) {
+			pass->entries++;
+			set_context(t, context_with(t->context, region, false));
+		}
+	}
+	return true;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+void regions_at(struct thread *t, uint32_t block)
+{
+	uint32_t context = t->context, magic;
+	const uint32_t *members;
+	uint8_t code[REGION_CALL_BYTES];
+	bool usable = rt.record_regions && !(rt.record_regions->lost & RECORD_LOST_CONTEXTS);
+	for (uint32_t i = 0, n = usable ? context_members(context, &members) : 0; i < n; i++)
+		if (!(members[i] & 1) && !regions_contain(members[i] >> 1, t->pc))
+			leave(t, members[i] >> 1, true);
+	for (uint32_t i = 0; usable && i < rt.place_count; i++)
+		if (rt.places[i].low <= t->pc && t->pc < rt.places[i].high && !context_has(t->context, rt.places[i].region))
+			enter(t, &rt.places[i]);
+	bool done = t->context != context;
+	if (!done && safe_copy(code, (const void *)t->pc, sizeof code) && (magic = region_magic(code)) && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT))
+		done = called(t, magic);
+	if (!done)
+		cache_drop(block); /* it is not what it was */
+	set_bounds(t);
+}
+
+/* A vfork's child is in what its parent is in; its passes are entered where it begins to run. */
+void regions_inherit(struct thread *child, const struct thread *t)
+{
+	if (!t->context)
+		return;
+	if (!child->frames)
+		child->frames = memory_private(FRAMES_MOST * sizeof *child->frames);
+	memcpy(child->frames, t->frames, t->frame_count * sizeof *t->frames);
+	child->frame_count = t->frame_count;
+	set_context(child, t->context);
+	set_bounds(child);
+}
+
+void regions_inherited(struct thread *t)
+{
+	const uint32_t *members;
+	if (!t->context)
+		return;
+	lock();
+	for (uint32_t i = 0, n = context_members(t->context, &members); i < n; i++) {
+		struct record_pass *pass = region_pass(t, members[i] >> 1);
+		pass->entries++;
+		pass->depth = 1;
+	}
+	unlock();
+}
