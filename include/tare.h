@@ -219,7 +219,7 @@ struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */
 	uint64_t by_call; /* … and by read(2) */
 	uint64_t checks;  /* those of by_user that were compared with read(2) */
-	const char *why;  /* why read(2) is used always now, a constant text; "" when it is not */
+	const char *why;  /* why there are readings by read(2), a constant text; "" when there is no reason to tell */
 };
 
 /* Fills *reads for a set: since tare_open(). Any thread of the process may call it. */

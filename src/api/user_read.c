@@ -32,7 +32,14 @@ const char *user_why_text(enum user_why why)
 		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked memory)";
 #endif
 	case USER_NO_CLOCK: return "the kernel gives programs no clock for the counters' times";
-	default: return "a reading disagreed with read(2)";
+	case USER_DISAGREED: return "a reading disagreed with read(2)";
+	default:
+#if defined(__aarch64__)
+		return "counters were off their registers, or the kernel did not open them (sysctl kernel.perf_user_access=1 "
+		       "would)";
+#else
+		return "counters were off their registers";
+#endif
 	}
 }
 
@@ -238,5 +245,6 @@ void tare_reads_of(const struct tare_counters *c, struct tare_reads *out)
 	*out = (struct tare_reads){ .by_user = counted.by_user,
 				    .by_call = counted.by_call,
 				    .checks = counted.checks,
-				    .why = user_why_text(counted.why) };
+				    .why = user_why_text(
+					counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why) };
 }

@@ -33,6 +33,7 @@ enum user_why {
 	USER_CLOSED,      /* the kernel gives no page, or not the capability */
 	USER_NO_CLOCK,    /* … or no clock: the times would stand still */
 	USER_DISAGREED, /* with read(2) */
+	USER_OFF,       /* said of USER_READS where some readings were read(2)'s */
 };
 const char *user_why_text(enum user_why why);
 
