@@ -41,20 +41,26 @@ unsigned branches_resolve(struct branches *branches, uint64_t pc, uint32_t lengt
 
 /*
  * The same, put off, for branches that come again and again: what is known of one is in its site, and branches are resolved by the
- * hundred. branches_resolve() and branches_count() do first what was put off, so the order is the program's.
+ * hundred (branch_queue.c). branches_resolve() and branches_count() do first what was put off, so the order is the program's.
  */
-#define BRANCH_QUEUE 256 /* words; a conditional branch: its site | taken, another one: its site, where it went */
+#define BRANCH_QUEUE 128 /* no more than 255; a multiple of 16 */
 
-struct branch_site { /* of one machine; at an even address; stays where it is until branches_drain() */
+struct branch_site { /* of one machine; stays where it is until branches_drain() */
 	uint64_t behind, target; /* where it goes if it is not taken; if it is taken, but for indirect ones and returns */
-	uint64_t key;            /* in the BTB */
-	uint32_t btb_entry;      /* a guess */
-	uint32_t base, hash;     /* TAGE's */
+	uint64_t key;            /* in the BTB; 0: it is not looked up */
+	uint64_t address;        /* as the predictor of directions counts it, and BRANCH_BACKWARD */
+	uint64_t unit;           /* 1 in its kind's byte */
+	uint32_t btb_entry;      /* where its key was last */
 	uint16_t length;
-	uint8_t ending, unused;
+	uint8_t ending, flags;   /* enum branch_site_flag */
 };
 
-struct branch_queue { uint64_t n, words[BRANCH_QUEUE]; }; /* what struct branches begins with */
+#define BRANCH_BACKWARD (1ull << 63)
+
+struct branch_queue { /* what struct branches begins with */
+	uint64_t n;
+	struct branch_posted { struct branch_site *site; uint64_t went_to; } posted[BRANCH_QUEUE];
+};
 
 /* target: of a direct branch. */
 void branches_site(const struct branches *branches, struct branch_site *site, uint64_t pc, uint32_t length, enum trace_ending ending,
@@ -66,15 +72,10 @@ static inline void branches_post(struct branches *branches, struct branch_site *
 {
 	struct branch_queue *queue = (struct branch_queue *)branches;
 	uint64_t n = queue->n;
-	if (site->ending == TRACE_END_CONDITIONAL) {
-		queue->words[n] = (uint64_t)(uintptr_t)site | (went_to != site->behind);
-		queue->n = n + 1;
-	} else {
-		queue->words[n] = (uint64_t)(uintptr_t)site;
-		queue->words[n + 1] = went_to;
-		queue->n = n + 2;
-	}
-	if (__builtin_expect(n >= BRANCH_QUEUE - 4, 0))
+	queue->posted[n].site = site;
+	queue->posted[n].went_to = went_to;
+	queue->n = n + 1;
+	if (__builtin_expect(n == BRANCH_QUEUE - 1, 0))
 		branches_drain(branches);
 }
 
