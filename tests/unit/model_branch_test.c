@@ -1,6 +1,6 @@
 /* The branch predictors of a modelled core: against closed forms (LAB.md §1, items 10, 12, 13) and, on random programs, against
-   model_branch_reference.h, one by one and put off, with filters and without. */
-#include "model/core/branch.h"
+   model_branch_reference.h: one by one, put off with each kind of vectors that this processor has and with none, and without filters. */
+#include "model/core/predict.h"
 #include "model_branch_reference.h"
 #include "tap.h"
 
@@ -309,13 +309,19 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 {
 	static struct ref_branches r;
 	static struct site sites[400];
-	struct under_test one, put_off, plain;
+	struct under_test one, plain;
+	static struct under_test put_off[TAGE_AVX512 + 1]; /* by what TAGE may use */
 	unsigned n = 20 + draw(380), depth = 0;
 	uint64_t stack[64];
 	bool same = true, last = false;
 	ref_branches_begin(&r, machine);
 	begin(&one, machine);
-	begin(&put_off, machine);
+	for (unsigned v = 0; v <= TAGE_AVX512; v++) {
+		begin(&put_off[v], machine);
+		memset(put_off[v].sites, 0, sizeof(put_off[v].sites));
+		if (v < put_off[v].branches->tage.vectors)
+			put_off[v].branches->tage.vectors = v;
+	}
 	struct machine unfiltered = *machine;
 	unfiltered.no_filters = 1;
 	begin(&plain, &unfiltered);
@@ -329,8 +335,9 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		sites[i].ending = kind < 13 ? TRACE_END_CONDITIONAL : kind == 13 ? TRACE_END_SYSTEM : kind == 14 ? TRACE_END_JUMP : kind == 15 ? TRACE_END_CALL :
 			kind == 16 ? TRACE_END_INDIRECT_JUMP : kind == 17 ? TRACE_END_INDIRECT_CALL : kind == 18 ? TRACE_END_RETURN : TRACE_END_NONE;
 	}
-	for (unsigned i = 0; i < n; i++)
-		branches_site(put_off.branches, &put_off.sites[i], sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
+	for (unsigned v = 0; v <= TAGE_AVX512; v++)
+		for (unsigned i = 0; i < n; i++)
+			branches_site(put_off[v].branches, &put_off[v].sites[i], sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
 	unsigned at = 0;
 	for (unsigned i = 0; i < steps && same; i++) {
 		const struct site *s = &sites[at];
@@ -346,10 +353,13 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		struct model_counts before = r.counts;
 		ref_branch(&r, s->pc, 5, s->ending, taken, target);
 		unsigned happened = branches_resolve(one.branches, s->pc, 5, s->ending, taken, target);
-		if (draw(300) && s->ending != TRACE_END_NONE && s->ending != TRACE_END_SYSTEM) /* seldom one at once, among those put off */
-			branches_post(put_off.branches, &put_off.sites[at], s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
-		else
-			same &= branches_resolve(put_off.branches, s->pc, 5, s->ending, taken, target) == happened;
+		bool at_once = !draw(300) || s->ending == TRACE_END_NONE || s->ending == TRACE_END_SYSTEM; /* seldom, among those put off */
+		for (unsigned v = 0; v <= TAGE_AVX512; v++)
+			if (at_once)
+				same &= branches_resolve(put_off[v].branches, s->pc, 5, s->ending, taken, target) == happened;
+			else
+				branches_post(put_off[v].branches, &put_off[v].sites[at],
+					      s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
 		same &= branches_resolve(plain.branches, s->pc, 5, s->ending, taken, target) == happened;
 		for (unsigned e = 0; e < BRANCH_COUNTS; e++)
 			same &= (branches_events(happened) >> e & 1) == r.counts.branch[e] - before.branch[e];
@@ -358,17 +368,18 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		at = draw(4) ? (at + 1) % n : draw(n);
 	}
 	branches_count(one.branches, &one.counts);
-	branches_count(put_off.branches, &put_off.counts);
 	branches_count(plain.branches, &plain.counts);
-	for (unsigned e = 0; e < BRANCH_COUNTS; e++)
-		if (one.counts.branch[e] != r.counts.branch[e] || put_off.counts.branch[e] != r.counts.branch[e] || plain.counts.branch[e] != r.counts.branch[e])
-			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", put off %" PRIu64 ", without filters %" PRIu64 "\n", e,
-			       r.counts.branch[e], one.counts.branch[e], put_off.counts.branch[e], plain.counts.branch[e]);
 	same &= !memcmp(one.counts.branch, r.counts.branch, sizeof(r.counts.branch));
-	same &= !memcmp(put_off.counts.branch, r.counts.branch, sizeof(r.counts.branch));
 	same &= !memcmp(plain.counts.branch, r.counts.branch, sizeof(r.counts.branch));
+	for (unsigned v = 0; v <= TAGE_AVX512; v++) {
+		branches_count(put_off[v].branches, &put_off[v].counts);
+		same &= !memcmp(put_off[v].counts.branch, r.counts.branch, sizeof(r.counts.branch));
+		for (unsigned e = 0; e < BRANCH_COUNTS && !same; e++)
+			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", put off (%u) %" PRIu64 ", without filters %" PRIu64 "\n", e,
+			       r.counts.branch[e], one.counts.branch[e], v, put_off[v].counts.branch[e], plain.counts.branch[e]);
+		end(&put_off[v]);
+	}
 	end(&one);
-	end(&put_off);
 	end(&plain);
 	ref_branches_end(&r);
 	return same;

@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, u
 }
 
 /* Bit i % 64 of word i / 64: that branch has the flag. */
-static void find(const struct branches *b, uint32_t n, unsigned flag, uint64_t *found)
+static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag, uint64_t *found)
 {
 	for (uint32_t i = 0; i < n; i += 8) {
 		uint64_t eight;

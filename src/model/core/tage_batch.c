@@ -34,14 +34,13 @@ static struct told one_by_one(struct branches *b, const uint8_t *line, uint32_t 
 
 typedef uint64_t words __attribute__((vector_size(64)));
 typedef uint64_t loose_words __attribute__((vector_size(64), aligned(1), may_alias));
-typedef uint8_t bytes __attribute__((vector_size(8)));
-typedef uint8_t loose_bytes __attribute__((vector_size(8), aligned(1), may_alias));
 typedef uint32_t halves __attribute__((vector_size(32)));
 typedef uint32_t loose_halves __attribute__((vector_size(32), aligned(1), may_alias));
 
 #define ALL(x) ((words){ 0 } + (uint64_t)(x))
 #define LATER(v, n) __builtin_shufflevector((words){ 0 }, v, 8 - n, 9 - n, 10 - n, 11 - n, 12 - n, 13 - n, 14 - n, 15 - n)
-#define OUTCOMES(p) __builtin_convertvector((bytes)*(const loose_bytes *)(p), words)
+/* Lane j: `value` if outcome j was taken, else 0. Of eight outcomes' bits the first one's is the highest. */
+#define TAKEN(bits, value) ((words)((ALL(bits) & (words){ 128, 64, 32, 16, 8, 4, 2, 1 }) != 0) & ALL(value))
 
 #define M1 TAGE_M
 #define M2 (M1 * M1)
@@ -50,41 +49,66 @@ typedef uint32_t loose_halves __attribute__((vector_size(32), aligned(1), may_al
 
 #define INLINE static inline __attribute__((always_inline))
 
+INLINE uint64_t bits_of(const uint8_t *outcomes)
+{
+	uint64_t eight;
+	__builtin_memcpy(&eight, outcomes, 8);
+	return eight * 0x8040201008040201ull >> 56; /* byte i to bit 7 - i */
+}
+
+struct eight { const uint8_t *at; uint64_t came, left; }; /* branches: their outcomes, as bits, and how many there are from here on */
+
+/* What a table's keys of eight branches have of the history, which moves on. */
+INLINE void histories(struct tage_table *table, const struct eight *eight, const words *recent, const unsigned kind, const unsigned shift,
+		      words *of)
+{
+	if (kind != TAGE_ROLLING) {
+		const words window = *recent & ALL(table->window);
+		*of = kind == TAGE_AS_IT_IS ? window : window * TAGE_K >> shift;
+		return;
+	}
+	const uint64_t gone = bits_of(eight->at - table->oldest - 1), rolling = table->rolling;
+	const words d = TAKEN(eight->came, 1) - TAKEN(gone, table->leaves), d_m1 = TAKEN(eight->came, M1) - TAKEN(gone, table->leaves * M1);
+	words sum = d + LATER(d_m1, 1), x;
+	sum += LATER(sum, 2) * M2;
+	sum += LATER(sum, 4) * M4;
+	x = ALL(rolling) * (words){ 1, M1, M2, M2 * M1, M4, M4 * M1, M4 * M2, M4 * M2 * M1 } + LATER(sum, 1);
+	if (__builtin_expect(eight->left >= LANES, 1)) {
+		table->rolling = rolling * M8 + sum[7];
+	} else {
+		uint64_t each[LANES];
+		*(loose_words *)each = x;
+		table->rolling = each[eight->left];
+	}
+	*of = x * TAGE_K >> shift;
+}
+
 /* Keys of all tables for the outcomes line[0 … n): keys[table * APART + branch]. Histories move on. */
 INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addresses, uint32_t n, uint32_t *keys, const bool published)
 {
 	const words ages = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	const words powers = { 1, M1, M2, M2 * M1, M4, M4 * M1, M4 * M2, M4 * M2 * M1 };
-	const uint32_t tables = published ? TAGE_PUBLISHED_TABLES : t->n;
 	for (uint32_t i = 0; i <= n; i += LANES) { /* the last round, of n % 8 branches or of none, sets the histories */
-		const uint8_t *at = line + i;
 		const words hash = (*(const loose_words *)(addresses + i) & ~BRANCH_BACKWARD) * TAGE_G;
-		uint64_t came, left = n - i;
-		__builtin_memcpy(&came, at, 8);
-		came = came * 0x8040201008040201ull >> 56; /* a bit for each, the newest lowest: byte i to bit 7 - i */
-		const words recent = ALL(t->recent) << ages | ALL(came) >> (8 - ages);
-		for (uint32_t k = 0; k < tables; k++) {
-			struct tage_table *table = &t->tables[k];
-			const unsigned kind = published ? (k < 2 ? TAGE_AS_IT_IS : k == 2 ? TAGE_PRODUCT : TAGE_ROLLING) : table->kind;
-			const unsigned shift = published ? 64 - TAGE_PUBLISHED_WIDTH : 64u - table->width;
-			words x;
-			if (kind == TAGE_ROLLING) {
-				const words in = -OUTCOMES(at), out = -OUTCOMES(at - table->oldest - 1);
-				words d = (in & 1) - (out & ALL(table->leaves)), d_m1 = (in & M1) - (out & ALL(table->leaves * M1));
-				d += LATER(d_m1, 1);
-				d += LATER(d, 2) * M2;
-				d += LATER(d, 4) * M4;
-				x = ALL(table->rolling) * powers + LATER(d, 1);
-				table->rolling = left >= LANES ? table->rolling * M8 + d[7] : x[left];
-				x = x * TAGE_K >> shift;
-			} else {
-				x = recent & ALL(table->window);
-				if (kind == TAGE_PRODUCT)
-					x = x * TAGE_K >> shift;
+		const struct eight eight = { .at = line + i, .came = bits_of(line + i), .left = n - i };
+		const words recent = ALL(t->recent) << ages | ALL(eight.came) >> (8 - ages);
+		words history;
+#define MAKE(k, kind, shift)                                                                                                           \
+	histories(&t->tables[k], &eight, &recent, kind, shift, &history);                                                              \
+	*(loose_halves *)(keys + (k) * APART + i) = __builtin_convertvector(history ^ hash >> (shift), halves) | TAGE_VALID
+		if (published) {
+			MAKE(0, TAGE_AS_IT_IS, 64 - TAGE_PUBLISHED_WIDTH);
+			MAKE(1, TAGE_AS_IT_IS, 64 - TAGE_PUBLISHED_WIDTH);
+			MAKE(2, TAGE_PRODUCT, 64 - TAGE_PUBLISHED_WIDTH);
+			MAKE(3, TAGE_ROLLING, 64 - TAGE_PUBLISHED_WIDTH);
+		} else {
+			for (uint32_t k = 0; k < t->n; k++) {
+				MAKE(k, t->tables[k].kind, 64u - t->tables[k].width);
 			}
-			*(loose_halves *)(keys + k * APART + i) = __builtin_convertvector(x ^ hash >> shift, halves) | TAGE_VALID;
 		}
-		t->recent = left >= LANES ? t->recent << LANES | came : recent[left];
+		if (__builtin_expect(eight.left >= LANES, 1))
+			t->recent = t->recent << LANES | eight.came;
+		else
+			t->recent = t->recent << eight.left | eight.came >> (LANES - eight.left);
 	}
 }
 
