@@ -99,8 +99,6 @@ unsigned branch_resolve_now(struct branches *b, uint64_t pc, uint32_t length, en
 
 unsigned branches_resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
 {
-	if (b->queue.n)
-		branches_drain(b);
 	return branch_resolve_now(b, pc, length, ending, taken, target);
 }
 
@@ -133,8 +131,7 @@ uint32_t branches_events(unsigned happened)
 
 void branches_count(struct branches *b, struct model_counts *counts)
 {
-	branches_drain(b);
-	branch_queue_count(b, counts);
+	branch_run_count(b, counts);
 	for (unsigned h = 0; h < BRANCH_HAPPENINGS; h++) {
 		uint64_t times = b->happened[h];
 		if (!times)

@@ -21,7 +21,8 @@ struct cache {
 	uint32_t first_way;      /* what the table calls its first one */
 	uint8_t hit_types;       /* bits of enum hit_type that may name its lines */
 	uint8_t index, exclusive, shared;
-	bool plain;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: cache_plain_access() */
+	bool leaves;             /* a clean line that is evicted matters to other caches, too */
+	bool plain;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: plain_loop.h */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
@@ -45,8 +46,18 @@ void count_of(struct core *core, struct core *owner, unsigned cache, enum model_
 /* The way of the line of that address, as the table calls it, if another access to it needs no more than what hits_find() does; else HITS_LINES. */
 uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uint64_t address, bool write);
 
-/* An access to a first-level cache that is plain, as are all that a miss gets to, if no other core is there to ask. Returns the way, or
-   HITS_LINES: it is gone again. */
-uint32_t cache_plain_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind);
+/* The line leaves the cache, or its next hit needs more than those before. */
+static inline void cache_forget(const struct cache *cache, uint64_t line)
+{
+	if (cache->hits)
+		hits_clear(cache->hits, cache->hit_types, line << cache->line_shift, cache->is.line_bytes);
+}
+
+/* ---- for plain_loop.h ---- */
+
+/* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
+unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores);
+/* What was evicted goes where it belongs. */
+void cache_leave(struct core *core, struct cache *cache, uint64_t entry);
 
 #endif

@@ -3,10 +3,12 @@
  * its three stores. The rest goes the long way, record by record, in the program's order.
  *
  *     record ──found──► times
- *       ├─ plain machine ──► its TLB, its cache (cache_plain_access), noted
+ *       ├─ plain machine ──► its TLB, its cache (plain_loop.h), noted
  *       └─ else ──► its items, step by step, noted
  */
-#include "model/core/plan.h"
+#include "model/core/flatten_loop.h"
+#include "model/core/plain_loop.h"
+#include "model/core/vectors.h"
 
 #define FIELD(sum, i) ((sum) >> (i) * PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
 
@@ -32,34 +34,19 @@ static void add_sums(struct core *core, const struct batch *batch)
 }
 
 /* The block that the record is of; records are asked for in their order. */
-static const struct batch_block *block_of(struct batch *batch, uint32_t record)
+static uint32_t block_of(struct batch *batch, uint32_t record)
 {
-	while (batch->cursor + 1 < batch->n_blocks && batch->blocks[batch->cursor + 1].record <= record)
+	while (batch->cursor + 1 < batch->n_blocks && batch_record(batch, batch->cursor + 1) <= record)
 		batch->cursor++;
-	return &batch->blocks[batch->cursor];
-}
-
-/* A page, of a record that the table does not have. It counts itself, and so do the sums. */
-static uint32_t access_page(struct core *core, enum tlb_side side, uint64_t address, enum model_tlb_count kind)
-{
-	uint32_t page = tlbs_entry(core->tlbs, side, address);
-	if (page < HITS_PAGES) {
-		core->hits.pages[page] = ++core->clock;
-		return page;
-	}
-	if (page == TLB_PASSED && side == TLB_DATA)
-		return page; /* of its items, which are all counted elsewhere */
-	tlbs_access(core->tlbs, address, 1, kind, core->counts);
-	core->apart_pages[kind]++;
-	return tlbs_entry(core->tlbs, side, address);
+	return batch->cursor;
 }
 
 /* The items of the batch's record, one by one. */
 static void run_items(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k, uint64_t fs_base)
 {
-	const struct batch_block *block = block_of(batch, k);
-	const uint64_t *entry = batch->entries + (block->entry & ~(1u << BATCH_SKIPPED));
-	uint32_t number = (uint32_t)*entry, r = k - block->record + (block->entry >> BATCH_SKIPPED), i, end;
+	const uint32_t block = block_of(batch, k);
+	const uint64_t *entry = batch_entry(batch, block);
+	uint32_t number = (uint32_t)*entry, r = k - batch_record(batch, block) + batch_skipped(batch, block), i, end;
 	const struct plan *plan = plan_of(core->model->plans, number);
 	struct plan_items items;
 	if (plan->header != number)
@@ -88,13 +75,13 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 {
 	uint64_t address = record & HIT_ADDRESS;
 	uint32_t number = 0;
-	if (record & HIT_REPEATS && !(block_of(batch, k)->entry >> BATCH_SKIPPED))
+	if (record & HIT_REPEATS && !batch_skipped(batch, block_of(batch, k)))
 		return; /* the record in front of it was the same unit's */
 	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
 	if (core->model->n_watches || !core->model->plain)
-		number = (uint32_t)batch->entries[block_of(batch, k)->entry & ~(1u << BATCH_SKIPPED)];
+		number = (uint32_t)*batch_entry(batch, block_of(batch, k));
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
-		access_page(core, TLB_FETCH, address, TLB_FETCHES);
+		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, number | 1u << 31);
 	charge_block(core, number);
@@ -105,50 +92,27 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k,
 						 uint64_t fs_base)
 {
-	const struct machine *machine = &core->model->machine;
-	uint64_t record = batch->records[k], address = record & HIT_ADDRESS;
-	unsigned type = HIT_TYPE_OF(record);
-	enum tlb_side side = type == HIT_DATA ? TLB_DATA : TLB_FETCH;
-	struct cache *cache = side == TLB_DATA ? core->first_data : core->first_instruction;
-	unsigned kind = type == HIT_FETCH ? (unsigned)CACHE_FETCH : record & HIT_WRITES_FIRST ? TRACE_WRITE : TRACE_READ;
-	uint32_t page = HITS_PAGES - 1, way = HITS_LINES - 1;
-
-	if (type == HIT_WRITE || !(record & HIT_PLAIN) || (type == HIT_DATA && !core->plain)) {
+	uint64_t record = batch->records[k];
+	if (core->plain && plain_run(core, record))
+		return;
+	if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE) {
 		core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
 		run_items(core, program, batch, k, fs_base);
-		return;
-	}
-	if (type == HIT_PAGE || !core->plain) {
+	} else {
 		run_fetch(core, batch, k, record);
-		return;
 	}
-	core->counts->filter[type == HIT_DATA ? FILTER_UNDECIDED_ACCESSES : FILTER_UNDECIDED_FETCHES]++;
-	if ((side == TLB_DATA ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE)
-		page = access_page(core, side, address, (enum model_tlb_count)kind);
-	if (page == TLB_PASSED && side == TLB_DATA) {
-		run_items(core, program, batch, k, fs_base);
-		return;
-	}
-	if (cache) {
-		way = cache_plain_access(core, cache, address, (enum trace_kind)kind);
-		if (way == HITS_LINES)
-			return;
-		if (record & HIT_WRITES)
-			core->hits.written[way] = 1;
-	}
-	if (page < HITS_PAGES)
-		hits_note(&core->hits, record, way, page);
 }
 
 static inline __attribute__((always_inline)) void run_records(struct core *core, const struct trace_program *program, struct batch *batch,
-							      uint64_t fs_base, unsigned shift)
+							      uint64_t fs_base, unsigned shift, bool vectors)
 {
 	const struct hits hits = core->hits;
 	uint64_t time = core->clock;
 	for (uint32_t k = 0; k < batch->n_records; k++)
 		if (!__builtin_expect(hits_find(&hits, batch->records[k], shift, ++time), 1)) {
 			core->clock = time;
-			run_record(core, program, batch, k, fs_base);
+			if (!vectors || !core->plain || !plain_record_vectors(core, batch->records[k]))
+				run_record(core, program, batch, k, fs_base);
 			time = core->clock;
 		}
 	core->clock = time;
@@ -162,20 +126,29 @@ static void run_odd(struct core *core, const struct trace_program *program, stru
 			run_record(core, program, batch, k, fs_base);
 }
 
+static size_t fill_batch(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
+{
+	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
+		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
+	if (core->model->vectors)
+		return flatten_vectors(core, batch, program, entries, i, n);
+	return core->branches ? flatten_run(core, batch, program, entries, i, n, true) : flatten_run(core, batch, program, entries, i, n, false);
+}
+
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
 {
 	struct batch *batch = core->model->batch;
 	core->plain = core->model->plain && !core->model->snoops && !core->model->n_watches && !core->calls;
 	do {
-		i = flatten(core, batch, program, entries, i, n);
+		i = fill_batch(core, batch, program, entries, i, n);
 		if (!batch->n_blocks)
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
 			run_odd(core, program, batch, fs_base);
-		else if (core->hits.shift == 6)
-			run_records(core, program, batch, fs_base, 6);
+		else if (core->hits.shift == 6 && core->model->vectors)
+			run_records(core, program, batch, fs_base, 6, true);
 		else
-			run_records(core, program, batch, fs_base, core->hits.shift);
+			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors);
 		add_sums(core, batch);
 	} while (i < n);
 	return i;

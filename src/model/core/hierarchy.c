@@ -38,6 +38,8 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 		cache->strides = arena_take(arena, is->prefetch_entries * sizeof *cache->strides);
 	if (machine->classify)
 		classes_init(&cache->classes, arena, is->sets * is->ways);
+	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
+			(is->next != MACHINE_NONE && machine->caches[is->next].inclusion == INCLUSION_EXCLUSIVE);
 	cache->plain = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK && is->write_allocate &&
 		       !cache->exclusive && !is->victim_lines && is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
 }
@@ -46,13 +48,6 @@ void cache_init(struct cache *cache, struct arena *arena, const struct machine *
 static void settle(struct cache *cache, uint32_t set)
 {
 	lines_settle(&cache->main, set);
-}
-
-/* The line leaves the cache, or its next hit needs more than those before. */
-static void forget(struct cache *cache, uint64_t line)
-{
-	if (cache->hits)
-		hits_clear(cache->hits, cache->hit_types, line << cache->line_shift, cache->is.line_bytes);
 }
 
 static uint64_t *counts_of(struct core *core, const struct cache *cache)
@@ -83,7 +78,6 @@ static uint64_t address_of(const struct cache *cache, uint64_t line)
 /* ---- out of a cache ---- */
 
 static void write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes);
-static void leave(struct core *core, struct cache *cache, uint64_t entry);
 
 static void evict(struct core *core, struct cache *cache, uint64_t entry)
 {
@@ -92,7 +86,7 @@ static void evict(struct core *core, struct cache *cache, uint64_t entry)
 	if (cache->is.victim_lines)
 		lines_insert(&cache->buffer, 0, entry_line(entry), entry & (LINE_DIRTY | LINE_SHARED | LINE_ALONE), &displaced);
 	if (displaced)
-		leave(core, cache, displaced);
+		cache_leave(core, cache, displaced);
 }
 
 static void fill(struct core *core, struct cache *cache, uint64_t line, unsigned flags)
@@ -103,7 +97,7 @@ static void fill(struct core *core, struct cache *cache, uint64_t line, unsigned
 	counts_of(core, cache)[CACHE_FILLS]++;
 	lines_insert(&cache->main, set, line, flags, &replaced);
 	if (replaced) {
-		forget(cache, entry_line(replaced));
+		cache_forget(cache, entry_line(replaced));
 		evict(core, cache, replaced);
 	}
 }
@@ -187,7 +181,7 @@ static unsigned back_invalidate(struct core *core, const struct cache *cache, ui
 	return dirty;
 }
 
-static void leave(struct core *core, struct cache *cache, uint64_t entry)
+void cache_leave(struct core *core, struct cache *cache, uint64_t entry)
 {
 	struct cache *next = behind(core, cache);
 	uint64_t line = entry_line(entry);
@@ -206,7 +200,7 @@ static void leave(struct core *core, struct cache *cache, uint64_t entry)
 static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores);
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
-static unsigned request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
+unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
 {
 	unsigned dirty = 0;
 	if (cache)
@@ -229,7 +223,7 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 		enum coherence_miss ignored;
 		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line), cache->is.line_bytes, false, &ignored);
 	}
-	flags |= request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
+	flags |= cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
 			 kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
 	fill(core, cache, line, flags | (cache->shared ? 0 : core->fill_flags));
 	core->fill_flags = fill_flags;
@@ -260,7 +254,7 @@ static void hand_on(struct core *core, struct cache *cache, uint64_t line)
 	uint64_t first = address_of(cache, line), last = first + cache->is.line_bytes - 1;
 	uint64_t from = core->address > first ? core->address : first;
 	uint64_t to = core->address + core->bytes - 1 < last ? core->address + core->bytes - 1 : last;
-	request(core, behind(core, cache), from, to - from + 1, TRACE_WRITE, true);
+	cache_request(core, behind(core, cache), from, to - from + 1, TRACE_WRITE, true);
 }
 
 static void store(struct core *core, struct cache *cache, uint64_t line, uint64_t *entry)
@@ -303,7 +297,7 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 		*entry &= ~(uint64_t)LINE_PREFETCHED;
 		counts[CACHE_PREFETCHES_USED] += marked;
 		if (cache->exclusive && !stores) {
-			forget(cache, line);
+			cache_forget(cache, line);
 			dirty = lines_remove(&cache->main, set, entry) & LINE_DIRTY;
 		} else {
 			entry = lines_touch(&cache->main, set, entry);
@@ -332,12 +326,12 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	if (!allocates) {
 		counts[CACHE_BYPASSES]++;
 		if (!stores)
-			return request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+			return cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
 		counts[CACHE_WRITES_THROUGH] += cache->is.write == WRITE_THROUGH;
 		hand_on(core, cache, line);
 		return 0;
 	}
-	dirty = request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+	dirty = cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
 	fill(core, cache, line, dirty | (cache->shared ? 0 : core->fill_flags));
 	if (stores)
 		store(core, cache, line, lines_find(&cache->main, set, line));
@@ -378,90 +372,6 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 	demand(core, cache, line, kind, kind == TRACE_WRITE);
 }
 
-/* ---- the same, for caches without options, in fewer steps ---- */
-
-static void plain_fill(struct core *core, struct cache *cache, uint64_t *first, uint64_t entry)
-{
-	uint64_t *end = first + cache->main.ways, carried = entry;
-	counts_of(core, cache)[CACHE_FILLS]++;
-	for (uint64_t *at = first; at < end && carried; at++) {
-		uint64_t here = *at;
-		*at = carried;
-		carried = here;
-	}
-	if (carried) {
-		counts_of(core, cache)[CACHE_EVICTIONS]++;
-		leave(core, cache, carried);
-	}
-}
-
-static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind);
-
-/* Returns LINE_DIRTY if the line comes dirty. */
-static unsigned plain_request(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
-{
-	struct cache *next = behind(core, cache);
-	if (!next)
-		return 0;
-	if (!next->plain || !next->main.ordered || next->line_shift != cache->line_shift)
-		return request(core, next, address_of(cache, line), cache->is.line_bytes, kind, false);
-	counts_of(core, next)[CACHE_READS + kind]++;
-	plain_demand(core, next, line, kind);
-	return 0;
-}
-
-/* A line request at a cache that no access goes to first. */
-static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
-{
-	uint64_t *first = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways, *entry = first;
-	uint64_t *end = first + cache->main.ways;
-	for (; entry < end; entry++)
-		if (entry_is(*entry, line)) {
-			lines_touch(&cache->main, (uint32_t)((first - cache->main.entries) / cache->main.ways), entry);
-			return;
-		}
-	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
-	plain_fill(core, cache, first, line << LINES_FLAGS | LINE_VALID | plain_request(core, cache, line, kind));
-}
-
-uint32_t cache_plain_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind)
-{
-	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *entry, replaced;
-	struct lines *lines = &cache->main;
-	uint32_t set = lines_set(lines, line), first = set * lines->ways, at = first, end = first + lines->ways;
-	unsigned flags = kind == TRACE_WRITE ? LINE_DIRTY : 0;
-	for (; at < end; at++)
-		if (entry_is(lines->entries[at], line)) {
-			if (lines->entries[at] & LINE_PREFETCHED) {
-				lines->entries[at] &= ~(uint64_t)LINE_PREFETCHED;
-				counts_of(core, cache)[CACHE_PREFETCHES_USED]++;
-			}
-			lines->touched[at] = ++core->clock;
-			lines->written[at] |= kind == TRACE_WRITE;
-			return cache->first_way + at;
-		}
-	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
-	counts_of(core, cache)[CACHE_FILLS]++;
-	core->fill_flags = 0;
-	core->missed = COHERENCE_NO;
-	flags |= plain_request(core, cache, line, kind);
-	for (at = first; at < end && lines->entries[at]; at++)
-		;
-	at = at < end ? at : first + lines_earliest(lines, set);
-	entry = &lines->entries[at];
-	replaced = *entry;
-	*entry = line << LINES_FLAGS | LINE_VALID | flags;
-	lines->touched[at] = ++core->clock;
-	if (replaced) {
-		replaced |= lines->written[at] ? LINE_DIRTY : 0;
-		lines->written[at] = 0;
-		forget(cache, entry_line(replaced));
-		counts_of(core, cache)[CACHE_EVICTIONS]++;
-		leave(core, cache, replaced);
-	}
-	return entry_is(*entry, line) ? cache->first_way + at : HITS_LINES;
-}
-
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id)
 {
 	core->id = id;
@@ -478,7 +388,7 @@ uint64_t cache_take(struct cache *cache, uint64_t line)
 	uint64_t *entry = lines_find(&cache->main, set, line);
 	if (entry) {
 		settle(cache, set);
-		forget(cache, line);
+		cache_forget(cache, line);
 		return lines_remove(&cache->main, set, entry);
 	}
 	entry = find_in_buffer(cache, line);
@@ -499,7 +409,7 @@ static uint64_t *held(struct model *model, unsigned core, unsigned index, uint64
 	uint64_t *entry = lines_find(&cache->main, set, line);
 	settle(cache, set);
 	if (entry)
-		forget(cache, line);
+		cache_forget(cache, line);
 	return entry ? entry : find_in_buffer(cache, line);
 }
 

@@ -27,6 +27,7 @@
 #define HITS_WAYS 13
 #define HITS_LINES (1u << HITS_WAYS)   /* ways of both first-level caches; the last one is nobody's: there is no cache */
 #define HITS_PAGES (1u << (HITS_INDICES - HITS_WAYS)) /* likewise */
+#define HITS_PAGE_BITS 9               /* pages of 4 KB of each side */
 #define HITS_SHIFT_LEAST 5             /* log2 of a granule: tag and index together are to be the whole address */
 #define HITS_SHIFT_MOST 12
 
@@ -55,6 +56,7 @@ struct hits {
 	uint64_t *touched;       /* [HITS_LINES] */
 	uint64_t *pages;         /* [HITS_PAGES] */
 	uint8_t *written;        /* [2 * HITS_LINES]: the upper half is for what does not write */
+	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
 
@@ -85,8 +87,32 @@ static inline void hits_note(const struct hits *hits, uint64_t record, uint32_t 
 	hits->table[hits_index(record, hits->shift)] = (record << 7 >> HITS_INDICES << HITS_INDICES) | (uint64_t)page << HITS_WAYS | way;
 }
 
-/* No granule of these bytes (from a multiple of them) is in the table, of types (bits). */
-void hits_clear(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes);
+/* Likewise the page of an address, for one side's accesses (0: data): an entry of pages[]; HITS_PAGES: not known. */
+static inline uint64_t *hits_page(const struct hits *hits, unsigned side, uint64_t address)
+{
+	return &hits->page_table[((address >> 12 ^ address >> 21) & ((1u << HITS_PAGE_BITS) - 1)) | side << HITS_PAGE_BITS];
+}
+
+static inline uint32_t hits_find_page(const struct hits *hits, unsigned side, uint64_t address)
+{
+	uint64_t found = *hits_page(hits, side, address) ^ (address & ~4095ull) ^ HITS_PAGES;
+	return found < HITS_PAGES ? (uint32_t)found : HITS_PAGES;
+}
+
+static inline void hits_note_page(const struct hits *hits, unsigned side, uint64_t address, uint32_t page)
+{
+	*hits_page(hits, side, address) = (address & ~4095ull) | HITS_PAGES | page;
+}
+
+/* No granule of these bytes (from a multiple of them) is in the table, of types (bits): of a line, or of pages that leave a TLB. */
+static inline void hits_clear(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes)
+{
+	uint64_t record = (address & HIT_ADDRESS) | HIT_PLAIN;
+	for (; types; types &= types - 1)
+		for (uint64_t at = 0; at < bytes; at += 1ull << hits->shift)
+			hits->table[hits_index((record + at) | HIT_TYPE(__builtin_ctz(types)), hits->shift)] = 0;
+}
+void hits_clear_pages(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes);
 void hits_clear_all(const struct hits *hits);
 
 #endif

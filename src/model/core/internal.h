@@ -37,7 +37,7 @@ struct core {
 	struct hits hits;        /* table NULL: none */
 	uint64_t clock;          /* of hits */
 	bool steps;              /* the next block goes step by step */
-	bool plain;              /* in this run: what the table does not have needs cache_plain_access() only */
+	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
 	struct branches *branches; /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
 	/* the access under way (hierarchy.c) */
@@ -86,6 +86,9 @@ void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, 
 /* An access within a line that hits, by the table; counted. False: nothing was done. */
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
 void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
+/* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too, and if it counts itself they are
+   told (apart_pages). TLB_PASSED: not the first TLB's; then of data nothing was done. */
+uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
 /* Notes the record's granule in the table, if it is held as it must be. */
 void step_note(struct core *core, uint64_t record);
 

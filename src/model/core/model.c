@@ -1,5 +1,6 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
 #include "model/core/plan.h"
+#include "model/core/vectors.h"
 
 /* ---- memory: the same walk measures and lays out ---- */
 
@@ -81,6 +82,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
 		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
+		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
 		if (core)
 			core->hits = hits;
 	}
@@ -151,7 +153,7 @@ struct model *model_init(void *memory, const struct machine *machine)
 	}
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
 	model->by_units = tlbs_by_units(machine, &model->pages);
-	model->vectors = flatten_has_vectors();
+	model->vectors = vectors_here();
 	return model;
 }
 

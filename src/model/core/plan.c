@@ -23,16 +23,13 @@ static void forget_all(struct plans *plans)
 
 void plans_forget(struct model *model)
 {
-	for (unsigned k = 0; k < model->core_count; k++)
-		if (model->cores[k] && model->cores[k]->branches)
-			branches_drain(model->cores[k]->branches); /* sites in plans */
 	if (model->plans)
 		forget_all(model->plans);
 }
 
-static struct plan *take(struct plans *plans, unsigned records)
+static struct plan *take(struct plans *plans, unsigned records, bool large)
 {
-	uint64_t bytes = sizeof(struct plan) + records * (sizeof(int64_t) + sizeof(uint32_t) + sizeof(struct plan_items));
+	uint64_t bytes = sizeof(struct plan) + records * (sizeof(int64_t) + sizeof(struct plan_items) + (large ? 3 : 0));
 	uint32_t units = (uint32_t)((bytes + 7) / 8);
 	struct plan *plan;
 	if (plans->used + units > PLAN_BYTES / 8)
@@ -55,7 +52,7 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 /* ---- a block's records ---- */
 
 /* One that is being made. */
-struct draft { int64_t displacement; uint64_t record; uint32_t value, span, misaligned; struct plan_items items; };
+struct draft { int64_t displacement; uint64_t record; uint32_t value, misaligned; struct plan_items items; };
 
 struct drafts {
 	struct plan *plan;       /* NULL: they are counted only */
@@ -67,12 +64,19 @@ struct drafts {
 static void put(struct drafts *drafts)
 {
 	const struct draft *d = &drafts->last;
+	struct plan *plan = drafts->plan;
 	unsigned r = drafts->n - 1;
-	if (!drafts->n || !drafts->plan)
+	uint16_t how = (uint16_t)(d->record >> 57 | (uint64_t)d->misaligned << 10);
+	if (!drafts->n || !plan)
 		return;
-	drafts->plan->displacement[r] = d->displacement;
-	((uint32_t *)plan_hows(drafts->plan))[r] = d->value | d->span << 8 | d->misaligned << 16 | (uint32_t)(d->record >> 56 << 24);
-	((struct plan_items *)plan_items(drafts->plan))[r] = d->items;
+	plan->displacement[r] = d->displacement;
+	((struct plan_items *)plan_items(plan))[r] = d->items;
+	if (plan->flags & PLAN_LARGE) {
+		((uint16_t *)plan_hows(plan))[r] = how;
+		((uint8_t *)(plan_hows(plan) + plan->records))[r] = (uint8_t)d->value;
+	} else {
+		plan->how[r] = (uint16_t)(how | d->value << 7);
+	}
 }
 
 static void begin(struct drafts *drafts, struct draft draft)
@@ -104,24 +108,25 @@ static int64_t displacement_of(const struct trace_item *item, uint32_t number)
 	return item->displacement - (item->value == TRACE_NO_VALUE ? (int64_t)number : 0);
 }
 
-/* Whether the item was taken into the last record, whose items all begin at its alignment or above. */
-static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t number, uint32_t most, bool writes_apart)
+/* Whether the item was taken into the last record. */
+static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t number, bool writes_apart)
 {
 	struct draft *d = &drafts->last;
-	int64_t displacement = displacement_of(item, number), low = displacement < d->displacement ? displacement : d->displacement;
-	int64_t high = d->displacement + d->span, end = displacement + item->bytes - 1;
+	int64_t displacement = displacement_of(item, number), behind = displacement - d->displacement;
+	uint32_t size = d->misaligned + 1;
 	bool write = item->kind == TRACE_WRITE;
 	if (!drafts->open || !simple(item) || d->value != (item->value == TRACE_NO_VALUE ? 0 : item->value + 1u))
 		return false;
 	if (writes_apart && write != !!(d->record & HIT_WRITES))
 		return false;
-	high = end > high ? end : high;
-	/* all are aligned if the lowest one is aligned for the largest */
-	if (high - low >= most || (displacement - d->displacement) & (int64_t)(d->misaligned | (item->bytes - 1u)))
+	if (item->bytes <= size && behind >= 0 && behind + item->bytes <= size && !(behind & (item->bytes - 1))) {
+		;
+	} else if (item->bytes > size && behind <= 0 && -behind + size <= item->bytes && !(-behind & (int64_t)(size - 1))) {
+		d->displacement = displacement;
+		d->misaligned = item->bytes - 1u;
+	} else {
 		return false;
-	d->displacement = low;
-	d->span = (uint32_t)(high - low);
-	d->misaligned |= item->bytes - 1u;
+	}
 	d->record |= HIT_REPEATS | (write ? HIT_WRITES : 0);
 	d->items.n++;
 	return true;
@@ -136,7 +141,7 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 		drafts->last.items.n++; /* both accesses of a rep instruction go together */
 		return;
 	}
-	if (item->bytes <= most && join(drafts, item, number, most, writes_apart))
+	if (item->bytes <= most && join(drafts, item, number, writes_apart))
 		return;
 	if (!simple(item) || item->bytes > most) {
 		/* to the number: an odd address */
@@ -145,7 +150,7 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 		return;
 	}
 	begin(drafts, (struct draft){ .displacement = displacement_of(item, number), .value = item->value == TRACE_NO_VALUE ? 0 : item->value + 1u,
-		.span = item->bytes - 1u, .misaligned = item->bytes - 1u, .items = { (uint8_t)i, 1 },
+		.misaligned = item->bytes - 1u, .items = { (uint8_t)i, 1 },
 		.record = HIT_PLAIN | HIT_TYPE(write && writes_apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) });
 	drafts->open = true;
 }
@@ -192,7 +197,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
 	uint64_t last = block->pc + block->length - 1, reads = 0, writes = 0;
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
-	bool fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
+	bool large, fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
 		    block->values < PLAN_MOST;
 	struct plan *plan;
 	unsigned n = 0;
@@ -209,18 +214,19 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	if (fits)
 		n = make_records(core, block, items, number, NULL, &skips);
 	fits &= n <= PLAN_MOST;
-	if (core->branches)
-		branches_drain(core->branches); /* sites in plans that may have to make room */
-	plan = take(plans, fits ? n : 0);
+	large = n > 8 || block->values > 7;
+	plan = take(plans, fits ? n : 0, large);
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
 	plans->words[number % PLAN_SLOTS] = fits ? (uint8_t)(1 + block->values) : 0;
-	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS, .pc = block->pc, .length = block->length,
-		.ending = block->ending, .ending_length = block->ending_length };
+	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS };
 	if (!fits)
 		return plan;
 	if (core->branches)
-		branches_site(core->branches, &plan->site, last + 1 - block->ending_length, block->ending_length,
+		branches_site(core->branches, &plan->site, block->pc, last + 1 - block->ending_length, block->ending_length,
 			      (enum trace_ending)block->ending, block->target);
+	plan->site.begins = block->pc;
+	plan->site.behind = last + 1;
+	plan->flags = large ? PLAN_LARGE : 0;
 	plan->records = (uint8_t)n;
 	make_records(core, block, items, number, plan, &plan->skips);
 	for (unsigned r = 0; r < n; r++) {
@@ -234,9 +240,5 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plan->fetches[0] = three(lines, fetched, 1);
 	/* a unit that the byte before is in is not entered again */
 	plan->fetches[1] = three(lines - !!(block->pc & ((1ull << line_shift) - 1)), fetched - !!(block->pc & ((1ull << unit_shift) - 1)), 1);
-	if (n > 8 || block->values > 7)
-		plan->flags |= PLAN_LARGE;
-	if (block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM)
-		plan->flags |= PLAN_BRANCHES;
 	return plan;
 }

@@ -2,9 +2,9 @@
  * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and accesses as records of
  * hits.h, in program order, but for the register that each address is to be added to.
  *
- * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items of one base
- * register that lie in a line together, with nothing fetched in between: after the first of them the others are hits that move nothing.
- * An item that is no simple access has one to itself, which is odd (HIT_ODD) wherever it goes.
+ * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items with nothing
+ * fetched in between that touch only what the largest of them does: after the first one the others are hits that move nothing. (Runs that
+ * touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has one to itself, which is odd (HIT_ODD) wherever it goes.
  *
  * What always holds:
  *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a property of the model that
@@ -25,36 +25,31 @@
 #define PLAN_BYTES (16u << 20)
 #define PLAN_STEPS (1ull << 62)      /* in a header: not to be had, go step by step */
 
-#define BATCH_BLOCKS 1024u
-#define BATCH_RECORDS 2048u
+#define BATCH_BLOCKS 512u
 
 _Static_assert(BATCH_BLOCKS * PLAN_MOST < 1u << PLAN_FIELD, "see 3");
 
-/* How a record is made: value | span << 8 | misaligned << 16 | upper bits of the record << 24. */
-#define HOW_VALUE(how) ((how) & 0xff)           /* index from the header: 0 is the header itself, for an address without a register */
-#define HOW_SPAN(how) ((how) >> 8 & 0xff)       /* bytes - 1 */
-#define HOW_MISALIGNED(how) ((how) >> 16 & 0xff) /* bits of the lowest address that are to be 0 */
-#define HOW_RECORD(how) ((uint64_t)((how) >> 24) << 56)
+/* How a record is made: upper bits of the record (from HIT_TYPE up) | value << 7 | misaligned << 10. */
+#define HOW_RECORD(how) ((uint64_t)((how) & 0x7f) << 57 | HIT_PLAIN)
+#define HOW_VALUE(how) ((how) >> 7 & 7)         /* index from the header: 0 is the header itself, for an address without a register */
+#define HOW_MISALIGNED(how) ((how) >> 10)       /* bits of the address that are to be 0: so it lies in one line */
 
 struct plan_items { uint8_t first, n; }; /* from the block's first item */
 
 struct plan {
 	uint64_t header;         /* the block's number, or with PLAN_STEPS */
-	uint64_t pc;
 	uint64_t sums;           /* instructions, simple reads, simple writes */
 	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
-	uint16_t length;
+	uint16_t how[8];         /* but of large ones */
 	uint8_t records;
 	uint8_t skips;           /* 0 or 1 */
-	uint8_t flags;
-	uint8_t ending, ending_length, unused;
-	struct branch_site site; /* of its ending */
-	int64_t displacement[];  /* [records], then uint32_t how[records], struct plan_items[records] */
+	uint8_t flags, unused[5];
+	struct branch_site site; /* of the block: where it is, and its ending */
+	int64_t displacement[];  /* [records], then struct plan_items[records]; of large ones then uint16_t how[records], uint8_t value[records] */
 };
 
 enum plan_flag {
-	PLAN_LARGE = 1,          /* more than eight records, or values */
-	PLAN_BRANCHES = 2,       /* its ending is a branch */
+	PLAN_LARGE = 1,          /* more than eight records, or seven values */
 };
 
 struct plans {
@@ -64,12 +59,11 @@ struct plans {
 	uint32_t used;           /* units of 8 bytes */
 };
 
-/* A run of blocks, flattened. */
+/* A run of blocks, flattened: the lower halves of two addresses, see batch_entry() and batch_record(). */
 struct batch_block {
-	uint32_t entry;          /* its header's index; the upper bit: PLAN_SKIPS were left out */
-	uint32_t record;         /* the first one's */
+	uint32_t entry;          /* of its header; plus 1: PLAN_SKIPS were left out */
+	uint32_t record;         /* of its first record */
 };
-#define BATCH_SKIPPED 31
 
 struct batch {
 	uint32_t n_blocks, n_records;
@@ -77,8 +71,9 @@ struct batch {
 	uint32_t unused;
 	const uint64_t *entries;
 	uint64_t counts, fetches; /* sums */
-	uint64_t records[BATCH_RECORDS + PLAN_MOST + 8];
+	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
 	struct batch_block blocks[BATCH_BLOCKS];
+	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
 };
 
 void plans_init(struct plans *plans, struct arena *arena);
@@ -89,20 +84,34 @@ static inline const struct plan *plan_of(const struct plans *plans, uint32_t num
 	return (const struct plan *)(plans->memory + plans->at[number % PLAN_SLOTS]);
 }
 
-static inline const uint32_t *plan_hows(const struct plan *plan)
-{
-	return (const uint32_t *)(plan->displacement + plan->records);
-}
-
 static inline const struct plan_items *plan_items(const struct plan *plan)
 {
-	return (const struct plan_items *)(plan_hows(plan) + plan->records);
+	return (const struct plan_items *)(plan->displacement + plan->records);
 }
 
-/* flatten.c: fills the batch with blocks from entry i on; their branches are posted. Returns where it stopped: the batch is full, or no such block
-   follows. */
-size_t flatten(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
-size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
-bool flatten_has_vectors(void);
+static inline const uint16_t *plan_hows(const struct plan *plan)
+{
+	return plan->flags & PLAN_LARGE ? (const uint16_t *)(plan_items(plan) + plan->records) : plan->how;
+}
+
+static inline unsigned plan_value(const struct plan *plan, unsigned record)
+{
+	return plan->flags & PLAN_LARGE ? ((const uint8_t *)(plan_hows(plan) + plan->records))[record] : HOW_VALUE(plan->how[record]);
+}
+
+static inline const uint64_t *batch_entry(const struct batch *batch, uint32_t block)
+{
+	return batch->entries + (batch->blocks[block].entry - (uint32_t)(uintptr_t)batch->entries) / 8;
+}
+
+static inline bool batch_skipped(const struct batch *batch, uint32_t block)
+{
+	return batch->blocks[block].entry & 1;
+}
+
+static inline uint32_t batch_record(const struct batch *batch, uint32_t block)
+{
+	return (batch->blocks[block].record - (uint32_t)(uintptr_t)batch->records) / 8;
+}
 
 #endif

@@ -37,7 +37,7 @@ struct perceptron {
 /* A state: of a counter of the base or of a tagged entry, in a byte; d: direction, c: how far from the middle, u: useful:
        base    1 d c c c - - -        tagged  0 d c c u u - -  */
 enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_STRENGTH = 4, TAGE_BASE_STRENGTH = 3, TAGE_USEFUL = 2 /* shifts */ };
-/* tage.next[differs << 9 | taken << 8 | state]: the next state of the provider, differs: the alternate said otherwise; and: */
+/* tage.next[taken << 9 | alternate << 8 | state]: the next state of the provider, alternate: what that one said; and: */
 enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allocated, and the alternate said otherwise */ };
 
 #define TAGE_VALID 0x80000000u /* in a key: no empty entry has it */
@@ -75,14 +75,17 @@ struct tage {
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* Of whole tags, behind the entries' keys, numbered on with them: one of no branch, and by low address bits branches that have no
-   entry, exactly. So one comparison tells whether what is known of a branch still holds (branch_queue.c). */
+   entry, exactly, their keys with BTB_IS_ABSENT. So one comparison tells whether what is known of a branch still holds (branch_run.c). */
 #define BTB_ABSENT 4096
+#define BTB_IS_ABSENT (1ull << 63)
 struct btb_entry { uint64_t key, stamp; };
+
+enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
-	uint8_t set_shift, whole /* tags */, fast /* branch_queue.c may look for itself */, stores_direct, unused;
+	uint8_t set_shift, whole /* tags */, fast /* branch_run.c may look for itself */, stores_direct, unused;
 	uint32_t entries;        /* sets × ways */
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
@@ -90,35 +93,36 @@ struct targets {
 	uint32_t last;           /* entry that hit or was made */
 	uint64_t tag_mask, clock, random;
 	uint64_t hints_at, btb_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
-	uint64_t history[64];    /* of indirect jumps' and calls' targets */
+	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 
 enum branch_site_flag {
 	SITE_CONDITIONAL = 1,
 	SITE_STACK = 2,          /* pushes on the return stack, or pops */
 	SITE_INDIRECT = 4,       /* predicted by the indirect table, or not at all */
-	SITE_LOOKS_UP = 8,       /* in the BTB */
-	SITE_LAST_TARGET = 16,   /* predicted by the BTB's last target */
+	SITE_STORES = 8,         /* its target in the BTB, where somebody may ask for it */
+	SITE_LAST_TARGET = 16,     /* predicted by the BTB's last target */
 };
 
+#define BRANCH_BATCH 128 /* no more than 255; a multiple of 16 */
+
 struct branches {
-	struct branch_queue queue; /* first: branch.h knows */
-	struct { /* the queue's branches, sorted; a group of tage_batch.c's may begin at the last one */
-		uint64_t address[BRANCH_QUEUE + 16]; /* conditional ones: their sites' */
-		uint8_t outcome[BRANCH_QUEUE]; /* but TAGE's are in its line */
-		uint8_t flags[BRANCH_QUEUE]; /* of all, as posted */
+	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
+		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
+		uint8_t outcome[BRANCH_BATCH]; /* but TAGE's are in its line */
+		uint8_t flags[BRANCH_BATCH]; /* of all */
 	} batch;
-	struct { /* by branch_queue.c, beside happened[] */
+	struct { /* by branch_run.c, beside happened[] */
 		uint64_t looked_up, missed, missed_taken; /* in the BTB */
 		uint64_t conditional, taken, predicted_taken, mispredicted; /* conditional ones */
-	} queued;
+	} batched;
 	struct direction direction;
 	struct perceptron perceptron;
 	struct targets targets;
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;            /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;          /* direction.c's */
-	uint8_t sorts;           /* branch_queue.c may do what was put off part by part */
+	uint8_t sorts;           /* branch_run.c may do blocks part by part */
 	uint8_t unused[5];
 	struct tage tage;
 };
@@ -160,7 +164,7 @@ static inline uint64_t predict_address(const struct branches *b, uint64_t pc, ui
 /* The first n of branches->batch, in order; of TAGE, the outcomes are in its line, behind the newest one. */
 struct told { uint64_t taken, wrong; }; /* predictions */
 struct told direction_batch(struct branches *branches, uint32_t n);
-struct told tage_batch(struct branches *branches, uint32_t n);
+struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
 unsigned tage_vectors(void); /* what this processor has */
 
 /* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: number of its state; a base entry's lies
@@ -195,7 +199,7 @@ uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
-/* Adds what branch_queue.c tallied on its own. */
-void branch_queue_count(struct branches *branches, struct model_counts *counts);
+/* Adds what branch_run.c tallied on its own. */
+void branch_run_count(struct branches *branches, struct model_counts *counts);
 
 #endif

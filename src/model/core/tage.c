@@ -87,7 +87,7 @@ void tage_begin(struct branches *b, const struct machine *machine)
 			table->leaves *= TAGE_M;
 	}
 	for (unsigned i = 0; i < 4 * 256; i++)
-		t->next[i] = successor(i, i >> 8 & 1, i >> 9, m->counter_bits);
+		t->next[i] = successor(i, i >> 9, !(i >> 8 & 1) != !(i & TAGE_TAKEN), m->counter_bits);
 	uint8_t begin = TAGE_BASE | (initial >= half ? TAGE_TAKEN | (initial - half) << TAGE_BASE_STRENGTH :
 						       (half - 1 - initial) << TAGE_BASE_STRENGTH);
 	for (uint32_t i = 0; i < m->entries; i++)
@@ -178,8 +178,8 @@ bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 	tage_make_room(t, 1);
 	t->line[++t->newest] = taken;
 
-	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN, differs = (state & TAGE_TAKEN) ^ other;
-	unsigned next = t->next[differs << 3 | (unsigned)taken << 8 | state];
+	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN;
+	unsigned next = t->next[(unsigned)taken << 9 | other << 2 | state];
 	bool predicted = state & TAGE_TAKEN;
 	states[provider] = next;
 	if (next & TAGE_NEW)

@@ -30,7 +30,7 @@ static struct told one_by_one(struct branches *b, const uint8_t *line, uint32_t 
 
 #define LANES 8u
 #define GROUP 16u
-#define APART (BRANCH_QUEUE + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
+#define APART (BRANCH_BATCH + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
 
 typedef uint64_t words __attribute__((vector_size(64)));
 typedef uint64_t loose_words __attribute__((vector_size(64), aligned(1), may_alias));
@@ -182,13 +182,13 @@ static bool asked_again(const uint32_t *now, uint32_t key, uint32_t index_mask)
 	return n > 1;
 }
 
-struct told tage_batch(struct branches *b, uint32_t n)
+struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken_ones)
 {
 	struct tage *t = &b->tage;
 	uint8_t *states = PART(b, uint8_t, t->states_at);
 	const uint8_t *line = t->line + t->newest + 1;
 	const uint32_t *keys = PART(b, uint32_t, t->keys_at);
-	struct told told = { 0, 0 };
+	struct told told = { .taken = taken_ones }; /* but for those that are wrong */
 	uint32_t now[MACHINE_TABLES * APART] __attribute__((aligned(64)));
 	struct found found;
 	if (!t->vectors || (t->useful_reset && t->countdown <= n))
@@ -205,17 +205,15 @@ struct told tage_batch(struct branches *b, uint32_t n)
 				(t->vectors == TAGE_AVX512 ? look_up_512 : look_up_256)(t, keys, group, b->batch.address + first, &found);
 			again = false;
 			const uint32_t provider = found.provider[i];
-			const unsigned taken = line[first + i], state = states[provider];
-			const unsigned differs = (state ^ states[found.alternate[i]]) & TAGE_TAKEN;
-			const unsigned next = t->next[differs << 3 | taken << 8 | state];
-			states[provider] = next;
-			told.taken += state >> 6 & 1;
+			const unsigned taken = line[first + i], state = states[provider], other = states[found.alternate[i]] & TAGE_TAKEN;
+			const unsigned next = t->next[taken << 9 | other << 2 | state];
+			states[provider] = (uint8_t)next;
 			if (__builtin_expect(next & (TAGE_WRONG | TAGE_NEW), 0)) {
 				bool says = state & TAGE_TAKEN, predicted = next & TAGE_NEW ? tage_new(t, says, taken) : says;
-				told.taken += predicted - says;
 				if (predicted == taken)
 					continue;
 				told.wrong++;
+				told.taken += (uint64_t)predicted - taken;
 				int table = tage_allocate(b, group + i, APART, provider, taken);
 				again = table >= 0 && asked_again(group + table * APART, group[table * APART + i], t->tables[table].index_mask);
 			}
@@ -242,6 +240,6 @@ unsigned tage_vectors(void)
 	return b & bit_AVX2 ? TAGE_AVX2 : 0;
 }
 #else
-struct told tage_batch(struct branches *b, uint32_t n) { return one_by_one(b, b->tage.line + b->tage.newest + 1, n); }
+struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken) { (void)taken; return one_by_one(b, b->tage.line + b->tage.newest + 1, n); }
 unsigned tage_vectors(void) { return 0; }
 #endif

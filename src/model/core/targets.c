@@ -60,7 +60,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial : t->counter_max;
 		t->counters_at = at, at += predict_rounded(n);
 	}
-	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull); /* one that nobody reads: branch_queue.c */
+	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull); /* one that nobody reads: branch_run.c */
 	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
 	return at;
 }
@@ -149,7 +149,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*direction = false;
 	uint64_t *absent = &PART(b, struct btb_entry, t->btb_at)[t->entries + 1 + (address & (BTB_ABSENT - 1))].key;
 	if (taken || t->allocation == BTB_ALLOCATE_ALL) {
-		if (*absent == address + 1)
+		if (*absent == ((address + 1) | BTB_IS_ABSENT))
 			*absent = 0;
 		way = victim(b, set);
 		entries[way].key = key;
@@ -160,7 +160,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*hint = way;
 		t->last = base + way;
 	} else
-		*absent = address + 1;
+		*absent = (address + 1) | BTB_IS_ABSENT;
 	return false;
 }
 
@@ -169,14 +169,19 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 uint64_t targets_indirect(struct branches *b, uint64_t pc, uint64_t target)
 {
 	struct targets *t = &b->targets;
+	const uint64_t *history = t->history + t->newest;
 	uint64_t hash = 0;
 	for (unsigned i = t->indirect_history; i; i--)
-		hash = (hash ^ t->history[(t->newest + i - 1) & 63]) * MULTIPLIER;
+		hash = (hash ^ history[i - 1]) * MULTIPLIER;
 	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
 	uint64_t predicted = *entry;
 	*entry = target;
-	t->newest = (t->newest - 1) & 63;
-	t->history[t->newest] = target;
+	if (!t->newest) { /* room for as many again */
+		t->newest = TARGETS_LINE - 64;
+		for (unsigned i = 0; i < 64; i++)
+			t->history[t->newest + i] = t->history[i];
+	}
+	t->history[--t->newest] = target;
 	return predicted;
 }
 

@@ -284,7 +284,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 		if (l->buckets)
 			unchain(l, e);
 		if (l->hit_types)
-			hits_clear(t->hits, l->hit_types, entry->start, entry->bytes);
+			hits_clear_pages(t->hits, l->hit_types, entry->start, entry->bytes);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
