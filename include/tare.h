@@ -27,7 +27,9 @@
  * time; the others by one at a time and not beside them. tare_read() takes no lock and no memory: it may be called
  * in a signal handler.
  *
- * C99 and C++. */
+ * C99 and C++. Fortran has a module (tare-fortran(3)); programs instrumented for PAPI, libhpm or libperfex have
+ * tare_papi_hl.h, tare_hpm.h and tare_perfex.h.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef TARE_H
 #define TARE_H

@@ -11,6 +11,9 @@
 
 enum { PASSES = 33, WARM_UPS = 2 };
 
+/* The shortest time between the kernel's ticks (CONFIG_HZ=1000). */
+static const double TICK_NS = 1e6;
+
 /* ---- passes ---- */
 
 static struct tare_region *around, *other;
@@ -361,13 +364,11 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	if (out->s.state == NOT_SUBTRACTED)
 		return;
 	/* some of the passes may have been read the other way, at a cost that is at most the larger one's */
-	if (tare->mixed_reads && out->s.state == SUBTRACTED) {
-		double other_way = (double)tare->reads.by_call;
-		out->s.half_width += (other_way < counts.passes ? other_way : counts.passes) * costs.region.value;
-		if (out->s.half_width > TOO_SMALL * out->s.net) {
-			out->s.state = TOO_SMALL_TO_MEASURE;
-			out->s.repeat = threshold_repetitions(out->s.tare, TOO_SMALL, out->s.net);
-		}
-	}
+	double other_way = (double)tare->reads.by_call;
+	if (tare->mixed_reads)
+		subtraction_widen(&out->s, (other_way < counts.passes ? other_way : counts.passes) * costs.region.value);
+	/* a user read that the kernel comes into is made again */
+	if (tare->reads.by_user)
+		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * costs.region.value);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;
 }

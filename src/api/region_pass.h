@@ -72,7 +72,7 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 	uint32_t sequence = leader->lock;
 	user_barrier();
 	uint64_t enabled_ns = leader->time_enabled;
-	if (!user_allowed() || !(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
+	if (!(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
 		return false;
 	mark->base_ns = enabled_ns + leader->time_offset;
 	mark->cycles = user_cycles();

@@ -108,7 +108,8 @@ enum { USER_CAP_RDPMC = 1 << 2 };
 
 /* The sequence number, and the first of what it protects. */
 struct user_head {
-	uint32_t sequence, index;
+	uint32_t sequence;
+	user_place place;
 	uint64_t offset; /* arm64 alone: elsewhere it is added from memory */
 };
 
@@ -117,15 +118,13 @@ USER_INLINE struct user_head user_head(user_page *page)
 	struct user_head head;
 #if defined(__aarch64__)
 	/* an interrupted pair of loads is done again as a whole */
-	uint64_t both;
-	__asm__ volatile("ldp %0, %1, [%2]" : "=&r"(both), "=r"(head.offset) : "r"(&page->lock) : "memory");
-	head.sequence = (uint32_t)both;
-	head.index = (uint32_t)(both >> 32);
+	__asm__ volatile("ldp %0, %1, [%2]" : "=&r"(head.place), "=r"(head.offset) : "r"(&page->lock) : "memory");
+	head.sequence = (uint32_t)head.place;
 #else
 	head.sequence = page->lock;
 	user_barrier();
-	head.index = page->index;
-	user_pin(head.index);
+	head.place = page->index;
+	user_pin(head.place);
 	head.offset = 0;
 #endif
 	return head;
@@ -143,7 +142,7 @@ USER_INLINE bool user_same(user_page *page, uint32_t sequence)
 USER_INLINE bool user_count(user_page *page, struct user_head head, const uint64_t *shift, uint64_t *count)
 {
 	uint64_t value;
-	if (!user_pmc(head.index, &value))
+	if (!user_pmc(head.place, &value))
 		return false;
 	value = (uint64_t)((int64_t)(value << *shift) >> *shift);
 #if defined(__aarch64__)

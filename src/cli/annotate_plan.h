@@ -7,10 +7,10 @@
 /* A region in the text: control is inside from begin to before end. */
 struct range {
 	size_t begin, end;
-	int first, last;     /* instructions */
-	unsigned name;       /* index of its name */
-	bool falls_out;      /* control can go on behind its last line */
-	const char *text;    /* its name */
+	int first, last;  /* instructions */
+	unsigned name;    /* index of its name */
+	bool falls_out;   /* control can go on behind its last line */
+	const char *text; /* its name */
 };
 
 /* In this order where they are at the same place. */
@@ -56,8 +56,8 @@ static inline bool range_holds(const struct range *range, size_t at)
 bool plan_add_range(struct plan *p, const struct annotate_region *asked);
 void plan_warn(const struct plan *p, const char *text);
 
-/* Places: the index of the first statement at or behind one (the count when there is none); behind a statement: the
- * next line, or the next statement of the same line; do the operands have this text in them? */
+/* Places: the index of the first statement at or behind one (the count when there is none); behind a statement:
+ * the next line, or the next statement of the same line; do the operands have this text in them? */
 size_t plan_statement_at(const struct assembly *a, size_t at);
 size_t plan_behind(const struct assembly *a, size_t index);
 bool plan_mentions(const struct assembly *a, struct slice operands, const char *text);

@@ -32,7 +32,8 @@ static bool name_byte(char c)
 static enum assembly_machine machine_of(const char *text, size_t bytes)
 {
 	static const char *const x86[] = { "%r", "%e", "%x", "%y", "%a", ".intel_syntax", "rsp", "rax" },
-				 *const arm[] = { "[sp", "[x", " x0", "\tx0", " w0", "\tw0", "sp, sp", "armv8", "x29", "x30" };
+				 *const arm[] = { "[sp",  "[x",     " x0",   "\tx0", " w0",
+						  "\tw0", "sp, sp", "armv8", "x29",  "x30" };
 	size_t counts[2] = { 0 };
 	for (size_t k = 0; k < sizeof x86 / sizeof *x86; k++)
 		for (const char *at = text; (at = memmem(at, (size_t)(text + bytes - at), x86[k], strlen(x86[k])));
@@ -67,7 +68,8 @@ struct reader {
 	VEC(struct slice) functions; /* names that .type and .globl gave */
 };
 
-/* Past white space and comments, and over the ends of lines inside comments. At a line's end or a separator: stays.
+/* Past white space and comments, and over the ends of lines inside comments. At a line's end or a separator:
+ * stays.
  */
 static bool skip_space(struct reader *r, bool line_start, struct error *err)
 {
@@ -83,7 +85,8 @@ static bool skip_space(struct reader *r, bool line_start, struct error *err)
 			const char *end = memmem(c + 2, a->bytes - r->at - 2, "*/", 2);
 			struct slice comment = { r->at, 0 };
 			if (!end)
-				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end", r->line + 1);
+				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end",
+						 r->line + 1);
 			comment.end = r->at = (size_t)(end + 2 - a->text);
 			if (memchr(c, '\n', (size_t)(end - c)) && !vec_push(&a->comments, comment))
 				return error_no_memory(err);
@@ -258,8 +261,8 @@ static bool ends_body(const struct assembly *a, struct slice word)
 /* Bytes in a section of code that belong to the instruction behind them. */
 static bool is_bytes(const struct assembly *a, struct slice word)
 {
-	static const char *const directives[] = { ".byte", ".value", ".word", ".short", ".2byte", ".4byte", ".long",
-						  ".hword", ".tlsdesccall" };
+	static const char *const directives[] = { ".byte",  ".value", ".word",  ".short",      ".2byte",
+						  ".4byte", ".long",  ".hword", ".tlsdesccall" };
 	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
 		if (slice_is(a, word, directives[i]))
 			return true;
@@ -277,7 +280,8 @@ static bool directive(struct reader *r, struct statement *s, int index, struct e
 	}
 	if (r->macros)
 		return true;
-	if (slice_is(a, s->word, ".code32") || slice_is(a, s->word, ".code16") || slice_is(a, s->word, ".code16gcc"))
+	if (slice_is(a, s->word, ".code32") || slice_is(a, s->word, ".code16") ||
+	    slice_is(a, s->word, ".code16gcc"))
 		return error_set(err, ERROR_UNSUPPORTED, "line %u: 16- and 32-bit code is not supported",
 				 s->line + 1);
 	if (slice_is(a, s->word, ".intel_syntax"))
@@ -361,7 +365,8 @@ static bool find_functions(struct reader *r, struct error *err)
 		    !note_function(r, &a->statements.items[i], err))
 			return false;
 	if (r->functions.count)
-		qsort_r(r->functions.items, r->functions.count, sizeof *r->functions.items, by_slice, (void *)a->text);
+		qsort_r(r->functions.items, r->functions.count, sizeof *r->functions.items, by_slice,
+			(void *)a->text);
 	for (size_t i = 0; i < a->statements.count; i++) {
 		struct statement *s = &a->statements.items[i];
 		if (s->kind == STATEMENT_LABEL && !s->inside) {
@@ -492,7 +497,12 @@ static bool read_all(struct reader *r, struct error *err)
 bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum assembly_machine machine,
 		   struct error *err)
 {
-	struct reader r = { .a = a, .intel = NONE, .function = NONE, .frame = NONE, .section = { true, NONE }, .before = { true, NONE } };
+	struct reader r = { .a = a,
+			    .intel = NONE,
+			    .function = NONE,
+			    .frame = NONE,
+			    .section = { true, NONE },
+			    .before = { true, NONE } };
 	*a = (struct assembly){ .text = text, .bytes = bytes, .machine = machine };
 	if (bytes > INT_MAX)
 		return error_set(err, ERROR_LIMIT, "the assembly is longer than 2 GiB");

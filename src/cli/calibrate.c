@@ -130,14 +130,14 @@ static int show_help(void)
 	say_begin_output();
 	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
 	      "\n"
-	      "Measures what measuring itself counts on this machine: an empty program, an empty\n"
-	      "region, the calls of regions inside regions; and how far a program comes out from\n"
-	      "itself (PROGRAM, or one of tare's own). Shows it, and keeps it for 'tare count' and\n"
-	      "libtare, which subtract it where it is the same every time.\n",
+	      "Measures what measuring itself counts on this machine: an empty program, an\n"
+	      "empty region, the calls of regions inside regions; and how far a program comes\n"
+	      "out from itself (PROGRAM, or one of tare's own). Shows it, and keeps it for\n"
+	      "'tare count' and libtare, which subtract it where it is the same every time.\n",
 	      stdout);
 	options_help(calibrate_option_rows, stdout);
-	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept. See also\n"
-	      "tare-calibrate(1).\n",
+	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept.\n"
+	      "See also tare-calibrate(1).\n",
 	      stdout);
 	return say_end_output();
 }

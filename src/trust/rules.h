@@ -66,6 +66,9 @@ struct subtraction {
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out);
 
+/* Of a subtraction that is more uncertain than its calibration knows. */
+void subtraction_widen(struct subtraction *s, double more);
+
 /* "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 3; repeat it at least 70 times
  * inside the region". Of one pass, where there were several. out is always ended. */
 void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes, char *out,

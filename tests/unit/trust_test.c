@@ -203,6 +203,11 @@ static void test_subtract(void)
 	   "the refusal is of one pass");
 	subtract(139 + 60, &spread, &(struct pass_counts){ .passes = 1 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 60, "60 ± 3 is within 5 %%, and is measured");
+	subtraction_widen(&s, 0.5);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 47, "but not when something else adds to the ±");
+	s = (struct subtraction){ .state = NOT_SUBTRACTED, .net = 1 };
+	subtraction_widen(&s, 5);
+	ok(s.state == NOT_SUBTRACTED, "what is gross stays gross");
 	near(interval_factor(1.984 * 1.5 / 10, 1.5, 100), 1.984, 1e-12, "t is found again in a kept interval");
 }
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/perf/region_trace.h"
 #include "base/vec.h"
 
 struct thread {
@@ -32,6 +34,9 @@ struct follower {
 	const struct follow_task *task;
 	VEC(struct thread *) threads;
 	VEC(struct pollfd) polled;
+	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
+	struct trace_probes trace;
+	bool prime;
 	bool executed; /* the program has begun */
 };
 
@@ -60,6 +65,14 @@ static void drain(struct follower *f, struct thread *t)
 		incomplete(f, LOST, "");
 }
 
+static void put_away(struct follower *f, struct thread *t)
+{
+	enum { KEPT_MOST = 200 };
+	if (t->primer >= 0 && (f->unused.count == KEPT_MOST || !vec_push(&f->unused, t->primer)))
+		close(t->primer);
+	t->primer = -1;
+}
+
 static void close_thread(struct follower *f, struct thread *t)
 {
 	if (t->group) {
@@ -69,8 +82,7 @@ static void close_thread(struct follower *f, struct thread *t)
 		f->task->report->hits += group_hits(t->group);
 		group_close(t->group);
 	}
-	if (t->primer >= 0)
-		close(t->primer);
+	put_away(f, t);
 	passes_end(t->passes);
 	for (size_t i = 0; i < f->threads.count; i++)
 		if (f->threads.items[i] == t)
@@ -185,9 +197,9 @@ static void prime(struct follower *f, struct thread *t)
 {
 	char path[PATH_MAX];
 	uint64_t offset;
-	if (t->primer >= 0)
-		close(t->primer);
-	t->primer = -1;
+	put_away(f, t);
+	if (!f->prime)
+		return;
 	if (next_instruction(t->tid, path, sizeof path, &offset)) {
 		int file = open(path, O_RDONLY | O_CLOEXEC);
 		unsigned char code[4] = { 0 };
@@ -295,6 +307,12 @@ static void become_quiet(int control)
 	}
 }
 
+static bool is_page_fault(const struct event_encoding *e)
+{
+	return e && e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_PAGE_FAULTS || e->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						      e->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
 static bool begin(struct follower *f, struct error *err)
 {
 	pid_t program = f->task->program;
@@ -303,6 +321,9 @@ static bool begin(struct follower *f, struct error *err)
 		error_set_errno(err, ERROR_PERMISSION, errno, "cannot follow the program's threads (ptrace)");
 		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
 	}
+	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
+	for (size_t i = 0; i < f->task->plan->n_events; i++)
+		f->prime |= is_page_fault(f->task->plan->events[i].encoding);
 	struct thread *t = add_thread(f, program, &probe);
 	int reason = errno;
 	if (!t)
@@ -336,7 +357,7 @@ static void gather(struct follower *f)
 
 _Noreturn void follow(const struct follow_task *task)
 {
-	struct follower f = { .task = task };
+	struct follower f = { .task = task, .trace = { .folder = -1 } };
 	sigset_t mask;
 	become_quiet(task->control);
 	sigemptyset(&mask);
@@ -347,6 +368,11 @@ _Noreturn void follow(const struct follow_task *task)
 		error_set_errno(&task->report->failed, ERROR_SYSTEM, errno, "cannot follow the program's threads");
 	else if (begin(&f, &task->report->failed))
 		task->report->begun = 1;
+	if (!task->report->begun) {
+		while (f.threads.count)
+			close_thread(&f, f.threads.items[0]);
+		trace_probes_remove(&f.trace);
+	}
 	for (size_t i = 0; i < task->plan->n_events; i++)
 		task->os_errno[i] = task->plan->events[i].os_errno;
 	if (write(task->control, "b", 1) != 1 || !task->report->begun)
@@ -378,6 +404,9 @@ _Noreturn void follow(const struct follow_task *task)
 	take_news(&f);
 	while (f.threads.count)
 		close_thread(&f, f.threads.items[f.threads.count - 1]);
+	for (size_t i = 0; i < f.unused.count; i++)
+		close(f.unused.items[i]);
+	trace_probes_remove(&f.trace);
 	if (write(task->control, "e", 1) != 1)
 		_exit(1);
 	_exit(0);

@@ -115,12 +115,19 @@ static int open_event(const struct group_event *event, pid_t tid, int leader)
 	return open_member(&attr, tid, leader);
 }
 
+static void place_probe(struct perf_event_attr *attr, const struct group_plan *plan, const struct probe_place *probe)
+{
+	attr->type = probe->trace_id ? PERF_TYPE_TRACEPOINT : plan->uprobe_type;
+	attr->config = probe->trace_id;
+	if (probe->trace_id)
+		return;
+	attr->config1 = (uint64_t)(uintptr_t)probe->module;
+	attr->config2 = probe->offset;
+}
+
 static int open_probe(const struct group_plan *plan, const struct probe_place *probe, pid_t tid, int leader)
 {
 	struct perf_event_attr attr = {
-		.type = plan->uprobe_type,
-		.config1 = (uint64_t)(uintptr_t)probe->module,
-		.config2 = probe->offset,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = probe->all_registers ? all_registers() : few_registers(),
@@ -128,6 +135,7 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 		.watermark = 1,
 		.wakeup_watermark = 32768,
 	};
+	place_probe(&attr, plan, probe);
 	return open_member(&attr, tid, leader);
 }
 
@@ -214,7 +222,9 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 		close(file);
 	}
 	if (memory != MAP_FAILED) {
-		fd = primer_open(plan, 0, place->module, place->offset);
+		struct perf_event_attr attr = { .sample_period = 1 };
+		place_probe(&attr, plan, place);
+		fd = open_member(&attr, 0, -1);
 		reason = errno;
 		if (fd >= 0)
 			close(fd);

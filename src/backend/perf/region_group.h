@@ -25,6 +25,7 @@
 struct probe_place {
 	const char *module;
 	uint64_t offset;
+	uint64_t trace_id; /* region_trace.h; 0: none, by the PMU */
 	bool all_registers; /* an indirect jump: any may hold its target */
 	const struct edge_ref *edges;
 	size_t n_edges;
@@ -39,7 +40,7 @@ struct group_event {
 struct group_plan {
 	struct group_event *events;
 	size_t n_events;
-	const struct probe_place *probes;
+	struct probe_place *probes;
 	size_t n_probes;
 	uint32_t uprobe_type; /* of the PMU */
 };
