@@ -169,7 +169,7 @@ static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 struct way {
 	uint64_t back, at;   /* behind the call; where it led */
 	uint32_t from, to;   /* contexts */
-	uint32_t generation, blocks_from; /* blocks_from: of the part */
+	uint32_t last, generation; /* last: the jump or call that was executed last */
 	uint32_t call, before, after; /* the call's block; its instructions that stay (NONE: there are none); those that do not */
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
@@ -198,27 +198,6 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 
 static uint64_t executed(const struct thread *t, uint32_t id) { return rt.blocks[id].follows == NONE ? *counter_of(t, id * 2) : 0; }
 
-static bool is_call_to(const struct thread *t, uint32_t id, uint32_t context, uint64_t back)
-{
-	const struct block *b = &rt.blocks[id];
-	return b->branch == 2 && b->context == context && b->pc + b->length == back && executed(t, id);
-}
-
-/* A block that this thread executed and that ends in the call before `back`. They may be several, of which one is as good as the other:
-   all end in the same instruction. */
-static uint32_t call_block(const struct thread *t, uint32_t context, uint64_t back)
-{
-	for (uint64_t page = (back - 1) >> 12; page + 2 > (back - 1) >> 12; page--) {
-		const struct page *p = cache_page(page, false);
-		for (uint32_t id = p ? p->first : NONE; id != NONE; id = rt.blocks[id].page_next)
-			if (is_call_to(t, id, context, back))
-				return id;
-	}
-	for (uint32_t id = 0; id < rt.block_count; id++) /* the cache was flushed behind the call */
-		if (is_call_to(t, id, context, back))
-			return id;
-	return NONE;
-}
 
 /* Where the block's last instruction led, the registers being as it left them. */
 static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
@@ -239,10 +218,13 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 
 static bool find_way(const struct thread *t, struct way *w)
 {
-	uint32_t id = w->call = call_block(t, w->from, w->back);
+	uint32_t id = w->last;
 	uint64_t at;
 	w->n = 0;
-	if (id == NONE || !next_of(t, id, &at))
+	if (id >= rt.block_count || rt.blocks[id].context != w->from || !rt.blocks[id].branch || !executed(t, id))
+		return false;
+	w->call = id;
+	if (!next_of(t, id, &at))
 		return false;
 	while (at != w->at) {
 		id = cache_known(w->from, at);
@@ -279,9 +261,9 @@ static void move_way(struct thread *t, uint64_t back, uint64_t at, uint32_t from
 {
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
-	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->generation == rt.generation && way_known(t, w);
+	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
 	if (!known) {
-		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .generation = rt.generation};
+		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .last = t->last_indirect, .generation = rt.generation};
 		if (!find_way(t, w)) {
 			w->back = 0;
 			regions_lost(RECORD_LOST_ENDS);
@@ -338,7 +320,7 @@ static bool called(struct thread *t, uint32_t magic)
 	bool stub = magic >= REGION_STUB_MAGIC, ends = stub ? magic & 1 : magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE);
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
-	uint32_t from = t->context, region = stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
+	uint32_t from = t->context, region = magic == REGION_STUB_INIT ? NONE : stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
 	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
 	if (pass && ends && !pass->depth) {
 		pass->exits++;

@@ -433,7 +433,7 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 	if (memcmp(code, nop, 5))
 		return 0;
 	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE)) ||
-	       (magic >= REGION_STUB_MAGIC && magic < REGION_STUB_MAGIC + 2 * REGION_STUBS) ? magic : 0;
+	       (magic >= REGION_STUB_MAGIC && magic <= REGION_STUB_INIT) ? magic : 0;
 }
 
 /* pass.c: the same; regions_signal and regions_return take it themselves */
