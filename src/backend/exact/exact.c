@@ -123,6 +123,7 @@ const struct backend_operations exact_backend = {
 	.name = "exact",
 	.summary = "tare's engine: what instructions do, counted exactly, in user mode, with no PMU; x86-64",
 	.starts_only = true,
+	.regions = true,
 	.open = open_exact,
 	.close = close_exact,
 	.available = available,

@@ -28,9 +28,18 @@ struct frame {
 	uint32_t unused;
 };
 
+/* What is in the buffer of the access stream was executed in the context that ends. */
 static void set_context(struct thread *t, uint32_t context)
 {
+	if (rt.trace && context != t->context && t->record) {
+		if (t->trace)
+			stream_flush(t);
+		regions_counted(t);
+	}
+	bool begins = context != t->context;
 	t->context = context;
+	if (begins)
+		regions_recounted(t);
 	t->region_key = context_key(context);
 	t->region_salt = context_salt(context);
 	t->region_table = (uint64_t)rt.second_regions;
@@ -120,6 +129,7 @@ void regions_branched(struct thread *t)
 		const struct frame *f = &t->frames[t->frame_count - 1];
 		if (t->reg[X86_RSP] - f->low <= f->span)
 			break;
+		stream_break(t, t->pc);
 		pop(t, false);
 	}
 	set_bounds(t);
@@ -127,6 +137,7 @@ void regions_branched(struct thread *t)
 
 void regions_call(struct thread *t, uint64_t back)
 {
+	stream_break(t, t->pc);
 	push(t, FRAME_CALL, t->reg[X86_RSP], back, 0);
 	set_context(t, context_called(t->context));
 	set_bounds(t);
@@ -257,7 +268,7 @@ static bool way_known(const struct thread *t, const struct way *w)
 }
 
 /* What led to the end of the pass is counted in the context behind it. */
-static void move_way(struct thread *t, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
+static void move_way(struct thread *t, struct record_pass *pass, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
 {
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
@@ -270,11 +281,13 @@ static void move_way(struct thread *t, uint64_t back, uint64_t at, uint32_t from
 			return;
 		}
 	}
+	pass->moved += rt.blocks[w->after].insns;
 	--*counter_of(t, w->call * 2);
 	if (w->before != NONE)
 		++*counter_of(t, w->before * 2);
 	++*counter_of(t, w->after * 2);
 	for (uint32_t i = 0; i < w->n; i++) {
+		pass->moved += rt.blocks[w->inside[i]].insns;
 		--*counter_of(t, w->inside[i] * 2);
 		++*counter_of(t, w->outside[i] * 2);
 	}
@@ -327,9 +340,8 @@ static bool called(struct thread *t, uint32_t magic)
 		pass->strays++;
 	} else if (pass && ends && --pass->depth == 0) {
 		leave(t, region, true);
-		move_way(t, back, at, from, t->context);
+		move_way(t, pass, back, at, from, t->context);
 	}
-	stream_break(t, at);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {
@@ -350,6 +362,8 @@ void regions_at(struct thread *t, uint32_t block)
 	uint32_t context = t->context, magic;
 	const uint32_t *members;
 	uint8_t code[REGION_CALL_BYTES];
+	if (rt.blocks[block].flags & BLOCK_LEADER) /* a branch may have led here: it is of the context that ends */
+		stream_break(t, t->pc);
 	bool usable = rt.record_regions && !(rt.record_regions->lost & RECORD_LOST_CONTEXTS);
 	for (uint32_t i = 0, n = usable ? context_members(context, &members) : 0; i < n; i++)
 		if (!(members[i] & 1) && !regions_contain(members[i] >> 1, t->pc))
@@ -384,10 +398,19 @@ void regions_inherited(struct thread *t)
 	if (!t->context)
 		return;
 	lock();
+	regions_recounted(t);
 	for (uint32_t i = 0, n = context_members(t->context, &members); i < n; i++) {
 		struct record_pass *pass = region_pass(t, members[i] >> 1);
 		pass->entries++;
 		pass->depth = 1;
 	}
 	unlock();
+}
+
+void regions_end(struct thread *t)
+{
+	regions_counted(t);
+	for (uint32_t i = 0; rt.trace && t->process == rt.process && i < rt.slots_max && rt.threads[i]; i++)
+		if (rt.slot_state[i] && rt.threads[i]->process == rt.process && rt.threads[i]->trace)
+			regions_counted(rt.threads[i]);
 }

@@ -69,6 +69,7 @@ struct record_regions {
 	uint32_t lost, unused;
 	uint64_t regions, contexts, members, passes, names; /* offsets from here */
 	uint64_t bytes;
+	uint64_t models;         /* offset in the file of struct model_counts [region][machines, at least 1], sparse; 0 without RECORD_TRACE */
 };
 
 struct record_region {
@@ -83,6 +84,7 @@ struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
+	uint64_t moved;          /* instructions that led to its ends: in the access stream's counts of the region, and not in its blocks */
 };
 
 static inline void record_regions_lay_out(struct record_regions *r)
@@ -96,5 +98,5 @@ static inline void record_regions_lay_out(struct record_regions *r)
 }
 
 _Static_assert(sizeof(struct record_region_range) == 256, "as it says");
-_Static_assert(sizeof(struct record_pass) == 32, "as it says");
+_Static_assert(sizeof(struct record_pass) == 40, "as it says");
 #endif
