@@ -68,6 +68,20 @@ static void region(void)
 	tare_region_end(measured);
 }
 
+/* The same by the stubs for assembly, as `tare annotate-asm` calls them. */
+static void stubs(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_begin_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp\n\t"
+			 "leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_end_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp"
+			 :
+			 :
+			 : "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("bl tare_asm_begin_7\n\tbl tare_asm_end_7" : : : "x16", "x17", "x30", "memory");
+#endif
+}
+
 /* 16 regions in turn: slots that the last pass did not touch. */
 static struct tare_region *many[16];
 static void regions_in_turn(void)
@@ -200,10 +214,12 @@ int main(void)
 	static struct method off[] = {
 		{ .name = "nothing", .baseline = "nothing", .call = nothing, .calls = 100 * CALLS },
 		{ .name = "region-off", .baseline = "nothing", .call = region, .calls = 100 * CALLS },
+		{ .name = "stubs-off", .baseline = "nothing", .call = stubs, .calls = 100 * CALLS },
 	};
 	static struct method on[] = {
 		{ .name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS },
 		{ .name = "region", .baseline = "raw-two-reads", .call = region, .calls = CALLS },
+		{ .name = "stubs", .baseline = "region", .call = stubs, .calls = CALLS },
 		{ .name = "regions-in-turn", .baseline = "raw-two-reads", .call = regions_in_turn, .calls = CALLS },
 #ifdef WITH_PAPI
 		{ .name = "papi-two-reads", .baseline = "raw-two-reads", .call = papi_read_two, .calls = CALLS },
@@ -226,8 +242,8 @@ int main(void)
 		snprintf(name, sizeof name, "many %u", i);
 		many[i] = tare_region(name, NULL);
 	}
-	measure(off, 2);
-	print(off, 2);
+	measure(off, sizeof off / sizeof *off);
+	print(off, sizeof off / sizeof *off);
 	group_fd = raw_open(PERF_COUNT_SW_TASK_CLOCK, -1);
 	raw_open(PERF_COUNT_SW_PAGE_FAULTS, group_fd);
 	if (!tare_regions_start("task-clock,page-faults", &error))

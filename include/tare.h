@@ -219,7 +219,7 @@ struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */
 	uint64_t by_call; /* … and by read(2) */
 	uint64_t checks;  /* those of by_user that were compared with read(2) */
-	const char *why;  /* why read(2) is used always now, a constant text; "" when it is not */
+	const char *why;  /* why there are readings by read(2), a constant text; "" when there is no reason to tell */
 };
 
 /* Fills *reads for a set: since tare_open(). Any thread of the process may call it. */
@@ -293,9 +293,20 @@ TARE_API bool tare_regions_start(const char *events, struct tare_error *error);
  * Errors: USAGE (no name or an empty one), LIMIT (TARE_REGIONS_MOST), NO_MEMORY. */
 TARE_API struct tare_region *tare_region(const char *name, struct tare_error *error);
 
+/* The first call of a function of a shared library looks its name up, some thousand instructions in the region that it
+ * is the end of. Not so by this: the loader has looked it up before. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define TARE_LOOKED_UP __attribute__((noplt))
+#endif
+#endif
+#if !defined(TARE_LOOKED_UP)
+#define TARE_LOOKED_UP
+#endif
+
 /* What tare_region_begin() and tare_region_end() do when regions are counted. */
-TARE_API void tare_region_enter(struct tare_region *region);
-TARE_API void tare_region_leave(struct tare_region *region);
+TARE_API TARE_LOOKED_UP void tare_region_enter(struct tare_region *region);
+TARE_API TARE_LOOKED_UP void tare_region_leave(struct tare_region *region);
 
 /* Both keep errno. */
 static inline void tare_region_begin(struct tare_region *region)

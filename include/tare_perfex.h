@@ -16,8 +16,8 @@
  * $(pkg-config --libs tare-perfex).
  *
  * The numbers are the R10000's: 0 to 15 are the events of its first counter, 16 to 31 of its second. Each is counted
- * by the event of this machine that `tare list events r10000:` shows beside it, at user level. Where there is none the
- * call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1 in the environment replace e0
+ * by the event of this machine that has the meaning, at user level (the table is in tare-perfex(3)). Where it cannot be
+ * counted the call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1 in the environment replace e0
  * and e1; here their value may also be the name of any event ("page-faults:u", "task-clock").
  *
  * All return -1 when they fail, with errno and tare_perfex_error(). Counts have 64 bits. Not in signal handlers; after

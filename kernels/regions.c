@@ -1,8 +1,9 @@
 /* What a region counts that has nothing in it, or a known number of blocks: run by `tare calibrate`, once a process.
  *
- *     regions EVENT [blocks] [stubs]
+ *     regions EVENT [blocks|stubs]
  *
- * counts EVENT in the calling thread's regions and prints, a line each:
+ * counts EVENT in the calling thread's regions, entered by tare_region_begin() or with `stubs` by the assembly stubs, and
+ * prints, a line each:
  *
  *     reads user|call      how the counters are read (TARE_USER_READ=0: by system calls)
  *     cold N               an empty region, the first in this process (Safford, Table D.2: "not in cache")
@@ -13,7 +14,7 @@
  * A block is ten statements x = x + 1 over ten words, each a load, an add and a store: 30 instructions, 10 loads and
  * 10 stores on x86-64 as on aarch64, no branch. Exit status 3: the event cannot be counted; standard error says why.
  *
- * All passes are compiled alike, so that what the compiler puts around the calls is the same in each. */
+ * All passes of a kind are compiled alike, so that what the compiler puts around the calls is the same in each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,31 @@ PASS leave_pass(void)
 	tare_region_end(around);
 }
 
+/* The same by stubs, as assembly calls them: 98 is the region around, 99 the other. */
+#if defined(__x86_64__)
+/* below the red zone */
+#define STUB_CALLS(calls) __asm__ volatile("lea -128(%%rsp), %%rsp\n" calls "lea 128(%%rsp), %%rsp" : : : "memory")
+#define STUB(name) "call " #name "\n"
+#elif defined(__aarch64__)
+#define STUB_CALLS(calls) __asm__ volatile(calls : : : "memory", "x30")
+#define STUB(name) "bl " #name "\n"
+#endif
+
+PASS empty_stub_pass(void)
+{
+	STUB_CALLS(STUB(tare_asm_begin_98) STUB(tare_asm_end_98));
+}
+
+PASS enter_stub_pass(void)
+{
+	STUB_CALLS(STUB(tare_asm_begin_98) STUB(tare_asm_begin_99) STUB(tare_asm_end_98) STUB(tare_asm_end_99));
+}
+
+PASS leave_stub_pass(void)
+{
+	STUB_CALLS(STUB(tare_asm_begin_99) STUB(tare_asm_begin_98) STUB(tare_asm_end_99) STUB(tare_asm_end_98));
+}
+
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 #if defined(__x86_64__)
@@ -93,15 +119,23 @@ PASS leave_pass(void)
 	STATEMENT(0) STATEMENT(4) STATEMENT(8) STATEMENT(12) STATEMENT(16) STATEMENT(20) STATEMENT(24) STATEMENT(28) \
 	STATEMENT(32) STATEMENT(36)
 
+/* As tare_region_begin() and …_end(), with the calls where they are written and not behind the blocks: those are
+ * more than a conditional branch of aarch64 reaches over (1 MiB). */
+#define IF_ON(call)                                                              \
+	do {                                                                     \
+		if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 1)) \
+			call;                                                    \
+	} while (0)
+
 /* The address is in its register before the region begins. */
 #define BLOCKS(n)                                                                                       \
 	PASS blocks_##n(void)                                                                           \
 	{                                                                                               \
 		uint32_t *at = words;                                                                   \
 		__asm__ volatile("" : "+r"(at));                                                        \
-		tare_region_begin(around);                                                              \
+		IF_ON(tare_region_enter(around));                                                              \
 		__asm__ volatile(".rept " TEXT(n) "\n" STATEMENTS ".endr" : : "r"(at) : CHANGED);       \
-		tare_region_end(around);                                                                \
+		IF_ON(tare_region_leave(around));                                                             \
 	}
 
 BLOCKS(0)
@@ -133,19 +167,23 @@ int main(int argc, char **argv)
 {
 	struct tare_error error;
 	struct tare_reads reads;
-	bool with_blocks = argc > 2 && strcmp(argv[2], "blocks") == 0;
-	if (argc < 2 || (argc > 2 && !with_blocks) || argc > 3) {
-		fputs("usage: regions EVENT [blocks]\n", stderr);
+	bool with_blocks = argc > 2 && strcmp(argv[2], "blocks") == 0,
+	     stubs = argc > 2 && strcmp(argv[2], "stubs") == 0;
+	if (argc < 2 || (argc > 2 && !with_blocks && !stubs) || argc > 3) {
+		fputs("usage: regions EVENT [blocks|stubs]\n", stderr);
 		return 2;
 	}
 	if (!tare_regions_start(argv[1], &error) || !(around = tare_region("around", &error)) ||
-	    !(other = tare_region("other", &error))) {
+	    !(other = tare_region("other", &error)) ||
+	    (stubs && (!tare_asm_name(98, "around", &error) || !tare_asm_name(99, "other", &error)))) {
 		fprintf(stderr, "%s\n", error.text);
 		return 3;
 	}
-	empty_pass();
-	double cold = (double)count_of(around), warm = counted(empty_pass, PASSES);
-	double enter = counted(enter_pass, PASSES) - warm, leave = counted(leave_pass, PASSES) - warm;
+	void (*empty)(void) = stubs ? empty_stub_pass : empty_pass;
+	empty();
+	double cold = (double)count_of(around), warm = counted(empty, PASSES);
+	double enter = counted(stubs ? enter_stub_pass : enter_pass, PASSES) - warm,
+	       leave = counted(stubs ? leave_stub_pass : leave_pass, PASSES) - warm;
 	tare_region_reads(TARE_THREAD, &reads);
 	printf("reads %s\ncold %.0f\nwarm %.1f\nenter %.1f\nleave %.1f\n",
 	       reads.by_user ? "user" : "call", cold, warm, enter, leave);

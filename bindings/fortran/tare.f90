@@ -17,8 +17,8 @@
 !    it is never lost. tare_region_begin and tare_region_end never fail.
 ! 3. Counts are integer(int64), where C has uint64_t: they stay below 2**63.
 ! 4. Indices of events begin at 1; of arrays of readings, element i is the i-th event's.
-! 5. By handle, a region costs what it costs in C and a call more, while nothing is counted, too. By name it is looked
-!    up at each call, while regions are counted: at the end, that lies inside of the region. Short regions want a handle.
+! 5. By handle, a region is a call of libtare's and nothing else. By name it is looked up at each call, while regions are
+!    counted: at the end, that lies inside of the region. Short regions want a handle.
 !
 ! SPDX-License-Identifier: MIT
 module tare
@@ -62,7 +62,7 @@ module tare
   end type
 
   ! A handle, from tare_region("name"); valid until the process ends.
-  type :: tare_region
+  type, bind(c) :: tare_region
     private
     type(c_ptr) :: handle = c_null_ptr
   end type
@@ -74,11 +74,21 @@ module tare
   interface tare_region
     module procedure region_named
   end interface
+  ! By handle these are libtare's own functions: nothing of the binding is in the region. (A structure of one pointer is
+  ! passed as the pointer.)
   interface tare_region_begin
-    module procedure begin_handle, begin_name
+    subroutine begin_handle(region) bind(c, name='tare_region_enter')
+      import :: tare_region
+      type(tare_region), value :: region
+    end subroutine
+    module procedure begin_name
   end interface
   interface tare_region_end
-    module procedure end_handle, end_name
+    subroutine end_handle(region) bind(c, name='tare_region_leave')
+      import :: tare_region
+      type(tare_region), value :: region
+    end subroutine
+    module procedure end_name
   end interface
   interface tare_region_read
     module procedure read_handle, read_name
@@ -194,14 +204,6 @@ module tare
       type(c_ptr), value :: error
       type(c_ptr) :: handle
     end function
-    subroutine c_enter(handle) bind(c, name='tare_region_enter')
-      import :: c_ptr
-      type(c_ptr), value :: handle
-    end subroutine
-    subroutine c_leave(handle) bind(c, name='tare_region_leave')
-      import :: c_ptr
-      type(c_ptr), value :: handle
-    end subroutine
     function c_region_read(handle, scope, passes, readings, error) bind(c, name='tare_region_read') &
         result(done)
       import :: c_bool, c_error, c_int, c_ptr
@@ -483,25 +485,15 @@ contains
     call finish(c_associated(region%handle), inner, error)
   end function
 
-  subroutine begin_handle(region)
-    type(tare_region), intent(in) :: region
-    call c_enter(region%handle)
-  end subroutine
-
-  subroutine end_handle(region)
-    type(tare_region), intent(in) :: region
-    call c_leave(region%handle)
-  end subroutine
-
   ! A name that cannot be had (no memory, '') counts nothing.
   subroutine begin_name(name)
     character(len=*), intent(in) :: name
-    if (c_counted()) call c_enter(handle_of(name, c_null_ptr))
+    if (c_counted()) call begin_handle(tare_region(handle_of(name, c_null_ptr)))
   end subroutine
 
   subroutine end_name(name)
     character(len=*), intent(in) :: name
-    if (c_counted()) call c_leave(handle_of(name, c_null_ptr))
+    if (c_counted()) call end_handle(tare_region(handle_of(name, c_null_ptr)))
   end subroutine
 
   ! scope: tare_thread (also when absent) or tare_process. readings: at least as many elements as

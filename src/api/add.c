@@ -294,16 +294,9 @@ static bool leave_out_trials(struct tare_counters *c, size_t had, const struct t
 	return true;
 }
 
-/* Memory that is missing is no failure: there is read(2). */
 static void read_by_user(struct tare_counters *c)
 {
 	enum user_why why = c->events.count ? user_possible(c, c->user_wanted) : USER_NO_REGISTER;
-	if (why == USER_READS) {
-		struct user_reads *room =
-		    realloc(c->user, sizeof *room + c->events.count * sizeof *room->counters);
-		why = room ? USER_READS : USER_NO_MEMORY;
-		c->user = room ? room : c->user;
-	}
 	atomic_store_explicit(&c->user->why, why, memory_order_relaxed);
 	if (why == USER_READS)
 		user_open(c->user, c);

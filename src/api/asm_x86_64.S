@@ -29,6 +29,7 @@
 	.globl	\name
 	.type	\name, @function
 	.p2align 4
+.Lstub_\id:
 \name:
 	.cfi_startproc
 	endbr64
@@ -66,6 +67,7 @@
 	.globl	tare_asm_init
 	.type	tare_asm_init, @function
 	.p2align 4
+.Lstub_init:
 tare_asm_init:
 	.cfi_startproc
 	endbr64
@@ -226,6 +228,22 @@ stub_apart:
 
 	.section .rodata
 	.p2align 2
+	.globl	stub_table
+	.hidden	stub_table
+	.type	stub_table, @object
+stub_table:
+	.altmacro
+	.macro	offset id
+	.long	.Lstub_\id - stub_table
+	.endm
+	.set	number, 0
+	.rept	2 * TARE_ASM_STUBS
+	offset	%number
+	.set	number, number + 1
+	.endr
+	.noaltmacro
+	.long	.Lstub_init - stub_table
+	.size	stub_table, . - stub_table
 stub_mxcsr:
 	.long	0x1f80
 

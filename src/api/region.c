@@ -173,7 +173,7 @@ static bool make_plan(struct regions *r, struct error *err)
 		while (event->n_fds)
 			close(event->fds[--event->n_fds]);
 	}
-	r->slot_bytes = sizeof(struct slot) + 2 * model->events.count * sizeof(struct sum);
+	r->slot_bytes = slot_bytes(model->events.count);
 	return true;
 }
 

@@ -29,6 +29,14 @@ static inline struct slot *pass_slot(struct region_thread *thread, const struct 
 		     : NULL;
 }
 
+/* The same instructions whether the thread is in a region or not. */
+static inline bool pass_check_due(const struct region_thread *thread)
+{
+	uint64_t enters = own_get(&thread->calls[0]);
+	size_t inside = enters != own_get(&thread->calls[1]);
+	return enters >= own_get(&thread->check_at[inside]);
+}
+
 static inline int64_t pass_depth(const struct slot *slot)
 {
 	return (int64_t)(own_get(&slot->entries) - own_get(&slot->exits));
@@ -39,7 +47,7 @@ static inline int64_t pass_depth(const struct slot *slot)
  * A mark is a point on the page's clock, not brought to ns: `base_ns` + ns(`cycles`) is the enabled time, and the
  * running time, too: the group was never off the counters. So a pass adds two numbers, and multiplies nothing. */
 
-static inline uint64_t mark_ns(uint64_t cycles, uint64_t mult, uint64_t shift)
+static inline uint64_t cycles_ns(uint64_t cycles, uint64_t mult, uint64_t shift)
 {
 	return (uint64_t)(((unsigned __int128)cycles * mult) >> shift);
 }
@@ -48,48 +56,47 @@ static inline uint64_t mark_ns(uint64_t cycles, uint64_t mult, uint64_t shift)
  * undone in whichever direction is near. */
 static inline uint64_t mark_enabled_ns(const struct user_reads *user, uint64_t base_ns, uint64_t cycles)
 {
-	const volatile struct perf_event_mmap_page *page = user->counters->page;
+	user_page *page = user->pages[0];
 	if (page->cap_user_time_short) {
 		uint64_t epoch = page->time_cycles, mask = page->time_mask, later = (cycles - epoch) & mask;
 		cycles = later <= mask / 2 ? epoch + later : epoch - ((epoch - cycles) & mask);
 	}
-	return base_ns + mark_ns(cycles, user->mult, user->shift);
+	return base_ns + cycles_ns(cycles, user->mult, user->shift);
 }
 
-/* counts[i × step]. False: the kernel was here meanwhile, or this reading is read(2)'s. */
-static inline bool user_mark(const struct user_reads *user, struct user_mark *mark, _Atomic uint64_t *counts,
-			     size_t step)
+/* Fills counts[n] and the mark. False: the kernel was here meanwhile, or this reading is read(2)'s.
+ * From the last count to the leader's, whose sequence number all stand between. */
+USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_mark *mark, uint64_t *counts)
 {
-	const struct user_counter *counter = user->counters, *end = user->end;
-	const volatile struct perf_event_mmap_page *leader = counter->page;
+	user_page *leader = user->pages[0];
 	uint32_t sequence = leader->lock;
 	user_barrier();
 	uint64_t enabled_ns = leader->time_enabled;
-	if (!user_allowed() || enabled_ns != leader->time_running)
+	if (!user_allowed() || !(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
 		return false;
 	mark->base_ns = enabled_ns + leader->time_offset;
 	mark->cycles = user_cycles();
-	do {
-		uint64_t count;
-		if (!user_count(counter, &count))
-			return false;
-		own_set(counts, count);
-		counts += step;
-	} while (++counter != end);
-	user_barrier();
-	return leader->lock == sequence;
+	size_t i = n - 1;
+	if (i)
+		do {
+			user_page *page = user->pages[i];
+			struct user_head head = user_head(page);
+			if (!user_count(page, head, &user->shifts[i], &counts[i]) || !user_same(page, head.sequence))
+				return false;
+		} while (--i);
+	return user_count(leader, user_head(leader), &user->shifts[0], &counts[0]) && user_same(leader, sequence);
 }
 
 /* The kernel came by, and is gone: another attempt or two go well, or there is another reason. */
-static inline bool user_mark_again(const struct user_reads *user, struct user_mark *mark, _Atomic uint64_t *counts,
-				   size_t step)
+PASS_APART static bool user_mark_again(const struct user_reads *user, size_t n, struct user_mark *mark, uint64_t *counts)
 {
-	return user_mark(user, mark, counts, step) || user_mark(user, mark, counts, step);
+	bool read = false;
+	for (unsigned tries = 0; !read && tries < 2; tries++)
+		read = user_mark(user, n, mark, counts);
+	return read;
 }
 
 /* ---- beginning and ending ---- */
-
-enum { STEP = sizeof(struct sum) / sizeof(uint64_t) };
 
 static inline bool pass_read_raw(struct region_thread *thread, struct tare_reading *raw)
 {
@@ -106,36 +113,29 @@ static inline void pass_begin_raw(struct region_thread *thread, struct slot *slo
 	if (!pass_read_raw(thread, raw))
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct sum *begin = &slot->sums[n + i];
-		own_set(&begin->count, raw[i].count);
-		own_set(&begin->enabled_ns, raw[i].enabled_ns);
-		own_set(&begin->running_ns, raw[i].running_ns);
+		slot_begin(slot, n)[i] = raw[i].count;
+		slot_begin_times(slot, n)[i] = (struct begin_times){ raw[i].enabled_ns, raw[i].running_ns };
 	}
 	slot->begun = BEGUN_RAW;
 }
 
-static inline _Atomic uint64_t *begin_counts(struct region_thread *thread, struct slot *slot)
-{
-	return &slot->sums[thread->n].count;
-}
-
 PASS_APART static void pass_begin_else(struct region_thread *thread, struct slot *slot)
 {
-	if (thread->user && user_mark_again(thread->user, &slot->begin_mark, begin_counts(thread, slot), STEP))
+	if (thread->user && user_mark_again(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
 		slot->begun = BEGUN_USER;
 	else
 		pass_begin_raw(thread, slot);
 }
 
 /* The depth was 0. */
-static inline void pass_begin(struct region_thread *thread, struct slot *slot)
+USER_INLINE void pass_begin(struct region_thread *thread, struct slot *slot)
 {
 	own_add(&slot->entries, 1);
 	slot->inside_begin[0] = own_add(&thread->calls[0], 1) + 1;
 	slot->inside_begin[1] = own_get(&thread->calls[1]);
 	slot->inside_begin[2] = own_get(&thread->calls[2]);
 	slot->begun = BEGUN_NOT;
-	if (thread->user && user_mark(thread->user, &slot->begin_mark, begin_counts(thread, slot), STEP))
+	if (thread->user && user_mark(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
 		slot->begun = BEGUN_USER;
 	else
 		pass_begin_else(thread, slot);
@@ -146,54 +146,50 @@ static inline void sum_add(_Atomic uint64_t *to, uint64_t n)
 	own_set(to, own_get(to) + n);
 }
 
-static inline void pass_add_counts(struct slot *slot, size_t n, const _Atomic uint64_t *now)
+USER_INLINE void pass_add_counts(struct slot *slot, size_t n, const uint64_t *now)
 {
-	for (size_t i = 0; i < n; i++)
-		sum_add(&slot->sums[i].count, own_get(&now[i]) - own_get(&slot->sums[n + i].count));
-}
-
-static inline void pass_add_times(struct slot *slot, size_t n, uint64_t enabled_ns, uint64_t running_ns)
-{
-	for (size_t i = 0; i < n; i++) {
-		sum_add(&slot->sums[i].enabled_ns, enabled_ns);
-		sum_add(&slot->sums[i].running_ns, running_ns);
-	}
+	const uint64_t *begin = slot_begin(slot, n);
+	for (size_t i = n; i-- > 0;)
+		sum_add(&slot->sums[i].count, now[i] - begin[i]);
 }
 
 /* A pass that a user read ends, and read(2) began; one group: the times are its leader's. */
-static inline void pass_end_mixed(struct region_thread *thread, struct slot *slot, const struct user_mark *mark)
+static inline void pass_add_mixed(struct region_thread *thread, struct slot *slot, const struct user_mark *mark)
 {
-	const struct sum *begin = &slot->sums[thread->n];
+	const struct begin_times *begin = slot_begin_times(slot, thread->n);
 	uint64_t now_ns = mark_enabled_ns(thread->user, mark->base_ns, mark->cycles);
-	pass_add_times(slot, thread->n, now_ns - own_get(&begin->enabled_ns), now_ns - own_get(&begin->running_ns));
+	for (size_t i = 0; i < thread->n; i++) {
+		sum_add(&slot->sums[i].enabled_ns, now_ns - begin->enabled_ns);
+		sum_add(&slot->sums[i].running_ns, now_ns - begin->running_ns);
+	}
 }
 
 static inline void pass_end_raw(struct region_thread *thread, struct slot *slot)
 {
 	struct tare_reading raw[TARE_EVENTS_MOST];
-	size_t n = thread->n;
+	const uint64_t *begin = slot_begin(slot, thread->n);
+	const struct begin_times *times = slot_begin_times(slot, thread->n);
+	const struct user_mark *mark = &slot->begin_mark;
 	if (slot->begun == BEGUN_NOT || !pass_read_raw(thread, raw)) {
 		own_add(&slot->unread, 1);
 		return;
 	}
-	if (slot->begun == BEGUN_USER) {
-		uint64_t begin_ns = mark_enabled_ns(thread->set->user, slot->begin_mark.base_ns, slot->begin_mark.cycles);
-		for (size_t i = 0; i < n; i++) {
-			own_set(&slot->sums[n + i].enabled_ns, begin_ns);
-			own_set(&slot->sums[n + i].running_ns, begin_ns);
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct sum *total = &slot->sums[i], *begin = &slot->sums[n + i];
-		sum_add(&total->count, raw[i].count - own_get(&begin->count));
-		sum_add(&total->enabled_ns, raw[i].enabled_ns - own_get(&begin->enabled_ns));
-		sum_add(&total->running_ns, raw[i].running_ns - own_get(&begin->running_ns));
+	uint64_t mark_ns = slot->begun == BEGUN_USER ?
+			       mark_enabled_ns(thread->set->user, mark->base_ns, mark->cycles) :
+			       0;
+	for (size_t i = 0; i < thread->n; i++) {
+		struct sum *total = &slot->sums[i];
+		bool marked = slot->begun == BEGUN_USER;
+		sum_add(&total->count, raw[i].count - begin[i]);
+		sum_add(&total->enabled_ns, raw[i].enabled_ns - (marked ? mark_ns : times[i].enabled_ns));
+		sum_add(&total->running_ns, raw[i].running_ns - (marked ? mark_ns : times[i].running_ns));
 	}
 }
 
 /* The sums are written before the depth is lowered: a handler in between sees a pass, and leaves them alone. */
-static inline void pass_ended(struct region_thread *thread, struct slot *slot)
+USER_INLINE void pass_ended(struct region_thread *thread, struct slot *slot)
 {
+#pragma GCC unroll 3
 	for (size_t k = 0; k < 3; k++)
 		sum_add(&slot->inside[k], own_get(&thread->calls[k]) - slot->inside_begin[k]);
 	own_add(&thread->calls[1], 1);
@@ -202,7 +198,7 @@ static inline void pass_ended(struct region_thread *thread, struct slot *slot)
 	own_set(&slot->pending, 0);
 }
 
-static inline void pass_add_marks(struct slot *slot, const struct user_mark *mark)
+USER_INLINE void pass_add_marks(struct slot *slot, const struct user_mark *mark)
 {
 	sum_add(&slot->marks_base_ns, mark->base_ns - slot->begin_mark.base_ns);
 	sum_add(&slot->marks_cycles, mark->cycles - slot->begin_mark.cycles);
@@ -210,13 +206,13 @@ static inline void pass_add_marks(struct slot *slot, const struct user_mark *mar
 
 PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *slot)
 {
-	_Atomic uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[TARE_EVENTS_MOST];
 	struct user_mark mark;
-	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread->user, &mark, now, 1)) {
+	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread->user, thread->n, &mark, now)) {
 		if (slot->begun == BEGUN_USER)
 			pass_add_marks(slot, &mark);
 		else
-			pass_end_mixed(thread, slot, &mark);
+			pass_add_mixed(thread, slot, &mark);
 		pass_add_counts(slot, thread->n, now);
 	} else {
 		pass_end_raw(thread, slot);
@@ -225,11 +221,11 @@ PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *
 }
 
 /* The depth is 1. */
-static inline void pass_end(struct region_thread *thread, struct slot *slot)
+USER_INLINE void pass_end(struct region_thread *thread, struct slot *slot)
 {
-	_Atomic uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[TARE_EVENTS_MOST];
 	struct user_mark mark;
-	if (thread->user && slot->begun == BEGUN_USER && user_mark(thread->user, &mark, now, 1)) {
+	if (thread->user && slot->begun == BEGUN_USER && user_mark(thread->user, thread->n, &mark, now)) {
 		pass_add_marks(slot, &mark);
 		pass_add_counts(slot, thread->n, now);
 		pass_ended(thread, slot);
@@ -241,19 +237,19 @@ static inline void pass_end(struct region_thread *thread, struct slot *slot)
 /* True: done. False: nothing was changed. Then for an enter region_enter_slowly() is called, and where it says so the
  * pass is tried again: so a pass that made the thread's counters, or was checked, executes the same instructions behind
  * its reading as any other. For a leave region_leave_slowly() does it all. */
-static inline bool region_pass_enter(struct tare_region *region)
+USER_INLINE bool region_pass_enter(struct tare_region *region)
 {
 	struct region_thread *thread = atomic_load_explicit(&region_here, memory_order_relaxed);
 	if (!region || !thread || !thread->ready)
 		return false;
 	struct slot *slot = pass_slot(thread, region);
-	if (!slot || pass_depth(slot) != 0 || own_get(&thread->calls[0]) >= own_get(&thread->check_at))
+	if (!slot || pass_depth(slot) != 0 || pass_check_due(thread))
 		return false;
 	pass_begin(thread, slot);
 	return true;
 }
 
-static inline bool region_pass_leave(struct tare_region *region)
+USER_INLINE bool region_pass_leave(struct tare_region *region)
 {
 	struct region_thread *thread = atomic_load_explicit(&region_here, memory_order_relaxed);
 	if (!region || !thread || !thread->ready)

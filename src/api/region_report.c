@@ -2,7 +2,8 @@
  *
  * Rows: for each region its total over the threads ("all"), then each thread's part, threads in order of their
  * first regions; in each an entry for every event. A count that is none is "-" in text and empty in CSV, never 0.
- * Regions that were never entered or left are not in it. Text:
+ * Regions that were never entered or left are not in it. Counts are net where a calibration allows it (calibration.h);
+ * TARE_GROSS=1 shows gross and tare beside them, CSV always has them. Text:
  *
  *     # tare 0.1.0: regions of process 4711; 2 threads
  *     region sort
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/regions.h"
+#include "api/calibration.h"
 
 /* Printable ASCII stays; a backslash is doubled. CSV's quotes are doubled (RFC 4180). */
 static void put_name(FILE *out, const struct tare_region *region, bool csv)
@@ -36,52 +37,130 @@ static void put_name(FILE *out, const struct tare_region *region, bool csv)
 	}
 }
 
-static const char *state_text(const struct tare_reading *reading)
+/* What a report is made from. */
+struct reporting {
+	FILE *out;
+	const struct regions *r;
+	struct region_tare *tare;
+	uint64_t *known; /* of each thread, by its place in the list: regions that it entered */
+};
+
+static const char *state_text(const struct tare_reading *reading, const struct net_count *net)
 {
 	switch (reading->state) {
-	case TARE_COUNTED: return "counted";
+	case TARE_COUNTED: return net->state == NET_REFUSED ? "refused" : "counted";
 	case TARE_PARTLY: return "partly";
 	default: return "not counted";
 	}
 }
 
-static void put_csv(FILE *out, const struct regions *r, const struct tare_region *region, const char *thread,
-		    const struct region_sums *sums)
+/* The net count, or the gross one when nothing is taken off. False: there is none. */
+static bool net_value(const struct tare_reading *reading, const struct net_count *net, double *value)
 {
-	for (size_t e = 0; e < r->model->events.count; e++) {
+	if (net->state == NET_REFUSED || !tare_scaled(reading, value))
+		return false;
+	if (net->state == NET_SUBTRACTED)
+		*value = net->s.net;
+	return true;
+}
+
+static void put_csv(const struct reporting *to, const struct tare_region *region, const char *thread,
+		    const struct region_sums *sums, uint64_t others)
+{
+	FILE *out = to->out;
+	const struct tare_counters *model = to->r->model;
+	for (size_t e = 0; e < model->events.count; e++) {
 		const struct tare_reading *reading = &sums->readings[e];
+		struct net_count net;
 		double value;
+		region_net(to->tare, region, e, sums, others, &net);
 		fputc('"', out);
 		put_name(out, region, true);
 		fprintf(out, "\",%s,%" PRIu64 ",%" PRIu64 ",\"%s\",%s,%s,", thread, sums->passes.entries,
-			sums->passes.exits, tare_event_name(r->model, e), tare_event_unit(r->model, e),
-			state_text(reading));
+			sums->passes.exits, tare_event_name(model, e), tare_event_unit(model, e),
+			state_text(reading, &net));
 		if (tare_scaled(reading, &value))
-			fprintf(out, "%" PRIu64 ",%.0f", reading->count, value);
+			fprintf(out, "%" PRIu64, reading->count);
+		fputc(',', out);
+		if (net_value(reading, &net, &value))
+			fprintf(out, "%.0f", value);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", reading->enabled_ns, reading->running_ns);
+		if (net.state != NET_GROSS)
+			fprintf(out, "%.1f,%.1f", net.s.tare, net.s.half_width);
 		else
 			fputc(',', out);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 "\n", reading->enabled_ns, reading->running_ns);
+		fputc(',', out);
+		if (net.bounded)
+			fprintf(out, "%.0f", net.bound);
+		fprintf(out, ",%.8s\n", net.state != NET_GROSS || net.bounded ? to->tare->calibration.id : "");
 	}
 }
 
-static void put_text(FILE *out, const struct regions *r, const char *thread, const struct region_sums *sums)
+static void put_gross(FILE *out, const struct tare_reading *reading, const struct net_count *net)
 {
-	for (size_t e = 0; e < r->model->events.count; e++) {
+	double value;
+	if (tare_scaled(reading, &value))
+		fprintf(out, "%20.0f", value);
+	else
+		fprintf(out, "%20s", "-");
+	if (net->state != NET_GROSS)
+		fprintf(out, " %16.0f ", net->s.tare);
+	else
+		fprintf(out, " %16s ", "-");
+}
+
+static void put_text(const struct reporting *to, const struct tare_region *region, const char *thread,
+		     const struct region_sums *sums, uint64_t others)
+{
+	FILE *out = to->out;
+	for (size_t e = 0; e < to->r->model->events.count; e++) {
 		const struct tare_reading *reading = &sums->readings[e];
+		struct net_count net;
 		double value;
-		fprintf(out, "  %-12s %12" PRIu64 " %12" PRIu64 " ", thread, sums->passes.entries,
-			sums->passes.exits);
-		if (tare_scaled(reading, &value))
+		region_net(to->tare, region, e, sums, others, &net);
+		fprintf(out, "  %-12s %12" PRIu64 " %12" PRIu64 " ", thread, sums->passes.entries, sums->passes.exits);
+		if (to->tare->gross)
+			put_gross(out, reading, &net);
+		if (net_value(reading, &net, &value))
 			fprintf(out, "%20.0f", value);
 		else
 			fprintf(out, "%20s", "-");
-		fprintf(out, "  %s", tare_event_name(r->model, e));
+		fprintf(out, "  %s", tare_event_name(to->r->model, e));
 		if (reading->state == TARE_PARTLY)
 			fprintf(out, " (extrapolated: counted %.1f%% of the time)",
 				100.0 * (double)reading->running_ns / (double)reading->enabled_ns);
 		else if (reading->state == TARE_NOT_COUNTED)
 			fputs(" (not counted)", out);
+		else if (net.state == NET_REFUSED)
+			fputs(" (too small to measure)", out);
+		else if (net.state == NET_SUBTRACTED && net.s.half_width >= 0.5)
+			fprintf(out, " (\u00b1 %.0f)", net.s.half_width);
 		fputc('\n', out);
+	}
+}
+
+/* What is to be known of a region's counts as a whole. */
+static void remark(const struct reporting *to, const struct tare_region *region, const struct region_sums *sums,
+		   uint64_t others)
+{
+	FILE *out = to->out;
+	for (size_t e = 0; e < to->r->model->events.count; e++) {
+		const char *unit = tare_event_unit(to->r->model, e), *event = tare_event_name(to->r->model, e);
+		struct net_count net;
+		char text[400];
+		region_net(to->tare, region, e, sums, others, &net);
+		if (net.state == NET_REFUSED) {
+			/* the name goes in front of it, whatever bytes it has */
+			subtraction_refusal(&net.s, "'", unit, (double)sums->passes.exits, text, sizeof text);
+			fputs("# region '", out);
+			put_name(out, region, false);
+			fprintf(out, "%s (%s)\n", text, event);
+		}
+		if (net.bounded && net.bound > 0) {
+			fputs("# region '", out);
+			put_name(out, region, false);
+			fprintf(out, "': up to %.0f of its %s may be the measuring itself (%s)\n", net.bound, unit, event);
+		}
 	}
 }
 
@@ -102,25 +181,33 @@ static void warn(FILE *out, const struct tare_region *region, const struct regio
 	}
 }
 
-static void put_region(FILE *out, const struct regions *r, const struct tare_region *region,
+static void put_region(const struct reporting *to, const struct tare_region *region,
 		       struct region_thread *const *threads, size_t n_threads)
 {
+	FILE *out = to->out;
+	const struct regions *r = to->r;
 	struct region_sums all = { 0 };
+	uint64_t others = 0;
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
 		if (slot)
 			region_sums_add(&all, threads[t], slot);
+		if (slot && slot->entries)
+			others += to->known[t] - 1;
 	}
 	if (!all.passes.threads)
 		return;
 	region_sums_finish(&all, r);
 	if (r->format == REPORT_CSV) {
-		put_csv(out, r, region, "all", &all);
+		put_csv(to, region, "all", &all, others);
 	} else {
 		fputs("region ", out);
 		put_name(out, region, false);
-		fprintf(out, "\n  %-12s %12s %12s %20s  event\n", "thread", "entries", "exits", "count");
-		put_text(out, r, "all", &all);
+		fprintf(out, "\n  %-12s %12s %12s ", "thread", "entries", "exits");
+		if (to->tare->gross)
+			fprintf(out, "%20s %16s ", "gross", "tare");
+		fprintf(out, "%20s  event\n", to->tare->gross ? "net" : "count");
+		put_text(to, region, "all", &all, others);
 	}
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
@@ -134,11 +221,41 @@ static void put_region(FILE *out, const struct regions *r, const struct tare_reg
 		snprintf(thread, sizeof thread, r->format == REPORT_CSV ? "%u:%d" : "%u (%d)", threads[t]->number,
 			 (int)threads[t]->thread);
 		if (r->format == REPORT_CSV)
-			put_csv(out, r, region, thread, &one);
+			put_csv(to, region, thread, &one, to->known[t] ? to->known[t] - 1 : 0);
 		else
-			put_text(out, r, thread, &one);
+			put_text(to, region, thread, &one, to->known[t] ? to->known[t] - 1 : 0);
 	}
 	warn(out, region, &all);
+	remark(to, region, &all, others);
+}
+
+/* How many regions each thread entered, and of which kind any did. */
+static void find_kinds(const struct reporting *to, struct tare_region *const *list, size_t n,
+		       struct region_thread *const *threads, size_t n_threads)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool entered = false;
+		for (size_t t = 0; t < n_threads; t++) {
+			const struct slot *slot = slot_find(threads[t], list[i]->id);
+			if (slot && slot->entries) {
+				to->known[t]++;
+				entered = true;
+			}
+		}
+		if (entered)
+			*(region_of_stub(list[i]) ? &to->tare->stubs_used : &to->tare->calls_used) = true;
+	}
+}
+
+static void put_evidence(FILE *out, const struct region_tare *tare)
+{
+	if (tare->here)
+		fprintf(out, "# what the reading itself counts is taken off where it is the same every time: calibration %.8s\n",
+			tare->calibration.id);
+	else
+		fprintf(out, "# counts are gross, what the reading itself counts is in them: %s%s\n",
+			*tare->why ? "no calibration that counts here: " : "no calibration ('tare calibrate' makes one)",
+			tare->why);
 }
 
 static int by_number(const void *a, const void *b)
@@ -147,16 +264,19 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static void put_all(FILE *out, const struct regions *r, struct tare_region *const *list, size_t n,
+static void put_all(const struct reporting *to, struct tare_region *const *list, size_t n,
 		    struct region_thread **threads, size_t n_threads)
 {
+	FILE *out = to->out;
+	const struct regions *r = to->r;
 	uint64_t lost = atomic_load(&((struct regions *)r)->lost);
 	fprintf(out, "# tare %s: regions of process %d; %zu thread%s\n", tare_version(), (int)getpid(), n_threads,
 		n_threads == 1 ? "" : "s");
 	if (r->format == REPORT_CSV)
-		fputs("region,thread,entries,exits,event,unit,state,count_raw,count,enabled_ns,running_ns\n", out);
+		fputs("region,thread,entries,exits,event,unit,state,count_raw,count,enabled_ns,running_ns,tare,half_width,bound,"
+		      "calibration\n", out);
 	for (size_t i = 0; i < n; i++)
-		put_region(out, r, list[i], threads, n_threads);
+		put_region(to, list[i], threads, n_threads);
 	for (size_t t = 0; t < n_threads; t++) {
 		char text[128];
 		int reason = atomic_load(&threads[t]->os_errno);
@@ -165,8 +285,8 @@ static void put_all(FILE *out, const struct regions *r, struct tare_region *cons
 			    out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
 			    threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
 	}
-	struct tare_reads reads;
-	tare_region_reads(TARE_PROCESS, &reads);
+	put_evidence(out, to->tare);
+	const struct tare_reads reads = to->tare->reads;
 	fprintf(out, "# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64 " by read(2)%s%s\n",
 		reads.by_user, reads.checks, reads.by_call, *reads.why ? ": " : "", reads.why);
 	if (lost)
@@ -181,7 +301,7 @@ bool region_report(const struct regions *r, int fd)
 	size_t n = 0, n_threads = 0, at = 0;
 	struct tare_region **list = regions_listed(&n, &err);
 	struct region_thread *newest = atomic_load(&((struct regions *)r)->threads), **threads = NULL;
-	FILE *out = NULL;
+	struct reporting to = { .r = r };
 	int copy = -1;
 	bool done = false;
 
@@ -200,15 +320,23 @@ bool region_report(const struct regions *r, int fd)
 	for (struct region_thread *t = newest; t; t = t->next)
 		threads[at++] = t;
 	qsort(threads, n_threads, sizeof(struct region_thread *), by_number);
-	if ((copy = dup(fd)) < 0 || !(out = fdopen(copy, "w"))) {
+	/* the list and the threads are those of before: what this makes is not in the report */
+	if (!(to.known = calloc(n_threads, sizeof *to.known)) || !(to.tare = region_tare_new(r))) {
+		errno = ENOMEM;
+		goto out;
+	}
+	find_kinds(&to, list, n, threads, n_threads);
+	if ((copy = dup(fd)) < 0 || !(to.out = fdopen(copy, "w"))) {
 		if (copy >= 0)
 			close(copy);
 		goto out;
 	}
-	put_all(out, r, list, n, threads, n_threads);
-	done = !ferror(out);
-	done = fclose(out) == 0 && done;
+	put_all(&to, list, n, threads, n_threads);
+	done = !ferror(to.out);
+	done = fclose(to.out) == 0 && done;
 out:
+	region_tare_free(to.tare);
+	free(to.known);
 	free(threads);
 	free(list);
 	return done;

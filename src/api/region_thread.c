@@ -41,8 +41,7 @@ static void close_all(struct tare_counters *set)
 static size_t thread_bytes(const struct regions *r)
 {
 	return sizeof(struct region_thread) + sizeof(struct tare_counters) + sizeof(struct user_reads) +
-	       r->model->events.count * (sizeof(struct counted_event) + sizeof(struct user_counter)) +
-	       r->plan_fds * sizeof(int);
+	       r->model->events.count * sizeof(struct counted_event) + r->plan_fds * sizeof(int);
 }
 
 static int open_counters(struct tare_counters *set, const struct regions *r, int *fds)
@@ -77,6 +76,12 @@ static int open_counters(struct tare_counters *set, const struct regions *r, int
 	return 0;
 }
 
+static void check_next(struct region_thread *thread, uint64_t outside, uint64_t inside)
+{
+	own_set(&thread->check_at[0], outside);
+	own_set(&thread->check_at[1], inside);
+}
+
 /* Opens the calling thread's counters. A handler that does the same meanwhile wins, and these are closed. */
 static struct region_thread *thread_new(struct regions *r)
 {
@@ -86,7 +91,7 @@ static struct region_thread *thread_new(struct regions *r)
 		return NULL;
 	struct tare_counters *set = (struct tare_counters *)(thread + 1);
 	struct user_reads *user = (struct user_reads *)(set + 1);
-	struct counted_event *events = (struct counted_event *)(user->counters + r->model->events.count);
+	struct counted_event *events = (struct counted_event *)(user + 1);
 	int *fds = (int *)(events + r->model->events.count);
 	thread->thread = gettid();
 	thread->set = set;
@@ -107,8 +112,9 @@ static struct region_thread *thread_new(struct regions *r)
 		user_open(user, set);
 	thread->n = (uint32_t)set->events.count;
 	thread->slot_bytes = r->slot_bytes;
-	thread->check_at = user->why == USER_READS ? 0 : UINT64_MAX;
 	thread->user = user->why == USER_READS ? user : NULL;
+	if (!thread->user)
+		check_next(thread, UINT64_MAX, UINT64_MAX);
 	/* without the wiping every pass asks slot_here() whether it is in a forked child */
 	thread->ready = !reason && madvise(thread, bytes, MADV_WIPEONFORK) == 0;
 	atomic_store_explicit(&thread->os_errno, reason, memory_order_relaxed);
@@ -176,14 +182,13 @@ static struct slot *slot_here(struct region_thread **of, struct regions *r, uint
 static void touch(const struct region_thread *thread, struct slot *slot)
 {
 	for (size_t i = 0; i < thread->n; i++)
-		own_set(&slot->sums[thread->n + i].running_ns, 0);
+		((volatile struct begin_times *)slot_begin_times(slot, thread->n))[i].running_ns = 0;
 }
 
 /* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is no count. */
 static void distrust(struct region_thread *thread)
 {
 	thread->user = NULL;
-	own_set(&thread->check_at, UINT64_MAX);
 	for (uint32_t id = 0; id < TARE_REGIONS_MOST; id++) {
 		struct slot *slot = slot_find(thread, id);
 		if (!slot)
@@ -195,13 +200,16 @@ static void distrust(struct region_thread *thread)
 
 static void check_if_due(struct region_thread *thread)
 {
-	uint64_t done = own_get(&thread->calls[0]);
-	if (done < own_get(&thread->check_at))
+	enum { INSIDE_LATER = 16 };
+	if (!pass_check_due(thread))
 		return;
-	own_set(&thread->check_at, UINT64_MAX); /* handlers in here do not */
+	uint64_t done = own_get(&thread->calls[0]);
+	if (done != own_get(&thread->calls[1]))
+		own_add(&thread->calls[2], 1);
+	check_next(thread, UINT64_MAX, UINT64_MAX); /* handlers in here do not */
 	uint64_t next = user_check(thread->set, done);
 	if (next)
-		own_set(&thread->check_at, next);
+		check_next(thread, next, done + INSIDE_LATER * (next - done));
 	else
 		distrust(thread);
 }
@@ -248,6 +256,16 @@ void region_leave_slowly(struct tare_region *region)
 	errno = kept_errno;
 }
 
+__attribute__((used, visibility("hidden"))) void region_enter(struct tare_region *region);
+__attribute__((used, visibility("hidden"))) void region_leave(struct tare_region *region);
+
+/* The pass is then made by the same instructions as any: this is no caller of it any more (a tail call). */
+__attribute__((noinline)) static void enter_again(struct tare_region *region)
+{
+	if (region_enter_slowly(region))
+		region_enter(region);
+}
+
 #if defined(__x86_64__)
 /* Under tare's engine the exported functions end at their first instruction, a nop that it knows by its displacement
  * (src/engine/wire/region.h): the region's name is at *rdi, and none of what follows is executed or counted. */
@@ -256,22 +274,28 @@ void region_leave_slowly(struct tare_region *region)
 	{                                                                                                         \
 		__asm__(".byte 0x66, 0x0f, 0x1f, 0x84, 0x00\n\t.long 0x54415200 + " #code "\n\tjmp " #body);     \
 	}                                                                                                         \
-	__attribute__((used, visibility("hidden"))) void body(struct tare_region *region);                        \
 	void body(struct tare_region *region)
 REGION_FUNCTION(tare_region_enter, 2, region_enter)
 #else
 void tare_region_enter(struct tare_region *region)
+{
+	region_enter(region);
+}
+void region_enter(struct tare_region *region)
 #endif
 {
-	while (!region_pass_enter(region))
-		if (!region_enter_slowly(region))
-			return;
+	if (!region_pass_enter(region))
+		enter_again(region);
 }
 
 #if defined(__x86_64__)
 REGION_FUNCTION(tare_region_leave, 3, region_leave)
 #else
 void tare_region_leave(struct tare_region *region)
+{
+	region_leave(region);
+}
+void region_leave(struct tare_region *region)
 #endif
 {
 	if (!region_pass_leave(region))
@@ -291,7 +315,7 @@ void region_sums_add(struct region_sums *out, const struct region_thread *thread
 	if (!entries && !strays)
 		return;
 	uint64_t marks_ns = own_get(&slot->marks_base_ns) +
-			    mark_ns(own_get(&slot->marks_cycles), thread->set->user->mult, thread->set->user->shift);
+			    cycles_ns(own_get(&slot->marks_cycles), thread->set->user->mult, thread->set->user->shift);
 	out->passes.entries += entries;
 	out->passes.exits += exits + strays;
 	out->passes.threads++;

@@ -60,8 +60,28 @@ struct slot {
 	_Atomic uint64_t inside[3];
 	_Atomic uint64_t strays; /* exits of a thread that was not in the region */
 	_Atomic uint64_t unread; /* passes without a count: the counters could not be read or opened */
-	struct sum sums[];       /* [events] totals, then [events] begin */
+	struct sum sums[];       /* [events]; then the begin's counts [events] and times [events] */
 };
+
+struct begin_times {
+	uint64_t enabled_ns, running_ns;
+};
+
+static inline uint64_t *slot_begin(struct slot *slot, size_t events)
+{
+	return (uint64_t *)(slot->sums + events);
+}
+
+/* Of a begin by read(2). */
+static inline struct begin_times *slot_begin_times(struct slot *slot, size_t events)
+{
+	return (struct begin_times *)(slot_begin(slot, events) + events);
+}
+
+static inline size_t slot_bytes(size_t events)
+{
+	return sizeof(struct slot) + events * (sizeof(struct sum) + sizeof(uint64_t) + sizeof(struct begin_times));
+}
 
 /* In a forked child all of it is 0 (MADV_WIPEONFORK). */
 struct region_thread {
@@ -69,8 +89,10 @@ struct region_thread {
 	uint32_t n;  /* events */
 	size_t slot_bytes;
 	struct user_reads *user;   /* where user reads are tried; NULL where not */
-	_Atomic uint64_t calls[3]; /* enters and leaves that read counters; those that do not (recursion) */
-	_Atomic uint64_t check_at; /* enters, at which user reads are checked */
+	_Atomic uint64_t calls[3]; /* enters and leaves that read counters; what else was done in regions
+				      (recursion, checks) */
+	/* calls[0], at which user reads are checked: in no region, and inside of one, whose count the check is in */
+	_Atomic uint64_t check_at[2];
 	struct tare_counters *set; /* in the same memory; only what reading needs of it */
 	struct region_thread *next;
 	pid_t thread;

@@ -40,13 +40,15 @@ bool stub_slow(unsigned id)
 {
 	int kept_errno = errno;
 	bool again = false;
-	if (id == STUB_INIT)
+	if (id == STUB_INIT) {
+		stubs_bind();
 		for (unsigned number = 0; number < TARE_ASM_REGIONS; number++)
 			region_of(number);
-	else if (id % 2 == 0)
+	} else if (id % 2 == 0) {
 		again = region_enter_slowly(region_of(id / 2));
-	else
+	} else {
 		region_leave_slowly(region_of(id / 2));
+	}
 	errno = kept_errno;
 	return again;
 }

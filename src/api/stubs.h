@@ -26,6 +26,9 @@ enum { STUB_INIT = 2 * TARE_ASM_REGIONS };
 /* NULL until its name was asked for. */
 extern STUB_HIDDEN _Atomic(struct tare_region *) stub_regions[TARE_ASM_REGIONS];
 
+/* stubs_bind.c */
+STUB_HIDDEN void stubs_bind(void);
+
 #if defined(__aarch64__)
 extern STUB_HIDDEN uint32_t stub_sve; /* the CPU has SVE */
 #endif

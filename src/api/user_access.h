@@ -27,20 +27,23 @@ static inline bool user_allowed(void)
 	return true;
 }
 
-/* index is the page's, and not 0. */
-static inline bool user_pmc(uint32_t index, uint64_t *value)
+/* The register of the page's index. False: it has none (0). The instructions clear the upper halves of rax and rdx. */
+static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
 {
-	uint32_t low, high;
-	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
-	*value = (uint64_t)high << 32 | low;
+	uint64_t low, high;
+	uint32_t number;
+	if (__builtin_sub_overflow(index, 1u, &number))
+		return false;
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(number));
+	*value = high << 32 | low;
 	return true;
 }
 
 static inline uint64_t user_cycles(void)
 {
-	uint32_t low, high;
+	uint64_t low, high;
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 #elif defined(__aarch64__)
@@ -56,8 +59,8 @@ static inline bool user_allowed(void)
 	return enabled & PMUSERENR_ER;
 }
 
-/* A counter's number is part of the instruction: a table of them, 8 bytes each (16 where an indirect branch must meet
- * a landing pad). */
+/* A counter's number is part of the instruction: a table of them by the low six bits of the index, 8 bytes each (16
+ * where an indirect branch must meet a landing pad). False: index 0, or one that this library does not know. */
 #ifdef __ARM_FEATURE_BTI_DEFAULT
 #define USER_PMC_STEP "4"
 #define USER_PMC_PAD "hint #36\n\t"
@@ -67,33 +70,34 @@ static inline bool user_allowed(void)
 #define USER_PMC_PAD ""
 #define USER_PMC_FILL ""
 #endif
-static inline bool user_pmc(uint32_t index, uint64_t *value)
+static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
 {
-	uint64_t number = index - 1;
 	register uint64_t got __asm__("x16");
-	enum { COUNTERS = 32 };
-	if (number >= COUNTERS)
-		return false;
-	__asm__ volatile("adr %0, 1f\n\t"
-			 "add %0, %0, %1, lsl #" USER_PMC_STEP "\n\t"
-			 "br %0\n\t"
-			 "1:\n\t"
-			 ".set user_pmc_n, 0\n\t"
-			 ".rept 31\n\t" USER_PMC_PAD
-			 ".inst 0xd53be810 + ((user_pmc_n / 8) << 8) + ((user_pmc_n %% 8) << 5)\n\t" /* mrs x16, … */
-			 "b 2f\n\t" USER_PMC_FILL ".set user_pmc_n, user_pmc_n + 1\n\t"
-			 ".endr\n\t" USER_PMC_PAD "mrs %0, pmccntr_el0\n\t"
-			 "2:"
-			 : "=&r"(got)
-			 : "r"(number));
+	__asm__ goto("adr %0, 1f\n\t"
+		     "add %0, %0, %1, lsl #" USER_PMC_STEP "\n\t"
+		     "br %0\n\t"
+		     "1:\n\t" USER_PMC_PAD "b %l[none]\n\tnop\n\t" USER_PMC_FILL
+		     ".set user_pmc_n, 0\n\t"
+		     ".rept 31\n\t" USER_PMC_PAD
+		     ".inst 0xd53be810 + ((user_pmc_n / 8) << 8) + ((user_pmc_n %% 8) << 5)\n\t" /* mrs x16, … */
+		     "b 2f\n\t" USER_PMC_FILL ".set user_pmc_n, user_pmc_n + 1\n\t"
+		     ".endr\n\t" USER_PMC_PAD "mrs %0, pmccntr_el0\n\tb 2f\n\t" USER_PMC_FILL
+		     ".rept 31\n\t" USER_PMC_PAD "b %l[none]\n\tnop\n\t" USER_PMC_FILL ".endr\n\t"
+		     "2:"
+		     : "=&r"(got)
+		     : "r"((uint64_t)(index & 63))
+		     : "memory"
+		     : none);
 	*value = got;
 	return true;
+none:
+	return false;
 }
 
 static inline uint64_t user_cycles(void)
 {
 	uint64_t cycles;
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles) : : "memory");
 	return cycles;
 }
 
@@ -106,7 +110,7 @@ static inline bool user_allowed(void)
 	return false;
 }
 
-static inline bool user_pmc(uint32_t index, uint64_t *value)
+static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
 {
 	(void)index;
 	(void)value;

@@ -11,7 +11,9 @@
 enum { TRIES_MOST = 100 };
 
 /* The clock of the times against that of read(2): each rounds to whole ns. */
-enum { TIME_SLACK_NS = 2 };
+#ifndef USER_TIME_SLACK_NS
+#define USER_TIME_SLACK_NS 2
+#endif
 
 const char *user_why_text(enum user_why why)
 {
@@ -30,8 +32,14 @@ const char *user_why_text(enum user_why why)
 		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked memory)";
 #endif
 	case USER_NO_CLOCK: return "the kernel gives programs no clock for the counters' times";
-	case USER_NO_MEMORY: return "out of memory";
-	default: return "a reading disagreed with read(2)";
+	case USER_DISAGREED: return "a reading disagreed with read(2)";
+	default:
+#if defined(__aarch64__)
+		return "counters were off their registers, or the kernel did not open them (sysctl kernel.perf_user_access=1 "
+		       "would)";
+#else
+		return "counters were off their registers";
+#endif
 	}
 }
 
@@ -81,22 +89,20 @@ void user_open(struct user_reads *reads, const struct tare_counters *c)
 	reads->owner = user_thread();
 	reads->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	for (reads->n = 0; why == USER_READS && reads->n < c->events.count; reads->n++) {
-		void *page = USER_MAP(c->events.items[reads->n].fds[0], reads->page_bytes);
-		if (page == MAP_FAILED) {
+		void *map = USER_MAP(c->events.items[reads->n].fds[0], reads->page_bytes);
+		if (map == MAP_FAILED) {
 			why = USER_CLOSED;
 			break;
 		}
-		struct user_counter *counter = &reads->counters[reads->n];
-		counter->page = page;
-		counter->shift = 64u - counter->page->pmc_width;
-		if (!counter->page->cap_user_rdpmc || !counter->page->pmc_width || counter->page->pmc_width > 64)
+		user_page *page = reads->pages[reads->n] = map;
+		reads->shifts[reads->n] = 64u - page->pmc_width;
+		if (!page->cap_user_rdpmc || !page->pmc_width || page->pmc_width > 64)
 			why = USER_CLOSED;
-		else if (!counter->page->cap_user_time)
+		else if (!page->cap_user_time)
 			why = USER_NO_CLOCK;
-		reads->mult = counter->page->time_mult;
-		reads->shift = counter->page->time_shift;
+		reads->mult = page->time_mult;
+		reads->shift = page->time_shift;
 	}
-	reads->end = reads->counters + reads->n;
 	atomic_store_explicit(&reads->why, why, memory_order_relaxed);
 	if (why != USER_READS)
 		user_close(reads);
@@ -105,7 +111,7 @@ void user_open(struct user_reads *reads, const struct tare_counters *c)
 void user_close(struct user_reads *reads)
 {
 	for (; reads->n; reads->n--)
-		USER_UNMAP((void *)reads->counters[reads->n - 1].page, reads->page_bytes);
+		USER_UNMAP((void *)reads->pages[reads->n - 1], reads->page_bytes);
 }
 
 /* ---- reading ---- */
@@ -115,7 +121,7 @@ struct user_times {
 	uint64_t enabled_ns, running_ns;
 };
 
-static bool user_times(const volatile struct perf_event_mmap_page *page, struct user_times *out)
+static bool user_times(user_page *page, struct user_times *out)
 {
 	if (!page->cap_user_time)
 		return false;
@@ -131,19 +137,24 @@ static bool user_times(const volatile struct perf_event_mmap_page *page, struct 
 
 static bool try_all(const struct user_reads *reads, struct tare_reading *raw, bool *again)
 {
-	const volatile struct perf_event_mmap_page *leader = reads->counters->page;
+	user_page *leader = reads->pages[0];
 	struct user_times times;
-	uint32_t sequence = leader->lock;
-	user_barrier();
-	bool read = user_allowed() && user_times(leader, &times);
+	struct user_head first = user_head(leader);
+	bool read = user_allowed() && leader->cap_user_rdpmc && user_times(leader, &times) &&
+		    user_count(leader, first, &reads->shifts[0], &raw[0].count);
+	*again = false;
+	for (size_t i = 1; read && i < reads->n; i++) {
+		user_page *page = reads->pages[i];
+		struct user_head head = user_head(page);
+		read = user_count(page, head, &reads->shifts[i], &raw[i].count);
+		*again |= !user_same(page, head.sequence);
+	}
 	for (size_t i = 0; read && i < reads->n; i++) {
-		read = user_count(&reads->counters[i], &raw[i].count);
 		raw[i].enabled_ns = times.enabled_ns;
 		raw[i].running_ns = times.running_ns;
 	}
-	user_barrier();
 	/* nothing was scheduled between the first count and the last */
-	*again = leader->lock != sequence;
+	*again |= !user_same(leader, first.sequence);
 	return read && !*again;
 }
 
@@ -168,12 +179,12 @@ uint64_t user_check(const struct tare_counters *c, uint64_t done)
 	struct user_reads *reads = c->user;
 	if (!counters_read_raw(c, low) || !read_all(c, value) || !counters_read_raw(c, high))
 		return done + 1;
-	const volatile struct perf_event_mmap_page *page = reads->counters->page;
+	user_page *page = reads->pages[0];
 	bool right = page->time_mult == reads->mult && page->time_shift == reads->shift;
 	for (size_t i = 0; i < c->events.count; i++)
 		right = right && between(low[i].count, value[i].count, high[i].count, 0) &&
-			between(low[i].enabled_ns, value[i].enabled_ns, high[i].enabled_ns, TIME_SLACK_NS) &&
-			between(low[i].running_ns, value[i].running_ns, high[i].running_ns, TIME_SLACK_NS);
+			between(low[i].enabled_ns, value[i].enabled_ns, high[i].enabled_ns, USER_TIME_SLACK_NS) &&
+			between(low[i].running_ns, value[i].running_ns, high[i].running_ns, USER_TIME_SLACK_NS);
 	own_add(&reads->checks, 1);
 	if (!right) {
 		atomic_store_explicit(&reads->why, USER_DISAGREED, memory_order_relaxed);
@@ -234,5 +245,6 @@ void tare_reads_of(const struct tare_counters *c, struct tare_reads *out)
 	*out = (struct tare_reads){ .by_user = counted.by_user,
 				    .by_call = counted.by_call,
 				    .checks = counted.checks,
-				    .why = user_why_text(counted.why) };
+				    .why = user_why_text(
+					counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why) };
 }

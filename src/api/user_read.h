@@ -32,15 +32,12 @@ enum user_why {
 	USER_NO_MACHINE,  /* not on this architecture */
 	USER_CLOSED,      /* the kernel gives no page, or not the capability */
 	USER_NO_CLOCK,    /* … or no clock: the times would stand still */
-	USER_NO_MEMORY,
 	USER_DISAGREED, /* with read(2) */
+	USER_OFF,       /* said of USER_READS where some readings were read(2)'s */
 };
 const char *user_why_text(enum user_why why);
 
-struct user_counter {
-	const volatile struct perf_event_mmap_page *page;
-	uint64_t shift; /* 64 − pmc_width: registers are sign-extended from there */
-};
+typedef const struct perf_event_mmap_page user_page;
 
 enum { CHECK_EVERY = 1 << 16 };
 
@@ -53,8 +50,9 @@ struct user_reads {
 	size_t n; /* pages that are mapped: all, or none */
 	size_t page_bytes;
 	uint64_t mult, shift; /* of the page's clock, which does not change its rate: it is checked */
-	struct user_counter *end; /* = counters + n */
-	struct user_counter counters[]; /* in the order of the events */
+	/* in the order of the events: a group, whose leader is the first */
+	user_page *pages[TARE_EVENTS_MOST];
+	uint64_t shifts[TARE_EVENTS_MOST]; /* 64 − pmc_width: registers are sign-extended from there */
 };
 
 /* Is it worth asking for, when a counter of this type is opened? `pmu` is the folder's name of a type that has one. */
@@ -64,7 +62,7 @@ bool user_type(uint32_t type, const char *pmu);
 enum user_why user_possible(const struct tare_counters *c, bool wanted);
 bool user_wanted(void);
 
-/* Maps the pages of a set's counters for the calling thread. reads->counters has room for them. Sets `why`. */
+/* Maps the pages of a set's counters for the calling thread. Sets `why`. */
 void user_open(struct user_reads *reads, const struct tare_counters *c);
 void user_close(struct user_reads *reads);
 
@@ -99,22 +97,62 @@ static inline const void *user_thread(void)
 
 #define user_barrier() __asm__ volatile("" : : : "memory")
 
-/* cap_user_rdpmc, as a mask: of a volatile bit-field compilers make more than one instruction */
+/* cap_user_rdpmc as a mask: for the bit-field compilers make more than one instruction. */
 enum { USER_CAP_RDPMC = 1 << 2 };
 
-/* One counter. False: it is on no register, this program may not read it, or the kernel was here meanwhile. */
-static inline bool user_count(const struct user_counter *counter, uint64_t *count)
+/* What is used twice looks large to compilers, for its table of instructions (user_access.h). */
+#define USER_INLINE static inline __attribute__((always_inline))
+
+/* What was loaded once is not loaded again. */
+#define user_pin(value) __asm__ volatile("" : "+r"(value))
+
+/* The sequence number, and the first of what it protects. */
+struct user_head {
+	uint32_t sequence, index;
+	uint64_t offset; /* arm64 alone: elsewhere it is added from memory */
+};
+
+USER_INLINE struct user_head user_head(user_page *page)
 {
-	const volatile struct perf_event_mmap_page *page = counter->page;
-	uint32_t sequence = page->lock;
+	struct user_head head;
+#if defined(__aarch64__)
+	/* an interrupted pair of loads is done again as a whole */
+	uint64_t both;
+	__asm__ volatile("ldp %0, %1, [%2]" : "=&r"(both), "=r"(head.offset) : "r"(&page->lock) : "memory");
+	head.sequence = (uint32_t)both;
+	head.index = (uint32_t)(both >> 32);
+#else
+	head.sequence = page->lock;
 	user_barrier();
-	uint32_t index = page->index;
-	uint64_t value, offset = (uint64_t)page->offset;
-	if (!(page->capabilities & USER_CAP_RDPMC) || !index || !user_pmc(index, &value))
-		return false;
-	*count = offset + (uint64_t)((int64_t)(value << counter->shift) >> counter->shift);
+	head.index = page->index;
+	user_pin(head.index);
+	head.offset = 0;
+#endif
+	return head;
+}
+
+/* Is what came since then still protected? */
+USER_INLINE bool user_same(user_page *page, uint32_t sequence)
+{
 	user_barrier();
 	return page->lock == sequence;
+}
+
+/* False: the counter is on no register. The capability need not be asked of each page: where an event lacks it, Linux
+ * gives its index as 0 (x86_pmu_event_idx(), armv8pmu_user_event_idx()). */
+USER_INLINE bool user_count(user_page *page, struct user_head head, const uint64_t *shift, uint64_t *count)
+{
+	uint64_t value;
+	if (!user_pmc(head.index, &value))
+		return false;
+	value = (uint64_t)((int64_t)(value << *shift) >> *shift);
+#if defined(__aarch64__)
+	(void)page;
+	*count = value + head.offset;
+#else
+	*count = value + (uint64_t)page->offset;
+#endif
+	return true;
 }
 
 #endif

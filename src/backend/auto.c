@@ -212,6 +212,45 @@ static void auto_end(struct counting *c)
 	free(c);
 }
 
+static bool counts_all(const struct backend_member *member, const struct event *const *events, const size_t *members, size_t n, size_t of)
+{
+	struct availability answer;
+	bool any = false;
+	for (size_t i = 0; i < n; i++) {
+		if (members[i] != of)
+			continue;
+		member->operations->available(member->backend, events[i], &answer);
+		if (answer.state != READING_COUNTED)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Regions are counted where their events are. What cannot be probed goes, with all events of the execution, to a member that needs no
+ * probes, if there is one that counts these events, too; readings name their source. members[] follows. */
+static size_t choose_for_regions(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
+				 size_t *members, size_t chosen)
+{
+	bool probes = true;
+	for (size_t i = 0; i < target->n_regions; i++)
+		probes &= !target->regions[i].no_edges;
+	const struct backend_operations *operations = b->members[chosen].operations;
+	if (operations->regions && (probes || operations->starts_only))
+		return chosen;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct backend_member *m = &b->members[i];
+		if (i == chosen || !m->operations->regions || (!probes && !m->operations->starts_only) ||
+		    !counts_all(m, events, members, n, chosen))
+			continue;
+		for (size_t j = 0; j < n; j++)
+			if (members[j] == chosen)
+				members[j] = i;
+		return i;
+	}
+	return chosen;
+}
+
 static bool auto_prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
                          struct counting **out, struct error *err)
 {
@@ -226,9 +265,16 @@ static bool auto_prepare(struct backend *b, const struct target *target, const s
 		goto out;
 	}
 	size_t chosen = choose(b, target, events, n, members);
+	if (target->n_regions)
+		chosen = choose_for_regions(b, target, events, n, members, chosen);
 	c->member = &b->members[chosen];
 	c->n = n;
 	c->why = reason(c->member, target);
+	if (target->n_regions && !c->member->operations->regions) {
+		error_set(err, ERROR_UNSUPPORTED, "the backend '%s', which counts %s here, does not count regions", c->member->operations->name,
+			  n ? events[0]->label : "nothing");
+		goto out;
+	}
 	for (size_t i = 0; i < n; i++) {
 		c->left_out[i] = members[i] != chosen;
 		if (c->left_out[i])
@@ -288,6 +334,13 @@ static bool auto_stop(struct counting *c, struct run *run, struct error *err)
 		return false;
 	if (c->n_inner == c->n)
 		return true;
+	for (size_t i = 0; i < run->n_regions; i++) {
+		struct reading *readings = arena_alloc(&run->arena, c->n * sizeof *readings);
+		if (!readings)
+			return error_no_memory(err);
+		spread(c, run->regions[i].readings, c->why, readings);
+		run->regions[i].readings = readings;
+	}
 	size_t rows = run->n_rows ? run->n_rows : 1;
 	struct reading *inner = run->readings;
 	struct reading *all = arena_alloc(&run->arena, rows * c->n * sizeof *all);
@@ -310,6 +363,7 @@ static void auto_diagnose(struct backend *b, struct finding *findings, size_t mo
 const struct backend_operations backend_auto = {
 	.name = "auto",
 	.summary = "each event by the best of the others that counts it here",
+	.regions = true,
 	.open = auto_open,
 	.close = auto_close,
 	.only_modelled = auto_only_modelled,

@@ -23,22 +23,21 @@ static void put_comment(struct str *out, const char *mark, bool begin, const cha
 }
 
 /* The directive that turned Intel syntax on says whether registers have prefixes. */
-static void put_intel(struct str *out, const struct assembly *a, const struct statement *at)
+static void put_intel(struct str *out, const struct assembly *a, int intel)
 {
-	for (const struct statement *s = at; s >= a->statements.items; s--)
-		if (s->kind == STATEMENT_DIRECTIVE && slice_is(a, s->word, ".intel_syntax")) {
-			str_append_char(out, '\t');
-			str_append_bytes(out, a->text + s->whole.at, s->whole.end - s->whole.at);
-			str_append_char(out, '\n');
-			return;
-		}
+	if (intel == NONE)
+		return;
+	const struct statement *s = &a->statements.items[intel];
+	str_append_char(out, '\t');
+	str_append_bytes(out, a->text + s->whole.at, s->whole.end - s->whole.at);
+	str_append_char(out, '\n');
 }
 
 static void put_x86_call(struct str *out, const struct assembly *a, const struct statement *at, bool begin,
 			 unsigned number, const char *name)
 {
 	bool frame = at->frame != NONE && at->frame_of_stack;
-	if (at->intel)
+	if (at->intel != NONE)
 		str_append(out, "\t.att_syntax prefix\n");
 	str_append(out, "\tleaq\t-128(%rsp), %rsp");
 	put_comment(out, "#", begin, name);
@@ -47,8 +46,7 @@ static void put_x86_call(struct str *out, const struct assembly *a, const struct
 	str_appendf(out, "\tcall\t*tare_asm_%s_%u@GOTPCREL(%%rip)\n\tleaq\t128(%%rsp), %%rsp\n", which(begin), number);
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset -128\n");
-	if (at->intel)
-		put_intel(out, a, at);
+	put_intel(out, a, at->intel);
 }
 
 static void put_arm_call(struct str *out, const struct statement *at, bool begin, unsigned number, const char *name)
@@ -103,11 +101,10 @@ static void put_string(struct str *out, const char *text)
 void annotate_put_names(struct str *out, const struct assembly *a, const char *const *names, size_t n,
 			unsigned number)
 {
-	bool x86 = a->machine == MACHINE_X86_64, intel = false;
-	for (size_t i = 0; i < a->statements.count; i++)
-		intel = a->statements.items[i].intel;
+	bool x86 = a->machine == MACHINE_X86_64;
+	int intel = a->statements.count ? a->statements.items[a->statements.count - 1].intel : NONE;
 	const char *type = x86 ? "@" : "%";
-	if (intel)
+	if (intel != NONE)
 		str_append(out, "\t.att_syntax prefix\n");
 	str_appendf(out, "\t.pushsection .rodata.tare_asm_names, \"a\", %sprogbits\n", type);
 	for (size_t i = 0; i < n; i++) {
@@ -143,10 +140,5 @@ void annotate_put_names(struct str *out, const struct assembly *a, const char *c
 		    "\t.cfi_endproc\n\t.popsection\n\t.pushsection .init_array, \"aw\"\n\t.p2align 3\n"
 		    "\t.%s\t.Ltare%u_names\n\t.popsection\n",
 		    x86 ? "quad" : "xword", number);
-	if (intel)
-		for (size_t i = a->statements.count; i--;)
-			if (a->statements.items[i].intel) {
-				put_intel(out, a, &a->statements.items[i]);
-				break;
-			}
+	put_intel(out, a, intel);
 }

@@ -61,8 +61,7 @@ struct reader {
 	struct section section, before, stack[SECTIONS_DEEP];
 	size_t sections;
 	unsigned macros; /* how deep in bodies */
-	bool intel;
-	int function, frame;
+	int intel, function, frame;
 	bool frame_of_stack, remembered[FRAMES_DEEP];
 	size_t frames;
 	VEC(struct slice) functions; /* names that .type and .globl gave */
@@ -282,9 +281,9 @@ static bool directive(struct reader *r, struct statement *s, int index, struct e
 		return error_set(err, ERROR_UNSUPPORTED, "line %u: 16- and 32-bit code is not supported",
 				 s->line + 1);
 	if (slice_is(a, s->word, ".intel_syntax"))
-		r->intel = true;
+		r->intel = index;
 	else if (slice_is(a, s->word, ".att_syntax"))
-		r->intel = false;
+		r->intel = NONE;
 	else if (!is_section_directive(r, s, index) && slice_begins(a, s->word, ".cfi_"))
 		frame_directive(r, s, index);
 	else if (s->code && is_bytes(a, s->word))
@@ -432,7 +431,7 @@ static void split_instruction(const struct assembly *a, struct statement *s)
 static bool read_statements(struct reader *r, struct error *err)
 {
 	struct assembly *a = r->a;
-	size_t end, at = r->at;
+	size_t end = r->at, at = r->at;
 	unsigned line = r->line;
 	if (!find_end(r, &end, err))
 		return false;
@@ -493,10 +492,12 @@ static bool read_all(struct reader *r, struct error *err)
 bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum assembly_machine machine,
 		   struct error *err)
 {
-	struct reader r = { .a = a, .function = NONE, .frame = NONE, .section = { true, NONE }, .before = { true, NONE } };
+	struct reader r = { .a = a, .intel = NONE, .function = NONE, .frame = NONE, .section = { true, NONE }, .before = { true, NONE } };
 	*a = (struct assembly){ .text = text, .bytes = bytes, .machine = machine };
 	if (bytes > INT_MAX)
 		return error_set(err, ERROR_LIMIT, "the assembly is longer than 2 GiB");
+	if (memchr(text, '\0', bytes))
+		return error_set(err, ERROR_SYNTAX, "this is no text: it has bytes that are 0");
 	if (!machine && !(a->machine = machine_of(text, bytes))) {
 		error_set(err, ERROR_UNSUPPORTED, "cannot tell which machine's assembly this is");
 		return error_hint(err, "say --machine x86-64 or --machine arm64");
@@ -561,9 +562,11 @@ void assembly_names(const struct assembly *a, struct slice operands,
 		    void (*visit)(void *context, struct slice name), void *context)
 {
 	for (size_t at = operands.at; at < operands.end;) {
+		/* $name is an immediate */
+		at += a->text[at] == '$';
 		struct slice word = word_at(a, at, operands.end);
 		if (!slice_empty(word))
 			visit(context, word);
-		at = slice_empty(word) ? at + 1 : word.end;
+		at = slice_empty(word) ? word.end + 1 : word.end;
 	}
 }

@@ -55,7 +55,7 @@ struct statement {
 	int frame;             /* index of .cfi_startproc that it is in, or NONE */
 	bool code;             /* in a section of code */
 	bool inside;           /* of a macro's body */
-	bool intel;            /* operands are in Intel syntax, without prefixes */
+	int intel;             /* index of the .intel_syntax that holds here, or NONE: AT&T's */
 	bool frame_of_stack;   /* the frame's address is known by the stack pointer here */
 };
 

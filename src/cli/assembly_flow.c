@@ -82,7 +82,7 @@ static void x86_flow(const struct assembly *a, struct statement *s)
 	const char *word = a->text + s->word.at;
 	if (one_of(a, s->word, jumps)) {
 		bool star = !slice_empty(s->operands) && a->text[s->operands.at] == '*';
-		s->flow = star || (s->intel && intel_indirect(a, s->operands)) ? FLOW_INDIRECT : FLOW_JUMP;
+		s->flow = star || (s->intel != NONE && intel_indirect(a, s->operands)) ? FLOW_INDIRECT : FLOW_JUMP;
 	} else if (one_of(a, s->word, shorts)) {
 		s->flow = FLOW_SHORT_BRANCH;
 	} else if (tolower((unsigned char)word[0]) == 'j' || slice_is(a, s->word, "xbegin")) {
@@ -132,6 +132,7 @@ void assembly_flow(const struct assembly *a, struct statement *s)
 		x86_flow(a, s);
 	else
 		arm_flow(a, s);
-	if (s->flow == FLOW_JUMP || s->flow == FLOW_BRANCH || s->flow == FLOW_SHORT_BRANCH)
+	bool jump = s->flow == FLOW_JUMP || s->flow == FLOW_BRANCH || s->flow == FLOW_SHORT_BRANCH;
+	if (jump && s->operands.at > s->word.end)
 		s->target = name_alone(a, last_operand(a, s->operands));
 }

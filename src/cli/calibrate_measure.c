@@ -35,20 +35,22 @@ bool not_calibrated(struct calibrating *c, enum interface interface, const char 
 
 /* ---- events ---- */
 
-static bool add_event(struct calibrating *c, const char *text, bool *hardware, struct error *err)
+/* One that cannot be counted is left out; *answer says why. */
+static bool add_event(struct calibrating *c, const char *text, bool *hardware, struct availability *answer,
+		      struct error *err)
 {
 	struct calibrated_event e = { 0 };
-	struct availability answer = { .state = READING_UNSUPPORTED };
+	*answer = (struct availability){ .state = READING_UNSUPPORTED };
 	*hardware = false;
 	if (!event_parse(c->table, text, &e.event, err))
 		return false;
 	for (size_t i = 0; i < c->events.count; i++)
 		if (strcmp(c->events.items[i].event.label, e.event.label) == 0)
 			return true;
-	c->operations->available(c->backend, &e.event, &answer);
-	if (answer.state != READING_COUNTED)
+	c->operations->available(c->backend, &e.event, answer);
+	if (answer->state != READING_COUNTED)
 		return true;
-	*hardware = e.hardware = answer.source == SOURCE_HW;
+	*hardware = e.hardware = answer->source == SOURCE_HW;
 	e.constant = e.hardware && e.event.definition && e.event.definition->constant_overhead;
 	return vec_push(&c->events, e) || error_no_memory(err);
 }
@@ -58,9 +60,11 @@ static bool add_levels(struct calibrating *c, const char *name, struct error *er
 {
 	char text[128];
 	bool hardware, user;
+	struct availability answer;
 	if (snprintf(text, sizeof text, "%s:u", name) >= (int)sizeof text)
 		return true;
-	return add_event(c, name, &hardware, err) && (!hardware || add_event(c, text, &user, err));
+	return add_event(c, name, &hardware, &answer, err) &&
+	       (!hardware || add_event(c, text, &user, &answer, err));
 }
 
 static bool default_events(struct calibrating *c, struct error *err)
@@ -82,11 +86,14 @@ static bool listed_events(struct calibrating *c, const char *list, struct error 
 		return false;
 	bool done = true;
 	for (size_t i = 0; done && i < n; i++) {
+		struct availability answer;
 		bool hardware;
 		size_t before = c->events.count;
-		done = add_event(c, events[i].text, &hardware, err);
-		if (done && c->events.count == before && i == before)
-			done = error_set(err, ERROR_UNSUPPORTED, "cannot count '%s' here", events[i].label);
+		done = add_event(c, events[i].text, &hardware, &answer, err);
+		if (done && c->events.count == before && answer.why[0])
+			for (unsigned k = 0; done && k < INTERFACES; k++)
+				done = !c->wanted[k] ||
+				       not_calibrated(c, (enum interface)k, events[i].label, answer.why, err);
 	}
 	free(events);
 	return done;

@@ -149,7 +149,7 @@ static bool give_up(struct rounds *r, enum interface interface, size_t event, co
 
 static bool one(struct rounds *r, enum interface interface, size_t event, struct error *err)
 {
-	static char blocks[] = "blocks";
+	static char blocks[] = "blocks", stubs[] = "stubs";
 	struct calibrating *c = r->c;
 	struct calibrated_event *e = &c->events.items[event];
 	struct column_values *v = &r->of[interface][event];
@@ -158,7 +158,7 @@ static bool one(struct rounds *r, enum interface interface, size_t event, struct
 	if (v->given_up)
 		return true;
 	snprintf(name, sizeof name, "%s", e->event.text);
-	char *argv[] = { r->program, name, e->constant ? blocks : NULL, NULL };
+	char *argv[] = { r->program, name, interface == INTERFACE_STUBS ? stubs : e->constant ? blocks : NULL, NULL };
 	int status = run(argv, r->environments[interface], out, sizeof out, err);
 	if (status == -1)
 		return false;

@@ -14,7 +14,7 @@ struct command_row {
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct option_row count_option_rows[], list_option_rows[], doctor_option_rows[], calibrate_option_rows[];
+extern const struct option_row annotate_asm_option_rows[], count_option_rows[], list_option_rows[], doctor_option_rows[], calibrate_option_rows[];
 
 /* Ends with a NULL name. */
 extern const struct command_row command_rows[];
@@ -24,6 +24,7 @@ int command_count(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_annotate_asm(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);

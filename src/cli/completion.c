@@ -112,6 +112,8 @@ static void bash(void)
 			     "\t\t_tare_words \"events metrics backends machines\" ;;");
 		else if (strcmp(row->name, "count") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
+		else if (strcmp(row->name, "annotate-asm") == 0)
+			puts("\t\tCOMPREPLY=($(compgen -f -- \"$cur\")) ;;");
 		else
 			puts("\t\t;;");
 	}
@@ -192,6 +194,8 @@ static void zsh(void)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
 			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'", stdout);
+		else if (strcmp(row->name, "annotate-asm") == 0)
+			fputs(" \\\n\t\t'1:file:_files'", stdout);
 		puts(" ;;");
 	}
 	puts("\tcompletion) _values shell bash zsh fish ;;\n\tesac\n}\n_tare \"$@\"");
@@ -246,6 +250,7 @@ static void fish(void)
 	}
 	puts("complete -c tare -n '__fish_seen_subcommand_from count' -a '(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm' -F\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from machines' "
 	     "-a 'events metrics backends machines'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "

@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "cli/calibration_here.h"
 #include "cli/command.h"
 #include "cli/count_breakdown.h"
 #include "cli/count_events.h"
@@ -19,6 +20,7 @@
 #include "cli/say.h"
 #include "measure/measure.h"
 #include "report/report.h"
+#include "trust/apply.h"
 
 /* What a measurement needs; all of it is released by close_all(). */
 struct job {
@@ -274,6 +276,7 @@ static bool write_reports(struct job *job)
 	struct rendering rendering = {
 		.job = job,
 		.options = { .all_repetitions = r->all_repetitions,
+			     .gross = r->gross,
 			     .colour = say_in_colour(job->output.stream),
 			     .width = say_width(job->output.stream) },
 		.header = { .parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?" },
@@ -393,6 +396,23 @@ static bool measure(struct job *job, struct error *err)
 				  s->metrics, s->n_metrics, &options, &job->result, err);
 	progress_end(&progress);
 	return done;
+}
+
+/* Takes off what the measuring counts. Not in the formats of the papers' tools, which leave it to their readers. */
+static void take_off(struct job *job)
+{
+	struct calibration calibration = { 0 };
+	char why[256];
+	if (job->request.compat != COMPAT_NONE)
+		return;
+	/* a recording is of another machine, maybe: only what is named counts for it */
+	const char *named = getenv("TARE_CALIBRATION");
+	bool recorded = strcmp(job->means.operations->name, "replay") == 0;
+	bool here = (!recorded || (named && *named)) &&
+		    calibration_here(&job->result->machine, &calibration, why, sizeof why);
+	if (!trust_apply(job->result, here ? &calibration : NULL))
+		say_warning("out of memory: counts are gross");
+	calibration_free(&calibration);
 }
 
 /* Was anything counted? With the default events the clock on the wall alone is nothing. */
@@ -525,6 +545,7 @@ int command_count(int argc, char **argv)
 		goto out;
 	}
 	code = exit_code(&job);
+	take_off(&job);
 	if (!selection_finish(&job.selection, &job.means, job.result,
 			      job.request.format == FORMAT_TEXT && job.request.compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");

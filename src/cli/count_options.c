@@ -7,7 +7,7 @@
 #include "cli/command.h"
 
 enum {
-	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, ON, OUTPUT,
+	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, GROSS, ON, OUTPUT,
 	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
 	OVERRIDE, COMPAT, BY, BY_FILE, REGION,
 };
@@ -56,6 +56,7 @@ const struct option_row count_option_rows[] = {
 	{ 0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
 	  SYSTEM_CALLS },
 	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
+	{ 0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS },
 	{ 0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT },
 	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
 	{ .help = "As older tools did" },
@@ -155,6 +156,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case OUTPUT: r->output = value; return true;
 	case SEVERAL_RUNS: r->several_runs = true; return true;
 	case ALL_REPETITIONS: r->all_repetitions = true; return true;
+	case GROSS: r->gross = true; return true;
 	case VERBOSE: r->verbose++; return true;
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;

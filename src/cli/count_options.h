@@ -43,6 +43,7 @@ struct count_request {
 	double confidence;
 	enum program_output program_output;
 	uint64_t for_ns;
+	bool gross;                     /* --gross */
 	unsigned verbose;
 	bool help;
 	char *const *command;           /* the program and its arguments; NULL when there is none */

@@ -116,7 +116,7 @@ static void age(uint64_t made_unix, char *out, size_t out_bytes)
 
 static void examine_calibration(struct diagnosis *d, const struct machine_facts *facts)
 {
-	char why[256], old[64];
+	char why[160], old[64];
 	if (d->n == FINDINGS_MOST)
 		return;
 	struct finding *f = &d->findings[d->n++];
@@ -129,7 +129,7 @@ static void examine_calibration(struct diagnosis *d, const struct machine_facts 
 		return;
 	}
 	f->state = FINDING_PARTLY;
-	snprintf(f->detail, sizeof f->detail, "%s%.200s: what measuring itself counts is not known, and is in the counts",
+	snprintf(f->detail, sizeof f->detail, "%s%s: what measuring itself counts is in all counts",
 		 *why ? "none that counts here: " : "none", why);
 	snprintf(f->step, sizeof f->step, "run 'tare calibrate'");
 }

@@ -14,7 +14,7 @@ static void overview(void)
 	      "\n",
 	      stdout);
 	for (const struct command_row *row = command_rows; row->name; row++)
-		printf("  %-11s %s\n", row->name, row->summary);
+		printf("  %-12s %s\n", row->name, row->summary);
 	fputs("\n"
 	      "examples:\n"
 	      "  tare count gzip -k FILE              what this machine can count of one run\n"

@@ -93,8 +93,8 @@ static void add_row(struct reading *sum, const struct reading *row)
 	}
 }
 
-static bool keep(struct session *s, struct series *series, size_t repetition, const struct reading *r,
-		 const struct slices *slices, bool partial)
+bool session_keep(struct session *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+		  bool partial)
 {
 	struct count *count = &series->counts[repetition];
 	count_reading(s, &s->events[series->event], count, r, slices);
@@ -149,14 +149,14 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
 			struct series *series = row_series(s, event, r);
-			if (!series || !keep(s, series, repetition, r, NULL, run->interrupted))
+			if (!series || !session_keep(s, series, repetition, r, NULL, run->interrupted))
 				return false;
 		}
-		if (!keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
+		if (!session_keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
 			  run->interrupted))
 			return false;
 	}
-	return true;
+	return session_collect_regions(s, pass, repetition, x);
 }
 
 bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value)

@@ -374,6 +374,7 @@ static void end(struct session *s)
 	for (size_t i = 0; i < s->series.count; i++)
 		free(s->series.items[i].counts);
 	vec_free(&s->series);
+	vec_free(&s->regions);
 	vec_free(&s->notes);
 	free(s->by_account);
 	free(s->pass_of);

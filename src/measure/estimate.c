@@ -122,9 +122,7 @@ static bool remark_on(struct session *s, const struct series *series, struct est
 	return e->note != NULL;
 }
 
-/* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
-static bool estimate_series(struct session *s, const struct series *series, struct count *scratch,
-			    struct estimate *e)
+bool session_estimate_one(struct session *s, const struct series *series, struct count *scratch, struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
 	const struct event *event = &s->events[series->event];
@@ -175,18 +173,18 @@ bool session_estimate(struct session *s)
 	if (!scratch || !result->estimates)
 		goto out;
 	for (size_t event = 0; event < s->n_events; event++) {
-		if (!estimate_series(s, &s->series.items[event], scratch,
+		if (!session_estimate_one(s, &s->series.items[event], scratch,
 				     &result->estimates[result->n_estimates++]))
 			goto out;
 		for (size_t i = s->n_events; i < s->series.count; i++) {
 			if (s->series.items[i].event != event)
 				continue;
-			if (!estimate_series(s, &s->series.items[i], scratch,
+			if (!session_estimate_one(s, &s->series.items[i], scratch,
 					     &result->estimates[result->n_estimates++]))
 				goto out;
 		}
 	}
-	done = true;
+	done = session_estimate_regions(s, scratch);
 out:
 	free(scratch);
 	return done;

@@ -31,6 +31,16 @@ struct series {
 	const char *machine;  /* the modelled machine that was counted on; NULL */
 };
 
+/* A region's counts: one series for each event of the session, in the result's arena. */
+struct region_series {
+	const char *name, *text;
+	enum region_kind kind;
+	uint64_t entries, exits, unbalanced, threads; /* of its first execution */
+	uint64_t least, most;                         /* entries of any */
+	const char *why;
+	struct series *series; /* [n_events] */
+};
+
 enum { PASS_NONE = (size_t)-1 }; /* the event is not counted by the backend */
 
 struct session {
@@ -56,6 +66,7 @@ struct session {
 	size_t warm_ups;
 
 	VEC(struct series) series;
+	VEC(struct region_series *) regions;
 	struct account *accounts; /* passes × repetitions: [repetition * passes + pass] */
 	VEC(const char *) notes;
 	struct result *result;
@@ -82,8 +93,19 @@ static inline const struct account *session_own_account(const struct session *s,
 struct execution;
 bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x);
 
-/* estimate.c: fills result->estimates from the series. */
+struct slices;
+/* Fills in one count of a series; slices may be NULL. */
+bool session_keep(struct session *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+		  bool partial);
+
+/* estimate.c: fills result->estimates and result->regions from the series. */
 bool session_estimate(struct session *s);
+/* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
+bool session_estimate_one(struct session *s, const struct series *series, struct count *scratch, struct estimate *e);
+
+/* region.c */
+bool session_collect_regions(struct session *s, size_t pass, size_t repetition, const struct execution *x);
+bool session_estimate_regions(struct session *s, struct count *scratch);
 
 /* derive.c: fills result->metrics; needs the estimates. */
 bool session_derive(struct session *s);

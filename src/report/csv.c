@@ -2,7 +2,8 @@
  * version; columns are only ever added at the end within a version. A field is empty where it has no meaning:
  * "value" when nothing was counted ("why" says the reason), "low" and "high" without an interval or bound.
  *
- * kind: event, metric, or run (one repetition's value of the event or metric above, with all_repetitions). */
+ * kind: event, metric, region (an event in a region, whose name, entries and exits are in the last columns), or run (one repetition's value
+ * of the row above, with all_repetitions). */
 #include <math.h>
 #include <string.h>
 
@@ -42,8 +43,22 @@ static void text(FILE *out, const char *value)
 	field(out, value);
 }
 
+/* The columns of a region; NULL: the row is of none. */
+static void region_columns(FILE *out, const struct region_row *region)
+{
+	if (!region) {
+		fputs(",,,", out);
+		return;
+	}
+	text(out, region->name);
+	if (region->why)
+		fputs(",,", out);
+	else
+		fprintf(out, ",%llu,%llu", (unsigned long long)region->entries, (unsigned long long)region->exits);
+}
+
 /* repetition: 1-based; 0 for the summary. */
-static void row(FILE *out, const struct estimate *e, const char *kind, size_t repetition, double value)
+static void row(FILE *out, const struct estimate *e, const char *kind, size_t repetition, double value, const struct region_row *region)
 {
 	bool summary = repetition == 0, interval = summary && e->known && e->has_interval;
 	fprintf(out, "1,%s", kind);
@@ -73,23 +88,31 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	text(out, e->known ? "" : e->why);
 	text(out, summary ? e->note : "");
 	text(out, e->machine);
+	region_columns(out, region);
+	number(out, summary && e->has_tare, e->gross);
+	number(out, summary && e->has_tare, e->tare);
+	number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
+	text(out, summary ? e->evidence : "");
 	fputs("\r\n", out);
 }
 
-static void rows(FILE *out, const struct estimate *e, const char *kind, bool all_repetitions)
+static void rows(FILE *out, const struct estimate *e, const char *kind, bool all_repetitions, const struct region_row *region)
 {
-	row(out, e, kind, 0, e->value);
+	row(out, e, kind, 0, e->value, region);
 	for (size_t i = 0; all_repetitions && i < e->n_runs; i++)
-		row(out, e, "run", i + 1, e->runs[i]);
+		row(out, e, "run", i + 1, e->runs[i], region);
 }
 
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note,machine\r\n",
+	      "share_running,why,note,machine,region,entries,exits,gross,tare,bound,evidence\r\n",
 	      out);
 	for (size_t i = 0; i < result->n_estimates; i++)
-		rows(out, &result->estimates[i], "event", options->all_repetitions);
+		rows(out, &result->estimates[i], "event", options->all_repetitions, NULL);
 	for (size_t i = 0; i < result->n_metrics; i++)
-		rows(out, &result->metrics[i], "metric", options->all_repetitions);
+		rows(out, &result->metrics[i], "metric", options->all_repetitions, NULL);
+	for (size_t i = 0; i < result->n_regions; i++)
+		for (size_t j = 0; j < result->regions[i].n_estimates; j++)
+			rows(out, &result->regions[i].estimates[j], "region", options->all_repetitions, &result->regions[i]);
 }

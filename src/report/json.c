@@ -1,8 +1,10 @@
 /* A result as JSON; docs/result.schema.json says what may stand where, tare-count(1) what it means. */
+#include <math.h>
 #include <sys/wait.h>
 
 #include "report/breakdown.h"
 #include "report/json_writer.h"
+#include "report/region.h"
 #include "report/report.h"
 
 static void write_estimate(struct json *json, const struct estimate *e)
@@ -42,6 +44,12 @@ static void write_estimate(struct json *json, const struct estimate *e)
 		json_write_text(json, "machine", e->machine);
 	if (e->evidence)
 		json_write_text(json, "evidence", e->evidence);
+	if (e->has_tare) {
+		json_write_number(json, "gross", e->gross);
+		json_write_number(json, "tare", e->tare);
+	} else if (e->known && isfinite(e->bound) && e->evidence) {
+		json_write_number(json, "bound", e->bound);
+	}
 	json_write_number(json, "share_running", e->known ? e->share_running : 0);
 	if (e->note)
 		json_write_text(json, "note", e->note);
@@ -59,6 +67,35 @@ static void write_estimates(struct json *json, const char *key, const struct est
 	json_write_open(json, key, '[');
 	for (size_t i = 0; i < n; i++)
 		write_estimate(json, &estimates[i]);
+	json_write_close(json, ']');
+}
+
+static void write_regions(struct json *json, const struct result *result)
+{
+	json_write_open(json, "regions", '[');
+	for (size_t i = 0; i < result->n_regions; i++) {
+		const struct region_row *r = &result->regions[i];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "name", r->name);
+		json_write_text(json, "place", r->text);
+		json_write_text(json, "kind", region_kind_name(r->kind));
+		if (r->why) {
+			json_write_null(json, "entries");
+			json_write_null(json, "exits");
+			json_write_null(json, "unbalanced_threads");
+			json_write_null(json, "threads");
+			json_write_text(json, "why", r->why);
+		} else {
+			json_write_integer(json, "entries", (int64_t)r->entries);
+			json_write_integer(json, "exits", (int64_t)r->exits);
+			json_write_integer(json, "unbalanced_threads", (int64_t)r->unbalanced);
+			json_write_integer(json, "threads", (int64_t)r->threads);
+		}
+		if (r->note)
+			json_write_text(json, "note", r->note);
+		write_estimates(json, "results", r->estimates, r->n_estimates);
+		json_write_close(json, '}');
+	}
 	json_write_close(json, ']');
 }
 
@@ -119,6 +156,8 @@ void report_json(FILE *out, const struct result *result)
 	write_ending(&json, result);
 	write_estimates(&json, "results", result->estimates, result->n_estimates);
 	write_estimates(&json, "metrics", result->metrics, result->n_metrics);
+	if (result->n_regions)
+		write_regions(&json, result);
 	json_write_open(&json, "outliers", '[');
 	for (size_t i = 0; i < result->n_outliers; i++) {
 		json_write_open(&json, NULL, '{');

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "report/modelled.h"
 #include "report/p5mon_events.h"
+#include "report/region.h"
 #include "report/report.h"
 #include "stats/stats.h"
 
@@ -93,6 +94,62 @@ static void print_name(FILE *out, const struct estimate *e, const struct event_t
 	print_escaped(out, event ? event->title : e->event);
 }
 
+/* entries: of the region that it is of; 0: of none, or never entered. */
+static void print_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results, uint64_t entries)
+{
+	char each[64] = "";
+	fputs(all_results ? "  Event: " : "  ", out);
+	print_name(out, e, table);
+	if (!e->known) {
+		fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
+		print_escaped(out, e->why ? e->why : "no reason is known");
+		fputs(")\n", out);
+		return;
+	}
+	struct summary s = summarise(e);
+	if (entries)
+		snprintf(each, sizeof each, " [%.1f]", s.mean / (double)entries);
+	if (all_results) {
+		fputc('\n', out);
+		for (size_t r = 0; r < e->n_runs; r++) {
+			char label[32];
+			snprintf(label, sizeof label, "rep %zu:", r);
+			fprintf(out, "    %-12s %6.0f\n", label, e->runs[r]);
+		}
+		fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)%s\n", "Average:", s.mean, s.half_width, s.percent, each);
+	} else {
+		fprintf(out, ": %.1f +/- %.1f (%s%%)%s\n", s.mean, s.half_width, s.percent, each);
+	}
+}
+
+/* The stubs' regions have numbers, as libp5mon's had. */
+static const char *region_name(const struct region_row *row)
+{
+	bool stub = row->kind == REGION_LIBRARY && strncmp(row->name, "asm_", 4) == 0 && row->name[4] &&
+		    !row->name[4 + strspn(row->name + 4, "0123456789")];
+	return stub ? row->name + 4 : row->name;
+}
+
+static void print_regions(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
+{
+	for (size_t i = 0; i < result->n_regions; i++) {
+		const struct region_row *r = &result->regions[i];
+		fputs("\nRegion ", out);
+		print_escaped(out, region_name(r));
+		if (r->why)
+			fputs(", how often it was entered is not known:\n", out);
+		else
+			fprintf(out, ", entered %llu times and exited %llu times:\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
+		for (size_t j = 0; j < r->n_estimates; j++)
+			print_event(out, &r->estimates[j], table, all_results, r->why ? 0 : r->exits);
+		struct str trouble = { 0 };
+		region_append_trouble(&trouble, r);
+		if (trouble.text)
+			fprintf(out, "  warning: %s\n", trouble.text);
+		str_free(&trouble);
+	}
+}
+
 void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
 		  const struct p5mon_header *header, bool all_results)
 {
@@ -101,32 +158,9 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 		result->confidence * 100);
 	if (result->interrupted)
 		fprintf(out, "(interrupted: %zu repetitions complete)\n", result->repetitions_done);
-	for (size_t i = 0; i < result->n_estimates; i++) {
-		const struct estimate *e = &result->estimates[i];
-		if (!estimate_is_total(e))
-			continue;
-		fputs(all_results ? "  Event: " : "  ", out);
-		print_name(out, e, table);
-		if (!e->known) {
-			fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
-			print_escaped(out, e->why ? e->why : "no reason is known");
-			fputs(")\n", out);
-			continue;
-		}
-		struct summary s = summarise(e);
-		if (all_results) {
-			fputc('\n', out);
-			for (size_t r = 0; r < e->n_runs; r++) {
-				char label[32];
-				snprintf(label, sizeof label, "rep %zu:", r);
-				fprintf(out, "    %-12s %6.0f\n", label, e->runs[r]);
-			}
-			fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)\n", "Average:", s.mean, s.half_width,
-				s.percent);
-		} else {
-			fprintf(out, ": %.1f +/- %.1f (%s%%)\n", s.mean, s.half_width, s.percent);
-		}
-	}
+	for (size_t i = 0; i < result->n_estimates; i++)
+		if (estimate_is_total(&result->estimates[i]))
+			print_event(out, &result->estimates[i], table, all_results, 0);
 	for (size_t i = 0; i < result->n_metrics; i++) {
 		const struct estimate *e = &result->metrics[i];
 		if (!estimate_is_total(e))
@@ -142,6 +176,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 		}
 		fputc('\n', out);
 	}
+	print_regions(out, result, table, all_results);
 	size_t counted = result->executions > result->warm_ups ? result->executions - result->warm_ups : 0;
 	fprintf(out, "\nTotal elapsed time: %.1f seconds\n", result->elapsed_seconds);
 	if (counted)
@@ -153,6 +188,47 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	modelled_print(out, result, "");
 }
 
+/* Lines of one event: "[region] code repetition value", then with repetition -1 the mean, its interval and, of a region, the mean for each
+ * time that it was entered. A region's name has its blanks as \x20. */
+static void file_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results, const struct region_row *region)
+{
+	const struct p5mon_event *event = event_of(e, table);
+	char code[256];
+	struct str name = { 0 };
+	if (event && event->code != P5MON_CLOCKS)
+		snprintf(code, sizeof code, "0x%x", (unsigned)event->code);
+	else
+		str_escape_to(code, sizeof code, event ? event->parameter : e->event);
+	for (const char *at = region ? region_name(region) : ""; *at; at++) {
+		if (*at == ' ')
+			str_append(&name, "\\x20");
+		else
+			str_append_char(&name, *at);
+	}
+	if (region)
+		str_append_char(&name, ' ');
+	const char *shown = name.text && !name.failed ? name.text : "";
+	if (!e->known) {
+		fprintf(out, "# ");
+		print_escaped(out, shown);
+		fprintf(out, "%s not counted: ", code);
+		print_escaped(out, e->why ? e->why : "no reason is known");
+		fputc('\n', out);
+	} else {
+		for (size_t r = 0; all_results && r < e->n_runs; r++) {
+			print_escaped(out, shown);
+			fprintf(out, "%s %zu %.0f\n", code, r, e->runs[r]);
+		}
+		struct summary s = summarise(e);
+		print_escaped(out, shown);
+		fprintf(out, "%s -1 %.1f %.1f %s", code, s.mean, s.half_width, s.percent);
+		if (region && !region->why && region->exits)
+			fprintf(out, " %.1f", s.mean / (double)region->exits);
+		fputc('\n', out);
+	}
+	str_free(&name);
+}
+
 void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
 {
 	fputs("# run_p5mon results file\n", out);
@@ -160,25 +236,15 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		result->confidence * 100);
 	modelled_print(out, result, "# ");
 	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);
-	for (size_t i = 0; i < result->n_estimates; i++) {
-		const struct estimate *e = &result->estimates[i];
-		const struct p5mon_event *event = event_of(e, table);
-		char code[256];
-		if (!estimate_is_total(e))
-			continue;
-		if (event && event->code != P5MON_CLOCKS)
-			snprintf(code, sizeof code, "0x%x", (unsigned)event->code);
-		else
-			str_escape_to(code, sizeof code, event ? event->parameter : e->event);
-		if (!e->known) {
-			fprintf(out, "# %s not counted: ", code);
-			print_escaped(out, e->why ? e->why : "no reason is known");
-			fputc('\n', out);
-			continue;
-		}
-		for (size_t r = 0; all_results && r < e->n_runs; r++)
-			fprintf(out, "%s %zu %.0f\n", code, r, e->runs[r]);
-		struct summary s = summarise(e);
-		fprintf(out, "%s -1 %.1f %.1f %s\n", code, s.mean, s.half_width, s.percent);
+	for (size_t i = 0; i < result->n_estimates; i++)
+		if (estimate_is_total(&result->estimates[i]))
+			file_event(out, &result->estimates[i], table, all_results, NULL);
+	for (size_t i = 0; i < result->n_regions; i++) {
+		const struct region_row *r = &result->regions[i];
+		fputs("# Region ", out);
+		print_escaped(out, region_name(r));
+		fprintf(out, ", entered %llu times and exited %llu times\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
+		for (size_t j = 0; j < r->n_estimates; j++)
+			file_event(out, &r->estimates[j], table, all_results, r);
 	}
 }

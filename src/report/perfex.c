@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "report/modelled.h"
 #include "report/perfex_events.h"
+#include "report/region.h"
 #include "report/report.h"
 
 static const char PREFIX[] = "r10000:";
@@ -82,6 +83,17 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 	for (size_t i = 0; i < result->n_metrics; i++)
 		if (is_total(&result->metrics[i]))
 			print_line(out, result->metrics[i].event, &result->metrics[i], 6);
+	for (size_t i = 0; i < result->n_regions; i++) {
+		const struct region_row *r = &result->regions[i];
+		struct str title = { 0 };
+		char name[256];
+		region_append_passes(&title, r);
+		str_escape_to(name, sizeof name, r->name);
+		fprintf(out, "\nRegion %s, %s\n", name, title.text ? title.text : "");
+		str_free(&title);
+		for (size_t j = 0; j < r->n_estimates; j++)
+			print_line(out, r->estimates[j].event, &r->estimates[j], 0);
+	}
 	print_disagreement(out, result, "Cycles");
 	print_disagreement(out, result, "Graduated instructions");
 	modelled_print(out, result, "");

@@ -12,6 +12,7 @@
 
 struct report_options {
 	bool all_repetitions; /* every repetition's value too */
+	bool gross;           /* gross, tare and net too */
 	bool colour;
 	int width;            /* of the terminal; 0: not a terminal, 80 assumed */
 };

@@ -305,7 +305,7 @@ static size_t name_width(const size_t widths[COLUMNS], const struct row *rows, s
 }
 
 static void print_block(FILE *out, const char *const headings[COLUMNS], const struct row *rows, size_t n,
-			const size_t widths[COLUMNS], const struct report_options *options)
+			const size_t widths[COLUMNS], const struct report_options *options, const char *title)
 {
 	struct style style = style_of(options);
 	bool known = false;
@@ -314,11 +314,15 @@ static void print_block(FILE *out, const char *const headings[COLUMNS], const st
 	fputc('\n', out);
 	spaces(out, GAP);
 	fputs(style.bold, out);
-	put(out, headings[NAME], widths[NAME], false, !known);
-	if (known)
-		print_cells(out, headings, widths);
-	else
-		fputc('\n', out);
+	if (title) {
+		text_wrap(out, title, GAP, 2 * GAP, (size_t)table_width(options));
+	} else {
+		put(out, headings[NAME], widths[NAME], false, !known);
+		if (known)
+			print_cells(out, headings, widths);
+		else
+			fputc('\n', out);
+	}
 	fputs(style.off, out);
 	for (size_t i = 0; i < n; i++) {
 		print_row(out, &rows[i], widths, &style, (size_t)table_width(options));
@@ -338,9 +342,12 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 		for (size_t i = 0; i < blocks[b].n; i++)
 			count_reason(&reasons, &blocks[b].estimates[i]);
 	}
-	if (n == 0)
+	bool titles = false;
+	for (size_t b = 0; b < n_blocks; b++)
+		titles |= blocks[b].title != NULL;
+	if (n == 0 && !titles)
 		return;
-	struct row *rows = calloc(n, sizeof *rows);
+	struct row *rows = calloc(n + 1, sizeof *rows);
 	if (!rows) {
 		fputs("  (out of memory: the table is not shown)\n", out);
 		return;
@@ -365,8 +372,8 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 	}
 	for (size_t b = 0; b < n_blocks; b++) {
 		headings[NAME] = blocks[b].heading;
-		if (blocks[b].n)
-			print_block(out, headings, rows + used, blocks[b].n, widths, options);
+		if (blocks[b].n || blocks[b].title)
+			print_block(out, headings, rows + used, blocks[b].n, widths, options, blocks[b].title);
 		used += blocks[b].n;
 	}
 	free(rows);

@@ -39,6 +39,7 @@ struct block {
 	const struct estimate *estimates;
 	size_t n;
 	bool is_metric;
+	const char *title; /* a line of its own in the place of the headings; NULL */
 };
 
 /* The blocks that have rows, each after an empty line, with the same columns. show_trust: a column for it. */

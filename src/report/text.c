@@ -5,7 +5,9 @@
 
 #include "base/str.h"
 #include "report/breakdown.h"
+#include "report/gross.h"
 #include "report/number.h"
+#include "report/region.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -173,6 +175,61 @@ static void print_outliers(FILE *out, const struct result *result, size_t width)
 		fprintf(out, "  - and %zu more runs (--json has them all)\n", runs - shown);
 }
 
+/* "region hot (sort.c:10-20): entered 100 times, by 4 threads" */
+static char *region_title(const struct region_row *row)
+{
+	struct str text = { 0 };
+	str_appendf(&text, "region %s", row->name);
+	if (strcmp(row->name, row->text) != 0)
+		str_appendf(&text, " (%s)", row->text);
+	str_append(&text, ": ");
+	region_append_passes(&text, row);
+	if (row->threads > 1 && !row->why)
+		str_appendf(&text, ", by %llu threads", (unsigned long long)row->threads);
+	return str_take(&text);
+}
+
+static void region_remarks(FILE *out, const struct region_row *row, size_t width)
+{
+	struct str text = { 0 };
+	if (row->note) {
+		str_appendf(&text, "region %s: %s", row->name, row->note);
+		remark(out, "-", text.text ? text.text : row->note, width);
+		str_free(&text);
+	}
+	str_appendf(&text, "region %s: ", row->name);
+	size_t before = text.length;
+	region_append_trouble(&text, row);
+	if (!text.failed && text.length > before)
+		remark(out, "!", text.text, width);
+	str_free(&text);
+}
+
+/* The tables: of the program, its metrics, and each region. */
+static void print_tables(FILE *out, const struct result *result, bool differs, const struct report_options *options,
+			 struct footnotes *notes)
+{
+	size_t n = 2 + result->n_regions;
+	struct block *blocks = calloc(n, sizeof *blocks);
+	if (!blocks) {
+		fputs("  (out of memory: the table is not shown)\n", out);
+		return;
+	}
+	blocks[0] = (struct block){ .heading = "event", .estimates = result->estimates, .n = result->n_estimates };
+	blocks[1] = (struct block){ .heading = "metric", .estimates = result->metrics, .n = result->n_metrics, .is_metric = true };
+	for (size_t i = 0; i < result->n_regions; i++) {
+		const struct region_row *row = &result->regions[i];
+		char *title = region_title(row);
+		blocks[2 + i] = (struct block){ .heading = "event", .estimates = row->estimates, .n = row->n_estimates,
+						.title = title ? title : row->name };
+	}
+	table_print(out, blocks, n, differs, options, notes);
+	for (size_t i = 0; i < result->n_regions; i++)
+		if (blocks[2 + i].title != result->regions[i].name)
+			free((char *)blocks[2 + i].title);
+	free(blocks);
+}
+
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct style style = style_of(options);
@@ -184,17 +241,15 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	print_heading(out, result, &style, width);
 	print_machine(out, &result->machine, width);
 	print_runs(out, result, width);
-	const struct block blocks[] = {
-		{ "event", result->estimates, result->n_estimates, false },
-		{ "metric", result->metrics, result->n_metrics, true },
-	};
-	table_print(out, blocks, sizeof blocks / sizeof *blocks, differs, options, &notes);
+	print_tables(out, result, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
-	if (notes.items.count || result->n_notes || (options->all_repetitions && result->n_outliers) ||
+	if (notes.items.count || result->n_notes || result->n_regions || (options->all_repetitions && result->n_outliers) ||
 	    (any && !differs))
 		fputc('\n', out);
 	for (size_t i = 0; i < notes.items.count; i++)
 		footnote(out, i + 1, &notes.items.items[i], width);
+	for (size_t i = 0; i < result->n_regions; i++)
+		region_remarks(out, &result->regions[i], width);
 	if (options->all_repetitions)
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
@@ -210,6 +265,8 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		remark(out, "-", text, width);
 	}
 	vec_free(&notes.items);
+	if (options->gross)
+		gross_text(out, result, options);
 	if (result->breakdown)
 		breakdown_text(out, result->breakdown, options);
 }

@@ -37,6 +37,15 @@ enum region_edge_kind {
 
 enum { EDGE_NO_REGISTER = -1 };
 
+/* What the kernel may do itself in the place of an instruction that is probed, so that the counters miss it; by kernel and machine. */
+enum edge_class {
+	EDGE_STEPPED, /* executed, in a page of the kernel's */
+	EDGE_BRANCH,
+	EDGE_NOTHING, /* nop, and marks of branch targets: endbr64, bti, paciasp */
+	EDGE_PUSH,    /* of one register; arm64: of x29 and x30 */
+	EDGE_CLASSES,
+};
+
 struct region_edge {
 	const char *module;   /* as of ranges */
 	uint64_t offset;
@@ -46,6 +55,8 @@ struct region_edge {
 	int64_t frame_offset;
 	bool own;             /* LEAVE of a function: its own return, not that of one to which it leaves by a jump */
 	bool again;           /* ENTER: reached from within, too: then it is of the open pass, if that is of the same frame */
+	bool counts;          /* LEAVE: its instruction is the region's still (a return) */
+	enum edge_class class;
 	uint64_t low, high;   /* JUMP of a function: to within these it stays; to elsewhere, its end will not be seen */
 };
 

@@ -93,6 +93,10 @@ struct estimate {
 	enum trust trust;
 	const char *machine;   /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
 	const char *evidence;  /* id of what the verdict rests on; NULL */
+	bool has_tare;         /* what the measuring counts is known, and value is net: gross − tare */
+	double gross, tare;    /* in unit */
+	double bound;          /* not taken off, but up to so much of the value may be the measuring (trust/apply.h); NAN: not
+	                          known. Set when the result is complete */
 	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
 	const char *why;       /* when not known */
 	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */

@@ -11,6 +11,7 @@
  * itself coming again, and is not probed.
  */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ struct look {
 	VEC(uint64_t) addresses; /* of edges, as linked */
 	const char *module_path;
 	Dwarf_CFI *cfi;
+	bool function;   /* the region is one */
 	bool calls;      /* the region does */
 	bool failed;     /* memory ran out */
 	char why[256];   /* it cannot be probed */
@@ -434,7 +436,12 @@ static void code_edges(struct look *l)
 			lead_to(l, s, s->flow.target);
 		if (s->flow.kind == FLOW_JUMP_TABLE)
 			lead_by_table(l, s);
-		if (!goes_on(s))
+	}
+	for (size_t i = 0; i < l->steps.count && !l->why[0]; i++) {
+		struct step *s = &l->steps.items[i];
+		/* filler behind a jump is not executed, but that before the head of a loop is */
+		bool reached = !s->flow.filler || s->start || s->from_inside || s->from_outside;
+		if (!goes_on(s) || !reached)
 			continue;
 		struct step *next = i + 1 < l->steps.count && l->steps.items[i + 1].address == s->address + s->flow.length ? s + 1 : NULL;
 		if (next && !(next->start && s->flow.kind == FLOW_CALL))
@@ -474,9 +481,25 @@ static void code_edges(struct look *l)
 		l->edges.items[i].frame_register = EDGE_NO_REGISTER;
 }
 
+/* The instructions' classes, and whether the region has the one that is its last. */
+static void classify(struct look *l)
+{
+	for (size_t i = 0; i < l->edges.count; i++) {
+		size_t available;
+		struct flow flow;
+		struct region_edge *e = &l->edges.items[i];
+		const uint8_t *code = module_bytes(l->m, l->addresses.items[i], &available);
+		if (!code || !flow_decode(l->machine, code, available, l->addresses.items[i], &flow))
+			continue;
+		e->class = flow.class;
+		e->counts = e->kind == EDGE_JUMP || (e->kind == EDGE_LEAVE && (l->function || is_inside(l, l->addresses.items[i])));
+	}
+}
+
 bool place_edges(struct module *m, struct naming *naming, const struct spans *spans, struct arena *arena, struct region_asked *out)
 {
-	struct look l = { .m = m, .naming = naming, .spans = spans, .module_path = out->ranges[0].module };
+	struct look l = { .m = m, .naming = naming, .spans = spans, .module_path = out->ranges[0].module,
+			  .function = out->kind == REGION_FUNCTION };
 	bool done = false;
 	if (!table_functions(m))
 		return false;
@@ -489,6 +512,7 @@ bool place_edges(struct module *m, struct naming *naming, const struct spans *sp
 		l.cfi = dwarf_getcfi_elf(m->file.elf);
 		code_edges(&l);
 	}
+	classify(&l);
 	if (l.failed)
 		goto out;
 	if (l.why[0]) {

@@ -52,6 +52,10 @@ static bool decode_x86(const uint8_t *code, size_t available, uint64_t address, 
 		break;
 	default: out->kind = FLOW_NEXT;
 	}
+	bool push = insn.encoding == X86_LEGACY && insn.map == X86_MAP_0 && insn.opcode >= 0x50 && insn.opcode <= 0x57;
+	out->class = insn.class & X86_CLASS_NOP ? EDGE_NOTHING : push ? EDGE_PUSH : insn.flow == X86_FLOW_NONE ? EDGE_STEPPED : EDGE_BRANCH;
+	if (out->kind == FLOW_RETURN) /* executed */
+		out->class = EDGE_STEPPED;
 	return true;
 }
 #else
@@ -104,6 +108,12 @@ static bool decode_arm64(const uint8_t *code, size_t available, uint64_t address
 		out->kind = FLOW_NEXT;
 		out->filler = word == 0xd503201f;
 	}
+	if (out->kind != FLOW_NEXT || (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000)
+		out->class = EDGE_BRANCH; /* with them what depends on its own address: adr, adrp, ldr of a literal */
+	else if ((word & 0xfffff01f) == 0xd503201f)
+		out->class = EDGE_NOTHING; /* all hints */
+	else if ((word & 0xffc07fff) == 0xa9807bfd)
+		out->class = EDGE_PUSH; /* stp x29, x30, [sp, #n]! */
 	return true;
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "result/region.h"
+
 enum flow_kind {
 	FLOW_NEXT,          /* on to the next instruction */
 	FLOW_CALL,          /* there and back; has_target: a direct one */
@@ -29,6 +31,7 @@ struct flow {
 	unsigned char length;
 	bool has_target;
 	bool filler;        /* does nothing: between functions */
+	enum edge_class class;
 	short reg;          /* DWARF's number */
 	uint64_t target;
 };

@@ -1,7 +1,18 @@
+/* Without libm's functions: libtare needs libc and libpfm4 alone (sqrt is an instruction, by -fno-math-errno). */
 #include "trust/rules.h"
 
 #include <math.h>
 #include <stdio.h>
+
+/* Beyond it every double is a whole number. */
+static const double WHOLE_FROM = 4503599627370496.0; /* 2^52 */
+
+static double nearest_whole(double x)
+{
+	if (!(fabs(x) < WHOLE_FROM))
+		return x;
+	return (double)(long long)(x < 0 ? x - 0.5 : x + 0.5);
+}
 
 double threshold_repetitions(double overhead, double share, double events_each)
 {
@@ -10,15 +21,23 @@ double threshold_repetitions(double overhead, double share, double events_each)
 	if (!(overhead > 0))
 		return 1;
 	/* 139 / (0.05 · 4) is 695, whatever a binary fraction makes of 0.05 */
-	double n = overhead / (share * events_each), nearest = round(n);
-	return fmax(1, fabs(n - nearest) < 1e-9 * nearest ? nearest : ceil(n));
+	double n = overhead / (share * events_each), nearest = nearest_whole(n);
+	if (nearest < n && n - nearest >= 1e-9 * n)
+		nearest++;
+	return nearest < 1 ? 1 : nearest;
 }
 
 /* Of n-process means, used in `times` passes of one process: the process's own difference from the mean (sd, the
  * same in all its passes) and that of the calibration's mean (sd/√n). */
 static double half_width(const struct pass_cost *cost, double times, double t)
 {
-	return cost->sd > 0 ? t * cost->sd * sqrt(1 + 1 / cost->n) * times : 0;
+	double spread = cost->sd > 0 ? t * cost->sd * sqrt(1 + 1 / cost->n) : 0;
+	return (spread + cost->site) * times;
+}
+
+double interval_factor(double half_width, double sd, double n)
+{
+	return sd > 0 ? half_width * sqrt(n) / sd : 0;
 }
 
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
@@ -34,7 +53,8 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 	if (calls) {
 		out->tare += counts->enters * costs->enter.value + counts->leaves * costs->leave.value;
 		out->half_width += half_width(&costs->enter, counts->enters, costs->t) +
-				   half_width(&costs->leave, counts->leaves, costs->t);
+				   half_width(&costs->leave, counts->leaves, costs->t) +
+				   counts->first_enters * costs->first_enter;
 	}
 	out->net = gross - out->tare;
 	out->state = SUBTRACTED;
@@ -47,7 +67,7 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 /* As few digits as say it: 40, 139.25. */
 static void number(char *out, size_t bytes, double value)
 {
-	double whole = round(value);
+	double whole = nearest_whole(value);
 	if (fabs(value - whole) < 0.005)
 		snprintf(out, bytes, "%.0f", whole == 0 ? 0.0 : whole);
 	else

@@ -30,17 +30,23 @@ double threshold_repetitions(double overhead, double share, double events_each);
 struct pass_cost {
 	double value, sd; /* sd: from one process to another, of the calibration */
 	double n;         /* processes of the calibration */
+	double site;      /* ± by what the compiler puts around the call: the same in every pass */
 };
 
 struct pass_costs {
 	struct pass_cost region, enter, leave;
+	double first_enter;   /* what the first enter of a region in a thread counts more than later ones, at most */
 	bool has_enter_leave; /* false: the cost of calls inside is not known */
 	double t;             /* t((1 + confidence)/2, n − 1): what makes an interval of sd */
 };
 
+/* The t that an interval half_width = t · sd / √n was made with. */
+double interval_factor(double half_width, double sd, double n);
+
 /* How often each was in a count. */
 struct pass_counts {
 	double passes, enters, leaves;
+	double first_enters; /* so many of the enters, at most, were the first of their region */
 	double again; /* calls that read nothing (recursion): their cost is not calibrated */
 };
 

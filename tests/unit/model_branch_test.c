@@ -1,6 +1,6 @@
 /* The branch predictors of a modelled core: against closed forms (LAB.md §1, items 10, 12, 13) and, on random programs, against
-   model_branch_reference.h, one by one and put off, with filters and without. */
-#include "model/core/branch.h"
+   model_branch_reference.h: one by one, in runs of blocks with each kind of vectors that this processor has and with none, and without filters. */
+#include "model/core/predict.h"
 #include "model_branch_reference.h"
 #include "tap.h"
 
@@ -42,7 +42,18 @@ static struct machine machine_of(enum machine_predictor kind)
 	return m;
 }
 
-struct under_test { struct machine machine; void *memory; struct branches *branches; struct model_counts counts; struct branch_site sites[500]; };
+/* Blocks go to branches_run() by the hundred. Between two branches there is a block without one, where the first goes, or, if `dense`, none:
+   then each is executed in a block that begins where the last one went, with a site that knows what the branch's site knew before. */
+#define RUN 300
+struct under_test {
+	struct machine machine;
+	void *memory;
+	struct branches *branches;
+	struct model_counts counts;
+	struct branch_site sites[500], blocks[RUN + 2], *run[2 * RUN + 2];
+	unsigned n, n_blocks, most; /* most: blocks of the run that is collected */
+	bool dense;
+};
 
 static void begin(struct under_test *u, const struct machine *machine)
 {
@@ -51,25 +62,52 @@ static void begin(struct under_test *u, const struct machine *machine)
 	u->memory = aligned_alloc(64, branches_bytes(machine));
 	memset(u->memory, 0, branches_bytes(machine));
 	u->branches = branches_init(u->memory, &u->machine);
+	u->most = RUN;
 }
 
 static void end(struct under_test *u) { free(u->memory); }
 
-/* Puts a branch off, by a site that is made when its address is first seen. */
+static void run(struct under_test *u)
+{
+	if (u->dense)
+		u->run[u->n] = &u->blocks[u->n_blocks]; /* where the last one went */
+	if (u->n)
+		branches_run(u->branches, u->run, u->dense ? u->n : u->n - 1);
+	u->n = u->n_blocks = 0;
+}
+
+static void went(struct under_test *u, struct branch_site *site, uint64_t went_to)
+{
+	if (u->dense) {
+		uint64_t begins = u->n_blocks ? u->blocks[u->n_blocks].begins : 1;
+		u->blocks[u->n_blocks] = *site;
+		u->blocks[u->n_blocks].begins = begins;
+		u->run[u->n++] = &u->blocks[u->n_blocks++];
+	} else {
+		u->run[u->n++] = site;
+		u->run[u->n++] = &u->blocks[u->n_blocks++];
+	}
+	branches_site(u->branches, &u->blocks[u->n_blocks - !u->dense], went_to, 0, 0, TRACE_END_NONE, 0);
+	if (u->n_blocks == u->most)
+		run(u);
+}
+
+/* A branch, with a site that is made when its address is first seen. */
 static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_ending ending, bool taken, uint64_t target)
 {
 	struct branch_site *site = u->sites;
 	while (site->length && (site->behind != pc + length || site->ending != ending))
 		site++;
 	if (!site->length)
-		branches_site(u->branches, site, pc, length, ending, target);
-	branches_post(u->branches, site, ending == TRACE_END_CONDITIONAL && !taken ? pc + length : target);
+		branches_site(u->branches, site, pc, pc, length, ending, target);
+	went(u, site, ending == TRACE_END_CONDITIONAL && !taken ? pc + length : target);
 }
 
 static void conditional(struct under_test *u, uint64_t pc, bool taken) { post(u, pc, 2, TRACE_END_CONDITIONAL, taken, pc - 64); }
 
 static uint64_t counted(struct under_test *u, enum model_branch_count what)
 {
+	run(u);
 	branches_count(u->branches, &u->counts);
 	return u->counts.branch[what];
 }
@@ -309,13 +347,19 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 {
 	static struct ref_branches r;
 	static struct site sites[400];
-	struct under_test one, put_off, plain;
+	struct under_test one, plain;
+	static struct under_test many[TAGE_AVX512 + 1]; /* by what TAGE may use */
 	unsigned n = 20 + draw(380), depth = 0;
 	uint64_t stack[64];
 	bool same = true, last = false;
 	ref_branches_begin(&r, machine);
 	begin(&one, machine);
-	begin(&put_off, machine);
+	for (unsigned v = 0; v <= TAGE_AVX512; v++) {
+		begin(&many[v], machine);
+		memset(many[v].sites, 0, sizeof(many[v].sites));
+		if (v < many[v].branches->tage.vectors)
+			many[v].branches->tage.vectors = v;
+	}
 	struct machine unfiltered = *machine;
 	unfiltered.no_filters = 1;
 	begin(&plain, &unfiltered);
@@ -329,8 +373,9 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		sites[i].ending = kind < 13 ? TRACE_END_CONDITIONAL : kind == 13 ? TRACE_END_SYSTEM : kind == 14 ? TRACE_END_JUMP : kind == 15 ? TRACE_END_CALL :
 			kind == 16 ? TRACE_END_INDIRECT_JUMP : kind == 17 ? TRACE_END_INDIRECT_CALL : kind == 18 ? TRACE_END_RETURN : TRACE_END_NONE;
 	}
-	for (unsigned i = 0; i < n; i++)
-		branches_site(put_off.branches, &put_off.sites[i], sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
+	for (unsigned v = 0; v <= TAGE_AVX512; v++)
+		for (unsigned i = 0; i < n; i++)
+			branches_site(many[v].branches, &many[v].sites[i], sites[i].pc, sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
 	unsigned at = 0;
 	for (unsigned i = 0; i < steps && same; i++) {
 		const struct site *s = &sites[at];
@@ -346,10 +391,17 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		struct model_counts before = r.counts;
 		ref_branch(&r, s->pc, 5, s->ending, taken, target);
 		unsigned happened = branches_resolve(one.branches, s->pc, 5, s->ending, taken, target);
-		if (draw(300) && s->ending != TRACE_END_NONE && s->ending != TRACE_END_SYSTEM) /* seldom one at once, among those put off */
-			branches_post(put_off.branches, &put_off.sites[at], s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
-		else
-			same &= branches_resolve(put_off.branches, s->pc, 5, s->ending, taken, target) == happened;
+		bool at_once = !draw(300); /* seldom, among those of the runs */
+		unsigned most = draw(3) ? 1 + draw(RUN) : RUN, dense = draw(2);
+		for (unsigned v = 0; v <= TAGE_AVX512; v++)
+			if (at_once) {
+				run(&many[v]);
+				many[v].most = most;
+				many[v].dense = dense;
+				same &= branches_resolve(many[v].branches, s->pc, 5, s->ending, taken, target) == happened;
+			} else {
+				went(&many[v], &many[v].sites[at], s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
+			}
 		same &= branches_resolve(plain.branches, s->pc, 5, s->ending, taken, target) == happened;
 		for (unsigned e = 0; e < BRANCH_COUNTS; e++)
 			same &= (branches_events(happened) >> e & 1) == r.counts.branch[e] - before.branch[e];
@@ -358,17 +410,19 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		at = draw(4) ? (at + 1) % n : draw(n);
 	}
 	branches_count(one.branches, &one.counts);
-	branches_count(put_off.branches, &put_off.counts);
 	branches_count(plain.branches, &plain.counts);
-	for (unsigned e = 0; e < BRANCH_COUNTS; e++)
-		if (one.counts.branch[e] != r.counts.branch[e] || put_off.counts.branch[e] != r.counts.branch[e] || plain.counts.branch[e] != r.counts.branch[e])
-			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", put off %" PRIu64 ", without filters %" PRIu64 "\n", e,
-			       r.counts.branch[e], one.counts.branch[e], put_off.counts.branch[e], plain.counts.branch[e]);
 	same &= !memcmp(one.counts.branch, r.counts.branch, sizeof(r.counts.branch));
-	same &= !memcmp(put_off.counts.branch, r.counts.branch, sizeof(r.counts.branch));
 	same &= !memcmp(plain.counts.branch, r.counts.branch, sizeof(r.counts.branch));
+	for (unsigned v = 0; v <= TAGE_AVX512; v++) {
+		run(&many[v]);
+		branches_count(many[v].branches, &many[v].counts);
+		same &= !memcmp(many[v].counts.branch, r.counts.branch, sizeof(r.counts.branch));
+		for (unsigned e = 0; e < BRANCH_COUNTS && !same; e++)
+			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", in runs (%u) %" PRIu64 ", without filters %" PRIu64 "\n", e,
+			       r.counts.branch[e], one.counts.branch[e], v, many[v].counts.branch[e], plain.counts.branch[e]);
+		end(&many[v]);
+	}
 	end(&one);
-	end(&put_off);
 	end(&plain);
 	ref_branches_end(&r);
 	return same;
@@ -426,7 +480,7 @@ static void random_programs(void)
 				break;
 			}
 		}
-		ok(same, "%s: 24 machines count as the reference, one by one and put off, with filters and without", names[kind]);
+		ok(same, "%s: 24 machines count as the reference, one by one and in runs, with filters and without", names[kind]);
 	}
 }
 

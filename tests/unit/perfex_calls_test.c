@@ -1,5 +1,6 @@
 /* libperfex's calls (tare_perfex.h). Events that count anywhere are put in place of perfex's by T5_EVENT0 and
  * T5_EVENT1; what perfex's own numbers count is said by data/events. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -120,6 +121,17 @@ static void test_counting(void)
 	choose("page-faults:u", "task-clock");
 }
 
+static size_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t n = 0;
+	while (folder && readdir(folder))
+		n++;
+	if (folder)
+		closedir(folder);
+	return n;
+}
+
 static void *thread_main(void *pages)
 {
 	long long c0 = -1;
@@ -136,6 +148,7 @@ static void test_threads(void)
 	size_t pages[4], right = 0;
 	long long c0 = -1;
 	start_counters(0, 16);
+	size_t before = open_files();
 	for (size_t i = 0; i < 4; i++) {
 		pages[i] = 100 * (i + 1);
 		pthread_create(&threads[i], NULL, thread_main, &pages[i]);
@@ -146,6 +159,7 @@ static void test_threads(void)
 		right += as_expected != NULL;
 	}
 	touch(3);
+	equal_u64(open_files(), before, "threads that end close their counters");
 	equal_u64(right, 4, "each of 4 threads has its own counters");
 	ok(read_counters(0, &c0, 16, NULL) > 0 && c0 >= 3 && (OWN_FAULTS || c0 < 100), "… and the main thread its own");
 }

@@ -152,12 +152,17 @@ static void test_many_entries(void)
 
 /* ---- names asked for by all threads at once ---- */
 
+enum { NAMES = 2000 };
+
+static pthread_barrier_t together;
+
 static void *name_main(void *unused)
 {
 	char name[32];
 	(void)unused;
-	for (unsigned i = 0; i < 2000; i++) {
+	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof name, "shared %u", i);
+		pthread_barrier_wait(&together);
 		struct tare_region *region = tare_region(name, NULL);
 		tare_region_begin(region);
 		tare_region_end(region);
@@ -170,15 +175,17 @@ static void test_names_at_once(void)
 	pthread_t threads[THREADS];
 	size_t right = 0;
 	char name[32];
+	pthread_barrier_init(&together, NULL, THREADS);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, name_main, NULL);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	for (unsigned i = 0; i < 2000; i++) {
+	pthread_barrier_destroy(&together);
+	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof name, "shared %u", i);
 		right += see(name, TARE_PROCESS).passes.entries == THREADS;
 	}
-	equal_u64(right, 2000, "2000 names made by 8 threads at once are 2000 regions");
+	equal_u64(right, NAMES, "2000 names, each made by 8 threads at once, are 2000 regions");
 }
 
 /* ---- threads that end ---- */

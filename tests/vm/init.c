@@ -82,6 +82,7 @@ int main(void)
 	setenv("TARE_KERNELS", "/kernels", 1);
 	setenv("TARE_SPINNERS", "/bin/spinners", 1);
 	setenv("TARE_IRREGULAR", "/bin/irregular", 1);
+	setenv("TARE_REGIONS_COUNTED", "/bin/regions_counted", 1);
 
 	/* The kernel's own default; Debian's is 3, at which an unprivileged user may count nothing. */
 	FILE *paranoid = fopen("/proc/sys/kernel/perf_event_paranoid", "w");

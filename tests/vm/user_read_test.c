@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -146,11 +147,6 @@ static void test_equal(void)
 
 /* ---- what it costs ---- */
 
-__attribute__((noinline)) static bool mark(const struct user_reads *user, struct user_mark *to, _Atomic uint64_t *counts)
-{
-	return user_mark(user, to, counts, 1);
-}
-
 static struct tare_counters *started(const char *events)
 {
 	struct tare_counters *c;
@@ -180,6 +176,7 @@ static void costs(void *to)
 		tare_region_begin(region);
 		tare_region_end(region);
 	}
+	size_t n = tare_event_count(two);
 	uint64_t spent[3][3] = { 0 }; /* [what][0, 1, 2 × PAIRS] */
 	out->read = true;
 	for (int what = 0; what < 3; what++)
@@ -189,8 +186,9 @@ static void costs(void *to)
 			if (what == 0)
 				for (int i = 0; i < times * PAIRS; i++) {
 					struct user_mark begin, end;
-					_Atomic uint64_t values[2];
-					out->read &= mark(two->user, &begin, values) & mark(two->user, &end, values);
+					uint64_t values[2];
+					out->read &= user_mark(two->user, n, &begin, values) &
+						     user_mark(two->user, n, &end, values);
 				}
 			else if (what == 1)
 				for (int i = 0; i < times * PAIRS; i++) {
@@ -205,13 +203,9 @@ static void costs(void *to)
 			tare_read(counts, &after, NULL);
 			spent[what][times] = after.count - before.count;
 		}
-	for (int what = 0; what < 3; what++)
-		for (int times = 0; times < 3; times++)
-			printf("# %d %d %" PRIu64 "\n", what, times, spent[what][times]);
 	out->read_pair = (spent[0][2] - spent[0][1]) / PAIRS;
 	out->region_pair = (spent[1][2] - spent[1][1]) / PAIRS;
 	out->tare_read_pair = (spent[2][2] - spent[2][1]) / PAIRS;
-	fflush(stdout);
 }
 
 static void test_costs(void)
@@ -225,6 +219,209 @@ static void test_costs(void)
 	       cost.region_pair, cost.tare_read_pair);
 }
 
+/* ---- opened and closed ---- */
+
+static void closed_at_first(void *to)
+{
+	struct counted *out = to;
+	region_twice(out);
+	allow(true);
+	usleep(1000); /* the kernel opens the counters of a thread when it is scheduled */
+	struct tare_region *region = tare_region("later", NULL);
+	for (int i = 0; i < PASSES; i++)
+		pass(region, TURNS);
+	struct counted later;
+	see_reads(&later, TARE_PROCESS);
+	out->checks = later.by_user;
+}
+
+/* The thread closes its own counters inside a pass: the page does not know of it yet. */
+static void closed_inside(void *to)
+{
+	struct counted *out = to;
+	struct tare_error error;
+	struct tare_reading readings[2];
+	if (!tare_regions_start("instructions:u,cycles:u", &error))
+		return;
+	struct tare_region *region = tare_region("r", NULL);
+	pass(region, TURNS);
+	tare_region_enter(region);
+	loop(TURNS);
+	allow(false);
+	tare_region_leave(region);
+	pass(region, TURNS);
+	tare_region_read(region, TARE_THREAD, NULL, readings, NULL);
+	out->one = readings[0].count;
+	out->state = readings[0].state;
+	out->enabled_ns = readings[0].enabled_ns;
+	out->running_ns = readings[0].running_ns;
+	see_reads(out, TARE_PROCESS);
+}
+
+/* Another process opens and closes them all the time. */
+static void closed_often(void *to)
+{
+	enum { OFTEN = 20000 };
+	struct counted *out = to;
+	struct tare_error error;
+	struct tare_reading readings[2];
+	if (!tare_regions_start("instructions:u,cycles:u", &error))
+		return;
+	struct tare_region *region = tare_region("r", NULL);
+	pid_t other = fork();
+	if (other == 0) {
+		for (unsigned i = 0;; i++) {
+			allow(i % 2);
+			usleep(50);
+		}
+	}
+	for (int i = 0; i < OFTEN; i++)
+		pass(region, 10);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	tare_region_read(region, TARE_THREAD, NULL, readings, NULL);
+	out->one = readings[0].count;
+	out->two = 2 * 10 * OFTEN;
+	out->enabled_ns = OFTEN;
+	out->state = readings[0].state;
+	see_reads(out, TARE_PROCESS);
+}
+
+static void test_closing(void)
+{
+	struct counted got = { 0 };
+	allow(false);
+	int status = in_child(closed_at_first, &got, sizeof got);
+	ok(status == 0 && got.by_user == 0 && got.by_call == 2 * (5 + 2 * PASSES) && strstr(got.why, "perf_user_access"),
+	   "perf_user_access=0: every reading is by read(2), and it is said what would help (%s)", got.why);
+	equal_u64(got.two - got.one, 2ull * TURNS * PASSES, "… and exact");
+	ok(got.checks == 2 * PASSES, "opened later, the next readings need no system call (%" PRIu64 ")", got.checks);
+	allow(true);
+	status = in_child(closed_inside, &got, sizeof got);
+	ok(status == 0 && got.by_user == 3 && got.by_call == 3, "closed inside of a pass: no illegal instruction, read(2) goes on "
+	   "(status %d, %" PRIu64 " and %" PRIu64 ")", status, got.by_user, got.by_call);
+	ok(got.state == TARE_COUNTED && got.one > 3 * 2 * TURNS && got.one < 3 * 2 * TURNS + 2000,
+	   "a pass that begins by registers and ends by read(2) is counted (%" PRIu64 ")", got.one);
+	ok(got.enabled_ns >= got.one && got.enabled_ns < got.one + 100000 && got.running_ns == got.enabled_ns,
+	   "… and its time (%" PRIu64 " ns)", got.enabled_ns);
+	allow(true);
+	status = in_child(closed_often, &got, sizeof got);
+	ok(status == 0 && got.by_user > 0 && got.by_call > 0 && got.state == TARE_COUNTED,
+	   "opened and closed all the time: %" PRIu64 " readings one way, %" PRIu64 " the other", got.by_user, got.by_call);
+	uint64_t over = (got.one - got.two) / got.enabled_ns;
+	ok(got.one > got.two && over > 50 && over < 300, "… and each pass has between %d and %d instructions of its own (%" PRIu64 ")",
+	   50, 300, over);
+	allow(true);
+}
+
+/* ---- threads, nesting, many ---- */
+
+enum { THREADS = 8 };
+
+struct shape {
+	uint64_t thread[THREADS], total, empty;   /* PASSES passes each */
+	uint64_t inner, middle, outer;            /* PASSES passes, of TURNS in each level */
+	uint64_t million, million_ns, million_checks;
+	uint64_t by_user, by_call;
+};
+
+static struct tare_region *shared;
+static void *in_thread(void *of)
+{
+	uint64_t number = (uint64_t)(uintptr_t)of;
+	struct tare_reading readings[2];
+	for (int i = 0; i < PASSES; i++)
+		pass(shared, (number + 1) * TURNS);
+	tare_region_read(shared, TARE_THREAD, NULL, readings, NULL);
+	return (void *)(uintptr_t)readings[0].count;
+}
+
+__attribute__((noinline)) static void nested(struct tare_region *outer, struct tare_region *middle, struct tare_region *inner)
+{
+	tare_region_enter(outer);
+	loop(TURNS);
+	tare_region_enter(middle);
+	loop(TURNS);
+	tare_region_enter(inner);
+	loop(TURNS);
+	tare_region_leave(inner);
+	tare_region_leave(middle);
+	tare_region_leave(outer);
+}
+
+static uint64_t count_of(struct tare_region *region, int scope)
+{
+	struct tare_reading readings[2];
+	tare_region_read(region, scope, NULL, readings, NULL);
+	return readings[0].state == TARE_COUNTED ? readings[0].count : 0;
+}
+
+static void shapes(void *to)
+{
+	enum { MILLION = 1000000 };
+	struct shape *out = to;
+	struct tare_error error;
+	if (!tare_regions_start("instructions:u,cycles:u", &error))
+		return;
+	struct tare_region *empty = tare_region("empty", NULL), *million = tare_region("million", NULL);
+	struct tare_region *outer = tare_region("outer", NULL), *middle = tare_region("middle", NULL),
+			   *inner = tare_region("inner", NULL);
+	shared = tare_region("shared", NULL);
+	for (int i = 0; i < PASSES; i++)
+		pass(empty, 1);
+	out->empty = count_of(empty, TARE_THREAD) - 2 * PASSES;
+	for (int i = 0; i < MILLION; i++)
+		pass(million, 1);
+	struct tare_region_passes passes;
+	tare_region_read(million, TARE_THREAD, &passes, NULL, NULL);
+	out->million = passes.entries == MILLION && passes.exits == MILLION ? count_of(million, TARE_THREAD) - 2ull * MILLION : 0;
+	for (int i = 0; i < PASSES; i++)
+		nested(outer, middle, inner);
+	out->inner = count_of(inner, TARE_THREAD);
+	out->middle = count_of(middle, TARE_THREAD);
+	out->outer = count_of(outer, TARE_THREAD);
+	pthread_t threads[THREADS];
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, in_thread, (void *)i);
+	for (int i = 0; i < THREADS; i++) {
+		void *count;
+		pthread_join(threads[i], &count);
+		out->thread[i] = (uint64_t)(uintptr_t)count;
+	}
+	out->total = count_of(shared, TARE_PROCESS);
+	struct tare_reads reads;
+	tare_region_reads(TARE_PROCESS, &reads);
+	out->by_user = reads.by_user;
+	out->by_call = reads.by_call;
+	out->million_checks = reads.checks;
+}
+
+static void test_shapes(void)
+{
+	struct shape got = { 0 };
+	int status = in_child(shapes, &got, sizeof got);
+	uint64_t own = got.empty / PASSES, right = 0, sum = 0;
+	printf("# a pass has %" PRIu64 " instructions of its own; %" PRIu64 " readings without a system call, %" PRIu64
+	       " by read(2), %" PRIu64 " checks\n",
+	       own, got.by_user, got.by_call, got.million_checks);
+	ok(status == 0 && own > 0 && got.empty % PASSES == 0 && got.by_user > 2000000, "two million readings by registers");
+	for (unsigned i = 0; i < THREADS; i++) {
+		right += got.thread[i] == PASSES * (2ull * TURNS * (i + 1) + own);
+		sum += got.thread[i];
+		if (got.thread[i] != PASSES * (2ull * TURNS * (i + 1) + own))
+			printf("# thread %u: %" PRIu64 ", expected %" PRIu64 "\n", i, got.thread[i],
+			       PASSES * (2ull * TURNS * (i + 1) + own));
+	}
+	equal_u64(right, THREADS, "each of 8 threads has its own instructions, to the last one");
+	equal_u64(got.total, sum, "… and the total is theirs");
+	equal_u64(got.inner, PASSES * (2ull * TURNS + own), "3 deep: the innermost is as if it were alone");
+	uint64_t middle = got.middle - got.inner, outer = got.outer - got.middle;
+	ok(middle > 2ull * TURNS * PASSES && middle % PASSES == 0 && middle == outer,
+	   "… and each level adds its loop and the same %" PRIu64 " instructions of the passes inside",
+	   middle / PASSES - 2 * TURNS);
+	equal_u64(got.million, 1000000 * own, "a million passes are a million times one");
+}
+
 int main(void)
 {
 	if (!getenv("TARE_IN_GUEST")) {
@@ -235,6 +432,8 @@ int main(void)
 		return done();
 	test_equal();
 	test_costs();
+	test_closing();
+	test_shapes();
 	allow(false);
 	return done();
 }

@@ -121,6 +121,7 @@ static void diagnose(struct backend *backend, struct finding *findings, size_t m
 
 const struct backend_operations exact_backend = {
 	.name = "exact",
+	.regions = true,
 	.summary = "tare's engine: what instructions do, counted exactly, in user mode, with no PMU; x86-64",
 	.starts_only = true,
 	.regions = true,

@@ -43,7 +43,7 @@ struct counting {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
-	struct regions *regions; /* NULL: none were asked for */
+	struct probed *regions; /* NULL: none were asked for */
 };
 
 /* ---- opening ---- */
@@ -295,7 +295,7 @@ static bool open_threads(struct counting *c, const struct target *target, struct
 }
 
 /* Counters of the regions: of their own, since they are read by thread. */
-static bool begin_regions(struct counting *c, const struct target *target, struct error *err)
+static bool begin_regions(struct counting *c, const struct target *target, const struct event *const *names, struct error *err)
 {
 	struct region_event *events = calloc(c->n_events + 1, sizeof *events);
 	if (!events)
@@ -313,9 +313,14 @@ static bool begin_regions(struct counting *c, const struct target *target, struc
 		events[i].encoding = &variants->items[0].encoding;
 		events[i].levels = track->answer->open_levels;
 		events[i].source = track->answer->availability.source;
+		const struct event *event = names[i];
+		events[i].instructions = event->definition && strcmp(event->definition->name, "instructions") == 0 && event->levels == LEVEL_USER &&
+					 events[i].source == SOURCE_HW;
 		events[i].scale = events[i].encoding->scale > 0 ? events[i].encoding->scale : 1;
 	}
-	bool done = regions_begin(target, c->pid, events, c->n_events, &c->regions, err);
+	if (!c->backend->bias)
+		c->backend->bias = calloc(1, sizeof *c->backend->bias);
+	bool done = c->backend->bias ? probed_begin(target, c->pid, events, c->n_events, c->backend->bias, &c->regions, err) : error_no_memory(err);
 	free(events);
 	return done;
 }
@@ -346,7 +351,7 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 		return places_find(&c->places, target, err) && open_counters(c, target, err);
 	if (!vec_push(&c->places.list, ((struct place){ c->pid, -1 })))
 		return error_no_memory(err);
-	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, err));
+	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, events, err));
 }
 
 bool perf_prepare(struct backend *backend, const struct target *target, const struct event *const *events,
@@ -539,13 +544,13 @@ bool perf_stop(struct counting *c, struct run *run, struct error *err)
 				return error_no_memory(err);
 		}
 	}
-	return !c->regions || regions_stop(c->regions, run, err);
+	return !c->regions || probed_stop(c->regions, run, err);
 }
 
 void perf_end(struct counting *c)
 {
 	close_counters(c);
-	regions_end(c->regions);
+	probed_end(c->regions);
 	launch_abandon(&c->launch);
 	places_free(&c->places);
 	free(c->tracks);

@@ -22,6 +22,7 @@ static void perf_close(struct backend *backend)
 	if (!backend)
 		return;
 	answers_free(backend);
+	free(backend->bias);
 	free(backend);
 }
 

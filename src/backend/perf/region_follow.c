@@ -1,7 +1,9 @@
 #include "backend/perf/region_follow.h"
 
 #include <errno.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +24,7 @@ struct thread {
 	pid_t tid;
 	struct group *group; /* NULL: not counted any more, or never */
 	struct passes *passes;
+	int primer;          /* see prime(); -1 */
 	bool silent;         /* the kernel has nothing to say of it any more: its end will be reported */
 };
 
@@ -64,6 +69,8 @@ static void close_thread(struct follower *f, struct thread *t)
 		f->task->report->hits += group_hits(t->group);
 		group_close(t->group);
 	}
+	if (t->primer >= 0)
+		close(t->primer);
 	passes_end(t->passes);
 	for (size_t i = 0; i < f->threads.count; i++)
 		if (f->threads.items[i] == t)
@@ -94,6 +101,7 @@ static struct thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
 	*probe = SIZE_MAX;
 	if (t && vec_push(&f->threads, t)) {
 		t->tid = tid;
+		t->primer = -1;
 		t->passes = passes_new(f->task->regions, f->task->sums);
 		if (t->passes && group_open(f->task->plan, tid, pages_of_ring(f), &t->group, probe)) {
 			/* what the first thread could have, each must have */
@@ -114,6 +122,21 @@ static struct thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
 
 /* ---- following ---- */
 
+static uint64_t instruction_pointer(pid_t tid)
+{
+	struct user_regs_struct registers;
+	struct iovec where = { &registers, sizeof registers };
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &where) != 0)
+		return 0;
+#if defined(__x86_64__)
+	return registers.rip;
+#elif defined(__aarch64__)
+	return registers.pc;
+#else
+	return 0;
+#endif
+}
+
 /* The process that a thread is of; 0: it is gone. */
 static pid_t process_of(pid_t tid)
 {
@@ -127,6 +150,54 @@ static pid_t process_of(pid_t tid)
 	if (file)
 		fclose(file);
 	return process;
+}
+
+/* Where a process is: the file, and the offset in it, of its next instruction. */
+static bool next_instruction(pid_t tid, char *path, size_t size, uint64_t *offset)
+{
+	char name[64], line[PATH_MAX + 128];
+	unsigned long long from, to, start;
+	bool found = false;
+	uint64_t ip = instruction_pointer(tid);
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)tid);
+	FILE *file = ip ? fopen(name, "re") : NULL;
+	while (file && !found && fgets(line, sizeof line, file)) {
+		int at = 0;
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || !at || ip < from || ip >= to || line[at] != '/')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		found = strlen(line + at) < size;
+		if (found)
+			strcpy(path, line + at);
+		*offset = ip - from + start;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * The kernel executes probed instructions from a page that it puts into the program when the first of them is executed, and the program's
+ * first step into it is a page fault. So that it is no region's, another instruction is probed before: the next one of a process that has
+ * begun or executed a program. Marks of branch targets are skipped (endbr64; bti, hint #32 … #38), which the kernel does without a page.
+ */
+static void prime(struct follower *f, struct thread *t)
+{
+	char path[PATH_MAX];
+	uint64_t offset;
+	if (t->primer >= 0)
+		close(t->primer);
+	t->primer = -1;
+	if (next_instruction(t->tid, path, sizeof path, &offset)) {
+		int file = open(path, O_RDONLY | O_CLOEXEC);
+		unsigned char code[4] = { 0 };
+		bool mark = file >= 0 && pread(file, code, sizeof code, (off_t)offset) == 4 &&
+			    (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 || (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
+		if (file >= 0)
+			close(file);
+		t->primer = primer_open(f->task->plan, t->tid, path, offset + (mark ? 4 : 0));
+	}
+	f->task->report->unprimed += t->primer < 0;
 }
 
 static const long OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
@@ -143,6 +214,8 @@ static bool newcomer(struct follower *f, pid_t tid)
 	struct thread *t = add_thread(f, tid, &probe);
 	if (t && t->group && !group_enable(t->group))
 		incomplete(f, "the counters of a thread could not be started: %s", strerror(errno));
+	if (t && process == tid)
+		prime(f, t);
 	return false;
 }
 
@@ -162,6 +235,7 @@ static void executed(struct follower *f, pid_t tid)
 		return;
 	drain(f, t);
 	passes_exec(t->passes);
+	prime(f, t);
 	if (tid == f->task->program && !f->executed) {
 		f->executed = true;
 		if (t->group && !group_enable(t->group))
@@ -230,11 +304,17 @@ static bool begin(struct follower *f, struct error *err)
 		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
 	}
 	struct thread *t = add_thread(f, program, &probe);
-	if (t && t->group)
-		return true;
+	int reason = errno;
 	if (!t)
 		return error_no_memory(err);
-	int reason = errno;
+	for (size_t i = 0; t->group && probe == SIZE_MAX && i < f->task->plan->n_probes; i++) {
+		if (probe_check(f->task->plan, i))
+			continue;
+		reason = errno;
+		probe = i;
+	}
+	if (t->group && probe == SIZE_MAX)
+		return true;
 	if (probe == SIZE_MAX)
 		return error_set_errno(err, ERROR_SYSTEM, reason, "cannot open the counters of regions");
 	const struct probe_place *place = &f->task->plan->probes[probe];

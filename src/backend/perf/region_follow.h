@@ -21,6 +21,7 @@ struct follow_report {
 	char why[REGION_WHY_BYTES]; /* the counts are not complete; "": they are */
 	struct error failed;        /* it could not begin; code 0: it could */
 	uint64_t hits;
+	uint64_t unprimed; /* processes whose first probed instruction is a page fault (prime()) */
 	int begun;
 };
 
@@ -29,7 +30,7 @@ struct follow_task {
 	bool children; /* follow what it forks, too */
 	const struct region_asked *regions;
 	struct group_plan *plan;
-	struct region_sums *sums;      /* shared */
+	struct pass_sums *sums;      /* shared */
 	struct follow_report *report;  /* shared */
 	int *os_errno;                 /* shared: [plan->n_events] */
 	int control; /* one byte is written when it has begun; one read, or the end of file, ends it */

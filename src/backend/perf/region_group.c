@@ -2,6 +2,7 @@
 
 #include <asm/perf_regs.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,34 @@ fail:
 	*out = NULL;
 	errno = reason;
 	return false;
+}
+
+int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset)
+{
+	struct perf_event_attr attr = { .type = plan->uprobe_type, .config1 = (uint64_t)(uintptr_t)module, .config2 = offset };
+	return open_member(&attr, process, -1);
+}
+
+bool probe_check(const struct group_plan *plan, size_t probe)
+{
+	const struct probe_place *place = &plan->probes[probe];
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int file = open(place->module, O_RDONLY | O_CLOEXEC), fd = -1, reason = errno;
+	void *memory = MAP_FAILED;
+	if (file >= 0) {
+		memory = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, (off_t)(place->offset & ~(page - 1)));
+		reason = errno;
+		close(file);
+	}
+	if (memory != MAP_FAILED) {
+		fd = primer_open(plan, 0, place->module, place->offset);
+		reason = errno;
+		if (fd >= 0)
+			close(fd);
+		munmap(memory, page);
+	}
+	errno = reason;
+	return fd >= 0;
 }
 
 bool group_enable(struct group *g)

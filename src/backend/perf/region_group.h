@@ -49,6 +49,11 @@ struct group;
 /* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno, when a probe cannot be
  * opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
 bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct group **out, size_t *probe);
+/* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a program that maps it later
+ * would run without the probe, and nobody would be told). False with errno. */
+bool probe_check(const struct group_plan *plan, size_t probe);
+/* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
+int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset);
 bool group_enable(struct group *group);
 int group_fd(const struct group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */

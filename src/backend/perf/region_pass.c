@@ -8,16 +8,18 @@ struct pass {
 	bool has_frame;
 	uint64_t frame;
 	uint64_t enabled_ns, running_ns; /* when it opened */
+	int64_t correction;
 };
 
 struct passes {
 	const struct region_asked *regions;
-	struct region_sums *sums;
+	struct pass_sums *sums;
+	int64_t correction;    /* of all that this thread has counted so far */
 	struct pass *all;      /* [n_regions] */
 	uint64_t *begun;       /* [region × n_events + event]: the counters when it opened */
 };
 
-struct passes *passes_new(const struct region_asked *regions, struct region_sums *sums)
+struct passes *passes_new(const struct region_asked *regions, struct pass_sums *sums)
 {
 	struct passes *p = calloc(1, sizeof *p);
 	if (!p)
@@ -36,7 +38,7 @@ struct passes *passes_new(const struct region_asked *regions, struct region_sums
 static void enter(struct passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
-	struct region_sum *sum = &p->sums->regions[region];
+	struct pass_sum *sum = &p->sums->regions[region];
 	if (pass->open) {
 		bool deeper = has_frame && pass->has_frame && frame < pass->frame;
 		bool above = has_frame && pass->has_frame && frame > pass->frame;
@@ -45,7 +47,7 @@ static void enter(struct passes *p, size_t region, const struct region_edge *edg
 		pass->unbalanced = true; /* the frame that opened it is gone */
 	}
 	*pass = (struct pass){ .open = true, .entered = true, .unbalanced = pass->unbalanced, .has_frame = has_frame, .frame = frame,
-			       .enabled_ns = hit->enabled_ns, .running_ns = hit->running_ns };
+			       .enabled_ns = hit->enabled_ns, .running_ns = hit->running_ns, .correction = p->correction };
 	memcpy(p->begun + region * p->sums->n_events, hit->values, p->sums->n_events * sizeof *p->begun);
 	sum->entries++;
 }
@@ -53,7 +55,7 @@ static void enter(struct passes *p, size_t region, const struct region_edge *edg
 static void leave(struct passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
-	struct region_sum *sum = &p->sums->regions[region];
+	struct pass_sum *sum = &p->sums->regions[region];
 	if (!pass->open) {
 		/* a return without its entry; what else is executed outside of a region is no business of it */
 		if (p->regions[region].kind == REGION_FUNCTION && edge->own)
@@ -71,6 +73,7 @@ static void leave(struct passes *p, size_t region, const struct region_edge *edg
 	sum->exits++;
 	sum->enabled_ns += hit->enabled_ns - pass->enabled_ns;
 	sum->running_ns += hit->running_ns - pass->running_ns;
+	p->sums->corrections[region] += p->correction - pass->correction + edge->counts;
 	for (size_t i = 0; i < p->sums->n_events; i++)
 		p->sums->counts[region * p->sums->n_events + i] += hit->values[i] - p->begun[region * p->sums->n_events + i];
 }
@@ -88,6 +91,14 @@ static bool is_inside(const struct region_asked *asked, const char *module, uint
 	return false;
 }
 
+static bool has_edge(const struct region_asked *asked, const char *module, uint64_t offset, enum region_edge_kind kind)
+{
+	for (size_t i = 0; i < asked->n_edges; i++)
+		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && strcmp(asked->edges[i].module, module) == 0)
+			return true;
+	return false;
+}
+
 /* A function that is left by a jump to where nobody looks. */
 static void lose(struct passes *p, size_t region, uint64_t frame)
 {
@@ -100,6 +111,8 @@ static void lose(struct passes *p, size_t region, uint64_t frame)
 
 void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const struct hit *hit)
 {
+	/* the trap is in the reading already, its instruction in later ones */
+	p->correction -= p->sums->bias.trap;
 	for (size_t i = 0; i < n; i++) {
 		size_t region = edges[i].region;
 		const struct region_asked *asked = &p->regions[region];
@@ -116,12 +129,16 @@ void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const 
 				continue;
 			}
 			kind = inside ? EDGE_ENTER : EDGE_LEAVE;
+			if (has_edge(asked, edge->module, target, kind))
+				continue; /* seen there, to the instruction */
 		}
 		if (kind == EDGE_ENTER)
 			enter(p, region, edge, has_frame, frame, hit);
 		else
 			leave(p, region, edge, has_frame, frame, hit);
 	}
+	if (n)
+		p->correction += p->sums->bias.missed[p->regions[edges[0].region].edges[edges[0].edge].class];
 }
 
 void passes_exec(struct passes *p)

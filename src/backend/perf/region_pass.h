@@ -19,14 +19,23 @@
 #include "result/region.h"
 
 /* The sums of one region over all threads. */
-struct region_sum {
+struct pass_sum {
 	uint64_t entries, exits, unbalanced, threads;
 	uint64_t enabled_ns, running_ns; /* of the passes that ended */
 };
 
-struct region_sums {
+/* What probes do to a count of instructions at user level: measured on this machine (region_trial.h). */
+struct probe_bias {
+	bool known;
+	int64_t trap;                  /* counted for the trap, before the reading */
+	int64_t missed[EDGE_CLASSES];  /* of a probed instruction of that class, since the kernel did it itself */
+};
+
+struct pass_sums {
+	struct probe_bias bias;
+	int64_t *corrections; /* [region]: to be added to its instructions */
 	size_t n_regions, n_events;
-	struct region_sum *regions; /* [n_regions] */
+	struct pass_sum *regions; /* [n_regions] */
 	uint64_t *counts;           /* [region × n_events + event] */
 };
 
@@ -47,7 +56,7 @@ struct hit {
 struct passes; /* of one thread */
 
 /* NULL when memory ran out. regions and sums are borrowed. */
-struct passes *passes_new(const struct region_asked *regions, struct region_sums *sums);
+struct passes *passes_new(const struct region_asked *regions, struct pass_sums *sums);
 void passes_hit(struct passes *passes, const struct edge_ref *edges, size_t n, const struct hit *hit);
 /* The thread has executed another program: what was open has ended without being seen. */
 void passes_exec(struct passes *passes);

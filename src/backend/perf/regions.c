@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "backend/perf/region_follow.h"
+#include "backend/perf/region_trial.h"
 
-struct regions {
+struct probed {
 	const struct region_asked *asked;
 	size_t n_asked, n_events;
 	struct region_event *events;
@@ -21,7 +22,7 @@ struct regions {
 	struct probe_place *probes;
 	struct edge_ref *refs;
 	struct group_plan plan;
-	struct region_sums sums;
+	struct pass_sums sums;
 	struct follow_report *report;
 	int *os_errno;
 	void *shared;
@@ -55,7 +56,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* One probe for each instruction, whatever regions it is of. */
-static bool plan_probes(struct regions *r, struct error *err)
+static bool plan_probes(struct probed *r, struct error *err)
 {
 	size_t n = 0, at = 0;
 	for (size_t i = 0; i < r->n_asked; i++) {
@@ -96,26 +97,28 @@ static bool plan_probes(struct regions *r, struct error *err)
 
 /* ---- memory that both processes see ---- */
 
-static void *part(struct regions *r, size_t *at, size_t bytes)
+static void *part(struct probed *r, size_t *at, size_t bytes)
 {
 	void *start = (char *)r->shared + *at;
 	*at += (bytes + 15) & ~(size_t)15;
 	return start;
 }
 
-static bool share(struct regions *r, struct error *err)
+static bool share(struct probed *r, struct error *err)
 {
-	size_t at = 0, sums = r->n_asked * sizeof(struct region_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t);
-	r->shared_bytes = sizeof *r->report + sums + counts + r->n_events * sizeof *r->os_errno + 64;
+	size_t at = 0, sums = r->n_asked * sizeof(struct pass_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t), corrections = r->n_asked * sizeof(int64_t);
+	r->shared_bytes = sizeof *r->report + sums + counts + corrections + r->n_events * sizeof *r->os_errno + 128;
 	r->shared = mmap(NULL, r->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->shared == MAP_FAILED) {
 		r->shared = NULL;
 		return error_no_memory(err);
 	}
 	r->report = part(r, &at, sizeof *r->report);
-	r->sums = (struct region_sums){ .n_regions = r->n_asked, .n_events = r->n_events };
+	r->sums.n_regions = r->n_asked;
+	r->sums.n_events = r->n_events;
 	r->sums.regions = part(r, &at, sums);
 	r->sums.counts = part(r, &at, counts);
+	r->sums.corrections = part(r, &at, corrections);
 	r->os_errno = part(r, &at, r->n_events * sizeof *r->os_errno);
 	return true;
 }
@@ -143,7 +146,7 @@ static ssize_t hear(int fd)
 	return got;
 }
 
-static bool start_follower(struct regions *r, const struct target *target, pid_t program, struct error *err)
+static bool start_follower(struct probed *r, const struct target *target, pid_t program, struct error *err)
 {
 	int pair[2];
 	sigset_t all, mask;
@@ -173,14 +176,35 @@ static bool start_follower(struct regions *r, const struct target *target, pid_t
 	return false;
 }
 
-bool regions_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct regions **out,
-		   struct error *err)
+/* Always true: without it counts of instructions are as they were read. */
+static bool find_bias(struct probed *r, struct region_bias *kept)
 {
-	struct regions *r = calloc(1, sizeof *r);
+	unsigned classes = 0;
+	size_t event = 0;
+	while (event < r->n_events && !(r->events[event].instructions && r->events[event].encoding))
+		event++;
+	if (event == r->n_events)
+		return true;
+	for (size_t i = 0; i < r->n_asked; i++)
+		for (size_t j = 0; j < r->asked[i].n_edges; j++)
+			classes |= 1u << r->asked[i].edges[j].class;
+	if (!kept->tried || (classes & ~kept->classes)) {
+		kept->classes |= classes;
+		kept->tried = true;
+		region_trial(&r->group_events[event], r->plan.uprobe_type, kept->classes, &kept->bias);
+	}
+	r->sums.bias = kept->bias;
+	return true;
+}
+
+bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct region_bias *bias,
+		   struct probed **out, struct error *err)
+{
+	struct probed *r = calloc(1, sizeof *r);
 	*out = NULL;
 	if (!r)
 		return error_no_memory(err);
-	*r = (struct regions){ .asked = target->regions, .n_asked = target->n_regions, .n_events = n, .control = -1 };
+	*r = (struct probed){ .asked = target->regions, .n_asked = target->n_regions, .n_events = n, .control = -1 };
 	r->events = calloc(n + 1, sizeof *r->events);
 	r->group_events = calloc(n + 1, sizeof *r->group_events);
 	if (!r->events || !r->group_events) {
@@ -194,21 +218,21 @@ bool regions_begin(const struct target *target, pid_t program, const struct regi
 	}
 	r->plan.events = r->group_events;
 	r->plan.n_events = n;
-	if (uprobe_type(&r->plan.uprobe_type, err) && plan_probes(r, err) && share(r, err) && start_follower(r, target, program, err)) {
+	if (uprobe_type(&r->plan.uprobe_type, err) && plan_probes(r, err) && share(r, err) && find_bias(r, bias) && start_follower(r, target, program, err)) {
 		*out = r;
 		return true;
 	}
 fail:
-	regions_end(r);
+	probed_end(r);
 	return false;
 }
 
 /* ---- what was counted ---- */
 
-static void read_count(const struct regions *r, size_t region, size_t event, struct reading *out)
+static void read_count(const struct probed *r, size_t region, size_t event, struct reading *out)
 {
 	const struct region_event *e = &r->events[event];
-	const struct region_sum *sum = &r->sums.regions[region];
+	const struct pass_sum *sum = &r->sums.regions[region];
 	*out = (struct reading){ .state = READING_UNSUPPORTED, .cpu = -1, .why = e->why };
 	if (!e->encoding)
 		return;
@@ -229,6 +253,8 @@ static void read_count(const struct regions *r, size_t region, size_t event, str
 		out->count_raw = (uint64_t)((double)r->sums.counts[region * r->n_events + event] * e->scale + 0.5);
 		if (e->scale == 1)
 			out->count_raw = r->sums.counts[region * r->n_events + event];
+		if (e->instructions && r->sums.bias.known)
+			out->count_raw += (uint64_t)r->sums.corrections[region];
 		out->why = NULL;
 	}
 }
@@ -238,29 +264,49 @@ static bool keep_text(struct run *run, const char **text)
 	return !*text || (*text = arena_strdup(&run->arena, *text)) != NULL;
 }
 
-static bool remark(struct run *run)
+static bool remark(const struct probed *r, struct run *run)
 {
+	const char *unprimed = "", *instructions = "";
+	bool corrected = false, gross = false;
+	for (size_t i = 0; i < r->n_events; i++) {
+		bool hardware = r->events[i].encoding && r->events[i].source == SOURCE_HW, known = r->events[i].instructions && r->sums.bias.known;
+		corrected |= hardware && known;
+		gross |= hardware && !known;
+	}
+	if (corrected && gross)
+		instructions = "; what they do to a region's instructions at user level was measured on this machine and is taken out, of its other "
+			       "hardware counts it is not: in these, an instruction or two for each probe may be too many or missing";
+	else if (corrected)
+		instructions = "; what they do to a region's instructions at user level was measured on this machine and is taken out";
+	else if (gross)
+		instructions = "; in a region's hardware counts an instruction or two for each probe may be too many or missing";
+
+	if (r->report->unprimed && !(unprimed = arena_printf(&run->arena, "; in %llu processes the first pass has a page fault of theirs",
+							     (unsigned long long)r->report->unprimed)))
+		return false;
 	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
 	if (!remarks)
 		return false;
 	for (size_t i = 0; i < run->n_remarks; i++)
 		remarks[i] = run->remarks[i];
 	run->remarks = remarks;
-	remarks[run->n_remarks] = "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
-				  "and in times and faults of the whole program";
+	remarks[run->n_remarks] = arena_printf(&run->arena, "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
+				  "and in times and faults of the whole program%s%s", instructions, unprimed);
+	if (!remarks[run->n_remarks])
+		return false;
 	run->n_remarks++;
 	return true;
 }
 
-bool regions_stop(struct regions *r, struct run *run, struct error *err)
+bool probed_stop(struct probed *r, struct run *run, struct error *err)
 {
 	if (send(r->control, "s", 1, MSG_NOSIGNAL) != 1 || hear(r->control) != 1)
 		snprintf(r->report->why, sizeof r->report->why, "the process that follows the program's threads has died");
 	run->regions = arena_alloc(&run->arena, (r->n_asked + 1) * sizeof *run->regions);
-	if (!run->regions || !remark(run))
+	if (!run->regions || !remark(r, run))
 		return error_no_memory(err);
 	for (size_t i = 0; i < r->n_asked; i++) {
-		const struct region_sum *sum = &r->sums.regions[i];
+		const struct pass_sum *sum = &r->sums.regions[i];
 		struct run_region *out = &run->regions[i];
 		*out = (struct run_region){ .name = r->asked[i].name, .text = r->asked[i].text, .kind = r->asked[i].kind,
 					    .entries = sum->entries, .exits = sum->exits, .unbalanced = sum->unbalanced, .threads = sum->threads,
@@ -278,7 +324,7 @@ bool regions_stop(struct regions *r, struct run *run, struct error *err)
 	return true;
 }
 
-void regions_end(struct regions *r)
+void probed_end(struct probed *r)
 {
 	if (!r)
 		return;

@@ -25,15 +25,17 @@ struct branches *branches_init(void *memory, const struct machine *machine)
 	b->simple = machine->direction.kind != PREDICT_TAGE && machine->direction.kind != PREDICT_PERCEPTRON;
 	if (machine->direction.kind == PREDICT_TAGE)
 		tage_begin(b, machine);
+	b->sorts = !machine->no_filters && !b->targets.counters && (!b->targets.sets || b->targets.fast);
 	return b;
 }
 
 /* The kind of predictor was chosen once: the host predicts these branches. */
 static bool direction_of(struct branches *b, uint64_t pc, bool taken, uint64_t target)
 {
+	uint64_t address = predict_address(b, pc, target);
 	if (b->simple)
-		return direction_resolve(b, pc, taken, target);
-	return b->direction.kind == PREDICT_TAGE ? tage_resolve(b, pc, taken) : perceptron_resolve(b, pc, taken);
+		return direction_resolve(b, address, taken);
+	return b->direction.kind == PREDICT_TAGE ? tage_resolve(b, address, taken) : perceptron_resolve(b, address, taken);
 }
 
 static unsigned look_up(struct branches *b, uint64_t pc, bool taken, uint64_t target)
@@ -97,8 +99,6 @@ unsigned branch_resolve_now(struct branches *b, uint64_t pc, uint32_t length, en
 
 unsigned branches_resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
 {
-	if (b->queue.n)
-		branches_drain(b);
 	return branch_resolve_now(b, pc, length, ending, taken, target);
 }
 
@@ -131,8 +131,7 @@ uint32_t branches_events(unsigned happened)
 
 void branches_count(struct branches *b, struct model_counts *counts)
 {
-	branches_drain(b);
-	branch_queue_count(b, counts);
+	branch_run_count(b, counts);
 	for (unsigned h = 0; h < BRANCH_HAPPENINGS; h++) {
 		uint64_t times = b->happened[h];
 		if (!times)

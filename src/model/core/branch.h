@@ -40,43 +40,26 @@ struct branches *branches_init(void *memory, const struct machine *machine);
 unsigned branches_resolve(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
 
 /*
- * The same, put off, for branches that come again and again: what is known of one is in its site, and branches are resolved by the
- * hundred. branches_resolve() and branches_count() do first what was put off, so the order is the program's.
+ * The same for blocks of instructions that were executed one after the other, with what is known of each in its site (branch_run.c).
  */
-#define BRANCH_QUEUE 256 /* words; a conditional branch: its site | taken, another one: its site, where it went */
-
-struct branch_site { /* of one machine; at an even address; stays where it is until branches_drain() */
-	uint64_t behind, target; /* where it goes if it is not taken; if it is taken, but for indirect ones and returns */
-	uint64_t key;            /* in the BTB */
-	uint32_t btb_entry;      /* a guess */
-	uint32_t base, hash;     /* TAGE's */
-	uint16_t length;
-	uint8_t ending, unused;
+struct branch_site { /* of one machine */
+	uint64_t begins, behind; /* the block's first byte; where it goes on if the branch is not taken */
+	uint64_t address;        /* of a conditional branch, as the predictor of directions counts it, and BRANCH_BACKWARD */
+	uint64_t key;            /* what the BTB has at btb_entry as long as that is known: the branch's, or that it is absent; 0: no branch's */
+	uint32_t btb_entry;
+	uint16_t length;         /* of the branch instruction */
+	uint8_t ending;          /* enum trace_ending; 0: no branch */
+	uint8_t flags;           /* enum branch_site_flag */
 };
 
-struct branch_queue { uint64_t n, words[BRANCH_QUEUE]; }; /* what struct branches begins with */
+#define BRANCH_BACKWARD (1ull << 63)
 
-/* target: of a direct branch. */
-void branches_site(const struct branches *branches, struct branch_site *site, uint64_t pc, uint32_t length, enum trace_ending ending,
-		   uint64_t target);
-void branches_drain(struct branches *branches);
+/* A block from `begins` on, with a branch at pc behind it, or TRACE_END_NONE or _SYSTEM. target: of a direct branch. */
+void branches_site(const struct branches *branches, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
+		   enum trace_ending ending, uint64_t target);
 
-/* went_to: what was executed next; a conditional branch was taken if that is not the instruction behind it. */
-static inline void branches_post(struct branches *branches, struct branch_site *site, uint64_t went_to)
-{
-	struct branch_queue *queue = (struct branch_queue *)branches;
-	uint64_t n = queue->n;
-	if (site->ending == TRACE_END_CONDITIONAL) {
-		queue->words[n] = (uint64_t)(uintptr_t)site | (went_to != site->behind);
-		queue->n = n + 1;
-	} else {
-		queue->words[n] = (uint64_t)(uintptr_t)site;
-		queue->words[n + 1] = went_to;
-		queue->n = n + 2;
-	}
-	if (__builtin_expect(n >= BRANCH_QUEUE - 4, 0))
-		branches_drain(branches);
-}
+/* The branches of n blocks: each went to where the next one begins, the last one to where sites[n] does. */
+void branches_run(struct branches *branches, struct branch_site *const *sites, uint32_t n);
 
 /* Adds to counts->branch what was resolved since the last call. To be called before the counts are read and before they change place. */
 void branches_count(struct branches *branches, struct model_counts *counts);

@@ -4,7 +4,7 @@
 void classes_init(struct classes *classes, struct arena *arena, uint32_t lines)
 {
 	*classes = (struct classes){ 0 };
-	lines_init(&classes->shadow, arena, 1, lines, REPLACE_LRU, 1, 1);
+	lines_init(&classes->shadow, arena, 1, lines, REPLACE_LRU, 1, 1, false);
 	classes->regions = arena_take(arena, CLASSES_REGIONS * sizeof *classes->regions);
 }
 

@@ -71,18 +71,22 @@ static bool resolve_counter(struct branches *b, const struct counters *c, uint64
 	return predicted;
 }
 
-bool direction_resolve(struct branches *b, uint64_t pc, bool taken, uint64_t target)
+/* kind: known where this becomes part of a loop. */
+static inline __attribute__((always_inline)) bool resolve_as(struct branches *b, const unsigned kind, uint64_t address, bool taken)
 {
 	struct direction *d = &b->direction;
-	uint64_t address = pc >> d->address_shift;
 	bool predicted = false;
-	if (d->kind == PREDICT_BIMODAL)
+	if (kind == PREDICT_BIMODAL)
 		return resolve_counter(b, &d->main, address, taken);
-	if (d->kind == PREDICT_GSHARE) {
+	if (kind == PREDICT_TAKEN)
+		return true;
+	if (kind == PREDICT_BACKWARD_TAKEN)
+		return address & BRANCH_BACKWARD; /* the target of a conditional branch is in the instruction, whether it is taken or not */
+	if (kind == PREDICT_GSHARE) {
 		predicted = resolve_counter(b, &d->main, address ^ d->history, taken);
-	} else if (d->kind == PREDICT_LOCAL || d->kind == PREDICT_TOURNAMENT) {
+	} else if (kind == PREDICT_LOCAL || kind == PREDICT_TOURNAMENT) {
 		uint32_t *history = PART(b, uint32_t, d->histories_at) + (address & d->histories_mask);
-		if (d->kind == PREDICT_LOCAL) {
+		if (kind == PREDICT_LOCAL) {
 			predicted = resolve_counter(b, &d->main, *history, taken);
 		} else {
 			bool local = resolve_counter(b, &d->local, *history, taken);
@@ -93,11 +97,34 @@ bool direction_resolve(struct branches *b, uint64_t pc, bool taken, uint64_t tar
 				train(&d->choice, choice, global == taken);
 		}
 		*history = (*history << 1 | taken) & d->local_history_mask;
-	} else if (d->kind == PREDICT_TAKEN) {
-		return true;
-	} else if (d->kind == PREDICT_BACKWARD_TAKEN) {
-		return target < pc; /* the target of a conditional branch is in the instruction, whether it is taken or not */
 	}
 	d->history = (d->history << 1 | taken) & d->history_mask;
 	return predicted;
+}
+
+bool direction_resolve(struct branches *b, uint64_t address, bool taken)
+{
+	return resolve_as(b, b->direction.kind, address, taken);
+}
+
+static inline __attribute__((always_inline)) struct told batch_as(struct branches *b, const unsigned kind, uint32_t n)
+{
+	struct told told = { 0, 0 };
+	for (uint32_t i = 0; i < n; i++) {
+		bool taken = b->batch.outcome[i], predicted = resolve_as(b, kind, b->batch.address[i], taken);
+		told.taken += predicted;
+		told.wrong += predicted ^ taken;
+	}
+	return told;
+}
+
+struct told direction_batch(struct branches *b, uint32_t n)
+{
+	switch (b->direction.kind) {
+	case PREDICT_BIMODAL: return batch_as(b, PREDICT_BIMODAL, n);
+	case PREDICT_LOCAL: return batch_as(b, PREDICT_LOCAL, n);
+	case PREDICT_GSHARE: return batch_as(b, PREDICT_GSHARE, n);
+	case PREDICT_TOURNAMENT: return batch_as(b, PREDICT_TOURNAMENT, n);
+	default: return batch_as(b, b->direction.kind, n);
+	}
 }

@@ -26,48 +26,28 @@
 
 /* ---- one cache ---- */
 
-void cache_init(struct cache *cache, struct arena *arena, const struct machine *machine, unsigned index)
+void cache_init(struct cache *cache, struct arena *arena, const struct machine *machine, unsigned index, bool timed)
 {
 	const struct machine_cache *is = &machine->caches[index];
-	bool first = index == machine->first_data || index == machine->first_instruction;
-	*cache = (struct cache){ .is = *is, .index = (uint8_t)index, .line_shift = log2_of(is->line_bytes), .sets = is->sets,
+	*cache = (struct cache){ .is = *is, .index = (uint8_t)index, .line_shift = log2_of(is->line_bytes),
 		.exclusive = is->inclusion == INCLUSION_EXCLUSIVE, .shared = is->shared };
-	cache->filter_mask = is->sets - 1;
-	cache->filter_power = !(is->sets & (is->sets - 1));
-	lines_init(&cache->main, arena, is->sets, is->ways, is->replacement, is->rrip_bits, machine->seed);
+	lines_init(&cache->main, arena, is->sets, is->ways, is->replacement, is->rrip_bits, machine->seed, timed);
 	if (is->victim_lines)
-		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1);
+		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1, false);
 	if (is->prefetch == PREFETCH_STRIDE)
 		cache->strides = arena_take(arena, is->prefetch_entries * sizeof *cache->strides);
 	if (machine->classify)
 		classes_init(&cache->classes, arena, is->sets * is->ways);
-	cache->plain = cache->main.ordered && is->replacement == REPLACE_LRU && is->write == WRITE_BACK && is->write_allocate &&
+	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
+			(is->next != MACHINE_NONE && machine->caches[is->next].inclusion == INCLUSION_EXCLUSIVE);
+	cache->plain = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK && is->write_allocate &&
 		       !cache->exclusive && !is->victim_lines && is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
-	if (first && !machine->classify && !machine->no_filters) {
-		cache->filters = arena_take(arena, is->sets * sizeof *cache->filters);
-		if (arena->base)
-			cache_forget_all(cache);
-		cache->quick = cache->main.ordered && is->replacement == REPLACE_LRU && is->write == WRITE_BACK && !cache->exclusive &&
-			       cache->filter_power;
-	}
 }
 
-void cache_forget_all(struct cache *cache)
+/* Before anything of the set is looked at or changes. */
+static void settle(struct cache *cache, uint32_t set)
 {
-	cache->changes++;
-	if (cache->filters)
-		for (uint32_t set = 0; set < cache->sets; set++)
-			cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
-}
-
-/* Before anything of the set changes. */
-static void forget(struct cache *cache, uint32_t set)
-{
-	if (cache->filters) {
-		cache->filters[set] = (struct filter){ NOWHERE, NOWHERE };
-		cache->disturbed = true;
-		cache->changes++;
-	}
+	lines_settle(&cache->main, set);
 }
 
 static uint64_t *counts_of(struct core *core, const struct cache *cache)
@@ -98,7 +78,6 @@ static uint64_t address_of(const struct cache *cache, uint64_t line)
 /* ---- out of a cache ---- */
 
 static void write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes);
-static void leave(struct core *core, struct cache *cache, uint64_t entry);
 
 static void evict(struct core *core, struct cache *cache, uint64_t entry)
 {
@@ -107,18 +86,20 @@ static void evict(struct core *core, struct cache *cache, uint64_t entry)
 	if (cache->is.victim_lines)
 		lines_insert(&cache->buffer, 0, entry_line(entry), entry & (LINE_DIRTY | LINE_SHARED | LINE_ALONE), &displaced);
 	if (displaced)
-		leave(core, cache, displaced);
+		cache_leave(core, cache, displaced);
 }
 
 static void fill(struct core *core, struct cache *cache, uint64_t line, unsigned flags)
 {
 	uint32_t set = lines_set(&cache->main, line);
 	uint64_t replaced;
-	forget(cache, set);
+	settle(cache, set);
 	counts_of(core, cache)[CACHE_FILLS]++;
 	lines_insert(&cache->main, set, line, flags, &replaced);
-	if (replaced)
+	if (replaced) {
+		cache_forget(cache, entry_line(replaced));
 		evict(core, cache, replaced);
+	}
 }
 
 /* From a level in front that it leaves, clean or dirty. */
@@ -126,7 +107,7 @@ static void take_victim(struct core *core, struct cache *cache, uint64_t line, u
 {
 	uint32_t set = lines_set(&cache->main, line);
 	uint64_t *entry = lines_find(&cache->main, set, line);
-	forget(cache, set);
+	settle(cache, set);
 	if (entry) {
 		*entry |= flags & LINE_DIRTY;
 		lines_touch(&cache->main, set, entry);
@@ -146,7 +127,7 @@ static void write_back_line(struct core *core, struct cache *cache, uint64_t lin
 		return;
 	}
 	if (entry) {
-		forget(cache, set);
+		settle(cache, set);
 		entry = lines_touch(&cache->main, set, entry);
 	} else {
 		entry = find_in_buffer(cache, line);
@@ -200,7 +181,7 @@ static unsigned back_invalidate(struct core *core, const struct cache *cache, ui
 	return dirty;
 }
 
-static void leave(struct core *core, struct cache *cache, uint64_t entry)
+void cache_leave(struct core *core, struct cache *cache, uint64_t entry)
 {
 	struct cache *next = behind(core, cache);
 	uint64_t line = entry_line(entry);
@@ -219,7 +200,7 @@ static void leave(struct core *core, struct cache *cache, uint64_t entry)
 static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores);
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
-static unsigned request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
+unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
 {
 	unsigned dirty = 0;
 	if (cache)
@@ -242,7 +223,7 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 		enum coherence_miss ignored;
 		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line), cache->is.line_bytes, false, &ignored);
 	}
-	flags |= request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
+	flags |= cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
 			 kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
 	fill(core, cache, line, flags | (cache->shared ? 0 : core->fill_flags));
 	core->fill_flags = fill_flags;
@@ -273,7 +254,7 @@ static void hand_on(struct core *core, struct cache *cache, uint64_t line)
 	uint64_t first = address_of(cache, line), last = first + cache->is.line_bytes - 1;
 	uint64_t from = core->address > first ? core->address : first;
 	uint64_t to = core->address + core->bytes - 1 < last ? core->address + core->bytes - 1 : last;
-	request(core, behind(core, cache), from, to - from + 1, TRACE_WRITE, true);
+	cache_request(core, behind(core, cache), from, to - from + 1, TRACE_WRITE, true);
 }
 
 static void store(struct core *core, struct cache *cache, uint64_t line, uint64_t *entry)
@@ -310,12 +291,13 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	if (core->model->machine.classify)
 		class = classes_access(&cache->classes, line, !stores || cache->is.write_allocate);
 	entry = lines_find(&cache->main, set, line);
-	forget(cache, set);
+	settle(cache, set);
 	if (entry) {
 		marked = *entry & LINE_PREFETCHED;
 		*entry &= ~(uint64_t)LINE_PREFETCHED;
 		counts[CACHE_PREFETCHES_USED] += marked;
 		if (cache->exclusive && !stores) {
+			cache_forget(cache, line);
 			dirty = lines_remove(&cache->main, set, entry) & LINE_DIRTY;
 		} else {
 			entry = lines_touch(&cache->main, set, entry);
@@ -344,12 +326,12 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	if (!allocates) {
 		counts[CACHE_BYPASSES]++;
 		if (!stores)
-			return request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+			return cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
 		counts[CACHE_WRITES_THROUGH] += cache->is.write == WRITE_THROUGH;
 		hand_on(core, cache, line);
 		return 0;
 	}
-	dirty = request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+	dirty = cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
 	fill(core, cache, line, dirty | (cache->shared ? 0 : core->fill_flags));
 	if (stores)
 		store(core, cache, line, lines_find(&cache->main, set, line));
@@ -359,28 +341,20 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 
 /* ---- a core's accesses ---- */
 
-/* What the next accesses to the line may do without: cache.h, 1. */
-static void remember(struct core *core, struct cache *cache, uint64_t line, uint64_t address)
+uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uint64_t address, bool write)
 {
-	uint32_t set = lines_set(&cache->main, line);
-	uint64_t *entry = lines_find(&cache->main, set, line);
-	address &= ~((1ull << cache->line_shift) - 1);
-	if (!entry || *entry & LINE_PREFETCHED || !lines_settled(&cache->main, set, entry))
-		return;
-	cache->filters[set].read = address;
-	if (cache->is.write == WRITE_BACK && *entry & LINE_DIRTY && (*entry & LINE_ALONE || !coherent(core, cache)))
-		cache->filters[set].write = address;
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
+	uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
+	if (!entry || *entry & LINE_PREFETCHED)
+		return HITS_LINES;
+	if (write && (cache->is.write != WRITE_BACK || (coherent(core, cache) && !(*entry & LINE_ALONE))))
+		return HITS_LINES;
+	return cache->first_way + (uint32_t)(entry - cache->main.entries);
 }
 
 void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
-	if (cache_quick_hit(core, cache, address, kind == TRACE_WRITE))
-		return;
-	if (core->model->plain && !core->model->snoops) {
-		cache_plain_miss(core, cache, address, kind);
-		return;
-	}
 	core->id = id;
 	core->address = address & ADDRESS_MASK;
 	core->bytes = bytes;
@@ -396,68 +370,6 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 		core->missed = missed;
 	}
 	demand(core, cache, line, kind, kind == TRACE_WRITE);
-	if (cache->filters)
-		remember(core, cache, line, address);
-}
-
-/* ---- the same, for caches without options, in fewer steps ---- */
-
-static void plain_fill(struct core *core, struct cache *cache, uint64_t *first, uint64_t entry)
-{
-	uint64_t *end = first + cache->main.ways, carried = entry;
-	counts_of(core, cache)[CACHE_FILLS]++;
-	for (uint64_t *at = first; at < end && carried; at++) {
-		uint64_t here = *at;
-		*at = carried;
-		carried = here;
-	}
-	if (carried) {
-		counts_of(core, cache)[CACHE_EVICTIONS]++;
-		leave(core, cache, carried);
-	}
-}
-
-static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind);
-
-/* Returns LINE_DIRTY if the line comes dirty. */
-static unsigned plain_request(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
-{
-	struct cache *next = behind(core, cache);
-	if (!next)
-		return 0;
-	if (!next->plain || next->filters || next->line_shift != cache->line_shift)
-		return request(core, next, address_of(cache, line), cache->is.line_bytes, kind, false);
-	counts_of(core, next)[CACHE_READS + kind]++;
-	plain_demand(core, next, line, kind);
-	return 0;
-}
-
-/* A line request at a cache that no access goes to first. */
-static void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
-{
-	uint64_t *first = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways, *entry = first;
-	uint64_t *end = first + cache->main.ways;
-	for (; entry < end; entry++)
-		if (entry_is(*entry, line)) {
-			lines_touch(&cache->main, (uint32_t)((first - cache->main.entries) / cache->main.ways), entry);
-			return;
-		}
-	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
-	plain_fill(core, cache, first, line << LINES_FLAGS | LINE_VALID | plain_request(core, cache, line, kind));
-}
-
-void cache_plain_miss(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind)
-{
-	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, set = line & cache->filter_mask;
-	unsigned flags = kind == TRACE_WRITE ? LINE_DIRTY : 0;
-	counts_of(core, cache)[CACHE_READ_MISSES + kind]++;
-	core->fill_flags = 0;
-	core->missed = COHERENCE_NO;
-	flags |= plain_request(core, cache, line, kind);
-	forget(cache, (uint32_t)set);
-	plain_fill(core, cache, cache->main.entries + set * cache->main.ways, line << LINES_FLAGS | LINE_VALID | flags);
-	cache->filters[set].read = address >> cache->line_shift << cache->line_shift;
-	cache->filters[set].write = flags & LINE_DIRTY ? cache->filters[set].read : NOWHERE;
 }
 
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id)
@@ -475,7 +387,8 @@ uint64_t cache_take(struct cache *cache, uint64_t line)
 	uint32_t set = lines_set(&cache->main, line);
 	uint64_t *entry = lines_find(&cache->main, set, line);
 	if (entry) {
-		forget(cache, set);
+		settle(cache, set);
+		cache_forget(cache, line);
 		return lines_remove(&cache->main, set, entry);
 	}
 	entry = find_in_buffer(cache, line);
@@ -494,8 +407,9 @@ static uint64_t *held(struct model *model, unsigned core, unsigned index, uint64
 	struct cache *cache = model->cores[core]->caches[index];
 	uint32_t set = lines_set(&cache->main, line);
 	uint64_t *entry = lines_find(&cache->main, set, line);
+	settle(cache, set);
 	if (entry)
-		forget(cache, set);
+		cache_forget(cache, line);
 	return entry ? entry : find_in_buffer(cache, line);
 }
 
@@ -503,6 +417,7 @@ unsigned cache_line_state(struct model *model, unsigned core, unsigned index, ui
 {
 	struct cache *cache = model->cores[core]->caches[index];
 	uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
+	settle(cache, lines_set(&cache->main, line));
 	if (!entry && !(entry = find_in_buffer(cache, line)))
 		return 0;
 	return CACHE_LINE_HELD | (*entry & LINE_DIRTY ? CACHE_LINE_DIRTY : 0) | (*entry & (LINE_SHARED | LINE_ALONE));

@@ -12,6 +12,7 @@
 #define TARE_MODEL_CORE_INTERNAL_H
 
 #include "model/core/branch.h"
+#include "model/core/hits.h"
 #include "model/core/model.h"
 #include "model/core/objects.h"
 #include "model/core/tlb.h"
@@ -22,16 +23,7 @@
 struct cache;
 struct coherence_lost;
 struct plans;
-
-/* Pages of one side that another access would leave the TLBs as they are, by set of its first TLB: the last one used there. */
-struct page_filter {
-	uint64_t *pages;         /* addresses; NOWHERE: none. NULL: no TLB, nothing to ask */
-	uint64_t mask;           /* sets - 1 */
-	uint8_t shift;           /* from an address to its set */
-	uint8_t tlb;
-	bool fills;              /* false: its pages cannot be told; stays empty */
-	bool small_only;         /* larger pages pass it by */
-};
+struct batch;
 
 struct core {
 	struct model *model;
@@ -42,15 +34,18 @@ struct core {
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
 	struct tlbs *tlbs;       /* or NULL */
-	struct page_filter pages[2]; /* enum tlb_side */
-	uint64_t page_changes;   /* of the fetch side's, ever, from a number on that no core of the model had before: plan.h, 2 */
+	struct hits hits;        /* table NULL: none */
+	uint64_t clock;          /* of hits */
+	bool steps;              /* the next block goes step by step */
+	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
 	struct branches *branches; /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
 	/* the access under way (hierarchy.c) */
 	uint64_t address;
 	uint32_t bytes, id;
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
-	uint64_t apart[2], apart_pages[2]; /* reads and writes that counted themselves in caches, in TLBs, though a plan's sums have them */
+	/* reads, writes and (pages) fetches that counted themselves in caches, in TLBs, though a plan's sums have them */
+	uint64_t apart[2], apart_pages[3];
 	uint64_t accessed;       /* address of the last data access */
 	struct object_calls *calls; /* or NULL */
 	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others count */
@@ -64,10 +59,13 @@ struct model {
 	unsigned core_count;     /* the highest number + 1 */
 	bool snoops;             /* coherence is at work: more than one core */
 	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
-	bool includes;           /* a level is inclusive: what it loses, others lose */
+	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
+	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
+	bool vectors;            /* AVX-512 */
 	bool charges_all;        /* a watch is on what filters count */
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */
+	struct batch *batch;
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
 	uint64_t *site_items, *site_blocks;
@@ -75,7 +73,6 @@ struct model {
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
 	struct core *acting;     /* in whose access we are */
-	uint64_t cores_begun;    /* ever */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
@@ -86,9 +83,14 @@ void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write
 void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* does not */
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item);
 void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);   /* all but its being a read or a write */
-bool step_filtered(const struct core *core, uint64_t address, bool write); /* an access there, within a line, changes only its counts */
-void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many of them */
-void step_page(struct core *core, enum tlb_side side, uint64_t address, enum model_tlb_count kind); /* a page that is not filtered */
+/* An access within a line that hits, by the table; counted. False: nothing was done. */
+bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
+void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
+/* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too, and if it counts itself they are
+   told (apart_pages). TLB_PASSED: not the first TLB's; then of data nothing was done. */
+uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
+/* Notes the record's granule in the table, if it is held as it must be. */
+void step_note(struct core *core, uint64_t record);
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */
@@ -98,14 +100,14 @@ struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
 void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
 void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
 
-void forget_pages(struct core *core);
-
 /* Entries from i on, as far as they are blocks that can be run fast (fast.c). Returns where it stopped. */
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base);
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
+/* plan.c: what plans are made from has changed. */
+void plans_forget(struct model *model);
 
 /* What was counted since the last charge, to an item or a block. */
 void charge_begin(struct core *core);

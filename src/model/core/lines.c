@@ -1,20 +1,26 @@
 /* Lines in sets: see lines.h. */
 #include "model/core/lines.h"
 
-static bool linked(const struct lines *lines)
+/* The order of a set is kept, by place, by links or by times. */
+static bool in_order(const struct lines *lines)
 {
 	return lines->policy == REPLACE_LRU || lines->policy == REPLACE_FIFO;
 }
 
+static bool linked(const struct lines *lines)
+{
+	return in_order(lines) && !lines->timed;
+}
+
 void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
-		unsigned rrip_bits, uint64_t seed)
+		unsigned rrip_bits, uint64_t seed, bool timed)
 {
 	uint64_t all = (uint64_t)sets * ways;
-	*lines = (struct lines){ .sets = sets, .ways = ways, .policy = (uint8_t)policy, .random = seed };
+	*lines = (struct lines){ .sets = sets, .ways = ways, .policy = (uint8_t)policy, .random = seed, .timed = timed };
 	lines->set_power = !(sets & (sets - 1));
 	lines->set_mask = sets - 1;
 	lines->hashed = ways > LINES_SCANNED;
-	lines->ordered = linked(lines) && !lines->hashed;
+	lines->ordered = linked(lines) && !lines->hashed && !timed;
 	lines->age_most = (uint8_t)((1u << rrip_bits) - 1);
 	lines->entries = arena_take(arena, all * sizeof *lines->entries);
 	if (!lines->ordered)
@@ -31,12 +37,21 @@ void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_
 		lines->heads = arena_take(arena, (1ull << bits) * sizeof *lines->heads);
 		lines->chain = arena_take(arena, all * sizeof *lines->chain);
 	}
+	if (timed && policy == REPLACE_FIFO)
+		lines->filled = arena_take(arena, all * sizeof *lines->filled);
 	if (lines->hashed && linked(lines)) {
 		lines->newer = arena_take(arena, all * sizeof *lines->newer);
 		lines->older = arena_take(arena, all * sizeof *lines->older);
 		lines->newest = arena_take(arena, sets * sizeof *lines->newest);
 		lines->oldest = arena_take(arena, sets * sizeof *lines->oldest);
 	}
+}
+
+void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written)
+{
+	lines->clock = clock;
+	lines->touched = touched;
+	lines->written = written;
 }
 
 /* ---- the hash ---- */
@@ -113,7 +128,9 @@ static uint32_t tree_victim(uint64_t tree, uint32_t ways)
 uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 {
 	uint32_t at = (uint32_t)(entry - lines->entries);
-	if (lines->policy == REPLACE_LRU) {
+	if (lines->timed && lines->policy == REPLACE_LRU) {
+		lines->touched[at] = ++*lines->clock;
+	} else if (lines->policy == REPLACE_LRU) {
 		if (lines->newest[set] != at + 1) {
 			unlink_entry(lines, set, at);
 			link_newest(lines, set, at);
@@ -126,14 +143,40 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 	return entry;
 }
 
-bool lines_settled(const struct lines *lines, uint32_t set, const uint64_t *entry)
+/* Hits that were noted, in their order. */
+void lines_settle_timed(struct lines *lines, uint32_t set)
 {
-	uint32_t at = (uint32_t)(entry - lines->entries);
-	if (lines->policy == REPLACE_LRU)
-		return lines->ordered ? at == set * lines->ways : lines->newest[set] == at + 1;
-	if (lines->policy == REPLACE_PLRU)
-		return lines->trees[set] == tree_away_from(lines->trees[set], lines->ways, at % lines->ways);
-	return !lines->ages || !lines->ages[at];
+	uint32_t first = set * lines->ways, end = first + lines->ways;
+	for (uint32_t at = first; at < end; at++)
+		if (lines->written[at]) {
+			lines->entries[at] |= LINE_DIRTY;
+			lines->written[at] = 0;
+		}
+	if (lines->ages) {
+		for (uint32_t at = first; at < end; at++)
+			if (lines->touched[at])
+				lines->touched[at] = lines->ages[at] = 0;
+	} else if (lines->trees) {
+		for (;;) {
+			uint32_t next = first;
+			for (uint32_t at = first + 1; at < end; at++) /* 0, no hit, is the latest of all */
+				if (lines->touched[at] - 1 < lines->touched[next] - 1)
+					next = at;
+			if (!lines->touched[next])
+				return;
+			lines->touched[next] = 0;
+			lines_touch_fixed(lines, set, &lines->entries[next]);
+		}
+	}
+}
+
+uint32_t lines_earliest(const struct lines *lines, uint32_t set)
+{
+	const uint64_t *times = (lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways;
+	uint32_t earliest = 0;
+	for (uint32_t way = 1; way < lines->ways; way++)
+		earliest = times[way] < times[earliest] ? way : earliest;
+	return earliest;
 }
 
 static uint32_t choose_victim(struct lines *lines, uint32_t set)
@@ -141,6 +184,8 @@ static uint32_t choose_victim(struct lines *lines, uint32_t set)
 	uint8_t *ages = lines->ages + (uint64_t)set * lines->ways;
 	if (linked(lines))
 		return lines->oldest[set] - 1 - set * lines->ways;
+	if (in_order(lines))
+		return lines_earliest(lines, set);
 	if (lines->policy == REPLACE_PLRU)
 		return tree_victim(lines->trees[set], lines->ways);
 	if (lines->policy == REPLACE_RANDOM) {
@@ -166,6 +211,8 @@ static void place(struct lines *lines, uint32_t set, uint32_t at)
 		hash_add(lines, at);
 	if (linked(lines)) {
 		link_newest(lines, set, at);
+	} else if (in_order(lines)) {
+		(lines->filled ? lines->filled : lines->touched)[at] = ++*lines->clock;
 	} else if (lines->policy == REPLACE_PLRU) {
 		lines_touch_fixed(lines, set, &lines->entries[at]);
 	} else if (lines->policy != REPLACE_RANDOM) {

@@ -4,6 +4,7 @@
  *
  *     ordered  LRU and FIFO of up to LINES_SCANNED ways: the set's words are kept newest first, free ways at the end
  *     fixed    the other policies: a line stays in its way; free ways are filled lowest first
+ *     timed    a first-level cache's (hits.h): fixed, and hits may be noted as times alone. LRU and FIFO: the earliest time goes
  *     hashed   more ways than that: as fixed, found by a hash; LRU and FIFO by links
  *
  * Replacement: tree-PLRU as in Al-Zoubi et al. (2004); SRRIP, BRRIP: Jaleel et al. (2010), hit priority; random: xorshift64* (Vigna 2016),
@@ -11,7 +12,8 @@
  *
  * What always holds:
  *  1. A line is in its set once. A pointer to an entry is good until the next touch, insert or remove.
- *  2. lines_settled() true: another lines_touch() of that entry would change nothing.
+ *  2. Of timed lines, what hits noted (touched, written) is in the entries and the policy's state after lines_settle() of the set, which
+ *     comes before any other look at its flags, touch, insert or remove.
  */
 #ifndef TARE_MODEL_CORE_LINES_H
 #define TARE_MODEL_CORE_LINES_H
@@ -38,7 +40,7 @@ struct lines {
 	uint64_t *entries;       /* [set * ways + way] */
 	uint64_t set_mask;
 	uint32_t sets, ways;
-	uint8_t policy, ordered, hashed, set_power;
+	uint8_t policy, ordered, hashed, set_power, timed;
 	uint8_t age_most;        /* RRIP: the distant value */
 	uint8_t hash_shift;
 	uint32_t insertions;     /* BRRIP */
@@ -49,6 +51,10 @@ struct lines {
 	uint32_t *heads, *chain; /* hashed: entry + 1, by hash, then [as entries] */
 	uint32_t *newer, *older; /* hashed LRU and FIFO: entry + 1 [as entries] */
 	uint32_t *newest, *oldest; /* [set] */
+	uint64_t *clock;         /* timed: the core's */
+	uint64_t *touched;       /* timed [as entries]: of the latest hit; settled: 0, but for LRU */
+	uint64_t *filled;        /* timed FIFO [as entries] */
+	uint8_t *written;        /* timed [as entries] */
 };
 
 /* Where areas are taken from: zeroed memory, or NULL to learn how much. */
@@ -65,7 +71,9 @@ static inline void *arena_take(struct arena *arena, uint64_t bytes)
 }
 
 void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
-		unsigned rrip_bits, uint64_t seed);
+		unsigned rrip_bits, uint64_t seed, bool timed);
+/* Of timed lines, before anything else. */
+void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written);
 
 static inline uint32_t lines_set(const struct lines *lines, uint64_t line)
 {
@@ -96,6 +104,13 @@ static inline uint64_t *lines_find(const struct lines *lines, uint32_t set, uint
 	return NULL;
 }
 
+void lines_settle_timed(struct lines *lines, uint32_t set);
+static inline void lines_settle(struct lines *lines, uint32_t set)
+{
+	if (lines->timed)
+		lines_settle_timed(lines, set);
+}
+
 uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry);
 
 /* A use of it. Returns where it is now. */
@@ -116,6 +131,7 @@ static inline uint64_t *lines_touch(struct lines *lines, uint32_t set, uint64_t 
 uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigned flags, uint64_t *replaced);
 /* Returns what it was. */
 uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry);
-bool lines_settled(const struct lines *lines, uint32_t set, const uint64_t *entry);
+/* The way that a full set of timed LRU or FIFO lines gives up next. */
+uint32_t lines_earliest(const struct lines *lines, uint32_t set);
 
 #endif

@@ -1,57 +1,91 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
 #include "model/core/plan.h"
+#include "model/core/vectors.h"
 
 /* ---- memory: the same walk measures and lays out ---- */
+
+static bool first(const struct machine *machine, unsigned cache)
+{
+	return cache == machine->first_data || cache == machine->first_instruction;
+}
+
+/* Whether there can be a table of hits (hits.h). *shift: log2 of its granules. */
+static bool hits_possible(const struct machine *machine, unsigned *shift)
+{
+	uint64_t lines = 0;
+	unsigned least = HITS_SHIFT_MOST + 1;
+	for (unsigned c = 0; c < machine->n_caches; c++) {
+		const struct machine_cache *is = &machine->caches[c];
+		unsigned line_shift = log2_of(is->line_bytes);
+		if (!first(machine, c))
+			continue;
+		if (is->shared || is->inclusion == INCLUSION_EXCLUSIVE || is->ways > 256)
+			return false;
+		lines += (uint64_t)is->sets * is->ways;
+		least = line_shift < least ? line_shift : least;
+	}
+	*shift = least > HITS_SHIFT_MOST ? 6 : least;
+	return !machine->no_filters && !machine->classify && lines < HITS_LINES && *shift >= HITS_SHIFT_LEAST &&
+	       tlbs_first_entries(machine) < HITS_PAGES;
+}
 
 static void lay_out_model(struct arena *arena, const struct machine *machine)
 {
 	struct model *model = arena_take(arena, sizeof *model);
-	if (!machine->no_filters && !machine->classify) {
+	unsigned shift;
+	if (hits_possible(machine, &shift)) {
 		struct plans measured, *plans = arena_take(arena, sizeof *plans);
+		struct batch *batch = arena_take(arena, sizeof *batch);
 		plans_init(plans ? plans : &measured, arena);
-		if (model)
+		if (model) {
 			model->plans = plans;
+			model->batch = batch;
+		}
 	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
 		if (!machine->caches[c].shared)
 			continue;
 		cache = arena_take(arena, sizeof *cache);
-		cache_init(cache ? cache : &measured, arena, machine, c);
+		cache_init(cache ? cache : &measured, arena, machine, c, false);
 		if (model)
 			model->shared[c] = cache;
 	}
 }
 
-static void lay_out_pages(struct arena *arena, const struct machine *machine, struct core *core)
+/* The first-level caches' lines are those touched[0 …], side by side. */
+static void time_cache(struct core *core, struct cache *cache, uint32_t *next)
 {
-	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
-	for (unsigned side = 0; side < 2; side++) {
-		const struct machine_tlb *tlb = &machine->tlbs[firsts[side] == MACHINE_NONE ? 0 : firsts[side]];
-		struct page_filter filter = { .mask = tlb->sets - 1, .tlb = firsts[side] };
-		bool power = !(tlb->sets & (tlb->sets - 1)) && !(tlb->pages_per_entry & (tlb->pages_per_entry - 1));
-		if (firsts[side] == MACHINE_NONE)
-			continue;
-		if (!power)
-			filter.mask = 0;
-		filter.fills = power && !machine->no_filters && (!tlb->page_bytes || tlb->page_bytes == 4096);
-		filter.small_only = tlb->page_bytes == 4096;
-		filter.shift = (uint8_t)(12 + (tlb->pages_per_entry ? __builtin_ctz(tlb->pages_per_entry) : 0));
-		if (side && firsts[0] == firsts[1])
-			filter.pages = core ? core->pages[0].pages : NULL;
-		else
-			filter.pages = arena_take(arena, (filter.mask + 1) * sizeof *filter.pages);
-		if (core)
-			core->pages[side] = filter;
-	}
-	if (core)
-		forget_pages(core);
+	const struct machine *machine = &core->model->machine;
+	cache->hits = &core->hits;
+	cache->first_way = *next;
+	if (cache->index == machine->first_data)
+		cache->hit_types |= 1u << HIT_DATA | 1u << HIT_WRITE;
+	if (cache->index == machine->first_instruction)
+		cache->hit_types |= 1u << HIT_FETCH;
+	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + *next);
+	*next += cache->main.sets * cache->main.ways;
 }
 
 static void lay_out_core(struct arena *arena, const struct machine *machine, struct model *model)
 {
 	struct core *core = arena_take(arena, sizeof *core);
+	uint32_t lines = 0;
+	unsigned shift;
+	bool timed = hits_possible(machine, &shift);
 	void *memory;
+	if (core)
+		core->model = model;
+	if (timed) {
+		struct hits hits = { .shift = (uint8_t)shift };
+		hits.table = arena_take(arena, ((uint64_t)HIT_TYPES << HITS_BITS) * sizeof *hits.table);
+		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
+		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
+		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
+		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
+		if (core)
+			core->hits = hits;
+	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
 		if (machine->caches[c].shared) {
@@ -60,15 +94,18 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 			continue;
 		}
 		cache = arena_take(arena, sizeof *cache);
-		cache_init(cache ? cache : &measured, arena, machine, c);
+		cache_init(cache ? cache : &measured, arena, machine, c, timed && first(machine, c));
 		if (core)
 			core->caches[c] = cache;
+		if (core && timed && first(machine, c))
+			time_cache(core, cache, &lines);
 	}
 	if (machine->n_tlbs) {
 		memory = arena_take(arena, tlbs_bytes(machine));
 		if (core)
 			core->tlbs = tlbs_init(memory, machine, &model->pages);
-		lay_out_pages(arena, machine, core);
+		if (core && timed)
+			tlbs_time(core->tlbs, &core->hits, &core->clock);
 	}
 	if (machine->has_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
@@ -111,11 +148,12 @@ struct model *model_init(void *memory, const struct machine *machine)
 		const struct machine_cache *is = &machine->caches[c];
 		struct arena none = { 0 };
 		struct cache cache;
-		cache_init(&cache, &none, machine, c);
-		model->plain &= is->prefetch == PREFETCH_NONE && ((c != machine->first_data && c != machine->first_instruction) ||
-								  (cache.plain && cache.quick));
-		model->includes |= is->inclusion == INCLUSION_INCLUSIVE;
+		cache_init(&cache, &none, machine, c, false);
+		model->plain &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.plain);
 	}
+	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
+	model->by_units = tlbs_by_units(machine, &model->pages);
+	model->vectors = vectors_here();
 	return model;
 }
 
@@ -125,11 +163,9 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	struct arena arena = { memory, 0 };
 	struct core *core = memory;
 	lay_out_core(&arena, machine, model);
-	core->model = model;
 	core->counts = counts;
 	core->number = number;
 	core->next_pc = NOWHERE;
-	core->page_changes = ++model->cores_begun << 40;
 	core->pending = NO_BLOCK;
 	core->first_data = machine->first_data == MACHINE_NONE ? NULL : core->caches[machine->first_data];
 	core->first_instruction = machine->first_instruction == MACHINE_NONE ? NULL : core->caches[machine->first_instruction];
@@ -138,10 +174,11 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 		model->core_count = number + 1;
 	/* what the first core holds is not known to be its own alone any more */
 	if (machine->coherent && model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
-		model->snoops = true;
+		model->snoops = model->writes_apart = true;
+		plans_forget(model);
 		for (unsigned k = 0; k < model->core_count; k++)
-			for (unsigned c = 0; model->cores[k] && c < machine->n_caches; c++)
-				cache_forget_all(model->cores[k]->caches[c]);
+			if (model->cores[k])
+				hits_clear_all(&model->cores[k]->hits);
 	}
 }
 
@@ -153,7 +190,7 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 	core->counts = counts;
 }
 
-/* What filters, or a batch's sums, count: with a watch on it every access goes the long way. */
+/* What a batch's sums count: with a watch on it every access goes the long way. */
 static bool counted_in_bulk(const struct model_watch *watch)
 {
 	if (watch->part == MODEL_CACHE)

@@ -23,7 +23,6 @@ uint64_t perceptron_layout(struct perceptron *p, const struct machine *machine, 
 	p->row_bytes = 8 + 8 * p->words;
 	p->rows_mask = m->entries - 1;
 	p->threshold = m->threshold;
-	p->address_shift = m->address_shift;
 	p->highest = 127 + (1 << (m->weight_bits - 1));
 	p->lowest = 128 - (1 << (m->weight_bits - 1));
 	p->rows_at = at;
@@ -36,11 +35,11 @@ static uint64_t nonzero_bytes(uint64_t v)
 	return (((v & BYTES(0x7full)) + BYTES(0x7full)) | v) >> 7 & BYTES(1ull);
 }
 
-bool perceptron_resolve(struct branches *b, uint64_t pc, bool taken)
+bool perceptron_resolve(struct branches *b, uint64_t address, bool taken)
 {
 	struct perceptron *p = &b->perceptron;
 	uint32_t words = p->words;
-	char *row = PART(b, char, p->rows_at) + (uint64_t)(pc >> p->address_shift & p->rows_mask) * p->row_bytes;
+	char *row = PART(b, char, p->rows_at) + (uint64_t)(address & p->rows_mask) * p->row_bytes;
 	uint64_t *weights = (uint64_t *)(row + 8);
 	uint64_t sums = 0; /* four of 16 bits: 32 words of 8 bytes are 65,280 at most */
 	for (uint32_t i = 0; i < words; i++) {

@@ -6,62 +6,37 @@
 
 void plans_init(struct plans *plans, struct arena *arena)
 {
+	plans->words = arena_take(arena, PLAN_SLOTS * sizeof *plans->words);
 	plans->at = arena_take(arena, PLAN_SLOTS * sizeof *plans->at);
-	plans->memory = arena_take(arena, PLAN_BYTES);
+	plans->memory = arena_take(arena, PLAN_BYTES + 64); /* what is read eight at a time may lie behind the last one */
 	plans->used = NOTHING_UNITS;
 	if (arena->base)
-		*(struct plan *)plans->memory = (struct plan){ .number = UINT32_MAX };
+		*(struct plan *)plans->memory = (struct plan){ .header = UINT64_MAX };
 }
 
-static struct plan *take(struct plans *plans, unsigned groups)
+static void forget_all(struct plans *plans)
 {
-	uint32_t units = (uint32_t)((sizeof(struct plan) + groups * sizeof(struct plan_group)) / 8);
+	for (uint32_t slot = 0; slot < PLAN_SLOTS; slot++)
+		plans->at[slot] = plans->words[slot] = 0;
+	plans->used = NOTHING_UNITS;
+}
+
+void plans_forget(struct model *model)
+{
+	if (model->plans)
+		forget_all(model->plans);
+}
+
+static struct plan *take(struct plans *plans, unsigned records, bool large)
+{
+	uint64_t bytes = sizeof(struct plan) + records * (sizeof(int64_t) + sizeof(struct plan_items) + (large ? 3 : 0));
+	uint32_t units = (uint32_t)((bytes + 7) / 8);
 	struct plan *plan;
-	if (plans->used + units > PLAN_BYTES / 8) {
-		for (uint32_t slot = 0; slot < PLAN_SLOTS; slot++)
-			plans->at[slot] = 0;
-		plans->used = NOTHING_UNITS;
-	}
+	if (plans->used + units > PLAN_BYTES / 8)
+		forget_all(plans);
 	plan = (struct plan *)(plans->memory + plans->used);
 	plans->used += units;
 	return plan;
-}
-
-static bool simple(const struct trace_item *item)
-{
-	return item->kind <= TRACE_WRITE && !(item->flags & (TRACE_FS | TRACE_BIT)) && item->bytes && !(item->bytes & (item->bytes - 1)) &&
-	       item->value != TRACE_NO_VALUE - 1;
-}
-
-/* Whether the item can be decided together with the group, whose items all begin at its alignment or above. */
-static bool joins(const struct plan_group *group, const struct trace_item *item, uint32_t number, uint32_t line_bytes, bool writes_apart)
-{
-	bool absolute = item->value == TRACE_NO_VALUE;
-	int64_t displacement = item->displacement - (absolute ? (int64_t)number : 0);
-	int64_t low = displacement < group->displacement ? displacement : group->displacement;
-	int64_t high = group->displacement + group->span, end = displacement + item->bytes - 1;
-	unsigned mask = group->misaligned > item->bytes - 1u ? group->misaligned : item->bytes - 1u;
-	if (group->flags & GROUP_STEPWISE || !simple(item) || group->value != (absolute ? 0 : item->value + 1))
-		return false;
-	if (writes_apart && (item->kind == TRACE_WRITE) != (group->flags & GROUP_WRITES))
-		return false;
-	high = end > high ? end : high;
-	/* both are aligned if the lower one is aligned for the larger */
-	return high - low < line_bytes && high - low < 256 && !((displacement - group->displacement) & (int64_t)mask);
-}
-
-static void join(struct plan_group *group, const struct trace_item *item, uint32_t number)
-{
-	int64_t displacement = item->displacement - (item->value == TRACE_NO_VALUE ? (int64_t)number : 0);
-	int64_t high = group->displacement + group->span, end = displacement + item->bytes - 1;
-	if (displacement < group->displacement)
-		group->displacement = displacement;
-	group->span = (uint8_t)((end > high ? end : high) - group->displacement);
-	if (group->misaligned < item->bytes - 1u)
-		group->misaligned = (uint8_t)(item->bytes - 1u);
-	group->flags |= item->kind == TRACE_WRITE ? GROUP_WRITES : GROUP_READS;
-	group->filter = group->flags & GROUP_WRITES ? offsetof(struct filter, write) : offsetof(struct filter, read);
-	group->items++;
 }
 
 static uint64_t three(uint64_t a, uint64_t b, uint64_t c)
@@ -74,52 +49,146 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 	return (last >> shift) - (first >> shift) + 1;
 }
 
+/* ---- a block's records ---- */
+
+/* One that is being made. */
+struct draft { int64_t displacement; uint64_t record; uint32_t value, misaligned; struct plan_items items; };
+
+struct drafts {
+	struct plan *plan;       /* NULL: they are counted only */
+	unsigned n, of;          /* of: how many there will be */
+	bool open;               /* the last one is an access that others may join */
+	struct draft last;
+};
+
+static void put(struct drafts *drafts)
+{
+	const struct draft *d = &drafts->last;
+	struct plan *plan = drafts->plan;
+	unsigned r = drafts->n - 1;
+	uint16_t how = (uint16_t)(d->record >> 57 | (uint64_t)d->misaligned << 10);
+	if (!drafts->n || !plan)
+		return;
+	plan->displacement[r] = d->displacement;
+	((struct plan_items *)plan_items(plan))[r] = d->items;
+	if (plan->flags & PLAN_LARGE) {
+		((uint16_t *)plan_hows(plan))[r] = how;
+		((uint8_t *)(plan_hows(plan) + plan->records))[r] = (uint8_t)d->value;
+	} else {
+		plan->how[r] = (uint16_t)(how | d->value << 7);
+	}
+}
+
+static void begin(struct drafts *drafts, struct draft draft)
+{
+	put(drafts);
+	drafts->last = draft;
+	drafts->n++;
+	drafts->open = false;
+}
+
+static void fetch_record(struct drafts *drafts, uint64_t number, uint64_t address, uint64_t type)
+{
+	begin(drafts, (struct draft){ .displacement = (int64_t)(address - number), .record = HIT_PLAIN | type });
+}
+
+static bool simple(const struct trace_item *item)
+{
+	return item->kind <= TRACE_WRITE && !(item->flags & (TRACE_FS | TRACE_BIT)) && item->bytes && !(item->bytes & (item->bytes - 1)) &&
+	       item->value != TRACE_NO_VALUE - 1;
+}
+
 static bool string(const struct trace_item *item)
 {
 	return item->kind == TRACE_REP_READ || item->kind == TRACE_REP_WRITE;
 }
 
-/* The groups that the items fall into; as many as are asked for are written. */
-static unsigned group_items(const struct core *core, const struct trace_block *block, const struct trace_item *items, uint32_t number,
-			    struct plan_group *groups)
+static int64_t displacement_of(const struct trace_item *item, uint32_t number)
 {
-	const struct cache *data = core->first_data;
-	uint32_t line_bytes = data ? data->is.line_bytes : 4096;
-	uint32_t most = line_bytes < 64 ? line_bytes : 64; /* crossings of 64 bytes are counted, too */
-	bool writes_apart = data && data->is.write != WRITE_BACK;
-	struct plan_group group = { .flags = GROUP_STEPWISE };
-	unsigned n = 0;
-	for (unsigned i = 0; i < block->items; i++) {
-		bool again = i && string(&items[i]) && string(&items[i - 1]) && items[i].insn == items[i - 1].insn && group.items < 2;
-		if (again) /* both accesses of a rep instruction go together */
-			group.items++;
-		else if (i && items[i].bytes <= most && joins(&group, &items[i], number, line_bytes, writes_apart)) {
-			join(&group, &items[i], number);
-		} else {
-			if (n && groups)
-				groups[n - 1] = group;
-			n++;
-			group = (struct plan_group){ .first = (uint8_t)i, .items = 1, .flags = GROUP_STEPWISE, .misaligned = 1 };
-			group.displacement = (number & 1) ^ 1; /* to the number: odd */
-			if (simple(&items[i]) && items[i].bytes <= most) {
-				bool absolute = items[i].value == TRACE_NO_VALUE;
-				group.value = (uint8_t)(absolute ? 0 : items[i].value + 1);
-				group.displacement = items[i].displacement - (absolute ? (int64_t)number : 0);
-				group.span = group.misaligned = (uint8_t)(items[i].bytes - 1);
-				group.flags = items[i].kind == TRACE_WRITE ? GROUP_WRITES | GROUP_WRITES_FIRST : GROUP_READS;
-				group.filter = group.flags & GROUP_WRITES ? offsetof(struct filter, write) : offsetof(struct filter, read);
-			}
-		}
-	}
-	if (n && groups)
-		groups[n - 1] = group;
-	return n;
+	return item->displacement - (item->value == TRACE_NO_VALUE ? (int64_t)number : 0);
 }
 
-static uint32_t filter_at(const struct cache *cache, uint64_t address)
+/* Whether the item was taken into the last record. */
+static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t number, bool writes_apart)
 {
-	return (uint32_t)((address >> cache->line_shift & cache->filter_mask) * sizeof(struct filter));
+	struct draft *d = &drafts->last;
+	int64_t displacement = displacement_of(item, number), behind = displacement - d->displacement;
+	uint32_t size = d->misaligned + 1;
+	bool write = item->kind == TRACE_WRITE;
+	if (!drafts->open || !simple(item) || d->value != (item->value == TRACE_NO_VALUE ? 0 : item->value + 1u))
+		return false;
+	if (writes_apart && write != !!(d->record & HIT_WRITES))
+		return false;
+	if (item->bytes <= size && behind >= 0 && behind + item->bytes <= size && !(behind & (item->bytes - 1))) {
+		;
+	} else if (item->bytes > size && behind <= 0 && -behind + size <= item->bytes && !(-behind & (int64_t)(size - 1))) {
+		d->displacement = displacement;
+		d->misaligned = item->bytes - 1u;
+	} else {
+		return false;
+	}
+	d->record |= HIT_REPEATS | (write ? HIT_WRITES : 0);
+	d->items.n++;
+	return true;
 }
+
+static void access_record(struct drafts *drafts, const struct trace_item *items, unsigned i, uint32_t number, uint32_t most, bool writes_apart)
+{
+	const struct trace_item *item = &items[i];
+	bool write = item->kind == TRACE_WRITE;
+	if (i && drafts->last.items.n == 1 && string(item) && string(&items[i - 1]) && item->insn == items[i - 1].insn &&
+	    drafts->last.items.first == i - 1) {
+		drafts->last.items.n++; /* both accesses of a rep instruction go together */
+		return;
+	}
+	if (item->bytes <= most && join(drafts, item, number, writes_apart))
+		return;
+	if (!simple(item) || item->bytes > most) {
+		/* to the number: an odd address */
+		begin(drafts, (struct draft){ .displacement = (number & 1) ^ 1, .misaligned = 1, .record = HIT_PLAIN | HIT_STEPS | HIT_TYPE(HIT_DATA),
+			.items = { (uint8_t)i, 1 } });
+		return;
+	}
+	begin(drafts, (struct draft){ .displacement = displacement_of(item, number), .value = item->value == TRACE_NO_VALUE ? 0 : item->value + 1u,
+		.misaligned = item->bytes - 1u, .items = { (uint8_t)i, 1 },
+		.record = HIT_PLAIN | HIT_TYPE(write && writes_apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) });
+	drafts->open = true;
+}
+
+/* The block's records, or, with plan NULL, how many they are. *skips: of them, what a block that is reached sequentially leaves out. */
+static unsigned make_records(const struct core *core, const struct trace_block *block, const struct trace_item *items, uint32_t number,
+			     struct plan *plan, uint8_t *skips)
+{
+	const struct model *model = core->model;
+	const struct cache *data = core->first_data;
+	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6;
+	unsigned shift = model->by_units && model->fetch_shift < line_shift ? model->fetch_shift : line_shift;
+	uint64_t last = block->pc + block->length - 1, unit = block->pc >> shift;
+	bool fetches = core->first_instruction || model->machine.first_instruction_tlb != MACHINE_NONE;
+	struct drafts drafts = { .plan = plan };
+
+	*skips = fetches && block->pc & ((1ull << line_shift) - 1);
+	if (fetches) {
+		fetch_record(&drafts, number, unit << shift, HIT_TYPE(HIT_FETCH));
+		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same once more */
+		if (shift < line_shift && *skips && !(block->pc & ((1ull << shift) - 1)))
+			fetch_record(&drafts, number, unit << shift, HIT_TYPE(HIT_PAGE) | HIT_REPEATS);
+	}
+	for (unsigned i = 0; i <= block->items; i++) {
+		uint64_t to = i < block->items ? block->pc + items[i].offset : last;
+		for (; fetches && unit < to >> shift; unit++) {
+			uint64_t next = (unit + 1) << shift;
+			fetch_record(&drafts, number, next, HIT_TYPE(next & ((1ull << line_shift) - 1) ? HIT_PAGE : HIT_FETCH));
+		}
+		if (i < block->items)
+			access_record(&drafts, items, i, number, most, model->writes_apart);
+	}
+	put(&drafts);
+	return drafts.n;
+}
+
+/* ---- plans ---- */
 
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
 {
@@ -128,51 +197,48 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
 	uint64_t last = block->pc + block->length - 1, reads = 0, writes = 0;
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
-	bool fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length;
+	bool large, fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
+		    block->values < PLAN_MOST;
+	struct plan *plan;
+	unsigned n = 0;
+	uint8_t skips = 0;
+
 	/* what names the data objects is looked at step by step: calls, returns and an allocation function's arguments */
 	if (core->calls) {
 		fits &= block->ending != TRACE_END_CALL && block->ending != TRACE_END_INDIRECT_CALL && block->ending != TRACE_END_RETURN;
 		for (unsigned i = 0; i < block->items; i++)
 			fits &= items[i].kind != TRACE_VALUE;
 	}
-	unsigned groups = fits ? group_items(core, block, items, number, NULL) : 0;
-	struct plan *plan;
-	bool one_tlb;
-
-	if (core->branches)
-		branches_drain(core->branches); /* sites in plans that may have to make room */
-	plan = take(plans, groups);
-	plans->at[number % PLAN_SLOTS] = (uint64_t)((uint64_t *)plan - plans->memory) | (uint64_t)(1 + block->values) << 32;
-	*plan = (struct plan){ .pc = block->pc, .last = last, .target = block->target, .number = number, .groups = (uint8_t)groups,
-		.ending = block->ending, .ending_length = block->ending_length, .values = block->values };
-	if (core->branches)
-		branches_site(core->branches, &plan->site, last + 1 - block->ending_length, block->ending_length,
-			      (enum trace_ending)block->ending, block->target);
-	if (!fits) {
-		plan->flags = PLAN_NONE;
+	/* fetch units that are larger than lines would be entered apart from these */
+	fits &= !(core->model->by_units && unit_shift > line_shift);
+	if (fits)
+		n = make_records(core, block, items, number, NULL, &skips);
+	fits &= n <= PLAN_MOST;
+	large = n > 8 || block->values > 7;
+	plan = take(plans, fits ? n : 0, large);
+	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
+	plans->words[number % PLAN_SLOTS] = fits ? (uint8_t)(1 + block->values) : 0;
+	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS };
+	if (!fits)
 		return plan;
-	}
-	group_items(core, block, items, number, plan->group);
-	for (unsigned g = 0; g < groups; g++)
-		for (unsigned i = 0; i < plan->group[g].items && !(plan->group[g].flags & GROUP_STEPWISE); i++) {
-			bool write = items[plan->group[g].first + i].kind == TRACE_WRITE;
-			reads += !write;
-			writes += write;
+	if (core->branches)
+		branches_site(core->branches, &plan->site, block->pc, last + 1 - block->ending_length, block->ending_length,
+			      (enum trace_ending)block->ending, block->target);
+	plan->site.begins = block->pc;
+	plan->site.behind = last + 1;
+	plan->flags = large ? PLAN_LARGE : 0;
+	plan->records = (uint8_t)n;
+	make_records(core, block, items, number, plan, &plan->skips);
+	for (unsigned r = 0; r < n; r++) {
+		const struct plan_items *of = &plan_items(plan)[r];
+		for (unsigned i = of->first; i < of->first + of->n && !(HOW_RECORD(plan_hows(plan)[r]) & HIT_STEPS); i++) {
+			reads += items[i].kind == TRACE_READ;
+			writes += items[i].kind == TRACE_WRITE;
 		}
-	if (core->first_instruction) {
-		plan->code_at[0] = filter_at(core->first_instruction, block->pc);
-		plan->code_at[1] = filter_at(core->first_instruction, last);
 	}
-	plan->page_at = (uint32_t)((block->pc >> core->pages[TLB_FETCH].shift & core->pages[TLB_FETCH].mask) * sizeof(uint64_t));
 	plan->sums = three(block->insns, reads, writes);
 	plan->fetches[0] = three(lines, fetched, 1);
 	/* a unit that the byte before is in is not entered again */
 	plan->fetches[1] = three(lines - !!(block->pc & ((1ull << line_shift) - 1)), fetched - !!(block->pc & ((1ull << unit_shift) - 1)), 1);
-	one_tlb = core->pages[TLB_DATA].pages == core->pages[TLB_FETCH].pages && core->pages[TLB_DATA].pages;
-	plan->flags = lines == 1 && (fetched == 1 || !one_tlb) ? PLAN_ONE_LINE : 0;
-	if (block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM)
-		plan->flags |= PLAN_BRANCHES;
-	if (lines > 2 || block->pc >> 12 != last >> 12)
-		plan->flags |= PLAN_MANY;
 	return plan;
 }

@@ -1,16 +1,16 @@
 /*
- * What of a block is the same every time it runs, worked out once for a machine: its counts, the lines it is fetched from, and its
- * accesses in groups that one comparison each can decide.
+ * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and accesses as records of
+ * hits.h, in program order, but for the register that each address is to be added to.
  *
- * A group is a run of items of one base register whose span fits in a line. If its first and last byte are in one line, that line and
- * its page are filtered (cache.h, 1; core->data_pages), and the first byte is aligned for all of them, then none of its accesses
- * changes more than counts, and those are in the plan's sums.
+ * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items with nothing
+ * fetched in between that touch only what the largest of them does: after the first one the others are hits that move nothing. (Runs that
+ * touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has one to itself, which is odd (HIT_ODD) wherever it goes.
  *
  * What always holds:
- *  1. A plan is the block's whose number it bears. Plans are kept until there is no room for another; then all are made anew.
- *  2. `fetched` is code_changes() of the core at the last time that all of the block's lines and pages were filtered: while it still is, so
- *     are they. It is never the same for two cores.
- *  3. Counts are summed three in a word: no block that counts more than PLAN_MOST of anything has a plan, and no more than PLAN_BATCH
+ *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a property of the model that
+ *     they are made from changes; then all are made anew.
+ *  2. A block that is reached sequentially leaves out the first PLAN_SKIPS records: the unit that it begins in was entered before.
+ *  3. Counts are summed three in a word: no block that counts more than PLAN_MOST of anything has a plan, and no more than BATCH_BLOCKS
  *     blocks are summed at once.
  */
 #ifndef TARE_MODEL_CORE_PLAN_H
@@ -20,67 +20,98 @@
 #include "model/core/cache.h"
 
 #define PLAN_FIELD 21
-#define PLAN_MOST 255u
-#define PLAN_BATCH ((1u << PLAN_FIELD) / (PLAN_MOST + 1)) /* 8192 */
+#define PLAN_MOST 240u
 #define PLAN_SLOTS (1u << 18)        /* by block number, modulo */
 #define PLAN_BYTES (16u << 20)
+#define PLAN_STEPS (1ull << 62)      /* in a header: not to be had, go step by step */
 
-struct plan_group { /* 16 bytes */
-	int64_t displacement;    /* to the lowest byte */
-	uint8_t value;           /* index from the header: 0 is the block's own number, for an address without a register */
-	uint8_t filter;          /* offset in struct filter: of `write` if any access writes, else of `read` */
-	uint8_t span;            /* bytes - 1 */
-	uint8_t misaligned;      /* bits of the lowest address that are to be 0 */
-	uint8_t flags;
-	uint8_t first, items;    /* from the block's first item */
-	uint8_t unused;
-};
+#define BATCH_BLOCKS 512u
 
-enum plan_group_flag {
-	GROUP_WRITES = 1,
-	GROUP_READS = 8,
-	GROUP_WRITES_FIRST = 4,  /* its first access is a write */
-	GROUP_STEPWISE = 2,      /* no simple access: rep, gather, bit, prefetch, fs; or none of the sizes that can be grouped. Its
-	                            displacement and alignment are such that it is never decided */
-};
+_Static_assert(BATCH_BLOCKS * PLAN_MOST < 1u << PLAN_FIELD, "see 3");
+
+/* How a record is made: upper bits of the record (from HIT_TYPE up) | value << 7 | misaligned << 10. */
+#define HOW_RECORD(how) ((uint64_t)((how) & 0x7f) << 57 | HIT_PLAIN)
+#define HOW_VALUE(how) ((how) >> 7 & 7)         /* index from the header: 0 is the header itself, for an address without a register */
+#define HOW_MISALIGNED(how) ((how) >> 10)       /* bits of the address that are to be 0: so it lies in one line */
+
+struct plan_items { uint8_t first, n; }; /* from the block's first item */
 
 struct plan {
-	uint64_t pc, last;       /* first and last byte */
-	uint64_t fetched;        /* see 2 */
-	uint64_t target;
+	uint64_t header;         /* the block's number, or with PLAN_STEPS */
 	uint64_t sums;           /* instructions, simple reads, simple writes */
 	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
-	uint32_t number;
-	uint8_t groups;
-	uint8_t flags;
-	uint8_t ending, ending_length;
-	uint16_t values, unused;
-	uint32_t code_at[2];     /* its first and last line's filters, in bytes from the first */
-	uint32_t page_at;        /* its first page's filter, likewise */
-	struct branch_site site; /* of its ending */
-	struct plan_group group[];
+	uint16_t how[8];         /* but of large ones */
+	uint8_t records;
+	uint8_t skips;           /* 0 or 1 */
+	uint8_t flags, unused[5];
+	struct branch_site site; /* of the block: where it is, and its ending */
+	int64_t displacement[];  /* [records], then struct plan_items[records]; of large ones then uint16_t how[records], uint8_t value[records] */
 };
 
 enum plan_flag {
-	PLAN_ONE_LINE = 1,       /* it is fetched before its first access (with one TLB for both sides: one fetch block) */
-	PLAN_MANY = 2,           /* more than two lines, or two pages: looked at one by one */
-	PLAN_NONE = 4,           /* not to be had: go step by step */
-	PLAN_BRANCHES = 8,       /* its ending is a branch */
+	PLAN_LARGE = 1,          /* more than eight records, or seven values */
 };
 
 struct plans {
-	uint64_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes, and above 32 bits how many entries the block's records have:
-	                            the next one is found without waiting for the plan. 0: a plan that is no block's */
+	uint8_t *words;          /* [PLAN_SLOTS] of the block's record in the stream; 0: no plan */
+	uint32_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
 	uint64_t *memory;
 	uint32_t used;           /* units of 8 bytes */
+};
+
+/* A run of blocks, flattened: the lower halves of two addresses, see batch_entry() and batch_record(). */
+struct batch_block {
+	uint32_t entry;          /* of its header; plus 1: PLAN_SKIPS were left out */
+	uint32_t record;         /* of its first record */
+};
+
+struct batch {
+	uint32_t n_blocks, n_records;
+	uint32_t cursor;         /* a block at or in front of the last one that was asked for */
+	uint32_t unused;
+	const uint64_t *entries;
+	uint64_t counts, fetches; /* sums */
+	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
+	struct batch_block blocks[BATCH_BLOCKS];
+	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
 };
 
 void plans_init(struct plans *plans, struct arena *arena);
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
 
-static inline uint64_t code_changes(const struct core *core)
+static inline const struct plan *plan_of(const struct plans *plans, uint32_t number)
 {
-	return core->page_changes + (core->first_instruction ? core->first_instruction->changes : 0);
+	return (const struct plan *)(plans->memory + plans->at[number % PLAN_SLOTS]);
+}
+
+static inline const struct plan_items *plan_items(const struct plan *plan)
+{
+	return (const struct plan_items *)(plan->displacement + plan->records);
+}
+
+static inline const uint16_t *plan_hows(const struct plan *plan)
+{
+	return plan->flags & PLAN_LARGE ? (const uint16_t *)(plan_items(plan) + plan->records) : plan->how;
+}
+
+static inline unsigned plan_value(const struct plan *plan, unsigned record)
+{
+	return plan->flags & PLAN_LARGE ? ((const uint8_t *)(plan_hows(plan) + plan->records))[record] : HOW_VALUE(plan->how[record]);
+}
+
+static inline const uint64_t *batch_entry(const struct batch *batch, uint32_t block)
+{
+	return batch->entries + (batch->blocks[block].entry - (uint32_t)(uintptr_t)batch->entries) / 8;
+}
+
+static inline bool batch_skipped(const struct batch *batch, uint32_t block)
+{
+	return batch->blocks[block].entry & 1;
+}
+
+static inline uint32_t batch_record(const struct batch *batch, uint32_t block)
+{
+	return (batch->blocks[block].record - (uint32_t)(uintptr_t)batch->records) / 8;
 }
 
 #endif

@@ -27,7 +27,7 @@ struct perceptron {
 	uint64_t rows_at;        /* a row: bias weight, 7 bytes unused, then a byte for each weight, two's complement */
 	uint32_t rows_mask, row_bytes, words;
 	int32_t threshold, taken_in_history;
-	uint8_t address_shift, highest, lowest, unused; /* of a weight + 128 */
+	uint8_t highest, lowest, unused[2]; /* of a weight + 128 */
 	uint64_t last_word;      /* bytes in use of the last word */
 	uint64_t history[32];    /* a byte for each branch: 0xff taken; newest first */
 };
@@ -37,7 +37,7 @@ struct perceptron {
 /* A state: of a counter of the base or of a tagged entry, in a byte; d: direction, c: how far from the middle, u: useful:
        base    1 d c c c - - -        tagged  0 d c c u u - -  */
 enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_STRENGTH = 4, TAGE_BASE_STRENGTH = 3, TAGE_USEFUL = 2 /* shifts */ };
-/* tage.next[differs << 9 | taken << 8 | state]: the next state of the provider, differs: the alternate said otherwise; and: */
+/* tage.next[taken << 9 | alternate << 8 | state]: the next state of the provider, alternate: what that one said; and: */
 enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allocated, and the alternate said otherwise */ };
 
 #define TAGE_VALID 0x80000000u /* in a key: no empty entry has it */
@@ -46,9 +46,9 @@ enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allo
 #define TAGE_M 0x2545f4914f6cdd1dull
 
 /* The paper's 5 components of 64 Kbit: 4K base counters of 2 bits and 4 × 1K entries of 9 + 3 + 2 bits; histories 5, 15, 44, 130. */
-enum { TAGE_PUBLISHED_TABLES = 4, TAGE_PUBLISHED_ENTRIES = 1024, TAGE_PUBLISHED_TAG = 9, TAGE_PUBLISHED_WIDTH = 19,
-	TAGE_PUBLISHED_HISTORY = 130 };
+enum { TAGE_PUBLISHED_TABLES = 4, TAGE_PUBLISHED_WIDTH = 19 };
 
+enum { TAGE_AVX2 = 1, TAGE_AVX512 = 2 }; /* tage.vectors */
 enum tage_kind { TAGE_AS_IT_IS, TAGE_PRODUCT, TAGE_ROLLING };
 
 struct tage_table {
@@ -61,42 +61,69 @@ struct tage_table {
 
 struct tage {
 	uint32_t n, base_mask, newest, use_alternate, countdown, useful_reset, entries, longest;
-	uint8_t address_shift, age_low, published, unused[5];
+	uint8_t age_low;
+	uint8_t published;       /* it is of the paper's sizes: tage_batch.c has them compiled in */
+	uint8_t vectors;         /* tage_batch.c: what it may use; 0: nothing */
+	uint8_t unused[5];
 	uint64_t random, keys_at, states_at, recent; /* recent: the last 64 outcomes, newest in bit 0 */
 	struct tage_table tables[MACHINE_TABLES];
-	uint64_t tally[4 * 256], overruled[4]; /* branch_queue.c's: how often next[] of each; of new entries, [says << 1 | taken] */
 	uint16_t next[4 * 256];
-	uint8_t line[TAGE_LINE]; /* outcomes as they came, up to [newest]; at least `longest` of them */
+	uint8_t line[TAGE_LINE + 16]; /* outcomes as they came, 0 or 1, up to [newest]; at least `longest` of them. Read in words */
 };
 
 /* ---- targets.c: BTB, return stack, indirect table ---- */
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
-#define BTB_ABSENT 1024 /* by low address bits: a branch that has no entry, exactly; with whole tags */
+/* Of whole tags, behind the entries' keys, numbered on with them: one of no branch, and by low address bits branches that have no
+   entry, exactly, their keys with BTB_IS_ABSENT. So one comparison tells whether what is known of a branch still holds (branch_run.c). */
+#define BTB_ABSENT 4096
+#define BTB_IS_ABSENT (1ull << 63)
+struct btb_entry { uint64_t key, stamp; };
+
+enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
-	uint8_t set_shift, whole /* tags */, fast /* branch_queue.c may look for itself */, stores_direct, unused[5];
+	uint8_t set_shift, whole /* tags */, fast /* branch_run.c may look for itself */, stores_direct, unused;
+	uint32_t entries;        /* sets × ways */
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
 	uint32_t last;           /* entry that hit or was made */
 	uint64_t tag_mask, clock, random;
-	uint64_t hints_at, absent_at, keys_at, stamps_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
-	uint64_t history[64];    /* of indirect jumps' and calls' targets */
+	uint64_t hints_at, btb_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
+	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 
+enum branch_site_flag {
+	SITE_CONDITIONAL = 1,
+	SITE_STACK = 2,          /* pushes on the return stack, or pops */
+	SITE_INDIRECT = 4,       /* predicted by the indirect table, or not at all */
+	SITE_STORES = 8,         /* its target in the BTB, where somebody may ask for it */
+	SITE_LAST_TARGET = 16,     /* predicted by the BTB's last target */
+};
+
+#define BRANCH_BATCH 128 /* no more than 255; a multiple of 16 */
+
 struct branches {
-	struct branch_queue queue; /* first: branch.h knows */
+	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
+		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
+		uint8_t outcome[BRANCH_BATCH]; /* but TAGE's are in its line */
+		uint8_t flags[BRANCH_BATCH]; /* of all */
+	} batch;
+	struct { /* by branch_run.c, beside happened[] */
+		uint64_t looked_up, missed, missed_taken; /* in the BTB */
+		uint64_t conditional, taken, predicted_taken, mispredicted; /* conditional ones */
+	} batched;
 	struct direction direction;
 	struct perceptron perceptron;
 	struct targets targets;
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;            /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;          /* direction.c's */
-	uint8_t unused[6];
-	uint64_t queued_looked_up, queued_missed, queued_missed_taken; /* in the BTB, tallied by branch_queue.c */
+	uint8_t sorts;           /* branch_run.c may do blocks part by part */
+	uint8_t unused[5];
 	struct tage tage;
 };
 
@@ -125,12 +152,24 @@ uint64_t tage_layout(struct tage *tage, const struct machine *machine, uint64_t 
 void tage_begin(struct branches *branches, const struct machine *machine);
 uint64_t targets_layout(struct targets *targets, const struct machine *machine, uint64_t at);
 
-/* Predict and train: return the prediction. */
-bool direction_resolve(struct branches *branches, uint64_t pc, bool taken, uint64_t target);
-bool perceptron_resolve(struct branches *branches, uint64_t pc, bool taken);
-bool tage_resolve(struct branches *branches, uint64_t pc, bool taken);
-/* provider: number of its state; a base entry's lies behind all tagged ones. */
-void tage_allocate(struct branches *branches, const uint32_t *keys_now, uint32_t provider, bool taken);
+/* Predict and train: return the prediction. address: as in a branch's site. */
+bool direction_resolve(struct branches *branches, uint64_t address, bool taken);
+bool perceptron_resolve(struct branches *branches, uint64_t address, bool taken);
+bool tage_resolve(struct branches *branches, uint64_t address, bool taken);
+static inline uint64_t predict_address(const struct branches *b, uint64_t pc, uint64_t target)
+{
+	return pc >> b->direction.address_shift | (target < pc ? BRANCH_BACKWARD : 0);
+}
+
+/* The first n of branches->batch, in order; of TAGE, the outcomes are in its line, behind the newest one. */
+struct told { uint64_t taken, wrong; }; /* predictions */
+struct told direction_batch(struct branches *branches, uint32_t n);
+struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
+unsigned tage_vectors(void); /* what this processor has */
+
+/* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: number of its state; a base entry's lies
+   behind all tagged ones. Returns the table in which it made an entry; -1: nowhere. */
+int tage_allocate(struct branches *branches, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken);
 /* Makes room for n more outcomes. */
 static inline void tage_make_room(struct tage *t, uint32_t n)
 {
@@ -160,7 +199,7 @@ uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
-/* Adds what branch_queue.c tallied on its own. */
-void branch_queue_count(struct branches *branches, struct model_counts *counts);
+/* Adds what branch_run.c tallied on its own. */
+void branch_run_count(struct branches *branches, struct model_counts *counts);
 
 #endif

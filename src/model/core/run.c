@@ -12,7 +12,7 @@
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
-#include "model/core/cache.h"
+#include "model/core/plan.h"
 
 /* ---- data ---- */
 
@@ -94,20 +94,25 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 	}
 	if (!core->first_data && !core->tlbs)
 		return;
-	for (uint64_t i = 0; i < n;) {
-		uint64_t same = n - i - 1;
+	for (uint64_t i = 0, same = 0; i < n; i++) {
+		bool hits = same && !core->model->charges_all;
+		same = n - i - 1;
 		for (unsigned r = 0; r < n_runs; r++) {
-			step_memory(core, runs[r].address + i * (uint64_t)runs[r].step, runs[r].bytes, runs[r].write, runs[r].item);
-			charge_item(core, runs[r].item);
-		}
-		for (unsigned r = 0; r < n_runs && same; r++) {
-			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step;
-			uint64_t left = step_filtered(core, address, runs[r].write) ? iterations_left(&runs[r], address, unit) : 0;
+			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step, left = iterations_left(&runs[r], address, unit);
+			if (!hits || !step_hit(core, address, runs[r].bytes, runs[r].write)) {
+				hits = false;
+				step_memory(core, address, runs[r].bytes, runs[r].write, runs[r].item);
+				charge_item(core, runs[r].item);
+			}
 			same = left < same ? left : same;
 		}
-		for (unsigned r = 0; r < n_runs && same; r++)
-			step_count_filtered(core, runs[r].write, same, same);
-		i += 1 + same;
+		if (!hits)
+			continue;
+		/* a second round in the same lines hit: what follows there changes no more */
+		for (unsigned r = 0; r < n_runs; r++)
+			step_count_hits(core, runs[r].write, same, same);
+		i += same;
+		same = 0;
 	}
 }
 
@@ -239,25 +244,31 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 
 static void set_pages(struct model *model, uint64_t start, uint64_t length, uint64_t page_bytes)
 {
-	if (tlb_map_set(&model->pages, start, length, page_bytes))
-		for (unsigned k = 0; k < model->core_count; k++)
-			if (model->cores[k] && model->cores[k]->tlbs)
-			{
-				tlbs_forget(model->cores[k]->tlbs, start, length);
-				forget_pages(model->cores[k]);
-			}
+	bool by_units;
+	if (!tlb_map_set(&model->pages, start, length, page_bytes))
+		return;
+	for (unsigned k = 0; k < model->core_count; k++)
+		if (model->cores[k] && model->cores[k]->tlbs) {
+			tlbs_forget(model->cores[k]->tlbs, start, length);
+			model->cores[k]->steps = true; /* it may enter a unit in the line that it is in already, and miss */
+		}
+	by_units = tlbs_by_units(&model->machine, &model->pages);
+	if (model->plans && model->by_units != by_units) {
+		model->by_units = by_units;
+		plans_forget(model);
+	}
 }
 
 void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	bool fast = model->plans && !model->charges_all;
+	bool fast = model->plans && core->hits.table && !model->charges_all;
 	model->acting = core;
 	charge_begin(core);
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
-		if (fast && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
+		if (fast && !core->steps && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
 			break;
 		header = entries[i++];
 		if (header & TRACE_MARK) {
@@ -286,6 +297,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 				continue;
 			}
 		}
+		core->steps = false;
 		core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
 		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
 		i += program->blocks[header].values;

@@ -38,59 +38,62 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 	}
 }
 
-/* ---- pages ---- */
+/* ---- the table of hits ---- */
 
-void forget_pages(struct core *core)
+bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 {
-	core->page_changes++;
-	for (unsigned side = 0; side < 2; side++)
-		for (uint64_t set = 0; core->pages[side].pages && set <= core->pages[side].mask; set++)
-			core->pages[side].pages[set] = NOWHERE;
+	uint64_t type = write && core->model->writes_apart ? HIT_WRITE : HIT_DATA, last = address + bytes - 1;
+	uint64_t record = address | HIT_PLAIN | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
+	if (!core->hits.table || (address ^ last) >> core->hits.shift || (address | last) & ~HIT_ADDRESS)
+		return false;
+	if (!hits_find(&core->hits, record, core->hits.shift, core->clock + 1))
+		return false;
+	core->clock++;
+	step_count_hits(core, write, 1, 1);
+	return true;
 }
 
-static uint64_t *page_filter(const struct page_filter *filter, uint64_t address)
+uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind)
 {
-	return &filter->pages[address >> filter->shift & filter->mask];
-}
-
-static bool page_filtered(const struct page_filter *filter, uint64_t address)
-{
-	return (address ^ *page_filter(filter, address)) < 4096;
-}
-
-/* The page was just used, last of its set. A filter tells 4 KB pages; larger ones end what it knew of their set. */
-static void remember_page(struct core *core, const struct page_filter *filter, uint64_t address)
-{
-	const struct tlb_map *map = &core->model->pages;
-	unsigned larger;
-	if (!filter->fills)
-		return;
-	core->page_changes += filter->pages == core->pages[TLB_FETCH].pages;
-	larger = map->count ? tlb_map_shift(map, address) - TLB_PAGE_SHIFT : 0;
-	if (!larger)
-		*page_filter(filter, address) = address & ~4095ull;
-	else if (!filter->small_only)
-		*page_filter(filter, address >> larger) = NOWHERE;
-}
-
-void step_page(struct core *core, enum tlb_side side, uint64_t address, enum model_tlb_count kind)
-{
-	tlbs_access_slow(core->tlbs, address, 1, kind, core->counts);
-	remember_page(core, &core->pages[side], address);
-}
-
-static void step_translate(struct core *core, enum tlb_side side, uint64_t address, uint32_t bytes, enum model_tlb_count kind)
-{
-	const struct page_filter *filter = &core->pages[side];
-	if (!filter->pages)
-		return;
-	if (((address ^ (address + bytes - 1)) & ~4095ull) == 0 && page_filtered(filter, address)) {
-		core->counts->tlb[filter->tlb][kind]++;
-		return;
+	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	uint32_t page = tlbs_entry(core->tlbs, side, address);
+	if (page == TLB_PASSED && side == TLB_DATA)
+		return page;
+	if (page < HITS_PAGES) {
+		core->hits.pages[page] = ++core->clock;
+	} else {
+		tlbs_access(core->tlbs, address, 1, kind, core->counts);
+		core->apart_pages[kind]++;
+		page = tlbs_entry(core->tlbs, side, address);
 	}
-	tlbs_access(core->tlbs, address, bytes, kind, core->counts);
-	remember_page(core, filter, address);
-	remember_page(core, filter, address + bytes - 1);
+	if (page < HITS_PAGES)
+		hits_note_page(&core->hits, side, address, page);
+	return page;
+}
+
+void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb)
+{
+	const struct machine *machine = &core->model->machine;
+	if (machine->first_data_tlb != MACHINE_NONE)
+		core->counts->tlb[machine->first_data_tlb][write ? TLB_WRITES : TLB_READS] += in_tlb;
+	if (core->first_data)
+		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += in_cache;
+}
+
+void step_note(struct core *core, uint64_t record)
+{
+	uint64_t address = record & HIT_ADDRESS;
+	unsigned type = HIT_TYPE_OF(record);
+	enum tlb_side side = type == HIT_FETCH || type == HIT_PAGE ? TLB_FETCH : TLB_DATA;
+	const struct machine *machine = &core->model->machine;
+	const struct cache *cache = side == TLB_DATA ? core->first_data : type == HIT_FETCH ? core->first_instruction : NULL;
+	uint32_t page = HITS_PAGES - 1, way = HITS_LINES - 1;
+	if ((side == TLB_DATA ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE)
+		page = tlbs_entry(core->tlbs, side, address);
+	if (cache)
+		way = cache_quick_way(core, cache, address, type == HIT_WRITE);
+	if (page < HITS_PAGES && way < HITS_LINES && record & HIT_PLAIN)
+		hits_note(&core->hits, record, way, page);
 }
 
 /* ---- data ---- */
@@ -116,7 +119,10 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 	if (!bytes)
 		bytes = 1;
 	core->accessed = address;
-	step_translate(core, TLB_DATA, address, bytes, write ? TLB_WRITES : TLB_READS);
+	if (step_hit(core, address, bytes, write))
+		return;
+	if (core->tlbs)
+		tlbs_access(core->tlbs, address, bytes, write ? TLB_WRITES : TLB_READS, core->counts);
 	if (!cache)
 		return;
 	last = address + bytes - 1;
@@ -124,8 +130,9 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		uint64_t end = address | ((1ull << cache->line_shift) - 1);
 		uint32_t here = (uint32_t)((end - address < last - address ? end : last) - address + 1);
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
-		if (!cache_filtered(cache, address, write))
-			cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
+		cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
+		if (core->hits.table && !((address | last) & ~HIT_ADDRESS))
+			step_note(core, address | HIT_PLAIN | HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
 		if (last - address < here)
 			return;
 		address += here;
@@ -153,23 +160,6 @@ void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t
 			cache_prefetch(core, cache, line, item);
 }
 
-bool step_filtered(const struct core *core, uint64_t address, bool write)
-{
-	if (core->model->machine.no_filters || core->model->charges_all)
-		return false;
-	if (core->pages[TLB_DATA].pages && !page_filtered(&core->pages[TLB_DATA], address))
-		return false;
-	return !core->first_data || cache_filtered(core->first_data, address, write);
-}
-
-void step_count_filtered(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb)
-{
-	if (core->pages[TLB_DATA].pages)
-		core->counts->tlb[core->pages[TLB_DATA].tlb][write ? TLB_WRITES : TLB_READS] += in_tlb;
-	if (core->first_data)
-		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += in_cache;
-}
-
 /* ---- fetch ---- */
 
 struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block)
@@ -189,15 +179,15 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 	unsigned shift = core->model->fetch_shift;
 	for (; fetch->unit <= pc >> shift; fetch->unit++) {
 		core->counts->stream[STREAM_FETCH_BLOCKS]++;
-		step_translate(core, TLB_FETCH, fetch->unit << shift, 1, TLB_FETCHES);
+		if (core->tlbs)
+			tlbs_access(core->tlbs, fetch->unit << shift, 1, TLB_FETCHES, core->counts);
 	}
 	if (!cache)
 		return;
 	for (; fetch->line <= pc >> cache->line_shift; fetch->line++) {
 		uint64_t address = fetch->line << cache->line_shift;
 		core->counts->cache[cache->index][CACHE_FETCHES]++;
-		if (!cache_filtered(cache, address, false))
-			cache_access(core, cache, address, cache->is.line_bytes, CACHE_FETCH, fetch->block | 1u << 31);
+		cache_access(core, cache, address, cache->is.line_bytes, CACHE_FETCH, fetch->block | 1u << 31);
 	}
 }
 

@@ -36,7 +36,6 @@ uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 		return at;
 	t->n = m->tables;
 	t->base_mask = m->entries - 1;
-	t->address_shift = m->address_shift;
 	t->useful_reset = m->useful_reset;
 	t->longest = m->table_history[m->tables - 1];
 	t->newest = t->longest - 1;
@@ -88,7 +87,7 @@ void tage_begin(struct branches *b, const struct machine *machine)
 			table->leaves *= TAGE_M;
 	}
 	for (unsigned i = 0; i < 4 * 256; i++)
-		t->next[i] = successor(i, i >> 8 & 1, i >> 9, m->counter_bits);
+		t->next[i] = successor(i, i >> 9, !(i >> 8 & 1) != !(i & TAGE_TAKEN), m->counter_bits);
 	uint8_t begin = TAGE_BASE | (initial >= half ? TAGE_TAKEN | (initial - half) << TAGE_BASE_STRENGTH :
 						       (half - 1 - initial) << TAGE_BASE_STRENGTH);
 	for (uint32_t i = 0; i < m->entries; i++)
@@ -96,16 +95,16 @@ void tage_begin(struct branches *b, const struct machine *machine)
 	t->use_alternate = 8;
 	t->countdown = t->useful_reset;
 	t->random = machine->seed ? machine->seed : 1;
-	/* the paper's 5 components of 64 Kbit: branch_queue.c has them compiled in */
+	t->vectors = machine->no_filters ? 0 : tage_vectors();
 	t->published = m->tables == TAGE_PUBLISHED_TABLES;
 	for (unsigned i = 0; i < m->tables && t->published; i++)
-		t->published = m->table_entries[i] == TAGE_PUBLISHED_ENTRIES && m->table_tag_bits[i] == TAGE_PUBLISHED_TAG &&
-			       m->table_history[i] == (i == 0 ? 5 : i == 1 ? 15 : i == 2 ? 44 : 130);
+		t->published = t->tables[i].width == TAGE_PUBLISHED_WIDTH &&
+			       t->tables[i].kind == (i < 2 ? TAGE_AS_IT_IS : i == 2 ? TAGE_PRODUCT : TAGE_ROLLING);
 }
 
 /* ---- rare: a misprediction, the ageing ---- */
 
-void tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t provider, bool taken)
+int tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken)
 {
 	struct tage *t = &b->tage;
 	uint32_t *keys = PART(b, uint32_t, t->keys_at), entry_of[MACHINE_TABLES];
@@ -117,14 +116,14 @@ void tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t provid
 	else
 		first = UINT32_MAX;
 	for (unsigned i = ++first; i < t->n; i++) {
-		entry_of[i] = t->tables[i].first + (keys_now[i] & t->tables[i].index_mask);
+		entry_of[i] = t->tables[i].first + (keys_now[i * apart] & t->tables[i].index_mask);
 		if (!(states[entry_of[i]] >> TAGE_USEFUL & 3))
 			table_of[n_free++] = i;
 	}
 	if (!n_free) {
 		for (unsigned i = first; i < t->n; i++)
 			states[entry_of[i]] -= 1 << TAGE_USEFUL;
-		return;
+		return -1;
 	}
 	if (n_free > 1) {
 		uint32_t r = (predict_random(&t->random) >> 32) % ((1u << n_free) - 1), share = 1u << (n_free - 1);
@@ -135,8 +134,9 @@ void tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t provid
 		}
 	}
 	unsigned i = table_of[chosen];
-	keys[entry_of[i]] = keys_now[i];
+	keys[entry_of[i]] = keys_now[i * apart];
 	states[entry_of[i]] = taken ? TAGE_TAKEN : 0;
+	return (int)i;
 }
 
 static void age(struct branches *b)
@@ -151,12 +151,12 @@ static void age(struct branches *b)
 
 /* ---- every branch, for any configuration ---- */
 
-bool tage_resolve(struct branches *b, uint64_t pc, bool taken)
+bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 {
 	struct tage *t = &b->tage;
 	const uint32_t *keys = PART(b, uint32_t, t->keys_at);
 	uint8_t *states = PART(b, uint8_t, t->states_at);
-	uint64_t address = pc >> t->address_shift, hash = address * TAGE_G;
+	uint64_t hash = (address & ~BRANCH_BACKWARD) * TAGE_G;
 	uint32_t keys_now[MACHINE_TABLES], provider = t->entries + (address & t->base_mask), alternate = provider;
 
 	for (unsigned i = 0; i < t->n; i++) {
@@ -178,14 +178,14 @@ bool tage_resolve(struct branches *b, uint64_t pc, bool taken)
 	tage_make_room(t, 1);
 	t->line[++t->newest] = taken;
 
-	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN, differs = (state & TAGE_TAKEN) ^ other;
-	unsigned next = t->next[differs << 3 | (unsigned)taken << 8 | state];
+	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN;
+	unsigned next = t->next[(unsigned)taken << 9 | other << 2 | state];
 	bool predicted = state & TAGE_TAKEN;
 	states[provider] = next;
 	if (next & TAGE_NEW)
 		predicted = tage_new(t, predicted, taken);
 	if (predicted != taken)
-		tage_allocate(b, keys_now, provider, taken);
+		tage_allocate(b, keys_now, 1, provider, taken);
 	if (t->useful_reset && --t->countdown == 0)
 		age(b);
 	return predicted;

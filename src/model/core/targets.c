@@ -42,13 +42,12 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->fast = n && t->filtered && t->whole && m->btb_replacement == REPLACE_LRU;
+	t->entries = (uint32_t)n;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
 		t->hints_at = at, at += BTB_HINTS;
-		t->absent_at = at, at += BTB_ABSENT * 8;
-		t->keys_at = at, at += predict_rounded(n * 8);
-		t->stamps_at = at, at += predict_rounded(n * 8);
+		t->btb_at = at, at += predict_rounded((n + 1 + BTB_ABSENT) * sizeof(struct btb_entry));
 		t->targets_at = at, at += predict_rounded(n * 8);
 		t->filled_at = at, at += predict_rounded(m->btb_sets * 4ull);
 		if (m->btb_replacement == REPLACE_PLRU)
@@ -61,7 +60,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial : t->counter_max;
 		t->counters_at = at, at += predict_rounded(n);
 	}
-	t->returns_at = at, at += predict_rounded(m->return_entries * 8ull);
+	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull); /* one that nobody reads: branch_run.c */
 	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
 	return at;
 }
@@ -73,7 +72,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
-		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
+		PART(b, struct btb_entry, t->btb_at)[base + way].stamp = ++t->clock;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
 		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */
@@ -100,10 +99,10 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	}
 	if (t->replacement == REPLACE_RANDOM)
 		return (predict_random(&t->random) >> 32) * t->ways >> 32;
-	const uint64_t *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	const struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
 	uint32_t oldest = 0;
 	for (uint32_t way = 1; way < t->ways; way++)
-		oldest = stamps[way] < stamps[oldest] ? way : oldest;
+		oldest = entries[way].stamp < entries[oldest].stamp ? way : oldest;
 	return oldest;
 }
 
@@ -121,11 +120,12 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 	}
 	uint64_t key = t->whole ? address + 1 : (quotient & t->tag_mask) + 1; /* 0: empty */
 	uint64_t base = (uint64_t)set * t->ways;
-	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
+	struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
+	uint64_t *targets = PART(b, uint64_t, t->targets_at) + base;
 	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (address & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;
-	if (way >= t->ways || keys[way] != key)
-		for (way = 0; way < t->ways && keys[way] != key; way++)
+	if (way >= t->ways || entries[way].key != key)
+		for (way = 0; way < t->ways && entries[way].key != key; way++)
 			;
 	if (way < t->ways) {
 		*hint = way;
@@ -147,12 +147,12 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*before = 0;
 	if (direction)
 		*direction = false;
-	uint64_t *absent = PART(b, uint64_t, t->absent_at) + (address & (BTB_ABSENT - 1));
+	uint64_t *absent = &PART(b, struct btb_entry, t->btb_at)[t->entries + 1 + (address & (BTB_ABSENT - 1))].key;
 	if (taken || t->allocation == BTB_ALLOCATE_ALL) {
-		if (*absent == address + 1)
+		if (*absent == ((address + 1) | BTB_IS_ABSENT))
 			*absent = 0;
 		way = victim(b, set);
-		keys[way] = key;
+		entries[way].key = key;
 		targets[way] = taken && (!direct || t->stores_direct) ? target : 0;
 		if (t->counters)
 			counters[way] = t->counter_initial;
@@ -160,7 +160,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*hint = way;
 		t->last = base + way;
 	} else
-		*absent = address + 1;
+		*absent = (address + 1) | BTB_IS_ABSENT;
 	return false;
 }
 
@@ -169,14 +169,19 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 uint64_t targets_indirect(struct branches *b, uint64_t pc, uint64_t target)
 {
 	struct targets *t = &b->targets;
+	const uint64_t *history = t->history + t->newest;
 	uint64_t hash = 0;
 	for (unsigned i = t->indirect_history; i; i--)
-		hash = (hash ^ t->history[(t->newest + i - 1) & 63]) * MULTIPLIER;
+		hash = (hash ^ history[i - 1]) * MULTIPLIER;
 	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
 	uint64_t predicted = *entry;
 	*entry = target;
-	t->newest = (t->newest - 1) & 63;
-	t->history[t->newest] = target;
+	if (!t->newest) { /* room for as many again */
+		t->newest = TARGETS_LINE - 64;
+		for (unsigned i = 0; i < 64; i++)
+			t->history[t->newest + i] = t->history[i];
+	}
+	t->history[--t->newest] = target;
 	return predicted;
 }
 

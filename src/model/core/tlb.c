@@ -2,8 +2,8 @@
  * TLBs: see tlb.h for what holds. Here: one level's state and its replacement, the walk along the levels, the map of page sizes.
  *
  * A level finds a translation by its key (number of the page or pair, and the page's size): in a set of up to SCANNED ways one by one,
- * in a larger one (fully associative) by chains of a hash table. Recency is a stamp of a clock that only grows: a hit stores one word,
- * a replacement looks for the smallest. Both are exact at any associativity; only replacements cost the number of ways.
+ * in a larger one (fully associative) by chains of a hash table. Recency is a time: a hit stores one word, a replacement looks for the
+ * smallest. Both are exact at any associativity; only replacements cost the number of ways.
  */
 #include "model/core/tlb.h"
 
@@ -20,15 +20,16 @@ struct entry {
 };
 
 struct level {
-	uint32_t sets, ways, buckets;
+	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
-	uint8_t next, stamp_shift, index, unused[5];
-	uint64_t clock, random;
+	uint8_t next, index, hit_types /* 0: hits are not noted */, unused[5];
+	uint64_t random;
+	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in */
+	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
 
 static uint64_t *keys_of(struct level *l) { return (uint64_t *)((char *)l + l->keys_at); }
-static uint64_t *stamps_of(struct level *l) { return (uint64_t *)((char *)l + l->stamps_at); }
 static struct entry *entries_of(struct level *l) { return (struct entry *)((char *)l + l->entries_at); }
 static uint32_t *heads_of(struct level *l) { return (uint32_t *)((char *)l + l->heads_at); }
 static uint32_t *valid_of(struct level *l) { return (uint32_t *)((char *)l + l->valid_at); }
@@ -58,7 +59,6 @@ static uint64_t level_layout(struct level *l, const struct machine_tlb *tlb)
 	l->pair_shift = log2_up(tlb->pages_per_entry ? tlb->pages_per_entry : 1);
 	l->page_shift = tlb->page_bytes ? log2_up(tlb->page_bytes) : 0;
 	l->next = tlb->next;
-	l->stamp_shift = log2_up(tlb->ways);
 	l->buckets = tlb->ways > SCANNED ? 1u << log2_up(2 * n) : 0;
 	l->keys_at = at, at += rounded(n * 8);
 	l->stamps_at = at, at += rounded(n * 8);
@@ -84,24 +84,57 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 	struct tlbs *t = memory;
 	uint64_t at = rounded(sizeof(*t));
 	t->map = map;
+	t->clock = &t->own_clock;
 	t->n = machine->n_tlbs;
 	t->no_filters = machine->no_filters;
 	t->first[TLB_DATA] = machine->first_data_tlb;
 	t->first[TLB_FETCH] = machine->first_instruction_tlb;
 	for (unsigned side = 0; side < 2; side++) {
 		t->hints_at[side] = at, at += HINTS * 4;
-		t->shortcut_tlb[side] = MACHINE_NONE;
 	}
 	for (unsigned i = 0; i < machine->n_tlbs; i++) {
 		struct level *l = (struct level *)((char *)t + at);
 		t->level_at[i] = at;
 		at += level_layout(l, &machine->tlbs[i]);
 		l->index = i;
+		l->stamps = (uint64_t *)((char *)l + l->stamps_at);
 		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
 		if (!l->random)
 			l->random = 1;
 	}
 	return t;
+}
+
+uint64_t tlbs_first_entries(const struct machine *machine)
+{
+	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	uint64_t n = 0;
+	for (unsigned side = 0; side < 2; side++)
+		if (firsts[side] != MACHINE_NONE && !(side && firsts[0] == firsts[1]))
+			n += (uint64_t)machine->tlbs[firsts[side]].sets * machine->tlbs[firsts[side]].ways;
+	return n;
+}
+
+void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
+{
+	static const uint8_t types[2] = { 1u << HIT_DATA | 1u << HIT_WRITE, 1u << HIT_FETCH | 1u << HIT_PAGE };
+	uint32_t next = 0;
+	t->hits = hits;
+	t->clock = clock;
+	for (unsigned side = 0; side < 2; side++) {
+		struct level *l;
+		if (t->first[side] == MACHINE_NONE)
+			continue;
+		l = level_of(t, t->first[side]);
+		if (!l->hit_types) {
+			l->first_page = next;
+			l->touched = hits->pages + next;
+			next += l->sets * l->ways;
+			if (l->replacement == REPLACE_LRU)
+				l->stamps = l->touched;
+		}
+		l->hit_types |= types[side];
+	}
 }
 
 /* ---- one level ---- */
@@ -162,17 +195,35 @@ static uint64_t xorshift64s(uint64_t *state)
 	return x * 2685821657736338717ull;
 }
 
-/* A hit, or a fill: recency moves. `filled`: FIFO's order is that of fills. */
-static void touch(struct level *l, uint32_t e, uint32_t set, bool filled)
+/* Hits that were noted, in their order. */
+static void settle_tree(struct level *l, uint32_t set)
 {
-	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO))
-		stamps_of(l)[e] = ++l->clock << l->stamp_shift | (e - set * l->ways);
-	else if (l->replacement == REPLACE_PLRU)
-		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
+	uint64_t *touched = l->touched ? l->touched + set * l->ways : NULL;
+	for (;;) {
+		uint32_t next = 0;
+		for (uint32_t way = 1; touched && way < l->ways; way++) /* 0, no hit, is the latest of all */
+			if (touched[way] - 1 < touched[next] - 1)
+				next = way;
+		if (!touched || !touched[next])
+			return;
+		touched[next] = 0;
+		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, next);
+	}
 }
 
-/* Stamps carry their way below the clock: the smallest says both who is oldest and where. Four at a time: four short chains. */
-static uint32_t oldest(const uint64_t *stamps, uint32_t ways, uint64_t way_mask)
+/* A hit, or a fill: recency moves. `filled`: FIFO's order is that of fills. */
+static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, bool filled)
+{
+	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO)) {
+		l->stamps[e] = ++*t->clock;
+	} else if (l->replacement == REPLACE_PLRU) {
+		settle_tree(l, set);
+		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
+	}
+}
+
+/* Four at a time: four short chains. */
+static uint32_t oldest(const uint64_t *stamps, uint32_t ways)
 {
 	uint64_t a = UINT64_MAX, b = a, c = a, d = a;
 	uint32_t i = 0;
@@ -186,7 +237,10 @@ static uint32_t oldest(const uint64_t *stamps, uint32_t ways, uint64_t way_mask)
 		a = stamps[i] < a ? stamps[i] : a;
 	a = b < a ? b : a;
 	c = d < c ? d : c;
-	return (c < a ? c : a) & way_mask;
+	a = c < a ? c : a;
+	for (i = 0; stamps[i] != a; i++)
+		;
+	return i;
 }
 
 static uint32_t victim(struct level *l, uint32_t set)
@@ -201,11 +255,12 @@ static uint32_t victim(struct level *l, uint32_t set)
 	}
 	switch (l->replacement) {
 	case REPLACE_PLRU:
+		settle_tree(l, set);
 		return base + tree_victim(tree_of(l) + base, l->ways);
 	case REPLACE_RANDOM:
 		return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
 	default: /* LRU and FIFO: machine_check() lets no other through */
-		return base + oldest(stamps_of(l) + base, l->ways, (1ull << l->stamp_shift) - 1);
+		return base + oldest(l->stamps + base, l->ways);
 	}
 }
 
@@ -228,6 +283,8 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 	if (keys[e]) {
 		if (l->buckets)
 			unchain(l, e);
+		if (l->hit_types)
+			hits_clear_pages(t->hits, l->hit_types, entry->start, entry->bytes);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
@@ -245,7 +302,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 		entry->bytes = 1ull << shift;
 		entry->start = address & ~(entry->bytes - 1);
 	}
-	touch(l, e, set, true);
+	touch(t, l, e, set, true);
 	return e;
 }
 
@@ -262,21 +319,6 @@ static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
 	while (i < t->n && !takes(level_of(t, i), shift))
 		i = level_of(t, i)->next;
 	return i;
-}
-
-/* Level l is touched by something that its side's shortcut does not know of. */
-static void end_shortcuts(struct tlbs *t, unsigned i)
-{
-	for (unsigned side = 0; side < 2; side++)
-		if (t->shortcut_tlb[side] == i)
-			t->shortcut[side].bytes = 0;
-}
-
-static void set_shortcut(struct tlbs *t, unsigned side, unsigned i, uint64_t address, uint32_t shift)
-{
-	t->shortcut_tlb[side] = i;
-	t->shortcut[side].bytes = 1ull << shift;
-	t->shortcut[side].start = address & ~((1ull << shift) - 1);
 }
 
 static uint32_t hint_of(uint64_t address)
@@ -298,11 +340,10 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 		if (takes(l, shift)) {
 			uint64_t unit = address >> (shift + l->pair_shift), key = key_of(unit, shift);
 			uint32_t set = set_of(l, unit), e = find(l, key, set);
-			end_shortcuts(t, i);
 			counts->tlb[i][kind]++;
 			done += 1ull << (32 + 5 * i);
 			if (e != NO_ENTRY) {
-				touch(l, e, set, false);
+				touch(t, l, e, set, false);
 				next = MACHINE_NONE;
 			} else {
 				/* levels are independent: filled here or after the next one answered is the same */
@@ -317,10 +358,8 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 		}
 		i = next;
 	}
-	if (first_entry != NO_ENTRY && !t->no_filters) {
-		set_shortcut(t, side, first, address, shift);
+	if (first_entry != NO_ENTRY && !t->no_filters)
 		hints_of(t, side)[hint_of(address)] = first << 28 | first_entry;
-	}
 	return done;
 }
 
@@ -339,28 +378,66 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 	return done;
 }
 
-uint64_t tlbs_access_slow(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+/* The entry of the page that the address is in, if the guess of the side is right. */
+static struct entry *guessed(struct tlbs *t, unsigned side, uint64_t address, struct level **level, uint32_t *number)
+{
+	/* 0 is a guess like any other: an empty entry translates no byte */
+	uint32_t guess = hints_of(t, side)[hint_of(address)];
+	struct entry *entry;
+	*number = guess & 0xfffffff;
+	*level = level_of(t, guess >> 28);
+	entry = &entries_of(*level)[*number];
+	return (address ^ entry->start) < entry->bytes && entry->first_of >> side & 1 ? entry : NULL;
+}
+
+uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
 {
 	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	struct level *l;
+	uint32_t e;
 	if (t->first[side] == MACHINE_NONE)
 		return 0;
-	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT)
-		return access_pages(t, address, bytes, kind, counts);
-	/* 0 is a guess like any other: an empty entry translates no byte */
-	uint32_t guess = hints_of(t, side)[hint_of(address)], i = guess >> 28, e = guess & 0xfffffff;
-	struct level *l = level_of(t, i);
-	struct entry *entry = &entries_of(l)[e];
-	if ((address ^ entry->start) >= entry->bytes || !(entry->first_of >> side & 1))
+	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT || !guessed(t, side, address, &l, &e))
 		return access_pages(t, address, bytes, kind, counts);
 	if (l->replacement == REPLACE_LRU)
-		stamps_of(l)[e] = ++l->clock << l->stamp_shift | (l->sets == 1 ? e : e % l->ways);
+		l->stamps[e] = ++*t->clock;
 	else
-		touch(l, e, e / l->ways, false);
-	if (t->shortcut_tlb[!side] == i)
-		t->shortcut[!side].bytes = 0;
-	set_shortcut(t, side, i, address, entry->shift);
-	counts->tlb[i][kind]++;
-	return 1ull << (32 + 5 * i);
+		touch(t, l, e, e / l->ways, false);
+	counts->tlb[l->index][kind]++;
+	return 1ull << (32 + 5 * l->index);
+}
+
+uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
+{
+	struct level *l;
+	uint32_t e, shift;
+	uint64_t unit;
+	if (guessed(t, side, address, &l, &e))
+		return l->index == t->first[side] ? l->first_page + e : TLB_PASSED;
+	shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
+	if (first_taking(t, side, shift) != t->first[side])
+		return TLB_PASSED;
+	l = level_of(t, t->first[side]);
+	unit = address >> (shift + l->pair_shift);
+	e = find(l, key_of(unit, shift), set_of(l, unit));
+	if (e == NO_ENTRY)
+		return HITS_PAGES;
+	hints_of(t, side)[hint_of(address)] = (uint32_t)l->index << 28 | e;
+	return l->first_page + e;
+}
+
+bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
+{
+	for (uint32_t size = 0; size <= map->count; size++) {
+		uint32_t shift = size ? map->regions[size - 1].shift : TLB_PAGE_SHIFT;
+		unsigned at[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+		for (unsigned side = 0; side < 2; side++)
+			while (at[side] != MACHINE_NONE && machine->tlbs[at[side]].page_bytes && machine->tlbs[at[side]].page_bytes >> shift != 1)
+				at[side] = machine->tlbs[at[side]].next;
+		if (at[1] != machine->first_instruction_tlb || (at[0] == at[1] && at[0] != MACHINE_NONE))
+			return true;
+	}
+	return false;
 }
 
 void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
@@ -368,9 +445,11 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
 	if (!length)
 		return;
 	uint64_t last = start + length - 1;
+	if (tlbs->hits)
+		hits_clear_all(tlbs->hits);
 	for (unsigned i = 0; i < tlbs->n; i++) {
 		struct level *l = level_of(tlbs, i);
-		uint64_t *keys = keys_of(l), *stamps = stamps_of(l);
+		uint64_t *keys = keys_of(l);
 		struct entry *entries = entries_of(l);
 		for (uint64_t e = 0; e < (uint64_t)l->sets * l->ways; e++) {
 			/* of a pair both pages, also that which the entry does not translate (see fill) */
@@ -380,10 +459,11 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
 				continue;
 			if (l->buckets)
 				unchain(l, e);
-			keys[e] = stamps[e] = entries[e].bytes = 0;
+			if (l->replacement == REPLACE_PLRU)
+				settle_tree(l, (uint32_t)(e / l->ways));
+			keys[e] = l->stamps[e] = entries[e].bytes = 0;
 			valid_of(l)[e / l->ways]--;
 		}
-		end_shortcuts(tlbs, i);
 	}
 }
 

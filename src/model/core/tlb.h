@@ -1,16 +1,15 @@
 /*
  * The TLBs of one core: machine.tlbs[], walked from machine.first_data_tlb or first_instruction_tlb along `next`.
  *
- *     access ──► last page of its side? ──► a guess which entry, checked? ──► lookup, level by level, filling what missed
- *                (inline: no state moves)    (one stamp moves)                 (tlb.c)
+ *     access ──► a guess which entry, checked? ──► lookup, level by level, filling what missed
+ *                (one time moves)
  *
  * What always holds:
  *  1. An access counts once in a TLB for each page that it touches (pages, not entries: a pair of pages in one entry is two).
  *  2. A TLB that does not hold pages of the size at hand (machine_tlb.page_bytes) is passed through: neither access nor miss is
  *     counted there, the next one is asked. So a split first level (4 KB, 2 MB) is two TLBs in a row in front of the second level.
  *  3. The page sizes in force divide the address space: no two pages, hence no two entries of a TLB, overlap.
- *  4. The shortcut of a side covers a page only while an access to it would hit in the first TLB that takes its size and move nothing
- *     there but the number of accesses. Whatever else touches that TLB ends it.
+ *  4. Of a side's first TLB, hits may be noted from outside, as times alone (hits.h).
  *
  * Rules: a miss fills every level that missed (no inclusion, no exclusion: what one level evicts, others keep); empty ways are filled
  * first, lowest number first; index = number of the page (or pair) modulo sets; random: xorshift64* (Vigna 2016), each TLB its own.
@@ -23,6 +22,7 @@
 #include <stdint.h>
 
 #include "model/core/counts.h"
+#include "model/core/hits.h"
 #include "model/core/machine.h"
 
 /* ---- which memory is in pages of which size: of a process, shared by its cores ---- */
@@ -52,13 +52,10 @@ uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address);
 
 enum tlb_side { TLB_DATA, TLB_FETCH };
 
-struct tlb_shortcut { uint64_t start, bytes; }; /* bytes 0: none */
-
-struct tlbs {
-	struct tlb_shortcut shortcut[2];
-	uint32_t shortcut_tlb[2];
-	/* what follows is tlb.c's */
+struct tlbs { /* tlb.c's */
 	const struct tlb_map *map;
+	const struct hits *hits; /* or NULL */
+	uint64_t *clock, own_clock;
 	uint8_t first[2], n, no_filters, unused[4];
 	uint64_t level_at[MACHINE_TLBS]; /* of each TLB's state, in bytes from here */
 	uint64_t hints_at[2];
@@ -75,21 +72,21 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 #define TLB_ACCESSED(done, t) ((done) >> (32 + 5 * (t)) & 31)
 #define TLB_MISSED(done, t) ((done) >> (5 * (t)) & 31)
 
-uint64_t tlbs_access_slow(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts);
-
 /* kind: TLB_READS, TLB_WRITES or TLB_FETCHES; bytes: 1 … 65536. */
-static inline uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind,
-				   struct model_counts *counts)
-{
-	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
-	struct tlb_shortcut *s = &tlbs->shortcut[side];
-	/* start is a multiple of bytes, a power of two: both ends are inside exactly if the differences have no bit above it */
-	if (__builtin_expect(((address ^ s->start) | ((address + bytes - 1) ^ s->start)) < s->bytes, 1)) {
-		unsigned t = tlbs->shortcut_tlb[side];
-		counts->tlb[t][kind]++;
-		return 1ull << (32 + 5 * t);
-	}
-	return tlbs_access_slow(tlbs, address, bytes, kind, counts);
-}
+uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts);
+
+/* ---- hits that are noted from outside ---- */
+
+/* Entries of both sides' first TLBs. */
+uint64_t tlbs_first_entries(const struct machine *machine);
+/* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
+void tlbs_time(struct tlbs *tlbs, const struct hits *hits, uint64_t *clock);
+/* Which of the side's has the page: its time is to be stored, and the access counted, by the caller. HITS_PAGES: none; TLB_PASSED: the first TLB
+   does not hold pages of that size. */
+#define TLB_PASSED (HITS_PAGES + 1)
+uint32_t tlbs_entry(struct tlbs *tlbs, enum tlb_side side, uint64_t address);
+/* Whether fetch units in a line are to be asked for one by one: there are pages, of 4 KB or of the map's sizes, that both sides ask the same TLB
+   for first, or that pass the first TLB of fetches. */
+bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map);
 
 #endif

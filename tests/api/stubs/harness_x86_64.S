@@ -180,6 +180,25 @@ harness_stubs:
 	.set	number, number + 1
 	.endr
 	.quad	tare_asm_init
+
+	.macro	linked name
+	.text
+772:	jmp	\name@PLT
+	.section .data.rel.ro, "aw"
+	.quad	772b
+	.endm
+	.macro	linked_pair number
+	linked	tare_asm_begin_\number
+	linked	tare_asm_end_\number
+	.endm
+	.globl	harness_linked
+harness_linked:
+	.set	number, 0
+	.rept	100
+	linked_pair %number
+	.set	number, number + 1
+	.endr
+	linked	tare_asm_init
 	.noaltmacro
 
 	.section .note.GNU-stack, "", @progbits

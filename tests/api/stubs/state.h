@@ -32,7 +32,10 @@ struct forgetful {
 };
 extern const struct forgetful harness_forgetful[]; /* ends with NULL */
 
-/* {begin, end} of each number, and tare_asm_init by its address in the GOT */
+/* {begin, end} of each number, and tare_asm_init: by their addresses */
 extern void (*const harness_stubs[])(void);
+
+/* The same by the procedure linkage table; NULL first where that is not expected to preserve all. */
+extern void (*const harness_linked[])(void);
 
 #endif

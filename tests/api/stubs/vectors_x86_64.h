@@ -63,6 +63,7 @@ static void vectors_clear(unsigned char *vectors)
 
 #define HARNESS_STACK_POINTER 4
 #define HARNESS_GENERAL 16
+#define HARNESS_RETURN HARNESS_STACK_POINTER /* no register */
 #define HARNESS_ALIGNMENTS 64
 #define HARNESS_ALIGNMENT_STEP 1
 

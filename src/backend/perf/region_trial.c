@@ -1,0 +1,174 @@
+#include "backend/perf/region_trial.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Each function: an instruction of its class, MIDDLE plain ones, one more plain one (at name_middle), MIDDLE, a return (at name_end).
+ * From the first reading to the second one: the trap of the second, the first instruction if it is counted, MIDDLE.
+ */
+enum { MIDDLE = 8, ROUNDS = 5 };
+
+#if defined(__aarch64__)
+#define PLAIN "add x1, x1, #1\n"
+#define TYPE "%function"
+#define AFTER_PUSH "ldp x29, x30, [sp], #16\n"
+#define PUSH "stp x29, x30, [sp, #-16]!\n"
+#define BRANCH "b 1f\n1:\n"
+#elif defined(__x86_64__)
+#define PLAIN "add $1, %rax\n"
+#define TYPE "@function"
+#define AFTER_PUSH "pop %rbp\n"
+#define PUSH "push %rbp\n"
+#define BRANCH "jmp 1f\n1:\n"
+#endif
+
+#ifdef PLAIN
+#define EIGHT PLAIN PLAIN PLAIN PLAIN PLAIN PLAIN PLAIN PLAIN
+/* `after` is one of the eight of the second part */
+#define FUNCTION(name, first, after) \
+	__asm__(".text\n.balign 16\n.type " name ", " TYPE "\n" name ":\n" first EIGHT \
+		".type " name "_middle, " TYPE "\n" name "_middle:\n" PLAIN EIGHT after \
+		".type " name "_end, " TYPE "\n" name "_end:\nret\n.size " name ", .-" name "\n"); \
+
+FUNCTION("tare_trial_stepped", PLAIN, "")
+FUNCTION("tare_trial_branch", BRANCH, "")
+FUNCTION("tare_trial_nothing", "nop\n", "")
+FUNCTION("tare_trial_push", PUSH, AFTER_PUSH)
+
+#define DECLARE(name) extern const char name[] __attribute__((visibility("hidden"))), name##_middle[] __attribute__((visibility("hidden"))), \
+	name##_end[] __attribute__((visibility("hidden")))
+DECLARE(tare_trial_stepped);
+DECLARE(tare_trial_branch);
+DECLARE(tare_trial_nothing);
+DECLARE(tare_trial_push);
+
+static const struct tried {
+	const char *start, *middle, *end;
+	unsigned extra; /* instructions of the second part beside MIDDLE */
+} tried[EDGE_CLASSES] = {
+	[EDGE_STEPPED] = { tare_trial_stepped, tare_trial_stepped_middle, tare_trial_stepped_end, 0 },
+	[EDGE_BRANCH] = { tare_trial_branch, tare_trial_branch_middle, tare_trial_branch_end, 0 },
+	[EDGE_NOTHING] = { tare_trial_nothing, tare_trial_nothing_middle, tare_trial_nothing_end, 0 },
+	[EDGE_PUSH] = { tare_trial_push, tare_trial_push_middle, tare_trial_push_end, 1 },
+};
+
+/* The file that has the address, and its offset there. */
+static bool file_of(const char *address, char *path, size_t size, uint64_t *offset)
+{
+	char line[PATH_MAX + 128];
+	unsigned long long from, to, start;
+	bool found = false;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	while (maps && !found && fgets(line, sizeof line, maps)) {
+		int at = 0;
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || !at || (uintptr_t)address < from ||
+		    (uintptr_t)address >= to || line[at] != '/')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		found = strlen(line + at) < size;
+		if (found)
+			strcpy(path, line + at);
+		*offset = (uintptr_t)address - from + start;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+enum { FIRST_PART, SECOND_PART, PARTS };
+
+/* One function: what each part was counted, the same in all rounds. */
+static bool measure(const struct tried *t, const struct group_event *instructions, uint32_t uprobe_type, int64_t counts[PARTS])
+{
+	char path[PATH_MAX];
+	uint64_t start, middle, end;
+	bool done = false;
+	if (!file_of(t->start, path, sizeof path, &start) || !file_of(t->middle, path, sizeof path, &middle) ||
+	    !file_of(t->end, path, sizeof path, &end))
+		return false;
+	const struct region_edge edges[PARTS][2] = {
+		{ { .module = path, .offset = start, .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER },
+		  { .module = path, .offset = middle, .kind = EDGE_LEAVE, .frame_register = EDGE_NO_REGISTER } },
+		{ { .module = path, .offset = middle, .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER },
+		  { .module = path, .offset = end, .kind = EDGE_LEAVE, .frame_register = EDGE_NO_REGISTER } },
+	};
+	const struct region_asked asked[PARTS] = { { .name = "first", .kind = REGION_CODE, .edges = edges[0], .n_edges = 2 },
+						   { .name = "second", .kind = REGION_CODE, .edges = edges[1], .n_edges = 2 } };
+	static const struct edge_ref at_start[] = { { 0, 0 } }, at_middle[] = { { 0, 1 }, { 1, 0 } }, at_end[] = { { 1, 1 } };
+	const struct probe_place probes[] = { { .module = path, .offset = start, .edges = at_start, .n_edges = 1 },
+					      { .module = path, .offset = middle, .edges = at_middle, .n_edges = 2 },
+					      { .module = path, .offset = end, .edges = at_end, .n_edges = 1 } };
+	struct group_event event = *instructions;
+	struct group_plan plan = { .events = &event, .n_events = 1, .probes = probes, .n_probes = 3, .uprobe_type = uprobe_type };
+	struct pass_sum regions[PARTS] = { { 0 } };
+	uint64_t raw[PARTS] = { 0 };
+	int64_t corrections[PARTS] = { 0 };
+	struct pass_sums sums = { .n_regions = PARTS, .n_events = 1, .regions = regions, .counts = raw, .corrections = corrections };
+	struct group *group;
+	size_t probe;
+	struct passes *passes = passes_new(asked, &sums);
+	if (!passes)
+		return false;
+	if (!group_open(&plan, 0, 1, &group, &probe))
+		goto out;
+	if (event.os_errno || !group_enable(group))
+		goto out_group;
+	/* called, not jumped to: it returns */
+	((void (*)(void))(uintptr_t)t->start)();
+	group_drain(group, passes);
+	memset(raw, 0, sizeof raw); /* the first round has the kernel's page fault */
+	uint64_t first[PARTS] = { 0 }, before[PARTS] = { 0 };
+	bool same = true;
+	for (int round = 0; round < ROUNDS; round++) {
+		((void (*)(void))(uintptr_t)t->start)();
+		if (!group_drain(group, passes))
+			goto out_group;
+		for (int part = 0; part < PARTS; part++) {
+			uint64_t count = raw[part] - before[part];
+			before[part] = raw[part];
+			first[part] = round ? first[part] : count;
+			same &= count == first[part];
+		}
+	}
+	done = same && regions[0].exits == ROUNDS + 1 && regions[1].exits == ROUNDS + 1 && regions[0].running_ns == regions[0].enabled_ns;
+	counts[FIRST_PART] = (int64_t)first[0];
+	counts[SECOND_PART] = (int64_t)first[1];
+out_group:
+	group_close(group);
+out:
+	passes_end(passes);
+	return done;
+}
+
+void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out)
+{
+	*out = (struct probe_bias){ 0 };
+	classes |= 1u << EDGE_STEPPED;
+	for (int class = 0; class < EDGE_CLASSES; class++) {
+		int64_t counts[PARTS];
+		if (!(classes >> class & 1))
+			continue;
+		if (!measure(&tried[class], instructions, uprobe_type, counts))
+			return;
+		/* what is stepped is executed: beside it and the others there is the trap only */
+		int64_t trap = counts[SECOND_PART] - 1 - MIDDLE - (int64_t)tried[class].extra;
+		if (class == EDGE_STEPPED)
+			out->trap = trap;
+		out->missed[class] = 1 + MIDDLE + trap - counts[FIRST_PART];
+		if (trap != out->trap || trap < 0 || trap > 1 || out->missed[class] < 0 || out->missed[class] > 1 || out->missed[EDGE_STEPPED] != 0) {
+			*out = (struct probe_bias){ 0 };
+			return;
+		}
+	}
+	out->known = true;
+}
+#else
+void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out)
+{
+	(void)instructions, (void)uprobe_type, (void)classes;
+	*out = (struct probe_bias){ 0 };
+}
+#endif

@@ -1,0 +1,18 @@
+/*
+ * What is compiled twice: without vectors (fast.c) and for AVX-512 (vectors.c, if vectors_here()). The same counts.
+ */
+#ifndef TARE_MODEL_CORE_VECTORS_H
+#define TARE_MODEL_CORE_VECTORS_H
+
+#include "model/core/plan.h"
+
+/* Fills the batch with blocks from entry i on; their branches are posted. Returns where it stopped: the batch is full, or no such block
+   follows. */
+size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+
+/* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
+bool plain_record_vectors(struct core *core, uint64_t record);
+
+bool vectors_here(void);
+
+#endif

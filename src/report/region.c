@@ -1,0 +1,35 @@
+#include "report/region.h"
+
+static const char *times(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+const char *region_kind_name(enum region_kind kind)
+{
+	static const char *const names[] = { "function", "code", "library" };
+	return names[kind];
+}
+
+void region_append_passes(struct str *text, const struct region_row *row)
+{
+	if (row->why)
+		str_append(text, "how often it was entered is not known");
+	else if (row->entries == 0 && row->exits == 0)
+		str_append(text, "never entered");
+	else if (row->entries == row->exits)
+		str_appendf(text, "entered %llu time%s", (unsigned long long)row->entries, times(row->entries));
+	else
+		str_appendf(text, "entered %llu time%s and left %llu time%s", (unsigned long long)row->entries, times(row->entries),
+			    (unsigned long long)row->exits, times(row->exits));
+}
+
+void region_append_trouble(struct str *text, const struct region_row *row)
+{
+	if (row->why || !row->unbalanced)
+		return;
+	str_appendf(text, "in %llu of %llu thread%s it was not left as it was entered (a longjmp, an exception, a thread's end inside): the counts "
+		    "are of the passes whose end was seen",
+		    (unsigned long long)row->unbalanced, (unsigned long long)(row->threads > row->unbalanced ? row->threads : row->unbalanced),
+		    times(row->threads > row->unbalanced ? row->threads : row->unbalanced));
+}

@@ -1,0 +1,92 @@
+#include "trust/apply.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trust/rules.h"
+
+static bool refuse(struct result *result, struct estimate *e, const struct subtraction *s)
+{
+	char what[200], text[500];
+	const char *program = result->command[0], *slash = strrchr(program, '/');
+	snprintf(what, sizeof what, "the program '%.100s'", slash ? slash + 1 : program);
+	subtraction_refusal(s, what, e->unit, 1, text, sizeof text);
+	/* "inside the region" is said of regions */
+	char *place = strstr(text, " inside the region");
+	if (place)
+		memmove(place, place + strlen(" inside the region"), strlen(place + strlen(" inside the region")) + 1);
+	e->why = arena_strdup(&result->arena, text);
+	e->known = e->has_interval = false;
+	e->source = SOURCE_NONE;
+	e->share_running = 0;
+	e->n_runs = 0;
+	return e->why != NULL;
+}
+
+static bool take_off(struct result *result, struct estimate *e, const struct overhead *row, const char *id)
+{
+	struct pass_costs costs = { .region = { .value = row->mean, .sd = row->sd, .n = (double)row->n },
+				    .t = interval_factor(row->half_width, row->sd, (double)row->n) };
+	struct pass_counts once = { .passes = 1 };
+	struct subtraction s;
+	subtract(e->value, &costs, &once, &s);
+	e->has_tare = true;
+	e->gross = e->value;
+	e->tare = s.tare;
+	e->evidence = arena_strdup(&result->arena, id);
+	if (!e->evidence)
+		return false;
+	if (s.state == TOO_SMALL_TO_MEASURE)
+		return refuse(result, e, &s);
+	/* independent: the runs' mean and the calibration's */
+	double below = hypot(e->value - e->low, row->half_width), above = hypot(e->high - e->value, row->half_width);
+	e->value = s.net;
+	if (e->has_interval) {
+		e->low = fmax(e->value - below, 0);
+		e->high = e->value + above;
+	} else {
+		e->low = e->high = e->value;
+	}
+	for (size_t i = 0; i < e->n_runs; i++)
+		e->runs[i] -= s.tare;
+	return true;
+}
+
+static bool apply(struct result *result, struct estimate *e, const struct calibration *c)
+{
+	e->bound = NAN;
+	if (!e->known || !estimate_is_total(e))
+		return true;
+	if (e->source == SOURCE_EXACT || e->source == SOURCE_MODEL) {
+		e->has_tare = true;
+		e->gross = e->value;
+		e->tare = 0;
+		return true;
+	}
+	/* without a level it is the operating system's account, which nobody calibrated */
+	if (!c || !result->command || result->target || !e->level || !e->level[0])
+		return true;
+	const struct overhead *row = calibration_overhead(c, e->event, INTERFACE_COMMAND, OVERHEAD_PROGRAM, false);
+	if (!row)
+		return true;
+	if (row->constant)
+		return e->source != SOURCE_HW || take_off(result, e, row, c->id);
+	e->bound = fmin(fmax(row->most, 0), fmax(e->value, 0));
+	e->evidence = arena_strdup(&result->arena, c->id);
+	return e->evidence != NULL;
+}
+
+bool trust_apply(struct result *result, const struct calibration *c)
+{
+	bool done = true;
+	for (size_t i = 0; i < result->n_estimates; i++)
+		done = apply(result, &result->estimates[i], c) && done;
+	for (size_t i = 0; i < result->n_metrics; i++)
+		result->metrics[i].bound = NAN;
+	/* of a region only what has no overhead by construction */
+	for (size_t r = 0; r < result->n_regions; r++)
+		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
+			done = apply(result, &result->regions[r].estimates[i], NULL) && done;
+	return done;
+}

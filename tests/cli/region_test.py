@@ -1,0 +1,216 @@
+"""`tare count --region` by probes: events of parts of a program. The programs touch pages, so that page faults of each part are known
+by counting; each page is touched once, by one part."""
+import csv
+import shutil
+import subprocess
+
+from cli import *
+
+FACT = "regions are counted by probes"
+if not shutil.which("gcc"):
+    skip("no gcc here", FACT)
+    done()
+
+write("pages.c", """\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static char *room(int pages)
+{
+	char *p = mmap(0, pages * 4096L, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(p, pages * 4096L, MADV_NOHUGEPAGE);
+	return p;
+}
+static inline __attribute__((always_inline)) void inlined(char *p, int k) { for (int i = 0; i < k; i++) p[i * 4096L] = 1; }
+__attribute__((noinline)) void touch(char *p, int k) { for (int i = 0; i < k; i++) p[i * 4096L] = 1; }
+__attribute__((noinline)) int deep(int n, char *p)
+{
+	p[n * 4096L] = 1;
+	int rest = n ? deep(n - 1, p) + 1 : 0;
+	__asm__ volatile("");
+	return rest;
+}
+static jmp_buf out;
+__attribute__((noinline)) void leap(char *p, int away) { p[0] = 1; if (away) longjmp(out, 1); p[4096] = 1; }
+__attribute__((noinline)) void spin(void)
+{
+	struct timespec t;
+	for (long from = -1, now = 0; now - from < 20000000;) {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000000000L + t.tv_nsec;
+		if (from < 0)
+			from = now;
+	}
+}
+__attribute__((noinline)) void nap(void) { usleep(1000); __asm__ volatile(""); }
+static void *thread(void *p) { for (int i = 0; i < 10; i++) touch((char *)p + i * 5 * 4096, 5); return p; }
+static void *ends_inside(void *p);
+__attribute__((noinline)) void leaves(void) { pthread_exit(NULL); }
+static void *ends_inside(void *p) { leaves(); return p; }
+int main(int argc, char **argv)
+{
+	const char *part = argc > 1 ? argv[1] : "";
+	char *p = room(1000);
+	pthread_t t[4];
+	if (!strcmp(part, "touch"))
+		for (int i = 0; i < 10; i++)
+			touch(p + i * 20 * 4096, 7);
+	if (!strcmp(part, "deep"))
+		for (int i = 0; i < 3; i++)
+			deep(99, p + i * 100 * 4096);
+	if (!strcmp(part, "leap"))
+		for (volatile int i = 0; i < 10; i++)
+			if (!setjmp(out))
+				leap(p + i * 2 * 4096, i % 2);
+	if (!strcmp(part, "lines"))
+		for (int i = 0; i < 9; i++) {
+			char *q = p + i * 20 * 4096;
+			if (i % 3 == 0) { /* TEST */
+				touch(q, 2); /* FIRST */
+				q[5 * 4096] = 1; /* LAST */
+			}
+			inlined(q + 10 * 4096, 3); /* INLINED */
+		}
+	if (!strcmp(part, "threads")) {
+		for (int i = 0; i < 4; i++)
+			pthread_create(&t[i], NULL, thread, p + i * 100 * 4096);
+		for (int i = 0; i < 4; i++)
+			pthread_join(t[i], NULL);
+	}
+	if (!strcmp(part, "inside")) {
+		pthread_create(&t[0], NULL, ends_inside, NULL);
+		pthread_join(t[0], NULL);
+	}
+	if (!strcmp(part, "children")) {
+		for (int i = 0; i < 3; i++)
+			if (fork() == 0) {
+				touch(p, 4);
+				_exit(0);
+			}
+		while (wait(NULL) > 0)
+			;
+	}
+	if (!strcmp(part, "again"))
+		if (fork() == 0)
+			execl("/proc/self/exe", argv[0], "touch", NULL);
+	while (wait(NULL) > 0)
+		;
+	if (!strcmp(part, "spin"))
+		spin();
+	if (!strcmp(part, "nap"))
+		for (int i = 0; i < 5; i++)
+			nap();
+	return argc > 2 ? atoi(argv[2]) : 0;
+}
+""")
+SOURCE = read("pages.c").splitlines()
+LINE = {mark: 1 + next(i for i, line in enumerate(SOURCE) if f"/* {mark} */" in line) for mark in ("TEST", "FIRST", "LAST", "INLINED")}
+for level in ("0", "1", "2"):
+    subprocess.run(["gcc", "-g", "-O" + level, "-pthread", "-fno-optimize-sibling-calls", "pages.c", "-o", "pages" + level], check=True)
+subprocess.run(["strip", "-o", "stripped", "pages1"], check=True)
+write("script", "#!/bin/sh\n./pages1 touch\n", 0o755)
+
+
+def refused(arguments, code, *parts, program="./pages1"):
+    seen = tare("count", *arguments, program)
+    ok(seen.code == code and all(part in seen.err for part in parts), f"refused: {' '.join(arguments)} ({parts[0]})", seen)
+
+
+# ---- what is wrong with what was said ----
+refused(["--on", "perf", "--region", "=touch"], 2, "its name is empty")
+refused(["--on", "perf", "--region", "x=pages.c:20-10"], 2, "do not ascend")
+refused(["--on", "perf", "--region", "tuch"], 2, "no function 'tuch' in 'pages1'", "did you mean 'touch'")
+refused(["--on", "perf", "--region", "touch"], 2, "it is stripped", "-g", program="./stripped")
+refused(["--on", "perf", "--region", "x=pages.c:3"], 2, "nearest line")
+refused(["--on", "perf", "--region", "x=page.c:30"], 2, "'page.c'", "did you mean 'pages.c'")
+refused(["--on", "perf", "--region", "x=0x0-0x10"], 2, "not code")
+refused(["--on", "perf", "--region", "touch", "--region", "touch=deep"], 2, "two regions are named 'touch'")
+refused(["--on", "perf", "--region", "touch"], 2, "no ELF file", "interpreter", program="./script")
+refused(["--on", "perf", "--region", "libm.so.6!sin"], 2, "neither the program nor one of its libraries")
+refused(["--on", "perf", "--region", "libc.so.6!memcpy"], 2, "chosen when", "IFUNC")
+refused(["--on", "perf", "--region", "touch"], 3, "not found", program="no-such-program")
+refused(["-a", "--region", "touch"], 2, "programs that tare starts")
+seen = tare("count", "--on", "replay:x", "--region", "touch", "./pages1")
+ok(seen.code in (2, 3), "a backend without regions is no backend for them", seen)
+
+# ---- what is counted ----
+probe = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "./pages1", "touch")
+if probe.code:
+    skip(probe.err.strip().splitlines()[0], FACT)
+    done()
+
+
+def count(*arguments, program="./pages1", events="page-faults", code=0, more=()):
+    seen = tare("count", "--on", "perf", "--json", "-o", "-", "-e", events, *more,
+                *[word for region in arguments[1:] for word in ("--region", region)], program, *arguments[0].split())
+    try:
+        report = json.loads(seen.out)
+    except ValueError:
+        ok(False, f"a report of {arguments}", seen)
+        return {}
+    if jsonschema:
+        jsonschema.validate(report, SCHEMA)
+    ok(seen.code == code, f"the program's status is its own: {arguments[0]}", seen)
+    return {region["name"]: region for region in report["regions"]}
+
+
+def is_region(region, entries, faults, fact, exits=None, threads=1, unbalanced=0):
+    values = {row["event"]: row["value"] for row in region["results"]}
+    seen = (region["entries"], region["exits"], region["threads"], region["unbalanced_threads"], values["page-faults"])
+    equal(seen, (entries, entries if exits is None else exits, threads, unbalanced, faults), fact)
+
+
+for level in ("0", "1", "2"):
+    program = "./pages" + level
+    is_region(count("touch", "touch", program=program)["touch"], 10, 70, f"a function that touches k pages has k page faults (-O{level})")
+    is_region(count("deep", "deep", program=program)["deep"], 3, 300, f"recursion is one pass (-O{level})") if level != "2" else None
+    regions = count("lines", f"block=pages.c:{LINE['FIRST']}-{LINE['LAST']}", f"in=pages.c:{LINE['INLINED']}", "inlined", "touch", program=program)
+    is_region(regions["block"], 3, 9, f"lines have what they do and what they call (-O{level})")
+    equal(regions["in"]["results"][0]["value"], 27, f"and functions that are inlined into them (-O{level})")
+    equal((regions["inlined"]["results"][0]["value"], regions["inlined"]["kind"]), (27, "code"), f"an inlined function is its copies (-O{level})")
+    ok("inlined only" in regions["inlined"].get("note", ""), f"which is said (-O{level})", regions["inlined"])
+    is_region(regions["touch"], 3, 6, f"nested regions are counted both (-O{level})")
+
+is_region(count("leap", "leap")["leap"], 10, 10, "of a longjmp out of it the pass is not counted, and it is said", exits=5, unbalanced=1)
+is_region(count("threads", "touch")["touch"], 40, 200, "threads are followed", threads=4)
+is_region(count("inside", "leaves")["leaves"], 1, 0, "a thread that ends inside has entered, and not left", exits=0, unbalanced=1)
+is_region(count("children", "touch")["touch"], 3, 12, "children are followed", threads=3)
+is_region(count("children", "touch", more=["--no-children"])["touch"], 0, 0, "unless they are not wanted", threads=0)
+is_region(count("again", "touch")["touch"], 10, 70, "and programs that they execute")
+is_region(count("touch 7", "touch", code=7)["touch"], 10, 70, "a program that fails is counted all the same")
+is_region(count("deep", "touch")["touch"], 0, 0, "what is not entered is 0", threads=0)
+low, size = next((int(w[0], 16), int(w[1], 16)) for w in (line.split() for line in subprocess.run(["nm", "-S", "pages1"], check=True,
+                 capture_output=True, text=True).stdout.splitlines()) if w[-1] == "touch")
+is_region(count("touch", f"x={low:#x}-{low + size:#x}")["x"], 10, 70, "addresses are those of nm")
+
+regions = count("spin", "spin", events="task-clock,page-faults")
+value = regions["spin"]["results"][0]["value"]
+# the two clocks of the kernel are not the same one
+ok(19.8e6 <= value < 10e9, "a function that runs for 20 ms of processor time has that, or more", value)
+regions = count("nap", "nap", events="context-switches,page-faults")
+ok(regions["nap"]["entries"] == 5 and regions["nap"]["results"][0]["value"] >= 5, "one that sleeps is switched away from each time", regions)
+
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "--", "sh", "-c", "exit 3")
+ok(seen.code == 2 and "no function 'touch' in" in seen.err, "the program is the one that is started, not what it starts", seen)
+
+# ---- reports ----
+seen = tare("count", "--on", "perf", "-e", "page-faults", "-r", "3", "--region", "hot=touch", "./pages1", "touch")
+ok(re.search(r"region hot \(touch\): entered 10 times\n +page-faults +70 +± 0 +os", seen.err), "the table has the region below the program's events", seen)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "leap", "./pages1", "leap")
+ok("region leap: entered 10 times and left 5 times" in seen.err and "longjmp" in seen.err, "and says what is wrong with its passes", seen)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--csv", "-o", "-", "--region", "hot=touch", "./pages1", "touch")
+rows = list(csv.DictReader(seen.out.splitlines()))
+equal([(row["kind"], row["value"], row["region"], row["entries"], row["exits"]) for row in rows][1:], [("region", "70", "hot", "10", "10")],
+      "CSV has a row for it")
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--compat", "p5mon", "-o", "-", "--region", "leap", "./pages1", "leap")
+ok("\nRegion leap, entered 10 times and exited 5 times:\n  page-faults: 10.0 +/- 0.0 (0.000%) [2.0]\n" in seen.out, "so has run_p5mon's report", seen)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--compat", "perfex", "-o", "-", "--region", "touch", "./pages1", "touch")
+ok(re.search(r"\nRegion touch, entered 10 times\npage-faults\.+ +70\n", seen.out), "and perfex's", seen)
+done()

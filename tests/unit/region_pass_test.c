@@ -1,0 +1,192 @@
+/* Hits become passes: recursion, ends that were never seen, jumps, corrections. Without a kernel: the hits are made here. */
+#include "backend/perf/region_pass.h"
+#include "tap.h"
+
+enum { SP = 7, JUMP = 0, BASE = 0x1000 };
+
+static uint64_t registers[16];
+
+static uint64_t reg(const void *context, int number)
+{
+	(void)context;
+	return registers[number];
+}
+
+/* Edges of one region: 0 enters, 1 leaves (its own return), 2 leaves (another's return), 3 jumps. */
+static struct region_edge edges[] = {
+	{ .module = "/p", .offset = 0x100, .kind = EDGE_ENTER, .frame_register = SP, .frame_offset = 8 },
+	{ .module = "/p", .offset = 0x140, .kind = EDGE_LEAVE, .frame_register = SP, .frame_offset = 8, .own = true, .counts = true },
+	{ .module = "/p", .offset = 0x240, .kind = EDGE_LEAVE, .frame_register = SP, .frame_offset = 8 },
+	{ .module = "/p", .offset = 0x120, .kind = EDGE_JUMP, .frame_register = SP, .frame_offset = 8, .jump_register = JUMP, .low = 0x100, .high = 0x150 },
+};
+static const struct region_range ranges[] = { { "/p", 0x100, 0x150 } };
+static struct region_asked asked = { .name = "f", .kind = REGION_FUNCTION, .ranges = ranges, .n_ranges = 1, .edges = edges, .n_edges = 4 };
+
+struct bench {
+	struct pass_sum sum;
+	uint64_t count;
+	int64_t correction;
+	struct pass_sums sums;
+	struct passes *passes;
+};
+
+static struct bench *begin(enum region_kind kind, bool again)
+{
+	static struct bench b;
+	b = (struct bench){ 0 };
+	asked.kind = kind;
+	edges[0].again = again;
+	b.sums = (struct pass_sums){ .n_regions = 1, .n_events = 1, .regions = &b.sum, .counts = &b.count, .corrections = &b.correction };
+	b.passes = passes_new(&asked, &b.sums);
+	return &b;
+}
+
+/* The edge's instruction is executed with that stack pointer, when the counter is at count. */
+static void at(struct bench *b, uint32_t edge, uint64_t sp, uint64_t count)
+{
+	struct edge_ref ref = { 0, edge };
+	struct hit hit = { .enabled_ns = count, .running_ns = count, .values = &count, .ip = BASE + edges[edge].offset, .reg = reg };
+	registers[SP] = sp;
+	passes_hit(b->passes, &ref, 1, &hit);
+}
+
+static void is(struct bench *b, uint64_t entries, uint64_t exits, uint64_t unbalanced, uint64_t count, const char *fact)
+{
+	passes_end(b->passes);
+	bool holds = b->sum.entries == entries && b->sum.exits == exits && b->sum.unbalanced == unbalanced && b->count == count;
+	if (!holds)
+		printf("# entries %" PRIu64 ", exits %" PRIu64 ", unbalanced %" PRIu64 ", count %" PRIu64 "\n", b->sum.entries, b->sum.exits,
+		       b->sum.unbalanced, b->count);
+	ok(holds, "%s", fact);
+}
+
+static void functions(void)
+{
+	struct bench *b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	at(b, 1, 800, 25);
+	at(b, 0, 800, 30);
+	at(b, 1, 800, 31);
+	is(b, 2, 2, 0, 16, "passes are added up");
+
+	b = begin(REGION_FUNCTION, false);
+	for (uint64_t depth = 0; depth < 3; depth++)
+		at(b, 0, 800 - 50 * depth, 10 + depth);
+	for (uint64_t depth = 3; depth-- > 0;)
+		at(b, 1, 800 - 50 * depth, 100 - depth);
+	is(b, 1, 1, 0, 90, "recursion is one pass, from the outermost entry to the outermost return");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	at(b, 0, 700, 11); /* a longjmp from here to 800's frame */
+	at(b, 1, 800, 20);
+	is(b, 1, 1, 0, 10, "a longjmp within the recursion ends no pass");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10); /* a longjmp out of it */
+	at(b, 0, 900, 20);
+	at(b, 1, 900, 23);
+	is(b, 2, 1, 1, 3, "a pass whose frame is gone is not counted, and said to be unbalanced");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	at(b, 0, 800, 20);
+	at(b, 1, 800, 23);
+	is(b, 2, 1, 1, 3, "so is one that is followed by another of the same frame");
+
+	b = begin(REGION_FUNCTION, true);
+	at(b, 0, 800, 10);
+	at(b, 0, 800, 20);
+	at(b, 1, 800, 23);
+	is(b, 1, 1, 0, 13, "but where the function calls itself by a jump, that is the same pass");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	at(b, 2, 700, 12);
+	at(b, 2, 800, 15);
+	at(b, 2, 800, 30);
+	is(b, 1, 1, 0, 5, "a return of what it left to by a jump ends it, when it is of its frame; others are nothing");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 1, 800, 12);
+	is(b, 0, 0, 1, 0, "its own return without an entry is unbalanced");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	is(b, 1, 0, 1, 0, "a thread that ends inside is unbalanced");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	passes_exec(b->passes);
+	at(b, 0, 700, 20);
+	at(b, 1, 700, 21);
+	is(b, 2, 1, 1, 1, "a pass that executes another program has no end");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	registers[JUMP] = BASE + 0x130;
+	at(b, 3, 760, 11);
+	at(b, 1, 800, 15);
+	is(b, 1, 1, 0, 5, "a jump within the function is nothing");
+
+	b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 10);
+	registers[JUMP] = BASE + 0x900;
+	at(b, 3, 800, 11);
+	is(b, 1, 0, 1, 0, "a jump to where no return is looked for loses the pass");
+}
+
+static void code(void)
+{
+	struct bench *b = begin(REGION_CODE, true);
+	at(b, 0, 800, 10);
+	at(b, 0, 800, 12);
+	at(b, 0, 700, 13);
+	at(b, 2, 700, 14);
+	at(b, 2, 800, 17);
+	at(b, 2, 800, 19);
+	is(b, 1, 1, 0, 7, "code that is reached from within stays in its pass; deeper frames are part of it");
+
+	b = begin(REGION_CODE, false);
+	at(b, 0, 800, 10);
+	at(b, 0, 800, 12);
+	at(b, 2, 800, 13);
+	is(b, 2, 1, 1, 1, "an entry that is reached from outside only ends a pass that is open: its end was not seen");
+
+	b = begin(REGION_CODE, true);
+	registers[JUMP] = BASE + 0x130;
+	at(b, 3, 800, 10);
+	registers[JUMP] = BASE + 0x700;
+	at(b, 3, 800, 15);
+	is(b, 1, 1, 0, 5, "jumps by register enter and leave where they lead to");
+
+	b = begin(REGION_CODE, true);
+	registers[JUMP] = BASE + 0x100;
+	at(b, 3, 800, 10);
+	at(b, 0, 800, 11);
+	at(b, 2, 800, 15);
+	is(b, 1, 1, 0, 4, "where they lead to an edge, it is seen there");
+}
+
+static void corrections(void)
+{
+	struct bench *b = begin(REGION_FUNCTION, false);
+	b->sums.bias = (struct probe_bias){ .known = true, .trap = 1, .missed = { [EDGE_PUSH] = 1 } };
+	edges[0].class = EDGE_PUSH;
+	at(b, 0, 800, 100);
+	at(b, 0, 700, 110);
+	at(b, 1, 700, 120);
+	at(b, 1, 800, 130);
+	edges[0].class = EDGE_STEPPED;
+	/* three traps behind the first reading, two pushes, the last return */
+	ok(b->correction == -3 + 2 + 1, "what probes add to and take from instructions is known of each pass (%d)", (int)b->correction);
+	passes_end(b->passes);
+}
+
+int main(void)
+{
+	functions();
+	code();
+	corrections();
+	return done();
+}
