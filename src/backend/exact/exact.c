@@ -124,7 +124,6 @@ const struct backend_operations exact_backend = {
 	.regions = true,
 	.summary = "tare's engine: what instructions do, counted exactly, in user mode, with no PMU; x86-64",
 	.starts_only = true,
-	.regions = true,
 	.open = open_exact,
 	.close = close_exact,
 	.available = available,
