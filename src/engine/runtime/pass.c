@@ -57,6 +57,8 @@ void regions_thread(struct thread *t)
 	t->region_miss = (uint64_t)&runtime_region_miss;
 	t->region_tail = (uint64_t)&runtime_miss_tail;
 	t->frame_count = 0;
+	if (rt.record_regions && !t->frames) /* now: a program may forbid itself system calls */
+		t->frames = memory_private(FRAMES_MOST * sizeof *t->frames);
 	set_context(t, 0);
 	set_bounds(t);
 }
