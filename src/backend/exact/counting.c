@@ -177,7 +177,7 @@ static bool look(const struct counting *c, bool still_running, struct view **vie
 		options.blocks |= exact && exact_event_uses(exact, COUNT_BASIC_BLOCKS);
 		options.code_lines |= exact && (exact_event_uses(exact, COUNT_CODE_LINES) || exact_event_uses(exact, COUNT_CODE_PAGES));
 	}
-	if (!view_new(c->session, view, err) || (regions && !regions_new(*view, c->n_asked, c->children, regions, err)))
+	if (!view_new(c->session, view, err) || (regions && !regions_new(*view, c->n_asked, c->children, c->machines, regions, err)))
 		return false;
 	options.regions = regions ? *regions : NULL;
 	return tally_new(*view, &options, tally, err);
@@ -246,28 +246,29 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 }
 
 /* Of one region. */
-static struct reading reading_in(const struct counted_event *event, const struct tally *tally,
+static struct reading reading_in(const struct counting *c, const struct counted_event *event, const struct tally *tally,
                                  const struct regions *regions, const struct counted_region *region, uint64_t ns)
 {
 	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
-	if (event->modelled || exact_event_needs_trace(event->exact)) {
-		r = failed("it is counted of the whole program, not of its regions");
-		r.state = READING_UNSUPPORTED;
-		return r;
-	}
+	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))
+		why = tally->models_why ? tally->models_why : regions->models_why;
 	if (is_of_process(event)) {
 		r = failed("it is of the whole program: distinct lines have no sum over regions");
 		r.state = READING_UNSUPPORTED;
 		return r;
 	}
-	if (!why)
+	if (!why && event->exact)
 		why = exact_event_unknown(event->exact, tally);
 	if (why)
 		return failed(why);
-	return exact_event_value(event->exact, region->count, &r.count_raw) ? r : failed("the count does not fit in 64 bits");
+	if (event->exact)
+		return exact_event_value(event->exact, region->count, &r.count_raw) ? r : failed("the count does not fit in 64 bits");
+	r.source = SOURCE_MODEL;
+	r.machine = c->models.name(c->models.context, event->machine);
+	return c->models.value(c->models.context, event->modelled, &region->models[event->machine], &r.count_raw, &why) ? r : failed(why);
 }
 
 static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally, const struct regions *regions, size_t i, uint64_t ns)
@@ -291,8 +292,8 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 		return false;
 	for (size_t e = 0; e < c->n; e++) {
 		struct reading *r = &to->readings[e];
-		*r = reading_in(&c->events[e], tally, regions, from, ns);
-		if (r->why && !(r->why = arena_strdup(&run->arena, r->why)))
+		*r = reading_in(c, &c->events[e], tally, regions, from, ns);
+		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) || (r->machine && !(r->machine = arena_strdup(&run->arena, r->machine))))
 			return false;
 	}
 	return true;

@@ -89,7 +89,7 @@ bool fold_part(const struct session *session, uint32_t index, void **out, size_t
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
-	if (view_part(session, index, &view, &err) && regions_new(view, session_record(session)->region_count, true, &options.regions, &err) &&
+	if (view_part(session, index, &view, &err) && regions_new(view, session_record(session)->region_count, true, 0, &options.regions, &err) &&
 	    tally_new(view, &options, &tally, &err)) {
 		if (tally->why)
 			snprintf(why, 160, "%.150s", tally->why);

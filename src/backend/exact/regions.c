@@ -16,6 +16,7 @@ struct region_image {
 	uint32_t *index;        /* of local region: in regions->all */
 	struct { uint32_t first, n; } *contexts;
 	uint32_t *members;      /* indices in regions->all */
+	bool count;             /* of a process that is counted */
 	struct region_image *next;
 };
 
@@ -165,6 +166,7 @@ static void add_passes(struct job *job, const struct region_image *image)
 		struct counted_region *to = &job->all.items[image->index[passes[i].region]];
 		to->entries += passes[i].entries;
 		to->exits += passes[i].exits;
+		to->moved += passes[i].moved;
 		to->threads += passes[i].entries > 0;
 		to->unbalanced += passes[i].entries != passes[i].exits || passes[i].strays;
 	}
@@ -188,6 +190,7 @@ static bool load(struct job *job, struct region_image *image, bool count, struct
 	struct record_regions layout = {0};
 	record_regions_lay_out(&layout);
 	image->bytes = layout.bytes;
+	image->count = count;
 	image->record = session_map(session, image->offset, image->bytes);
 	if (!image->record) {
 		damaged(job->regions);
@@ -244,7 +247,43 @@ static bool add_image(struct job *job, const struct view_process *p, bool count,
 	return true;
 }
 
-bool regions_new(const struct view *view, size_t n_asked, bool children, struct regions **out, struct error *err)
+static bool add_image_models(struct regions *r, const struct region_image *image, struct error *err)
+{
+	size_t words = r->machines * sizeof(struct model_counts) / sizeof(uint64_t);
+	uint64_t got, *all, offset = image->record ? image->record->models : 0;
+	if (!image->n_regions)
+		return true;
+	if (!offset) {
+		r->models_why = "the engine kept no counts of the access stream by region";
+		return true;
+	}
+	if (!(all = session_copy_words(r->view->session, offset, (uint64_t)image->n_regions * words, &got)))
+		return error_no_memory(err);
+	for (uint64_t w = 0; w < got; w++) {
+		uint64_t *to = (uint64_t *)&r->models[image->index[w / words] * r->machines] + w % words;
+		if (__builtin_add_overflow(*to, all[w], to))
+			r->models_why = "a count of the access stream does not fit in 64 bits";
+	}
+	free(all);
+	return true;
+}
+
+/* Of all images that are counted. */
+static bool add_models(struct regions *r, bool children, const struct region_image *images, struct error *err)
+{
+	if (r->machines == 0)
+		return true;
+	if (!(r->models = calloc(r->n * r->machines + 1, sizeof *r->models)))
+		return error_no_memory(err);
+	for (size_t i = 0; i < r->n; i++)
+		r->all[i].models = &r->models[i * r->machines];
+	for (const struct region_image *image = images; image; image = image->next)
+		if ((children || image->count) && !add_image_models(r, image, err))
+			return false;
+	return true;
+}
+
+bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct regions **out, struct error *err)
 {
 	struct regions *r = calloc(1, sizeof *r);
 	struct job job = {.regions = r};
@@ -254,7 +293,7 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, struct 
 		error_no_memory(err);
 		goto out;
 	}
-	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked;
+	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked, r->machines = machines;
 	for (size_t i = 0; i < n_asked; i++)
 		if (!vec_push(&job.all, ((struct counted_region){.asked = true}))) {
 			error_no_memory(err);
@@ -265,7 +304,8 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, struct 
 		if (p->record->state != RECORD_FREE && p->record->regions && !add_image(&job, p, children || !p->descendant, err))
 			goto out;
 	}
-	done = true;
+	r->all = job.all.items, r->n = job.all.count;
+	done = add_models(r, children, job.images, err);
 out:
 	if (r) {
 		r->all = job.all.items, r->n = job.all.count;
@@ -274,7 +314,7 @@ out:
 				next = image->next;
 				free_image(view->session, image);
 			}
-			free(r->images), free(r->all), free(r);
+			free(r->images), free(r->all), free(r->models), free(r);
 			r = NULL;
 		}
 	}
@@ -297,6 +337,7 @@ void regions_free(struct regions *r)
 	}
 	free(r->images);
 	free(r->all);
+	free(r->models);
 	free(r);
 }
 

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "engine/inject/view.h"
 #include "engine/wire/region.h"
+#include "model/core/counts.h"
 #include "result/region.h"
 
 struct counted_region {
@@ -28,7 +29,9 @@ struct counted_region {
 	size_t name_bytes;
 	bool asked;
 	uint64_t entries, exits, unbalanced, threads;
+	uint64_t moved;     /* instructions of the access stream that led to ends of passes, and are not of the region */
 	uint64_t count[COUNTS];
+	struct model_counts *models; /* [machines], of the access stream; NULL: not asked for, or not known */
 };
 
 struct regions {
@@ -36,6 +39,9 @@ struct regions {
 	size_t n, n_asked;
 	const char *why;       /* no region's counts can be used; a constant, or NULL */
 	const char *why_named; /* none of those that the program named; likewise */
+	struct model_counts *models; /* [n][machines] */
+	size_t machines;
+	const char *models_why; /* none of the access stream's counts can be used; likewise */
 	const char *lost;      /* not every region is here; likewise */
 	struct region_image **images; /* [n_processes], of the view; several may be one */
 	size_t n_processes;
@@ -46,7 +52,8 @@ struct regions {
 bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges, struct error *err);
 
 /* *out is the caller's, to be freed before the view. children: of forked processes, too. */
-bool regions_new(const struct view *view, size_t n_asked, bool children, struct regions **out, struct error *err);
+/* machines: struct model_counts of each thread; 0: the access stream was not asked for */
+bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct regions **out, struct error *err);
 void regions_free(struct regions *regions);
 
 /* The regions of a context of that process's blocks: *n of them, as indices. *damaged is set when there is no such context. */

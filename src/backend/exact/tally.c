@@ -538,7 +538,7 @@ static void check_stream(struct job *job, const struct tally_row *row)
 			            (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
 }
 
-static void count_stream(struct tally *t, struct tally_row *row)
+static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct model_counts *models)
 {
 	static const struct { enum exact_count count; enum model_stream_count stream; } counts[] = {
 		{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
@@ -547,7 +547,20 @@ static void count_stream(struct tally *t, struct tally_row *row)
 	};
 	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM, "every count of the stream is here");
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		add(t, &row->count[counts[i].count], row->models[0].stream[counts[i].stream], 1);
+		add(t, &count[counts[i].count], models[0].stream[counts[i].stream], 1);
+}
+
+/* Of each region, likewise. */
+static void tally_region_models(struct job *job)
+{
+	struct regions *r = job->options->regions;
+	for (size_t i = 0; r && r->models && i < r->n; i++) {
+		struct counted_region *region = &r->all[i];
+		for (size_t m = 0; m < r->machines && !job->options->still_running && !r->models_why; m++)
+			if (region->models[m].stream[STREAM_INSTRUCTIONS] != region->count[COUNT_INSTRUCTIONS] + region->moved)
+				r->models_why = "the access stream's instructions of a region are not those that were executed in it";
+		count_stream(job->tally, region->count, region->models);
+	}
 }
 
 static bool tally_models(struct job *job, struct error *err)
@@ -567,10 +580,11 @@ static bool tally_models(struct job *job, struct error *err)
 	for (size_t r = 0; r < t->n_rows; r++) {
 		if (!job->options->still_running)
 			check_stream(job, &t->rows[r]);
-		count_stream(t, &t->rows[r]);
+		count_stream(t, t->rows[r].count, t->rows[r].models);
 		if (!add_models(t->models, t->rows[r].models, machines))
 			mark_models(t, "a count of the access stream does not fit in 64 bits");
 	}
+	tally_region_models(job);
 	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
 		t->unknown[e] = t->models_why;
 	return true;

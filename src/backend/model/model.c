@@ -368,6 +368,7 @@ const struct backend_operations model_backend = {
 	.name = "model",
 	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare list machines'; x86-64",
 	.starts_only = true,
+	.regions = true,
 	.by_itself = "host",
 	.open = open_model,
 	.close = close_model,

@@ -18,7 +18,7 @@
 
 static uint32_t map_hash(uint32_t context, uint64_t pc)
 {
-	return (uint32_t)(((pc + ((uint64_t)context << 40)) * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask;
+	return (uint32_t)(((pc + context * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask;
 }
 
 /* A slot whose pc is 0 is empty; a jump to address 0 looks at slot 0 alone, and finds the way to the runtime there. */

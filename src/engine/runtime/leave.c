@@ -104,8 +104,15 @@ static void count_at_end(struct emit *e, struct place place, unsigned k, unsigne
 	mark(e, MARK_INSN, k, spills, 0, 0);
 }
 
-/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. */
-static void note_indirect(struct emit *e)
+/* An entry of a PLT: what came to it is more interesting. */
+static bool linkage(void)
+{
+	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)); /* endbr64 */
+}
+
+/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For pass.c: jumps and calls in regions that
+   the program names. */
+static void note_branch(struct emit *e)
 {
 	put_bytes(e, "\x65\xc7\x04\x25", 4);
 	put32(e, AT_LAST_INDIRECT);
@@ -230,10 +237,14 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_JMP:
+		if (context_named(decoded.context))
+			note_branch(e);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_CALL:
+		if (context_named(decoded.context))
+			note_branch(e);
 		push_return(e, next);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
@@ -273,8 +284,8 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
 		load_target(e, in, code, k, pc);
-		if (!in->rip_relative)
-			note_indirect(e);
+		if (!in->rip_relative || (context_named(decoded.context) && !linkage()))
+			note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */
@@ -282,6 +293,8 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
 		load_target(e, in, code, k, pc);
+		if (context_named(decoded.context))
+			note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		push_return(e, next);
 		if (context_calls(decoded.context)) {
@@ -300,7 +313,7 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		gs_store(e, X86_RCX, AT_SPILL_RCX);
 		gs_store(e, X86_RAX, AT_SPILL_RAX);
 		mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
-		note_indirect(e);
+		note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		put(e, 0x59); /* pop rcx */
 		if (in->immediate_size) {

@@ -28,9 +28,18 @@ struct frame {
 	uint32_t unused;
 };
 
+/* What is in the buffer of the access stream was executed in the context that ends. */
 static void set_context(struct thread *t, uint32_t context)
 {
+	if (rt.trace && context != t->context && t->record) {
+		if (t->trace)
+			stream_flush(t);
+		regions_counted(t);
+	}
+	bool begins = context != t->context;
 	t->context = context;
+	if (begins)
+		regions_recounted(t);
 	t->region_key = context_key(context);
 	t->region_salt = context_salt(context);
 	t->region_table = (uint64_t)rt.second_regions;
@@ -48,6 +57,8 @@ void regions_thread(struct thread *t)
 	t->region_miss = (uint64_t)&runtime_region_miss;
 	t->region_tail = (uint64_t)&runtime_miss_tail;
 	t->frame_count = 0;
+	if (rt.record_regions && !t->frames) /* now: a program may forbid itself system calls */
+		t->frames = memory_private(FRAMES_MOST * sizeof *t->frames);
 	set_context(t, 0);
 	set_bounds(t);
 }
@@ -120,6 +131,7 @@ void regions_branched(struct thread *t)
 		const struct frame *f = &t->frames[t->frame_count - 1];
 		if (t->reg[X86_RSP] - f->low <= f->span)
 			break;
+		stream_break(t, t->pc);
 		pop(t, false);
 	}
 	set_bounds(t);
@@ -127,6 +139,7 @@ void regions_branched(struct thread *t)
 
 void regions_call(struct thread *t, uint64_t back)
 {
+	stream_break(t, t->pc);
 	push(t, FRAME_CALL, t->reg[X86_RSP], back, 0);
 	set_context(t, context_called(t->context));
 	set_bounds(t);
@@ -169,7 +182,7 @@ static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 struct way {
 	uint64_t back, at;   /* behind the call; where it led */
 	uint32_t from, to;   /* contexts */
-	uint32_t generation, blocks_from; /* blocks_from: of the part */
+	uint32_t last, generation; /* last: the jump or call that was executed last */
 	uint32_t call, before, after; /* the call's block; its instructions that stay (NONE: there are none); those that do not */
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
@@ -198,27 +211,6 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 
 static uint64_t executed(const struct thread *t, uint32_t id) { return rt.blocks[id].follows == NONE ? *counter_of(t, id * 2) : 0; }
 
-static bool is_call_to(const struct thread *t, uint32_t id, uint32_t context, uint64_t back)
-{
-	const struct block *b = &rt.blocks[id];
-	return b->branch == 2 && b->context == context && b->pc + b->length == back && executed(t, id);
-}
-
-/* A block that this thread executed and that ends in the call before `back`. They may be several, of which one is as good as the other:
-   all end in the same instruction. */
-static uint32_t call_block(const struct thread *t, uint32_t context, uint64_t back)
-{
-	for (uint64_t page = (back - 1) >> 12; page + 2 > (back - 1) >> 12; page--) {
-		const struct page *p = cache_page(page, false);
-		for (uint32_t id = p ? p->first : NONE; id != NONE; id = rt.blocks[id].page_next)
-			if (is_call_to(t, id, context, back))
-				return id;
-	}
-	for (uint32_t id = 0; id < rt.block_count; id++) /* the cache was flushed behind the call */
-		if (is_call_to(t, id, context, back))
-			return id;
-	return NONE;
-}
 
 /* Where the block's last instruction led, the registers being as it left them. */
 static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
@@ -239,10 +231,13 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 
 static bool find_way(const struct thread *t, struct way *w)
 {
-	uint32_t id = w->call = call_block(t, w->from, w->back);
+	uint32_t id = w->last;
 	uint64_t at;
 	w->n = 0;
-	if (id == NONE || !next_of(t, id, &at))
+	if (id >= rt.block_count || rt.blocks[id].context != w->from || !rt.blocks[id].branch || !executed(t, id))
+		return false;
+	w->call = id;
+	if (!next_of(t, id, &at))
 		return false;
 	while (at != w->at) {
 		id = cache_known(w->from, at);
@@ -275,24 +270,26 @@ static bool way_known(const struct thread *t, const struct way *w)
 }
 
 /* What led to the end of the pass is counted in the context behind it. */
-static void move_way(struct thread *t, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
+static void move_way(struct thread *t, struct record_pass *pass, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
 {
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
-	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->generation == rt.generation && way_known(t, w);
+	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
 	if (!known) {
-		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .generation = rt.generation};
+		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .last = t->last_indirect, .generation = rt.generation};
 		if (!find_way(t, w)) {
 			w->back = 0;
 			regions_lost(RECORD_LOST_ENDS);
 			return;
 		}
 	}
+	pass->moved += rt.blocks[w->after].insns;
 	--*counter_of(t, w->call * 2);
 	if (w->before != NONE)
 		++*counter_of(t, w->before * 2);
 	++*counter_of(t, w->after * 2);
 	for (uint32_t i = 0; i < w->n; i++) {
+		pass->moved += rt.blocks[w->inside[i]].insns;
 		--*counter_of(t, w->inside[i] * 2);
 		++*counter_of(t, w->outside[i] * 2);
 	}
@@ -338,16 +335,15 @@ static bool called(struct thread *t, uint32_t magic)
 	bool stub = magic >= REGION_STUB_MAGIC, ends = stub ? magic & 1 : magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE);
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
-	uint32_t from = t->context, region = stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
+	uint32_t from = t->context, region = magic == REGION_STUB_INIT ? NONE : stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
 	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
 	if (pass && ends && !pass->depth) {
 		pass->exits++;
 		pass->strays++;
 	} else if (pass && ends && --pass->depth == 0) {
 		leave(t, region, true);
-		move_way(t, back, at, from, t->context);
+		move_way(t, pass, back, at, from, t->context);
 	}
-	stream_break(t, at);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {
@@ -368,6 +364,8 @@ void regions_at(struct thread *t, uint32_t block)
 	uint32_t context = t->context, magic;
 	const uint32_t *members;
 	uint8_t code[REGION_CALL_BYTES];
+	if (rt.blocks[block].flags & BLOCK_LEADER) /* a branch may have led here: it is of the context that ends */
+		stream_break(t, t->pc);
 	bool usable = rt.record_regions && !(rt.record_regions->lost & RECORD_LOST_CONTEXTS);
 	for (uint32_t i = 0, n = usable ? context_members(context, &members) : 0; i < n; i++)
 		if (!(members[i] & 1) && !regions_contain(members[i] >> 1, t->pc))
@@ -402,10 +400,19 @@ void regions_inherited(struct thread *t)
 	if (!t->context)
 		return;
 	lock();
+	regions_recounted(t);
 	for (uint32_t i = 0, n = context_members(t->context, &members); i < n; i++) {
 		struct record_pass *pass = region_pass(t, members[i] >> 1);
 		pass->entries++;
 		pass->depth = 1;
 	}
 	unlock();
+}
+
+void regions_end(struct thread *t)
+{
+	regions_counted(t);
+	for (uint32_t i = 0; rt.trace && t->process == rt.process && i < rt.slots_max && rt.threads[i]; i++)
+		if (rt.slot_state[i] && rt.threads[i]->process == rt.process && rt.threads[i]->trace)
+			regions_counted(rt.threads[i]);
 }

@@ -10,7 +10,7 @@
  *     call leaves by EXIT_CALL: so code executed in such a context is in the ranges.
  *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not used by the host.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream.h"
 
 #define SETS (2 * RECORD_CONTEXTS_MOST)
 #define POINTERS (2 * RECORD_REGIONS_MOST)
@@ -34,6 +34,8 @@ void regions_lost(uint32_t what) { __atomic_or_fetch(&rt.record_regions->lost, w
 
 /* ---- the record ------------------------------------------------------------------------------- */
 
+static uint64_t whole_pages(uint64_t bytes) { return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1); }
+
 static struct record_regions *fresh_record(struct record_process *process)
 {
 	struct record_regions layout = {.n_contexts = 1};
@@ -45,6 +47,15 @@ static struct record_regions *fresh_record(struct record_process *process)
 		return NULL;
 	}
 	*r = layout;
+	if (rt.trace) {
+		uint64_t bytes = RECORD_REGIONS_MOST * stream_counts() * 8;
+		if (rt.region_models)
+			sys2(SYS_munmap, rt.region_models, whole_pages(bytes));
+		r->models = record_reserve(bytes);
+		rt.region_models = record_map(r->models, bytes, NULL);
+		if (!rt.region_models)
+			r->models = 0;
+	}
 	__atomic_store_n(&process->regions, offset, __ATOMIC_RELEASE);
 	return r;
 }
@@ -110,6 +121,33 @@ bool regions_child(struct thread *t, struct record_process *process)
 		pass->depth = depths[i];
 	}
 	return true;
+}
+
+/* ---- the access stream ------------------------------------------------------------------------ */
+
+void regions_recounted(struct thread *t)
+{
+	if (!rt.trace || !t->context)
+		return;
+	if (!t->counted)
+		t->counted = memory_private(stream_counts() * 8);
+	memcpy(t->counted, t->model_counts, stream_counts() * 8);
+}
+
+void regions_counted(struct thread *t)
+{
+	const uint64_t *now = (const uint64_t *)t->model_counts;
+	const uint32_t *members;
+	uint64_t words = stream_counts();
+	if (!rt.trace || !t->context || !rt.region_models || !t->counted)
+		return;
+	uint32_t n = context_members(t->context, &members);
+	for (uint64_t w = 0; w < words; w++) {
+		uint64_t more = now[w] - t->counted[w];
+		for (uint32_t i = 0; more && i < n; i++)
+			rt.region_models[(members[i] >> 1) * words + w] += more;
+		t->counted[w] = now[w];
+	}
 }
 
 /* ---- contexts --------------------------------------------------------------------------------- */

@@ -129,6 +129,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
+	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
 };
 
 enum block_flag {
@@ -252,6 +253,7 @@ struct runtime {
 	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
 	uint32_t parents_code_count, unused3;
 	/* regions, see region.c */
+	uint64_t *region_models; /* of the access stream: model_counts by region and machine */
 	struct record_regions *record_regions; /* NULL: none was entered, and none is asked for */
 	struct region_tables *region_tables;
 	struct second *second_regions; /* indirect branches of contexts but 0 */
@@ -425,6 +427,8 @@ uint32_t region_named(uint64_t pointer, const char *fixed); /* by the address of
 struct record_pass *region_pass(struct thread *t, uint32_t region);
 void regions_lost(uint32_t what);
 bool regions_child(struct thread *t, struct record_process *process);
+void regions_counted(struct thread *t);          /* what the models counted since the context began is its regions' */
+void regions_recounted(struct thread *t);        /* … begins now, or with other counts */
 static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks for there; 0 */
 {
 	static const uint8_t nop[5] = {0x66, 0x0f, 0x1f, 0x84, 0};
@@ -433,7 +437,7 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 	if (memcmp(code, nop, 5))
 		return 0;
 	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE)) ||
-	       (magic >= REGION_STUB_MAGIC && magic < REGION_STUB_MAGIC + 2 * REGION_STUBS) ? magic : 0;
+	       (magic >= REGION_STUB_MAGIC && magic <= REGION_STUB_INIT) ? magic : 0;
 }
 
 /* pass.c: the same; regions_signal and regions_return take it themselves */
@@ -445,6 +449,7 @@ void regions_call(struct thread *t, uint64_t back);
 void regions_branched(struct thread *t);         /* t->pc was reached by a branch that may be a return */
 void regions_signal(struct thread *t);           /* t->reg's stack pointer is a handler's frame */
 void regions_return(struct thread *t, uint64_t frame);
+void regions_end(struct thread *t);              /* after stream_end */
 
 /* wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before that, which is not counted */
 bool wild(uint64_t pc);

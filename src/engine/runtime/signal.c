@@ -224,6 +224,7 @@ static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 		unlock();
 	}
 	stream_end(t);
+	regions_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
 	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
 	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);

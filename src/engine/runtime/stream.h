@@ -83,6 +83,7 @@ void stream_inherit(struct record_process *child); /* a vfork's */
 bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
+uint64_t stream_counts(void);               /* words of a thread's model_counts */
 void stream_end(struct thread *t);          /* the thread ends, and unless it is a vfork's child its process; the others are stopped */
 void stream_orphan(struct thread *t);        /* a child that has no record */
 void stream_vfork_done(struct thread *child);

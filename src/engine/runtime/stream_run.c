@@ -180,6 +180,8 @@ void stream_flush(struct thread *t)
 	models_end();
 }
 
+uint64_t stream_counts(void) { return machine_count() * sizeof(struct model_counts) / 8; }
+
 static void flush_all(void)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)

@@ -192,6 +192,7 @@ static long execute(struct thread *t, uint64_t nr)
 			inexact("a thread could not be stopped before an execve");
 	}
 	stream_end(t);
+	regions_end(t);
 	if (!own) { /* a vfork's child: its blocks are its parent's */
 		process_inherits(t->process);
 		unlock();

@@ -88,11 +88,13 @@ struct thread *thread_new(struct record_process *process)
 		uint64_t *trace_base = t->trace_base, *trace_end = t->trace_end;
 		struct model_counts *model_counts = t->model_counts;
 		struct frame *frames = t->frames;
+		uint64_t *counted = t->counted;
 		memset(t, 0, sizeof *t);
 		t->trace_base = trace_base;
 		t->trace_end = trace_end;
 		t->model_counts = model_counts;
 		t->frames = frames;
+		t->counted = counted;
 		t->counters = counters;
 		t->record = record;
 		t->process = process;
@@ -247,6 +249,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 		stream_orphan(t);
 		return;
 	}
+	regions_recounted(t);
 	t->record->tid = t->tid;
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count = 1;
@@ -412,6 +415,7 @@ void thread_exit(struct thread *t, uint64_t status)
 		sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
 	stream_flush(t);
 	lock();
+	regions_counted(t);
 	if (t->process == rt.process) /* a vfork child's slot is its parent's to free */
 		rt.live_threads--;
 	else
@@ -440,6 +444,7 @@ void process_exit(struct thread *t, uint64_t status)
 		unlock();
 	}
 	stream_end(t);
+	regions_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
 	sys1(SYS_exit_group, status);
 	__builtin_unreachable();

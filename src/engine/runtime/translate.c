@@ -64,10 +64,17 @@ static bool is_call(const struct x86_insn *in)
 	return in->flow == X86_FLOW_CALL || in->flow == X86_FLOW_CALL_REG || in->flow == X86_FLOW_CALL_MEM;
 }
 
-/* A call may turn out to lead to the end of a region, which moves it into another context (pass.c): that takes a counter of its own. */
+static bool is_jump(const struct x86_insn *in)
+{
+	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
+}
+
+/* A call or jump may turn out to lead to the end of a region, which moves it into another context (pass.c): that takes a counter of its
+   own. */
 static bool may_follow(void)
 {
-	return decoded.count && !(is_call(&decoded.insn[decoded.count - 1]) && context_named(decoded.context));
+	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
+	return decoded.count && !((is_call(last) || is_jump(last)) && context_named(decoded.context));
 }
 
 /* The number for what is decoded: the one it had if its bytes are the same, else a new one. */

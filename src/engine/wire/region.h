@@ -16,6 +16,8 @@
  *     REGION_CALL_MAGIC | LEAVE         -             likewise                     … no longer; likewise
  *     REGION_STUB_MAGIC | 2 * N (+ 1)   -             -                            the same for stub N: entered (+ 1: left)
  *
+ *     REGION_STUB_INIT                  -             -                            returns to the caller
+ *
  * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that function ends there:
  * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
  * and not of the region: a pass begins behind the call that enters and ends before the call that leaves.
@@ -34,6 +36,7 @@
 #define REGION_CALL_MAGIC 0x54415200u /* | code */
 #define REGION_STUB_MAGIC 0x54416000u /* | 2 * number, + 1: the end */
 #define REGION_STUBS 100u
+#define REGION_STUB_INIT (REGION_STUB_MAGIC + 2 * REGION_STUBS) /* tare_asm_init: makes names, which the engine has anyway */
 #define REGION_CALL_BYTES 9u
 
 enum region_call { REGION_CALL_PRESENT = 1, REGION_CALL_ENTER = 2, REGION_CALL_LEAVE = 3 };
@@ -66,6 +69,7 @@ struct record_regions {
 	uint32_t lost, unused;
 	uint64_t regions, contexts, members, passes, names; /* offsets from here */
 	uint64_t bytes;
+	uint64_t models;         /* offset in the file of struct model_counts [region][machines, at least 1], sparse; 0 without RECORD_TRACE */
 };
 
 struct record_region {
@@ -80,6 +84,7 @@ struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
+	uint64_t moved;          /* instructions that led to its ends: in the access stream's counts of the region, and not in its blocks */
 };
 
 static inline void record_regions_lay_out(struct record_regions *r)
@@ -93,5 +98,5 @@ static inline void record_regions_lay_out(struct record_regions *r)
 }
 
 _Static_assert(sizeof(struct record_region_range) == 256, "as it says");
-_Static_assert(sizeof(struct record_pass) == 32, "as it says");
+_Static_assert(sizeof(struct record_pass) == 40, "as it says");
 #endif

@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	struct view *view;
 	struct tally *tally;
 	all.machines = options.trace;
-	if (!view_new(session, &view, &err) || !regions_new(view, n_asked, all.children, &all.regions, &err) || !tally_new(view, &all, &tally, &err)) {
+	if (!view_new(session, &view, &err) || !regions_new(view, n_asked, all.children, options.trace, &all.regions, &err) || !tally_new(view, &all, &tally, &err)) {
 		fprintf(stderr, "count_regions: %s\n", err.text);
 		return 3;
 	}
@@ -110,10 +110,10 @@ int main(int argc, char **argv)
 		printf("signal\t%d\n", WTERMSIG(status));
 	else if (WEXITSTATUS(status))
 		printf("status\t%d\n", WEXITSTATUS(status));
-	if (tally->why || tally->models_why || all.regions->why || all.regions->why_named || all.regions->lost)
-		printf("why\t%s\t%s\t%s\t%s\t%s\n", tally->why ? tally->why : "", tally->models_why ? tally->models_why : "",
+	if (tally->why || tally->models_why || all.regions->why || all.regions->why_named || all.regions->models_why || all.regions->lost)
+		printf("why\t%s\t%s\t%s\t%s\t%s\t%s\n", tally->why ? tally->why : "", tally->models_why ? tally->models_why : "",
 		       all.regions->why ? all.regions->why : "", all.regions->why_named ? all.regions->why_named : "",
-		       all.regions->lost ? all.regions->lost : "");
+		       all.regions->models_why ? all.regions->models_why : "", all.regions->lost ? all.regions->lost : "");
 	size_t parts = 0, folded = 0;
 	for (size_t p = 0; p < view->n_processes; p++)
 		parts += view->processes[p].head != &view->processes[p], folded += view->processes[p].folded;
