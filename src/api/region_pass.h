@@ -88,11 +88,15 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 }
 
 /* The kernel came by, and is gone: another attempt or two go well, or there is another reason. */
-PASS_APART static bool user_mark_again(const struct user_reads *user, size_t n, struct user_mark *mark, uint64_t *counts)
+PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, struct user_mark *mark, uint64_t *counts)
 {
 	bool read = false;
 	for (unsigned tries = 0; !read && tries < 2; tries++)
-		read = user_mark(user, n, mark, counts);
+		read = user_mark(thread->user, n, mark, counts);
+	if (read) {
+		own_add(&thread->user->again, 1);
+		own_add(&thread->calls[2], 1);
+	}
 	return read;
 }
 
@@ -121,7 +125,7 @@ static inline void pass_begin_raw(struct region_thread *thread, struct slot *slo
 
 PASS_APART static void pass_begin_else(struct region_thread *thread, struct slot *slot)
 {
-	if (thread->user && user_mark_again(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
+	if (thread->user && user_mark_again(thread, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
 		slot->begun = BEGUN_USER;
 	else
 		pass_begin_raw(thread, slot);
@@ -208,7 +212,7 @@ PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *
 {
 	uint64_t now[TARE_EVENTS_MOST];
 	struct user_mark mark;
-	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread->user, thread->n, &mark, now)) {
+	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread, thread->n, &mark, now)) {
 		if (slot->begun == BEGUN_USER)
 			pass_add_marks(slot, &mark);
 		else

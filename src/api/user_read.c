@@ -161,8 +161,11 @@ static bool try_all(const struct user_reads *reads, struct tare_reading *raw, bo
 static bool read_all(const struct tare_counters *c, struct tare_reading *raw)
 {
 	bool again = true, read = false;
-	for (unsigned tries = 0; again && tries < TRIES_MOST; tries++)
+	unsigned tries;
+	for (tries = 0; again && tries < TRIES_MOST; tries++)
 		read = try_all(c->user, raw, &again);
+	if (tries > 1)
+		own_add(&c->user->again, 1);
 	return read;
 }
 
@@ -235,6 +238,7 @@ struct user_reads_counted user_reads_count(const struct user_reads *of)
 		.by_call = atomic_load_explicit(&reads->by_call, memory_order_relaxed) +
 			   atomic_load_explicit(&reads->by_call_elsewhere, memory_order_relaxed),
 		.checks = atomic_load_explicit(&reads->checks, memory_order_relaxed),
+		.again = atomic_load_explicit(&reads->again, memory_order_relaxed),
 		.why = (enum user_why)atomic_load_explicit(&reads->why, memory_order_relaxed),
 	};
 }
@@ -245,6 +249,7 @@ void tare_reads_of(const struct tare_counters *c, struct tare_reads *out)
 	*out = (struct tare_reads){ .by_user = counted.by_user,
 				    .by_call = counted.by_call,
 				    .checks = counted.checks,
+				    .again = counted.again,
 				    .why = user_why_text(
 					counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why) };
 }

@@ -44,7 +44,7 @@ enum { CHECK_EVERY = 1 << 16 };
 struct user_reads {
 	const void *owner; /* its thread pointer; a thread that gets the same later finds index 0: the events ended */
 	_Atomic int why;   /* enum user_why */
-	_Atomic uint64_t by_user, by_call, checks;
+	_Atomic uint64_t by_user, by_call, checks, again;
 	_Atomic uint64_t check_at; /* by_user, at which the next reading is checked */
 	_Atomic uint64_t by_call_elsewhere; /* by other threads than the owner */
 	size_t n; /* pages that are mapped: all, or none */
@@ -83,7 +83,7 @@ uint64_t user_check(const struct tare_counters *c, uint64_t done);
 void user_called(const struct tare_counters *c);
 
 struct user_reads_counted {
-	uint64_t by_user, by_call, checks;
+	uint64_t by_user, by_call, checks, again;
 	enum user_why why;
 };
 struct user_reads_counted user_reads_count(const struct user_reads *reads);

@@ -292,6 +292,12 @@ static bool add_pad(struct plan *p, int index, int label)
 
 /* ---- the ways ---- */
 
+/* Every range is in one function: most functions of a file have none. */
+static bool in_ranged(const struct plan *p, const struct statement *s)
+{
+	return s->function == NONE ? p->ranged : p->marks[s->function] & MARK_RANGED;
+}
+
 static bool add_jump(struct plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
@@ -299,10 +305,7 @@ static bool add_jump(struct plan *p, int index)
 	size_t begin = 0;
 	bool number = !slice_empty(s->target) && isdigit((unsigned char)p->a->text[s->target.at]);
 	if (slice_empty(s->target) || (number && label == NONE)) {
-		bool near = false;
-		for (size_t i = 0; i < p->ranges.count; i++)
-			near |= plan_statement(p, p->ranges.items[i].first)->function == s->function;
-		if (!near)
+		if (!in_ranged(p, s))
 			return true;
 		return error_set(p->err, ERROR_USAGE, "line %u: cannot tell where the jump goes: '%.*s'",
 				 s->line + 1,
@@ -310,6 +313,8 @@ static bool add_jump(struct plan *p, int index)
 				 p->a->text + s->whole.at);
 	}
 	size_t to = label == NONE ? 0 : plan_statement(p, label)->whole.at;
+	if (!in_ranged(p, s) && (label == NONE || !in_ranged(p, plan_statement(p, label))))
+		return true;
 	if (!crosses(p, s->whole.at, to, label == NONE))
 		return true;
 	if (s->flow == FLOW_SHORT_BRANCH)
@@ -394,16 +399,18 @@ static void find_reached(struct plan *p)
 static bool add_indirect(struct plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
-	bool targets = false;
-	for (size_t i = 0; i < p->taken.count; i++)
-		targets |= plan_statement(p, p->taken.items[i])->function == s->function;
+	size_t first = 0, last = p->taken.count;
+	while (first < last && plan_statement(p, p->taken.items[first])->function != s->function)
+		first++;
+	while (last > first && plan_statement(p, p->taken.items[last - 1])->function != s->function)
+		last--;
 	/* no place in this function has its address taken: the jump is a call at the function's end */
-	if (!targets)
+	if (first == last)
 		return add_before(p, index);
 	for (size_t r = 0; r < p->ranges.count; r++) {
 		const struct range *range = &p->ranges.items[r];
 		bool from = range_holds(range, s->whole.at);
-		for (size_t i = 0; i < p->taken.count; i++) {
+		for (size_t i = first; i < last; i++) {
 			const struct statement *label = plan_statement(p, p->taken.items[i]);
 			if (label->function != s->function || range_holds(range, label->whole.at) == from)
 				continue;
@@ -426,8 +433,10 @@ static bool add_way(struct plan *p, int index)
 	case FLOW_JUMP:
 	case FLOW_BRANCH:
 	case FLOW_SHORT_BRANCH: return add_jump(p, index);
-	case FLOW_RETURN: return !in_any(p, plan_statement(p, index)->whole.at) || add_before(p, index);
-	case FLOW_INDIRECT: return add_indirect(p, index);
+	case FLOW_RETURN:
+		return !in_ranged(p, plan_statement(p, index)) || !in_any(p, plan_statement(p, index)->whole.at) ||
+		       add_before(p, index);
+	case FLOW_INDIRECT: return !in_ranged(p, plan_statement(p, index)) || add_indirect(p, index);
 	default: return true;
 	}
 }

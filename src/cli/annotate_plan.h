@@ -26,7 +26,8 @@ struct insertion {
 enum mark {
 	MARK_OWN_LABEL = 1, /* has a label of ours, too */
 	MARK_REACHED = 2,   /* a label that a jump goes to */
-	MARK_TAKEN = 4      /* a label whose address data or an instruction holds */
+	MARK_TAKEN = 4,     /* a label whose address data or an instruction holds */
+	MARK_RANGED = 8     /* the label of a function that has a range in it */
 };
 
 struct plan {
@@ -35,6 +36,7 @@ struct plan {
 	VEC(struct range) ranges;
 	VEC(const char *) names;
 	VEC(struct insertion) insertions;
+	bool ranged;    /* as MARK_RANGED, for what is in no function */
 	VEC(int) taken; /* labels in code whose address data or an instruction holds */
 	VEC(struct slice) macros;
 	unsigned char *marks; /* [statements]: enum mark, or-ed */

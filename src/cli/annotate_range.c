@@ -315,8 +315,13 @@ bool plan_add_range(struct plan *p, const struct annotate_region *asked)
 	range.end = line_start(a, asked->last);
 	move_begin(p, &range);
 	move_end(p, &range);
-	return name_index(p, asked->name, &range.name) && check_range(p, &range, asked) &&
-	       can_insert(p, range.begin, range.text) &&
-	       (!range.falls_out || can_insert(p, range.end, range.text)) &&
-	       (vec_push(&p->ranges, range) || error_no_memory(p->err));
+	if (!name_index(p, asked->name, &range.name) || !check_range(p, &range, asked) ||
+	    !can_insert(p, range.begin, range.text) || (range.falls_out && !can_insert(p, range.end, range.text)))
+		return false;
+	int function = plan_statement(p, range.first)->function;
+	if (function == NONE)
+		p->ranged = true;
+	else
+		p->marks[function] |= MARK_RANGED;
+	return vec_push(&p->ranges, range) || error_no_memory(p->err);
 }

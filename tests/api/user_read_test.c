@@ -516,7 +516,13 @@ static void regions_mixed(void)
 	tare_region_begin(a);
 	pages[0]->index = 0;
 	tare_region_end(a);
-	need(read_region(a)->count - was.count == 5, "begun by registers, ended by read(2)");
+	/* a sanitizer has page faults of its own */
+#ifdef SANITIZED
+	const uint64_t more = 1000;
+#else
+	const uint64_t more = 0;
+#endif
+	need(read_region(a)->count - was.count - 5 <= more, "begun by registers, ended by read(2)");
 	need((read_region(a)->enabled_ns - was.enabled_ns) / second_ns == 3 &&
 		 (read_region(a)->running_ns - was.running_ns) / second_ns == 3 && read_region(a)->state == TARE_COUNTED,
 	     "… with its time");

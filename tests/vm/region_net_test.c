@@ -201,14 +201,15 @@ static bool calibrate(const char *interfaces)
 	return done;
 }
 
-/* The kernel's permission to read the PMU's registers. */
-static bool allow_user_reads(void)
+/* The kernel's permission to read the PMU's registers; other tests want it as it was. */
+static bool allow_user_reads(bool on)
 {
 #if defined(__aarch64__)
 	FILE *file = fopen("/proc/sys/kernel/perf_user_access", "we");
-	bool written = file && fputs("1\n", file) >= 0;
+	bool written = file && fputs(on ? "1\n" : "0\n", file) >= 0;
 	return file && fclose(file) == 0 && written;
 #else
+	(void)on;
 	return true;
 #endif
 }
@@ -217,7 +218,7 @@ static void test_user_reads(void)
 {
 	struct calibration c;
 	struct error err = { 0 };
-	if (!ok(allow_user_reads() && calibrate("library,library-user,stubs"), "with user reads, tare calibrate works"))
+	if (!ok(allow_user_reads(true) && calibrate("library,library-user,stubs"), "with user reads, tare calibrate works"))
 		return;
 	if (!ok(calibration_load(calibration_file, &c, &err), "and is kept"))
 		return;
@@ -250,6 +251,7 @@ int main(void)
 	test_net("0", "by read(2)", EQUAL, true);
 	test_gross();
 	test_user_reads();
+	allow_user_reads(false);
 	unlink(calibration_file);
 	unlink(report_file);
 	return done();
