@@ -162,7 +162,8 @@ TARE_API const char *tare_event_source(const struct tare_counters *counters, siz
 TARE_API bool tare_start(struct tare_counters *counters, struct tare_error *error);
 
 /* Fills readings[tare_event_count()], whether the set is started or not. One read(2) for the events of a thread
- * that fit at the same time, so that all of them are of one instant; for a process one for each event and thread.
+ * that fit at the same time, so that all of them are of one instant, or no system call at all ("how readings were
+ * taken", below); for a process one for each event and thread.
  * On failure the readings mean nothing.
  *
  * Errors: USAGE (no events, forked), IO. */
@@ -205,17 +206,17 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  * counters, for other threads, for processes, and for a set with an event that the kernel counts (page-faults).
  * The events of a group are read one after the other then, with no other thread's instructions in between.
  *
- * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): three system
+ * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): two system
  * calls more, before the reading; in regions outside of what is counted. A count that is not between those of two
  * read(2) ends reading without system calls for that set or thread, for good: tare_read() fails once then, with
  * TARE_ERROR_IO, and the regions that the thread had entered are TARE_NOT_COUNTED.
  *
  * TARE_USER_READ=0 in the environment leaves it all to read(2).
  *
- * Closing the counters to programs while one reads them: on arm64 they are asked before each reading, so that only a
- * CPU that is between those two instructions at that moment meets an illegal instruction (SIGILL). On x86-64 the kernel
- * says nothing to those that read already: writing 0 to the PMU's file `rdpmc` ends them by SIGSEGV, whatever library
- * they use. */
+ * Closing the counters to programs while one reads them: on arm64 each reading asks two instructions before, and read(2)
+ * goes on; a thread that is interrupted exactly there, and whose counters are closed in that interrupt, ends by an
+ * illegal instruction (SIGILL). On x86-64 the kernel says nothing to those that read already: writing 0 to the PMU's file
+ * `rdpmc` ends them by SIGSEGV, whatever library they use. */
 
 struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */

@@ -1,15 +1,16 @@
 /* The instructions of a reading without a system call: a counter of the PMU, the clock of its times, and whether
  * this CPU lets a program read at all. One header, so that a test can put another one in their place
- * (TARE_USER_ACCESS names it): rdpmc faults on machines without a PMU, and the protocol around it can be tested on any.
+ * (TARE_USER_ACCESS names it): rdpmc faults on machines without a PMU, and the protocol around it can be tested on
+ * any.
  *
  * x86-64: rdpmc, whose operand is the page's index − 1 (linux/perf_event.h), and rdtsc (Intel SDM 2B; AMD APM 3).
  * arm64: PMEVCNTR<n>_EL0 (n = index − 1) and, as index 32, PMCCNTR_EL0 (Linux, Documentation/arm64/perf.rst);
- * CNTVCT_EL0, which is the kernel's sched_clock; PMUSERENR_EL0, which a program may always read and the others only
- * while it says so (Arm ARM, D13 "PMUSERENR_EL0"). When an administrator sets kernel.perf_user_access to 0, Linux (6.1)
- * clears PMUSERENR_EL0 on all CPUs at once, but the page of a thread that runs keeps its index until that thread is
- * scheduled the next time: its next reading would be an illegal instruction. So the register is asked two instructions
- * before each counter; what closes between these (an interrupt there, and the administrator in it) still is one.
- * x86-64 has nothing to ask: see tare.h on what writing 0 to a PMU's file `rdpmc` does. */
+ * CNTVCT_EL0, which is the kernel's sched_clock; PMUSERENR_EL0, which a program may always read and the others
+ * only while it says so (Arm ARM, D13 "PMUSERENR_EL0"). When an administrator sets kernel.perf_user_access to 0,
+ * Linux (6.1) clears PMUSERENR_EL0 on all CPUs at once, but the page of a thread that runs keeps its index until
+ * that thread is scheduled the next time: its next reading would be an illegal instruction. So the register is
+ * asked two instructions before each counter; what closes between these (an interrupt there, and the administrator
+ * in it) still is one. x86-64 has nothing to ask: see tare.h on what writing 0 to a PMU's file `rdpmc` does. */
 #ifndef TARE_API_USER_ACCESS_H
 #define TARE_API_USER_ACCESS_H
 
@@ -26,7 +27,8 @@
 /* What is loaded of a page to know the register: its index. */
 typedef uint32_t user_place;
 
-/* The register of the page's index. False: it has none (0). The instructions clear the upper halves of rax and rdx. */
+/* The register of the page's index. False: it has none (0). The instructions clear the upper halves of rax and
+ * rdx. */
 static inline __attribute__((always_inline)) bool user_pmc(user_place index, uint64_t *value)
 {
 	uint64_t low, high;
@@ -52,9 +54,9 @@ static inline uint64_t user_cycles(void)
 /* … the sequence number with the index above it. */
 typedef uint64_t user_place;
 
-/* A counter's number is part of the instruction: a table of them by the low six bits of the index, 8 bytes each (16
- * where an indirect branch must meet a landing pad). PMUSERENR_EL0.ER is bit 3; Linux sets CR, for the cycle counter,
- * together with it. False: closed, index 0, or one that this library does not know. */
+/* A counter's number is part of the instruction: a table of them by the low six bits of the index, 8 bytes each
+ * (16 where an indirect branch must meet a landing pad). PMUSERENR_EL0.ER is bit 3; Linux sets CR, for the cycle
+ * counter, together with it. False: closed, index 0, or one that this library does not know. */
 #ifdef __ARM_FEATURE_BTI_DEFAULT
 #define USER_PMC_STEP "4"
 #define USER_PMC_PAD "hint #36\n\t"
@@ -73,8 +75,7 @@ static inline __attribute__((always_inline)) bool user_pmc(user_place place, uin
 		     "mrs %0, pmuserenr_el0\n\t"
 		     "tbz %w0, #3, %l[none]\n\t"
 		     "br x17\n\t"
-		     "1:\n\t" USER_PMC_PAD "b %l[none]\n\tnop\n\t" USER_PMC_FILL
-		     ".set user_pmc_n, 0\n\t"
+		     "1:\n\t" USER_PMC_PAD "b %l[none]\n\tnop\n\t" USER_PMC_FILL ".set user_pmc_n, 0\n\t"
 		     ".rept 31\n\t" USER_PMC_PAD
 		     ".inst 0xd53be810 + ((user_pmc_n / 8) << 8) + ((user_pmc_n %% 8) << 5)\n\t" /* mrs x16, … */
 		     "b 2f\n\t" USER_PMC_FILL ".set user_pmc_n, user_pmc_n + 1\n\t"

@@ -27,15 +27,18 @@ const char *user_why_text(enum user_why why)
 	case USER_NO_MACHINE: return "not built for this architecture";
 	case USER_CLOSED:
 #if defined(__aarch64__)
-		return "the kernel does not open the counters to programs (sysctl kernel.perf_user_access=1 would)";
+		return "the kernel does not open the counters to programs (sysctl kernel.perf_user_access=1 "
+		       "would)";
 #else
-		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked memory)";
+		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked "
+		       "memory)";
 #endif
 	case USER_NO_CLOCK: return "the kernel gives programs no clock for the counters' times";
 	case USER_DISAGREED: return "a reading disagreed with read(2)";
 	default:
 #if defined(__aarch64__)
-		return "counters were off their registers, or the kernel did not open them (sysctl kernel.perf_user_access=1 "
+		return "counters were off their registers, or the kernel did not open them (sysctl "
+		       "kernel.perf_user_access=1 "
 		       "would)";
 #else
 		return "counters were off their registers";

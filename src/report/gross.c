@@ -60,9 +60,13 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	struct style style = style_of(options);
 	size_t width = (size_t)table_width(options);
 	const char *evidence = NULL;
-	for (size_t i = 0; i < result->n_estimates; i++)
-		if (result->estimates[i].evidence)
-			evidence = result->estimates[i].evidence;
+	bool by_construction = true; /* all of it was counted by the engine or a model */
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (e->evidence)
+			evidence = e->evidence;
+		by_construction = by_construction && (!e->known || e->has_tare);
+	}
 	fputc('\n', out);
 	rows(out, result->estimates, result->n_estimates, &style);
 	for (size_t r = 0; r < result->n_regions; r++) {
@@ -76,6 +80,10 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 			 "tare: what an empty program counts, by calibration %.8s; \u2264: up to so much of the count may be the "
 			 "measuring, which cannot be taken off because it depends on what ran before",
 			 evidence);
+	else if (by_construction)
+		snprintf(text, sizeof text, "tare: nothing of the measuring is in what the engine and the models count");
+	else if (result->n_regions)
+		snprintf(text, sizeof text, "what the probes of regions count is not calibrated: counts of counters are gross");
 	else
 		snprintf(text, sizeof text, "no calibration counts here ('tare doctor' says why): counts of counters are gross");
 	fputs("  - ", out);

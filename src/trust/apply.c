@@ -80,6 +80,9 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 bool trust_apply(struct result *result, const struct calibration *c)
 {
 	bool done = true;
+	/* an empty program with probes in it was not calibrated */
+	if (result->n_regions)
+		c = NULL;
 	for (size_t i = 0; i < result->n_estimates; i++)
 		done = apply(result, &result->estimates[i], c) && done;
 	for (size_t i = 0; i < result->n_metrics; i++)

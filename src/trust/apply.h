@@ -6,7 +6,8 @@
  *   for its uncertainty (trust/rules.h) is not known, and says why.
  * - Anything else that is calibrated (caches, faults, times): the value stays, with a bound.
  *
- * Of programs that tare starts, and their totals; threads, CPUs, processes that ran before and scaled counts stay gross.
+ * Of programs that tare starts, and their totals; threads, CPUs, processes that ran before, scaled counts, and all counts
+ * of a program in which regions were looked for by probes stay gross.
  * Metrics stay those of the gross counts. */
 #ifndef TARE_TRUST_APPLY_H
 #define TARE_TRUST_APPLY_H

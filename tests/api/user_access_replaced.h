@@ -1,8 +1,8 @@
 /* In the place of src/api/user_access.h's instructions, for a build of libtare that runs where there is no PMU:
  *
- * - a register is a place in `replaced_registers`, the clock is `replaced_clock`. So a test can be the kernel that changes
- *   page and register in between: it takes the registers' memory away, and its handler of the fault is the interrupt
- *   (user_read_test.c).
+ * - a register is a place in `replaced_registers`, the clock is `replaced_clock`. So a test can be the kernel that
+ * changes page and register in between: it takes the registers' memory away, and its handler of the fault is the
+ * interrupt (user_read_test.c).
  * - a counter's page is one of the test's, whatever the event.
  * - the times of these pages are not the kernel's; checks do not compare them. */
 #ifndef TARE_TESTS_USER_ACCESS_REPLACED_H
@@ -27,8 +27,8 @@ void replaced_unmap(void *page);
 
 #ifdef REPLACED_X86
 
-/* For counting: the x86-64 path as it is, with rdtsc in the place of rdpmc. Both are one instruction that fills rax and
- * rdx, so that the compiler makes the same of all else. */
+/* For counting: the x86-64 path as it is, with rdtsc in the place of rdpmc. Both are one instruction that fills
+ * rax and rdx, so that the compiler makes the same of all else. */
 static inline __attribute__((always_inline)) bool user_pmc(user_place index, uint64_t *value)
 {
 	uint64_t low, high;

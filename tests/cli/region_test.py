@@ -237,6 +237,48 @@ ok(regions["nap"]["entries"] == 5 and regions["nap"]["results"][0]["value"] >= 5
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "--", "sh", "-c", "exit 3")
 ok(seen.code == 2 and "no function 'touch' in" in seen.err, "the program is the one that is started, not what it starts", seen)
 
+write("signals.c", """\
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int got;
+static void handler(int n) { (void)n; got++; }
+__attribute__((noinline)) void work(void) { got += 0; __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	int status;
+	(void)argv;
+	signal(SIGUSR1, handler);
+	for (int i = 0; i < 5; i++) {
+		work();
+		raise(SIGUSR1);
+	}
+	pid_t child = fork();
+	if (!child) {
+		raise(SIGSTOP);
+		work();
+		_exit(3);
+	}
+	waitpid(child, &status, WUNTRACED);
+	printf("stopped %d\\n", WIFSTOPPED(status));
+	kill(child, SIGCONT);
+	waitpid(child, &status, 0);
+	printf("status %d, signals %d\\n", WEXITSTATUS(status), got);
+	fflush(stdout);
+	if (argc > 1)
+		abort();
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "signals.c", "-o", "signals"], check=True)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "work", "./signals")
+ok(seen.out == "stopped 1\nstatus 3, signals 5\n" and "region work: entered 6 times, by 2 threads" in seen.err,
+   "a followed program has its signals, stops and statuses", seen)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "work", "./signals", "abort")
+ok(seen.code == 128 + signal.SIGABRT and "region work: entered 6 times" in seen.err, "and the signal that ends it", seen)
+
 # ---- the engine sees every instruction: it is the witness of what the probes see ----
 PASSES = ("entries", "exits", "unbalanced_threads", "threads")
 

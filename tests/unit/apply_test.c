@@ -119,6 +119,21 @@ static void test_rest(const struct calibration *c)
 	result_free(r);
 
 	r = result_of_command();
+	r->n_regions = 1;
+	r->regions = arena_alloc(&r->arena, sizeof *r->regions);
+	r->regions[0].estimates = arena_alloc(&r->arena, sizeof *r->regions[0].estimates);
+	r->regions[0].n_estimates = 1;
+	r->regions[0].estimates[0] = (struct estimate){ .event = "instructions:u", .level = "user", .known = true, .value = 9,
+							.source = SOURCE_EXACT, .cpu = -1 };
+	struct estimate *probed = add(r, "instructions", SOURCE_HW, 1e6, 0);
+	trust_apply(r, c);
+	ok(!probed->has_tare && probed->value == 1e6 && isnan(probed->bound),
+	   "of a program whose regions are counted apart nothing is taken off: the probes are not in the calibration");
+	ok(r->regions[0].estimates[0].has_tare && r->regions[0].estimates[0].gross == 9,
+	   "a region that the engine counted has a tare of 0");
+	result_free(r);
+
+	r = result_of_command();
 	struct estimate *gross = add(r, "instructions", SOURCE_HW, 1e6, 0), *by_engine = add(r, "loads:u", SOURCE_EXACT, 5, 0);
 	trust_apply(r, NULL);
 	ok(!gross->has_tare && gross->value == 1e6 && isnan(gross->bound) && by_engine->has_tare,

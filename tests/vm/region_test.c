@@ -110,6 +110,18 @@ int main(void)
 	check(c, "region_work", 3 * TIMES, 3, 3 * TIMES * WORK, "so are child processes");
 	counted_free(c);
 
+	/* five events and as many of the region are more than seven counters */
+	static const char five[] = "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k";
+	c = tare_run("count", "--on", "perf", "--several-runs", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
+	check(c, "region_work", TIMES, 1, TIMES * WORK, "with --several-runs all counters of regions have a place");
+	ok(value_of(region_of(c, "region_work"), "instructions:k") > 0 && value_of(region_of(c, "region_work"), "cycles:k") > 0,
+	   "so that none is shared");
+	counted_free(c);
+	c = tare_run("count", "--on", "perf", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
+	double shared = value_of(region_of(c, "region_work"), "instructions:u");
+	ok(isnan(shared) || shared == TIMES * WORK, "in one run a region whose counters are shared is not counted, or it had them all the time");
+	counted_free(c);
+
 	c = tare_run("count", "--on", "perf", "--no-children", "-e", "instructions:u", "--region", "region_work", program(), "children", "10", "100", NULL);
 	check(c, "region_work", 0, 0, 0, "but not with --no-children");
 	counted_free(c);
