@@ -92,7 +92,7 @@ void step_note(struct core *core, uint64_t record)
 		page = tlbs_entry(core->tlbs, side, address);
 	if (cache)
 		way = cache_quick_way(core, cache, address, type == HIT_WRITE);
-	if (page < HITS_PAGES && way < HITS_LINES && record & HIT_PLAIN)
+	if (page < HITS_PAGES && way < HITS_LINES)
 		hits_note(&core->hits, record, way, page);
 }
 

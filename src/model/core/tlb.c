@@ -22,9 +22,9 @@ struct entry {
 struct level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
-	uint8_t next, index, hit_types /* 0: hits are not noted */, unused[5];
+	uint8_t next, index, unused[6];
 	uint64_t random;
-	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in */
+	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
 	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
@@ -117,7 +117,6 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 
 void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 {
-	static const uint8_t types[2] = { 1u << HIT_DATA | 1u << HIT_WRITE, 1u << HIT_FETCH | 1u << HIT_PAGE };
 	uint32_t next = 0;
 	t->hits = hits;
 	t->clock = clock;
@@ -126,14 +125,13 @@ void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 		if (t->first[side] == MACHINE_NONE)
 			continue;
 		l = level_of(t, t->first[side]);
-		if (!l->hit_types) {
+		if (!l->touched) {
 			l->first_page = next;
 			l->touched = hits->pages + next;
 			next += l->sets * l->ways;
 			if (l->replacement == REPLACE_LRU)
 				l->stamps = l->touched;
 		}
-		l->hit_types |= types[side];
 	}
 }
 
@@ -283,8 +281,8 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 	if (keys[e]) {
 		if (l->buckets)
 			unchain(l, e);
-		if (l->hit_types)
-			hits_clear_pages(t->hits, l->hit_types, entry->start, entry->bytes);
+		if (l->touched)
+			hits_clear_pages(t->hits, entry->start, entry->bytes);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
