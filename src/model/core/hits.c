@@ -1,6 +1,8 @@
 /* The table of what is held: see hits.h. */
 #include "model/core/hits.h"
 
+struct eight { uint64_t entries[8]; }; /* that many stores of vectors a page take less long */
+
 void hits_clear_all(const struct hits *hits)
 {
 	for (uint32_t i = 0; hits->table && i < 1u << HITS_BITS; i++)
@@ -15,7 +17,13 @@ void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes)
 		hits_clear_all(hits);
 		return;
 	}
-	hits_clear(hits, address, bytes);
+	if (bytes >> hits->shift < 8) {
+		hits_clear(hits, address, bytes);
+	} else {
+		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
+		while (piece < end)
+			*piece++ = (struct eight){ 0 };
+	}
 	for (uint64_t at = address; at < address + bytes; at += 4096)
 		*hits_page(hits, 0, at) = *hits_page(hits, 1, at) = 0;
 }

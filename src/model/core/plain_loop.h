@@ -141,8 +141,8 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
-	if (next && next->plain && next->main.ordered && next->line_shift == cache->line_shift)
-		plain_demand(core, next, line, kind);
+	if (next && next->plain && next->main.ordered && next->line_shift >= cache->line_shift)
+		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	at = first + set_victim(lines, first);
