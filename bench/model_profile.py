@@ -14,8 +14,8 @@ PARTS = {
     "run loop": "fast run plan model",
     "caches": "hierarchy lines coherence classify",
     "TLBs, steps": "tlb step",
-    "branches": "branch branch_queue tage targets direction perceptron",
-    "streaming": "stream_run stream_plan stream_code stream_objects",
+    "branches": "branch branch_run tage tage_batch targets direction perceptron",
+    "streaming": "stream_run stream_plan stream_follow stream_code stream_objects",
 }
 REST, CODE, KERNEL, OTHER = "translating, rest", "program and emission", "kernel", "tare itself"
 SAMPLES_PER_SECOND = 1000

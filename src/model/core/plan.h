@@ -50,6 +50,7 @@ struct plan {
 
 enum plan_flag {
 	PLAN_LARGE = 1,          /* more than eight records, or seven values */
+	PLAN_WIDE = 2,           /* more than seven values */
 };
 
 struct plans {
