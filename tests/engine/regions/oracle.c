@@ -1,11 +1,13 @@
 /*
- * step_regions [-r NAME:KIND:-:LOW-HIGH[,LOW-HIGH]]… PROGRAM ARGS: counts a single-threaded program's instructions in regions by single-stepping
+ * step_regions [--from ADDRESS] [-r NAME:KIND:-:LOW-HIGH[,LOW-HIGH]]… PROGRAM ARGS: counts a single-threaded program's instructions in regions by single-stepping
  * it, from what the regions are (src/result/region.h) and nothing else; addresses are the process's, randomisation is off. Prints as
  * count_regions does, without the counts that it does not have: name, entries, exits, instructions.
  *
  * After each step the instruction that was executed, and where control and the stack pointer went, are known. A pass of a function ends when
  * control is at its return address, or anywhere behind a return or indirect jump, with the stack pointer above where it was entered.
  */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,13 +121,39 @@ static void arrive(struct region *r, pid_t pid, enum what what, const struct use
 	}
 }
 
+/* What comes before is in no region, and need not be stepped through. */
+static void run_to(pid_t pid, uint64_t address)
+{
+	struct user_regs_struct r;
+	int status;
+	uint64_t word = (uint64_t)ptrace(PTRACE_PEEKTEXT, pid, (void *)address, NULL);
+	ptrace(PTRACE_POKETEXT, pid, (void *)address, (void *)((word & ~0xffull) | 0xcc));
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	waitpid(pid, &status, 0);
+	ptrace(PTRACE_POKETEXT, pid, (void *)address, (void *)word);
+	ptrace(PTRACE_GETREGS, pid, NULL, &r);
+	r.rip = address;
+	ptrace(PTRACE_SETREGS, pid, NULL, &r);
+	for (size_t k = 0; k < n_regions; k++)
+		arrive(&regions[k], pid, OTHER, &r);
+}
+
 int main(int argc, char **argv)
 {
 	struct user_regs_struct r;
 	uint64_t all = 0;
 	int status, signal = 0, i = 1;
-	for (; i + 1 < argc && !strcmp(argv[i], "-r"); i += 2)
-		ask(argv[i + 1]);
+	uint64_t from = 0;
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
+		if (!strcmp(argv[i], "--from"))
+			from = strtoull(argv[i + 1], NULL, 0);
+		else
+			ask(argv[i + 1]);
+	/* the two run in turn: on one CPU that is faster */
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof one, &one);
 	pid_t pid = fork();
 	if (pid == 0) {
 		personality(ADDR_NO_RANDOMIZE);
@@ -135,11 +163,19 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
+	if (from)
+		run_to(pid, from);
 	ptrace(PTRACE_GETREGS, pid, NULL, &r);
 	for (;;) {
 		uint64_t rip = r.rip;
-		enum what what = what_at(pid, rip);
-		if (what == OTHER && r.rax == 15 && (ptrace(PTRACE_PEEKTEXT, pid, (void *)rip, NULL) & 0xffff) == 0x050f)
+		static struct { uint64_t pc; enum what what; bool call; } known[65536]; /* the programs' code stays what it is */
+		if (known[rip & 65535].pc != rip) {
+			known[rip & 65535].pc = rip;
+			known[rip & 65535].what = what_at(pid, rip);
+			known[rip & 65535].call = (ptrace(PTRACE_PEEKTEXT, pid, (void *)rip, NULL) & 0xffff) == 0x050f;
+		}
+		enum what what = known[rip & 65535].what;
+		if (r.rax == 15 && known[rip & 65535].call)
 			what = SIGNAL_RETURN;
 		if (signal)
 			what = SIGNAL;
