@@ -363,8 +363,8 @@ TARE_API bool tare_region_read(const struct tare_region *region, int scope, stru
 
 enum { TARE_ASM_REGIONS = 100 };
 
-/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time. Need not be
- * called otherwise. Changes no register either. */
+/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time; and binds the
+ * stubs of libraries that dlopen(3) brought since. Need not be called otherwise. Changes no register either. */
 TARE_API void tare_asm_init(void);
 
 /* What region `number` is called from here on; the name is copied. Otherwise it is "asm_0", … "asm_99". Not in signal

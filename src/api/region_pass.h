@@ -222,7 +222,7 @@ USER_INLINE void pass_add_marks(struct slot *slot, const struct user_mark *mark)
 
 PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *slot)
 {
-	uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[USER_EVENTS_MOST];
 	struct user_mark mark;
 	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread, thread->n, &mark, now)) {
 		if (slot->begun == BEGUN_USER)
@@ -239,7 +239,7 @@ PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *
 /* The depth is 1. */
 USER_INLINE void pass_end(struct region_thread *thread, struct slot *slot)
 {
-	uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[USER_EVENTS_MOST];
 	struct user_mark mark;
 	if (thread->user && slot->begun == BEGUN_USER && user_mark(thread->user, thread->n, &mark, now)) {
 		pass_add_marks(slot, &mark);

@@ -23,6 +23,7 @@ const char *user_why_text(enum user_why why)
 	case USER_NO_REGISTER: return "an event that the kernel counts is in no register";
 	case USER_CORES: return "the machine has cores of several kinds";
 	case USER_PROCESS: return "counters of other threads";
+	case USER_MANY: return "more events than are read so";
 	case USER_TURNS: return "the events take turns on the counters";
 	case USER_NO_MACHINE: return "not built for this architecture";
 	case USER_CLOSED:
@@ -76,6 +77,8 @@ enum user_why user_possible(const struct tare_counters *c, bool wanted)
 		if (event->kinds != 1 || (event->flags & TARE_SOME_CPUS))
 			return USER_CORES;
 	}
+	if (c->events.count > USER_EVENTS_MOST)
+		return USER_MANY;
 	if (c->groups.count != 1)
 		return USER_TURNS;
 	return wanted ? USER_READS : USER_NOT_WANTED;
@@ -181,7 +184,7 @@ static bool between(uint64_t low, uint64_t value, uint64_t high, uint64_t slack)
 
 uint64_t user_check(const struct tare_counters *c, uint64_t done)
 {
-	struct tare_reading low[TARE_EVENTS_MOST], value[TARE_EVENTS_MOST], high[TARE_EVENTS_MOST];
+	struct tare_reading low[USER_EVENTS_MOST], value[USER_EVENTS_MOST], high[USER_EVENTS_MOST];
 	struct user_reads *reads = c->user;
 	if (!counters_read_raw(c, low) || !read_all(c, value) || !counters_read_raw(c, high))
 		return done + 1;

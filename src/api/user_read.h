@@ -28,6 +28,7 @@ enum user_why {
 	USER_NO_REGISTER, /* an event that the kernel counts */
 	USER_CORES,       /* cores of several kinds: a register of one is none of another */
 	USER_PROCESS,     /* counters of other threads */
+	USER_MANY,        /* USER_EVENTS_MOST */
 	USER_TURNS,       /* several groups: some are always off their registers */
 	USER_NO_MACHINE,  /* not on this architecture */
 	USER_CLOSED,      /* the kernel gives no page, or not the capability */
@@ -38,6 +39,9 @@ enum user_why {
 const char *user_why_text(enum user_why why);
 
 typedef const struct perf_event_mmap_page user_page;
+
+/* More than the registers of today's cores; a check in a signal handler takes three readings of them on its stack. */
+enum { USER_EVENTS_MOST = 24 };
 
 enum { CHECK_EVERY = 1 << 16 };
 
@@ -52,8 +56,8 @@ struct user_reads {
 	size_t page_bytes;
 	uint64_t mult, shift; /* of the page's clock, which does not change its rate: it is checked */
 	/* in the order of the events: a group, whose leader is the first */
-	user_page *pages[TARE_EVENTS_MOST];
-	uint64_t shifts[TARE_EVENTS_MOST]; /* 64 − pmc_width: registers are sign-extended from there */
+	user_page *pages[USER_EVENTS_MOST];
+	uint64_t shifts[USER_EVENTS_MOST]; /* 64 − pmc_width: registers are sign-extended from there */
 };
 
 /* Is it worth asking for, when a counter of this type is opened? `pmu` is the folder's name of a type that has

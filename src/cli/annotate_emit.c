@@ -62,7 +62,8 @@ static void put_arm_call(struct str *out, const struct statement *at, bool begin
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset 32\n");
 	str_append(out, "\tstp\tx16, x17, [sp]\n\tstr\tx30, [sp, #16]\n");
-	if (frame)
+	/* in the middle of a function that keeps it, x30 is no return address */
+	if (frame && !at->return_kept)
 		str_append(out, "\t.cfi_rel_offset x30, 16\n");
 	str_appendf(out,
 		    "\tadrp\tx16, :got:tare_asm_%s_%u\n\tldr\tx16, [x16, #:got_lo12:tare_asm_%s_%u]\n\tblr\tx16\n",

@@ -63,7 +63,9 @@ struct reader {
 	size_t sections;
 	unsigned macros; /* how deep in bodies */
 	int intel, function, frame;
-	bool frame_of_stack, remembered[FRAMES_DEEP];
+	struct frame_state {
+		bool of_stack, return_kept;
+	} now, remembered[FRAMES_DEEP];
 	size_t frames;
 	VEC(struct slice) functions; /* names that .type and .globl gave */
 };
@@ -213,6 +215,11 @@ static bool is_stack_pointer(const struct assembly *a, struct slice operand)
 	return false;
 }
 
+static bool is_return_register(const struct assembly *a, struct slice operand)
+{
+	return slice_is(a, operand, "30") || slice_is(a, operand, "x30") || slice_is(a, operand, "lr");
+}
+
 static struct slice first_operand(const struct assembly *a, struct slice operands)
 {
 	const char *comma = memchr(a->text + operands.at, ',', operands.end - operands.at);
@@ -229,21 +236,25 @@ static void frame_directive(struct reader *r, const struct statement *s, int ind
 	struct slice first = first_operand(a, s->operands);
 	if (slice_is(a, s->word, ".cfi_startproc")) {
 		r->frame = index;
-		r->frame_of_stack = !slice_is(a, s->operands, "simple");
+		r->now = (struct frame_state){ .of_stack = !slice_is(a, s->operands, "simple") };
 		r->frames = 0;
 	} else if (slice_is(a, s->word, ".cfi_endproc")) {
 		r->frame = NONE;
 	} else if (slice_is(a, s->word, ".cfi_def_cfa") || slice_is(a, s->word, ".cfi_def_cfa_register")) {
-		r->frame_of_stack = is_stack_pointer(a, first);
+		r->now.of_stack = is_stack_pointer(a, first);
 	} else if (slice_is(a, s->word, ".cfi_escape") &&
 		   (slice_is(a, first, "0xf") || slice_is(a, first, "0x0f") || slice_is(a, first, "15"))) {
-		r->frame_of_stack = false; /* DW_CFA_def_cfa_expression */
+		r->now.of_stack = false; /* DW_CFA_def_cfa_expression */
+	} else if (slice_is(a, s->word, ".cfi_offset") || slice_is(a, s->word, ".cfi_rel_offset")) {
+		r->now.return_kept |= is_return_register(a, first);
+	} else if (slice_is(a, s->word, ".cfi_restore")) {
+		r->now.return_kept &= !is_return_register(a, first);
 	} else if (slice_is(a, s->word, ".cfi_remember_state")) {
 		if (r->frames < FRAMES_DEEP)
-			r->remembered[r->frames++] = r->frame_of_stack;
+			r->remembered[r->frames++] = r->now;
 	} else if (slice_is(a, s->word, ".cfi_restore_state")) {
 		if (r->frames)
-			r->frame_of_stack = r->remembered[--r->frames];
+			r->now = r->remembered[--r->frames];
 	}
 }
 
@@ -397,7 +408,8 @@ static bool add(struct reader *r, struct statement *s, struct error *err)
 	s->inside = r->macros > 0;
 	s->intel = r->intel;
 	s->frame = r->frame;
-	s->frame_of_stack = r->frame_of_stack;
+	s->frame_of_stack = r->now.of_stack;
+	s->return_kept = r->now.return_kept;
 	if (s->kind == STATEMENT_DIRECTIVE && !directive(r, s, (int)r->a->statements.count, err))
 		return false;
 	if (s->kind == STATEMENT_INSTRUCTION)

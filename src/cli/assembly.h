@@ -57,6 +57,7 @@ struct statement {
 	bool code;           /* in a section of code */
 	bool inside;         /* of a macro's body */
 	int intel;           /* index of the .intel_syntax that holds here, or NONE: AT&T's */
+	bool return_kept;    /* arm64: the frame has x30 in it, by the directives */
 	bool frame_of_stack; /* the frame's address is known by the stack pointer here */
 };
 

@@ -20,14 +20,15 @@ enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUN
 
 const struct option_row calibrate_option_rows[] = {
 	{ .help = "Options" },
-	{ 'e', "events", "EVENTS", "these events (default: those of 'tare count', and all whose overhead is subtracted)",
-	  EVENTS },
+	{ 'e', "events", "EVENTS",
+	  "these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS },
 	{ 0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
 	  OF_INTERFACES },
 	{ 0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES },
 	{ 0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK },
 	{ 0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE },
-	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)", OUTPUT },
+	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)",
+	  OUTPUT },
 	{ 0, "dry-run", NULL, "measure and show, keep nothing", DRY },
 	{ 'v', "verbose", NULL, "say what is being measured", VERBOSE },
 	{ 'h', "help", NULL, "show this", HELP },
@@ -52,8 +53,9 @@ static bool apply_interfaces(struct asked *asked, const char *list, struct error
 					  strncmp(interface_name((enum interface)i), at, length) != 0))
 			i++;
 		if (i == INTERFACES)
-			return error_set(err, ERROR_USAGE, "'%.*s' is none of command, library, library-user, stubs",
-					 (int)length, at);
+			return error_set(err, ERROR_USAGE,
+					 "'%.*s' is none of command, library, library-user, stubs", (int)length,
+					 at);
 		asked->interfaces[i] = true;
 		at += length;
 		if (!*at)

@@ -93,8 +93,8 @@ static void overhead_table(FILE *out, const struct calibration *c, enum interfac
 		if (o->interface != interface || (any && never(c, o->event, interface)))
 			continue;
 		if (!any)
-			fprintf(out, "\n%s\n  %-*s  %-19s %12s %12s %12s %12s %12s\n", interface_titles[interface], width,
-				"event", "", "median", "mean", "\u00b1", "least", "most");
+			fprintf(out, "\n%s\n  %-*s  %-19s %12s %12s %12s %12s %12s\n", interface_titles[interface],
+				width, "event", "", "median", "mean", "\u00b1", "least", "most");
 		any = true;
 		if (never(c, o->event, interface))
 			continue;
@@ -120,7 +120,8 @@ static void fit_table(FILE *out, const struct calibration *c, int width)
 		struct number_scale one = { .factor = 1, .unit = "" };
 		if (i == 0)
 			fprintf(out,
-				"\nreported = o + c\u00b7B over 0 \u2026 10,000 blocks in line\n  %-*s  %-19s %12s %12s %12s %12s %12s "
+				"\nreported = o + c\u00b7B over 0 \u2026 10,000 blocks in line\n  %-*s  %-19s "
+				"%12s %12s %12s %12s %12s "
 				"%12s\n",
 				width, "event", "", "o", "\u00b1", "c", "\u00b1", "by its code", "residual");
 		fprintf(out, "  %-*s  %-19s", width, f->event, interface_name(f->interface));
@@ -142,15 +143,17 @@ void calibrate_floor_table(FILE *out, const struct calibration *c)
 	int width = widest_event(c);
 	for (size_t i = 0; i < c->floors.count; i++) {
 		const struct noise_floor *f = &c->floors.items[i];
-		struct number_scale scale = scale_of(f->event, f->unit, f->mean), percent = { .factor = 100, .unit = "" };
+		struct number_scale scale = scale_of(f->event, f->unit, f->mean),
+				    percent = { .factor = 100, .unit = "" };
 		if (i == 0) {
 			char title[400];
-			snprintf(title, sizeof title, "The noise floor: '%s' against itself, %zu executions a side",
-				 c->floor_command, f->n);
+			snprintf(title, sizeof title,
+				 "The noise floor: '%s' against itself, %zu executions a side", c->floor_command,
+				 f->n);
 			fputc('\n', out);
 			text_wrap(out, title, 0, 2, 80);
-			fprintf(out, "  %-*s  %12s %12s %14s %12s\n", width, "event", "mean", "spread %", "differed by %",
-				"floor %");
+			fprintf(out, "  %-*s  %12s %12s %14s %12s\n", width, "event", "mean", "spread %",
+				"differed by %", "floor %");
 		}
 		fprintf(out, "  %-*s ", width, f->event);
 		cell(out, f->mean, &scale, scale.factor != 1 || f->mean < 100 ? 2 : 0);
@@ -161,7 +164,8 @@ void calibrate_floor_table(FILE *out, const struct calibration *c)
 		fprintf(out, "%s%s\n", scale.unit[0] ? " " : "", scale.unit);
 	}
 	if (c->floors.count)
-		fprintf(out, "  a difference below the floor is not one at %.0f %% confidence\n", 100 * c->confidence);
+		fprintf(out, "  a difference below the floor is not one at %.0f %% confidence\n",
+			100 * c->confidence);
 }
 
 static void missing_table(FILE *out, const struct calibrating *c)

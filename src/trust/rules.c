@@ -98,9 +98,10 @@ void subtraction_refusal(const struct subtraction *s, const char *what, const ch
 	else
 		snprintf(advice, sizeof advice, "repeat it inside the region until it counts more than that");
 	if (s->net < 0)
-		snprintf(out, out_bytes, "%s is too small to measure: it counts fewer %s than an overhead of %s ± %s; %s",
-			 what, unit, tare, width, advice);
+		snprintf(out, out_bytes,
+			 "%s is too small to measure: it counts fewer %s than an overhead of %s ± %s; %s", what,
+			 unit, tare, width, advice);
 	else
-		snprintf(out, out_bytes, "%s is too small to measure: %s %s against an overhead of %s ± %s%s; %s", what,
-			 net, unit, tare, width, n > 1 ? " in each pass" : "", advice);
+		snprintf(out, out_bytes, "%s is too small to measure: %s %s against an overhead of %s ± %s%s; %s",
+			 what, net, unit, tare, width, n > 1 ? " in each pass" : "", advice);
 }

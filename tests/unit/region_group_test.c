@@ -90,11 +90,11 @@ int main(void)
 	}
 	for (int i = 0; i < 100; i++)
 		probed();
-	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 100 && group_complete(b.group), "every hit arrives");
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 100 && !group_incomplete(b.group), "every hit arrives");
 	for (int i = 0; i < 100; i++)
 		probed();
-	ok(!group_complete(b.group), "hits that are not taken over yet are missing");
-	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 200 && group_complete(b.group), "until they are");
+	ok(group_incomplete(b.group), "hits that are not taken over yet are missing");
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 200 && !group_incomplete(b.group), "until they are");
 	end(&b);
 
 	if (begin(&b, path, offset, type, 1)) {
@@ -103,7 +103,7 @@ int main(void)
 		bool drained = group_drain(b.group, b.passes);
 		probed(); /* the kernel says that it lost some with the next one that it has room for */
 		drained = group_drain(b.group, b.passes) && drained;
-		ok(!drained && !group_complete(b.group) && group_hits(b.group) < 1000, "hits that find the buffer full are known to be lost (%d arrived)",
+		ok(!drained && group_incomplete(b.group) && group_hits(b.group) < 1000, "hits that find the buffer full are known to be lost (%d arrived)",
 		   (int)group_hits(b.group));
 	}
 	end(&b);

@@ -57,12 +57,10 @@ static struct thread *thread_of(struct follower *f, pid_t tid)
 
 /* ---- groups ---- */
 
-static const char LOST[] = "readings were lost: the regions were entered faster than they could be taken over%s";
-
-static void drain(struct follower *f, struct thread *t)
+static void drain(struct thread *t)
 {
-	if (t->group && !group_drain(t->group, t->passes))
-		incomplete(f, LOST, "");
+	if (t->group)
+		group_drain(t->group, t->passes); /* what it lost, group_incomplete() says in the end */
 }
 
 static void put_away(struct follower *f, struct thread *t)
@@ -76,9 +74,10 @@ static void put_away(struct follower *f, struct thread *t)
 static void close_thread(struct follower *f, struct thread *t)
 {
 	if (t->group) {
-		drain(f, t);
-		if (!group_complete(t->group))
-			incomplete(f, LOST, "");
+		drain(t);
+		const char *why = group_incomplete(t->group);
+		if (why)
+			incomplete(f, "%s", why);
 		f->task->report->hits += group_hits(t->group);
 		group_close(t->group);
 	}
@@ -245,7 +244,7 @@ static void executed(struct follower *f, pid_t tid)
 	t = thread_of(f, tid);
 	if (!t)
 		return;
-	drain(f, t);
+	drain(t);
 	passes_exec(t->passes);
 	prime(f, t);
 	if (tid == f->task->program && !f->executed) {
@@ -336,14 +335,16 @@ static bool begin(struct follower *f, struct error *err)
 	}
 	if (t->group && probe == SIZE_MAX)
 		return true;
-	if (probe == SIZE_MAX)
-		return error_set_errno(err, ERROR_SYSTEM, reason, "cannot open the counters of regions");
-	const struct probe_place *place = &f->task->plan->probes[probe];
 	bool permission = reason == EACCES || reason == EPERM;
+	static const char rights[] = "probes need root or CAP_PERFMON; --on exact counts regions without any privilege";
+	if (probe == SIZE_MAX) {
+		error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot open the counters of regions");
+		return permission ? error_hint(err, "%s", rights) : false;
+	}
+	const struct probe_place *place = &f->task->plan->probes[probe];
 	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot put a probe at '%s+0x%llx'", place->module,
 			(unsigned long long)place->offset);
-	return error_hint(err, permission ? "probes need root or CAP_PERFMON; --on exact counts regions without any privilege"
-					  : "--on exact counts regions without probes");
+	return error_hint(err, "%s", permission ? rights : "--on exact counts regions without probes");
 }
 
 static void gather(struct follower *f)
@@ -387,7 +388,7 @@ _Noreturn void follow(const struct follow_task *task)
 		poll(f.polled.items, f.polled.count, -1);
 		for (size_t i = 0; i < f.threads.count; i++) {
 			struct thread *t = f.threads.items[i];
-			drain(&f, t);
+			drain(t);
 			for (size_t j = 0; t->group && j < threads; j++)
 				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))
 					t->silent = true;

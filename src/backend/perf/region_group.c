@@ -91,6 +91,7 @@ static int open_leader(pid_t tid)
 		.config = PERF_COUNT_SW_DUMMY,
 		.read_format = READ_FORMAT,
 		.disabled = 1,
+		.pinned = 1,
 		.watermark = 1,
 		.wakeup_watermark = 32768,
 	};
@@ -326,17 +327,21 @@ bool group_drain(struct group *g, struct passes *passes)
 	return !g->lost;
 }
 
-bool group_complete(struct group *g)
+const char *group_incomplete(struct group *g)
 {
+	static const char missing[] = "readings were lost: the regions were entered faster than they could be taken over";
 	uint64_t words[3 + 2048];
 	size_t bytes = (3 + g->members) * sizeof *words;
-	if (g->lost || bytes > sizeof words || read(g->leader, words, bytes) != (ssize_t)bytes)
-		return false;
+	if (g->lost || bytes > sizeof words)
+		return missing;
+	/* a pinned group that lost its place reads as nothing */
+	if (read(g->leader, words, bytes) != (ssize_t)bytes || words[2] < words[1])
+		return "the events do not fit the counters together: ask for fewer at once, or for --several-runs";
 	const uint64_t *probe = words + 3 + (g->members - g->plan->n_probes);
 	for (size_t i = 0; i < g->plan->n_probes; i++)
 		if (probe[i] != g->probes[i].hits)
-			return false;
-	return true;
+			return missing;
+	return NULL;
 }
 
 void group_close(struct group *g)

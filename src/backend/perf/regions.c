@@ -237,7 +237,7 @@ static void read_count(const struct probed *r, size_t region, size_t event, stru
 	if (!e->encoding)
 		return;
 	if (r->os_errno[event]) {
-		out->why = "the kernel does not count it in one group with probes";
+		out->why = "the kernel does not count it in one group with the other events and the probes: ask for fewer at once, or for --several-runs";
 		return;
 	}
 	out->state = READING_FAILED;
