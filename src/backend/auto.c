@@ -289,16 +289,16 @@ static bool auto_prepare(struct backend *b, const struct target *target, const s
 		done = prepare_with(c, b, target, events, n, members, chosen, own, err);
 		goto out;
 	}
-	struct error reason = { 0 };
+	struct error failure = { 0 };
 	chosen = choose_for_regions(b, target, events, n, members, chosen, true);
-	done = prepare_with(c, b, target, events, n, members, chosen, own, &reason);
+	done = prepare_with(c, b, target, events, n, members, chosen, own, &failure);
 	/* what this user, or this kernel, does not let probe */
-	size_t other = done || (reason.code != ERROR_PERMISSION && reason.code != ERROR_UNSUPPORTED)
+	size_t other = done || (failure.code != ERROR_PERMISSION && failure.code != ERROR_UNSUPPORTED)
 			   ? chosen : choose_for_regions(b, target, events, n, members, chosen, false);
 	if (other != chosen)
-		done = prepare_with(c, b, target, events, n, members, other, own, &reason);
+		done = prepare_with(c, b, target, events, n, members, other, own, &failure);
 	if (!done && err)
-		*err = reason;
+		*err = failure;
 out:
 	free(members);
 	free(own);
