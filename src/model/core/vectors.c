@@ -16,8 +16,13 @@ bool vectors_here(void)
 	return (b & 0xc0030108) == 0xc0030108; /* AVX512F, DQ, BW, VL; BMI1 and 2 */
 }
 
+#ifdef __clang__
+#include <immintrin.h>
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2"))), apply_to = function)
+#else
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2")
 #include <immintrin.h>
+#endif
 
 /* From memory, one operand each: gcc 12 would make them anew for every block. */
 static const uint64_t constants[] = { HIT_ADDRESS, HIT_PLAIN, HIT_ODD, ~HIT_ADDRESS };
@@ -52,6 +57,10 @@ bool plain_record_vectors(struct core *core, uint64_t record)
 {
 	return plain_run(core, record);
 }
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 #else /* never called */
 size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
