@@ -1,4 +1,4 @@
-/* processes MODE: threads, fork, vfork, exec, exit, quit, killed: what becomes of passes. step() is 3 instructions, entered by a call. */
+/* processes MODE: threads, fork, vfork, many, quit, killed: what becomes of passes. step() is 3 instructions, entered by a call. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,6 +33,19 @@ static void *work(void *arg)
 	return arg;
 }
 
+/* 4000 regions, the same code in each: 2 calls and 2 × step(), 10 times */
+static void many(void)
+{
+	static struct named named[4000];
+	static char names[4000][16];
+	for (int round = 0; round < 10; round++)
+		for (int i = 0; i < 4000; i++) {
+			snprintf(names[i], sizeof names[i], "many%d", i);
+			named[i].text = names[i];
+			__asm__ volatile("mov %0, %%rdi; call enter; call step; call step; call leave" : : "r"(&named[i]) : "memory", "rdi");
+		}
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[8];
@@ -56,6 +69,8 @@ int main(int argc, char **argv)
 		pthread_create(&threads[0], NULL, (void *(*)(void *))leaving, NULL);
 		usleep(20000);
 		six(step);
+	} else if (!strcmp(mode, "many")) {
+		many();
 	} else if (!strcmp(mode, "killed")) {
 		kill(getpid(), SIGTERM);
 	}
