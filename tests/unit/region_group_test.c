@@ -118,6 +118,7 @@ int main(void)
 
 	struct trace_probes trace;
 	struct probe_place place = { .module = path, .offset = offset };
+	trace_probes_open(&trace);
 	trace_probes_define(&trace, &place, 1);
 	if (place.trace_id)
 		ok(trace.n == 1, "a probe is an event of tracefs");

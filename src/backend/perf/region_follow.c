@@ -34,6 +34,7 @@ struct follower {
 	const struct follow_task *task;
 	VEC(struct thread *) threads;
 	VEC(struct pollfd) polled;
+	VEC(struct probe_place) primers; /* the places of primers; few, for programs begin alike */
 	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
 	struct trace_probes trace;
 	bool prime;
@@ -187,6 +188,22 @@ static bool next_instruction(pid_t tid, char *path, size_t size, uint64_t *offse
 	return found;
 }
 
+/* NULL when memory ran out. */
+static const struct probe_place *primer_place(struct follower *f, const char *path, uint64_t offset)
+{
+	enum { PLACES_MOST = 64 };
+	for (size_t i = 0; i < f->primers.count; i++)
+		if (f->primers.items[i].offset == offset && strcmp(f->primers.items[i].module, path) == 0)
+			return &f->primers.items[i];
+	struct probe_place place = { .module = strdup(path), .offset = offset };
+	if (!place.module || !vec_push(&f->primers, place))
+		return NULL;
+	struct probe_place *kept = &f->primers.items[f->primers.count - 1];
+	if (f->primers.count <= PLACES_MOST)
+		trace_probes_define(&f->trace, kept, 1);
+	return kept;
+}
+
 /*
  * The kernel executes probed instructions from a page that it puts into the program when the first of them is executed, and the program's
  * first step into it is a page fault. So that it is no region's, another instruction is probed before: the next one of a process that has
@@ -206,7 +223,9 @@ static void prime(struct follower *f, struct thread *t)
 			    (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 || (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
 		if (file >= 0)
 			close(file);
-		t->primer = primer_open(f->task->plan, t->tid, path, offset + (mark ? 4 : 0));
+		const struct probe_place *place = primer_place(f, path, offset + (mark ? 4 : 0));
+		if (place)
+			t->primer = primer_open(f->task->plan, t->tid, place);
 	}
 	f->task->report->unprimed += t->primer < 0;
 }
@@ -320,6 +339,7 @@ static bool begin(struct follower *f, struct error *err)
 		error_set_errno(err, ERROR_PERMISSION, errno, "cannot follow the program's threads (ptrace)");
 		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
 	}
+	trace_probes_open(&f->trace);
 	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
 	for (size_t i = 0; i < f->task->plan->n_events; i++)
 		f->prime |= is_page_fault(f->task->plan->events[i].encoding);

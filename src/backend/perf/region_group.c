@@ -205,9 +205,10 @@ fail:
 	return false;
 }
 
-int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset)
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
 {
-	struct perf_event_attr attr = { .type = plan->uprobe_type, .config1 = (uint64_t)(uintptr_t)module, .config2 = offset };
+	struct perf_event_attr attr = { 0 };
+	place_probe(&attr, plan, place);
 	return open_member(&attr, process, -1);
 }
 

@@ -56,7 +56,7 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct group *
  * would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);
 /* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
-int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset);
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
 bool group_enable(struct group *group);
 int group_fd(const struct group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */

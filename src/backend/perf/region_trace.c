@@ -76,19 +76,22 @@ static bool plain(const char *path)
 	return true;
 }
 
-void trace_probes_define(struct trace_probes *trace, struct probe_place *probes, size_t n)
+void trace_probes_open(struct trace_probes *trace)
 {
 	*trace = (struct trace_probes){ .folder = open_tracefs() };
-	if (trace->folder < 0)
-		return;
-	remove_stale(trace->folder);
-	for (; trace->n < n; trace->n++) {
-		struct probe_place *p = &probes[trace->n];
+	if (trace->folder >= 0)
+		remove_stale(trace->folder);
+}
+
+void trace_probes_define(struct trace_probes *trace, struct probe_place *probes, size_t n)
+{
+	for (size_t i = 0; trace->folder >= 0 && i < n; i++) {
+		struct probe_place *p = &probes[i];
 		char text[PATH_MAX + 128];
 		int used = snprintf(text, sizeof text, "p:tare_%d/p_%zu %s:0x%llx\n", (int)getpid(), trace->n, p->module, (unsigned long long)p->offset);
 		if (!plain(p->module) || used >= (int)sizeof text || !command(trace->folder, text))
 			break;
-		p->trace_id = id_of(trace->folder, getpid(), trace->n);
+		p->trace_id = id_of(trace->folder, getpid(), trace->n++);
 	}
 }
 
