@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HITS_BITS 14                   /* entries */
+#define HITS_BITS 15                   /* entries: at least 14, see hits_tag() */
 #define HITS_INDICES 24                /* bits of an entry that are a way and a TLB's entry */
 #define HITS_WAYS 13
 #define HITS_LINES (1u << HITS_WAYS)   /* ways of both first-level caches; the last one is nobody's: there is no cache */
@@ -58,6 +58,8 @@ struct hits {
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
+
+_Static_assert(HITS_SHIFT_LEAST + HITS_BITS >= 19, "see hits_tag()");
 
 static inline uint32_t hits_index(uint64_t record, unsigned shift)
 {

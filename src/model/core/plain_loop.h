@@ -119,6 +119,16 @@ static inline __attribute__((always_inline)) void plain_demand(struct core *core
 	}
 }
 
+/* A dirty line arrives at a cache that no access goes to first. False: it is not there, nothing was done. */
+static inline bool plain_write_back(struct cache *cache, uint64_t line)
+{
+	uint64_t *entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways;
+	uint32_t way = set_find(entries, cache->main.ways, line);
+	if (way < cache->main.ways)
+		set_rotate(entries, cache->main.ways, way, entries[way] | LINE_DIRTY);
+	return way < cache->main.ways;
+}
+
 /* Returns the way, as the table calls it. */
 static inline __attribute__((always_inline)) uint32_t plain_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind,
 								   bool writes)
@@ -127,6 +137,7 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	struct lines *lines = &cache->main;
 	uint32_t first = lines_set(lines, line) * lines->ways, way = set_find(lines->entries + first, lines->ways, line), at = first + way;
 	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
+	bool plain = next && next->plain && next->main.ordered && next->line_shift >= cache->line_shift;
 	unsigned dirty = 0;
 	if (way < lines->ways) {
 		if (__builtin_expect(lines->entries[at] & LINE_PREFETCHED, 0)) { /* by an instruction */
@@ -141,7 +152,7 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
-	if (next && next->plain && next->main.ordered && next->line_shift >= cache->line_shift)
+	if (plain)
 		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
@@ -155,7 +166,10 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 		counts[CACHE_EVICTIONS]++;
 	}
 	lines->written[at] = writes;
-	if (replaced & LINE_DIRTY || (replaced && cache->leaves))
+	if (plain && !cache->leaves && replaced & LINE_DIRTY &&
+	    plain_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
+		counts[CACHE_WRITE_BACKS]++;
+	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))
 		cache_leave(core, cache, replaced);
 	return cache->first_way + at;
 }

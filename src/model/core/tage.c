@@ -104,37 +104,41 @@ void tage_begin(struct branches *b, const struct machine *machine)
 
 /* ---- rare: a misprediction, the ageing ---- */
 
+/* Which tables have room is as good as random: nothing jumps by it, but by whether there is one at all. */
 int tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken)
 {
 	struct tage *t = &b->tage;
-	uint32_t *keys = PART(b, uint32_t, t->keys_at), entry_of[MACHINE_TABLES];
+	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0, n, share, chosen;
 	uint8_t *states = PART(b, uint8_t, t->states_at);
-	unsigned first = 0, n_free = 0, chosen = 0, table_of[MACHINE_TABLES];
-	if (provider < t->entries) /* not the base's: tables lie in the order of their histories */
-		while (provider >= t->tables[first].first + t->tables[first].index_mask + 1)
-			first++;
-	else
-		first = UINT32_MAX;
-	for (unsigned i = ++first; i < t->n; i++) {
-		entry_of[i] = t->tables[i].first + (keys_now[i * apart] & t->tables[i].index_mask);
-		if (!(states[entry_of[i]] >> TAGE_USEFUL & 3))
-			table_of[n_free++] = i;
+	uint64_t drawn = t->random;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct tage_table *table = &t->tables[i];
+		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
+		passed += provider > table->first + table->index_mask; /* tables lie in the order of their histories */
+		room |= (uint32_t)!(states[entry_of[i]] >> TAGE_USEFUL & 3) << i;
 	}
-	if (!n_free) {
-		for (unsigned i = first; i < t->n; i++)
+	const uint32_t first = provider < t->entries ? passed + 1 : 0; /* the base's lie behind all */
+	room &= ~0u << first;
+	if (!room) {
+		for (uint32_t i = first; i < t->n; i++)
 			states[entry_of[i]] -= 1 << TAGE_USEFUL;
 		return -1;
 	}
-	if (n_free > 1) {
-		uint32_t r = (predict_random(&t->random) >> 32) % ((1u << n_free) - 1), share = 1u << (n_free - 1);
-		while (r >= share) {
-			r -= share;
-			share >>= 1;
-			chosen++;
-		}
-	}
-	unsigned i = table_of[chosen];
-	keys[entry_of[i]] = keys_now[i * apart];
+	n = room - (room >> 1 & 0x5555); /* how many: sums of 2, 4, 8, 16 bits */
+	n = (n & 0x3333) + (n >> 2 & 0x3333);
+	n = (n + (n >> 4)) & 0x0f0f;
+	n = (n + (n >> 8)) & 0x1f;
+	/* r in [0, 2^n - 1): shares of 2^(n-1), 2^(n-2), … 1. So 2^n - 1 - r has its highest bit at n - 1, n - 2, … 0 */
+	share = (1u << n) - 1;
+	share -= (uint32_t)(predict_random(&drawn) >> 32) % share;
+	t->random = n > 1 ? drawn : t->random;
+	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
+	for (uint32_t k = 0; k < 3; k++)
+		room = k < chosen ? room & (room - 1) : room;
+	for (; __builtin_expect(chosen > 3, 0); chosen--)
+		room &= room - 1;
+	const unsigned i = (unsigned)__builtin_ctz(room);
+	PART(b, uint32_t, t->keys_at)[entry_of[i]] = keys_now[i * apart];
 	states[entry_of[i]] = taken ? TAGE_TAKEN : 0;
 	return (int)i;
 }
