@@ -259,7 +259,7 @@ int main(void)
 		long long values[2];
 		PAPI_stop(papi_set, values);
 		measure(papi, 2);
-		print(papi + 1, 1);
+		print(papi, 2);
 	}
 #endif
 	return 0;

@@ -27,7 +27,9 @@
  * time; the others by one at a time and not beside them. tare_read() takes no lock and no memory: it may be called
  * in a signal handler.
  *
- * C99 and C++. */
+ * C99 and C++. Fortran has a module (tare-fortran(3)); programs instrumented for PAPI, libhpm or libperfex have
+ * tare_papi_hl.h, tare_hpm.h and tare_perfex.h.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef TARE_H
 #define TARE_H
@@ -160,7 +162,8 @@ TARE_API const char *tare_event_source(const struct tare_counters *counters, siz
 TARE_API bool tare_start(struct tare_counters *counters, struct tare_error *error);
 
 /* Fills readings[tare_event_count()], whether the set is started or not. One read(2) for the events of a thread
- * that fit at the same time, so that all of them are of one instant; for a process one for each event and thread.
+ * that fit at the same time, so that all of them are of one instant, or no system call at all ("how readings were
+ * taken", below); for a process one for each event and thread.
  * On failure the readings mean nothing.
  *
  * Errors: USAGE (no events, forked), IO. */
@@ -203,22 +206,24 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  * counters, for other threads, for processes, and for a set with an event that the kernel counts (page-faults).
  * The events of a group are read one after the other then, with no other thread's instructions in between.
  *
- * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): three system
+ * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): two system
  * calls more, before the reading; in regions outside of what is counted. A count that is not between those of two
  * read(2) ends reading without system calls for that set or thread, for good: tare_read() fails once then, with
  * TARE_ERROR_IO, and the regions that the thread had entered are TARE_NOT_COUNTED.
  *
  * TARE_USER_READ=0 in the environment leaves it all to read(2).
  *
- * Closing the counters to programs while one reads them: on arm64 they are asked before each reading, so that only a
- * CPU that is between those two instructions at that moment meets an illegal instruction (SIGILL). On x86-64 the kernel
- * says nothing to those that read already: writing 0 to the PMU's file `rdpmc` ends them by SIGSEGV, whatever library
- * they use. */
+ * Closing the counters to programs while one reads them: on arm64 each reading asks two instructions before, and read(2)
+ * goes on; a thread that is interrupted exactly there, and whose counters are closed in that interrupt, ends by an
+ * illegal instruction (SIGILL). On x86-64 the kernel says nothing to those that read already: writing 0 to the PMU's file
+ * `rdpmc` ends them by SIGSEGV, whatever library they use. */
 
 struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */
 	uint64_t by_call; /* … and by read(2) */
 	uint64_t checks;  /* those of by_user that were compared with read(2) */
+	uint64_t again;   /* those of by_user that the kernel interrupted, so that they were made a second time: at the end of a
+			     region that second time is in its count */
 	const char *why;  /* why there are readings by read(2), a constant text; "" when there is no reason to tell */
 };
 
@@ -358,8 +363,8 @@ TARE_API bool tare_region_read(const struct tare_region *region, int scope, stru
 
 enum { TARE_ASM_REGIONS = 100 };
 
-/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time. Need not be
- * called otherwise. Changes no register either. */
+/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time; and binds the
+ * stubs of libraries that dlopen(3) brought since. Need not be called otherwise. Changes no register either. */
 TARE_API void tare_asm_init(void);
 
 /* What region `number` is called from here on; the name is copied. Otherwise it is "asm_0", … "asm_99". Not in signal

@@ -1,12 +1,13 @@
-/* libhpm's calls (IBM's HPM Toolkit) over tare's regions: a program that is instrumented with hpmInit(), hpmStart(),
- * hpmStop() and hpmTerminate() is recompiled with this header instead of libhpm.h, and linked with -ltare.
+/* libhpm's calls (IBM's HPM Toolkit) over tare's regions: a program that is instrumented with hpmInit(),
+ * hpmStart(), hpmStop() and hpmTerminate() is recompiled with this header instead of libhpm.h, and linked with
+ * -ltare.
  *
  * What differs from libhpm:
  * - Events come from TARE_EVENTS, not from HPM_EVENT_SET; without it nothing is counted. The report is written at
  *   exit, not by hpmTerminate(): see tare.h.
- * - A region is its label: what is started by the same label under two numbers is one region. hpmStop() ends what was
- *   started last by its number; threads that are in different regions at the same time want numbers of their own, as
- *   with libhpm.
+ * - A region is its label: what is started by the same label under two numbers is one region. hpmStop() ends what
+ * was started last by its number; threads that are in different regions at the same time want numbers of their
+ * own, as with libhpm.
  * - hpmStop() of a number that was not started is a region "hpmStop(N)" in the report, left and never entered.
  *
  * GNU C99 and C++. */

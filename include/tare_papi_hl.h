@@ -1,10 +1,10 @@
 /* PAPI's high-level regions (PAPI 6 and later) over tare's: a program that is instrumented with
- * PAPI_hl_region_begin("name") and PAPI_hl_region_end("name") is recompiled with this header instead of papi.h, and
- * linked with -ltare.
+ * PAPI_hl_region_begin("name") and PAPI_hl_region_end("name") is recompiled with this header instead of papi.h,
+ * and linked with -ltare.
  *
  * What differs from PAPI:
- * - Events come from TARE_EVENTS ("PAPI_TOT_INS,PAPI_TOT_CYC" are names of tare's, too), not from PAPI_EVENTS; without
- *   it nothing is counted. The report goes where TARE_OUTPUT says.
+ * - Events come from TARE_EVENTS ("PAPI_TOT_INS,PAPI_TOT_CYC" are names of tare's, too), not from PAPI_EVENTS;
+ * without it nothing is counted. The report goes where TARE_OUTPUT says.
  * - Regions may overlap, and entries that do not match exits are in the report, not in what the calls return.
  * - A name that is a constant text is looked up once at each place; others at each call, at the end inside of the
  *   region.
@@ -35,8 +35,7 @@
 		int tare_done_ = PAPI_OK;                                                                         \
 		if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)) {                   \
 			struct tare_region *tare_found_ =                                                         \
-				__builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE)       \
-							   : NULL;                                                \
+			    __builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE) : NULL;   \
 			if (!tare_found_) {                                                                       \
 				tare_found_ = tare_region(name, NULL);                                            \
 				if (__builtin_constant_p(name))                                                   \

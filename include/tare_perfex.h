@@ -1,4 +1,5 @@
-/* libperfex's calls (IRIX, libperfex(3C)) over libtare: two events of the calling thread, by the numbers of perfex.
+/* libperfex's calls (IRIX, libperfex(3C)) over libtare: two events of the calling thread, by the numbers of
+ * perfex.
  *
  *     long long c0, c1;
  *     int started = start_counters(0, 17);
@@ -15,13 +16,14 @@
  * They are in a library of their own, since their names may be a program's own: link with
  * $(pkg-config --libs tare-perfex).
  *
- * The numbers are the R10000's: 0 to 15 are the events of its first counter, 16 to 31 of its second. Each is counted
- * by the event of this machine that has the meaning, at user level (the table is in tare-perfex(3)). Where it cannot be
- * counted the call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1 in the environment replace e0
- * and e1; here their value may also be the name of any event ("page-faults:u", "task-clock").
+ * The numbers are the R10000's: 0 to 15 are the events of its first counter, 16 to 31 of its second. Each is
+ * counted by the event of this machine that has the meaning, at user level (the table is in tare-perfex(3)). Where
+ * it cannot be counted the call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1
+ * in the environment replace e0 and e1; here their value may also be the name of any event ("page-faults:u",
+ * "task-clock").
  *
- * All return -1 when they fail, with errno and tare_perfex_error(). Counts have 64 bits. Not in signal handlers; after
- * fork(2) the child begins with start_counters().
+ * All return -1 when they fail, with errno and tare_perfex_error(). Counts have 64 bits. Not in signal handlers;
+ * after fork(2) the child begins with start_counters().
  *
  * From Fortran (gfortran's calling convention) the same, by reference: INTEGER*4 functions start_counters(e0, e1),
  * read_counters(e0, c0, e1, c1), print_counters(e0, c0, e1, c1) with INTEGER*8 counts, and a subroutine
@@ -43,17 +45,18 @@ extern "C" {
 #endif
 
 /* Counts the two from 0. Returns the generation, a number above 0 that read_counters() returns as well when nobody
- * else had the counters meanwhile. The first call for a pair of events tries them, which takes milliseconds at most.
+ * else had the counters meanwhile. The first call for a pair of events tries them, which takes milliseconds at
+ * most.
  *
  * errno: EINVAL (a number is not known, or both are events of one counter: e0 and e1 may be the same), EOPNOTSUPP
  * (this machine does not count it), EACCES, EBUSY, EMFILE, ENOMEM, and those of the system. */
 TARE_PERFEX_API int start_counters(int e0, int e1);
 
-/* Stops the counters and stores their counts: of the same events as started. Either pointer may be NULL. On failure
- * both counts are -1.
+/* Stops the counters and stores their counts: of the same events as started. Either pointer may be NULL. On
+ * failure both counts are -1.
  *
- * errno: EINVAL (not started in this thread, other events than started), EBUSY (others had the counters for a part of
- * the time: what was counted is not all), EIO. */
+ * errno: EINVAL (not started in this thread, other events than started), EBUSY (others had the counters for a part
+ * of the time: what was counted is not all), EIO. */
 TARE_PERFEX_API int read_counters(int e0, long long *c0, int e1, long long *c1);
 
 /* Prints the two to standard error, as perfex does. Counts below 0 are "not counted". errno: EINVAL. */

@@ -1,4 +1,5 @@
-/* A set of counters in C: what a piece of the program did is the difference of two readings.  ./counters [EVENTS] */
+/* A set of counters in C: what a piece of the program did is the difference of two readings.  ./counters [EVENTS]
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,7 @@ int main(int n, char **arguments)
 	for (i = 0; i < tare_event_count(counters); i++) {
 		double value;
 		if (tare_scaled(&spent[i], &value)) /* else there is no count, which is not 0 */
-			printf("%s %.0f %s\n", tare_event_name(counters, i), value,
-			       tare_event_unit(counters, i));
+			printf("%s %.0f %s\n", tare_event_name(counters, i), value, tare_event_unit(counters, i));
 		else
 			printf("%s not counted\n", tare_event_name(counters, i));
 	}

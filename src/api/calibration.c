@@ -11,6 +11,9 @@
 
 enum { PASSES = 33, WARM_UPS = 2 };
 
+/* The shortest time between the kernel's ticks (CONFIG_HZ=1000). */
+static const double TICK_NS = 1e6;
+
 /* ---- passes ---- */
 
 static struct tare_region *around, *other;
@@ -61,7 +64,8 @@ void tare_asm_end_99(void);
 			 : "memory")
 #elif defined(__aarch64__)
 #define CALLS_4(a, b, c, d)                                                                                       \
-	__asm__ volatile("blr %0\n blr %1\n blr %2\n blr %3" : : "r"(a), "r"(b), "r"(c), "r"(d) : "memory", "x30")
+	__asm__ volatile("blr %0\n blr %1\n blr %2\n blr %3" : : "r"(a), "r"(b), "r"(c), "r"(d) : "memory", "x3"  \
+													    "0")
 #define CALLS_2(a, b) __asm__ volatile("blr %0\n blr %1" : : "r"(a), "r"(b) : "memory", "x30")
 #endif
 
@@ -105,9 +109,8 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct passes *o
 		pass();
 		done = done && tare_region_read(around, TARE_THREAD, NULL, after, NULL);
 		for (size_t e = 0; done && e < n_events; e++)
-			counts[e * PASSES + i] = after[e].state == TARE_COUNTED
-						     ? (double)(after[e].count - before[e].count)
-						     : NAN;
+			counts[e * PASSES + i] =
+			    after[e].state == TARE_COUNTED ? (double)(after[e].count - before[e].count) : NAN;
 	}
 	for (size_t e = 0; done && e < n_events; e++) {
 		double *of_event = counts + e * PASSES, all = 0;
@@ -124,13 +127,15 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct passes *o
 /* What the calls of one interface count; enter and leave with the region around them. */
 struct measured {
 	struct passes region, enter, leave;
-	double first[TARE_EVENTS_MOST]; /* the most of an enter that is the region's first in its thread, likewise */
+	double
+	    first[TARE_EVENTS_MOST]; /* the most of an enter that is the region's first in its thread, likewise */
 };
 
 enum { FIRSTS = 6 };
 
 /* fresh[]: regions that nobody entered yet. */
-static bool measure_firsts(void (*enter)(void), bool stubs, struct tare_region *const *fresh, size_t n, double *out)
+static bool measure_firsts(void (*enter)(void), bool stubs, struct tare_region *const *fresh, size_t n,
+			   double *out)
 {
 	struct tare_reading before[TARE_EVENTS_MOST], after[TARE_EVENTS_MOST];
 	struct tare_region *usual = other;
@@ -188,15 +193,17 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* What a compiler may put around a call more or less than in the passes here: a jump back from a call that it moved out
- * of the way, one or two moves of the region's handle, the flag's address from a table. Read off gcc 12 and clang 14 at
- * -O1 to -O3, x86-64 and aarch64. (At -O0 begin and end are functions of their own: some 15 instructions more, which stay
- * in the count.) */
+/* What a compiler may put around a call more or less than in the passes here: a jump back from a call that it
+ * moved out of the way, one or two moves of the region's handle, the flag's address from a table. Read off three
+ * shapes of call sites (handle in a global, a static around a loop, an argument inside one) as gcc 12 and clang 14
+ * translate them at -O2 for x86-64 and aarch64; a bound of what was seen, not of what compilers may do. (At -O0 begin
+ * and end are functions of their own: some 15 instructions more, which stay in the count.) */
 static const struct {
 	const char *event;
 	double more_or_less;
-} call_sites[] = { { "instructions", 3 }, { "loads", 2 },	   { "data-reads", 2 },	  { "memory-instructions", 2 },
-		   { "branches", 1 },	  { "taken-branches", 1 }, { "unconditional-branches", 1 } };
+} call_sites[] = { { "instructions", 3 },          { "loads", 2 },    { "data-reads", 2 },
+		   { "memory-instructions", 2 },   { "branches", 1 }, { "taken-branches", 1 },
+		   { "unconditional-branches", 1 } };
 
 static double call_site(const struct event *event)
 {
@@ -231,8 +238,8 @@ static bool set_costs(const struct calibration *c, const char *event, enum inter
 	return true;
 }
 
-/* The most that was seen, in the calibration's processes and here: those count one event at a time, and more events
- * take longer to read. What a first pass costs more is only known of them. */
+/* The most that was seen, in the calibration's processes and here: those count one event at a time, and more
+ * events take longer to read. What a first pass costs more is only known of them. */
 static void set_bound(const struct calibration *c, const char *event, enum interface interface,
 		      const struct measured *here, size_t e, struct event_tare *out)
 {
@@ -343,7 +350,8 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 				      .enters = (double)sums->inside[0],
 				      .leaves = (double)sums->inside[1],
 				      .again = (double)sums->inside[2] };
-	/* a first enter may have been inside for each other region that the threads know, and not more often than any */
+	/* a first enter may have been inside for each other region that the threads know, and not more often than
+	 * any */
 	counts.first_enters = (double)others < counts.enters ? (double)others : counts.enters;
 	if (e->bounded) {
 		double first = (double)sums->passes.threads;
@@ -361,13 +369,12 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	if (out->s.state == NOT_SUBTRACTED)
 		return;
 	/* some of the passes may have been read the other way, at a cost that is at most the larger one's */
-	if (tare->mixed_reads && out->s.state == SUBTRACTED) {
-		double other_way = (double)tare->reads.by_call;
-		out->s.half_width += (other_way < counts.passes ? other_way : counts.passes) * costs.region.value;
-		if (out->s.half_width > TOO_SMALL * out->s.net) {
-			out->s.state = TOO_SMALL_TO_MEASURE;
-			out->s.repeat = threshold_repetitions(out->s.tare, TOO_SMALL, out->s.net);
-		}
-	}
+	double other_way = (double)tare->reads.by_call;
+	if (tare->mixed_reads)
+		subtraction_widen(&out->s,
+				  (other_way < counts.passes ? other_way : counts.passes) * costs.region.value);
+	/* a user read that the kernel comes into is made again */
+	if (tare->reads.by_user)
+		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * costs.region.value);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;
 }

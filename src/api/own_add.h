@@ -1,14 +1,14 @@
-/* Counting in a thread and its signal handlers, without a lock: what is added belongs to one thread; other threads only
- * read it. */
+/* Counting in a thread and its signal handlers, without a lock: what is added belongs to one thread; other threads
+ * only read it. */
 #ifndef TARE_API_OWN_ADD_H
 #define TARE_API_OWN_ADD_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Adds, so that a handler that interrupts may do the same; gives what was there before. On x86 one instruction without
- * its lock prefix is enough for that, and takes a fraction of the time; on arm64 an exception in between makes the
- * store fail. */
+/* Adds, so that a handler that interrupts may do the same; gives what was there before. On x86 one instruction
+ * without its lock prefix is enough for that, and takes a fraction of the time; on arm64 an exception in between
+ * makes the store fail. */
 static inline uint64_t own_add(_Atomic uint64_t *to, uint64_t n)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -29,8 +29,8 @@ static inline uint64_t own_add(_Atomic uint64_t *to, uint64_t n)
 #endif
 }
 
-/* By the owner. (Other threads read with this, too: an aligned load is one on every CPU that this is built for; what
- * compilers make of the atomic one is an address more on arm64.) */
+/* By the owner. (Other threads read with this, too: an aligned load is one on every CPU that this is built for;
+ * what compilers make of the atomic one is an address more on arm64.) */
 static inline uint64_t own_get(const _Atomic uint64_t *of)
 {
 #ifdef __SANITIZE_THREAD__

@@ -4,7 +4,8 @@
  *
  * What always holds:
  * 1. The set is open for the two events that were started last; the trial of the same pair is not repeated.
- * 2. A count leaves read_counters() only when it is all there was (TARE_COUNTED); else it is -1 and the call fails. */
+ * 2. A count leaves read_counters() only when it is all there was (TARE_COUNTED); else it is -1 and the call
+ * fails. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -27,8 +28,8 @@ enum { PAIR = 2, NAME_BYTES = 256 };
 
 /* One of the two events of a call, T5_EVENT… seen to. */
 struct choice {
-	int number;		/* -1: none, chosen by name */
-	char name[NAME_BYTES];	/* as print_counters() shows it */
+	int number;             /* -1: none, chosen by name */
+	char name[NAME_BYTES];  /* as print_counters() shows it */
 	char event[NAME_BYTES]; /* in the grammar of tare_add() */
 };
 

@@ -1,5 +1,5 @@
-/* Reading a set's counters by read(2), without libc: for regions, whose stubs may call nothing (stub_pass.c), and for
- * all others. It is no cancellation point. */
+/* Reading a set's counters by read(2), without libc: for regions, whose stubs may call nothing (stub_pass.c), and
+ * for all others. It is no cancellation point. */
 #ifndef TARE_API_READ_RAW_H
 #define TARE_API_READ_RAW_H
 
@@ -56,7 +56,8 @@ static inline int raw_failed(long got)
 	return got < 0 ? (int)-got : RAW_GONE;
 }
 
-/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one. */
+/* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one.
+ */
 static inline int raw_event(const struct counted_event *event, struct tare_reading *raw)
 {
 	union raw_values values;

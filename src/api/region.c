@@ -383,6 +383,7 @@ void tare_region_reads(int scope, struct tare_reads *out)
 		out->by_user += one.by_user;
 		out->by_call += one.by_call;
 		out->checks += one.checks;
+		out->again += one.again;
 		if (*one.why) /* the list's last is the first thread's */
 			out->why = one.why;
 	}

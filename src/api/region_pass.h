@@ -1,11 +1,11 @@
-/* A pass through a region, where nothing stands in the way: the thread is known, its counters are open, the region's
- * slot is there. region_thread.c does the rest.
+/* A pass through a region, where nothing stands in the way: the thread is known, its counters are open, the
+ * region's slot is there. region_thread.c does the rest.
  *
- * All in here is also compiled into the assembly stubs (stub_pass.c): no libc, no errno, nothing that is done in vector
- * registers.
+ * All in here is also compiled into the assembly stubs (stub_pass.c): no libc, no errno, nothing that is done in
+ * vector registers.
  *
- * What a pass executes is the same for every pass of one kind (by user reads, by read(2)), so that what it adds to a
- * count can be taken off again. */
+ * What a pass executes is the same for every pass of one kind (by user reads, by read(2)), so that what it adds to
+ * a count can be taken off again. */
 #ifndef TARE_API_REGION_PASS_H
 #define TARE_API_REGION_PASS_H
 
@@ -52,8 +52,8 @@ static inline uint64_t cycles_ns(uint64_t cycles, uint64_t mult, uint64_t shift)
 	return (uint64_t)(((unsigned __int128)cycles * mult) >> shift);
 }
 
-/* The enabled time of a mark that is of the same stretch on the counters, or of one before. The clock's wrap-around is
- * undone in whichever direction is near. */
+/* The enabled time of a mark that is of the same stretch on the counters, or of one before. The clock's
+ * wrap-around is undone in whichever direction is near. */
 static inline uint64_t mark_enabled_ns(const struct user_reads *user, uint64_t base_ns, uint64_t cycles)
 {
 	user_page *page = user->pages[0];
@@ -72,7 +72,7 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 	uint32_t sequence = leader->lock;
 	user_barrier();
 	uint64_t enabled_ns = leader->time_enabled;
-	if (!user_allowed() || !(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
+	if (!(leader->capabilities & USER_CAP_RDPMC) || enabled_ns != leader->time_running)
 		return false;
 	mark->base_ns = enabled_ns + leader->time_offset;
 	mark->cycles = user_cycles();
@@ -81,18 +81,24 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 		do {
 			user_page *page = user->pages[i];
 			struct user_head head = user_head(page);
-			if (!user_count(page, head, &user->shifts[i], &counts[i]) || !user_same(page, head.sequence))
+			if (!user_count(page, head, &user->shifts[i], &counts[i]) ||
+			    !user_same(page, head.sequence))
 				return false;
 		} while (--i);
 	return user_count(leader, user_head(leader), &user->shifts[0], &counts[0]) && user_same(leader, sequence);
 }
 
 /* The kernel came by, and is gone: another attempt or two go well, or there is another reason. */
-PASS_APART static bool user_mark_again(const struct user_reads *user, size_t n, struct user_mark *mark, uint64_t *counts)
+PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, struct user_mark *mark,
+				       uint64_t *counts)
 {
 	bool read = false;
 	for (unsigned tries = 0; !read && tries < 2; tries++)
-		read = user_mark(user, n, mark, counts);
+		read = user_mark(thread->user, n, mark, counts);
+	if (read) {
+		own_add(&thread->user->again, 1);
+		own_add(&thread->calls[2], 1);
+	}
 	return read;
 }
 
@@ -119,12 +125,25 @@ static inline void pass_begin_raw(struct region_thread *thread, struct slot *slo
 	slot->begun = BEGUN_RAW;
 }
 
+PASS_APART static void pass_begin_read(struct region_thread *thread, struct slot *slot);
+
+/* After an interrupt the reading is made by the same instructions as any other: what follows it is in the count.
+ */
 PASS_APART static void pass_begin_else(struct region_thread *thread, struct slot *slot)
 {
-	if (thread->user && user_mark_again(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
-		slot->begun = BEGUN_USER;
+	enum { TRIES_MOST = 3 };
+	if (thread->user && ++slot->tries < TRIES_MOST)
+		pass_begin_read(thread, slot);
 	else
 		pass_begin_raw(thread, slot);
+}
+
+PASS_APART static void pass_begin_read(struct region_thread *thread, struct slot *slot)
+{
+	if (thread->user && user_mark(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
+		slot->begun = BEGUN_USER;
+	else
+		pass_begin_else(thread, slot);
 }
 
 /* The depth was 0. */
@@ -135,10 +154,8 @@ USER_INLINE void pass_begin(struct region_thread *thread, struct slot *slot)
 	slot->inside_begin[1] = own_get(&thread->calls[1]);
 	slot->inside_begin[2] = own_get(&thread->calls[2]);
 	slot->begun = BEGUN_NOT;
-	if (thread->user && user_mark(thread->user, thread->n, &slot->begin_mark, slot_begin(slot, thread->n)))
-		slot->begun = BEGUN_USER;
-	else
-		pass_begin_else(thread, slot);
+	slot->tries = 0;
+	pass_begin_read(thread, slot);
 }
 
 static inline void sum_add(_Atomic uint64_t *to, uint64_t n)
@@ -174,9 +191,8 @@ static inline void pass_end_raw(struct region_thread *thread, struct slot *slot)
 		own_add(&slot->unread, 1);
 		return;
 	}
-	uint64_t mark_ns = slot->begun == BEGUN_USER ?
-			       mark_enabled_ns(thread->set->user, mark->base_ns, mark->cycles) :
-			       0;
+	uint64_t mark_ns =
+	    slot->begun == BEGUN_USER ? mark_enabled_ns(thread->set->user, mark->base_ns, mark->cycles) : 0;
 	for (size_t i = 0; i < thread->n; i++) {
 		struct sum *total = &slot->sums[i];
 		bool marked = slot->begun == BEGUN_USER;
@@ -206,9 +222,9 @@ USER_INLINE void pass_add_marks(struct slot *slot, const struct user_mark *mark)
 
 PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *slot)
 {
-	uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[USER_EVENTS_MOST];
 	struct user_mark mark;
-	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread->user, thread->n, &mark, now)) {
+	if (thread->user && slot->begun != BEGUN_NOT && user_mark_again(thread, thread->n, &mark, now)) {
 		if (slot->begun == BEGUN_USER)
 			pass_add_marks(slot, &mark);
 		else
@@ -223,7 +239,7 @@ PASS_APART static void pass_end_else(struct region_thread *thread, struct slot *
 /* The depth is 1. */
 USER_INLINE void pass_end(struct region_thread *thread, struct slot *slot)
 {
-	uint64_t now[TARE_EVENTS_MOST];
+	uint64_t now[USER_EVENTS_MOST];
 	struct user_mark mark;
 	if (thread->user && slot->begun == BEGUN_USER && user_mark(thread->user, thread->n, &mark, now)) {
 		pass_add_marks(slot, &mark);
@@ -234,9 +250,9 @@ USER_INLINE void pass_end(struct region_thread *thread, struct slot *slot)
 	}
 }
 
-/* True: done. False: nothing was changed. Then for an enter region_enter_slowly() is called, and where it says so the
- * pass is tried again: so a pass that made the thread's counters, or was checked, executes the same instructions behind
- * its reading as any other. For a leave region_leave_slowly() does it all. */
+/* True: done. False: nothing was changed. Then for an enter region_enter_slowly() is called, and where it says so
+ * the pass is tried again: so a pass that made the thread's counters, or was checked, executes the same
+ * instructions behind its reading as any other. For a leave region_leave_slowly() does it all. */
 USER_INLINE bool region_pass_enter(struct tare_region *region)
 {
 	struct region_thread *thread = atomic_load_explicit(&region_here, memory_order_relaxed);

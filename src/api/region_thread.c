@@ -238,6 +238,8 @@ bool region_enter_slowly(struct tare_region *region)
 
 void region_leave_slowly(struct tare_region *region)
 {
+	if (!__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED))
+		return;
 	struct regions *r = regions_of_process();
 	struct region_thread *thread;
 	int kept_errno = errno;
@@ -262,7 +264,7 @@ __attribute__((used, visibility("hidden"))) void region_leave(struct tare_region
 /* The pass is then made by the same instructions as any: this is no caller of it any more (a tail call). */
 __attribute__((noinline)) static void enter_again(struct tare_region *region)
 {
-	if (region_enter_slowly(region))
+	if (__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) && region_enter_slowly(region))
 		region_enter(region);
 }
 

@@ -53,6 +53,7 @@ struct slot {
 	_Atomic uint64_t entries, exits;
 	_Atomic uint64_t pending; /* exits inside a pass that has not ended: their counts are in no sum */
 	enum begun begun;
+	unsigned tries; /* user reads at the begin that were interrupted */
 	struct user_mark begin_mark;
 	_Atomic uint64_t marks_base_ns, marks_cycles; /* sums of times of passes that user reads began and ended */
 	/* of passes of other regions, and of recursion, inside the passes of this one: see struct region_thread */

@@ -20,8 +20,8 @@ enum {
 	ALIGNMENT_BYTES = 64
 };
 
-/* Read by asm_x86_64.S. Components that xsave saves, 0 where there is none; flags that popf alone restores: all of them
- * until it is known whether the CPU has sahf. */
+/* Read by asm_x86_64.S. Components that xsave saves, 0 where there is none; flags that popf alone restores: all of
+ * them until it is known whether the CPU has sahf. */
 extern STUB_HIDDEN uint32_t stub_xsave_low, stub_xsave_high, stub_popf_bits;
 uint32_t stub_xsave_low, stub_xsave_high, stub_popf_bits = FLAG_ALWAYS;
 
@@ -35,8 +35,8 @@ static uint64_t xcr0(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Intel SDM 1, 13.2 "Enumeration of CPU support": leaf 0xd, one subleaf a component, offset and size in the standard
- * format. */
+/* Intel SDM 1, 13.2 "Enumeration of CPU support": leaf 0xd, one subleaf a component, offset and size in the
+ * standard format. */
 static size_t state_bytes(void)
 {
 	static _Atomic size_t known;

@@ -28,7 +28,8 @@ static struct tare_region *numbered(unsigned number)
 
 static struct tare_region *region_of(unsigned number)
 {
-	struct tare_region *region = atomic_load_explicit(&stub_regions[number], memory_order_acquire), *none = NULL;
+	struct tare_region *region = atomic_load_explicit(&stub_regions[number], memory_order_acquire),
+			   *none = NULL;
 	if (region || !(region = numbered(number)))
 		return region;
 	if (!atomic_compare_exchange_strong(&stub_regions[number], &none, region))

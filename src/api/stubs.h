@@ -33,7 +33,8 @@ STUB_HIDDEN void stubs_bind(void);
 extern STUB_HIDDEN uint32_t stub_sve; /* the CPU has SVE */
 #endif
 
-/* Called by the assembly. 0: done. Else the bytes that the vector state takes, which stub_slow() is called behind. */
+/* Called by the assembly. 0: done. Else the bytes that the vector state takes, which stub_slow() is called behind.
+ */
 STUB_HIDDEN size_t stub_pass(unsigned id);
 /* True: stub_pass() is to be tried again. */
 STUB_HIDDEN bool stub_slow(unsigned id);

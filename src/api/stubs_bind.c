@@ -1,9 +1,9 @@
 /* Stubs that a program reaches through its procedure linkage table: bound when libtare is loaded.
  *
- * x86-64 programs bind lazily where their linker was not told otherwise: the first call of each function goes through
- * the dynamic linker, which preserves what arguments may be in, but neither r10, r11 nor the flags (glibc,
- * sysdeps/x86_64/dl-trampoline.h). A stub may change none of them, not even once. So what the dynamic linker would write
- * into those entries at the first call is written here before any. arm64 has a mark for such functions
+ * x86-64 programs bind lazily where their linker was not told otherwise: the first call of each function goes
+ * through the dynamic linker, which preserves what arguments may be in, but neither r10, r11 nor the flags (glibc,
+ * sysdeps/x86_64/dl-trampoline.h). A stub may change none of them, not even once. So what the dynamic linker would
+ * write into those entries at the first call is written here before any. arm64 has a mark for such functions
  * (STO_AARCH64_VARIANT_PCS; asm_aarch64.S), which makes the dynamic linker do it.
  *
  * Objects that are opened later are bound by tare_asm_init(). */
@@ -21,9 +21,9 @@
 extern const int32_t stub_table[STUB_INIT + 1] STUB_HIDDEN;
 
 struct linkage {
-	const ElfW(Rela) *entries;
+	const ElfW(Rela) * entries;
 	size_t n;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
 	bool bound; /* by the dynamic linker, at the start */
 	bool of_us; /* the object says that it needs libtare */
@@ -35,7 +35,7 @@ static const void *pointer_of(const struct dl_phdr_info *object, ElfW(Addr) valu
 	return (const void *)(value < object->dlpi_addr ? object->dlpi_addr + value : value);
 }
 
-static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(Dyn) *dynamic)
+static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic)
 {
 	struct linkage linkage = { 0 };
 	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
@@ -88,7 +88,8 @@ static int bind_object(struct dl_phdr_info *object, size_t size, void *context)
 	for (size_t i = 0; i < linkage.n; i++) {
 		const ElfW(Rela) *entry = &linkage.entries[i];
 		const char *name = linkage.strings + linkage.symbols[ELF64_R_SYM(entry->r_info)].st_name;
-		if (ELF64_R_TYPE(entry->r_info) != R_X86_64_JUMP_SLOT || strncmp(name, prefix, sizeof prefix - 1) != 0)
+		if (ELF64_R_TYPE(entry->r_info) != R_X86_64_JUMP_SLOT ||
+		    strncmp(name, prefix, sizeof prefix - 1) != 0)
 			continue;
 		void *stub = stub_named(name + sizeof prefix - 1), *seen = dlsym(RTLD_DEFAULT, name),
 		     **place = (void **)(object->dlpi_addr + entry->r_offset);

@@ -23,19 +23,23 @@ const char *user_why_text(enum user_why why)
 	case USER_NO_REGISTER: return "an event that the kernel counts is in no register";
 	case USER_CORES: return "the machine has cores of several kinds";
 	case USER_PROCESS: return "counters of other threads";
+	case USER_MANY: return "more events than are read so";
 	case USER_TURNS: return "the events take turns on the counters";
 	case USER_NO_MACHINE: return "not built for this architecture";
 	case USER_CLOSED:
 #if defined(__aarch64__)
-		return "the kernel does not open the counters to programs (sysctl kernel.perf_user_access=1 would)";
+		return "the kernel does not open the counters to programs (sysctl kernel.perf_user_access=1 "
+		       "would)";
 #else
-		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked memory)";
+		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked "
+		       "memory)";
 #endif
 	case USER_NO_CLOCK: return "the kernel gives programs no clock for the counters' times";
 	case USER_DISAGREED: return "a reading disagreed with read(2)";
 	default:
 #if defined(__aarch64__)
-		return "counters were off their registers, or the kernel did not open them (sysctl kernel.perf_user_access=1 "
+		return "counters were off their registers, or the kernel did not open them (sysctl "
+		       "kernel.perf_user_access=1 "
 		       "would)";
 #else
 		return "counters were off their registers";
@@ -73,6 +77,8 @@ enum user_why user_possible(const struct tare_counters *c, bool wanted)
 		if (event->kinds != 1 || (event->flags & TARE_SOME_CPUS))
 			return USER_CORES;
 	}
+	if (c->events.count > USER_EVENTS_MOST)
+		return USER_MANY;
 	if (c->groups.count != 1)
 		return USER_TURNS;
 	return wanted ? USER_READS : USER_NOT_WANTED;
@@ -140,7 +146,7 @@ static bool try_all(const struct user_reads *reads, struct tare_reading *raw, bo
 	user_page *leader = reads->pages[0];
 	struct user_times times;
 	struct user_head first = user_head(leader);
-	bool read = user_allowed() && leader->cap_user_rdpmc && user_times(leader, &times) &&
+	bool read = leader->cap_user_rdpmc && user_times(leader, &times) &&
 		    user_count(leader, first, &reads->shifts[0], &raw[0].count);
 	*again = false;
 	for (size_t i = 1; read && i < reads->n; i++) {
@@ -161,8 +167,11 @@ static bool try_all(const struct user_reads *reads, struct tare_reading *raw, bo
 static bool read_all(const struct tare_counters *c, struct tare_reading *raw)
 {
 	bool again = true, read = false;
-	for (unsigned tries = 0; again && tries < TRIES_MOST; tries++)
+	unsigned tries;
+	for (tries = 0; again && tries < TRIES_MOST; tries++)
 		read = try_all(c->user, raw, &again);
+	if (tries > 1)
+		own_add(&c->user->again, 1);
 	return read;
 }
 
@@ -175,7 +184,7 @@ static bool between(uint64_t low, uint64_t value, uint64_t high, uint64_t slack)
 
 uint64_t user_check(const struct tare_counters *c, uint64_t done)
 {
-	struct tare_reading low[TARE_EVENTS_MOST], value[TARE_EVENTS_MOST], high[TARE_EVENTS_MOST];
+	struct tare_reading low[USER_EVENTS_MOST], value[USER_EVENTS_MOST], high[USER_EVENTS_MOST];
 	struct user_reads *reads = c->user;
 	if (!counters_read_raw(c, low) || !read_all(c, value) || !counters_read_raw(c, high))
 		return done + 1;
@@ -235,6 +244,7 @@ struct user_reads_counted user_reads_count(const struct user_reads *of)
 		.by_call = atomic_load_explicit(&reads->by_call, memory_order_relaxed) +
 			   atomic_load_explicit(&reads->by_call_elsewhere, memory_order_relaxed),
 		.checks = atomic_load_explicit(&reads->checks, memory_order_relaxed),
+		.again = atomic_load_explicit(&reads->again, memory_order_relaxed),
 		.why = (enum user_why)atomic_load_explicit(&reads->why, memory_order_relaxed),
 	};
 }
@@ -245,6 +255,7 @@ void tare_reads_of(const struct tare_counters *c, struct tare_reads *out)
 	*out = (struct tare_reads){ .by_user = counted.by_user,
 				    .by_call = counted.by_call,
 				    .checks = counted.checks,
+				    .again = counted.again,
 				    .why = user_why_text(
 					counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why) };
 }

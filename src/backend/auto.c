@@ -230,9 +230,8 @@ static bool counts_all(const struct backend_member *member, const struct event *
 /* Regions are counted where their events are. What cannot be probed goes, with all events of the execution, to a member that needs no
  * probes, if there is one that counts these events, too; readings name their source. members[] follows. */
 static size_t choose_for_regions(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-				 size_t *members, size_t chosen)
+				 size_t *members, size_t chosen, bool probes)
 {
-	bool probes = true;
 	for (size_t i = 0; i < target->n_regions; i++)
 		probes &= !target->regions[i].no_edges;
 	const struct backend_operations *operations = b->members[chosen].operations;
@@ -251,6 +250,27 @@ static size_t choose_for_regions(struct backend *b, const struct target *target,
 	return chosen;
 }
 
+/* The execution by one member; own: room for its events. */
+static bool prepare_with(struct counting *c, struct backend *b, const struct target *target, const struct event *const *events, size_t n,
+			 const size_t *members, size_t chosen, const struct event **own, struct error *err)
+{
+	c->member = &b->members[chosen];
+	c->n = n;
+	c->n_inner = 0;
+	c->why = reason(c->member, target);
+	if (target->n_regions && !c->member->operations->regions)
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s', which counts %s here, does not count regions",
+				 c->member->operations->name, n ? events[0]->label : "nothing");
+	for (size_t i = 0; i < n; i++) {
+		c->left_out[i] = members[i] != chosen;
+		if (c->left_out[i])
+			continue;
+		c->place[c->n_inner] = i;
+		own[c->n_inner++] = events[i];
+	}
+	return c->member->operations->prepare(c->member->backend, target, own, c->n_inner, &c->inner, err);
+}
+
 static bool auto_prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
                          struct counting **out, struct error *err)
 {
@@ -265,24 +285,20 @@ static bool auto_prepare(struct backend *b, const struct target *target, const s
 		goto out;
 	}
 	size_t chosen = choose(b, target, events, n, members);
-	if (target->n_regions)
-		chosen = choose_for_regions(b, target, events, n, members, chosen);
-	c->member = &b->members[chosen];
-	c->n = n;
-	c->why = reason(c->member, target);
-	if (target->n_regions && !c->member->operations->regions) {
-		error_set(err, ERROR_UNSUPPORTED, "the backend '%s', which counts %s here, does not count regions", c->member->operations->name,
-			  n ? events[0]->label : "nothing");
+	if (!target->n_regions) {
+		done = prepare_with(c, b, target, events, n, members, chosen, own, err);
 		goto out;
 	}
-	for (size_t i = 0; i < n; i++) {
-		c->left_out[i] = members[i] != chosen;
-		if (c->left_out[i])
-			continue;
-		c->place[c->n_inner] = i;
-		own[c->n_inner++] = events[i];
-	}
-	done = c->member->operations->prepare(c->member->backend, target, own, c->n_inner, &c->inner, err);
+	struct error failure = { 0 };
+	chosen = choose_for_regions(b, target, events, n, members, chosen, true);
+	done = prepare_with(c, b, target, events, n, members, chosen, own, &failure);
+	/* what this user, or this kernel, does not let probe */
+	size_t other = done || (failure.code != ERROR_PERMISSION && failure.code != ERROR_UNSUPPORTED)
+			   ? chosen : choose_for_regions(b, target, events, n, members, chosen, false);
+	if (other != chosen)
+		done = prepare_with(c, b, target, events, n, members, other, own, &failure);
+	if (!done && err)
+		*err = failure;
 out:
 	free(members);
 	free(own);

@@ -77,8 +77,8 @@ static int by_nesting(const void *x, const void *y)
 	return is_outer(b, a);
 }
 
-/* The calls for a way from one place of the text to another; false when there are none. `to` 0 … or outside of all:
- * `away`. */
+/* The calls for a way from one place of the text to another; false when there are none. `to` 0 … or outside of
+ * all: `away`. */
 static bool put_calls(struct plan *p, struct str *out, size_t from, size_t to, bool away, size_t state)
 {
 	bool any = false;
@@ -128,8 +128,8 @@ static void put_frame(const struct plan *p, struct str *out, int index)
 	for (int i = s->frame + 1; i < index; i++) {
 		const struct statement *directive = plan_statement(p, i);
 		if (!plan_is_frame_directive(a, directive) || directive->frame != s->frame ||
-		    slice_is(a, directive->word, ".cfi_personality") || slice_is(a, directive->word, ".cfi_lsda") ||
-		    slice_is(a, directive->word, ".cfi_sections"))
+		    slice_is(a, directive->word, ".cfi_personality") ||
+		    slice_is(a, directive->word, ".cfi_lsda") || slice_is(a, directive->word, ".cfi_sections"))
 			continue;
 		str_append_char(out, '\t');
 		str_append_bytes(out, a->text + directive->whole.at, directive->whole.end - directive->whole.at);
@@ -170,7 +170,8 @@ static void put_section(const struct plan *p, struct str *out, const struct stat
 	if (!directive || slice_is(a, directive->word, ".text"))
 		str_append(out, ".text");
 	else
-		str_append_bytes(out, a->text + directive->operands.at, directive->operands.end - directive->operands.at);
+		str_append_bytes(out, a->text + directive->operands.at,
+				 directive->operands.end - directive->operands.at);
 	str_append_char(out, '\n');
 }
 
@@ -200,7 +201,8 @@ static bool put_target(struct plan *p, struct str *jump, struct slice target, in
 	struct str text = { 0 };
 	p->marks[label] |= MARK_OWN_LABEL;
 	str_appendf(&text, "%s:\n", name);
-	return inserts(p, plan_statement(p, label)->whole.at, plan_statement(p, label)->whole.at, RANK_LABEL, &text);
+	return inserts(p, plan_statement(p, label)->whole.at, plan_statement(p, label)->whole.at, RANK_LABEL,
+		       &text);
 }
 
 static bool retarget(struct plan *p, int index, const char *label)
@@ -240,7 +242,8 @@ static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begi
 			return false;
 	}
 	for (size_t i = plan_statement_at(p->a, *begin); (int)i < label; i++)
-		if (plan_statement(p, (int)i)->kind == STATEMENT_INSTRUCTION || plan_statement(p, (int)i)->kind == STATEMENT_PREFIX)
+		if (plan_statement(p, (int)i)->kind == STATEMENT_INSTRUCTION ||
+		    plan_statement(p, (int)i)->kind == STATEMENT_PREFIX)
 			return false;
 	return *begin <= to;
 }
@@ -289,6 +292,12 @@ static bool add_pad(struct plan *p, int index, int label)
 
 /* ---- the ways ---- */
 
+/* Every range is in one function: most functions of a file have none. */
+static bool in_ranged(const struct plan *p, const struct statement *s)
+{
+	return s->function == NONE ? p->ranged : p->marks[s->function] & MARK_RANGED;
+}
+
 static bool add_jump(struct plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
@@ -296,22 +305,23 @@ static bool add_jump(struct plan *p, int index)
 	size_t begin = 0;
 	bool number = !slice_empty(s->target) && isdigit((unsigned char)p->a->text[s->target.at]);
 	if (slice_empty(s->target) || (number && label == NONE)) {
-		bool near = false;
-		for (size_t i = 0; i < p->ranges.count; i++)
-			near |= plan_statement(p, p->ranges.items[i].first)->function == s->function;
-		if (!near)
+		if (!in_ranged(p, s))
 			return true;
-		return error_set(p->err, ERROR_USAGE, "line %u: cannot tell where the jump goes: '%.*s'", s->line + 1,
+		return error_set(p->err, ERROR_USAGE, "line %u: cannot tell where the jump goes: '%.*s'",
+				 s->line + 1,
 				 (int)(s->whole.end - s->whole.at > 80 ? 80 : s->whole.end - s->whole.at),
 				 p->a->text + s->whole.at);
 	}
 	size_t to = label == NONE ? 0 : plan_statement(p, label)->whole.at;
+	if (!in_ranged(p, s) && (label == NONE || !in_ranged(p, plan_statement(p, label))))
+		return true;
 	if (!crosses(p, s->whole.at, to, label == NONE))
 		return true;
 	if (s->flow == FLOW_SHORT_BRANCH)
-		return error_set(p->err, ERROR_USAGE,
-				 "line %u: '%.*s' crosses a region's border and cannot jump far enough to be led around",
-				 s->line + 1, (int)(s->word.end - s->word.at), p->a->text + s->word.at);
+		return error_set(
+		    p->err, ERROR_USAGE,
+		    "line %u: '%.*s' crosses a region's border and cannot jump far enough to be led around",
+		    s->line + 1, (int)(s->word.end - s->word.at), p->a->text + s->word.at);
 	if (label != NONE && enters_at_begin(p, s->whole.at, label, &begin))
 		return add_entry(p, index, begin);
 	return add_pad(p, index, label);
@@ -389,25 +399,29 @@ static void find_reached(struct plan *p)
 static bool add_indirect(struct plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
-	bool targets = false;
-	for (size_t i = 0; i < p->taken.count; i++)
-		targets |= plan_statement(p, p->taken.items[i])->function == s->function;
+	size_t first = 0, last = p->taken.count;
+	while (first < last && plan_statement(p, p->taken.items[first])->function != s->function)
+		first++;
+	while (last > first && plan_statement(p, p->taken.items[last - 1])->function != s->function)
+		last--;
 	/* no place in this function has its address taken: the jump is a call at the function's end */
-	if (!targets)
+	if (first == last)
 		return add_before(p, index);
 	for (size_t r = 0; r < p->ranges.count; r++) {
 		const struct range *range = &p->ranges.items[r];
 		bool from = range_holds(range, s->whole.at);
-		for (size_t i = 0; i < p->taken.count; i++) {
+		for (size_t i = first; i < last; i++) {
 			const struct statement *label = plan_statement(p, p->taken.items[i]);
 			if (label->function != s->function || range_holds(range, label->whole.at) == from)
 				continue;
 			error_set(p->err, ERROR_USAGE,
-				  "line %u, region '%.64s': cannot tell whether '%.*s' %s the region: it can go to line %u",
+				  "line %u, region '%.64s': cannot tell whether '%.*s' %s the region: it can go "
+				  "to line %u",
 				  s->line + 1, range->text,
 				  (int)(s->whole.end - s->whole.at > 40 ? 40 : s->whole.end - s->whole.at),
 				  p->a->text + s->whole.at, from ? "leaves" : "enters", label->line + 1);
-			return error_hint(p->err, "let the region hold the whole switch, or one of its cases' insides");
+			return error_hint(p->err,
+					  "let the region hold the whole switch, or one of its cases' insides");
 		}
 	}
 	return true;
@@ -419,8 +433,10 @@ static bool add_way(struct plan *p, int index)
 	case FLOW_JUMP:
 	case FLOW_BRANCH:
 	case FLOW_SHORT_BRANCH: return add_jump(p, index);
-	case FLOW_RETURN: return !in_any(p, plan_statement(p, index)->whole.at) || add_before(p, index);
-	case FLOW_INDIRECT: return add_indirect(p, index);
+	case FLOW_RETURN:
+		return !in_ranged(p, plan_statement(p, index)) || !in_any(p, plan_statement(p, index)->whole.at) ||
+		       add_before(p, index);
+	case FLOW_INDIRECT: return !in_ranged(p, plan_statement(p, index)) || add_indirect(p, index);
 	default: return true;
 	}
 }
@@ -456,7 +472,8 @@ static void warn_exceptions(struct plan *p)
 			if (slice_is(p->a, plan_statement(p, i)->word, ".cfi_lsda")) {
 				char message[256];
 				snprintf(message, sizeof message,
-					 "region '%.64s': an exception that leaves it, or is caught in it, passes no stub; the "
+					 "region '%.64s': an exception that leaves it, or is caught in it, passes "
+					 "no stub; the "
 					 "report will say that entries and exits differ",
 					 range->text);
 				plan_warn(p, message);
@@ -519,7 +536,8 @@ static bool check_fresh(struct plan *p)
 	snprintf(name, sizeof name, ".Ltare%u_names", p->request->number);
 	for (size_t i = 0; i < p->a->symbols.count; i++)
 		if (slice_is(p->a, p->a->symbols.items[i].name, name)) {
-			error_set(p->err, ERROR_USAGE, "the file has been annotated before, with numbers from %u on",
+			error_set(p->err, ERROR_USAGE,
+				  "the file has been annotated before, with numbers from %u on",
 				  p->request->number);
 			return error_hint(p->err, "give the next number that is free with --number");
 		}

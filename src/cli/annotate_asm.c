@@ -1,5 +1,5 @@
-/* tare annotate-asm: a compiler's assembly with calls of libtare's stubs around ranges of its lines, so that libtare
- * counts them as regions (Safford 1997, 5.4, by hand there). */
+/* tare annotate-asm: a compiler's assembly with calls of libtare's stubs around ranges of its lines, so that
+ * libtare counts them as regions (Safford 1997, 5.4, by hand there). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,11 +18,13 @@ enum { ASSEMBLY_BYTES_MOST = 1 << 30 };
 const struct option_row annotate_asm_option_rows[] = {
 	{ .help = "Regions" },
 	{ 'r', "region", "NAME=FIRST-LAST",
-	  "lines FIRST to LAST of the file are region NAME; also NAME=LINE; may be given several times, also with the "
+	  "lines FIRST to LAST of the file are region NAME; also NAME=LINE; may be given several times, also with "
+	  "the "
 	  "same name",
 	  REGION },
 	{ 0, "number", "N",
-	  "the first name gets stub number N, the next N+1 and so on (default: 0); of files of one program each needs "
+	  "the first name gets stub number N, the next N+1 and so on (default: 0); of files of one program each "
+	  "needs "
 	  "numbers of its own",
 	  NUMBER },
 	{ .help = "Options" },
@@ -183,7 +185,8 @@ int command_annotate_asm(int argc, char **argv)
 		goto out;
 	}
 	if (!file || !asked.regions.count) {
-		error_set(&err, ERROR_USAGE, file ? "'annotate-asm' needs a region" : "'annotate-asm' needs a file");
+		error_set(&err, ERROR_USAGE,
+			  file ? "'annotate-asm' needs a region" : "'annotate-asm' needs a file");
 		error_hint(&err, "tare annotate-asm FILE.s --region NAME=FIRST-LAST");
 		code = say_failed(&err, TARE_USAGE);
 	} else if (!annotate_text(&asked, file, &out, &err)) {

@@ -1,9 +1,9 @@
 /* What annotate() inserts, for each machine. See annotate.h.
  *
- * x86-64: the 128 bytes below the stack pointer may be in use (System V ABI, 3.2.2): lea steps over them and leaves the
- * flags alone. The call goes through the GOT, which is filled when a program is loaded: a lazily bound PLT entry would
- * run the dynamic linker the first time, which changes r11 and the flags.
- * arm64: what the call needs for itself (x16, x17, x30) is kept on the stack; there is no such area below it. */
+ * x86-64: the 128 bytes below the stack pointer may be in use (System V ABI, 3.2.2): lea steps over them and
+ * leaves the flags alone. The call goes through the GOT, which is filled when a program is loaded: a lazily bound
+ * PLT entry would run the dynamic linker the first time, which changes r11 and the flags. arm64: what the call
+ * needs for itself (x16, x17, x30) is kept on the stack; there is no such area below it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,13 +43,15 @@ static void put_x86_call(struct str *out, const struct assembly *a, const struct
 	put_comment(out, "#", begin, name);
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset 128\n");
-	str_appendf(out, "\tcall\t*tare_asm_%s_%u@GOTPCREL(%%rip)\n\tleaq\t128(%%rsp), %%rsp\n", which(begin), number);
+	str_appendf(out, "\tcall\t*tare_asm_%s_%u@GOTPCREL(%%rip)\n\tleaq\t128(%%rsp), %%rsp\n", which(begin),
+		    number);
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset -128\n");
 	put_intel(out, a, at->intel);
 }
 
-static void put_arm_call(struct str *out, const struct statement *at, bool begin, unsigned number, const char *name)
+static void put_arm_call(struct str *out, const struct statement *at, bool begin, unsigned number,
+			 const char *name)
 {
 	/* otherwise the frame is known by x29, and x30 is kept in it */
 	bool frame = at->frame != NONE && at->frame_of_stack;
@@ -60,7 +62,8 @@ static void put_arm_call(struct str *out, const struct statement *at, bool begin
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset 32\n");
 	str_append(out, "\tstp\tx16, x17, [sp]\n\tstr\tx30, [sp, #16]\n");
-	if (frame)
+	/* in the middle of a function that keeps it, x30 is no return address */
+	if (frame && !at->return_kept)
 		str_append(out, "\t.cfi_rel_offset x30, 16\n");
 	str_appendf(out,
 		    "\tadrp\tx16, :got:tare_asm_%s_%u\n\tldr\tx16, [x16, #:got_lo12:tare_asm_%s_%u]\n\tblr\tx16\n",
@@ -109,8 +112,9 @@ void annotate_put_names(struct str *out, const struct assembly *a, const char *c
 	str_appendf(out, "\t.pushsection .rodata.tare_asm_names, \"a\", %sprogbits\n", type);
 	for (size_t i = 0; i < n; i++) {
 		unsigned of = number + (unsigned)i;
-		str_appendf(out, "\t.globl\ttare_asm_number_%u\n\t.hidden\ttare_asm_number_%u\ntare_asm_number_%u:\n", of,
-			    of, of);
+		str_appendf(out,
+			    "\t.globl\ttare_asm_number_%u\n\t.hidden\ttare_asm_number_%u\ntare_asm_number_%u:\n",
+			    of, of, of);
 		put_string(out, names[i]);
 	}
 	str_appendf(out,
@@ -123,15 +127,17 @@ void annotate_put_names(struct str *out, const struct assembly *a, const char *c
 	for (size_t i = 0; i < n; i++) {
 		unsigned of = number + (unsigned)i;
 		if (x86)
-			str_appendf(out,
-				    "\tmovl\t$%u, %%edi\n\tleaq\ttare_asm_number_%u(%%rip), %%rsi\n\txorl\t%%edx, %%edx\n"
-				    "\tcall\t*tare_asm_name@GOTPCREL(%%rip)\n",
-				    of, of);
+			str_appendf(
+			    out,
+			    "\tmovl\t$%u, %%edi\n\tleaq\ttare_asm_number_%u(%%rip), %%rsi\n\txorl\t%%edx, %%edx\n"
+			    "\tcall\t*tare_asm_name@GOTPCREL(%%rip)\n",
+			    of, of);
 		else
-			str_appendf(out,
-				    "\tmov\tw0, #%u\n\tadrp\tx1, tare_asm_number_%u\n"
-				    "\tadd\tx1, x1, :lo12:tare_asm_number_%u\n\tmov\tx2, #0\n\tbl\ttare_asm_name\n",
-				    of, of, of);
+			str_appendf(
+			    out,
+			    "\tmov\tw0, #%u\n\tadrp\tx1, tare_asm_number_%u\n"
+			    "\tadd\tx1, x1, :lo12:tare_asm_number_%u\n\tmov\tx2, #0\n\tbl\ttare_asm_name\n",
+			    of, of, of);
 	}
 	str_append(out, x86 ? "\taddq\t$8, %rsp\n\t.cfi_adjust_cfa_offset -8\n\tret\n"
 			    : "\tldp\tx29, x30, [sp], #16\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore x29\n"

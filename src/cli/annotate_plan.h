@@ -7,10 +7,10 @@
 /* A region in the text: control is inside from begin to before end. */
 struct range {
 	size_t begin, end;
-	int first, last;     /* instructions */
-	unsigned name;       /* index of its name */
-	bool falls_out;      /* control can go on behind its last line */
-	const char *text;    /* its name */
+	int first, last;  /* instructions */
+	unsigned name;    /* index of its name */
+	bool falls_out;   /* control can go on behind its last line */
+	const char *text; /* its name */
 };
 
 /* In this order where they are at the same place. */
@@ -26,7 +26,8 @@ struct insertion {
 enum mark {
 	MARK_OWN_LABEL = 1, /* has a label of ours, too */
 	MARK_REACHED = 2,   /* a label that a jump goes to */
-	MARK_TAKEN = 4      /* a label whose address data or an instruction holds */
+	MARK_TAKEN = 4,     /* a label whose address data or an instruction holds */
+	MARK_RANGED = 8     /* the label of a function that has a range in it */
 };
 
 struct plan {
@@ -35,6 +36,7 @@ struct plan {
 	VEC(struct range) ranges;
 	VEC(const char *) names;
 	VEC(struct insertion) insertions;
+	bool ranged;    /* as MARK_RANGED, for what is in no function */
 	VEC(int) taken; /* labels in code whose address data or an instruction holds */
 	VEC(struct slice) macros;
 	unsigned char *marks; /* [statements]: enum mark, or-ed */
@@ -56,8 +58,8 @@ static inline bool range_holds(const struct range *range, size_t at)
 bool plan_add_range(struct plan *p, const struct annotate_region *asked);
 void plan_warn(const struct plan *p, const char *text);
 
-/* Places: the index of the first statement at or behind one (the count when there is none); behind a statement: the
- * next line, or the next statement of the same line; do the operands have this text in them? */
+/* Places: the index of the first statement at or behind one (the count when there is none); behind a statement:
+ * the next line, or the next statement of the same line; do the operands have this text in them? */
 size_t plan_statement_at(const struct assembly *a, size_t at);
 size_t plan_behind(const struct assembly *a, size_t index);
 bool plan_mentions(const struct assembly *a, struct slice operands, const char *text);

@@ -63,8 +63,9 @@ bool plan_mentions(const struct assembly *a, struct slice operands, const char *
  * Storage, 5.1). */
 static bool begins_pair(const struct assembly *a, const struct statement *s)
 {
-	return a->machine == MACHINE_X86_64 && (plan_mentions(a, s->operands, "@tlsgd") || plan_mentions(a, s->operands, "@TLSGD") ||
-						plan_mentions(a, s->operands, "@tlsld") || plan_mentions(a, s->operands, "@TLSLD"));
+	return a->machine == MACHINE_X86_64 &&
+	       (plan_mentions(a, s->operands, "@tlsgd") || plan_mentions(a, s->operands, "@TLSGD") ||
+		plan_mentions(a, s->operands, "@tlsld") || plan_mentions(a, s->operands, "@TLSLD"));
 }
 
 static bool is_exclusive(const struct assembly *a, struct slice word, bool load)
@@ -73,7 +74,8 @@ static bool is_exclusive(const struct assembly *a, struct slice word, bool load)
 	const char *text = a->text + word.at;
 	const char *const kinds[2][2] = { { "stx", "stlx" }, { "ldx", "ldax" } };
 	for (int i = 0; a->machine == MACHINE_ARM64 && i < 2; i++)
-		if (bytes >= strlen(kinds[load][i]) && strncasecmp(text, kinds[load][i], strlen(kinds[load][i])) == 0)
+		if (bytes >= strlen(kinds[load][i]) &&
+		    strncasecmp(text, kinds[load][i], strlen(kinds[load][i])) == 0)
 			return true;
 	return false;
 }
@@ -118,17 +120,17 @@ static bool can_insert(struct plan *p, size_t at, const char *name)
 		line++;
 	line++;
 	if (in_comment(a, at))
-		return error_set(p->err, ERROR_USAGE, "line %u, region '%s': a comment goes on from the line before", line,
-				 name);
+		return error_set(p->err, ERROR_USAGE,
+				 "line %u, region '%s': a comment goes on from the line before", line, name);
 	for (size_t i = index; i--;) {
 		const struct statement *s = &a->statements.items[i];
 		if (s->kind == STATEMENT_PREFIX && index < a->statements.count)
-			return error_set(p->err, ERROR_USAGE, "line %u, region '%s': line %u is a prefix of it", line, name,
-					 s->line + 1);
+			return error_set(p->err, ERROR_USAGE, "line %u, region '%s': line %u is a prefix of it",
+					 line, name, s->line + 1);
 		if (s->kind == STATEMENT_INSTRUCTION && begins_pair(a, s) && index < a->statements.count)
 			return error_set(p->err, ERROR_USAGE,
-					 "line %u, region '%s': the instruction belongs to that of line %u", line, name,
-					 s->line + 1);
+					 "line %u, region '%s': the instruction belongs to that of line %u", line,
+					 name, s->line + 1);
 		if (s->kind != STATEMENT_DIRECTIVE)
 			break;
 	}
@@ -238,8 +240,9 @@ static bool check_range(struct plan *p, struct range *range, const struct annota
 		if (s->whole.at >= range->end)
 			break;
 		if (s->inside)
-			return error_set(p->err, ERROR_USAGE, "line %u, region '%s': it is in a macro or a repetition",
-					 s->line + 1, range->text);
+			return error_set(p->err, ERROR_USAGE,
+					 "line %u, region '%s': it is in a macro or a repetition", s->line + 1,
+					 range->text);
 		reached |= p->marks[i] & (MARK_REACHED | MARK_TAKEN);
 		if (!s->code || s->kind != STATEMENT_INSTRUCTION)
 			continue;
@@ -253,7 +256,8 @@ static bool check_range(struct plan *p, struct range *range, const struct annota
 		if (s->function != first->function) {
 			function_name(p, first->function, text[0], sizeof text[0]);
 			function_name(p, s->function, text[1], sizeof text[1]);
-			error_set(p->err, ERROR_USAGE, "lines %u-%u, region '%s': they are in two functions, '%s' and '%s'",
+			error_set(p->err, ERROR_USAGE,
+				  "lines %u-%u, region '%s': they are in two functions, '%s' and '%s'",
 				  asked->first, asked->last, range->text, text[0], text[1]);
 			return error_hint(p->err, "use a region with the same name in each of them");
 		}
@@ -261,8 +265,8 @@ static bool check_range(struct plan *p, struct range *range, const struct annota
 			char message[256];
 			slice_text(p, s->word, text[0], sizeof text[0]);
 			snprintf(message, sizeof message,
-				 "line %u, region '%.64s': jumps in the macro '%s' are not seen", s->line + 1, range->text,
-				 text[0]);
+				 "line %u, region '%.64s': jumps in the macro '%s' are not seen", s->line + 1,
+				 range->text, text[0]);
 			plan_warn(p, message);
 		}
 	}
@@ -301,8 +305,8 @@ bool plan_add_range(struct plan *p, const struct annotate_region *asked)
 	if (!asked->name[0])
 		return error_set(p->err, ERROR_USAGE, "a region has no name");
 	if (!asked->first || asked->last < asked->first || asked->last > a->lines.count)
-		return error_set(p->err, ERROR_USAGE, "lines %u-%u, region '%s': the file has %zu lines", asked->first,
-				 asked->last, asked->name, a->lines.count);
+		return error_set(p->err, ERROR_USAGE, "lines %u-%u, region '%s': the file has %zu lines",
+				 asked->first, asked->last, asked->name, a->lines.count);
 	for (int last = 0; last < 2; last++)
 		if (!in_code(a, (last ? asked->last : asked->first) - 1))
 			return error_set(p->err, ERROR_USAGE, "line %u, region '%s': it is in a section of data",
@@ -311,8 +315,13 @@ bool plan_add_range(struct plan *p, const struct annotate_region *asked)
 	range.end = line_start(a, asked->last);
 	move_begin(p, &range);
 	move_end(p, &range);
-	return name_index(p, asked->name, &range.name) && check_range(p, &range, asked) &&
-	       can_insert(p, range.begin, range.text) && (!range.falls_out || can_insert(p, range.end, range.text)) &&
-	       (vec_push(&p->ranges, range) || error_no_memory(p->err));
+	if (!name_index(p, asked->name, &range.name) || !check_range(p, &range, asked) ||
+	    !can_insert(p, range.begin, range.text) || (range.falls_out && !can_insert(p, range.end, range.text)))
+		return false;
+	int function = plan_statement(p, range.first)->function;
+	if (function == NONE)
+		p->ranged = true;
+	else
+		p->marks[function] |= MARK_RANGED;
+	return vec_push(&p->ranges, range) || error_no_memory(p->err);
 }
-

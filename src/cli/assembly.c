@@ -32,7 +32,8 @@ static bool name_byte(char c)
 static enum assembly_machine machine_of(const char *text, size_t bytes)
 {
 	static const char *const x86[] = { "%r", "%e", "%x", "%y", "%a", ".intel_syntax", "rsp", "rax" },
-				 *const arm[] = { "[sp", "[x", " x0", "\tx0", " w0", "\tw0", "sp, sp", "armv8", "x29", "x30" };
+				 *const arm[] = { "[sp",  "[x",     " x0",   "\tx0", " w0",
+						  "\tw0", "sp, sp", "armv8", "x29",  "x30" };
 	size_t counts[2] = { 0 };
 	for (size_t k = 0; k < sizeof x86 / sizeof *x86; k++)
 		for (const char *at = text; (at = memmem(at, (size_t)(text + bytes - at), x86[k], strlen(x86[k])));
@@ -62,12 +63,15 @@ struct reader {
 	size_t sections;
 	unsigned macros; /* how deep in bodies */
 	int intel, function, frame;
-	bool frame_of_stack, remembered[FRAMES_DEEP];
+	struct frame_state {
+		bool of_stack, return_kept;
+	} now, remembered[FRAMES_DEEP];
 	size_t frames;
 	VEC(struct slice) functions; /* names that .type and .globl gave */
 };
 
-/* Past white space and comments, and over the ends of lines inside comments. At a line's end or a separator: stays.
+/* Past white space and comments, and over the ends of lines inside comments. At a line's end or a separator:
+ * stays.
  */
 static bool skip_space(struct reader *r, bool line_start, struct error *err)
 {
@@ -83,7 +87,8 @@ static bool skip_space(struct reader *r, bool line_start, struct error *err)
 			const char *end = memmem(c + 2, a->bytes - r->at - 2, "*/", 2);
 			struct slice comment = { r->at, 0 };
 			if (!end)
-				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end", r->line + 1);
+				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end",
+						 r->line + 1);
 			comment.end = r->at = (size_t)(end + 2 - a->text);
 			if (memchr(c, '\n', (size_t)(end - c)) && !vec_push(&a->comments, comment))
 				return error_no_memory(err);
@@ -210,6 +215,11 @@ static bool is_stack_pointer(const struct assembly *a, struct slice operand)
 	return false;
 }
 
+static bool is_return_register(const struct assembly *a, struct slice operand)
+{
+	return slice_is(a, operand, "30") || slice_is(a, operand, "x30") || slice_is(a, operand, "lr");
+}
+
 static struct slice first_operand(const struct assembly *a, struct slice operands)
 {
 	const char *comma = memchr(a->text + operands.at, ',', operands.end - operands.at);
@@ -226,21 +236,25 @@ static void frame_directive(struct reader *r, const struct statement *s, int ind
 	struct slice first = first_operand(a, s->operands);
 	if (slice_is(a, s->word, ".cfi_startproc")) {
 		r->frame = index;
-		r->frame_of_stack = !slice_is(a, s->operands, "simple");
+		r->now = (struct frame_state){ .of_stack = !slice_is(a, s->operands, "simple") };
 		r->frames = 0;
 	} else if (slice_is(a, s->word, ".cfi_endproc")) {
 		r->frame = NONE;
 	} else if (slice_is(a, s->word, ".cfi_def_cfa") || slice_is(a, s->word, ".cfi_def_cfa_register")) {
-		r->frame_of_stack = is_stack_pointer(a, first);
+		r->now.of_stack = is_stack_pointer(a, first);
 	} else if (slice_is(a, s->word, ".cfi_escape") &&
 		   (slice_is(a, first, "0xf") || slice_is(a, first, "0x0f") || slice_is(a, first, "15"))) {
-		r->frame_of_stack = false; /* DW_CFA_def_cfa_expression */
+		r->now.of_stack = false; /* DW_CFA_def_cfa_expression */
+	} else if (slice_is(a, s->word, ".cfi_offset") || slice_is(a, s->word, ".cfi_rel_offset")) {
+		r->now.return_kept |= is_return_register(a, first);
+	} else if (slice_is(a, s->word, ".cfi_restore")) {
+		r->now.return_kept &= !is_return_register(a, first);
 	} else if (slice_is(a, s->word, ".cfi_remember_state")) {
 		if (r->frames < FRAMES_DEEP)
-			r->remembered[r->frames++] = r->frame_of_stack;
+			r->remembered[r->frames++] = r->now;
 	} else if (slice_is(a, s->word, ".cfi_restore_state")) {
 		if (r->frames)
-			r->frame_of_stack = r->remembered[--r->frames];
+			r->now = r->remembered[--r->frames];
 	}
 }
 
@@ -258,8 +272,8 @@ static bool ends_body(const struct assembly *a, struct slice word)
 /* Bytes in a section of code that belong to the instruction behind them. */
 static bool is_bytes(const struct assembly *a, struct slice word)
 {
-	static const char *const directives[] = { ".byte", ".value", ".word", ".short", ".2byte", ".4byte", ".long",
-						  ".hword", ".tlsdesccall" };
+	static const char *const directives[] = { ".byte",  ".value", ".word",  ".short",      ".2byte",
+						  ".4byte", ".long",  ".hword", ".tlsdesccall" };
 	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
 		if (slice_is(a, word, directives[i]))
 			return true;
@@ -277,7 +291,8 @@ static bool directive(struct reader *r, struct statement *s, int index, struct e
 	}
 	if (r->macros)
 		return true;
-	if (slice_is(a, s->word, ".code32") || slice_is(a, s->word, ".code16") || slice_is(a, s->word, ".code16gcc"))
+	if (slice_is(a, s->word, ".code32") || slice_is(a, s->word, ".code16") ||
+	    slice_is(a, s->word, ".code16gcc"))
 		return error_set(err, ERROR_UNSUPPORTED, "line %u: 16- and 32-bit code is not supported",
 				 s->line + 1);
 	if (slice_is(a, s->word, ".intel_syntax"))
@@ -361,7 +376,8 @@ static bool find_functions(struct reader *r, struct error *err)
 		    !note_function(r, &a->statements.items[i], err))
 			return false;
 	if (r->functions.count)
-		qsort_r(r->functions.items, r->functions.count, sizeof *r->functions.items, by_slice, (void *)a->text);
+		qsort_r(r->functions.items, r->functions.count, sizeof *r->functions.items, by_slice,
+			(void *)a->text);
 	for (size_t i = 0; i < a->statements.count; i++) {
 		struct statement *s = &a->statements.items[i];
 		if (s->kind == STATEMENT_LABEL && !s->inside) {
@@ -392,7 +408,8 @@ static bool add(struct reader *r, struct statement *s, struct error *err)
 	s->inside = r->macros > 0;
 	s->intel = r->intel;
 	s->frame = r->frame;
-	s->frame_of_stack = r->frame_of_stack;
+	s->frame_of_stack = r->now.of_stack;
+	s->return_kept = r->now.return_kept;
 	if (s->kind == STATEMENT_DIRECTIVE && !directive(r, s, (int)r->a->statements.count, err))
 		return false;
 	if (s->kind == STATEMENT_INSTRUCTION)
@@ -492,7 +509,12 @@ static bool read_all(struct reader *r, struct error *err)
 bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum assembly_machine machine,
 		   struct error *err)
 {
-	struct reader r = { .a = a, .intel = NONE, .function = NONE, .frame = NONE, .section = { true, NONE }, .before = { true, NONE } };
+	struct reader r = { .a = a,
+			    .intel = NONE,
+			    .function = NONE,
+			    .frame = NONE,
+			    .section = { true, NONE },
+			    .before = { true, NONE } };
 	*a = (struct assembly){ .text = text, .bytes = bytes, .machine = machine };
 	if (bytes > INT_MAX)
 		return error_set(err, ERROR_LIMIT, "the assembly is longer than 2 GiB");

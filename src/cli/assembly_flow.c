@@ -14,9 +14,10 @@ static bool one_of(const struct assembly *a, struct slice word, const char *cons
 
 bool assembly_is_prefix(const struct assembly *a, struct slice word)
 {
-	static const char *const prefixes[] = { "lock", "rep",    "repe",      "repz",     "repne",  "repnz",  "bnd",
-						"notrack", "data16", "addr32", "xacquire", "xrelease", "cs",   "ds",
-						"es",   "fs",     "gs",        "ss",       "rex64",  NULL };
+	static const char *const prefixes[] = { "lock",     "rep",      "repe",    "repz",   "repne",
+						"repnz",    "bnd",      "notrack", "data16", "addr32",
+						"xacquire", "xrelease", "cs",      "ds",     "es",
+						"fs",       "gs",       "ss",      "rex64",  NULL };
 	static const char *const rex = "rex";
 	if (a->machine != MACHINE_X86_64)
 		return false;
@@ -74,9 +75,9 @@ static bool intel_indirect(const struct assembly *a, struct slice operands)
 static void x86_flow(const struct assembly *a, struct statement *s)
 {
 	static const char *const jumps[] = { "jmp", "jmpq", "ljmp", "jmpl", "jmp.d32", "jmp.d8", NULL };
-	static const char *const shorts[] = { "jrcxz", "jecxz", "jcxz",   "loop",   "loope",
+	static const char *const shorts[] = { "jrcxz", "jecxz",  "jcxz",   "loop",  "loope",
 					      "loopz", "loopne", "loopnz", "loopq", NULL };
-	static const char *const returns[] = { "ret",  "retq",  "retl",    "retw",     "lret",    "lretq", "iret",
+	static const char *const returns[] = { "ret",   "retq",  "retl",   "retw",    "lret",    "lretq", "iret",
 					       "iretq", "iretd", "sysret", "sysretq", "sysexit", NULL };
 	static const char *const stops[] = { "ud2", "ud1", "ud0", "hlt", NULL };
 	const char *word = a->text + s->word.at;
@@ -99,8 +100,8 @@ static void arm_flow(const struct assembly *a, struct statement *s)
 	static const char *const compares[] = { "cbz", "cbnz", "tbz", "tbnz", NULL };
 	static const char *const indirect[] = { "br", "braa", "brab", "braaz", "brabz", NULL };
 	static const char *const returns[] = { "ret", "retaa", "retab", "eret", NULL };
-	static const char *const conditions[] = { "eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc",
-						  "hi", "ls", "ge", "lt", "gt", "le", "al", NULL };
+	static const char *const conditions[] = { "eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs",
+						  "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", NULL };
 	struct slice condition = s->word;
 	size_t bytes = s->word.end - s->word.at;
 	const char *word = a->text + s->word.at;

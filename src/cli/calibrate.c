@@ -20,14 +20,15 @@ enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUN
 
 const struct option_row calibrate_option_rows[] = {
 	{ .help = "Options" },
-	{ 'e', "events", "EVENTS", "these events (default: those of 'tare count', and all whose overhead is subtracted)",
-	  EVENTS },
+	{ 'e', "events", "EVENTS",
+	  "these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS },
 	{ 0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
 	  OF_INTERFACES },
 	{ 0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES },
 	{ 0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK },
 	{ 0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE },
-	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)", OUTPUT },
+	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)",
+	  OUTPUT },
 	{ 0, "dry-run", NULL, "measure and show, keep nothing", DRY },
 	{ 'v', "verbose", NULL, "say what is being measured", VERBOSE },
 	{ 'h', "help", NULL, "show this", HELP },
@@ -52,8 +53,9 @@ static bool apply_interfaces(struct asked *asked, const char *list, struct error
 					  strncmp(interface_name((enum interface)i), at, length) != 0))
 			i++;
 		if (i == INTERFACES)
-			return error_set(err, ERROR_USAGE, "'%.*s' is none of command, library, library-user, stubs",
-					 (int)length, at);
+			return error_set(err, ERROR_USAGE,
+					 "'%.*s' is none of command, library, library-user, stubs", (int)length,
+					 at);
 		asked->interfaces[i] = true;
 		at += length;
 		if (!*at)
@@ -130,14 +132,14 @@ static int show_help(void)
 	say_begin_output();
 	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
 	      "\n"
-	      "Measures what measuring itself counts on this machine: an empty program, an empty\n"
-	      "region, the calls of regions inside regions; and how far a program comes out from\n"
-	      "itself (PROGRAM, or one of tare's own). Shows it, and keeps it for 'tare count' and\n"
-	      "libtare, which subtract it where it is the same every time.\n",
+	      "Measures what measuring itself counts on this machine: an empty program, an\n"
+	      "empty region, the calls of regions inside regions; and how far a program comes\n"
+	      "out from itself (PROGRAM, or one of tare's own). Shows it, and keeps it for\n"
+	      "'tare count' and libtare, which subtract it where it is the same every time.\n",
 	      stdout);
 	options_help(calibrate_option_rows, stdout);
-	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept. See also\n"
-	      "tare-calibrate(1).\n",
+	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept.\n"
+	      "See also tare-calibrate(1).\n",
 	      stdout);
 	return say_end_output();
 }

@@ -10,8 +10,8 @@
 #include "trust/noise.h"
 #include "trust/overhead.h"
 
-/* What the kernel `empty` itself counts, which is no overhead: kernels/empty.truth. Everything else that it has a row
- * for is 0. */
+/* What the kernel `empty` itself counts, which is no overhead: kernels/empty.truth. Everything else that it has a
+ * row for is 0. */
 static const struct {
 	const char *event;
 	double count;
@@ -29,7 +29,8 @@ bool not_calibrated(struct calibrating *c, enum interface interface, const char 
 		    struct error *err)
 {
 	struct arena *arena = &c->calibration.arena;
-	struct not_calibrated missing = { interface, event ? arena_strdup(arena, event) : NULL, arena_strdup(arena, why) };
+	struct not_calibrated missing = { interface, event ? arena_strdup(arena, event) : NULL,
+					  arena_strdup(arena, why) };
 	return (missing.why && vec_push(&c->missing, missing)) || error_no_memory(err);
 }
 
@@ -161,8 +162,8 @@ static bool execute(struct calibrating *c, char *const *argv, size_t repetitions
 		return error_no_memory(err);
 	for (size_t i = 0; i < c->events.count; i++)
 		events[i] = c->events.items[i].event;
-	bool done = measure_count(c->operations, c->backend, &target, events, c->events.count, NULL, 0, &options, result,
-				  err);
+	bool done = measure_count(c->operations, c->backend, &target, events, c->events.count, NULL, 0, &options,
+				  result, err);
 	free(events);
 	return done;
 }
@@ -177,8 +178,9 @@ bool calibrate_command(struct calibrating *c, struct error *err)
 		const struct calibrated_event *e = &c->events.items[i];
 		const struct estimate *estimate = &result->estimates[i];
 		if (!estimate->known || estimate->n_runs < c->processes) {
-			done = not_calibrated(c, INTERFACE_COMMAND, e->event.label,
-					      estimate->why ? estimate->why : "some executions gave no count", err);
+			done =
+			    not_calibrated(c, INTERFACE_COMMAND, e->event.label,
+					   estimate->why ? estimate->why : "some executions gave no count", err);
 			continue;
 		}
 		struct overhead row = { .event = arena_strdup(arena, e->event.label),
@@ -225,7 +227,8 @@ bool calibrate_floor(struct calibrating *c, char *const *argv, struct error *err
 	}
 	if (words.length > 200)
 		words.text[200] = '\0';
-	c->calibration.floor_command = words.failed || !words.text ? "" : arena_strdup(arena, str_trim(words.text));
+	c->calibration.floor_command =
+	    words.failed || !words.text ? "" : arena_strdup(arena, str_trim(words.text));
 	str_free(&words);
 	result_free(result);
 	return done && (c->calibration.floor_command || error_no_memory(err));

@@ -37,7 +37,8 @@ struct calibrating {
 	void *progress_context;
 };
 
-/* Opens the backend, and chooses the events: those of the list, or when it is NULL the default ones that count here. */
+/* Opens the backend, and chooses the events: those of the list, or when it is NULL the default ones that count
+ * here. */
 bool calibrating_begin(struct calibrating *c, const char *list, struct error *err);
 void calibrating_end(struct calibrating *c);
 

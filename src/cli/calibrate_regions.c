@@ -1,7 +1,7 @@
 /* The library's rows: what kernels/regions.c prints, of one process each.
  *
- * Rounds: every round runs one process of each event and interface, so that a slow change of the machine's state is in
- * all rows alike (run_p5mon's order). */
+ * Rounds: every round runs one process of each event and interface, so that a slow change of the machine's state
+ * is in all rows alike (run_p5mon's order). */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -34,7 +34,7 @@ struct reading_of_process {
 
 /* What one event gave by one interface. */
 struct column_values {
-	double *values; /* [COLUMNS][processes] */
+	double *values;                      /* [COLUMNS][processes] */
 	double blocks[BLOCK_SIZES], *counts; /* [processes][BLOCK_SIZES] */
 	size_t n, n_blocks;
 	bool given_up;
@@ -115,7 +115,8 @@ static bool read_output(char *text, struct reading_of_process *r)
 	return seen == (1u << COLUMNS) - 1;
 }
 
-/* tare's own environment, with the reading that the interface is about and nothing that libtare would report by. */
+/* tare's own environment, with the reading that the interface is about and nothing that libtare would report by.
+ */
 static char **environment_for(enum interface interface)
 {
 	size_t n = 0, at = 0;
@@ -158,7 +159,11 @@ static bool one(struct rounds *r, enum interface interface, size_t event, struct
 	if (v->given_up)
 		return true;
 	snprintf(name, sizeof name, "%s", e->event.text);
-	char *argv[] = { r->program, name, interface == INTERFACE_STUBS ? stubs : e->constant ? blocks : NULL, NULL };
+	char *argv[] = { r->program, name,
+			 interface == INTERFACE_STUBS ? stubs
+			 : e->constant                ? blocks
+						      : NULL,
+			 NULL };
 	int status = run(argv, r->environments[interface], out, sizeof out, err);
 	if (status == -1)
 		return false;
@@ -171,7 +176,8 @@ static bool one(struct rounds *r, enum interface interface, size_t event, struct
 	if (!read_output(out, &got))
 		return error_set(err, ERROR_SYSTEM, "'%s' is of another version of tare", r->program);
 	if (interface == INTERFACE_LIBRARY_USER && !got.by_user)
-		return give_up(r, interface, event, "unsupported here: its counter cannot be read without a system call", err);
+		return give_up(r, interface, event,
+			       "unsupported here: its counter cannot be read without a system call", err);
 	for (size_t i = 0; i < COLUMNS; i++)
 		v->values[i * c->processes + v->n] = got.values[i];
 	if (v->n && got.n_blocks != v->n_blocks)
@@ -213,9 +219,14 @@ static double block_count(const struct event_definition *row)
 	static const struct {
 		const char *event;
 		double count;
-	} counts[] = { { "instructions", 30 }, { "loads", 10 },      { "stores", 10 },
-		       { "branches", 0 },      { "calls", 0 },       { "returns", 0 },
-		       { "conditional-branches", 0 }, { "taken-branches", 0 } };
+	} counts[] = { { "instructions", 30 },
+		       { "loads", 10 },
+		       { "stores", 10 },
+		       { "branches", 0 },
+		       { "calls", 0 },
+		       { "returns", 0 },
+		       { "conditional-branches", 0 },
+		       { "taken-branches", 0 } };
 	for (size_t i = 0; row && i < sizeof counts / sizeof *counts; i++)
 		if (strcmp(row->name, counts[i].event) == 0)
 			return counts[i].count;

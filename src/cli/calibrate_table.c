@@ -57,18 +57,47 @@ static int widest_event(const struct calibration *c)
 	return (int)widest;
 }
 
+/* Does the event count nothing at all by the interface, in any process? */
+static bool never(const struct calibration *c, const char *event, enum interface interface)
+{
+	for (size_t i = 0; i < c->overheads.count; i++) {
+		const struct overhead *o = &c->overheads.items[i];
+		if (o->interface == interface && strcmp(o->event, event) == 0 && (o->least != 0 || o->most != 0))
+			return false;
+	}
+	return true;
+}
+
+/* "0 in every process: page-faults, minor-faults" */
+static void never_line(FILE *out, const struct calibration *c, enum interface interface)
+{
+	const char *last = "", *before = "  0 in every process: ";
+	for (size_t i = 0; i < c->overheads.count; i++) {
+		const struct overhead *o = &c->overheads.items[i];
+		if (o->interface != interface || strcmp(last, o->event) == 0 || !never(c, o->event, interface))
+			continue;
+		fprintf(out, "%s%s", before, o->event);
+		last = o->event;
+		before = ", ";
+	}
+	if (*last)
+		fputc('\n', out);
+}
+
 static void overhead_table(FILE *out, const struct calibration *c, enum interface interface, int width)
 {
 	const char *last = "";
 	bool any = false;
 	for (size_t i = 0; i < c->overheads.count; i++) {
 		const struct overhead *o = &c->overheads.items[i];
-		if (o->interface != interface)
+		if (o->interface != interface || (any && never(c, o->event, interface)))
 			continue;
 		if (!any)
-			fprintf(out, "\n%s\n  %-*s  %-19s %12s %12s %12s %12s %12s\n", interface_titles[interface], width,
-				"event", "", "median", "mean", "\u00b1", "least", "most");
+			fprintf(out, "\n%s\n  %-*s  %-19s %12s %12s %12s %12s %12s\n", interface_titles[interface],
+				width, "event", "", "median", "mean", "\u00b1", "least", "most");
 		any = true;
+		if (never(c, o->event, interface))
+			continue;
 		struct number_scale scale = scale_of(o->event, o->unit, fmax(fabs(o->most), fabs(o->least)));
 		int decimals = decimals_of(o->half_width, &scale), whole = scale.factor == 1 ? 0 : 2;
 		fprintf(out, "  %-*s  %-19s", width, strcmp(last, o->event) ? o->event : "", part_title(o));
@@ -81,6 +110,7 @@ static void overhead_table(FILE *out, const struct calibration *c, enum interfac
 		fprintf(out, "%s%s\n", scale.unit[0] ? " " : "", scale.unit);
 		last = o->event;
 	}
+	never_line(out, c, interface);
 }
 
 static void fit_table(FILE *out, const struct calibration *c, int width)
@@ -90,7 +120,8 @@ static void fit_table(FILE *out, const struct calibration *c, int width)
 		struct number_scale one = { .factor = 1, .unit = "" };
 		if (i == 0)
 			fprintf(out,
-				"\nreported = o + c\u00b7B over 0 \u2026 10,000 blocks in line\n  %-*s  %-19s %12s %12s %12s %12s %12s "
+				"\nreported = o + c\u00b7B over 0 \u2026 10,000 blocks in line\n  %-*s  %-19s "
+				"%12s %12s %12s %12s %12s "
 				"%12s\n",
 				width, "event", "", "o", "\u00b1", "c", "\u00b1", "by its code", "residual");
 		fprintf(out, "  %-*s  %-19s", width, f->event, interface_name(f->interface));
@@ -112,13 +143,20 @@ void calibrate_floor_table(FILE *out, const struct calibration *c)
 	int width = widest_event(c);
 	for (size_t i = 0; i < c->floors.count; i++) {
 		const struct noise_floor *f = &c->floors.items[i];
-		struct number_scale scale = scale_of(f->event, f->unit, f->mean), percent = { .factor = 100, .unit = "" };
-		if (i == 0)
-			fprintf(out,
-				"\nThe noise floor: '%s' against itself, %zu executions a side\n  %-*s  %12s %12s %14s %12s\n",
-				c->floor_command, f->n, width, "event", "mean", "spread %", "differed by %", "floor %");
+		struct number_scale scale = scale_of(f->event, f->unit, f->mean),
+				    percent = { .factor = 100, .unit = "" };
+		if (i == 0) {
+			char title[400];
+			snprintf(title, sizeof title,
+				 "The noise floor: '%s' against itself, %zu executions a side", c->floor_command,
+				 f->n);
+			fputc('\n', out);
+			text_wrap(out, title, 0, 2, 80);
+			fprintf(out, "  %-*s  %12s %12s %14s %12s\n", width, "event", "mean", "spread %",
+				"differed by %", "floor %");
+		}
 		fprintf(out, "  %-*s ", width, f->event);
-		cell(out, f->mean, &scale, scale.factor == 1 ? 0 : 2);
+		cell(out, f->mean, &scale, scale.factor != 1 || f->mean < 100 ? 2 : 0);
 		cell(out, f->relative_sd, &percent, 2);
 		fputs("  ", out);
 		cell(out, f->seen, &percent, 2);
@@ -126,7 +164,8 @@ void calibrate_floor_table(FILE *out, const struct calibration *c)
 		fprintf(out, "%s%s\n", scale.unit[0] ? " " : "", scale.unit);
 	}
 	if (c->floors.count)
-		fprintf(out, "  a difference below the floor is not one at %.0f %% confidence\n", 100 * c->confidence);
+		fprintf(out, "  a difference below the floor is not one at %.0f %% confidence\n",
+			100 * c->confidence);
 }
 
 static void missing_table(FILE *out, const struct calibrating *c)

@@ -1,5 +1,5 @@
-/* A calibration for a reader: Safford's Tables D.1 (the command) and D.2 (the library), the fits of Nieto's section 4.5, the noise
- * floors. */
+/* A calibration for a reader: Safford's Tables D.1 (the command) and D.2 (the library), the fits of Nieto's
+ * section 4.5, the noise floors. */
 #ifndef TARE_CLI_CALIBRATE_TABLE_H
 #define TARE_CLI_CALIBRATE_TABLE_H
 

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 
-/* The path of kernel `name`, which the caller frees: in $TARE_KERNELS, else where they are installed beside this tare,
- * else where they are built. NULL when it is nowhere. */
+/* The path of kernel `name`, which the caller frees: in $TARE_KERNELS, else where they are installed beside this
+ * tare, else where they are built. NULL when it is nowhere. */
 char *helper_kernel(const char *name, struct error *err);
 
 #endif

@@ -101,11 +101,12 @@ static bool split(struct session *s)
 	/* A plain run needs to know only whether it fits; how many groups there would be is asked for when a remark
 	 * needs it. One event that works fits. */
 	size_t groups = n < 2 ? n : 1;
+	bool regions = s->target->n_regions > 0;
 	bool several = s->options.repetitions > 1 || s->options.several_runs;
 	if (several)
-		groups = measure_plan(s->operations, s->backend, wanted, n, group);
+		groups = measure_plan_regions(s->operations, s->backend, wanted, n, regions, group);
 	else
-		s->multiplexed = n > 1 && !s->operations->fits(s->backend, wanted, n);
+		s->multiplexed = n > (regions ? 0 : 1) && !measure_fits(s->operations, s->backend, wanted, n, regions);
 	s->passes = groups ? groups : 1;
 	size_t next = 0;
 	for (size_t pass = 0; pass < groups; pass++) {

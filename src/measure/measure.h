@@ -79,6 +79,12 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
                     const struct event *const *events, size_t n, size_t *group_of);
 
+/* regions: each event has a second counter then, which is read by region. */
+size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend, const struct event *const *events,
+                            size_t n, bool regions, size_t *group_of);
+bool measure_fits(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
+                  bool regions);
+
 /* machine.c: fills facts (strings in arena). */
 bool measure_machine_facts(struct arena *arena, struct machine_facts *facts);
 

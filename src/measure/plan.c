@@ -10,15 +10,34 @@
 
 enum { OPEN_GROUPS = 16 };
 
-size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
-		    const struct event *const *events, size_t n, size_t *group_of)
+bool measure_fits(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
+		  bool regions)
+{
+	if (!regions)
+		return operations->fits(backend, events, n);
+	const struct event **both = malloc((2 * n + 1) * sizeof *both);
+	for (size_t i = 0; both && i < 2 * n; i++)
+		both[i] = events[i % n];
+	bool fits = both && operations->fits(backend, both, 2 * n);
+	free(both);
+	return fits;
+}
+
+size_t measure_plan(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
+		    size_t *group_of)
+{
+	return measure_plan_regions(operations, backend, events, n, false, group_of);
+}
+
+size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
+			    bool regions, size_t *group_of)
 {
 	size_t groups = 0;
 	if (n == 0)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		group_of[i] = 0;
-	if (operations->fits(backend, events, n))
+	if (measure_fits(operations, backend, events, n, regions))
 		return 1; /* the common case: one trial in all */
 
 	const struct event **trial = malloc(n * sizeof *trial);
@@ -35,7 +54,7 @@ size_t measure_plan(const struct backend_operations *operations, struct backend 
 				if (group_of[j] == group)
 					trial[members++] = events[j];
 			trial[members++] = events[i];
-			if (operations->fits(backend, trial, members))
+			if (measure_fits(operations, backend, trial, members, regions))
 				break;
 		}
 		group_of[i] = group;

@@ -52,7 +52,7 @@ static bool remark_multiplexing(struct session *s)
 	return session_note(s,
 	                    "%zu event%s did not fit the counters at once; --several-runs would count each all the "
 	                    "time in %zu executions after a warm-up",
-	                    waiting, plural, measure_plan(s->operations, s->backend, s->pass_events, n, group));
+	                    waiting, plural, measure_plan_regions(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0, group));
 }
 
 struct ending {

@@ -106,7 +106,7 @@ static void rows(FILE *out, const struct estimate *e, const char *kind, bool all
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note,machine,region,entries,exits,gross,tare,bound,evidence\r\n",
+	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence\r\n",
 	      out);
 	for (size_t i = 0; i < result->n_estimates; i++)
 		rows(out, &result->estimates[i], "event", options->all_repetitions, NULL);

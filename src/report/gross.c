@@ -26,7 +26,8 @@ static void rows(FILE *out, const struct estimate *estimates, size_t n, const st
 	for (size_t i = 0; i < n; i++)
 		if (text_columns(estimates[i].event) > widest)
 			widest = text_columns(estimates[i].event);
-	fprintf(out, "  %s%-*s %16s %16s %16s%s\n", style->bold, (int)widest, "event", "gross", "tare", "net", style->off);
+	fprintf(out, "  %s%-*s %16s %16s %16s%s\n", style->bold, (int)widest, "event", "gross", "tare", "net",
+		style->off);
 	for (size_t i = 0; i < n; i++) {
 		struct estimate e = estimates[i];
 		if (!e.known && !e.has_tare)
@@ -35,7 +36,8 @@ static void rows(FILE *out, const struct estimate *estimates, size_t n, const st
 			e.value = e.gross;
 		struct number_scale scale = number_scale_of(&e, false);
 		fprintf(out, "  %-*s", (int)(widest + strlen(e.event) - text_columns(e.event)), e.event);
-		cell(out, e.has_tare ? e.gross : e.value, &scale, decimals_of(e.has_tare ? e.gross : e.value, &scale));
+		cell(out, e.has_tare ? e.gross : e.value, &scale,
+		     decimals_of(e.has_tare ? e.gross : e.value, &scale));
 		if (!e.has_tare && e.evidence && isfinite(e.bound)) {
 			char text[NUMBER_BYTES], bound[NUMBER_BYTES + 8];
 			number_group(text, e.bound * scale.factor, decimals_of(e.bound, &scale));
@@ -60,9 +62,13 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	struct style style = style_of(options);
 	size_t width = (size_t)table_width(options);
 	const char *evidence = NULL;
-	for (size_t i = 0; i < result->n_estimates; i++)
-		if (result->estimates[i].evidence)
-			evidence = result->estimates[i].evidence;
+	bool by_construction = true; /* all of it was counted by the engine or a model */
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (e->evidence)
+			evidence = e->evidence;
+		by_construction = by_construction && (!e->known || e->has_tare);
+	}
 	fputc('\n', out);
 	rows(out, result->estimates, result->n_estimates, &style);
 	for (size_t r = 0; r < result->n_regions; r++) {
@@ -73,11 +79,19 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	char text[300];
 	if (evidence)
 		snprintf(text, sizeof text,
-			 "tare: what an empty program counts, by calibration %.8s; \u2264: up to so much of the count may be the "
+			 "tare: what an empty program counts, by calibration %.8s; \u2264: up to so much of the "
+			 "count may be the "
 			 "measuring, which cannot be taken off because it depends on what ran before",
 			 evidence);
+	else if (by_construction)
+		snprintf(text, sizeof text,
+			 "tare: nothing of the measuring is in what the engine and the models count");
+	else if (result->n_regions)
+		snprintf(text, sizeof text,
+			 "what the probes of regions count is not calibrated: counts of counters are gross");
 	else
-		snprintf(text, sizeof text, "no calibration counts here ('tare doctor' says why): counts of counters are gross");
+		snprintf(text, sizeof text,
+			 "no calibration counts here ('tare doctor' says why): counts of counters are gross");
 	fputs("  - ", out);
 	text_wrap(out, text, 4, 4, width);
 }

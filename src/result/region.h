@@ -55,6 +55,7 @@ struct region_edge {
 	int64_t frame_offset;
 	bool own;             /* LEAVE of a function: its own return, not that of one to which it leaves by a jump */
 	bool again;           /* ENTER: reached from within, too: then it is of the open pass, if that is of the same frame */
+	bool lost;            /* LEAVE: reached by an exception or a longjmp only, so that the end of the pass was not seen */
 	bool counts;          /* LEAVE: its instruction is the region's still (a return) */
 	enum edge_class class;
 	uint64_t low, high;   /* JUMP of a function: to within these it stays; to elsewhere, its end will not be seen */

@@ -118,9 +118,10 @@ static bool put_floor(struct str *out, const struct noise_floor *f, struct error
 
 bool calibration_write(struct calibration *c, struct str *out, struct error *err)
 {
-	str_append(out, "# What measuring itself counts here; written by 'tare calibrate', see tare-calibrate(1).\n"
-			"# Valid for this machine, kernel and version of tare alone.\n"
-			"[calibration]\n");
+	str_append(out,
+		   "# What measuring itself counts here; written by 'tare calibrate', see tare-calibrate(1).\n"
+		   "# Valid for this machine, kernel and version of tare alone.\n"
+		   "[calibration]\n");
 	str_appendf(out, "format = %d\n", FORMAT);
 	if (!put_text(out, "tare", c->tare_version, err) || !put_text(out, "cpu", c->cpu, err) ||
 	    !put_text(out, "architecture", c->architecture, err) || !put_text(out, "kernel", c->kernel, err) ||
@@ -152,15 +153,15 @@ struct reader {
 	struct calibration *c;
 	const struct stanza *stanza;
 	struct error *err;
-	bool failed; /* the first failure is in err; what is read after it means nothing */
+	bool failed;  /* the first failure is in err; what is read after it means nothing */
 	size_t taken; /* keys of the stanza that were asked for and there */
 };
 
 static void fail(struct reader *r, const char *key, const char *what)
 {
 	if (!r->failed)
-		error_set(r->err, ERROR_SYNTAX, "%s:%u: [%s] %s %s", r->source, r->stanza->line, r->stanza->name, key,
-			  what);
+		error_set(r->err, ERROR_SYNTAX, "%s:%u: [%s] %s %s", r->source, r->stanza->line, r->stanza->name,
+			  key, what);
 	r->failed = true;
 }
 
@@ -338,8 +339,8 @@ bool calibration_parse(const char *text, size_t length, const char *source, stru
 	struct stanza *stanzas;
 	size_t count = 0;
 	*c = (struct calibration){ 0 };
-	bool done = check_sum(&r, text, length) &&
-		    stanza_parse(text, length, source, &c->arena, &stanzas, &count, r.err);
+	bool done =
+	    check_sum(&r, text, length) && stanza_parse(text, length, source, &c->arena, &stanzas, &count, r.err);
 	if (done && (count < 2 || count > ROWS_MOST))
 		done = error_set(r.err, ERROR_SYNTAX, "%s: %zu stanzas are no calibration", source, count);
 	for (size_t i = 0; done && i < count; i++) {
@@ -370,8 +371,8 @@ bool calibration_fits(const struct calibration *c, const struct calibrated_machi
 		return false;
 	}
 	if (c->cpus != m->cpus) {
-		snprintf(why, why_bytes, "made with %d CPU%s, this machine has %d", c->cpus, c->cpus == 1 ? "" : "s",
-			 m->cpus);
+		snprintf(why, why_bytes, "made with %d CPU%s, this machine has %d", c->cpus,
+			 c->cpus == 1 ? "" : "s", m->cpus);
 		return false;
 	}
 	return true;
@@ -389,7 +390,8 @@ const struct overhead *calibration_overhead(const struct calibration *c, const c
 	return NULL;
 }
 
-const struct overhead_fit *calibration_fit(const struct calibration *c, const char *event, enum interface interface)
+const struct overhead_fit *calibration_fit(const struct calibration *c, const char *event,
+					   enum interface interface)
 {
 	for (size_t i = 0; i < c->fits.count; i++)
 		if (c->fits.items[i].interface == interface && strcmp(c->fits.items[i].event, event) == 0)

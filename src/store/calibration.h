@@ -1,12 +1,13 @@
-/* Calibrations as they are kept: what measuring itself counts on one machine, under one kernel, by one version of tare.
+/* Calibrations as they are kept: what measuring itself counts on one machine, under one kernel, by one version of
+ * tare.
  *
  * A text file of stanzas (base/stanza.h), so that libtare can read it with nothing but libc:
  *
  *     [calibration]    format, machine, kernel, version, when, how many processes
- *     [overhead]       what an empty region or program counts: one event by one interface (Safford, Tables D.1 and D.2)
- *     [fit]            reported = o + c·B over the block kernel (Nieto, 4.5)
- *     [floor]          what differs between a command and itself (an A/A run)
- *     [end]            sum: FNV-1a (RFC 9923) of every byte before this line; its digits are the calibration's id
+ *     [overhead]       what an empty region or program counts: one event by one interface (Safford, Tables D.1 and
+ * D.2) [fit]            reported = o + c·B over the block kernel (Nieto, 4.5) [floor]          what differs
+ * between a command and itself (an A/A run) [end]            sum: FNV-1a (RFC 9923) of every byte before this
+ * line; its digits are the calibration's id
  *
  * 1. A file is taken as a whole or not at all: a truncated, mended or foreign one is an error that says why.
  * 2. It is replaced by rename(2): a reader sees the old one or the new one.
@@ -46,9 +47,10 @@ struct overhead {
 	const char *unit;
 	enum interface interface;
 	enum overhead_part part;
-	bool cold;     /* the first pass in its process */
-	bool constant; /* the event's overhead does not depend on caches: it is subtracted (data/events, `overhead`) */
-	size_t n;      /* processes */
+	bool cold;               /* the first pass in its process */
+	bool constant;           /* the event's overhead does not depend on caches: it is subtracted (data/events,
+				    `overhead`) */
+	size_t n;                /* processes */
 	double mean, half_width; /* ± at the calibration's confidence; half_width of n = 1: 0 */
 	double sd, median, least, most;
 };
@@ -87,7 +89,7 @@ struct calibration {
 	VEC(struct noise_floor) floors;
 };
 
-const char *interface_name(enum interface interface);   /* "command", "library", "library-user", "stubs" */
+const char *interface_name(enum interface interface);    /* "command", "library", "library-user", "stubs" */
 const char *overhead_part_name(enum overhead_part part); /* "program", "region", "enter", "leave" */
 
 void calibration_free(struct calibration *c);

@@ -35,6 +35,7 @@ struct step {
 	bool inside;
 	bool targeted; /* a direct branch leads here … */
 	bool from_inside, from_outside; /* … or the step before; from where */
+	bool landed;   /* or an exception or a longjmp, from anywhere */
 };
 
 struct look {
@@ -209,6 +210,22 @@ static struct region_edge *add_edge(struct look *l, enum region_edge_kind kind, 
 
 /* ---- of a function ---- */
 
+/* A jump to what the loader finds by its name. When the module has one of that name, it is taken to be that: if it is another one's after
+ * all, the end of the pass is not seen, and the pass is said to be unbalanced. */
+static void leave_by_name(struct look *l, const char *name, uint64_t at)
+{
+	size_t length = name ? strcspn(name, "@") : 0;
+	for (size_t i = 0; length && i < l->m->functions.count; i++) {
+		const struct elf_symbol *f = &l->m->functions.items[i];
+		if (strncmp(f->name, name, length) == 0 && (!f->name[length] || f->name[length] == '@') && f->bytes && !f->chosen_at_load) {
+			read_body(l, f->address, f->address + f->bytes, false);
+			return;
+		}
+	}
+	refuse(l, name ? "it may leave by a jump to '%s' of another module (at 0x%llx), where its return is not seen"
+		       : "it may leave by a jump to where a pointer says%s (at 0x%llx): its return is not seen", name ? name : "", at);
+}
+
 /* What leads out of a body of it by a jump. */
 static void leave_by_jump(struct look *l, const struct body *body, uint64_t entry, const char *stem, size_t stem_length, uint64_t target, bool *again)
 {
@@ -220,8 +237,7 @@ static void leave_by_jump(struct look *l, const struct body *body, uint64_t entr
 	if (target == entry)
 		*again = true;
 	if (strncmp(section_name(l, target), ".plt", 4) == 0) {
-		const char *name = linkage_of_call(l->m, target);
-		refuse(l, "it may leave by a jump to '%s' of another module (at 0x%llx), where its return is not seen", name ? name : "a function", target);
+		leave_by_name(l, linkage_of_call(l->m, target), target);
 	} else if (!bounds_of(l, target, &low, &high)) {
 		refuse(l, "it leaves by a jump to no known function%s, at 0x%llx", "", target);
 	} else {
@@ -257,15 +273,8 @@ static void function_edges(struct look *l, uint64_t entry, uint64_t high)
 				if ((edge = add_edge(l, EDGE_JUMP, step.address)))
 					edge->jump_register = step.flow.reg;
 				break;
-			case FLOW_JUMP_SLOT: {
-				const char *name = linkage_of_slot(l->m, step.flow.target);
-				refuse(l, "it leaves by a jump to '%s' of another module (at 0x%llx), where its return is not seen", name ? name : "a function",
-				       step.address);
-				break;
-			}
-			case FLOW_JUMP_MEMORY:
-				refuse(l, "it leaves by a jump to where a pointer says%s (at 0x%llx): its return is not seen", "", step.address);
-				break;
+			case FLOW_JUMP_SLOT: leave_by_name(l, linkage_of_slot(l->m, step.flow.target), step.address); break;
+			case FLOW_JUMP_MEMORY: leave_by_name(l, NULL, step.address); break;
 			case FLOW_JUMP: case FLOW_BRANCH:
 				leave_by_jump(l, &body, entry, stem, stem_length, step.flow.target, &again);
 				if (!last || step.flow.kind == FLOW_JUMP)
@@ -447,7 +456,7 @@ static void code_edges(struct look *l)
 		if (next && !(next->start && s->flow.kind == FLOW_CALL))
 			*(s->inside ? &next->from_inside : &next->from_outside) = true;
 		if (s->twice && next)
-			next->from_inside = next->from_outside = true;
+			next->landed = true;
 	}
 	for (size_t i = 0; i < l->steps.count && !l->why[0]; i++) {
 		struct step *s = &l->steps.items[i];
@@ -455,12 +464,11 @@ static void code_edges(struct look *l)
 		bool orphan = !s->start && !s->from_inside && !s->from_outside && !s->flow.filler;
 		if (s->start && s->inside)
 			s->from_outside = true;
-		if (orphan)
-			s->from_inside = s->from_outside = true;
-		if (s->inside && s->from_outside && (edge = add_edge(l, EDGE_ENTER, s->address)))
-			edge->again = s->from_inside;
-		if (!s->inside && s->from_inside)
-			add_edge(l, EDGE_LEAVE, s->address);
+		s->landed |= orphan;
+		if (s->inside && (s->from_outside || s->landed) && (edge = add_edge(l, EDGE_ENTER, s->address)))
+			edge->again = s->from_inside || s->landed;
+		if (!s->inside && (s->from_inside || s->landed) && (edge = add_edge(l, EDGE_LEAVE, s->address)))
+			edge->lost = !s->from_inside;
 		if (s->inside && (s->flow.kind == FLOW_RETURN || s->flow.kind == FLOW_JUMP_SLOT || s->flow.kind == FLOW_JUMP_MEMORY))
 			add_edge(l, EDGE_LEAVE, s->address);
 		if (s->flow.kind == FLOW_JUMP_REGISTER && (edge = add_edge(l, EDGE_JUMP, s->address))) {

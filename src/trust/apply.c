@@ -15,7 +15,8 @@ static bool refuse(struct result *result, struct estimate *e, const struct subtr
 	/* "inside the region" is said of regions */
 	char *place = strstr(text, " inside the region");
 	if (place)
-		memmove(place, place + strlen(" inside the region"), strlen(place + strlen(" inside the region")) + 1);
+		memmove(place, place + strlen(" inside the region"),
+			strlen(place + strlen(" inside the region")) + 1);
 	e->why = arena_strdup(&result->arena, text);
 	e->known = e->has_interval = false;
 	e->source = SOURCE_NONE;
@@ -40,7 +41,8 @@ static bool take_off(struct result *result, struct estimate *e, const struct ove
 	if (s.state == TOO_SMALL_TO_MEASURE)
 		return refuse(result, e, &s);
 	/* independent: the runs' mean and the calibration's */
-	double below = hypot(e->value - e->low, row->half_width), above = hypot(e->high - e->value, row->half_width);
+	double below = hypot(e->value - e->low, row->half_width),
+	       above = hypot(e->high - e->value, row->half_width);
 	e->value = s.net;
 	if (e->has_interval) {
 		e->low = fmax(e->value - below, 0);
@@ -80,6 +82,9 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 bool trust_apply(struct result *result, const struct calibration *c)
 {
 	bool done = true;
+	/* an empty program with probes in it was not calibrated */
+	if (result->n_regions)
+		c = NULL;
 	for (size_t i = 0; i < result->n_estimates; i++)
 		done = apply(result, &result->estimates[i], c) && done;
 	for (size_t i = 0; i < result->n_metrics; i++)

@@ -1,13 +1,14 @@
 /* A calibration applied to what `tare count` found of a program: gross becomes net.
  *
  * - Counted by the engine or a model: nothing of the measuring is in it, tare is 0.
- * - By a hardware counter all the time, and the overhead constant: value, runs and interval lose the calibration's mean for
- *   an empty program; the interval grows by the mean's own ±, and the evidence is the calibration. A net that is too small
- *   for its uncertainty (trust/rules.h) is not known, and says why.
+ * - By a hardware counter all the time, and the overhead constant: value, runs and interval lose the calibration's
+ * mean for an empty program; the interval grows by the mean's own ±, and the evidence is the calibration. A net
+ * that is too small for its uncertainty (trust/rules.h) is not known, and says why.
  * - Anything else that is calibrated (caches, faults, times): the value stays, with a bound.
  *
- * Of programs that tare starts, and their totals; threads, CPUs, processes that ran before and scaled counts stay gross.
- * Metrics stay those of the gross counts. */
+ * Of programs that tare starts, and their totals; threads, CPUs, processes that ran before, scaled counts, and all
+ * counts of a program in which regions were looked for by probes stay gross. Metrics stay those of the gross
+ * counts. */
 #ifndef TARE_TRUST_APPLY_H
 #define TARE_TRUST_APPLY_H
 

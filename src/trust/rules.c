@@ -40,6 +40,14 @@ double interval_factor(double half_width, double sd, double n)
 	return sd > 0 ? half_width * sqrt(n) / sd : 0;
 }
 
+/* Is the net certain enough? */
+static void judge(struct subtraction *s)
+{
+	bool enough = s->net >= 0 && s->half_width <= TOO_SMALL * s->net;
+	s->state = enough ? SUBTRACTED : TOO_SMALL_TO_MEASURE;
+	s->repeat = enough ? 0 : threshold_repetitions(s->tare, TOO_SMALL, s->net);
+}
+
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out)
 {
@@ -57,11 +65,14 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 				   counts->first_enters * costs->first_enter;
 	}
 	out->net = gross - out->tare;
-	out->state = SUBTRACTED;
-	if (out->net >= 0 && out->half_width <= TOO_SMALL * out->net)
-		return;
-	out->state = TOO_SMALL_TO_MEASURE;
-	out->repeat = threshold_repetitions(out->tare, TOO_SMALL, out->net);
+	judge(out);
+}
+
+void subtraction_widen(struct subtraction *s, double more)
+{
+	s->half_width += more;
+	if (s->state != NOT_SUBTRACTED)
+		judge(s);
 }
 
 /* As few digits as say it: 40, 139.25. */
@@ -87,9 +98,10 @@ void subtraction_refusal(const struct subtraction *s, const char *what, const ch
 	else
 		snprintf(advice, sizeof advice, "repeat it inside the region until it counts more than that");
 	if (s->net < 0)
-		snprintf(out, out_bytes, "%s is too small to measure: it counts fewer %s than an overhead of %s ± %s; %s",
-			 what, unit, tare, width, advice);
+		snprintf(out, out_bytes,
+			 "%s is too small to measure: it counts fewer %s than an overhead of %s ± %s; %s", what,
+			 unit, tare, width, advice);
 	else
-		snprintf(out, out_bytes, "%s is too small to measure: %s %s against an overhead of %s ± %s%s; %s", what,
-			 net, unit, tare, width, n > 1 ? " in each pass" : "", advice);
+		snprintf(out, out_bytes, "%s is too small to measure: %s %s against an overhead of %s ± %s%s; %s",
+			 what, net, unit, tare, width, n > 1 ? " in each pass" : "", advice);
 }

@@ -1,14 +1,14 @@
-/* What is taken off a count for the measuring itself, and when a count is too small for it. Numbers in, numbers out;
- * libc alone, because libtare does it too.
+/* What is taken off a count for the measuring itself, and when a count is too small for it. Numbers in, numbers
+ * out; libc alone, because libtare does it too.
  *
  *     gross = what the counter said
- *     tare  = passes · region + enters · enter + leaves · leave        (what an empty region counts; what the calls
- *     net   = gross − tare                                              of other regions inside it count)
+ *     tare  = passes · region + enters · enter + leaves · leave        (what an empty region counts; what the
+ * calls net   = gross − tare                                              of other regions inside it count)
  *
  * 1. Only events whose overhead is the same every time are subtracted (data/events, `overhead = constant`):
  *    instructions, branches, loads, stores. "This approach cannot be used for the cache-related events, since the
- *    cache state that exists at the time monitoring begins will not be the same" (Nieto, 4.5): those, and times, get
- *    a bound.
+ *    cache state that exists at the time monitoring begins will not be the same" (Nieto, 4.5): those, and times,
+ * get a bound.
  * 2. A net that would be more uncertain than TOO_SMALL of itself is refused. What is said to do about it is Korn's
  *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from
  *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2).
@@ -22,8 +22,8 @@
 /* x of the threshold law, Korn's Table 2: "within 5 %". */
 static const double TOO_SMALL = 0.05;
 
-/* The N of the threshold law: the smallest whole number of repetitions from which on an overhead is at most `share`
- * of the count. 0 when there is none (no events per repetition). */
+/* The N of the threshold law: the smallest whole number of repetitions from which on an overhead is at most
+ * `share` of the count. 0 when there is none (no events per repetition). */
 double threshold_repetitions(double overhead, double share, double events_each);
 
 /* What one call or pass counts. */
@@ -35,7 +35,7 @@ struct pass_cost {
 
 struct pass_costs {
 	struct pass_cost region, enter, leave;
-	double first_enter;   /* what the first enter of a region in a thread counts more than later ones, at most */
+	double first_enter; /* what the first enter of a region in a thread counts more than later ones, at most */
 	bool has_enter_leave; /* false: the cost of calls inside is not known */
 	double t;             /* t((1 + confidence)/2, n − 1): what makes an interval of sd */
 };
@@ -47,7 +47,7 @@ double interval_factor(double half_width, double sd, double n);
 struct pass_counts {
 	double passes, enters, leaves;
 	double first_enters; /* so many of the enters, at most, were the first of their region */
-	double again; /* calls that read nothing (recursion): their cost is not calibrated */
+	double again;        /* calls that read nothing (recursion): their cost is not calibrated */
 };
 
 enum subtraction_state {
@@ -65,6 +65,9 @@ struct subtraction {
 
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out);
+
+/* Of a subtraction that is more uncertain than its calibration knows. */
+void subtraction_widen(struct subtraction *s, double more);
 
 /* "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 3; repeat it at least 70 times
  * inside the region". Of one pass, where there were several. out is always ended. */

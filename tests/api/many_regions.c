@@ -1,4 +1,5 @@
-/* 10^5 regions, a name of 10^4 bytes that are no UTF-8, and names that CSV and text must quote. For report_sizes_test. */
+/* 10^5 regions, a name of 10^4 bytes that are no UTF-8, and names that CSV and text must quote. For
+ * report_sizes_test. */
 #include <stdio.h>
 #include <string.h>
 #include <tare.h>

@@ -1,8 +1,8 @@
 /* In the place of src/api/user_access.h's instructions, for a build of libtare that runs where there is no PMU:
  *
- * - a register is a place in `replaced_registers`, the clock is `replaced_clock`. So a test can be the kernel that changes
- *   page and register in between: it takes the registers' memory away, and its handler of the fault is the interrupt
- *   (user_read_test.c).
+ * - a register is a place in `replaced_registers`, the clock is `replaced_clock`. So a test can be the kernel that
+ * changes page and register in between: it takes the registers' memory away, and its handler of the fault is the
+ * interrupt (user_read_test.c).
  * - a counter's page is one of the test's, whatever the event.
  * - the times of these pages are not the kernel's; checks do not compare them. */
 #ifndef TARE_TESTS_USER_ACCESS_REPLACED_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define USER_ACCESS 1
+typedef uint32_t user_place;
 
 extern uint64_t *replaced_registers; /* [index] of the page */
 extern uint64_t replaced_clock;
@@ -26,14 +27,9 @@ void replaced_unmap(void *page);
 
 #ifdef REPLACED_X86
 
-/* For counting: the x86-64 path as it is, with rdtsc in the place of rdpmc. Both are one instruction that fills rax and
- * rdx, so that the compiler makes the same of all else. */
-static inline bool user_allowed(void)
-{
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
+/* For counting: the x86-64 path as it is, with rdtsc in the place of rdpmc. Both are one instruction that fills
+ * rax and rdx, so that the compiler makes the same of all else. */
+static inline __attribute__((always_inline)) bool user_pmc(user_place index, uint64_t *value)
 {
 	uint64_t low, high;
 	uint32_t number;
@@ -53,15 +49,9 @@ static inline uint64_t user_cycles(void)
 
 #else
 
-/* As on arm64; x86-64 has nothing to ask. */
-static inline bool user_allowed(void)
+static inline __attribute__((always_inline)) bool user_pmc(user_place index, uint64_t *value)
 {
-	return !replaced_closed;
-}
-
-static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint64_t *value)
-{
-	if (!index)
+	if (!index || replaced_closed) /* as on arm64; x86-64 has nothing to ask */
 		return false;
 	*value = *(volatile uint64_t *)(replaced_registers + index);
 	return true;

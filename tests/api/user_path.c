@@ -1,6 +1,6 @@
-/* user_path read|nothing N: N times the readings of two events at a begin and at an end, or as many turns of an empty
- * loop; for tests/api/user_path_test, which counts its instructions by tare's exact engine. This machine may have no
- * PMU: in rdpmc's place there is rdtsc (REPLACED_X86 in user_access_replaced.h). */
+/* user_path read|nothing N: N times the readings of two events at a begin and at an end, or as many turns of an
+ * empty loop; for tests/api/user_path_test, which counts its instructions by tare's exact engine. This machine may
+ * have no PMU: in rdpmc's place there is rdtsc (REPLACED_X86 in user_access_replaced.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +31,11 @@ int main(int n, char **arguments)
 	if (n != 3 || !reads)
 		return 2;
 	for (int i = 0; i < 2; i++) {
-		pages[i] = (struct perf_event_mmap_page){
-			.index = (uint32_t)i + 1, .offset = 5, .pmc_width = 48, .cap_user_rdpmc = 1, .cap_user_time = 1
-		};
+		pages[i] = (struct perf_event_mmap_page){ .index = (uint32_t)i + 1,
+							  .offset = 5,
+							  .pmc_width = 48,
+							  .cap_user_rdpmc = 1,
+							  .cap_user_time = 1 };
 		reads->pages[i] = &pages[i];
 		reads->shifts[i] = 16;
 	}
@@ -57,7 +59,8 @@ int main(int n, char **arguments)
 			__asm__ volatile("" : : "r"(to), "r"(mark) : "memory");
 		}
 	/* read from the last event to the first */
-	bool right = strcmp(arguments[1], "read") != 0 || !times ||
-		     (before[1] < before[0] && before[0] < after[1] && after[1] < after[0] && begin.cycles < end.cycles);
+	bool right =
+	    strcmp(arguments[1], "read") != 0 || !times ||
+	    (before[1] < before[0] && before[0] < after[1] && after[1] < after[0] && begin.cycles < end.cycles);
 	return right ? 0 : 1;
 }

@@ -184,6 +184,37 @@ for (compiler, runner, options), number in zip(WAYS, itertools.count()):
     ok(trouble is None and accepted == TRIES and entered >= 3 * TRIES, f"{fact} change nothing, and are left as often as entered",
        trouble or f"{accepted} programs with {entered} regions entered")
 
+# ---- unwinding ----
+def try_unwinding(compiler, runner, options):
+    """From inside of each stub the stack leads to main. A pad of main has a frame of its own, so main has no region."""
+    chance = random.Random(7)
+    run(compiler, *options, "-S", "-o", "unwound.s", PROGRAM)
+    functions = [lines for lines in functions_of(read("unwound.s"))
+                 if not read("unwound.s").splitlines()[lines[0] - 1].startswith("main")]
+    arguments = []
+    while len(arguments) < 24:
+        first, last = chance.choice(functions)
+        lines = sorted(chance.randint(first, last) for _ in range(2))
+        region = ["--region", f"r{len(arguments)}={lines[0]}-{lines[1]}"]
+        if annotate("unwound.s", *region).code == 0:
+            arguments += region
+    seen = annotate("unwound.s", *arguments, "-o", "unwinding.s")
+    linked = run(compiler, *options, "unwinding.s", os.path.join(HERE, "unwinding.S"), os.path.join(HERE, "unwinding.c"), "-o",
+                 "unwinding")
+    ran = run(*runner, "./unwinding")
+    counts = re.search(rb"@unwound (\d+) (\d+)", ran.stderr)
+    return counts and int(counts.group(1)) > 10 and counts.group(1) == counts.group(2), f"{seen} {linked.stderr.decode()} {ran}"
+
+
+for compiler, runner, options in [WAYS[0], WAYS[1], WAYS[3], WAYS[4], WAYS[6], WAYS[8], WAYS[9], WAYS[10]]:
+    fact = f"{compiler} {' '.join(options)}: from a stub the stack can be unwound"
+    missing = [tool for tool in [compiler, *runner[:1]] if not shutil.which(tool)]
+    if missing:
+        skip(f"{missing[0]} is not installed", fact)
+        continue
+    good, seen = try_unwinding(compiler, runner, options)
+    ok(good, fact, seen)
+
 # ---- with libtare ----
 if LIBTARE:
     write("faults.c", """#include <stdio.h>
@@ -216,6 +247,27 @@ int main(void)
         skip(counted.stderr.decode().splitlines()[0], "the region is counted under its name")
     else:
         ok(counted.stdout == b"done\n" and row and int(row.group(1)) == 300, "the region is counted under its name", counted)
+    # under the engine: mov and 1000 times decl, jne; what is inserted is in no region
+    write("loop.s", """\t.text
+\t.globl\tmain
+\t.type\tmain, @function
+main:
+\tmovl\t$1000, %eax
+1:\tdecl\t%eax
+\tjne\t1b
+\txorl\t%eax, %eax
+\tret
+\t.size\tmain, .-main
+\t.section\t.note.GNU-stack, "", @progbits
+""")
+    seen = annotate("loop.s", "--region", "loop=5-7", "-o", "loop2.s")
+    run("gcc", "loop2.s", LIBTARE, "-Wl,-rpath," + os.path.dirname(LIBTARE), "-o", "loop")
+    counted = tare("count", "--on", "exact", "-e", "instructions,branches", "./loop")
+    fact = "under the engine the region is exact to the instruction"
+    if seen.code or os.uname().machine != "x86_64":
+        skip("the engine is for x86-64", fact)
+    else:
+        ok(re.search(r"region loop .*entered 1 time\s+instructions:u +2,001 .*\s+branches:u +1,000 ", counted.err), fact, counted)
     clash = run("gcc", "-c", "counted.s", "-o", "a.o").returncode or run(
         "ld", "-r", "a.o", "a.o", "-o", "both.o")
     ok(clash != 0 and clash.returncode and b"tare_asm_number_0" in clash.stderr, "two files with one number do not link", clash)

@@ -1,6 +1,7 @@
 """`tare count --region` by probes: events of parts of a program. The programs touch pages, so that page faults of each part are known
 by counting; each page is touched once, by one part."""
 import csv
+import platform
 import shutil
 import subprocess
 
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 	if (!strcmp(part, "leap"))
 		for (volatile int i = 0; i < 10; i++)
 			if (!setjmp(out))
-				leap(p + i * 2 * 4096, i % 2);
+				leap(p + i * 2 * 4096, i % 2); /* LEAP */
 	if (!strcmp(part, "lines"))
 		for (int i = 0; i < 9; i++) {
 			char *q = p + i * 20 * 4096;
@@ -111,8 +112,44 @@ int main(int argc, char **argv)
 }
 """)
 SOURCE = read("pages.c").splitlines()
-LINE = {mark: 1 + next(i for i, line in enumerate(SOURCE) if f"/* {mark} */" in line) for mark in ("TEST", "FIRST", "LAST", "INLINED")}
+LINE = {mark: 1 + next(i for i, line in enumerate(SOURCE) if f"/* {mark} */" in line) for mark in ("TEST", "FIRST", "LAST", "INLINED", "LEAP")}
+write("flow.cc", """\
+#include <cstdlib>
+#include <cstring>
+volatile int sink;
+struct odd {};
+__attribute__((noinline)) int thrower(int i) { if (i % 2) throw odd(); return i; }
+__attribute__((noinline)) int middle(int i) { return thrower(i) + 1; }
+__attribute__((noinline)) int cases(int n)
+{
+	switch (n) {
+	case 0: sink = 1; sink = 11; break;
+	case 1: sink = 2; sink += n; /* falls through */
+	case 2: sink = 3; sink = std::abs(sink); break;
+	case 3: sink = std::abs(n); return 4;
+	case 4: sink = 5; break;
+	case 5: sink = 6; for (int i = 0; i < 3; i++) sink += i; break;
+	default: return n;
+	}
+	return sink;
+}
+int main()
+{
+	int count = 0;
+	for (int i = 0; i < 10; i++) {
+		try { count += middle(i); sink = count; }
+		catch (odd &) { count++; sink = 2; }
+		sink = 3;
+	}
+	for (int i = 0; i < 20; i++)
+		count += cases(i % 8);
+	return count == 0;
+}
+""")
+CXX = shutil.which("g++")
 for level in ("0", "1", "2"):
+    if CXX:
+        subprocess.run([CXX, "-g", "-O" + level, "flow.cc", "-o", "flow" + level], check=True)
     subprocess.run(["gcc", "-g", "-O" + level, "-pthread", "-fno-optimize-sibling-calls", "pages.c", "-o", "pages" + level], check=True)
 subprocess.run(["strip", "-o", "stripped", "pages1"], check=True)
 write("script", "#!/bin/sh\n./pages1 touch\n", 0o755)
@@ -199,6 +236,79 @@ ok(regions["nap"]["entries"] == 5 and regions["nap"]["results"][0]["value"] >= 5
 
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "--", "sh", "-c", "exit 3")
 ok(seen.code == 2 and "no function 'touch' in" in seen.err, "the program is the one that is started, not what it starts", seen)
+
+write("signals.c", """\
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int got;
+static void handler(int n) { (void)n; got++; }
+__attribute__((noinline)) void work(void) { got += 0; __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	int status;
+	(void)argv;
+	signal(SIGUSR1, handler);
+	for (int i = 0; i < 5; i++) {
+		work();
+		raise(SIGUSR1);
+	}
+	pid_t child = fork();
+	if (!child) {
+		raise(SIGSTOP);
+		work();
+		_exit(3);
+	}
+	waitpid(child, &status, WUNTRACED);
+	printf("stopped %d\\n", WIFSTOPPED(status));
+	kill(child, SIGCONT);
+	waitpid(child, &status, 0);
+	printf("status %d, signals %d\\n", WEXITSTATUS(status), got);
+	fflush(stdout);
+	if (argc > 1)
+		abort();
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "signals.c", "-o", "signals"], check=True)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "work", "./signals")
+ok(seen.out == "stopped 1\nstatus 3, signals 5\n" and "region work: entered 6 times, by 2 threads" in seen.err,
+   "a followed program has its signals, stops and statuses", seen)
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "work", "./signals", "abort")
+ok(seen.code == 128 + signal.SIGABRT and "region work: entered 6 times" in seen.err, "and the signal that ends it", seen)
+
+# ---- the engine sees every instruction: it is the witness of what the probes see ----
+PASSES = ("entries", "exits", "unbalanced_threads", "threads")
+
+
+def passes(on, events, program, part, regions):
+    seen = tare("count", "--on", on, "--json", "-o", "-", "-e", events, *[word for region in regions for word in ("--region", region)],
+                program, part)
+    try:
+        return {region["name"]: tuple(region[what] for what in PASSES) for region in json.loads(seen.out)["regions"]}
+    except (ValueError, KeyError):
+        return str(seen)
+
+
+if platform.machine() == "x86_64":
+    for level in ("0", "1", "2"):
+        for part, regions in (("lines", [f"block=pages.c:{LINE['FIRST']}-{LINE['LAST']}", f"in=pages.c:{LINE['INLINED']}", "inlined", "touch",
+                                         f"loop=pages.c:{LINE['TEST']}-{LINE['INLINED']}", f"test=pages.c:{LINE['TEST']}"]),
+                              ("leap", ["leap", f"leaping=pages.c:{LINE['LEAP']}"]), ("threads", ["touch", "thread"]), ("inside", ["leaves"])):
+            equal(passes("perf", "page-faults", "./pages" + level, part, regions), passes("exact", "instructions:u", "./pages" + level, part, regions),
+                  f"probes see the passes that the engine sees: {part} (-O{level})")
+        regions = ["middle", "thrower", "try=flow.cc:24", "catch=flow.cc:25", "after=flow.cc:26", "both=flow.cc:24-26", "all=flow.cc:23-27", "cases",
+                   "case1=flow.cc:11", "case2=flow.cc:12", "case3=flow.cc:13", "case5=flow.cc:15", "some=flow.cc:12-14"]
+        if CXX:
+            equal(passes("perf", "page-faults", "./flow" + level, "", regions), passes("exact", "instructions:u", "./flow" + level, "", regions),
+                  f"probes see the passes that the engine sees: exceptions and a switch (-O{level})")
+    seen = tare("count", "-r", "2", "-e", "page-faults,instructions:u", "--json", "-o", "-", "--region", "touch", "./pages1", "touch")
+    rows = {row["event"]: (row["source"], row["value"]) for row in json.loads(seen.out)["regions"][0]["results"]} if seen.out else seen
+    ok(rows.get("page-faults") == ("os", 70) and rows["instructions:u"][0] in ("exact", "hw"), "auto counts each event of a region where it counts it", rows)
+else:
+    skip("the engine is for x86-64", "probes see the passes that the engine sees")
 
 # ---- reports ----
 seen = tare("count", "--on", "perf", "-e", "page-faults", "-r", "3", "--region", "hot=touch", "./pages1", "touch")

@@ -25,7 +25,8 @@ static void check_statements(const struct assembly *a)
 		      "statements are not in order");
 		check(s->word.at <= s->word.end && s->word.end <= s->whole.end, "a word is not in its statement");
 		check(s->operands.at <= s->operands.end && s->operands.end <= a->bytes, "operands are outside");
-		check(s->line < a->lines.count && a->lines.items[s->line] <= s->whole.at, "a line number is wrong");
+		check(s->line < a->lines.count && a->lines.items[s->line] <= s->whole.at,
+		      "a line number is wrong");
 		at = s->whole.end;
 	}
 }

@@ -1,5 +1,6 @@
-/* Kept calibrations of any content: no crash; a refusal has a text and leaves nothing behind; what is taken is written as
- * a text that is taken again and means the same. The sum, which no mutation would get right, is put in here. */
+/* Kept calibrations of any content: no crash; a refusal has a text and leaves nothing behind; what is taken is
+ * written as a text that is taken again and means the same. The sum, which no mutation would get right, is put in
+ * here. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -36,12 +37,15 @@ static void use(struct calibration *c)
 	char id[sizeof c->id];
 	for (size_t i = 0; i < c->overheads.count; i++) {
 		const struct overhead *o = &c->overheads.items[i];
-		check(o->n > 0 && o->event[0] && isfinite(o->mean) && o->least <= o->most && o->sd >= 0, "half a row");
-		check(calibration_overhead(c, o->event, o->interface, o->part, o->cold) != NULL, "a row that is not found");
+		check(o->n > 0 && o->event[0] && isfinite(o->mean) && o->least <= o->most && o->sd >= 0,
+		      "half a row");
+		check(calibration_overhead(c, o->event, o->interface, o->part, o->cold) != NULL,
+		      "a row that is not found");
 		check(interface_name(o->interface) && overhead_part_name(o->part), "a row without names");
 	}
 	for (size_t i = 0; i < c->floors.count; i++)
-		check(calibration_floor(c, c->floors.items[i].event) != NULL && c->floors.items[i].n >= 2, "half a floor");
+		check(calibration_floor(c, c->floors.items[i].event) != NULL && c->floors.items[i].n >= 2,
+		      "half a floor");
 	check(calibration_write(c, &text, &err), err.text);
 	memcpy(id, c->id, sizeof id);
 	check(parse(text.text, text.length, &again), "what was taken is refused when it is written");

@@ -1,4 +1,5 @@
 #include "declared.h"
+#include "model/core/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,8 @@ static uint32_t line_behind(struct random *r, uint32_t front_bytes, bool smaller
 void random_machine(struct random *r, struct machine *m, bool coherent)
 {
 	unsigned levels = 1 + (unsigned)random_below(r, 4), n = 0, first_shared;
-	uint32_t line_bytes = 4u << random_below(r, 5);
+	/* of 32 bytes on, a table of hits is kept (hits.h) */
+	uint32_t line_bytes = random_in(r, 2) ? 32u << random_below(r, 2) : 4u << random_below(r, 5);
 	bool split = !random_in(r, 4);
 	memset(m, 0, sizeof(*m));
 	snprintf(m->name, sizeof(m->name), "random");
@@ -319,6 +321,11 @@ void simulated_make(struct simulated *s, const struct machine *machine)
 	s->machine = *machine;
 	s->memory = zeroed(s->bytes = model_bytes(machine));
 	s->model = model_init(s->memory, machine);
+}
+
+void simulated_scalar(struct simulated *s)
+{
+	s->model->vectors = false;
 }
 
 void simulated_core(struct simulated *s, unsigned core)

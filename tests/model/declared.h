@@ -36,6 +36,8 @@ struct simulated {
 	uint64_t bytes, core_bytes;
 };
 void simulated_make(struct simulated *s, const struct machine *machine);
+/* What is compiled twice (vectors.h) runs without vectors from now on, as on a processor that has none. */
+void simulated_scalar(struct simulated *s);
 void simulated_core(struct simulated *s, unsigned core);
 void simulated_free(struct simulated *s);
 

@@ -324,7 +324,8 @@ static bool sites_equal(const struct program *p, const struct model_watch *watch
 }
 
 static struct outcome run_case(const struct machine *machine, const struct program *p, const struct walk *w,
-			       unsigned cores, const struct model_watch *watches, unsigned n_watches, bool print)
+			       unsigned cores, const struct model_watch *watches, unsigned n_watches, bool scalar,
+			       bool print)
 {
 	struct outcome outcome = { true, true, true, true, NULL };
 	struct trace_block *blocks = sparse(NUMBERS * sizeof(*blocks));
@@ -339,6 +340,8 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 	for (unsigned b = 0; b < BLOCKS; b++)
 		blocks[p->numbers[b]] = p->blocks[b];
 	simulated_make(&core, machine);
+	if (scalar)
+		simulated_scalar(&core);
 	model_watch(core.model, watches, n_watches, sites[0][0], sites[0][1]);
 	reference_watch(reference, watches, n_watches, sites[1][0], sites[1][1]);
 	for (unsigned k = 0; k < cores; k++) {
@@ -380,12 +383,14 @@ struct trial {
 	struct program program;
 	struct walk walk;
 	unsigned cores, n_watches;
+	bool scalar; /* without vectors */
 	struct model_watch watches[MODEL_WATCHES];
 };
 
 static bool fails(const struct trial *t)
 {
-	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches, false);
+	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
+				    t->scalar, false);
 	return !o.equal || !o.lawful || !o.charged;
 }
 
@@ -427,7 +432,8 @@ static void print_trial(const struct trial *t)
 {
 	static const char *const kinds[] = { "read",      "write",  "prefetch", "rep read",
 					     "rep write", "gather", "scatter" };
-	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches, true);
+	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
+				    t->scalar, true);
 	if (!o.lawful)
 		printf("# model_conserves: %s\n", o.law);
 	machine_print(&t->machine);
@@ -502,7 +508,9 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 			    usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 120), t.cores,
 			    usual);
 		random_watches(&r, &t);
-		for (t.machine.no_filters = 0; t.machine.no_filters < 2; t.machine.no_filters++)
+		for (unsigned way = 0; way < 3; way++) {
+			t.machine.no_filters = way == 2;
+			t.scalar = way == 1;
 			if (fails(&t)) {
 				printf("# family %llu case %u:\n", (unsigned long long)family, i);
 				failed++;
@@ -510,8 +518,9 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 				print_trial(&t);
 				break;
 			}
+		}
 	}
-	ok(!failed, "%s (%u machines and programs, filters on and off)", fact, cases);
+	ok(!failed, "%s (%u machines and programs, filters on, without vectors, and off)", fact, cases);
 }
 
 /* More blocks than a core would keep anything about, twice. */

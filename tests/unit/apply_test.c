@@ -6,7 +6,8 @@
 
 static const char *const command[] = { "/usr/bin/sort", "-n", NULL };
 
-static struct estimate *add(struct result *r, const char *event, enum source source, double value, double half_width)
+static struct estimate *add(struct result *r, const char *event, enum source source, double value,
+			    double half_width)
 {
 	struct estimate *e = &r->estimates[r->n_estimates++];
 	*e = (struct estimate){ .event = event,
@@ -39,24 +40,50 @@ static struct result *result_of_command(void)
 static void calibrate(struct calibration *c)
 {
 	*c = (struct calibration){ .id = "0123456789abcdef", .confidence = 0.95 };
-	vec_push(&c->overheads, ((struct overhead){ .event = "instructions", .unit = "instructions", .part = OVERHEAD_PROGRAM,
-						    .constant = true, .n = 100, .mean = 50000, .half_width = 198.4, .sd = 1000,
-						    .median = 50000, .least = 49000, .most = 53000 }));
-	vec_push(&c->overheads, ((struct overhead){ .event = "instructions:u", .unit = "instructions", .part = OVERHEAD_PROGRAM,
-						    .constant = true, .n = 100 }));
-	vec_push(&c->overheads, ((struct overhead){ .event = "page-faults", .unit = "faults", .part = OVERHEAD_PROGRAM,
-						    .n = 100, .mean = 2, .sd = 0.5, .half_width = 0.1, .median = 2,
-						    .least = 1, .most = 3 }));
+	vec_push(&c->overheads, ((struct overhead){ .event = "instructions",
+						    .unit = "instructions",
+						    .part = OVERHEAD_PROGRAM,
+						    .constant = true,
+						    .n = 100,
+						    .mean = 50000,
+						    .half_width = 198.4,
+						    .sd = 1000,
+						    .median = 50000,
+						    .least = 49000,
+						    .most = 53000 }));
+	vec_push(&c->overheads, ((struct overhead){ .event = "instructions:u",
+						    .unit = "instructions",
+						    .part = OVERHEAD_PROGRAM,
+						    .constant = true,
+						    .n = 100 }));
+	vec_push(&c->overheads, ((struct overhead){ .event = "page-faults",
+						    .unit = "faults",
+						    .part = OVERHEAD_PROGRAM,
+						    .n = 100,
+						    .mean = 2,
+						    .sd = 0.5,
+						    .half_width = 0.1,
+						    .median = 2,
+						    .least = 1,
+						    .most = 3 }));
 	/* an interface that tare count is not */
-	vec_push(&c->overheads, ((struct overhead){ .event = "branches", .unit = "branches", .interface = INTERFACE_STUBS,
-						    .part = OVERHEAD_REGION, .constant = true, .n = 100, .mean = 7,
-						    .median = 7, .least = 7, .most = 7 }));
+	vec_push(&c->overheads, ((struct overhead){ .event = "branches",
+						    .unit = "branches",
+						    .interface = INTERFACE_STUBS,
+						    .part = OVERHEAD_REGION,
+						    .constant = true,
+						    .n = 100,
+						    .mean = 7,
+						    .median = 7,
+						    .least = 7,
+						    .most = 7 }));
 }
 
 static void test_net(const struct calibration *c)
 {
 	struct result *r = result_of_command();
-	struct estimate *both = add(r, "instructions", SOURCE_HW, 1e6, 300), *user = add(r, "instructions:u", SOURCE_HW, 5000, 0);
+	struct estimate *both = add(r, "instructions", SOURCE_HW, 1e6, 300),
+			*user = add(r, "instructions:u", SOURCE_HW, 5000, 0);
 	ok(trust_apply(r, c), "a calibration is applied");
 	ok(both->has_tare && both->gross == 1e6 && both->tare == 50000 && both->value == 950000,
 	   "instructions of both levels: gross less the empty program is net");
@@ -78,7 +105,8 @@ static void test_refused(const struct calibration *c)
 	ok(!e->known && e->source == SOURCE_NONE && e->n_runs == 0 && e->has_tare && e->gross == 51000,
 	   "a program that is too small for the uncertainty is refused, and its gross count stays");
 	equal_text(e->why,
-		   "the program 'sort' is too small to measure: 1000 instructions against an overhead of 50000 ± 1993.9; repeat it "
+		   "the program 'sort' is too small to measure: 1000 instructions against an overhead of 50000 ± "
+		   "1993.9; repeat it "
 		   "at least 1000 times",
 		   "with the reason, and what to do");
 	result_free(r);
@@ -87,12 +115,16 @@ static void test_refused(const struct calibration *c)
 static void test_rest(const struct calibration *c)
 {
 	struct result *r = result_of_command();
-	struct estimate *faults = add(r, "page-faults", SOURCE_OS, 40, 1), *few = add(r, "page-faults", SOURCE_OS, 1, 0),
+	struct estimate *faults = add(r, "page-faults", SOURCE_OS, 40, 1),
+			*few = add(r, "page-faults", SOURCE_OS, 1, 0),
 			*scaled = add(r, "instructions", SOURCE_SCALED, 1e6, 1e4),
 			*exact = add(r, "instructions:u", SOURCE_EXACT, 777, 0),
-			*model = add(r, "l1d-misses", SOURCE_MODEL, 77, 0), *none = add(r, "cycles", SOURCE_HW, 1e6, 0),
-			*other = add(r, "branches", SOURCE_HW, 1e6, 0), *thread = add(r, "instructions", SOURCE_HW, 1e6, 0),
-			*account = add(r, "page-faults", SOURCE_OS, 40, 0), *unknown = add(r, "instructions", SOURCE_NONE, 0, 0);
+			*model = add(r, "l1d-misses", SOURCE_MODEL, 77, 0),
+			*none = add(r, "cycles", SOURCE_HW, 1e6, 0),
+			*other = add(r, "branches", SOURCE_HW, 1e6, 0),
+			*thread = add(r, "instructions", SOURCE_HW, 1e6, 0),
+			*account = add(r, "page-faults", SOURCE_OS, 40, 0),
+			*unknown = add(r, "instructions", SOURCE_NONE, 0, 0);
 	thread->tid = 4;
 	account->level = "";
 	unknown->known = false;
@@ -104,7 +136,8 @@ static void test_rest(const struct calibration *c)
 	ok(exact->has_tare && exact->tare == 0 && exact->gross == 777 && exact->value == 777 && model->has_tare &&
 	       model->tare == 0,
 	   "in what the engine and models count is no measuring");
-	ok(!none->has_tare && none->value == 1e6 && isnan(none->bound), "an event that was not calibrated stays gross");
+	ok(!none->has_tare && none->value == 1e6 && isnan(none->bound),
+	   "an event that was not calibrated stays gross");
 	ok(!other->has_tare && other->value == 1e6, "what other interfaces count is not taken off");
 	ok(!thread->has_tare && thread->value == 1e6, "a thread's row stays gross");
 	ok(isnan(account->bound), "the operating system's account has no bound");
@@ -119,7 +152,28 @@ static void test_rest(const struct calibration *c)
 	result_free(r);
 
 	r = result_of_command();
-	struct estimate *gross = add(r, "instructions", SOURCE_HW, 1e6, 0), *by_engine = add(r, "loads:u", SOURCE_EXACT, 5, 0);
+	r->n_regions = 1;
+	r->regions = arena_alloc(&r->arena, sizeof *r->regions);
+	r->regions[0].estimates = arena_alloc(&r->arena, sizeof *r->regions[0].estimates);
+	r->regions[0].n_estimates = 1;
+	r->regions[0].estimates[0] = (struct estimate){ .event = "instructions:u",
+							.level = "user",
+							.known = true,
+							.value = 9,
+							.source = SOURCE_EXACT,
+							.cpu = -1 };
+	struct estimate *probed = add(r, "instructions", SOURCE_HW, 1e6, 0);
+	trust_apply(r, c);
+	ok(!probed->has_tare && probed->value == 1e6 && isnan(probed->bound),
+	   "of a program whose regions are counted apart nothing is taken off: the probes are not in the "
+	   "calibration");
+	ok(r->regions[0].estimates[0].has_tare && r->regions[0].estimates[0].gross == 9,
+	   "a region that the engine counted has a tare of 0");
+	result_free(r);
+
+	r = result_of_command();
+	struct estimate *gross = add(r, "instructions", SOURCE_HW, 1e6, 0),
+			*by_engine = add(r, "loads:u", SOURCE_EXACT, 5, 0);
 	trust_apply(r, NULL);
 	ok(!gross->has_tare && gross->value == 1e6 && isnan(gross->bound) && by_engine->has_tare,
 	   "without a calibration hardware counts are gross, the engine's are net");

@@ -14,6 +14,7 @@ struct backend {
 	enum source source;
 	size_t prepared, closed;
 	bool fail_stop;
+	bool no_probes; /* regions are refused */
 };
 
 struct counting {
@@ -41,7 +42,9 @@ static bool fake_fits(struct backend *b, const struct event *const *events, size
 static bool fake_prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
                          struct counting **out, struct error *err)
 {
-	(void)err;
+	*out = NULL;
+	if (target->n_regions && b->no_probes)
+		return error_set(err, ERROR_PERMISSION, "scripted");
 	struct counting *c = calloc(1, sizeof *c);
 	c->backend = b;
 	c->n = n;
@@ -107,12 +110,12 @@ static void fake_close(struct backend *b)
 }
 
 static const struct backend_operations counters = {
-	.name = "counters", .available = fake_available, .fits = fake_fits, .prepare = fake_prepare,
+	.name = "counters", .regions = true, .available = fake_available, .fits = fake_fits, .prepare = fake_prepare,
 	.process = fake_process, .go = fake_go, .sample = fake_sample, .stop = fake_stop, .end = fake_end,
 	.close = fake_close,
 };
 static const struct backend_operations engine = {
-	.name = "engine", .starts_only = true, .available = fake_available, .fits = fake_fits,
+	.name = "engine", .starts_only = true, .regions = true, .available = fake_available, .fits = fake_fits,
 	.prepare = fake_prepare, .process = fake_process, .go = fake_go, .sample = fake_sample, .stop = fake_stop,
 	.end = fake_end, .close = fake_close,
 };
@@ -127,6 +130,36 @@ static struct backend *join(struct backend *kernel, struct backend *exact)
 	struct backend *b = NULL;
 	backend_auto_join(members, 2, &b, NULL);
 	return b;
+}
+
+/* Who counts one event in an execution with a region: the source; SOURCE_NONE when it is refused. */
+static enum source region_source(const struct event *event, bool can_probe, const char *no_edges, const char *engine_counts)
+{
+	struct backend kernel = { .counts = "a", .source = SOURCE_HW, .no_probes = !can_probe };
+	struct backend exact = { .counts = engine_counts, .source = SOURCE_EXACT };
+	const struct region_asked asked = { .name = "f", .no_edges = no_edges };
+	struct target target = { .kind = TARGET_COMMAND, .regions = &asked, .n_regions = 1 };
+	struct backend *b = join(&kernel, &exact);
+	struct counting *c = NULL;
+	struct run run = { 0 };
+	enum source source = SOURCE_NONE;
+	if (backend_auto.prepare(b, &target, &event, 1, &c, NULL)) {
+		backend_auto.stop(c, &run, NULL);
+		source = run.readings[0].source;
+		backend_auto.end(c);
+	}
+	run_free(&run);
+	backend_auto.close(b);
+	return source;
+}
+
+static void regions(void)
+{
+	ok(region_source(&event_a, true, NULL, "ab") == SOURCE_HW, "a region is counted where its event is");
+	ok(region_source(&event_b, true, NULL, "ab") == SOURCE_EXACT, "by the engine, too");
+	ok(region_source(&event_a, true, "it jumps", "ab") == SOURCE_EXACT, "one that cannot be probed goes to the engine, if that counts its event");
+	ok(region_source(&event_a, false, NULL, "ab") == SOURCE_EXACT, "so does one for which probes are not allowed");
+	ok(region_source(&event_a, false, NULL, "b") == SOURCE_NONE, "but nothing is counted otherwise than it can be");
 }
 
 /* One execution of three events a, b, c; false when it failed. Fills run. */
@@ -252,5 +285,6 @@ int main(void)
 	test_machines();
 	test_plain_run();
 	test_sample();
+	regions();
 	return done();
 }

@@ -46,8 +46,15 @@ static void fill(struct calibration *c)
 	o.part = OVERHEAD_REGION;
 	o.cold = true;
 	vec_push(&c->overheads, o);
-	struct overhead_fit f = { .event = "instructions:u", .interface = INTERFACE_LIBRARY_READ, .n = 600, .o = 139.5,
-				  .o_half_width = 0.25, .c = 30, .c_half_width = 1e-9, .residual_most = 2, .block = 30 };
+	struct overhead_fit f = { .event = "instructions:u",
+				  .interface = INTERFACE_LIBRARY_READ,
+				  .n = 600,
+				  .o = 139.5,
+				  .o_half_width = 0.25,
+				  .c = 30,
+				  .c_half_width = 1e-9,
+				  .residual_most = 2,
+				  .block = 30 };
 	vec_push(&c->fits, f);
 	f.event = "calls";
 	f.block = NAN;
@@ -67,7 +74,8 @@ static bool same_fit(const struct overhead_fit *a, const struct overhead_fit *b)
 {
 	return strcmp(a->event, b->event) == 0 && a->interface == b->interface && a->n == b->n && a->o == b->o &&
 	       a->o_half_width == b->o_half_width && a->c == b->c && a->c_half_width == b->c_half_width &&
-	       a->residual_most == b->residual_most && (a->block == b->block || (isnan(a->block) && isnan(b->block)));
+	       a->residual_most == b->residual_most &&
+	       (a->block == b->block || (isnan(a->block) && isnan(b->block)));
 }
 
 static bool same(const struct calibration *a, const struct calibration *b)
@@ -95,7 +103,8 @@ static void test_round_trip(const struct str *text, const struct calibration *c)
 {
 	struct calibration back;
 	struct error err = { 0 };
-	ok(calibration_parse(text->text, text->length, "kept", &back, &err), "what was written is read: %s", err.text);
+	ok(calibration_parse(text->text, text->length, "kept", &back, &err), "what was written is read: %s",
+	   err.text);
 	ok(same(c, &back), "and is the same, to the last digit");
 	ok(strlen(back.id) == 16, "its id has 16 digits");
 	ok(calibration_overhead(&back, "instructions:u", INTERFACE_STUBS, OVERHEAD_REGION, true) ==
@@ -196,7 +205,8 @@ static void test_meaning(const struct str *text)
 	};
 	struct error err;
 	size_t taken = 0, silent = 0;
-	ok(parse_with(text, "cpus = 2", "cpus = 3", &err), "another text with the right sum is taken: %s", err.text);
+	ok(parse_with(text, "cpus = 2", "cpus = 3", &err), "another text with the right sum is taken: %s",
+	   err.text);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		if (parse_with(text, wrong[i][0], wrong[i][1], &err)) {
 			printf("# taken: '%s' for '%s'\n", wrong[i][1], wrong[i][0]);
@@ -228,7 +238,8 @@ static void test_machine(const struct calibration *c)
 	ok(!calibration_fits(c, &other, why, sizeof why), "not on another architecture");
 	other = here;
 	other.tare_version = "0.2.0";
-	ok(!calibration_fits(c, &other, why, sizeof why) && strstr(why, "version of tare '0.1.0', this is '0.2.0'"),
+	ok(!calibration_fits(c, &other, why, sizeof why) &&
+	       strstr(why, "version of tare '0.1.0', this is '0.2.0'"),
 	   "not by another version of tare");
 }
 
@@ -243,20 +254,23 @@ static void test_file(struct calibration *c)
 		return;
 	}
 	snprintf(path, sizeof path, "%s/a/b/calibration", folder);
-	ok(!calibration_load(path, &back, &err) && err.code == ERROR_NOT_FOUND, "a file that is not there is not found");
+	ok(!calibration_load(path, &back, &err) && err.code == ERROR_NOT_FOUND,
+	   "a file that is not there is not found");
 	ok(calibration_save(path, c, &err), "it is kept, and the folders are made: %s", err.text);
 	ok(calibration_load(path, &back, &err) && same(c, &back), "and loaded again");
 	calibration_free(&back);
 	snprintf(old, sizeof old, "%s", c->id);
 	c->processes = 20;
-	ok(calibration_save(path, c, &err) && strcmp(old, c->id) != 0, "another one replaces it, and has another id");
+	ok(calibration_save(path, c, &err) && strcmp(old, c->id) != 0,
+	   "another one replaces it, and has another id");
 	ok(calibration_load(path, &back, &err) && back.processes == 20, "which is what is loaded then");
 	calibration_free(&back);
 	c->processes = 100;
 	mode_t mask = umask(022);
 	calibration_save(path, c, &err);
 	umask(mask);
-	ok(stat(path, &file) == 0 && (file.st_mode & 0777) == 0644, "others may read it as they may read any file of the user");
+	ok(stat(path, &file) == 0 && (file.st_mode & 0777) == 0644,
+	   "others may read it as they may read any file of the user");
 	snprintf(path, sizeof path, "%s/a", folder);
 	ok(!calibration_save(path, c, &err) && err.text[0], "a folder in its place is an error");
 	char command[128];
@@ -277,7 +291,8 @@ static void test_path(void)
 	uname(&names);
 	setenv("TARE_CALIBRATION", "none", 1);
 	char *path = calibration_path(&err);
-	ok(!path && err.code == ERROR_NOT_FOUND && strstr(err.text, "switched off"), "TARE_CALIBRATION=none switches it off");
+	ok(!path && err.code == ERROR_NOT_FOUND && strstr(err.text, "switched off"),
+	   "TARE_CALIBRATION=none switches it off");
 	setenv("TARE_CALIBRATION", "/x/y", 1);
 	path = calibration_path(&err);
 	equal_text(path, "/x/y", "TARE_CALIBRATION names the file");
@@ -296,7 +311,8 @@ static void test_path(void)
 	free(path);
 	setenv("XDG_DATA_HOME", "data", 1);
 	unsetenv("HOME");
-	ok(!calibration_path(&err) && err.code == ERROR_NOT_FOUND, "a relative XDG_DATA_HOME is none; without a home there is no place");
+	ok(!calibration_path(&err) && err.code == ERROR_NOT_FOUND,
+	   "a relative XDG_DATA_HOME is none; without a home there is no place");
 }
 
 int main(void)

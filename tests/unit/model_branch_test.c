@@ -349,7 +349,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 	static struct site sites[400];
 	struct under_test one, plain;
 	static struct under_test many[TAGE_AVX512 + 1]; /* by what TAGE may use */
-	unsigned n = 20 + draw(380), depth = 0;
+	unsigned n = 20 + draw(380), depth = 0, kinds = draw(3) ? 20 : 13; /* 13: conditional branches only, so batches are full of them */
 	uint64_t stack[64];
 	bool same = true, last = false;
 	ref_branches_begin(&r, machine);
@@ -364,8 +364,10 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 	unfiltered.no_filters = 1;
 	begin(&plain, &unfiltered);
 	for (unsigned i = 0; i < n; i++) {
-		unsigned kind = draw(20);
+		unsigned kind = draw(kinds);
 		sites[i] = (struct site){.pc = 0x400000 + draw(8000), .character = draw(8)};
+		if (i && !draw(5)) /* with an address shift one BTB entry is both's */
+			sites[i].pc = sites[draw(i)].pc ^ draw(4);
 		for (unsigned t = 0; t < 4; t++)
 			sites[i].target[t] = 0x400000 + draw(8000);
 		if (sites[i].target[0] == sites[i].pc + 5) /* then nobody could say which way it went */
@@ -473,7 +475,7 @@ static void random_programs(void)
 			if (draw(2))
 				m.targets.return_entries = 1 + draw(20);
 			if (draw(2))
-				m.targets.indirect_entries = 2u << draw(7), m.targets.indirect_history = draw(9);
+				m.targets.indirect_entries = 2u << draw(7), m.targets.indirect_history = draw(2) ? draw(9) : draw(65);
 			same &= same_as_reference(&m, 4000);
 			if (!same) {
 				printf("# round %u\n", round);
@@ -497,6 +499,10 @@ static void long_run(void)
 	}
 	m.direction.tables = 7;
 	ok(same_as_reference(&m, 60000), "and with 8 components of different tags");
+	struct under_test u;
+	begin(&u, &m);
+	ok(u.branches->tage.vectors == tage_vectors(), "TAGE uses the vectors that this processor has (%u: 0 none, 1 AVX2, 2 AVX-512)", tage_vectors());
+	end(&u);
 }
 
 int main(void)

@@ -56,7 +56,8 @@ static void test_numbers(void)
 	failed(start_counters(0, 32), EINVAL, "there is no event 32", "event 32 is refused");
 	failed(start_counters(0, 15), EINVAL, "conflicting counters", "two events of counter 0 conflict");
 	failed(start_counters(16, 31), EINVAL, "conflicting counters", "two events of counter 1 conflict");
-	failed(read_counters(0, NULL, 16, NULL), EINVAL, "not started", "counters that are not started are not read");
+	failed(read_counters(0, NULL, 16, NULL), EINVAL, "not started",
+	       "counters that are not started are not read");
 	failed(print_counters(0, 1, 33, 1), EINVAL, "there is no event 33", "event 33 is not printed");
 	errno = 0;
 	failed(start_counters(8, 16), EOPNOTSUPP, "r10000:Correctable scache data array ECC errors",
@@ -161,7 +162,8 @@ static void test_threads(void)
 	touch(3);
 	equal_u64(open_files(), before, "threads that end close their counters");
 	equal_u64(right, 4, "each of 4 threads has its own counters");
-	ok(read_counters(0, &c0, 16, NULL) > 0 && c0 >= 3 && (OWN_FAULTS || c0 < 100), "… and the main thread its own");
+	ok(read_counters(0, &c0, 16, NULL) > 0 && c0 >= 3 && (OWN_FAULTS || c0 < 100),
+	   "… and the main thread its own");
 }
 
 static void test_fork(void)

@@ -22,7 +22,8 @@ int main(void)
 	for (size_t i = 0; table && i < PERFEX_EVENTS; i++) {
 		const struct event_definition *row = perfex_event_definition(table, i);
 		char line[200];
-		snprintf(line, sizeof line, "\n%2zu  %-62s  %s\n", i, perfex_event_at(i)->listed, row ? row->name : "-");
+		snprintf(line, sizeof line, "\n%2zu  %-62s  %s\n", i, perfex_event_at(i)->listed,
+			 row ? row->name : "-");
 		if (strstr(manual, line))
 			right++;
 		else

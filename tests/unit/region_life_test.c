@@ -1,6 +1,6 @@
-/* Regions where programs do what is hard on them: threads at once and 3 deep, fork beside other threads, jumps out of
- * handlers, threads that end inside, plugins that go. region_test.c has the plain cases.
- *     region_life_test PLUGIN.so */
+/* Regions where programs do what is hard on them: threads at once and 3 deep, fork beside other threads, jumps out
+ * of handlers, threads that end inside, plugins that go. region_test.c has the plain cases. region_life_test
+ * PLUGIN.so */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -81,9 +81,9 @@ static void go_deep(struct tare_region *const *regions, size_t level, size_t pag
 static void *deep_main(void *of)
 {
 	size_t pages = *(size_t *)of, right = 0;
-	struct tare_region *regions[LEVELS], *warm[LEVELS] = { tare_region("warm 1", NULL),
-							       tare_region("warm 2", NULL),
-							       tare_region("warm 3", NULL) };
+	struct tare_region *regions[LEVELS],
+	    *warm[LEVELS] = { tare_region("warm 1", NULL), tare_region("warm 2", NULL),
+			      tare_region("warm 3", NULL) };
 	for (size_t i = 0; i < LEVELS; i++) {
 		regions[i] = tare_region(levels[i], NULL);
 		tare_region_begin(regions[i]); /* its slot is there */
@@ -115,7 +115,8 @@ static void test_deep(void)
 		pthread_join(threads[i], &levels_right);
 		right += (size_t)levels_right;
 	}
-	equal_u64(right, THREADS * LEVELS, "8 threads, nested 3 deep: each thread has its own count at each level");
+	equal_u64(right, THREADS * LEVELS,
+		  "8 threads, nested 3 deep: each thread has its own count at each level");
 	for (size_t i = 0; i < LEVELS; i++) {
 		struct seen all = see(levels[i], TARE_PROCESS);
 		ok(is_count(all.readings[0].count, ROUNDS * 2 * (LEVELS - i) * sum) &&
@@ -146,8 +147,8 @@ static void test_many_entries(void)
 	   "a region that others are in can be read, and its entries only grow");
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	passes("a million entries by 8 threads at once are a million", see("crowded", TARE_PROCESS), ENTRIES, ENTRIES,
-	       0);
+	passes("a million entries by 8 threads at once are a million", see("crowded", TARE_PROCESS), ENTRIES,
+	       ENTRIES, 0);
 }
 
 /* ---- names asked for by all threads at once ---- */
@@ -247,12 +248,14 @@ static void test_endings(void)
 	struct seen seen = see("left by pthread_exit", TARE_PROCESS);
 	passes("200 threads that end inside have each not left", seen, 200, 0, 200);
 	ok(seen.readings[0].state == TARE_NOT_COUNTED, "… so that there is no count");
-	ok(open_files() <= before + 2, "… and their counters are closed (%zu files, before %zu)", open_files(), before);
+	ok(open_files() <= before + 2, "… and their counters are closed (%zu files, before %zu)", open_files(),
+	   before);
 
 	pthread_key_create(&late, late_region);
 	pthread_create(&thread, NULL, ends_late, tare_region("late", NULL));
 	pthread_join(thread, NULL);
-	passes("regions in a thread's last destructors are entered and left", see("late", TARE_PROCESS), LATE + 2, LATE + 2, 0);
+	passes("regions in a thread's last destructors are entered and left", see("late", TARE_PROCESS), LATE + 2,
+	       LATE + 2, 0);
 }
 
 /* ---- jumps ---- */
@@ -279,7 +282,8 @@ static void test_jumps(void)
 	}
 	tare_region_end(around);
 	sigaction(SIGUSR2, &before, NULL);
-	passes("siglongjmp out of a handler's region: it was not left", see("in the handler", TARE_THREAD), 1, 0, 1);
+	passes("siglongjmp out of a handler's region: it was not left", see("in the handler", TARE_THREAD), 1, 0,
+	       1);
 	passes("… nor was the one that was interrupted", see("jumped over", TARE_THREAD), 1, 0, 1);
 	struct seen seen = see("around", TARE_THREAD);
 	passes("… and the one around both is whole", seen, 1, 1, 0);

@@ -154,6 +154,15 @@ static void code(void)
 	is(b, 2, 1, 1, 1, "an entry that is reached from outside only ends a pass that is open: its end was not seen");
 
 	b = begin(REGION_CODE, true);
+	edges[2].lost = true;
+	at(b, 0, 800, 10);
+	at(b, 2, 700, 12);
+	at(b, 2, 800, 15);
+	at(b, 0, 800, 20);
+	is(b, 2, 0, 1, 0, "where only exceptions and longjmps lead, the pass of that frame has no end that was seen");
+	edges[2].lost = false;
+
+	b = begin(REGION_CODE, true);
 	registers[JUMP] = BASE + 0x130;
 	at(b, 3, 800, 10);
 	registers[JUMP] = BASE + 0x700;

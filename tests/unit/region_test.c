@@ -4,8 +4,10 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -226,6 +228,42 @@ static void test_fork(void)
 	passes("… and its parent goes on", see(region, TARE_THREAD), 1, 1, 0);
 }
 
+/* A child that no handler of pthread_atfork(3) has seen, and in which the parent's descriptors mean something else: what
+ * a region read there would be the child's data. */
+static void test_bare_fork(void)
+{
+	struct tare_region *region = tare_region("bare fork", NULL);
+	int status = -1, ends[2] = { -1, -1 };
+	tare_region_begin(region);
+	tare_region_end(region);
+	tare_region_begin(region);
+	if (pipe(ends) != 0 || write(ends[1], "the child's own data, and more than a reading takes; the child's own data, and "
+					      "more than a reading takes", 100) != 100)
+		return;
+	fflush(stdout);
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (child == 0) {
+		char path[32], target[32];
+		int replaced = 0, left = 0;
+		for (int fd = 3; fd < 256; fd++) {
+			snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+			ssize_t bytes = readlink(path, target, sizeof target - 1);
+			target[bytes > 0 ? bytes : 0] = 0;
+			if (strstr(target, "[perf_event]"))
+				replaced += dup2(ends[0], fd) == fd;
+		}
+		tare_region_begin(region);
+		tare_region_end(region);
+		tare_region_end(region);
+		_exit(replaced && ioctl(ends[0], FIONREAD, &left) == 0 && left == 100 ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	tare_region_end(region);
+	close(ends[0]);
+	close(ends[1]);
+	ok(child > 0 && status == 0, "a child by clone(2) reads none of the descriptors that were its parent's counters");
+}
+
 static struct tare_region *in_handler;
 static volatile sig_atomic_t handled;
 static void handler(int signal)
@@ -316,6 +354,7 @@ int main(void)
 	test_threads();
 	test_failures();
 	test_fork();
+	test_bare_fork();
 	test_signals();
 	test_sizes();
 	return done();

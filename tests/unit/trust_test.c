@@ -31,8 +31,8 @@ static double first_version(double threshold)
 
 static void test_korn(void)
 {
-	/* overhead, and the error at 250 iterations: O / (250 · k); then what is within 5 % and 10 % from which version on.
-	 * "NA" is 0. */
+	/* overhead, and the error at 250 iterations: O / (250 · k); then what is within 5 % and 10 % from which
+	 * version on. "NA" is 0. */
 	static const struct {
 		const char *event;
 		double overhead, error_at_250, within_5, within_10;
@@ -70,7 +70,8 @@ static void test_fit(void)
 	ok(!line_fit(blocks, counts, 1, 0.95, &line), "one point makes no line");
 	const double same[] = { 5, 5, 5 };
 	ok(!line_fit(same, counts, 3, 0.95, &line), "points above each other make no line");
-	ok(line_fit(blocks, counts, 2, 0.95, &line) && isnan(line.o_half_width), "two points say nothing of their error");
+	ok(line_fit(blocks, counts, 2, 0.95, &line) && isnan(line.o_half_width),
+	   "two points say nothing of their error");
 
 	enum { DRAWS = 4000 };
 	struct random r = { .state = 139 };
@@ -99,7 +100,8 @@ static void test_overhead(void)
 	   "equal processes have no spread at all");
 	overhead_summarise(spread, 4, 0.95, &o);
 	stats_mean_interval(spread, 4, 0.95, &i);
-	ok(o.mean == 101 && o.median == 102 && o.least == 90 && o.most == 110, "a row has mean, median, least and most");
+	ok(o.mean == 101 && o.median == 102 && o.least == 90 && o.most == 110,
+	   "a row has mean, median, least and most");
 	near(o.half_width, i.high - i.value, 1e-12, "its ± is the t-interval");
 	ok(!overhead_summarise(spread, 0, 0.95, &o), "no process, no row");
 }
@@ -117,8 +119,10 @@ static void test_floor(void)
 	double sd = sqrt(50.0 / 49) * 10, t = gsl_cdf_tdist_Pinv(0.975, 98);
 	near(floor.relative_sd, sd / 1000, 1e-12, "the spread is that of one run");
 	near(floor.seen, 0, 1e-15, "the sides are equal");
-	near(floor.floor, t * sd * sqrt(2.0 / 50) / 1000, 1e-12, "the floor is what Welch's test would find significant");
-	near(noise_floor_at(&floor, 50, 50, 0.95), floor.floor, 1e-12, "and the floor for as many runs is the same");
+	near(floor.floor, t * sd * sqrt(2.0 / 50) / 1000, 1e-12,
+	     "the floor is what Welch's test would find significant");
+	near(noise_floor_at(&floor, 50, 50, 0.95), floor.floor, 1e-12,
+	     "and the floor for as many runs is the same");
 	near(noise_floor_at(&floor, 5, 5, 0.95), gsl_cdf_tdist_Pinv(0.975, 8) * sd * sqrt(2.0 / 5) / 1000, 1e-12,
 	     "fewer runs have a higher floor");
 
@@ -156,8 +160,11 @@ static void test_floor(void)
 
 static void test_subtract(void)
 {
-	struct pass_costs exact = { .region = { 97, 0, 100 }, .enter = { 150, 0, 100 }, .leave = { 130, 0, 100 },
-				    .has_enter_leave = true, .t = 1.984 };
+	struct pass_costs exact = { .region = { 97, 0, 100 },
+				    .enter = { 150, 0, 100 },
+				    .leave = { 130, 0, 100 },
+				    .has_enter_leave = true,
+				    .t = 1.984 };
 	struct pass_costs spread = { .region = { 139, 1.5, 100 }, .t = 1.984 };
 	struct subtraction s;
 	char text[300];
@@ -167,7 +174,8 @@ static void test_subtract(void)
 	   "one pass: gross less one empty region is net");
 	subtract(1e6 * (97 + 7), &exact, &(struct pass_counts){ .passes = 1e6 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 7e6, "a million passes: a million empty regions");
-	subtract(97 + 3 * (150 + 130) + 5, &exact, &(struct pass_counts){ .passes = 1, .enters = 3, .leaves = 3 }, &s);
+	subtract(97 + 3 * (150 + 130) + 5, &exact, &(struct pass_counts){ .passes = 1, .enters = 3, .leaves = 3 },
+		 &s);
 	ok(s.state == SUBTRACTED && s.net == 5, "calls of other regions inside are taken off as well");
 	subtract(97 + 150 + 5, &exact, &(struct pass_counts){ .passes = 1, .enters = 1 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 5, "of a region that overlaps, only the call that is inside");
@@ -181,7 +189,8 @@ static void test_subtract(void)
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 0, "a count below the overhead is refused, not 0");
 	subtraction_refusal(&s, "region 'x'", "instructions", 1, text, sizeof text);
 	equal_text(text,
-		   "region 'x' is too small to measure: it counts fewer instructions than an overhead of 97 ± 0; repeat it "
+		   "region 'x' is too small to measure: it counts fewer instructions than an overhead of 97 ± 0; "
+		   "repeat it "
 		   "inside the region until it counts more than that",
 		   "and says so");
 
@@ -189,10 +198,11 @@ static void test_subtract(void)
 	near(s.half_width, 1.984 * 1.5 * sqrt(1.01), 1e-9, "a pass is as uncertain as another process");
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 70, "40 against 139 ± 3 is refused");
 	subtraction_refusal(&s, "region 'x'", "instructions", 1, text, sizeof text);
-	equal_text(text,
-		   "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 2.99; repeat it at "
-		   "least 70 times inside the region",
-		   "with what it is and what to do");
+	equal_text(
+	    text,
+	    "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 2.99; repeat it at "
+	    "least 70 times inside the region",
+	    "with what it is and what to do");
 	subtract(139 + 40 * s.repeat, &spread, &(struct pass_counts){ .passes = 1 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 2800, "and repeated so often it is measured");
 	subtract(10 * (139 + 40), &spread, &(struct pass_counts){ .passes = 10 }, &s);
@@ -203,6 +213,11 @@ static void test_subtract(void)
 	   "the refusal is of one pass");
 	subtract(139 + 60, &spread, &(struct pass_counts){ .passes = 1 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 60, "60 ± 3 is within 5 %%, and is measured");
+	subtraction_widen(&s, 0.5);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 47, "but not when something else adds to the ±");
+	s = (struct subtraction){ .state = NOT_SUBTRACTED, .net = 1 };
+	subtraction_widen(&s, 5);
+	ok(s.state == NOT_SUBTRACTED, "what is gross stays gross");
 	near(interval_factor(1.984 * 1.5 / 10, 1.5, 100), 1.984, 1e-12, "t is found again in a kept interval");
 }
 

@@ -110,6 +110,29 @@ int main(void)
 	check(c, "region_work", 3 * TIMES, 3, 3 * TIMES * WORK, "so are child processes");
 	counted_free(c);
 
+	/* five events and as many of the region are more than seven counters */
+	static const char five[] = "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k";
+	c = tare_run("count", "--on", "perf", "--several-runs", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
+	check(c, "region_work", TIMES, 1, TIMES * WORK, "with --several-runs all counters of regions have a place");
+	ok(value_of(region_of(c, "region_work"), "instructions:k") > 0 && value_of(region_of(c, "region_work"), "cycles:k") > 0,
+	   "so that none is shared");
+	counted_free(c);
+	c = tare_run("count", "--on", "perf", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
+	check(c, "region_work", TIMES, 1, TIMES * WORK, "in one run the regions' counters are on the PMU, whatever becomes of the program's");
+	counted_free(c);
+	/* eight events do not fit seven counters */
+	c = tare_run("count", "--on", "perf", "-e", "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k,cycles:uk,r8:u,r8:k,r11:u,r11:k",
+		     "--region", "region_work", program(), "work", "10", "100", NULL);
+	json_t *region = region_of(c, "region_work");
+	size_t i, left_out = 0;
+	json_t *row;
+	json_array_foreach(json_object_get(region, "results"), i, row)
+		left_out += json_is_null(json_object_get(row, "value")) && strstr(json_string_value(json_object_get(row, "why")), "--several-runs");
+	ok(region && left_out > 0, "events of a region that do not fit the counters are not counted, and say so (%zu)", left_out);
+	double some = value_of(region, "instructions:u");
+	ok(isnan(some) || (some == TIMES * WORK && number_of(region, "entries") == TIMES), "what is counted beside them is right");
+	counted_free(c);
+
 	c = tare_run("count", "--on", "perf", "--no-children", "-e", "instructions:u", "--region", "region_work", program(), "children", "10", "100", NULL);
 	check(c, "region_work", 0, 0, 0, "but not with --no-children");
 	counted_free(c);

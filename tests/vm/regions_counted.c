@@ -3,8 +3,8 @@
  *     regions_counted nested|threads|entries N|overlap|recursion|empty|small
  *     regions_counted stubs|stub-threads|stub-entries N        the same by assembly stubs 1, 2 and 3
  *
- * Work is in-line: work(n) is 2n + 1 instructions (mov, n × (sub, branch)), n conditional branches. Passes are compiled
- * like those of the calibration: begin, work, end in a function of their own. */
+ * Work is in-line: work(n) is 2n + 1 instructions (mov, n × (sub, branch)), n conditional branches. Passes are
+ * compiled like those of the calibration: begin, work, end in a function of their own. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 #if defined(__x86_64__)
-#define work(n) __asm__ volatile("movl $" TEXT(n) ", %%eax\n1: subl $1, %%eax\n jnz 1b" : : : "eax", "cc", "memory")
+#define work(n)                                                                                                   \
+	__asm__ volatile("movl $" TEXT(n) ", %%eax\n1: subl $1, %%eax\n jnz 1b" : : : "eax", "cc", "memory")
 #else
 #define work(n) __asm__ volatile("mov w9, #" TEXT(n) "\n1: subs w9, w9, #1\n b.ne 1b" : : : "w9", "cc", "memory")
 #endif
@@ -85,7 +86,8 @@ static void *many(void *unused)
 }
 
 #if defined(__x86_64__)
-#define STUBS(body) __asm__ volatile("lea -128(%%rsp), %%rsp\n" body "lea 128(%%rsp), %%rsp" : : : "eax", "cc", "memory")
+#define STUBS(body)                                                                                               \
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n" body "lea 128(%%rsp), %%rsp" : : : "eax", "cc", "memory")
 #define STUB(name) "call tare_asm_" #name "\n"
 #define WORK(n) "movl $" #n ", %%eax\n1: subl $1, %%eax\n jnz 1b\n"
 #else
@@ -96,7 +98,8 @@ static void *many(void *unused)
 
 PASS nested_by_stubs(void)
 {
-	STUBS(STUB(begin_1) WORK(10) STUB(begin_2) WORK(20) STUB(begin_3) WORK(30) STUB(end_3) STUB(end_2) STUB(end_1));
+	STUBS(STUB(begin_1) WORK(10) STUB(begin_2) WORK(20) STUB(begin_3) WORK(30) STUB(end_3) STUB(end_2)
+		  STUB(end_1));
 }
 
 PASS simple_by_stubs(void)

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/perf/region_trace.h"
 #include "base/vec.h"
 
 struct thread {
@@ -32,6 +34,10 @@ struct follower {
 	const struct follow_task *task;
 	VEC(struct thread *) threads;
 	VEC(struct pollfd) polled;
+	VEC(struct probe_place) primers; /* the places of primers; few, for programs begin alike */
+	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
+	struct trace_probes trace;
+	bool prime;
 	bool executed; /* the program has begun */
 };
 
@@ -52,25 +58,31 @@ static struct thread *thread_of(struct follower *f, pid_t tid)
 
 /* ---- groups ---- */
 
-static const char LOST[] = "readings were lost: the regions were entered faster than they could be taken over%s";
-
-static void drain(struct follower *f, struct thread *t)
+static void drain(struct thread *t)
 {
-	if (t->group && !group_drain(t->group, t->passes))
-		incomplete(f, LOST, "");
+	if (t->group)
+		group_drain(t->group, t->passes); /* what it lost, group_incomplete() says in the end */
+}
+
+static void put_away(struct follower *f, struct thread *t)
+{
+	enum { KEPT_MOST = 200 };
+	if (t->primer >= 0 && (f->unused.count == KEPT_MOST || !vec_push(&f->unused, t->primer)))
+		close(t->primer);
+	t->primer = -1;
 }
 
 static void close_thread(struct follower *f, struct thread *t)
 {
 	if (t->group) {
-		drain(f, t);
-		if (!group_complete(t->group))
-			incomplete(f, LOST, "");
+		drain(t);
+		const char *why = group_incomplete(t->group);
+		if (why)
+			incomplete(f, "%s", why);
 		f->task->report->hits += group_hits(t->group);
 		group_close(t->group);
 	}
-	if (t->primer >= 0)
-		close(t->primer);
+	put_away(f, t);
 	passes_end(t->passes);
 	for (size_t i = 0; i < f->threads.count; i++)
 		if (f->threads.items[i] == t)
@@ -176,6 +188,22 @@ static bool next_instruction(pid_t tid, char *path, size_t size, uint64_t *offse
 	return found;
 }
 
+/* NULL when memory ran out. */
+static const struct probe_place *primer_place(struct follower *f, const char *path, uint64_t offset)
+{
+	enum { PLACES_MOST = 64 };
+	for (size_t i = 0; i < f->primers.count; i++)
+		if (f->primers.items[i].offset == offset && strcmp(f->primers.items[i].module, path) == 0)
+			return &f->primers.items[i];
+	struct probe_place place = { .module = strdup(path), .offset = offset };
+	if (!place.module || !vec_push(&f->primers, place))
+		return NULL;
+	struct probe_place *kept = &f->primers.items[f->primers.count - 1];
+	if (f->primers.count <= PLACES_MOST)
+		trace_probes_define(&f->trace, kept, 1);
+	return kept;
+}
+
 /*
  * The kernel executes probed instructions from a page that it puts into the program when the first of them is executed, and the program's
  * first step into it is a page fault. So that it is no region's, another instruction is probed before: the next one of a process that has
@@ -185,9 +213,9 @@ static void prime(struct follower *f, struct thread *t)
 {
 	char path[PATH_MAX];
 	uint64_t offset;
-	if (t->primer >= 0)
-		close(t->primer);
-	t->primer = -1;
+	put_away(f, t);
+	if (!f->prime)
+		return;
 	if (next_instruction(t->tid, path, sizeof path, &offset)) {
 		int file = open(path, O_RDONLY | O_CLOEXEC);
 		unsigned char code[4] = { 0 };
@@ -195,7 +223,9 @@ static void prime(struct follower *f, struct thread *t)
 			    (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 || (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
 		if (file >= 0)
 			close(file);
-		t->primer = primer_open(f->task->plan, t->tid, path, offset + (mark ? 4 : 0));
+		const struct probe_place *place = primer_place(f, path, offset + (mark ? 4 : 0));
+		if (place)
+			t->primer = primer_open(f->task->plan, t->tid, place);
 	}
 	f->task->report->unprimed += t->primer < 0;
 }
@@ -233,7 +263,7 @@ static void executed(struct follower *f, pid_t tid)
 	t = thread_of(f, tid);
 	if (!t)
 		return;
-	drain(f, t);
+	drain(t);
 	passes_exec(t->passes);
 	prime(f, t);
 	if (tid == f->task->program && !f->executed) {
@@ -295,6 +325,12 @@ static void become_quiet(int control)
 	}
 }
 
+static bool is_page_fault(const struct event_encoding *e)
+{
+	return e && e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_PAGE_FAULTS || e->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						      e->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
 static bool begin(struct follower *f, struct error *err)
 {
 	pid_t program = f->task->program;
@@ -303,6 +339,10 @@ static bool begin(struct follower *f, struct error *err)
 		error_set_errno(err, ERROR_PERMISSION, errno, "cannot follow the program's threads (ptrace)");
 		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
 	}
+	trace_probes_open(&f->trace);
+	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
+	for (size_t i = 0; i < f->task->plan->n_events; i++)
+		f->prime |= is_page_fault(f->task->plan->events[i].encoding);
 	struct thread *t = add_thread(f, program, &probe);
 	int reason = errno;
 	if (!t)
@@ -315,14 +355,16 @@ static bool begin(struct follower *f, struct error *err)
 	}
 	if (t->group && probe == SIZE_MAX)
 		return true;
-	if (probe == SIZE_MAX)
-		return error_set_errno(err, ERROR_SYSTEM, reason, "cannot open the counters of regions");
-	const struct probe_place *place = &f->task->plan->probes[probe];
 	bool permission = reason == EACCES || reason == EPERM;
+	static const char rights[] = "probes need root or CAP_PERFMON; --on exact counts regions without any privilege";
+	if (probe == SIZE_MAX) {
+		error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot open the counters of regions");
+		return permission ? error_hint(err, "%s", rights) : false;
+	}
+	const struct probe_place *place = &f->task->plan->probes[probe];
 	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot put a probe at '%s+0x%llx'", place->module,
 			(unsigned long long)place->offset);
-	return error_hint(err, permission ? "probes need root or CAP_PERFMON; --on exact counts regions without any privilege"
-					  : "--on exact counts regions without probes");
+	return error_hint(err, "%s", permission ? rights : "--on exact counts regions without probes");
 }
 
 static void gather(struct follower *f)
@@ -336,7 +378,7 @@ static void gather(struct follower *f)
 
 _Noreturn void follow(const struct follow_task *task)
 {
-	struct follower f = { .task = task };
+	struct follower f = { .task = task, .trace = { .folder = -1 } };
 	sigset_t mask;
 	become_quiet(task->control);
 	sigemptyset(&mask);
@@ -347,6 +389,11 @@ _Noreturn void follow(const struct follow_task *task)
 		error_set_errno(&task->report->failed, ERROR_SYSTEM, errno, "cannot follow the program's threads");
 	else if (begin(&f, &task->report->failed))
 		task->report->begun = 1;
+	if (!task->report->begun) {
+		while (f.threads.count)
+			close_thread(&f, f.threads.items[0]);
+		trace_probes_remove(&f.trace);
+	}
 	for (size_t i = 0; i < task->plan->n_events; i++)
 		task->os_errno[i] = task->plan->events[i].os_errno;
 	if (write(task->control, "b", 1) != 1 || !task->report->begun)
@@ -361,7 +408,7 @@ _Noreturn void follow(const struct follow_task *task)
 		poll(f.polled.items, f.polled.count, -1);
 		for (size_t i = 0; i < f.threads.count; i++) {
 			struct thread *t = f.threads.items[i];
-			drain(&f, t);
+			drain(t);
 			for (size_t j = 0; t->group && j < threads; j++)
 				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))
 					t->silent = true;
@@ -378,6 +425,9 @@ _Noreturn void follow(const struct follow_task *task)
 	take_news(&f);
 	while (f.threads.count)
 		close_thread(&f, f.threads.items[f.threads.count - 1]);
+	for (size_t i = 0; i < f.unused.count; i++)
+		close(f.unused.items[i]);
+	trace_probes_remove(&f.trace);
 	if (write(task->control, "e", 1) != 1)
 		_exit(1);
 	_exit(0);

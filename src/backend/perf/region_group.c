@@ -91,6 +91,7 @@ static int open_leader(pid_t tid)
 		.config = PERF_COUNT_SW_DUMMY,
 		.read_format = READ_FORMAT,
 		.disabled = 1,
+		.pinned = 1,
 		.watermark = 1,
 		.wakeup_watermark = 32768,
 	};
@@ -115,12 +116,19 @@ static int open_event(const struct group_event *event, pid_t tid, int leader)
 	return open_member(&attr, tid, leader);
 }
 
+static void place_probe(struct perf_event_attr *attr, const struct group_plan *plan, const struct probe_place *probe)
+{
+	attr->type = probe->trace_id ? PERF_TYPE_TRACEPOINT : plan->uprobe_type;
+	attr->config = probe->trace_id;
+	if (probe->trace_id)
+		return;
+	attr->config1 = (uint64_t)(uintptr_t)probe->module;
+	attr->config2 = probe->offset;
+}
+
 static int open_probe(const struct group_plan *plan, const struct probe_place *probe, pid_t tid, int leader)
 {
 	struct perf_event_attr attr = {
-		.type = plan->uprobe_type,
-		.config1 = (uint64_t)(uintptr_t)probe->module,
-		.config2 = probe->offset,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = probe->all_registers ? all_registers() : few_registers(),
@@ -128,6 +136,7 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 		.watermark = 1,
 		.wakeup_watermark = 32768,
 	};
+	place_probe(&attr, plan, probe);
 	return open_member(&attr, tid, leader);
 }
 
@@ -196,9 +205,10 @@ fail:
 	return false;
 }
 
-int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset)
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
 {
-	struct perf_event_attr attr = { .type = plan->uprobe_type, .config1 = (uint64_t)(uintptr_t)module, .config2 = offset };
+	struct perf_event_attr attr = { 0 };
+	place_probe(&attr, plan, place);
 	return open_member(&attr, process, -1);
 }
 
@@ -214,7 +224,9 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 		close(file);
 	}
 	if (memory != MAP_FAILED) {
-		fd = primer_open(plan, 0, place->module, place->offset);
+		struct perf_event_attr attr = { .sample_period = 1 };
+		place_probe(&attr, plan, place);
+		fd = open_member(&attr, 0, -1);
 		reason = errno;
 		if (fd >= 0)
 			close(fd);
@@ -316,17 +328,21 @@ bool group_drain(struct group *g, struct passes *passes)
 	return !g->lost;
 }
 
-bool group_complete(struct group *g)
+const char *group_incomplete(struct group *g)
 {
+	static const char missing[] = "readings were lost: the regions were entered faster than they could be taken over";
 	uint64_t words[3 + 2048];
 	size_t bytes = (3 + g->members) * sizeof *words;
-	if (g->lost || bytes > sizeof words || read(g->leader, words, bytes) != (ssize_t)bytes)
-		return false;
+	if (g->lost || bytes > sizeof words)
+		return missing;
+	/* a pinned group that lost its place reads as nothing */
+	if (read(g->leader, words, bytes) != (ssize_t)bytes || words[2] < words[1])
+		return "the events do not fit the counters together: ask for fewer at once, or for --several-runs";
 	const uint64_t *probe = words + 3 + (g->members - g->plan->n_probes);
 	for (size_t i = 0; i < g->plan->n_probes; i++)
 		if (probe[i] != g->probes[i].hits)
-			return false;
-	return true;
+			return missing;
+	return NULL;
 }
 
 void group_close(struct group *g)

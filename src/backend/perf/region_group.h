@@ -4,7 +4,9 @@
  * What always holds:
  *  1. Every hit of a probe carries the group's counts of that thread at that instant: the kernel writes them in the trap.
  *  2. A hit that did not arrive is known of: by the kernel's record of lost ones, and because the probes count their hits, too.
- *  3. The leader counts nothing: it can always be opened, so that a counter that cannot is missing alone.
+ *  3. The group is pinned: on the PMU all the time, or, where it does not fit, not at all (which is said). Probes are of it, so that a hit
+ *     while it waited for its turn would not be seen. Others' counters wait instead, and are scaled.
+ *  4. The leader counts nothing: it can always be opened, so that a counter that cannot is missing alone.
  *
  * Sources: perf_event_open(2), MMAP layout and PERF_SAMPLE_READ; the uprobe PMU: Documentation/ABI/testing/sysfs-bus-event_source-devices-uprobe
  * is its format folder. Samples of groups may not be inherited before Linux 6.12, and a probe's path is a pointer into the memory of whoever
@@ -25,6 +27,7 @@
 struct probe_place {
 	const char *module;
 	uint64_t offset;
+	uint64_t trace_id; /* region_trace.h; 0: none, by the PMU */
 	bool all_registers; /* an indirect jump: any may hold its target */
 	const struct edge_ref *edges;
 	size_t n_edges;
@@ -39,7 +42,7 @@ struct group_event {
 struct group_plan {
 	struct group_event *events;
 	size_t n_events;
-	const struct probe_place *probes;
+	struct probe_place *probes;
 	size_t n_probes;
 	uint32_t uprobe_type; /* of the PMU */
 };
@@ -53,13 +56,13 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct group *
  * would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);
 /* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
-int primer_open(const struct group_plan *plan, pid_t process, const char *module, uint64_t offset);
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
 bool group_enable(struct group *group);
 int group_fd(const struct group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */
 bool group_drain(struct group *group, struct passes *passes);
-/* Of the thread as it stands; only when everything has been drained. False: hits are missing. */
-bool group_complete(struct group *group);
+/* Of the thread as it stands; only when everything has been drained. NULL: every hit has arrived; otherwise why not. */
+const char *group_incomplete(struct group *group);
 uint64_t group_hits(const struct group *group);
 void group_close(struct group *group); /* NULL is accepted */
 

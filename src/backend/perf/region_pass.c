@@ -62,9 +62,9 @@ static void leave(struct passes *p, size_t region, const struct region_edge *edg
 			pass->unbalanced = true;
 		return;
 	}
-	if (has_frame && pass->has_frame && frame != pass->frame) {
-		if (frame < pass->frame)
-			return; /* of a deeper frame: the region has called what comes by here, too */
+	if (has_frame && pass->has_frame && frame < pass->frame)
+		return; /* of a deeper frame: the region has called what comes by here, too */
+	if (edge->lost || (has_frame && pass->has_frame && frame != pass->frame)) {
 		pass->open = false;
 		pass->unbalanced = true;
 		return;
@@ -94,7 +94,7 @@ static bool is_inside(const struct region_asked *asked, const char *module, uint
 static bool has_edge(const struct region_asked *asked, const char *module, uint64_t offset, enum region_edge_kind kind)
 {
 	for (size_t i = 0; i < asked->n_edges; i++)
-		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && strcmp(asked->edges[i].module, module) == 0)
+		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && !asked->edges[i].lost && strcmp(asked->edges[i].module, module) == 0)
 			return true;
 	return false;
 }

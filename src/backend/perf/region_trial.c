@@ -98,7 +98,7 @@ static bool measure(const struct tried *t, const struct group_event *instruction
 	const struct region_asked asked[PARTS] = { { .name = "first", .kind = REGION_CODE, .edges = edges[0], .n_edges = 2 },
 						   { .name = "second", .kind = REGION_CODE, .edges = edges[1], .n_edges = 2 } };
 	static const struct edge_ref at_start[] = { { 0, 0 } }, at_middle[] = { { 0, 1 }, { 1, 0 } }, at_end[] = { { 1, 1 } };
-	const struct probe_place probes[] = { { .module = path, .offset = start, .edges = at_start, .n_edges = 1 },
+	struct probe_place probes[] = { { .module = path, .offset = start, .edges = at_start, .n_edges = 1 },
 					      { .module = path, .offset = middle, .edges = at_middle, .n_edges = 2 },
 					      { .module = path, .offset = end, .edges = at_end, .n_edges = 1 } };
 	struct group_event event = *instructions;

@@ -237,7 +237,7 @@ static void read_count(const struct probed *r, size_t region, size_t event, stru
 	if (!e->encoding)
 		return;
 	if (r->os_errno[event]) {
-		out->why = "the kernel does not count it in one group with probes";
+		out->why = "the kernel does not count it in one group with the other events and the probes: ask for fewer at once, or for --several-runs";
 		return;
 	}
 	out->state = READING_FAILED;
@@ -246,7 +246,7 @@ static void read_count(const struct probed *r, size_t region, size_t event, stru
 	if (r->report->why[0])
 		out->why = r->report->why;
 	else if (sum->running_ns < sum->enabled_ns)
-		out->why = "the counters were shared with other events while the region ran: ask for fewer at once";
+		out->why = "the counters were shared with other events while the region ran: ask for fewer at once, or with --several-runs";
 	else {
 		out->state = READING_COUNTED;
 		out->source = e->source;

@@ -40,7 +40,7 @@ enum capture { /* what is stored for a value, and from when to when it can be */
 
 struct stream_value {
 	uint8_t kind, reg, scale, words; /* reg: of CAPTURE_BIT and those behind it */
-	uint16_t a, b;       /* origins, see stream_plan.c */
+	uint16_t a, b;       /* origins, see stream_follow.c */
 	uint8_t insn, first, last, group; /* can be stored before any of the instructions first … last */
 	uint8_t index;       /* among the record's values */
 	uint8_t vex;         /* CAPTURE_VECTOR: not EVEX */
@@ -54,7 +54,8 @@ struct stream_group {
 	uint8_t probe;       /* value that is stored first; 0xff: the header itself, 0xfe: an empty store */
 };
 
-struct stream_register { uint16_t origin; int64_t constant; }; /* origin 0: the constant itself */
+enum stream_origin { ORIGIN_CONSTANT = 0, ORIGIN_START = 1 /* … 16: of register 0 … 15 at the start */, ORIGIN_NEW = 17 };
+struct stream_register { uint16_t origin; int64_t constant; };
 
 struct stream_plan {
 	struct stream_value values[STREAM_VALUES];
@@ -72,6 +73,11 @@ extern struct stream_plan plan;
 void stream_plan(void);
 bool stream_ends_block(const struct x86_insn *in, unsigned gathers); /* besides what ends one anyway */
 void stream_template(uint32_t id, uint32_t module);
+
+/* stream_follow.c */
+void stream_follow_begin(void);
+void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next); /* plan.state[k + 1], from that before it; next: where it ends */
+bool stream_is_enter(const struct x86_insn *in);
 
 /* stream_code.c */
 void stream_store(struct emit *e, unsigned at, struct place place);

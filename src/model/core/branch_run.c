@@ -78,14 +78,45 @@ static __attribute__((noinline)) void look_up(struct branches *b, struct branch_
 		mispredict(b, site);
 }
 
+struct found { uint64_t clock; uint32_t missed, missed_taken; };
+
+struct two_ways { struct btb_entry *entries; uint64_t *targets; uint32_t set_mask, none, allocation; };
+
+/* Sets of two ways are small BTBs, which miss often: nothing is guessed, and nothing jumps by what is there. Who does not enter writes to the
+   entry that is no branch's. */
+static inline __attribute__((always_inline)) void look_up_two(struct branches *b, const struct two_ways *two, const struct branch_site *site,
+							       bool goes, uint64_t went_to, struct found *found)
+{
+	const uint64_t key = site->key;
+	const uint32_t first = 2 * (uint32_t)((key - 1) & two->set_mask);
+	const struct btb_entry *set = &two->entries[first];
+	const unsigned looks = key != 0, second_hits = set[1].key == key, hits = (set[0].key == key) | second_hits;
+	const unsigned way = hits ? second_hits : set[1].stamp < set[0].stamp;
+	const unsigned enters = looks & (hits | goes | two->allocation);
+	const uint32_t at = enters ? first + way : two->none;
+	const uint64_t before = hits ? two->targets[at] : 0;
+	found->missed += looks & !hits;
+	found->missed_taken += looks & !hits & goes;
+	two->entries[at].key = enters ? key : 0;
+	two->entries[at].stamp = ++found->clock;
+	two->targets[at] = site->flags & SITE_STORES ? went_to : before;
+	if (__builtin_expect(site->flags & SITE_LAST_TARGET, 0) && before != went_to)
+		mispredict(b, site);
+}
+_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "look_up_two() counts on it");
+
+enum btb { BTB_NONE, BTB_TWO_WAYS, BTB_LAST_TARGETS, BTB_HITS_ONLY };
+
 /* Returns how many are conditional. */
 static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
-							    const bool btb, const bool last_targets)
+							    const enum btb btb)
 {
 	struct btb_entry *entries = PART(b, struct btb_entry, b->targets.btb_at);
-	uint64_t *targets = PART(b, uint64_t, b->targets.targets_at), clock = b->targets.clock, kinds = 0, looked_up = 0;
+	uint64_t *targets = PART(b, uint64_t, b->targets.targets_at), kinds = 0, looked_up = 0;
+	struct found found = { .clock = b->targets.clock };
+	const struct two_ways two = { entries, targets, b->targets.set_mask, b->targets.entries, b->targets.allocation };
 	struct branch_site *site = sites[0];
-	uint32_t conditional_ones = 0, taken_ones = 0, absent_ones = 0;
+	uint32_t conditional_ones = 0, taken_ones = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct branch_site *next = sites[i + 1];
 		const uint64_t went_to = next->begins, taken = went_to != site->behind;
@@ -96,18 +127,20 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		conditional_ones += conditional;
 		taken_ones += taken & conditional;
 		kinds += 1ull << 8 * site->ending;
-		if (btb) {
+		if (btb == BTB_TWO_WAYS) {
+			look_up_two(b, &two, site, taken | !conditional, went_to, &found);
+		} else if (btb != BTB_NONE) {
 			struct btb_entry *entry = &entries[site->btb_entry];
 			const uint64_t key = site->key;
 			/* no taken branch is absent */
 			if (__builtin_expect(((entry->key ^ key) | (key & taken << 63)) != 0, 0)) {
-				b->targets.clock = clock;
+				b->targets.clock = found.clock;
 				look_up(b, site, taken | !conditional, went_to);
-				clock = b->targets.clock;
+				found.clock = b->targets.clock;
 			} else {
-				absent_ones += (uint32_t)(key >> 63);
-				entry->stamp = ++clock; /* of no one, if absent */
-				if (last_targets && flags & SITE_STORES) {
+				found.missed += (uint32_t)(key >> 63);
+				entry->stamp = ++found.clock; /* of no one, if absent */
+				if (btb == BTB_LAST_TARGETS && flags & SITE_STORES) {
 					if (flags & SITE_LAST_TARGET && targets[site->btb_entry] != went_to)
 						mispredict(b, site);
 					targets[site->btb_entry] = went_to;
@@ -120,10 +153,11 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		b->happened[kind | BRANCH_WAS_TAKEN] += kinds >> 8 * kind & 0xff, looked_up += kinds >> 8 * kind & 0xff;
 	b->batched.conditional += conditional_ones;
 	b->batched.taken += taken_ones;
-	if (btb) {
-		b->targets.clock = clock;
+	if (btb != BTB_NONE) {
+		b->targets.clock = found.clock;
 		b->batched.looked_up += conditional_ones + looked_up - (b->targets.holds_returns ? 0 : kinds >> 8 * TRACE_END_RETURN & 0xff);
-		b->batched.missed += absent_ones;
+		b->batched.missed += found.missed;
+		b->batched.missed_taken += found.missed_taken;
 	}
 	return conditional_ones;
 }
@@ -220,9 +254,11 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 		outcome = t->line + t->newest + 1;
 	}
 	const uint64_t taken_before = b->batched.taken;
-	const uint32_t conditional = !b->targets.sets ? sort(b, sites, n, outcome, false, false) :
-				     b->targets.indirect_mask ? sort(b, sites, n, outcome, true, false) :
-								sort(b, sites, n, outcome, true, true);
+	const struct targets *targets = &b->targets;
+	const uint32_t conditional = !targets->sets ? sort(b, sites, n, outcome, BTB_NONE) :
+				     targets->ways == 2 && targets->set_mask_works ? sort(b, sites, n, outcome, BTB_TWO_WAYS) :
+				     !targets->indirect_mask ? sort(b, sites, n, outcome, BTB_LAST_TARGETS) :
+							       sort(b, sites, n, outcome, BTB_HITS_ONLY);
 	if (b->targets.return_entries)
 		calls_and_returns(b, sites, n);
 	indirect_ones(b, sites, n);

@@ -19,7 +19,6 @@ struct cache {
 	const struct hits *hits; /* or NULL */
 	uint32_t line_shift;
 	uint32_t first_way;      /* what the table calls its first one */
-	uint8_t hit_types;       /* bits of enum hit_type that may name its lines */
 	uint8_t index, exclusive, shared;
 	bool leaves;             /* a clean line that is evicted matters to other caches, too */
 	bool plain;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: plain_loop.h */
@@ -50,7 +49,7 @@ uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uin
 static inline void cache_forget(const struct cache *cache, uint64_t line)
 {
 	if (cache->hits)
-		hits_clear(cache->hits, cache->hit_types, line << cache->line_shift, cache->is.line_bytes);
+		hits_clear(cache->hits, line << cache->line_shift, cache->is.line_bytes);
 }
 
 /* ---- for plain_loop.h ---- */

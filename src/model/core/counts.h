@@ -65,9 +65,9 @@ enum model_stream_count {    /* what the stream is, whatever the machine */
 	STREAM_COUNTS
 };
 
-enum model_filter_count {    /* what the model's own work was: no property of the machine, and other with other plans and filters (fast.c) */
-	FILTER_UNDECIDED_ACCESSES, /* data accesses that filters left to be looked up, with the others of their group; a rep instruction is one */
-	FILTER_UNDECIDED_FETCHES,  /* blocks whose fetches they left to be looked up */
+enum model_filter_count {    /* what the model's own work was: no property of the machine, and other with other plans and tables (fast.c) */
+	FILTER_UNDECIDED_ACCESSES, /* records of data accesses (plan.h) that the table of hits left to be looked up; a rep instruction is one */
+	FILTER_UNDECIDED_FETCHES,  /* likewise of fetches; a block that went step by step is one */
 	FILTER_COUNTS
 };
 

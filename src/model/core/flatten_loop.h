@@ -1,6 +1,6 @@
 /*
  * Blocks into records: a plan's records with the addresses that this run of the block had, side by side for all blocks of a batch.
- * Included twice (fast.c, vectors.c), with FLATTEN_EIGHT(plan, entry, from, to) or without it.
+ * Included twice (fast.c, vectors.c), with FLATTEN_EIGHT(hows, displacements, entry, to) or without it.
  *
  * How many records a block has is as hard to foresee as the program: where vectors are there eight are written at once, however many of
  * them count, and nothing here jumps by what a block is, but by what is rare.
@@ -16,6 +16,17 @@ static __attribute__((noinline)) void flatten_each(const struct plan *plan, cons
 		*to++ = address & (HOW_MISALIGNED(hows[r]) | ~HIT_ADDRESS) ? (record & ~HIT_PLAIN) | HIT_ODD : record;
 	}
 }
+
+#ifdef FLATTEN_EIGHT
+static __attribute__((noinline)) void flatten_large(const struct plan *plan, const uint64_t *entry, unsigned from, uint64_t *to, bool eight)
+{
+	if (!eight || plan->flags & PLAN_WIDE)
+		flatten_each(plan, entry, from, to);
+	else
+		for (unsigned r = from; r < plan->records; r += 8)
+			FLATTEN_EIGHT(plan_hows(plan) + r, plan->displacement + r, entry, to + (r - from));
+}
+#endif
 
 /* A header that no plan was found for: it is made. NULL: none is to be had, or it is a mark. */
 static __attribute__((noinline)) const struct plan *flatten_plan(struct core *core, const struct trace_program *program, uint64_t header)
@@ -82,9 +93,9 @@ static inline __attribute__((always_inline)) bool flatten_blocks(struct core *co
 		now.n_blocks++;
 #ifdef FLATTEN_EIGHT
 		if (__builtin_expect(!eight || plan->flags & PLAN_LARGE, 0))
-			flatten_each(plan, now.entry, skips, now.to);
+			flatten_large(plan, now.entry, skips, now.to, eight);
 		else
-			FLATTEN_EIGHT(plan, now.entry, skips, now.to);
+			FLATTEN_EIGHT(plan->how + skips, plan->displacement + skips, now.entry, now.to);
 #else
 		(void)eight;
 		flatten_each(plan, now.entry, skips, now.to);

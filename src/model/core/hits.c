@@ -1,21 +1,29 @@
 /* The table of what is held: see hits.h. */
 #include "model/core/hits.h"
 
+struct eight { uint64_t entries[8]; }; /* that many stores of vectors a page take less long */
+
 void hits_clear_all(const struct hits *hits)
 {
-	for (uint32_t i = 0; hits->table && i < HIT_TYPES << HITS_BITS; i++)
+	for (uint32_t i = 0; hits->table && i < 1u << HITS_BITS; i++)
 		hits->table[i] = 0;
 	for (uint32_t i = 0; hits->table && i < 2 << HITS_PAGE_BITS; i++)
 		hits->page_table[i] = 0;
 }
 
-void hits_clear_pages(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes)
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes)
 {
 	if (bytes >> hits->shift >= 1u << HITS_BITS) {
 		hits_clear_all(hits);
 		return;
 	}
-	hits_clear(hits, types, address, bytes);
+	if (bytes >> hits->shift < 8) {
+		hits_clear(hits, address, bytes);
+	} else {
+		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
+		while (piece < end)
+			*piece++ = (struct eight){ 0 };
+	}
 	for (uint64_t at = address; at < address + bytes; at += 4096)
 		*hits_page(hits, 0, at) = *hits_page(hits, 1, at) = 0;
 }

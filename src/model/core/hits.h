@@ -8,8 +8,8 @@
  *                              the long way; what was then found is noted (hits_note)
  *
  * What always holds:
- *  1. An entry names a granule only while its line is in the first-level cache, at that way, and its page in the first TLB, at that
- *     entry: both of the side that the type says, and another such access needs nothing but what hits_find() stores. Whoever takes a line or
+ *  1. An entry names a granule and a type only while its line is in the first-level cache, at that way, and its page in the first TLB, at
+ *     that entry: both of the side that the type says, and another such access needs nothing but what hits_find() stores. Whoever takes a line or
  *     a page out, or makes it one that needs more (coherence), clears its entries first. A granule may be there and not be in the table.
  *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency of LRU is these times
  *     (lines.c, tlb.c); other policies work them in before they look at a set. written[]: the line is dirty, whatever its entry says yet.
@@ -22,13 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HITS_BITS 12                   /* entries for each type */
+#define HITS_BITS 14                   /* entries */
 #define HITS_INDICES 24                /* bits of an entry that are a way and a TLB's entry */
 #define HITS_WAYS 13
 #define HITS_LINES (1u << HITS_WAYS)   /* ways of both first-level caches; the last one is nobody's: there is no cache */
 #define HITS_PAGES (1u << (HITS_INDICES - HITS_WAYS)) /* likewise */
 #define HITS_PAGE_BITS 9               /* pages of 4 KB of each side */
-#define HITS_SHIFT_LEAST 5             /* log2 of a granule: tag and index together are to be the whole address */
+#define HITS_SHIFT_LEAST 5             /* log2 of a granule: tag and index together have the whole address */
 #define HITS_SHIFT_MOST 12
 
 /*
@@ -42,7 +42,6 @@ enum hit_type {
 	HIT_FETCH, HIT_DATA,
 	HIT_PAGE,                /* a fetch's page alone */
 	HIT_WRITE,               /* of data, where a write's hit may need more than a read's */
-	HIT_TYPES
 };
 #define HIT_TYPE(type) ((uint64_t)(type) << 57)
 #define HIT_TYPE_OF(record) ((record) >> 57 & 3)
@@ -52,39 +51,40 @@ enum hit_type {
 #define HIT_WRITES (1ull << 63)        /* any of its accesses */
 
 struct hits {
-	uint64_t *table;         /* [HIT_TYPES << HITS_BITS] */
+	uint64_t *table;         /* [1 << HITS_BITS] */
 	uint64_t *touched;       /* [HITS_LINES] */
 	uint64_t *pages;         /* [HITS_PAGES] */
-	uint8_t *written;        /* [2 * HITS_LINES]: the upper half is for what does not write */
+	uint8_t *written;        /* [2 * HITS_LINES]: the lower half is for what does not write */
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
 
 static inline uint32_t hits_index(uint64_t record, unsigned shift)
 {
-	return (record >> shift ^ record >> (57 - HITS_BITS)) & ((HIT_TYPES << HITS_BITS) - 1);
+	return record >> shift & ((1u << HITS_BITS) - 1);
 }
 
-static inline bool hits_are(uint64_t entry, uint64_t record)
+/* What an entry has above the indices: HIT_PLAIN, the type, and the address from bit 19 up; the index has those below. */
+static inline uint64_t hits_tag(uint64_t record)
 {
-	return !((entry ^ record << 7) >> HITS_INDICES);
+	return record << 5;
 }
 
 /* A hit, in all that it changes. False: not in the table. */
 static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned shift, uint64_t time)
 {
 	uint64_t entry = hits->table[hits_index(record, shift)], way = entry & (HITS_LINES - 1);
-	if (__builtin_expect(!hits_are(entry, record), 0))
+	if (__builtin_expect((entry ^ hits_tag(record)) >> HITS_INDICES, 0))
 		return false;
 	hits->touched[way] = time;
 	hits->pages[entry >> HITS_WAYS & (HITS_PAGES - 1)] = time;
-	hits->written[way | (~record >> 63 << HITS_WAYS)] = 1;
+	hits->written[way | record >> 63 << HITS_WAYS] = 1;
 	return true;
 }
 
 static inline void hits_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
 {
-	hits->table[hits_index(record, hits->shift)] = (record << 7 >> HITS_INDICES << HITS_INDICES) | (uint64_t)page << HITS_WAYS | way;
+	hits->table[hits_index(record, hits->shift)] = (hits_tag(record) >> HITS_INDICES << HITS_INDICES) | (uint64_t)page << HITS_WAYS | way;
 }
 
 /* Likewise the page of an address, for one side's accesses (0: data): an entry of pages[]; HITS_PAGES: not known. */
@@ -104,15 +104,15 @@ static inline void hits_note_page(const struct hits *hits, unsigned side, uint64
 	*hits_page(hits, side, address) = (address & ~4095ull) | HITS_PAGES | page;
 }
 
-/* No granule of these bytes (from a multiple of them) is in the table, of types (bits): of a line, or of pages that leave a TLB. */
-static inline void hits_clear(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes)
+/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. */
+static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
 {
-	uint64_t record = (address & HIT_ADDRESS) | HIT_PLAIN;
-	for (; types; types &= types - 1)
-		for (uint64_t at = 0; at < bytes; at += 1ull << hits->shift)
-			hits->table[hits_index((record + at) | HIT_TYPE(__builtin_ctz(types)), hits->shift)] = 0;
+	uint64_t *first = &hits->table[hits_index(address, hits->shift)], *end = first + (bytes >> hits->shift);
+	do
+		*first++ = 0;
+	while (first < end);
 }
-void hits_clear_pages(const struct hits *hits, unsigned types, uint64_t address, uint64_t bytes);
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes);
 void hits_clear_all(const struct hits *hits);
 
 #endif

@@ -62,7 +62,7 @@ struct model {
 	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
-	bool charges_all;        /* a watch is on what filters count */
+	bool charges_all;        /* a watch is on what a batch's sums count */
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */
 	struct batch *batch;

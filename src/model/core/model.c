@@ -56,14 +56,9 @@ static void lay_out_model(struct arena *arena, const struct machine *machine)
 /* The first-level caches' lines are those touched[0 …], side by side. */
 static void time_cache(struct core *core, struct cache *cache, uint32_t *next)
 {
-	const struct machine *machine = &core->model->machine;
 	cache->hits = &core->hits;
 	cache->first_way = *next;
-	if (cache->index == machine->first_data)
-		cache->hit_types |= 1u << HIT_DATA | 1u << HIT_WRITE;
-	if (cache->index == machine->first_instruction)
-		cache->hit_types |= 1u << HIT_FETCH;
-	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + *next);
+	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + HITS_LINES + *next);
 	*next += cache->main.sets * cache->main.ways;
 }
 
@@ -78,7 +73,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		core->model = model;
 	if (timed) {
 		struct hits hits = { .shift = (uint8_t)shift };
-		hits.table = arena_take(arena, ((uint64_t)HIT_TYPES << HITS_BITS) * sizeof *hits.table);
+		hits.table = arena_take(arena, (1ull << HITS_BITS) * sizeof *hits.table);
 		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
 		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);

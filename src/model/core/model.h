@@ -6,8 +6,7 @@
  *
  * What always holds:
  *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own memory, nor of time.
- *  2. Filters (machine.no_filters = 0) change no count. An access that a filter decides would have changed no state but for the number
- *     of accesses.
+ *  2. The table of hits, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is done in full, in fewer steps.
  *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive levels); of private ones
  *     write-backs <= fills + interventions (a modified line that another core reads is written back and stays; no
  *     interventions on machines that are not coherent). model_conserves() says so.
@@ -49,7 +48,7 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 
 /*
  * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is OBJECT_CODE's. Each core has a
- * stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not wanted. Filters are not used then; counts are the same.
+ * stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not wanted.
  */
 struct objects;
 struct object_calls;

@@ -21,6 +21,15 @@ static inline uint32_t set_match(const uint64_t *entries, uint32_t ways, uint64_
 	return (_mm512_cmplt_epu64_mask(a, flags) | (uint32_t)_mm512_cmplt_epu64_mask(b, flags) << 8) & ALL(ways);
 }
 
+/* The first free way, or `ways`. */
+static inline uint32_t set_free(const uint64_t *entries, uint32_t ways)
+{
+	const __m512i most = _mm512_set1_epi64(-1);
+	__m512i a = _mm512_mask_loadu_epi64(most, (__mmask8)ALL(ways), entries);
+	__m512i b = _mm512_mask_loadu_epi64(most, (__mmask8)(ALL(ways) >> 8), entries + 8);
+	return (uint32_t)__builtin_ctz(_mm512_testn_epi64_mask(a, a) | (uint32_t)_mm512_testn_epi64_mask(b, b) << 8 | 1u << ways);
+}
+
 static inline uint32_t set_least(const uint64_t *words, uint32_t ways)
 {
 	const __m512i most = _mm512_set1_epi64(-1);
@@ -52,9 +61,9 @@ static inline uint32_t set_victim(const struct lines *lines, uint32_t first)
 	const uint64_t *entries = lines->entries + first;
 	uint32_t way = 0;
 #ifdef PLAIN_VECTORS
-	if (lines->ways <= 16) { /* free ways are 0, the least entry there is */
-		way = set_least(entries, lines->ways);
-		return entries[way] ? set_least(lines->touched + first, lines->ways) : way;
+	if (lines->ways <= 16) {
+		way = set_free(entries, lines->ways);
+		return way < lines->ways ? way : set_least(lines->touched + first, lines->ways);
 	}
 #endif
 	while (way < lines->ways && entries[way])
@@ -132,8 +141,8 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
-	if (next && next->plain && next->main.ordered && next->line_shift == cache->line_shift)
-		plain_demand(core, next, line, kind);
+	if (next && next->plain && next->main.ordered && next->line_shift >= cache->line_shift)
+		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	at = first + set_victim(lines, first);

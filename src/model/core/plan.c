@@ -72,7 +72,7 @@ static void put(struct drafts *drafts)
 	plan->displacement[r] = d->displacement;
 	((struct plan_items *)plan_items(plan))[r] = d->items;
 	if (plan->flags & PLAN_LARGE) {
-		((uint16_t *)plan_hows(plan))[r] = how;
+		((uint16_t *)plan_hows(plan))[r] = (uint16_t)(how | (d->value & 7) << 7);
 		((uint8_t *)(plan_hows(plan) + plan->records))[r] = (uint8_t)d->value;
 	} else {
 		plan->how[r] = (uint16_t)(how | d->value << 7);
@@ -226,7 +226,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 			      (enum trace_ending)block->ending, block->target);
 	plan->site.begins = block->pc;
 	plan->site.behind = last + 1;
-	plan->flags = large ? PLAN_LARGE : 0;
+	plan->flags = (large ? PLAN_LARGE : 0) | (block->values > 7 ? PLAN_WIDE : 0);
 	plan->records = (uint8_t)n;
 	make_records(core, block, items, number, plan, &plan->skips);
 	for (unsigned r = 0; r < n; r++) {

@@ -2,9 +2,10 @@
  * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and accesses as records of
  * hits.h, in program order, but for the register that each address is to be added to.
  *
- * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items with nothing
- * fetched in between that touch only what the largest of them does: after the first one the others are hits that move nothing. (Runs that
- * touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has one to itself, which is odd (HIT_ODD) wherever it goes.
+ * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items
+ * with nothing fetched in between that touch only what the largest of them does: after the first one the others are hits that move
+ * nothing. (Runs that touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has a
+ * record to itself, which is odd (HIT_ODD) wherever it goes.
  *
  * What always holds:
  *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a property of the model that
@@ -50,6 +51,7 @@ struct plan {
 
 enum plan_flag {
 	PLAN_LARGE = 1,          /* more than eight records, or seven values */
+	PLAN_WIDE = 2,           /* more than seven values */
 };
 
 struct plans {

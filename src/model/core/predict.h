@@ -92,7 +92,7 @@ struct targets {
 	uint32_t newest;         /* of the target history */
 	uint32_t last;           /* entry that hit or was made */
 	uint64_t tag_mask, clock, random;
-	uint64_t hints_at, btb_at, targets_at, counters_at, tree_at, filled_at, returns_at, indirect_at;
+	uint64_t hints_at, btb_at, targets_at, counters_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 

@@ -55,19 +55,11 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 
 uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind)
 {
-	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
-	uint32_t page = tlbs_entry(core->tlbs, side, address);
-	if (page == TLB_PASSED && side == TLB_DATA)
-		return page;
-	if (page < HITS_PAGES) {
-		core->hits.pages[page] = ++core->clock;
-	} else {
-		tlbs_access(core->tlbs, address, 1, kind, core->counts);
-		core->apart_pages[kind]++;
-		page = tlbs_entry(core->tlbs, side, address);
-	}
+	bool counted;
+	uint32_t page = tlbs_page(core->tlbs, address, kind, core->counts, &counted);
+	core->apart_pages[kind] += counted;
 	if (page < HITS_PAGES)
-		hits_note_page(&core->hits, side, address, page);
+		hits_note_page(&core->hits, kind == TLB_FETCHES, address, page);
 	return page;
 }
 
@@ -92,7 +84,7 @@ void step_note(struct core *core, uint64_t record)
 		page = tlbs_entry(core->tlbs, side, address);
 	if (cache)
 		way = cache_quick_way(core, cache, address, type == HIT_WRITE);
-	if (page < HITS_PAGES && way < HITS_LINES && record & HIT_PLAIN)
+	if (page < HITS_PAGES && way < HITS_LINES)
 		hits_note(&core->hits, record, way, page);
 }
 

@@ -48,8 +48,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	if (n) {
 		t->hints_at = at, at += BTB_HINTS;
 		t->btb_at = at, at += predict_rounded((n + 1 + BTB_ABSENT) * sizeof(struct btb_entry));
-		t->targets_at = at, at += predict_rounded(n * 8);
-		t->filled_at = at, at += predict_rounded(m->btb_sets * 4ull);
+		t->targets_at = at, at += predict_rounded((n + 1) * 8);
 		if (m->btb_replacement == REPLACE_PLRU)
 			t->tree_at = at, at += predict_rounded(n);
 	}
@@ -87,9 +86,10 @@ static uint32_t victim(struct branches *b, uint32_t set)
 {
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	uint32_t *filled = PART(b, uint32_t, t->filled_at) + set;
-	if (*filled < t->ways)
-		return (*filled)++; /* entries are never dropped: ways are filled in order */
+	const struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
+	for (uint32_t way = 0; way < t->ways; way++)
+		if (!entries[way].key)
+			return way;
 	if (t->replacement == REPLACE_PLRU) {
 		const uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
 		uint32_t node = 1;
@@ -99,7 +99,6 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	}
 	if (t->replacement == REPLACE_RANDOM)
 		return (predict_random(&t->random) >> 32) * t->ways >> 32;
-	const struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
 	uint32_t oldest = 0;
 	for (uint32_t way = 1; way < t->ways; way++)
 		oldest = entries[way].stamp < entries[oldest].stamp ? way : oldest;

@@ -22,9 +22,9 @@ struct entry {
 struct level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
-	uint8_t next, index, hit_types /* 0: hits are not noted */, unused[5];
+	uint8_t next, index, unused[6];
 	uint64_t random;
-	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in */
+	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
 	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
@@ -117,7 +117,6 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 
 void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 {
-	static const uint8_t types[2] = { 1u << HIT_DATA | 1u << HIT_WRITE, 1u << HIT_FETCH | 1u << HIT_PAGE };
 	uint32_t next = 0;
 	t->hits = hits;
 	t->clock = clock;
@@ -126,14 +125,13 @@ void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 		if (t->first[side] == MACHINE_NONE)
 			continue;
 		l = level_of(t, t->first[side]);
-		if (!l->hit_types) {
+		if (!l->touched) {
 			l->first_page = next;
 			l->touched = hits->pages + next;
 			next += l->sets * l->ways;
 			if (l->replacement == REPLACE_LRU)
 				l->stamps = l->touched;
 		}
-		l->hit_types |= types[side];
 	}
 }
 
@@ -283,8 +281,8 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 	if (keys[e]) {
 		if (l->buckets)
 			unchain(l, e);
-		if (l->hit_types)
-			hits_clear_pages(t->hits, l->hit_types, entry->start, entry->bytes);
+		if (l->touched)
+			hits_clear_pages(t->hits, entry->start, entry->bytes);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
@@ -329,7 +327,7 @@ static uint32_t hint_of(uint64_t address)
 
 /* One page, the long way. */
 static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uint32_t shift, enum model_tlb_count kind,
-			    struct model_counts *counts)
+			    struct model_counts *counts, uint32_t *entry)
 {
 	unsigned first = first_taking(t, side, shift), i = first;
 	uint64_t done = 0;
@@ -360,6 +358,7 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 	}
 	if (first_entry != NO_ENTRY && !t->no_filters)
 		hints_of(t, side)[hint_of(address)] = first << 28 | first_entry;
+	*entry = first_entry;
 	return done;
 }
 
@@ -370,7 +369,8 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 	while (left) {
 		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
 		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
-		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts);
+		uint32_t entry;
+		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts, &entry);
 		here = here < left ? here : left;
 		address += here;
 		left -= here;
@@ -407,23 +407,39 @@ uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum mode
 	return 1ull << (32 + 5 * l->index);
 }
 
+/* Of the first TLB, which takes pages of that size. */
+static uint32_t find_first(struct level *l, uint64_t address, uint32_t shift)
+{
+	uint64_t unit = address >> (shift + l->pair_shift);
+	return find(l, key_of(unit, shift), set_of(l, unit));
+}
+
 uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 {
-	struct level *l;
-	uint32_t e, shift;
-	uint64_t unit;
-	if (guessed(t, side, address, &l, &e))
-		return l->index == t->first[side] ? l->first_page + e : TLB_PASSED;
-	shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
-	if (first_taking(t, side, shift) != t->first[side])
+	struct level *l = level_of(t, t->first[side]);
+	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT, e;
+	if (!takes(l, shift))
 		return TLB_PASSED;
-	l = level_of(t, t->first[side]);
-	unit = address >> (shift + l->pair_shift);
-	e = find(l, key_of(unit, shift), set_of(l, unit));
-	if (e == NO_ENTRY)
-		return HITS_PAGES;
-	hints_of(t, side)[hint_of(address)] = (uint32_t)l->index << 28 | e;
-	return l->first_page + e;
+	e = find_first(l, address, shift);
+	return e == NO_ENTRY ? HITS_PAGES : l->first_page + e;
+}
+
+uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted)
+{
+	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
+	struct level *l = level_of(t, t->first[side]);
+	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT, e;
+	bool passed = !takes(l, shift);
+	*counted = false;
+	if (passed && side == TLB_DATA)
+		return TLB_PASSED;
+	if (!passed && (e = find_first(l, address, shift)) != NO_ENTRY) {
+		l->touched[e] = ++*t->clock;
+		return l->first_page + e;
+	}
+	page_access(t, side, address, shift, kind, counts, &e);
+	*counted = true;
+	return passed ? TLB_PASSED : l->first_page + e;
 }
 
 bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)

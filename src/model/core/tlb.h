@@ -81,10 +81,11 @@ uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum m
 uint64_t tlbs_first_entries(const struct machine *machine);
 /* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
 void tlbs_time(struct tlbs *tlbs, const struct hits *hits, uint64_t *clock);
-/* Which of the side's has the page: its time is to be stored, and the access counted, by the caller. HITS_PAGES: none; TLB_PASSED: the first TLB
-   does not hold pages of that size. */
+/* Which of the side's has the page; nothing moves. HITS_PAGES: none; TLB_PASSED: the first TLB does not hold pages of that size. */
 #define TLB_PASSED (HITS_PAGES + 1)
 uint32_t tlbs_entry(struct tlbs *tlbs, enum tlb_side side, uint64_t address);
+/* An access to the page. Returns its entry then; *counted: it missed or passed the first TLB, and is counted. TLB_PASSED of data: nothing was done. */
+uint32_t tlbs_page(struct tlbs *tlbs, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted);
 /* Whether fetch units in a line are to be asked for one by one: there are pages, of 4 KB or of the map's sizes, that both sides ask the same TLB
    for first, or that pass the first TLB of fetches. */
 bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map);

@@ -14,8 +14,8 @@ struct state {
 	uint64_t harness_sp;
 } __attribute__((aligned(64)));
 
-/* Loads all of *in, calls target with the stack pointer `stack`, keeps all in *out. The 24 bytes at `stack` are the
- * harness's own; the stack below is the target's. */
+/* Loads all of *in, calls target with the stack pointer `stack`, keeps all in *out. The 24 bytes at `stack` are
+ * the harness's own; the stack below is the target's. */
 void harness_call(const struct state *in, struct state *out, void (*target)(void), void *stack);
 
 /* What the machine has and harness_call() loads: 0 first. */

@@ -1,6 +1,6 @@
-/* Every stub (tare_asm_begin_N, tare_asm_end_N, tare_asm_init) leaves every register, every flag and the stack as it
- * was: at every alignment of the stack, counted and not, the first time in a thread and later, in a signal handler,
- * and when the C library changes all that a function may change. */
+/* Every stub (tare_asm_begin_N, tare_asm_end_N, tare_asm_init) leaves every register, every flag and the stack as
+ * it was: at every alignment of the stack, counted and not, the first time in a thread and later, in a signal
+ * handler, and when the C library changes all that a function may change. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,13 @@
 #include "vectors_aarch64.h"
 #endif
 
-enum { STUBS = 2 * TARE_ASM_REGIONS + 1, STACK_BYTES = 256 << 10, ABOVE = 256 };
+enum {
+	STUBS = 2 * TARE_ASM_REGIONS + 1,
+	STACK_BYTES = 256 << 10,
+	ABOVE = 256,
+	/* of each stub, when all are tried once */
+	CALLS_LEAST = HARNESS_ALIGNMENTS / HARNESS_ALIGNMENT_STEP + sizeof flag_patterns / sizeof *flag_patterns
+};
 
 /* ---- a C library that changes what it may ---- */
 
@@ -44,7 +50,8 @@ struct bench {
 
 static struct bench *bench_new(void)
 {
-	struct bench *bench = mmap(NULL, sizeof *bench, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct bench *bench =
+	    mmap(NULL, sizeof *bench, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return bench == MAP_FAILED ? NULL : bench;
 }
 
@@ -92,6 +99,8 @@ static const char *difference(struct bench *bench, void (*target)(void), size_t 
 			 (unsigned long long)bench->plain.flags);
 		return text;
 	}
+	if (memcmp(bench->out.vectors, bench->plain.vectors, VECTOR_BYTES) == 0)
+		return NULL;
 	for (size_t i = 0; i < VECTOR_BYTES; i++)
 		if (bench->out.vectors[i] != bench->plain.vectors[i]) {
 			snprintf(text, sizeof text, "vector state: byte %zu", i);
@@ -134,7 +143,8 @@ static void test_eyes(struct bench *bench)
 			kept = false;
 		}
 	for (size_t r = 0; r < HARNESS_GENERAL; r++)
-		kept &= r == HARNESS_STACK_POINTER || r == HARNESS_RETURN || bench->in.general[r] == bench->plain.general[r];
+		kept &= r == HARNESS_STACK_POINTER || r == HARNESS_RETURN ||
+			bench->in.general[r] == bench->plain.general[r];
 	ok(kept, "the harness loads and keeps every register");
 	for (const struct forgetful *f = harness_forgetful; f->what; f++) {
 		const char *changed = NULL;
@@ -223,8 +233,7 @@ static void handler(int number)
 	(void)number;
 	bool all = true;
 	for (size_t stub = 0; stub < STUBS; stub++)
-		all &= same(handler_bench, stub, 9, stub,
-			    stub * HARNESS_ALIGNMENT_STEP % HARNESS_ALIGNMENTS);
+		all &= same(handler_bench, stub, 9, stub, stub * HARNESS_ALIGNMENT_STEP % HARNESS_ALIGNMENTS);
 	handler_same = all;
 }
 
@@ -293,9 +302,10 @@ int main(void)
 	ok(test_all(bench), "counted: all stubs preserve all, at every alignment");
 	test_handler();
 	struct tare_region_passes passes = passes_of("asm_42");
-	ok(passes.entries > 64 && passes.entries == passes.exits, "the stubs count: region asm_42 was entered and left");
+	ok(passes.entries >= CALLS_LEAST && passes.entries == passes.exits,
+	   "the stubs count: region asm_42 was entered and left");
 	passes = passes_of("asm_7: seven, VII");
-	ok(passes.entries > 64 && passes.entries == passes.exits && passes_of("seven").entries == 0,
+	ok(passes.entries >= CALLS_LEAST && passes.entries == passes.exits && passes_of("seven").entries == 0,
 	   "a stub with two names counts under both");
 	return done();
 }

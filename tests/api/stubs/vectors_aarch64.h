@@ -60,7 +60,7 @@ static const char *const general_names[] = { "x0",  "x1",  "x2",  "x3",  "x4",  
 					     "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
 					     "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp" };
 
-static const uint32_t flag_patterns[] = { 0,       1u << 31, 1u << 30, 1u << 29, 1u << 28, 0xf0000000,
+static const uint32_t flag_patterns[] = { 0,          1u << 31,   1u << 30,   1u << 29,   1u << 28,   0xf0000000,
 					  0xa0000000, 0x50000000, 0x90000000, 0x60000000, 0x30000000, 0xc0000000 };
 
 static bool flags_allowed(uint32_t flags, size_t alignment)

@@ -73,9 +73,10 @@ static const char *const general_names[] = { "rax", "rcx", "rdx", "rbx", "rsp", 
 /* CF PF AF ZF SF DF OF, AC (only where the stack is aligned), ID; bit 1 is always set, bit 9 is IF */
 #define FLAG(bit) (0x202 | 1u << (bit))
 #define FLAG_AC 18
-static const uint32_t flag_patterns[] = { 0x202,    FLAG(0),  FLAG(2),  FLAG(4),        FLAG(6), FLAG(7),
-					  FLAG(10), FLAG(11), FLAG(21), 0x202 | 0xcd5, FLAG(FLAG_AC),
-					  0x202 | 0xcd5 | 1u << FLAG_AC | 1u << 21 };
+static const uint32_t flag_patterns[] = { 0x202,         FLAG(0),       FLAG(2),
+					  FLAG(4),       FLAG(6),       FLAG(7),
+					  FLAG(10),      FLAG(11),      FLAG(21),
+					  0x202 | 0xcd5, FLAG(FLAG_AC), 0x202 | 0xcd5 | 1u << FLAG_AC | 1u << 21 };
 
 static bool flags_allowed(uint32_t flags, size_t alignment)
 {

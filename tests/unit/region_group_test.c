@@ -1,0 +1,129 @@
+/* Groups of counters and probes on this process: what arrives, what is lost, and what cannot be probed. Needs uprobes (root). */
+#include <errno.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "backend/perf/region_group.h"
+#include "backend/perf/region_trace.h"
+#include "tap.h"
+
+__attribute__((noinline)) static void probed(void)
+{
+	__asm__ volatile("");
+}
+
+static bool file_of(const void *address, char *path, uint64_t *offset)
+{
+	char line[PATH_MAX + 128];
+	unsigned long long from, to, start;
+	bool found = false;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	while (maps && !found && fgets(line, sizeof line, maps)) {
+		int at = 0;
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || (uintptr_t)address < from || (uintptr_t)address >= to)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		strcpy(path, line + at);
+		*offset = (uintptr_t)address - from + start;
+		found = true;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static struct region_edge edge = { .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER };
+static const struct region_asked asked = { .name = "f", .kind = REGION_CODE, .edges = &edge, .n_edges = 1 };
+
+struct bench {
+	struct pass_sum sum;
+	uint64_t count;
+	int64_t correction;
+	struct pass_sums sums;
+	struct passes *passes;
+	struct group_event event;
+	struct event_encoding encoding;
+	struct edge_ref ref;
+	struct probe_place probe;
+	struct group_plan plan;
+	struct group *group;
+};
+
+static bool begin(struct bench *b, const char *path, uint64_t offset, uint32_t type, size_t pages)
+{
+	size_t bad;
+	*b = (struct bench){ .encoding = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .scale = 1 } };
+	b->sums = (struct pass_sums){ .n_regions = 1, .n_events = 1, .regions = &b->sum, .counts = &b->count, .corrections = &b->correction };
+	b->event = (struct group_event){ .encoding = &b->encoding, .levels = LEVEL_USER | LEVEL_KERNEL };
+	b->probe = (struct probe_place){ .module = path, .offset = offset, .edges = &b->ref, .n_edges = 1 };
+	b->plan = (struct group_plan){ .events = &b->event, .n_events = 1, .probes = &b->probe, .n_probes = 1, .uprobe_type = type };
+	b->passes = passes_new(&asked, &b->sums);
+	return b->passes && group_open(&b->plan, 0, pages, &b->group, &bad) && group_enable(b->group);
+}
+
+static void end(struct bench *b)
+{
+	group_close(b->group);
+	passes_end(b->passes);
+}
+
+int main(void)
+{
+	char path[PATH_MAX];
+	uint64_t offset;
+	unsigned type;
+	struct bench b;
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	bool there = file && fscanf(file, "%u", &type) == 1;
+	if (file)
+		fclose(file);
+	if (!there || !file_of((const void *)(uintptr_t)probed, path, &offset)) {
+		skip("this kernel has no uprobes", "hits of probes arrive");
+		return done();
+	}
+	edge.module = path;
+	if (!begin(&b, path, offset, type, 16)) {
+		skip(strerror(errno), "hits of probes arrive");
+		return done();
+	}
+	for (int i = 0; i < 100; i++)
+		probed();
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 100 && !group_incomplete(b.group), "every hit arrives");
+	for (int i = 0; i < 100; i++)
+		probed();
+	ok(group_incomplete(b.group), "hits that are not taken over yet are missing");
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 200 && !group_incomplete(b.group), "until they are");
+	end(&b);
+
+	if (begin(&b, path, offset, type, 1)) {
+		for (int i = 0; i < 1000; i++)
+			probed();
+		bool drained = group_drain(b.group, b.passes);
+		probed(); /* the kernel says that it lost some with the next one that it has room for */
+		drained = group_drain(b.group, b.passes) && drained;
+		ok(!drained && group_incomplete(b.group) && group_hits(b.group) < 1000, "hits that find the buffer full are known to be lost (%d arrived)",
+		   (int)group_hits(b.group));
+	}
+	end(&b);
+
+	/* in the middle of this program's first page: no code is there */
+	b = (struct bench){ 0 };
+	b.probe = (struct probe_place){ .module = path, .offset = offset };
+	b.plan = (struct group_plan){ .probes = &b.probe, .n_probes = 1, .uprobe_type = type };
+	ok(probe_check(&b.plan, 0), "a place that can be probed is one");
+	b.probe.offset = 1ull << 40;
+	ok(!probe_check(&b.plan, 0), "one behind the file's end is none");
+
+	struct trace_probes trace;
+	struct probe_place place = { .module = path, .offset = offset };
+	trace_probes_open(&trace);
+	trace_probes_define(&trace, &place, 1);
+	if (place.trace_id)
+		ok(trace.n == 1, "a probe is an event of tracefs");
+	else
+		skip("tracefs cannot be had here", "a probe is an event of tracefs");
+	trace_probes_remove(&trace);
+	return done();
+}
