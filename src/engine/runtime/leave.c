@@ -104,7 +104,7 @@ static void count_at_end(struct emit *e, struct place place, unsigned k, unsigne
 	mark(e, MARK_INSN, k, spills, 0, 0);
 }
 
-/* An entry of a PLT: what came to it is more interesting. */
+/* Probably an entry of a PLT: what came to it is more interesting. */
 static bool linkage(void)
 {
 	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)); /* endbr64 */
@@ -112,12 +112,14 @@ static bool linkage(void)
 
 /* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For pass.c: jumps and calls in regions that
    the program names. */
-static void note_branch(struct emit *e)
+static void note_at(struct emit *e, uint32_t offset)
 {
 	put_bytes(e, "\x65\xc7\x04\x25", 4);
-	put32(e, AT_LAST_INDIRECT);
+	put32(e, offset);
 	put32(e, e->id);
 }
+
+static void note_branch(struct emit *e) { note_at(e, AT_LAST_INDIRECT); }
 
 static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
 {
@@ -284,8 +286,10 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
 		load_target(e, in, code, k, pc);
-		if (!in->rip_relative || (context_named(decoded.context) && !linkage()))
+		if (!in->rip_relative)
 			note_branch(e);
+		else if (context_named(decoded.context))
+			note_at(e, linkage() ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */

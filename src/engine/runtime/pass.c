@@ -229,9 +229,10 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 	}
 }
 
-static bool find_way(const struct thread *t, struct way *w)
+/* first: the block whose jump or call it was */
+static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 {
-	uint32_t id = w->last;
+	uint32_t id = first;
 	uint64_t at;
 	w->n = 0;
 	if (id >= rt.block_count || rt.blocks[id].context != w->from || !rt.blocks[id].branch || !executed(t, id))
@@ -259,6 +260,12 @@ static bool find_way(const struct thread *t, struct way *w)
 		w->outside[i] = block_for(p->pc, p->bytes, p->length, p->insns, w->to);
 	}
 	return true;
+}
+
+/* The jump or call that was executed last; or, that not leading there, a jump that may have been of a PLT. */
+static bool find_way(const struct thread *t, struct way *w)
+{
+	return find_way_from(t, w, w->last) || find_way_from(t, w, t->last_linkage);
 }
 
 static bool way_known(const struct thread *t, const struct way *w)

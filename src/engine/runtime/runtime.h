@@ -87,6 +87,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t region_low, region_span;  /* 0x130 0x138: a stack pointer not in [low, low + span] has left what the innermost frame is about */
 	uint64_t region_key, region_table; /* 0x140 0x148: of the context; rt.second_regions */
 	uint32_t region_salt, frame_count; /* 0x150 */
+	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (pass.c) */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;

@@ -31,6 +31,7 @@ AT(region_span, 0x138);
 AT(region_key, 0x140);
 AT(region_table, 0x148);
 AT(region_salt, 0x150);
+AT(last_linkage, 0x158);
 AT(misses_left, 0x3c);
 AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");

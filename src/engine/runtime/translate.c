@@ -69,12 +69,13 @@ static bool is_jump(const struct x86_insn *in)
 	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
 }
 
-/* A call or jump may turn out to lead to the end of a region, which moves it into another context (pass.c): that takes a counter of its
-   own. */
+/* A call or jump may turn out to lead to the end of a region, which moves it into another context (pass.c), and so may an endbr64 that is
+   by itself: that takes a counter of its own. */
 static bool may_follow(void)
 {
 	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	return decoded.count && !((is_call(last) || is_jump(last)) && context_named(decoded.context));
+	bool to_an_end = decoded.count && (is_call(last) || is_jump(last) || (decoded.count == 1 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)));
+	return decoded.count && !(to_an_end && context_named(decoded.context));
 }
 
 /* The number for what is decoded: the one it had if its bytes are the same, else a new one. */
