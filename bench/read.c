@@ -1,31 +1,16 @@
 /* What reading one event costs a program: libtare beside the bare system call, and beside PAPI where it is there.
  *
- * Every method reads the same event of the same thread (task-clock, which counts anywhere). The methods take
- * turns, round by round, so that a slow change of the machine hits all alike. Printed is each method's median over
- * the rounds in ns a call, and the median of its ratio to the baseline's time in the same round:
- *
- *     name<TAB>ns<TAB>ratio<TAB>baseline
+ * Every method reads the same event of the same thread (task-clock, which counts anywhere).
  *
  * bench/run builds it: cc -O2 [-DWITH_PAPI] read.c -ltare [-lpapi] */
 #define _GNU_SOURCE
-#include <linux/perf_event.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tare.h>
-#ifdef WITH_PAPI
-#include <dlfcn.h>
-#include <papi.h>
-#include <stdarg.h>
-#endif
 
-enum { ROUNDS = 201, CALLS = 2000 };
+#include "methods.h"
+
+enum { CALLS = 2000 };
 
 static struct tare_counters *counters, *ten_counters;
 static int plain_fd, times_fd, one_fd, group_fd;
@@ -88,7 +73,7 @@ static void tare_once(void)
 }
 
 /* A region with nothing in it: the difference of two reads. */
-static void tare_region(void)
+static void tare_two(void)
 {
 	struct tare_reading before, after;
 	tare_read(counters, &before, NULL);
@@ -120,119 +105,29 @@ static void papi_start_read_stop(void)
 	PAPI_stop(papi_set, &value);
 	sink += (uint64_t)value;
 }
-
-/* Without a PMU, PAPI switches its perf_event component off. So that its own cost can be measured on such a
- * machine, it is made to believe in a Skylake (libpfm4's LIBPFM_FORCE_PMU), and what it opens then becomes
- * task-clock, here, where its system call passes by. Everything between its caller and the kernel is PAPI's own.
- */
-long syscall(long number, ...)
-{
-	static long (*real)(long, ...);
-	va_list list;
-	long a[6];
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open) {
-		struct perf_event_attr *attr = (struct perf_event_attr *)a[0];
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = PERF_COUNT_SW_TASK_CLOCK;
-	}
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-static bool papi_begin(void)
-{
-	int status;
-	setenv("LIBPFM_FORCE_PMU", "skl", 1);
-	if ((status = PAPI_library_init(PAPI_VER_CURRENT)) != PAPI_VER_CURRENT ||
-	    (status = PAPI_create_eventset(&papi_set)) != PAPI_OK ||
-	    (status = PAPI_add_named_event(papi_set, "UNHALTED_CORE_CYCLES")) != PAPI_OK ||
-	    (status = PAPI_start(papi_set)) != PAPI_OK)
-		fprintf(stderr, "read: PAPI: %s\n", PAPI_strerror(status));
-	return status == PAPI_OK;
-}
 #endif
-
-struct method {
-	const char *name;
-	const char *baseline; /* the method that it is compared with, round by round */
-	void (*call)(void);
-	double ns[ROUNDS];
-};
-
-static double now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void measure(struct method *methods, size_t n)
-{
-	for (int round = -5; round < ROUNDS; round++) { /* the first ones warm up */
-		for (size_t i = 0; i < n; i++) {
-			double begin = now_ns();
-			for (int call = 0; call < CALLS; call++)
-				methods[i].call();
-			if (round >= 0)
-				methods[i].ns[round] = (now_ns() - begin) / CALLS;
-		}
-	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(const double *values)
-{
-	double sorted[ROUNDS];
-	memcpy(sorted, values, sizeof sorted);
-	qsort(sorted, ROUNDS, sizeof *sorted, compare);
-	return sorted[ROUNDS / 2];
-}
-
-static void print(const struct method *methods, size_t n)
-{
-	double ratios[ROUNDS];
-	for (size_t i = 0; i < n; i++) {
-		const struct method *base = methods;
-		while (base < methods + n && strcmp(base->name, methods[i].baseline) != 0)
-			base++;
-		if (base == methods + n)
-			fail("a method without its baseline");
-		for (int round = 0; round < ROUNDS; round++)
-			ratios[round] = methods[i].ns[round] / base->ns[round];
-		printf("%s\t%.1f\t%.3f\t%s\n", methods[i].name, median(methods[i].ns), median(ratios), base->name);
-	}
-}
 
 int main(void)
 {
 	static struct method reading[] = {
-		{ .name = "raw-plain", .baseline = "raw-plain", .call = raw_plain },
-		{ .name = "raw-times", .baseline = "raw-plain", .call = raw_times },
-		{ .name = "raw-group-of-one", .baseline = "raw-plain", .call = raw_group_of_one },
-		{ .name = "tare-read", .baseline = "raw-plain", .call = tare_once },
-		{ .name = "raw-10", .baseline = "raw-10", .call = raw_ten },
-		{ .name = "tare-10", .baseline = "raw-10", .call = tare_ten },
+		{ .name = "raw-plain", .baseline = "raw-plain", .call = raw_plain, .calls = CALLS },
+		{ .name = "raw-times", .baseline = "raw-plain", .call = raw_times, .calls = CALLS },
+		{ .name = "raw-group-of-one", .baseline = "raw-plain", .call = raw_group_of_one, .calls = CALLS },
+		{ .name = "tare-read", .baseline = "raw-plain", .call = tare_once, .calls = CALLS },
+		{ .name = "raw-10", .baseline = "raw-10", .call = raw_ten, .calls = CALLS },
+		{ .name = "tare-10", .baseline = "raw-10", .call = tare_ten, .calls = CALLS },
 #ifdef WITH_PAPI
-		{ .name = "papi-read", .baseline = "raw-plain", .call = papi_read },
+		{ .name = "papi-read", .baseline = "raw-plain", .call = papi_read, .calls = CALLS },
 #endif
 	};
 	static struct method regions[] = {
-		{ .name = "raw-start-read-stop", .baseline = "raw-start-read-stop", .call = raw_start_read_stop },
-		{ .name = "tare-region", .baseline = "raw-start-read-stop", .call = tare_region },
+		{ .name = "raw-start-read-stop", .baseline = "raw-start-read-stop", .call = raw_start_read_stop, .calls = CALLS },
+		{ .name = "tare-region", .baseline = "raw-start-read-stop", .call = tare_two, .calls = CALLS },
 #ifdef WITH_PAPI
 		{ .name = "papi-start-read-stop",
 		  .baseline = "raw-start-read-stop",
-		  .call = papi_start_read_stop },
+		  .call = papi_start_read_stop,
+		  .calls = CALLS },
 #endif
 	};
 	size_t n_reading = sizeof reading / sizeof *reading, n_regions = sizeof regions / sizeof *regions;
@@ -255,7 +150,8 @@ int main(void)
 		fail(error.text);
 #ifdef WITH_PAPI
 	long long value;
-	if (!papi_begin()) {
+	static const uint64_t becomes[] = { PERF_COUNT_SW_TASK_CLOCK };
+	if (!papi_begin(&papi_set, becomes, 1)) {
 		n_reading--;
 		n_regions--;
 	}

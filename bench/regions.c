@@ -2,30 +2,15 @@
  * beside PAPI's calls and LIKWID's marker where these are there.
  *
  * Both sides count the same two events of the same thread in one group (task-clock and page-faults, which count
- * anywhere), so that the kernel's part is the same. Methods take turns, round by round; printed are each one's median
- * in ns a pair, and the median of its ratio to the baseline's time in the same round:
- *
- *     name<TAB>ns<TAB>ratio<TAB>baseline
+ * anywhere), so that the kernel's part is the same.
  *
  * bench/regions builds it: cc -O2 [-DWITH_PAPI] regions.c -ltare [-lpapi] */
 #define _GNU_SOURCE
-#include <linux/perf_event.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <tare.h>
-#ifdef WITH_PAPI
-#include <dlfcn.h>
-#include <papi.h>
-#include <stdarg.h>
-#endif
 
-enum { ROUNDS = 201, CALLS = 1000 };
+#include "methods.h"
+
+enum { CALLS = 1000 };
 
 static struct tare_region *measured;
 static int group_fd;
@@ -111,102 +96,7 @@ static void papi_start_read_stop(void)
 	PAPI_stop(papi_set, values);
 	sink += (uint64_t)values[0];
 }
-
-/* As in read.c: without a PMU, PAPI is made to believe in one, and what it opens becomes the two software events here,
- * where its system call passes by. All between its caller and the kernel is PAPI's own. */
-static unsigned papi_opened;
-static bool papi_opens;
-long syscall(long number, ...)
-{
-	static long (*real)(long, ...);
-	va_list list;
-	long a[6];
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open && papi_opens) {
-		struct perf_event_attr *attr = (struct perf_event_attr *)a[0];
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = papi_opened++ % 2 ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
-	}
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-static bool papi_begin(void)
-{
-	int status;
-	papi_opens = true;
-	setenv("LIBPFM_FORCE_PMU", "skl", 1);
-	if ((status = PAPI_library_init(PAPI_VER_CURRENT)) != PAPI_VER_CURRENT ||
-	    (status = PAPI_create_eventset(&papi_set)) != PAPI_OK ||
-	    (status = PAPI_add_named_event(papi_set, "UNHALTED_CORE_CYCLES")) != PAPI_OK ||
-	    (status = PAPI_add_named_event(papi_set, "INSTRUCTION_RETIRED")) != PAPI_OK ||
-	    (status = PAPI_start(papi_set)) != PAPI_OK)
-		fprintf(stderr, "regions: PAPI: %s\n", PAPI_strerror(status));
-	papi_opens = false;
-	return status == PAPI_OK;
-}
 #endif
-
-struct method {
-	const char *name;
-	const char *baseline; /* the method that it is compared with, round by round */
-	void (*call)(void);
-	int calls;
-	double ns[ROUNDS];
-};
-
-static double now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void measure(struct method *methods, size_t n)
-{
-	for (int round = -5; round < ROUNDS; round++) { /* the first ones warm up */
-		for (size_t i = 0; i < n; i++) {
-			double begin = now_ns();
-			for (int call = 0; call < methods[i].calls; call++)
-				methods[i].call();
-			if (round >= 0)
-				methods[i].ns[round] = (now_ns() - begin) / methods[i].calls;
-		}
-	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(const double *values)
-{
-	double sorted[ROUNDS];
-	memcpy(sorted, values, sizeof sorted);
-	qsort(sorted, ROUNDS, sizeof *sorted, compare);
-	return sorted[ROUNDS / 2];
-}
-
-static void print(const struct method *methods, size_t n)
-{
-	double ratios[ROUNDS];
-	for (size_t i = 0; i < n; i++) {
-		const struct method *base = methods;
-		while (base < methods + n && strcmp(base->name, methods[i].baseline) != 0)
-			base++;
-		if (base == methods + n)
-			fail("a method without its baseline");
-		for (int round = 0; round < ROUNDS; round++)
-			ratios[round] = methods[i].ns[round] / base->ns[round];
-		printf("%s\t%.2f\t%.3f\t%s\n", methods[i].name, median(methods[i].ns), median(ratios), base->name);
-	}
-}
 
 int main(void)
 {
@@ -249,7 +139,8 @@ int main(void)
 	if (!tare_regions_start("task-clock,page-faults", &error))
 		fail(error.text);
 #ifdef WITH_PAPI
-	papi_on = papi_begin();
+	static const uint64_t becomes[] = { PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS };
+	papi_on = papi_begin(&papi_set, becomes, 2);
 	n_on -= !papi_on;
 #endif
 	measure(on, n_on);
