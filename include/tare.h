@@ -549,7 +549,9 @@ class counters
 
 /* Regions by name alone, in the manner of libhpm and of PAPI's high-level interface: the handle is looked up once
  * at each place, when regions are counted. `name` is a constant text. Of one place, threads may look it up at the
- * same time: they get the same. Not for a first use in a signal handler (tare_region()). */
+ * same time: they get the same. Not for a first use in a signal handler (tare_region()).
+ * The first TARE_REGION_END of a place looks its name up inside of the region: some hundred instructions, once, that
+ * are in its count. Regions that are shorter than many times that want handles. */
 #if defined(__GNUC__)
 #define TARE_REGION_CALL(function, name)                                                                          \
 	do {                                                                                                      \

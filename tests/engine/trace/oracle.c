@@ -335,6 +335,10 @@ static bool stream(char **argv, struct list *list)
 			break;
 		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
 	}
+	if (!WIFSTOPPED(status)) { /* it was behind the stop of its exit when it was seized */
+		session_free(session);
+		return false;
+	}
 	struct user_regs_struct r;
 	uint64_t start = 0, end = 0, fs = 0;
 	ptrace(PTRACE_GETREGS, pid, 0, &r);
