@@ -99,6 +99,7 @@ bool session_keep(struct session *s, struct series *series, size_t repetition, c
 	struct count *count = &series->counts[repetition];
 	count_reading(s, &s->events[series->event], count, r, slices);
 	count->partial = partial;
+	count->measuring = r->measuring;
 	if (count->state == READING_COUNTED && r->machine && !series->machine &&
 	    !(series->machine = arena_strdup(&s->result->arena, r->machine)))
 		return false;

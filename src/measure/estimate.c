@@ -59,6 +59,19 @@ static size_t pick(const struct session *s, const struct series *series, struct 
 	return n;
 }
 
+/* The mean over n >= 1 counts, of which all know it in the same way. */
+static struct measuring mean_measuring(const struct count *counts, size_t n)
+{
+	struct measuring mean = { .state = counts[0].measuring.state };
+	for (size_t i = 0; i < n; i++) {
+		if (counts[i].measuring.state != mean.state)
+			return (struct measuring){ .state = MEASURING_UNKNOWN };
+		mean.count += counts[i].measuring.count / (double)n;
+		mean.half_width += counts[i].measuring.half_width / (double)n;
+	}
+	return mean;
+}
+
 /* Sets value, low, high, has_interval and source from n >= 1 counts; e->runs holds their values. */
 static void fill_values(struct estimate *e, const struct count *counts, size_t n)
 {
@@ -161,6 +174,7 @@ bool session_estimate_one(struct session *s, const struct series *series, struct
 	for (size_t i = 0; i < n; i++)
 		e->runs[i] = scratch[i].value;
 	fill_values(e, scratch, n);
+	e->measuring = mean_measuring(scratch, n);
 	return remark_on(s, series, e, reached);
 }
 

@@ -19,6 +19,7 @@ struct count {
 	unsigned char source; /* enum source */
 	bool reached;         /* its execution took place */
 	bool partial;         /* … but was cut short by the user */
+	struct measuring measuring;
 };
 
 struct series {

@@ -30,7 +30,7 @@ static void rows(FILE *out, const struct estimate *estimates, size_t n, const st
 		style->off);
 	for (size_t i = 0; i < n; i++) {
 		struct estimate e = estimates[i];
-		if (!e.known && !e.has_tare)
+		if (!e.known && !e.has_tare && e.measuring.state != MEASURING_INCLUDED)
 			continue;
 		if (!e.known)
 			e.value = e.gross;
@@ -57,6 +57,16 @@ static void rows(FILE *out, const struct estimate *estimates, size_t n, const st
 	}
 }
 
+/* Did the backend find out what its probes count? */
+static bool probes_known(const struct result *result)
+{
+	for (size_t r = 0; r < result->n_regions; r++)
+		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
+			if (result->regions[r].estimates[i].measuring.state != MEASURING_UNKNOWN)
+				return true;
+	return false;
+}
+
 void gross_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct style style = style_of(options);
@@ -76,7 +86,7 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 		text_wrap(out, result->regions[r].name, strlen("  region "), 4, width);
 		rows(out, result->regions[r].estimates, result->regions[r].n_estimates, &style);
 	}
-	char text[300];
+	char text[400];
 	if (evidence)
 		snprintf(text, sizeof text,
 			 "tare: what an empty program counts, by calibration %.8s; \u2264: up to so much of the "
@@ -86,6 +96,10 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	else if (by_construction)
 		snprintf(text, sizeof text,
 			 "tare: nothing of the measuring is in what the engine and the models count");
+	else if (probes_known(result))
+		snprintf(text, sizeof text,
+			 "tare: what the probes of a region count, found by trial on this machine (below 0: they hide more than they add); "
+			 "\u2264: up to so much of the count may be the measuring, which differs from pass to pass and cannot be taken off");
 	else if (result->n_regions)
 		snprintf(text, sizeof text,
 			 "what the probes of regions count is not calibrated: counts of counters are gross");

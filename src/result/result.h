@@ -39,6 +39,19 @@ enum reading_state {
 	READING_FAILED,      /* it broke on the way; why says how */
 };
 
+/* What the measuring itself counts in a number, as far as the backend found out (regions by probes); trust/apply.h judges it. */
+enum measuring_state {
+	MEASURING_UNKNOWN,
+	MEASURING_TAKEN_OFF, /* the number is without it already */
+	MEASURING_INCLUDED,  /* the number has it, and it cannot be taken off */
+};
+
+struct measuring {
+	enum measuring_state state;
+	double count;      /* in the event's unit; TAKEN_OFF: negative where the measuring hides more than it adds */
+	double half_width; /* ±, of INCLUDED */
+};
+
 struct reading {
 	enum reading_state state;
 	enum source source;
@@ -50,6 +63,7 @@ struct reading {
 	pid_t tid;           /* 0: all tasks together */
 	pid_t pid;           /* a process's own row; 0: none */
 	int cpu;             /* -1: all CPUs together */
+	struct measuring measuring; /* of COUNTED */
 };
 
 /* One execution of the program under one group of events. */
@@ -94,9 +108,10 @@ struct estimate {
 	const char *machine;   /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
 	const char *evidence;  /* id of what the verdict rests on; NULL */
 	bool has_tare;         /* what the measuring counts is known, and value is net: gross − tare */
-	double gross, tare;    /* in unit */
+	double gross, tare;    /* in unit; gross also of what is refused because of measuring.state INCLUDED */
 	double bound;          /* not taken off, but up to so much of the value may be the measuring (trust/apply.h); NAN: not
 	                          known. Set when the result is complete */
+	struct measuring measuring; /* as the backend knows it, the mean over the runs; what it means is in the fields above */
 	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
 	const char *why;       /* when not known */
 	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */

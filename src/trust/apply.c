@@ -6,6 +6,16 @@
 
 #include "trust/rules.h"
 
+static bool not_known(struct result *result, struct estimate *e, const char *why)
+{
+	e->why = arena_strdup(&result->arena, why);
+	e->known = e->has_interval = false;
+	e->source = SOURCE_NONE;
+	e->share_running = 0;
+	e->n_runs = 0;
+	return e->why != NULL;
+}
+
 static bool refuse(struct result *result, struct estimate *e, const struct subtraction *s)
 {
 	char what[200], text[500];
@@ -17,12 +27,7 @@ static bool refuse(struct result *result, struct estimate *e, const struct subtr
 	if (place)
 		memmove(place, place + strlen(" inside the region"),
 			strlen(place + strlen(" inside the region")) + 1);
-	e->why = arena_strdup(&result->arena, text);
-	e->known = e->has_interval = false;
-	e->source = SOURCE_NONE;
-	e->share_running = 0;
-	e->n_runs = 0;
-	return e->why != NULL;
+	return not_known(result, e, text);
 }
 
 static bool take_off(struct result *result, struct estimate *e, const struct overhead *row, const char *id)
@@ -79,6 +84,34 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 	return e->evidence != NULL;
 }
 
+/* Of a region: what the backend found out about its own measuring. No calibration has its probes. */
+static bool apply_to_region(struct result *result, const struct region_row *row, struct estimate *e)
+{
+	struct subtraction s;
+	if (!apply(result, e, NULL))
+		return false;
+	if (!e->known || e->has_tare || e->measuring.state == MEASURING_UNKNOWN)
+		return true;
+	e->evidence = "region-trial";
+	if (e->measuring.state == MEASURING_TAKEN_OFF) {
+		e->has_tare = true;
+		e->tare = e->measuring.count;
+		e->gross = e->value + e->tare;
+		return true;
+	}
+	weigh(e->value, e->measuring.count, e->measuring.half_width, &s);
+	e->bound = fmax(e->measuring.count + e->measuring.half_width, 0);
+	if (s.state != TOO_SMALL_TO_MEASURE) {
+		e->bound = fmin(e->bound, fmax(e->value, 0));
+		return true;
+	}
+	char what[200], text[500];
+	snprintf(what, sizeof what, "region '%.150s'", row->name);
+	subtraction_refusal(&s, what, e->unit, (double)row->exits, text, sizeof text);
+	e->gross = e->value;
+	return not_known(result, e, text);
+}
+
 bool trust_apply(struct result *result, const struct calibration *c)
 {
 	bool done = true;
@@ -89,9 +122,8 @@ bool trust_apply(struct result *result, const struct calibration *c)
 		done = apply(result, &result->estimates[i], c) && done;
 	for (size_t i = 0; i < result->n_metrics; i++)
 		result->metrics[i].bound = NAN;
-	/* of a region only what has no overhead by construction */
 	for (size_t r = 0; r < result->n_regions; r++)
 		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
-			done = apply(result, &result->regions[r].estimates[i], NULL) && done;
+			done = apply_to_region(result, &result->regions[r], &result->regions[r].estimates[i]) && done;
 	return done;
 }

@@ -68,6 +68,15 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 	judge(out);
 }
 
+void weigh(double gross, double overhead, double half_width, struct subtraction *out)
+{
+	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .tare = overhead, .net = gross - overhead, .half_width = half_width };
+	if (overhead <= 0 || overhead <= TOO_SMALL * out->net)
+		return;
+	out->state = TOO_SMALL_TO_MEASURE;
+	out->repeat = threshold_repetitions(overhead, TOO_SMALL, out->net);
+}
+
 void subtraction_widen(struct subtraction *s, double more)
 {
 	s->half_width += more;

@@ -66,6 +66,10 @@ struct subtraction {
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out);
 
+/* Of a gross count that has an overhead in it that is not taken off: TOO_SMALL… when that is more than TOO_SMALL of what is not overhead
+ * (the threshold law), NOT_SUBTRACTED otherwise; net is what it would be. */
+void weigh(double gross, double overhead, double half_width, struct subtraction *out);
+
 /* Of a subtraction that is more uncertain than its calibration knows. */
 void subtraction_widen(struct subtraction *s, double more);
 

@@ -234,6 +234,50 @@ ok(19.8e6 <= value < 10e9, "a function that runs for 20 ms of processor time has
 regions = count("nap", "nap", events="context-switches,page-faults")
 ok(regions["nap"]["entries"] == 5 and regions["nap"]["results"][0]["value"] >= 5, "one that sleeps is switched away from each time", regions)
 
+write("small.c", """\
+#include <stdlib.h>
+#include <time.h>
+__attribute__((noinline)) void tiny(void) { __asm__ volatile("nop; nop"); }
+__attribute__((noinline, naked)) void one(void) { __asm__ volatile("ret"); }
+__attribute__((noinline)) void around(int n) { for (int i = 0; i < n; i++) tiny(); __asm__ volatile(""); }
+__attribute__((noinline)) void spin(void)
+{
+	struct timespec t;
+	for (long from = -1, now = 0; now - from < 50000000;) {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000000000L + t.tv_nsec;
+		if (from < 0)
+			from = now;
+	}
+}
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 1;
+	around(n);
+	for (int i = 0; i < n; i++)
+		one();
+	spin();
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "small.c", "-o", "small"], check=True)
+regions = count("1", "tiny", "spin", program="./small", events="task-clock,page-faults")
+row = regions["tiny"]["results"][0]
+ok(row["value"] is None and row["source"] == "none" and row["why"].startswith("region 'tiny' is too small to measure: ") and
+   "against an overhead of" in row["why"].replace("than an", "against an") and " ± " in row["why"] and "inside the region" in row["why"],
+   "the time of a region of a few ns is refused, with the reason", row)
+equal(regions["tiny"]["results"][1]["value"], 0, "its page faults are not")
+row = regions["spin"]["results"][0]
+ok(row["value"] is not None and row["value"] >= 49.8e6 and 0 < row["bound"] < row["value"] / 20 and "tare" not in row and row["evidence"] == "region-trial",
+   "one of 50 ms is not, and says how much of it may be the measuring", row)
+regions = count("200", "tiny", "around", "one", program="./small", events="task-clock")
+row = regions["around"]["results"][0]
+ok(row["value"] is None and "too small" in row["why"], "a region in which other regions' probes took most of the time is refused", row)
+equal((regions["one"]["entries"], regions["one"]["exits"], regions["one"]["unbalanced_threads"]), (200, 200, 0), "a function of one instruction is entered and left there")
+ok(regions["one"]["results"][0]["value"] is None, "and its time is not 0, but too small", regions["one"])
+seen = tare("count", "--on", "perf", "-e", "task-clock", "--gross", "--region", "tiny", "--region", "spin", "./small")
+ok("≤" in seen.out + seen.err and "too small to measure" in seen.out + seen.err and "found by trial" in seen.out + seen.err, "--gross shows the bound, and what was refused", seen)
+
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "--", "sh", "-c", "exit 3")
 ok(seen.code == 2 and "no function 'touch' in" in seen.err, "the program is the one that is started, not what it starts", seen)
 

@@ -1,5 +1,6 @@
 /* A calibration applied to a result: what becomes net, what is refused, what gets a bound, what stays gross. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tap.h"
 #include "trust/apply.h"
@@ -180,6 +181,69 @@ static void test_rest(const struct calibration *c)
 	result_free(r);
 }
 
+/* A region of probes, entered `passes` times, of which the backend knows that about its measuring. */
+static struct estimate *probed_region(struct result **out, double value, uint64_t passes, struct measuring measuring)
+{
+	struct result *r = *out = result_of_command();
+	r->n_regions = 1;
+	r->regions = arena_alloc(&r->arena, sizeof *r->regions);
+	r->regions[0] = (struct region_row){ .name = "x", .entries = passes, .exits = passes, .n_estimates = 1,
+					     .estimates = arena_alloc(&r->arena, sizeof *r->regions[0].estimates) };
+	r->regions[0].estimates[0] = (struct estimate){ .event = "task-clock", .unit = "ns", .level = "user+kernel", .known = true, .value = value,
+							.low = value, .high = value, .n_runs = 1, .source = SOURCE_OS, .cpu = -1, .measuring = measuring };
+	return &r->regions[0].estimates[0];
+}
+
+static void test_probed_regions(const struct calibration *c)
+{
+	struct result *r;
+	struct estimate *e = probed_region(&r, 1000, 10, (struct measuring){ .state = MEASURING_TAKEN_OFF, .count = 19 });
+	ok(trust_apply(r, c) && e->known && e->value == 1000 && e->has_tare && e->tare == 19 && e->gross == 1019,
+	   "what the backend took off a region is its tare, the value stays net");
+	result_free(r);
+
+	e = probed_region(&r, 1000, 10, (struct measuring){ .state = MEASURING_TAKEN_OFF, .count = -5 });
+	ok(trust_apply(r, c) && e->has_tare && e->tare == -5 && e->gross == 995, "also where probes hide more than they add");
+	result_free(r);
+
+	e = probed_region(&r, 21000, 1, (struct measuring){ .state = MEASURING_INCLUDED, .count = 1000, .half_width = 30 });
+	ok(trust_apply(r, c) && e->known && e->value == 21000 && !e->has_tare && e->bound == 1030 && e->evidence,
+	   "of a time nothing is taken off: it stays, with a bound, when its own part is twenty times the overhead");
+	result_free(r);
+
+	e = probed_region(&r, 20999, 1, (struct measuring){ .state = MEASURING_INCLUDED, .count = 1000, .half_width = 30 });
+	ok(trust_apply(r, c) && !e->known && e->source == SOURCE_NONE && e->n_runs == 0 && !e->has_tare && e->gross == 20999,
+	   "just below that it is refused");
+	equal_text(e->why,
+		   "region 'x' is too small to measure: 19999 ns against an overhead of 1000 ± 30; repeat it at least 2 times inside the region",
+		   "with how often it has to be repeated");
+	result_free(r);
+
+	e = probed_region(&r, 104000, 100, (struct measuring){ .state = MEASURING_INCLUDED, .count = 100000, .half_width = 3000 });
+	ok(trust_apply(r, c) && !e->known, "so is one of many passes that are too small, each");
+	equal_text(e->why,
+		   "region 'x' is too small to measure: 40 ns against an overhead of 1000 ± 30 in each pass; repeat it at least 500 times inside the region",
+		   "and a pass is what is spoken of");
+	result_free(r);
+
+	e = probed_region(&r, 900, 1, (struct measuring){ .state = MEASURING_INCLUDED, .count = 1000, .half_width = 30 });
+	ok(trust_apply(r, c) && !e->known && strstr(e->why, "fewer ns than an overhead of 1000 ± 30"), "and one that has less than the overhead");
+	result_free(r);
+
+	e = probed_region(&r, 0, 0, (struct measuring){ .state = MEASURING_INCLUDED });
+	ok(trust_apply(r, c) && e->known && e->value == 0 && e->bound == 0, "a region that was never entered has 0");
+	result_free(r);
+
+	e = probed_region(&r, 7, 1, (struct measuring){ .state = MEASURING_UNKNOWN });
+	ok(trust_apply(r, c) && e->known && !e->has_tare && isnan(e->bound) && !e->evidence, "what the backend found nothing out of stays gross");
+	result_free(r);
+
+	e = probed_region(&r, 7, 1, (struct measuring){ .state = MEASURING_INCLUDED, .count = 1000 });
+	e->source = SOURCE_EXACT;
+	ok(trust_apply(r, c) && e->known && e->has_tare && e->tare == 0 && e->gross == 7, "the engine's regions have a tare of 0 always");
+	result_free(r);
+}
+
 int main(void)
 {
 	struct calibration c;
@@ -187,6 +251,7 @@ int main(void)
 	test_net(&c);
 	test_refused(&c);
 	test_rest(&c);
+	test_probed_regions(&c);
 	calibration_free(&c);
 	return done();
 }

@@ -7,6 +7,7 @@
 
 #include "backend/perf/region_group.h"
 #include "backend/perf/region_trace.h"
+#include "backend/perf/region_trial.h"
 #include "tap.h"
 
 __attribute__((noinline)) static void probed(void)
@@ -107,6 +108,22 @@ int main(void)
 		   (int)group_hits(b.group));
 	}
 	end(&b);
+
+	/* the second event cannot be opened, the third counts nothing in an empty pass */
+	struct event_encoding encodings[] = { { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK }, { .type = PERF_TYPE_SOFTWARE, .config = 999 },
+					      { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES } };
+	struct group_event events[3];
+	for (int i = 0; i < 3; i++)
+		events[i] = (struct group_event){ .encoding = &encodings[i], .levels = LEVEL_USER | LEVEL_KERNEL };
+	struct probe_place places[5] = { { .module = path } };
+	struct group_plan plan = { .events = events, .n_events = 3, .probes = places, .n_probes = 5, .uprobe_type = type };
+	struct trap_cost costs[3];
+	region_trial_costs(&plan, costs);
+	ok(costs[0].known && costs[0].median > 0 && costs[0].spread >= 0 && costs[0].first > 0, "a trap costs time (%.0f ns, + %.0f, the first one %.0f)",
+	   costs[0].median, costs[0].spread, costs[0].first);
+	ok(!costs[1].known, "of an event that cannot be opened nothing is known");
+	ok(costs[2].known && costs[2].median == 0, "of one that traps do not count, 0 is");
+	ok(events[1].os_errno == 0, "and the plan is as it was");
 
 	/* in the middle of this program's first page: no code is there */
 	b = (struct bench){ 0 };

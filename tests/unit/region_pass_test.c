@@ -192,10 +192,28 @@ static void corrections(void)
 	passes_end(b->passes);
 }
 
+static void traps(void)
+{
+	struct bench *b = begin(REGION_FUNCTION, false);
+	at(b, 0, 800, 100);
+	at(b, 1, 800, 110);
+	ok(b->sum.hits == 1, "an empty pass has one trap: the end of the first, the begin of the second");
+	at(b, 2, 900, 115); /* outside */
+	at(b, 0, 800, 120);
+	at(b, 0, 700, 130);
+	at(b, 1, 700, 140);
+	at(b, 1, 800, 150);
+	ok(b->sum.hits == 1 + 3, "others' traps within a pass are its own, too, those outside are not (%d)", (int)b->sum.hits);
+	at(b, 0, 800, 160);
+	passes_end(b->passes);
+	ok(b->sum.hits == 4, "and those of a pass whose end was not seen are not counted, as its events are not");
+}
+
 int main(void)
 {
 	functions();
 	code();
 	corrections();
+	traps();
 	return done();
 }

@@ -40,6 +40,16 @@ static double value_of(const json_t *region, const char *event)
 	return NAN;
 }
 
+static json_t *row_of_region(const json_t *region, const char *event)
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(json_object_get(region, "results"), i, row)
+		if (strcmp(json_string_value(json_object_get(row, "event")), event) == 0)
+			return row;
+	return NULL;
+}
+
 static double number_of(const json_t *region, const char *member)
 {
 	return json_is_number(json_object_get(region, member)) ? json_number_value(json_object_get(region, member)) : NAN;
@@ -93,6 +103,9 @@ int main(void)
 	c = run("outer", "region_outer", "region_work");
 	check(c, "region_work", TIMES, 1, TIMES * WORK, "nested regions are counted both, the inner one");
 	check(c, "region_outer", TIMES, 1, TIMES * (7 + 2 * WORK), "and the outer one with what it calls");
+	json_t *own = row_of_region(region_of(c, "region_outer"), "instructions:u");
+	ok(number_of(own, "gross") - number_of(own, "tare") == TIMES * (7 + 2 * WORK) && number_of(own, "tare") != 0,
+	   "of which gross and tare say what the probes did (%g, %g)", number_of(own, "gross"), number_of(own, "tare"));
 	counted_free(c);
 
 	c = run("recurse", "region_recurse", "region_work");
@@ -114,8 +127,10 @@ int main(void)
 	static const char five[] = "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k";
 	c = tare_run("count", "--on", "perf", "--several-runs", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
 	check(c, "region_work", TIMES, 1, TIMES * WORK, "with --several-runs all counters of regions have a place");
-	ok(value_of(region_of(c, "region_work"), "instructions:k") > 0 && value_of(region_of(c, "region_work"), "cycles:k") > 0,
-	   "so that none is shared");
+	ok(value_of(region_of(c, "region_work"), "instructions:k") > 0, "so that none is shared");
+	json_t *kernel = row_of_region(region_of(c, "region_work"), "cycles:k");
+	const char *why = json_string_value(json_object_get(kernel, "why"));
+	ok(why && strstr(why, "region 'region_work' is too small to measure"), "cycles of the kernel, the probes' alone, are refused (%s)", why ? why : "");
 	counted_free(c);
 	c = tare_run("count", "--on", "perf", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
 	check(c, "region_work", TIMES, 1, TIMES * WORK, "in one run the regions' counters are on the PMU, whatever becomes of the program's");

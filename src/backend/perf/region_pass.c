@@ -9,12 +9,14 @@ struct pass {
 	uint64_t frame;
 	uint64_t enabled_ns, running_ns; /* when it opened */
 	int64_t correction;
+	uint64_t hits;
 };
 
 struct passes {
 	const struct region_asked *regions;
 	struct pass_sums *sums;
 	int64_t correction;    /* of all that this thread has counted so far */
+	uint64_t hits;         /* of this thread */
 	struct pass *all;      /* [n_regions] */
 	uint64_t *begun;       /* [region × n_events + event]: the counters when it opened */
 };
@@ -47,7 +49,7 @@ static void enter(struct passes *p, size_t region, const struct region_edge *edg
 		pass->unbalanced = true; /* the frame that opened it is gone */
 	}
 	*pass = (struct pass){ .open = true, .entered = true, .unbalanced = pass->unbalanced, .has_frame = has_frame, .frame = frame,
-			       .enabled_ns = hit->enabled_ns, .running_ns = hit->running_ns, .correction = p->correction };
+			       .enabled_ns = hit->enabled_ns, .running_ns = hit->running_ns, .correction = p->correction, .hits = p->hits };
 	memcpy(p->begun + region * p->sums->n_events, hit->values, p->sums->n_events * sizeof *p->begun);
 	sum->entries++;
 }
@@ -73,6 +75,7 @@ static void leave(struct passes *p, size_t region, const struct region_edge *edg
 	sum->exits++;
 	sum->enabled_ns += hit->enabled_ns - pass->enabled_ns;
 	sum->running_ns += hit->running_ns - pass->running_ns;
+	sum->hits += p->hits - pass->hits;
 	p->sums->corrections[region] += p->correction - pass->correction + edge->counts;
 	for (size_t i = 0; i < p->sums->n_events; i++)
 		p->sums->counts[region * p->sums->n_events + i] += hit->values[i] - p->begun[region * p->sums->n_events + i];
@@ -113,6 +116,7 @@ void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const 
 {
 	/* the trap is in the reading already, its instruction in later ones */
 	p->correction -= p->sums->bias.trap;
+	p->hits++;
 	for (size_t i = 0; i < n; i++) {
 		size_t region = edges[i].region;
 		const struct region_asked *asked = &p->regions[region];

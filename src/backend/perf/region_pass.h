@@ -22,6 +22,7 @@
 struct pass_sum {
 	uint64_t entries, exits, unbalanced, threads;
 	uint64_t enabled_ns, running_ns; /* of the passes that ended */
+	uint64_t hits; /* of any probes, in those passes: each has one trap, from the first one's end and the last one's begin, and others' */
 };
 
 /* What probes do to a count of instructions at user level: measured on this machine (region_trial.h). */

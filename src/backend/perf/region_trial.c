@@ -1,6 +1,7 @@
 #include "backend/perf/region_trial.h"
 
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,87 @@ void region_trial(const struct group_event *instructions, uint32_t uprobe_type, 
 	}
 	out->known = true;
 }
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+enum { COST_ROUNDS = 101, COST_MEDIAN = 50, COST_MOST = 95 };
+
+/* The passes of one event, the first one apart, become its cost. counts: [1 + COST_ROUNDS] */
+static struct trap_cost cost_of(uint64_t *counts)
+{
+	uint64_t *warm = counts + 1;
+	qsort(warm, COST_ROUNDS, sizeof *warm, by_size);
+	return (struct trap_cost){ .known = true, .median = (double)warm[COST_MEDIAN], .spread = (double)(warm[COST_MOST] - warm[COST_MEDIAN]),
+				   .first = (double)counts[0] };
+}
+
+void region_trial_costs(const struct group_plan *counted, struct trap_cost *costs)
+{
+	static const struct event_encoding nothing = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
+	/* One probe, hit twice, begins and ends a pass: closing a second one would take the kernel tens of milliseconds more. */
+	static const struct edge_ref both[] = { { 0, 1 }, { 0, 0 } };
+	/* stepped: the dearest class, two exceptions */
+	const struct tried *t = &tried[EDGE_STEPPED];
+	char path[PATH_MAX];
+	uint64_t start;
+	size_t n = counted->n_events, more = counted->n_probes > 1 ? counted->n_probes - 1 : 0, all = n + more, probe;
+	memset(costs, 0, n * sizeof *costs);
+	if (!file_of(t->start, path, sizeof path, &start))
+		return;
+	const struct region_edge edges[] = { { .module = path, .offset = start, .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER },
+					     { .module = path, .offset = start, .kind = EDGE_LEAVE, .frame_register = EDGE_NO_REGISTER } };
+	const struct region_asked asked = { .name = "empty", .kind = REGION_CODE, .edges = edges, .n_edges = 2 };
+	struct probe_place place = { .module = path, .offset = start, .edges = both, .n_edges = 2 };
+	for (size_t i = 0; i < counted->n_probes; i++)
+		place.all_registers |= counted->probes[i].all_registers;
+	struct group_event *events = calloc(all + 1, sizeof *events);
+	uint64_t *raw = calloc(all + 1, sizeof *raw), *passed = calloc(n * (1 + COST_ROUNDS) + 1, sizeof *passed);
+	struct pass_sum region = { 0 };
+	int64_t correction = 0;
+	struct pass_sums sums = { .n_regions = 1, .n_events = all, .regions = &region, .counts = raw, .corrections = &correction };
+	struct passes *passes = events && raw && passed ? passes_new(&asked, &sums) : NULL;
+	struct group *group = NULL;
+	if (!passes)
+		goto out;
+	memcpy(events, counted->events, n * sizeof *events);
+	/* the other probes' counters are read in each trap, too */
+	for (size_t i = n; i < all; i++)
+		events[i] = (struct group_event){ .encoding = &nothing, .levels = LEVEL_USER | LEVEL_KERNEL };
+	struct group_plan plan = { .events = events, .n_events = all, .probes = &place, .n_probes = 1, .uprobe_type = counted->uprobe_type };
+	if (!group_open(&plan, 0, 4, &group, &probe) || !group_enable(group))
+		goto out;
+	for (size_t round = 0; round < 1 + COST_ROUNDS; round++) {
+		memset(raw, 0, all * sizeof *raw);
+		for (int end = 0; end < 2; end++)
+			((void (*)(void))(uintptr_t)t->start)();
+		bool drained = group_drain(group, passes);
+		passes_exec(passes); /* the second hit has begun another pass */
+		if (!drained || region.exits != round + 1 || region.hits != round + 1)
+			goto out;
+		for (size_t i = 0; i < n; i++)
+			passed[i * (1 + COST_ROUNDS) + round] = raw[i];
+	}
+	if (region.running_ns != region.enabled_ns)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		if (!events[i].os_errno)
+			costs[i] = cost_of(passed + i * (1 + COST_ROUNDS));
+out:
+	group_close(group);
+	passes_end(passes);
+	free(events);
+	free(raw);
+	free(passed);
+}
 #else
+void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs)
+{
+	memset(costs, 0, plan->n_events * sizeof *costs);
+}
+
 void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out)
 {
 	(void)instructions, (void)uprobe_type, (void)classes;

@@ -13,4 +13,15 @@
 /* classes: bit n asks for class n; the others stay 0 in *out. out->known is false where nothing certain was found. */
 void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out);
 
+/* What one trap of a probe costs in each event of the plan, by empty passes in this process. */
+struct trap_cost {
+	bool known;
+	double median, spread; /* nineteen of twenty passes took no more than median + spread */
+	double first;          /* the first pass of a process, in which the kernel makes room for the probed instructions */
+};
+
+/* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events]. The first pass is that of a
+ * process only where the calling one was never probed before: call it in a new one. */
+void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs);
+
 #endif

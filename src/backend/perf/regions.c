@@ -25,6 +25,7 @@ struct probed {
 	struct pass_sums sums;
 	struct follow_report *report;
 	int *os_errno;
+	struct trap_cost *costs; /* [n_events]; of times */
 	void *shared;
 	size_t shared_bytes;
 	pid_t follower;
@@ -49,7 +50,10 @@ static int by_place(const void *a, const void *b)
 		return order;
 	if (x->edge->offset != y->edge->offset)
 		return x->edge->offset < y->edge->offset ? -1 : 1;
-	/* at the same instruction a pass ends before the next one begins */
+	/* at the same instruction a pass ends before the next one begins; but a function that is nothing but its return begins and ends there */
+	bool last_x = x->edge->kind == EDGE_LEAVE && x->edge->own, last_y = y->edge->kind == EDGE_LEAVE && y->edge->own;
+	if (last_x != last_y)
+		return last_x ? 1 : -1;
 	if (x->edge->kind != y->edge->kind)
 		return x->edge->kind > y->edge->kind ? -1 : 1;
 	return x->ref.region < y->ref.region ? -1 : x->ref.region > y->ref.region;
@@ -107,7 +111,7 @@ static void *part(struct probed *r, size_t *at, size_t bytes)
 static bool share(struct probed *r, struct error *err)
 {
 	size_t at = 0, sums = r->n_asked * sizeof(struct pass_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t), corrections = r->n_asked * sizeof(int64_t);
-	r->shared_bytes = sizeof *r->report + sums + counts + corrections + r->n_events * sizeof *r->os_errno + 128;
+	r->shared_bytes = sizeof *r->report + sums + counts + corrections + r->n_events * (sizeof *r->os_errno + sizeof *r->costs) + 160;
 	r->shared = mmap(NULL, r->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->shared == MAP_FAILED) {
 		r->shared = NULL;
@@ -120,6 +124,7 @@ static bool share(struct probed *r, struct error *err)
 	r->sums.counts = part(r, &at, counts);
 	r->sums.corrections = part(r, &at, corrections);
 	r->os_errno = part(r, &at, r->n_events * sizeof *r->os_errno);
+	r->costs = part(r, &at, r->n_events * sizeof *r->costs);
 	return true;
 }
 
@@ -197,6 +202,59 @@ static bool find_bias(struct probed *r, struct region_bias *kept)
 	return true;
 }
 
+static bool are_kept(const struct probed *r, const struct region_costs *kept)
+{
+	bool same = kept->n_events == r->n_events && kept->n_probes == r->plan.n_probes;
+	for (size_t i = 0; same && i < r->n_events; i++) {
+		static const struct event_encoding none;
+		const struct event_encoding *a = &kept->encodings[i], *b = r->events[i].encoding ? r->events[i].encoding : &none;
+		same = a->type == b->type && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
+		       kept->levels[i] == r->events[i].levels;
+	}
+	return same;
+}
+
+/* In a process of its own: only the first pass of a process is as dear as that. */
+static void try_costs(struct probed *r)
+{
+	sigset_t all, mask;
+	int status = 0;
+	pid_t ended = -1;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	pid_t child = fork();
+	if (child == 0) {
+		region_trial_costs(&r->plan, r->costs);
+		_exit(0);
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+		;
+	if (child < 0 || ended != child || status != 0)
+		memset(r->costs, 0, r->n_events * sizeof *r->costs);
+}
+
+static void find_costs(struct probed *r, struct region_costs *kept)
+{
+	bool any = false;
+	for (size_t i = 0; i < r->n_events; i++)
+		any |= r->events[i].time && r->events[i].encoding;
+	if (!any)
+		return;
+	if (are_kept(r, kept)) {
+		memcpy(r->costs, kept->costs, r->n_events * sizeof *r->costs);
+		return;
+	}
+	try_costs(r);
+	*kept = (struct region_costs){ .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0, .n_probes = r->plan.n_probes };
+	for (size_t i = 0; i < kept->n_events; i++) {
+		if (r->events[i].encoding)
+			kept->encodings[i] = *r->events[i].encoding;
+		kept->levels[i] = r->events[i].levels;
+		kept->costs[i] = r->costs[i];
+	}
+}
+
 bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct region_bias *bias,
 		   struct probed **out, struct error *err)
 {
@@ -218,7 +276,10 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 	}
 	r->plan.events = r->group_events;
 	r->plan.n_events = n;
-	if (uprobe_type(&r->plan.uprobe_type, err) && plan_probes(r, err) && share(r, err) && find_bias(r, bias) && start_follower(r, target, program, err)) {
+	if (!uprobe_type(&r->plan.uprobe_type, err) || !plan_probes(r, err) || !share(r, err))
+		goto fail;
+	find_costs(r, &bias->costs);
+	if (find_bias(r, bias) && start_follower(r, target, program, err)) {
 		*out = r;
 		return true;
 	}
@@ -228,6 +289,19 @@ fail:
 }
 
 /* ---- what was counted ---- */
+
+/* What the traps in a region's passes cost; each thread's first one is taken to be as dear as the first of a process. */
+static struct measuring traps_cost(const struct trap_cost *cost, const struct pass_sum *sum, double scale)
+{
+	/* a function of one instruction has one trap for both ends, and no time at all between its readings */
+	uint64_t traps = sum->hits > sum->exits ? sum->hits : sum->exits;
+	double hits = (double)traps, threads = (double)(sum->threads < traps ? sum->threads : traps);
+	double cold = cost->first > cost->median ? cost->first - cost->median : 0;
+	if (!cost->known)
+		return (struct measuring){ .state = MEASURING_UNKNOWN };
+	return (struct measuring){ .state = MEASURING_INCLUDED, .count = (hits * cost->median + threads * cold) * scale,
+				   .half_width = hits * cost->spread * scale };
+}
 
 static void read_count(const struct probed *r, size_t region, size_t event, struct reading *out)
 {
@@ -253,8 +327,12 @@ static void read_count(const struct probed *r, size_t region, size_t event, stru
 		out->count_raw = (uint64_t)((double)r->sums.counts[region * r->n_events + event] * e->scale + 0.5);
 		if (e->scale == 1)
 			out->count_raw = r->sums.counts[region * r->n_events + event];
-		if (e->instructions && r->sums.bias.known)
+		if (e->instructions && r->sums.bias.known) {
 			out->count_raw += (uint64_t)r->sums.corrections[region];
+			out->measuring = (struct measuring){ .state = MEASURING_TAKEN_OFF, .count = -(double)r->sums.corrections[region] };
+		} else if (e->time) {
+			out->measuring = traps_cost(&r->costs[event], sum, e->scale);
+		}
 		out->why = NULL;
 	}
 }

@@ -4,10 +4,22 @@
 
 #include "backend/backend.h"
 #include "backend/perf/region_group.h"
+#include "backend/perf/region_trial.h"
 
 struct probed;
 
+enum { COSTS_KEPT = 32 };
+
+/* What traps cost in the events of one group of so many probes, kept for the next execution. */
+struct region_costs {
+	size_t n_events, n_probes; /* 0 events: none are kept */
+	struct event_encoding encodings[COSTS_KEPT];
+	unsigned levels[COSTS_KEPT];
+	struct trap_cost costs[COSTS_KEPT];
+};
+
 struct region_bias {
+	struct region_costs costs;
 	bool tried;
 	unsigned classes; /* for which it was */
 	struct probe_bias bias;
@@ -19,6 +31,7 @@ struct region_event {
 	unsigned levels;
 	enum source source;
 	double scale;
+	bool time; /* or cycles: what a probe costs is in it, and is measured */
 	bool instructions; /* of a hardware counter, at user level: what probes do to it can be known */
 	const char *why;
 };
