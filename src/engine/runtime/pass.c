@@ -351,6 +351,7 @@ static bool called(struct thread *t, uint32_t magic)
 		leave(t, region, true);
 		move_way(t, pass, back, at, from, t->context);
 	}
+	stream_returned(t, at, t->reg[X86_RSP]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {

@@ -97,6 +97,7 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups); /* after translate_marks; t->reg are the program's */
 void stream_undo(struct thread *t, uint32_t id, unsigned done); /* the newest record: the block's last instruction was not executed */
 void stream_break(struct thread *t, uint64_t pc);
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot); /* the runtime returned from what was called, at its address pc */
 void stream_block(struct thread *t, uint32_t id); /* the runtime executed it, which accesses no memory */
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);

@@ -336,6 +336,8 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 
 void stream_break(struct thread *t, uint64_t pc) { note(t, 2, trace_mark(TRACE_BREAK, 0), pc, 0, 0); }
 
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot) { note(t, 3, trace_mark(TRACE_RETURNED, 0), pc, slot, 0); }
+
 void stream_block(struct thread *t, uint32_t id) { note(t, 1, id, 0, 0, 0); }
 
 /* flags: mmap's. The size of the pages is in bits 26 to 31, as a power of two; 0: the default, 2 MB */

@@ -119,6 +119,9 @@ enum trace_mark_kind {
 	/* [mark] [start] [length] [site]: a heap block begins to live; site: number of an allocation site. Only if objects are asked for */
 	TRACE_ALLOCATED = 4,
 	TRACE_FREED = 5, /* [mark] [start] */
+	/* [mark] [address] [slot]: the function that was called last, and that control has come to at that address, returned there and then, by no
+	   instruction (libtare's calls, region.h): slot is where its return address was. A return stack has one entry less; nothing is counted. */
+	TRACE_RETURNED = 6,
 };
 
 static inline uint64_t trace_mark(enum trace_mark_kind kind, uint32_t argument)
