@@ -112,7 +112,8 @@ enum trace_mark_kind {
 	   An item of a rep instruction that was interrupted has its second value right: the iterations that were made. */
 	TRACE_PARTIAL = 1,
 	/* [mark] [address]: control left the program's own path (a signal is delivered, a handler returns): had the block before a branch,
-	   this is where it went. What follows is no consequence of that block. */
+	   this is where it went. What follows is no consequence of that block.
+	   Argument 1: but it is; all that is said is where the branch went, before that is executed. */
 	TRACE_BREAK = 2,
 	/* [mark] [start] [length] [page bytes]: from here on that memory is in pages of that size (4096 else) */
 	TRACE_PAGES = 3,

@@ -280,7 +280,8 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 			case TRACE_BREAK:
 				if (core->pending != NO_BLOCK)
 					resolve(core, program, entries[i]);
-				core->next_pc = NOWHERE;
+				if (!trace_mark_argument(header))
+					core->next_pc = NOWHERE;
 				i++;
 				continue;
 			case TRACE_PAGES:

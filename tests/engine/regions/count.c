@@ -1,5 +1,5 @@
 /*
- * count_regions [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--trace] [--machine NAME] [--no-children] [-r NAME:KIND:PATH:LOW-HIGH[,LOW-HIGH]]… [--event N]… PROGRAM ARGS
+ * count_regions [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--trace] [--trace-bytes N] [--machine NAME] [--no-children] [-r NAME:KIND:PATH:LOW-HIGH[,LOW-HIGH]]… [--event N]… PROGRAM ARGS
  * runs a program under the exact engine and prints, tab-separated, a line for the whole and one for each region: name, entries, exits,
  * unbalanced, threads, and the counts (enum exact_count by number; instructions if none is asked for).
  * --machine: then, of that model, mispredicted returns, calls, returns, instructions, reads, writes, accesses of the first data cache and of the first
@@ -68,6 +68,10 @@ int main(int argc, char **argv)
 			options.trace = true, options.fold = NULL;
 		else if (!strcmp(argv[i], "--number") && i + 1 < argc && !strcmp(argv[i + 1], "x87"))
 			return printf("%d\n", COUNT_X87) < 0;
+		else if (!strcmp(argv[i], "--number") && i + 1 < argc && !strcmp(argv[i + 1], "model")) /* what print_model has, too */
+			return printf("%d %d %d %d %d %d\n", COUNT_DIRECT_CALLS, COUNT_INDIRECT_CALLS, COUNT_RETURNS, COUNT_INSTRUCTIONS, COUNT_READS, COUNT_WRITES) < 0;
+		else if (!strcmp(argv[i], "--trace-bytes") && i + 1 < argc)
+			options.trace_bytes = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--machine") && i + 1 < argc) {
 			if (!machine_find(argv[++i], &machine, &err))
 				return 2;
