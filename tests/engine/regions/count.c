@@ -2,8 +2,8 @@
  * count_regions [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--trace] [--trace-bytes N] [--machine NAME] [--no-children] [-r NAME:KIND:PATH:LOW-HIGH[,LOW-HIGH]]… [--event N]… PROGRAM ARGS
  * runs a program under the exact engine and prints, tab-separated, a line for the whole and one for each region: name, entries, exits,
  * unbalanced, threads, and the counts (enum exact_count by number; instructions if none is asked for).
- * --machine: then, of that model, mispredicted returns, calls, returns, instructions, reads, writes, accesses of the first data cache and of the first
- * instruction cache. KIND is f (function) or c (code).
+ * --machine: then, of that model, mispredicted returns, calls, returns, instructions, reads, writes, reads and writes that miss the first data cache,
+ * misaligned reads and writes. KIND is f (function) or c (code).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,9 +29,10 @@ static size_t n_asked;
 static void print_model(const struct machine *machine, const struct model_counts *m)
 {
 	if (m)
-		printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, m->branch[BRANCH_RETURN_MISPREDICTED],
+		printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, m->branch[BRANCH_RETURN_MISPREDICTED],
 		       m->branch[BRANCH_CALLS], m->branch[BRANCH_RETURNS], m->stream[STREAM_INSTRUCTIONS], m->stream[STREAM_READS], m->stream[STREAM_WRITES],
-		       m->cache[machine->first_data][CACHE_READS] + m->cache[machine->first_data][CACHE_WRITES], m->cache[machine->first_instruction][CACHE_FETCHES]);
+		       m->cache[machine->first_data][CACHE_READ_MISSES], m->cache[machine->first_data][CACHE_WRITE_MISSES], m->stream[STREAM_MISALIGNED_READS],
+		       m->stream[STREAM_MISALIGNED_WRITES]);
 }
 
 static void release(void *arg) { close(*(int *)arg); }
