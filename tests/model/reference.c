@@ -305,11 +305,12 @@ void reference_run(struct reference *r, unsigned core, const struct trace_progra
 		uint64_t header = entries[i++];
 		uint32_t done = UINT32_MAX;
 		if (header & TRACE_MARK && trace_mark_kind(header) != TRACE_PARTIAL) {
-			if (trace_mark_kind(header) == TRACE_BREAK)
+			if (trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_RETURNED)
 				r->cores[core].fetched = false;
 			if (trace_mark_kind(header) == TRACE_PAGES)
 				tlb_pages(r, entries[i], entries[i + 1], entries[i + 2]);
 			i += trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_FREED ? 1
+			     : trace_mark_kind(header) == TRACE_RETURNED						      ? 2
 													      : 3;
 			continue;
 		}

@@ -250,19 +250,22 @@ static void random_walk(struct random *r, const struct program *p, struct walk *
 				: random_in(r, 2) ? block
 						  : (block + 1) % BLOCKS;
 		if (random_in(r, marks)) {
-			unsigned what = (unsigned)random_below(r, 4);
+			unsigned what = (unsigned)random_below(r, 5);
 			uint64_t base = 0x20000 + random_below(r, 4) * 0x200000 - random_below(r, 2) * 0x20000;
 			*at++ = trace_mark(what == 0   ? TRACE_PAGES
 					   : what == 1 ? TRACE_ALLOCATED
 					   : what == 2 ? TRACE_FREED
-						       : TRACE_BREAK,
+					   : what == 3 ? TRACE_BREAK
+						       : TRACE_RETURNED,
 					   0);
 			if (what < 2) {
 				*at++ = base;
 				*at++ = (1 + random_below(r, 1500)) * 4096;
 				*at++ = random_in(r, 2) ? 4096 : 2097152;
 			} else {
-				*at++ = what == 3 ? p->blocks[block].pc : base;
+				*at++ = what >= 3 ? p->blocks[block].pc : base;
+				if (what == 4)
+					*at++ = base;
 			}
 		} else {
 			if (random_in(r, partials))

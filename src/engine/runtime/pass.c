@@ -179,6 +179,7 @@ static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 
 /* The way from the call to the end of a region, as blocks: they were executed inside, and belong outside. */
 #define WAY_MOST 6u
+#define WAY_VALUES 24u
 struct way {
 	uint64_t back, at;   /* behind the call; where it led */
 	uint32_t from, to;   /* contexts */
@@ -186,8 +187,25 @@ struct way {
 	uint32_t call, before, after; /* the call's block; its instructions that stay (NONE: there are none); those that do not */
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
+	/* of the access stream: the record of `call` is to be one of `before` and one of `after` */
+	bool divides;
+	uint8_t before_words, after_words, n_early, n_late;
+	int64_t sp;          /* what rsp grew by from `after`'s beginning to where it led */
+	struct { uint8_t from, to, words; int64_t more; } early[WAY_VALUES];            /* before's, from call's */
+	struct { uint8_t to, a, b, scale; int64_t constant; } late[WAY_VALUES];  /* after's, from registers: numbers plus one; 0: none */
 };
 #define WAYS 256u
+
+static void decode_for_plan(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
+{
+	memcpy(decoded.bytes, bytes, length);
+	decoded.pc = pc;
+	decoded.checked = false;
+	decoded.context = context;
+	decoded.most = LENGTH_MAX;
+	decode_bytes(length, insns);
+	stream_plan();
+}
 
 /* A block of the record that nobody executes: to be counted in. */
 static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
@@ -197,13 +215,7 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 		.length = (uint16_t)length, .insns = (uint16_t)insns, .follows = NONE, .follower = NONE, .context = context};
 	rt.blocks[id].bytes = record_block_end(id, bytes, length, insns, false, NONE);
 	if (rt.trace) {
-		memcpy(decoded.bytes, bytes, length);
-		decoded.pc = pc;
-		decoded.checked = false;
-		decoded.context = context;
-		decoded.most = LENGTH_MAX;
-		decode_bytes(length, insns);
-		stream_plan();
+		decode_for_plan(pc, bytes, length, insns, context);
 		stream_template(id, record_block_module(id));
 	}
 	return id;
@@ -227,6 +239,60 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP] + 8, next);
 	default: return false;
 	}
+}
+
+static bool same_value(const struct stream_value *v, const struct stream_value *u)
+{
+	bool followed = v->kind <= CAPTURE_SUM && v->a + v->b;
+	return v->kind == u->kind && v->a == u->a && v->b == u->b && v->scale == u->scale && v->words == u->words &&
+	       (followed || (v->insn == u->insn && v->reg == u->reg));
+}
+
+/* How before's values are had from those of the call's block, of which `whole` is the plan. `plan` is before's. */
+static bool divide_before(struct way *w, const struct stream_value *whole, unsigned n)
+{
+	w->before_words = (uint8_t)plan.words;
+	if (plan.n_values > WAY_VALUES || plan.words > STREAM_TAIL_WORDS / 2)
+		return false;
+	for (unsigned i = 0, k; i < plan.n_values; i++) {
+		const struct stream_value *v = &plan.values[i];
+		for (k = 0; k < n && !same_value(v, &whole[k]); k++)
+			continue;
+		if (k == n)
+			return false;
+		w->early[w->n_early].from = whole[k].index, w->early[w->n_early].to = v->index, w->early[w->n_early].words = v->words;
+		w->early[w->n_early++].more = v->constant - whole[k].constant;
+	}
+	return true;
+}
+
+static unsigned written(uint32_t id)
+{
+	const struct block *b = &rt.blocks[id];
+	unsigned registers = 0;
+	decode_for_plan(b->pc, b->bytes, b->length, b->insns, b->context);
+	for (unsigned k = 0; k < decoded.count; k++)
+		registers |= decoded.insn[k].gpr_written;
+	return registers;
+}
+
+/* How after's values are had from registers, should nothing on the way change them. `plan` is after's. */
+static bool divide_after(struct way *w)
+{
+	const struct stream_register *sp = &plan.state[decoded.count][X86_RSP];
+	w->after_words = (uint8_t)plan.words;
+	w->sp = sp->constant;
+	if (plan.n_values > WAY_VALUES || sp->origin != ORIGIN_START + X86_RSP)
+		return false;
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		const struct stream_value *v = &plan.values[i];
+		if (v->kind > CAPTURE_SUM || !(v->a + v->b) || v->a >= ORIGIN_NEW || v->b >= ORIGIN_NEW)
+			return false;
+		w->late[w->n_late].to = v->index, w->late[w->n_late].a = (uint8_t)v->a, w->late[w->n_late].b = (uint8_t)v->b;
+		w->late[w->n_late].scale = v->scale;
+		w->late[w->n_late++].constant = v->constant;
+	}
+	return true;
 }
 
 /* first: the block whose jump or call it was */
@@ -253,11 +319,27 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 		stay -= (unsigned)sizeof red_zone_below;
 		n--;
 	}
+	struct stream_value whole[WAY_VALUES];
+	unsigned n_whole = 0;
+	w->divides = rt.trace;
+	w->n_early = w->n_late = 0;
+	if (rt.trace && n) {
+		decode_for_plan(b.pc, b.bytes, b.length, b.insns, w->from);
+		n_whole = plan.n_values;
+		w->divides = n_whole <= WAY_VALUES;
+		memcpy(whole, plan.values, (w->divides ? n_whole : 0) * sizeof *whole);
+	}
 	w->before = n ? block_for(b.pc, b.bytes, stay, n, w->from) : NONE;
+	w->divides = w->divides && (!n || divide_before(w, whole, n_whole));
 	w->after = block_for(b.pc + stay, b.bytes + stay, b.length - stay, b.insns - n, w->to);
+	w->divides = w->divides && divide_after(w);
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct block *p = &rt.blocks[w->inside[i]];
 		w->outside[i] = block_for(p->pc, p->bytes, p->length, p->insns, w->to);
+		unsigned registers = rt.trace ? written(w->inside[i]) : 0;
+		for (unsigned k = 0; k < w->n_late; k++)
+			for (unsigned r = 0; r < 16; r++)
+				w->divides &= !(registers >> r & 1) || (w->late[k].a != ORIGIN_START + r && w->late[k].b != ORIGIN_START + r);
 	}
 	return true;
 }
@@ -276,9 +358,55 @@ static bool way_known(const struct thread *t, const struct way *w)
 	return known;
 }
 
-/* What led to the end of the pass is counted in the context behind it. */
-static void move_way(struct thread *t, struct record_pass *pass, uint64_t back, uint64_t at, uint32_t from, uint32_t to)
+/* The value that a register had where `after` begins; number plus one. */
+static uint64_t had(const struct thread *t, const struct way *w, unsigned origin)
 {
+	if (!origin)
+		return 0;
+	return t->reg[origin - ORIGIN_START] - (origin == ORIGIN_START + X86_RSP ? (uint64_t)w->sp : 0);
+}
+
+/* The newest records of the access stream are the way's: but for what stays they are taken off. False: they cannot be. */
+static bool divide_stream(struct thread *t, const struct way *w, struct stream_tail *tail)
+{
+	uint32_t blocks[1 + WAY_MOST] = {w->call};
+	uint64_t words[STREAM_TAIL_WORDS] = {0};
+	memcpy(blocks + 1, w->inside, w->n * sizeof *blocks);
+	if (!w->divides || !stream_tail(t, blocks, 1 + w->n, tail))
+		return false;
+	if (w->before == NONE) { /* where the branch in front of it went is known before it is run */
+		words[0] = trace_mark(TRACE_BREAK, 1);
+		words[1] = rt.blocks[w->after].pc;
+		stream_words(t, words, 2);
+		return true;
+	}
+	words[0] = w->before;
+	for (unsigned i = 0; i < w->n_early; i++) {
+		memcpy(words + 1 + w->early[i].to, tail->words + 1 + w->early[i].from, w->early[i].words * 8);
+		words[1 + w->early[i].to] += (uint64_t)w->early[i].more;
+	}
+	stream_words(t, words, 1u + w->before_words);
+	return true;
+}
+
+/* … and come back, in the other context. */
+static void follow_stream(struct thread *t, const struct way *w, struct stream_tail *tail)
+{
+	uint64_t words[1 + STREAM_RECORD_WORDS] = {w->after};
+	unsigned rest = w->n ? tail->at[1] : 1u + rt.templates[w->call].values;
+	for (unsigned i = 0; i < w->n_late; i++)
+		words[1 + w->late[i].to] = had(t, w, w->late[i].a) + had(t, w, w->late[i].b) * w->late[i].scale + (uint64_t)w->late[i].constant;
+	for (unsigned i = 0; i < w->n; i++)
+		tail->words[tail->at[1 + i]] = w->outside[i];
+	stream_words(t, words, 1u + w->after_words);
+	stream_words(t, tail->words + rest, tail->n - rest);
+}
+
+/* The pass ends. What led there is counted in the context behind it. */
+static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at)
+{
+	uint32_t from = t->context, to = context_without(from, region);
+	struct stream_tail tail;
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
 	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
@@ -287,16 +415,21 @@ static void move_way(struct thread *t, struct record_pass *pass, uint64_t back, 
 		if (!find_way(t, w)) {
 			w->back = 0;
 			regions_lost(RECORD_LOST_ENDS);
+			leave(t, region, true);
 			return;
 		}
 	}
-	pass->moved += rt.blocks[w->after].insns;
+	bool divided = rt.trace && divide_stream(t, w, &tail);
+	leave(t, region, true);
+	if (divided)
+		follow_stream(t, w, &tail);
+	pass->moved += divided ? 0 : rt.blocks[w->after].insns;
 	--*counter_of(t, w->call * 2);
 	if (w->before != NONE)
 		++*counter_of(t, w->before * 2);
 	++*counter_of(t, w->after * 2);
 	for (uint32_t i = 0; i < w->n; i++) {
-		pass->moved += rt.blocks[w->inside[i]].insns;
+		pass->moved += divided ? 0 : rt.blocks[w->inside[i]].insns;
 		--*counter_of(t, w->inside[i] * 2);
 		++*counter_of(t, w->outside[i] * 2);
 	}
@@ -342,15 +475,15 @@ static bool called(struct thread *t, uint32_t magic)
 	bool stub = magic >= REGION_STUB_MAGIC, ends = stub ? magic & 1 : magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE);
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
-	uint32_t from = t->context, region = magic == REGION_STUB_INIT ? NONE : stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
+	uint32_t region = magic == REGION_STUB_INIT ? NONE : stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
 	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
 	if (pass && ends && !pass->depth) {
 		pass->exits++;
 		pass->strays++;
 	} else if (pass && ends && --pass->depth == 0) {
-		leave(t, region, true);
-		move_way(t, pass, back, at, from, t->context);
+		leave_by_way(t, pass, region, back, at);
 	}
+	stream_returned(t, at, t->reg[X86_RSP]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {

@@ -69,6 +69,10 @@ struct stream_plan {
 };
 extern struct stream_plan plan;
 
+#define STREAM_TAIL 8u          /* of a thread in a region so many records are not run before it is known whether they are its own (pass.c) */
+#define STREAM_TAIL_WORDS 128u  /* … unless they are larger */
+struct stream_tail { uint64_t words[STREAM_TAIL_WORDS]; uint16_t at[STREAM_TAIL]; unsigned n; };
+
 /* stream_plan.c: from `decoded` */
 void stream_plan(void);
 bool stream_ends_block(const struct x86_insn *in, unsigned gathers); /* besides what ends one anyway */
@@ -97,7 +101,10 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups); /* after translate_marks; t->reg are the program's */
 void stream_undo(struct thread *t, uint32_t id, unsigned done); /* the newest record: the block's last instruction was not executed */
 void stream_break(struct thread *t, uint64_t pc);
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot); /* the runtime returned from what was called, at its address pc */
 void stream_block(struct thread *t, uint32_t id); /* the runtime executed it, which accesses no memory */
+bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail); /* the newest records are of these: taken off */
+void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* records that the runtime made, n at most STREAM_TAIL_WORDS */
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 

@@ -161,11 +161,48 @@ static void flush(struct thread *t)
 	restart(t);
 }
 
+/* The last n records of blocks in the buffer, in order: where each begins; NULL: there are fewer. */
+static bool newest(const struct thread *t, unsigned n, uint64_t **record)
+{
+	unsigned have = 0;
+	for (uint64_t *at = t->trace_start, *next; at < t->trace; at = next) {
+		enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
+		next = at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
+		if (kind && kind != TRACE_PARTIAL)
+			continue;
+		next = at + 1 + (kind != 0) + rt.templates[at[kind != 0]].values;
+		record[have++ % n] = at;
+	}
+	if (have < n)
+		return false;
+	uint64_t *all[STREAM_TAIL];
+	for (unsigned i = 0; i < n; i++)
+		all[i] = record[(have + i) % n];
+	memcpy(record, all, n * sizeof *all);
+	return true;
+}
+
+/* The buffer is full. rt.models_lock is held */
+static void run_most(struct thread *t)
+{
+	uint64_t *record[STREAM_TAIL], tail[STREAM_TAIL_WORDS];
+	if (!t->context || !newest(t, STREAM_TAIL, record) || t->trace - record[0] > (long)STREAM_TAIL_WORDS) {
+		flush(t);
+		return;
+	}
+	uint64_t words = (uint64_t)(t->trace - record[0]);
+	memcpy(tail, record[0], words * 8);
+	t->trace = record[0];
+	flush(t);
+	memcpy(t->trace, tail, words * 8);
+	t->trace += words;
+}
+
 /* rt.models_lock is held */
 static uint64_t *room(struct thread *t, unsigned words)
 {
 	if (t->trace + words > t->trace_end)
-		flush(t);
+		run_most(t);
 	uint64_t *at = t->trace;
 	t->trace += words;
 	return at;
@@ -223,7 +260,7 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 		return false;
 	models_begin();
 	fp_is_kept = true;
-	flush(t);
+	run_most(t);
 	models_end();
 	*reg[in.memory[0].base] = (uint64_t)t->trace;
 	return true;
@@ -335,6 +372,31 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 }
 
 void stream_break(struct thread *t, uint64_t pc) { note(t, 2, trace_mark(TRACE_BREAK, 0), pc, 0, 0); }
+
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot) { note(t, 3, trace_mark(TRACE_RETURNED, 0), pc, slot, 0); }
+
+bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail)
+{
+	uint64_t *record[STREAM_TAIL]; /* of this thread itself, which is in the runtime: nobody else runs it */
+	if (n > STREAM_TAIL || !newest(t, n, record) || t->trace - record[0] > (long)STREAM_TAIL_WORDS)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (*record[i] != blocks[i])
+			return false;
+		tail->at[i] = (uint16_t)(record[i] - record[0]);
+	}
+	tail->n = (unsigned)(t->trace - record[0]);
+	memcpy(tail->words, record[0], tail->n * 8);
+	t->trace = record[0];
+	return true;
+}
+
+void stream_words(struct thread *t, const uint64_t *words, unsigned n)
+{
+	models_begin();
+	memcpy(room(t, n), words, n * 8);
+	models_end();
+}
 
 void stream_block(struct thread *t, uint32_t id) { note(t, 1, id, 0, 0, 0); }
 

@@ -20,7 +20,10 @@
  *
  * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that function ends there:
  * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
- * and not of the region: a pass begins behind the call that enters and ends before the call that leaves.
+ * and not of the region: a pass begins behind the call that enters and ends before the call that leaves. The access stream has it the same
+ * way, and that the engine returned (TRACE_RETURNED). Only where the call's record cannot be divided (record_pass.moved: its operand has
+ * a 32-bit address or gs, or what lies between writes a register that the operand is of, or a signal came in between) the models
+ * still count it in the region; the blocks' counts are right there, too.
  *
  * What always holds:
  *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children share it, a forked child
@@ -84,7 +87,7 @@ struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
-	uint64_t moved;          /* instructions that led to its ends: in the access stream's counts of the region, and not in its blocks */
+	uint64_t moved;          /* instructions that led to its ends, in the access stream's counts of the region and not in its blocks */
 };
 
 static inline void record_regions_lay_out(struct record_regions *r)

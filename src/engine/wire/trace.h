@@ -112,13 +112,17 @@ enum trace_mark_kind {
 	   An item of a rep instruction that was interrupted has its second value right: the iterations that were made. */
 	TRACE_PARTIAL = 1,
 	/* [mark] [address]: control left the program's own path (a signal is delivered, a handler returns): had the block before a branch,
-	   this is where it went. What follows is no consequence of that block. */
+	   this is where it went. What follows is no consequence of that block.
+	   Argument 1: but it is; all that is said is where the branch went, before that is executed. */
 	TRACE_BREAK = 2,
 	/* [mark] [start] [length] [page bytes]: from here on that memory is in pages of that size (4096 else) */
 	TRACE_PAGES = 3,
 	/* [mark] [start] [length] [site]: a heap block begins to live; site: number of an allocation site. Only if objects are asked for */
 	TRACE_ALLOCATED = 4,
 	TRACE_FREED = 5, /* [mark] [start] */
+	/* [mark] [address] [slot]: the function that was called last, and that control has come to at that address, returned there and then, by no
+	   instruction (libtare's calls, region.h): slot is where its return address was. A return stack has one entry less; nothing is counted. */
+	TRACE_RETURNED = 6,
 };
 
 static inline uint64_t trace_mark(enum trace_mark_kind kind, uint32_t argument)

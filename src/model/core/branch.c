@@ -102,6 +102,12 @@ unsigned branches_resolve(struct branches *b, uint64_t pc, uint32_t length, enum
 	return branch_resolve_now(b, pc, length, ending, taken, target);
 }
 
+void branches_returned(struct branches *b)
+{
+	if (b->targets.return_entries)
+		targets_pop(b);
+}
+
 uint32_t branches_events(unsigned happened)
 {
 	enum trace_ending kind = happened & BRANCH_KIND;

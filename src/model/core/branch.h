@@ -39,6 +39,9 @@ struct branches *branches_init(void *memory, const struct machine *machine);
  */
 unsigned branches_resolve(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
 
+/* The function that was called last returned by no instruction: the return stack has one entry less, and nothing is counted. */
+void branches_returned(struct branches *branches);
+
 /*
  * The same for blocks of instructions that were executed one after the other, with what is known of each in its site (branch_run.c).
  */

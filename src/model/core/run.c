@@ -280,12 +280,23 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 			case TRACE_BREAK:
 				if (core->pending != NO_BLOCK)
 					resolve(core, program, entries[i]);
-				core->next_pc = NOWHERE;
+				if (!trace_mark_argument(header))
+					core->next_pc = NOWHERE;
 				i++;
 				continue;
 			case TRACE_PAGES:
 				set_pages(model, entries[i], entries[i + 1], entries[i + 2]);
 				i += 3;
+				continue;
+			case TRACE_RETURNED:
+				if (core->pending != NO_BLOCK)
+					resolve(core, program, entries[i]);
+				if (core->branches)
+					branches_returned(core->branches);
+				if (core->calls)
+					objects_returned(core->model->objects, core->calls, entries[i + 1]);
+				core->next_pc = NOWHERE;
+				i += 2;
 				continue;
 			case TRACE_ALLOCATED:
 				i += 3;

@@ -1,7 +1,9 @@
 /*
- * count_regions [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--trace] [--no-children] [-r NAME:KIND:PATH:LOW-HIGH[,LOW-HIGH]]… [--event N]… PROGRAM ARGS
+ * count_regions [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--trace] [--trace-bytes N] [--machine NAME] [--no-children] [-r NAME:KIND:PATH:LOW-HIGH[,LOW-HIGH]]… [--event N]… PROGRAM ARGS
  * runs a program under the exact engine and prints, tab-separated, a line for the whole and one for each region: name, entries, exits,
- * unbalanced, threads, and the counts (enum exact_count by number; instructions if none is asked for). KIND is f (function) or c (code).
+ * unbalanced, threads, and the counts (enum exact_count by number; instructions if none is asked for).
+ * --machine: then, of that model, mispredicted returns, calls, returns, instructions, reads, writes, reads and writes that miss the first data cache,
+ * misaligned reads and writes. KIND is f (function) or c (code).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,12 +18,22 @@
 #include "backend/exact/regions.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
+#include "model/machines.h"
 
 #define MOST 64
 
 static struct region_asked asked[MOST];
 static struct region_range ranges[MOST][MOST];
 static size_t n_asked;
+
+static void print_model(const struct machine *machine, const struct model_counts *m)
+{
+	if (m)
+		printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, m->branch[BRANCH_RETURN_MISPREDICTED],
+		       m->branch[BRANCH_CALLS], m->branch[BRANCH_RETURNS], m->stream[STREAM_INSTRUCTIONS], m->stream[STREAM_READS], m->stream[STREAM_WRITES],
+		       m->cache[machine->first_data][CACHE_READ_MISSES], m->cache[machine->first_data][CACHE_WRITE_MISSES], m->stream[STREAM_MISALIGNED_READS],
+		       m->stream[STREAM_MISALIGNED_WRITES]);
+}
 
 static void release(void *arg) { close(*(int *)arg); }
 
@@ -50,13 +62,23 @@ int main(int argc, char **argv)
 	struct tally_options all = {.children = true, .blocks = true};
 	unsigned events[MOST] = {COUNT_INSTRUCTIONS};
 	size_t n_events = 0;
+	struct machine machine;
 	int i = 1, hold[2], status;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--trace"))
 			options.trace = true, options.fold = NULL;
 		else if (!strcmp(argv[i], "--number") && i + 1 < argc && !strcmp(argv[i + 1], "x87"))
 			return printf("%d\n", COUNT_X87) < 0;
-		else if (!strcmp(argv[i], "--no-children"))
+		else if (!strcmp(argv[i], "--number") && i + 1 < argc && !strcmp(argv[i + 1], "model")) /* what print_model has, too */
+			return printf("%d %d %d %d %d %d\n", COUNT_DIRECT_CALLS, COUNT_INDIRECT_CALLS, COUNT_RETURNS, COUNT_INSTRUCTIONS, COUNT_READS, COUNT_WRITES) < 0;
+		else if (!strcmp(argv[i], "--trace-bytes") && i + 1 < argc)
+			options.trace_bytes = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--machine") && i + 1 < argc) {
+			if (!machine_find(argv[++i], &machine, &err))
+				return 2;
+			options.trace = true, options.fold = NULL;
+			options.machines = &machine, options.machine_count = 1, options.machine_bytes = sizeof machine;
+		} else if (!strcmp(argv[i], "--no-children"))
 			all.children = false;
 		else if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
 			options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
@@ -121,12 +143,16 @@ int main(int argc, char **argv)
 	printf("all\t1\t1\t0\t%zu", tally->n_rows);
 	for (size_t e = 0; e < n_events; e++)
 		printf("\t%" PRIu64, tally->total[events[e]]);
+	if (options.machines)
+		print_model(&machine, tally->models);
 	for (size_t r = 0; r < all.regions->n; r++) {
 		const struct counted_region *region = &all.regions->all[r];
 		printf("\n%.*s", region->asked ? (int)strlen(asked[r].name) : (int)region->name_bytes, region->asked ? asked[r].name : region->name);
 		printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, region->entries, region->exits, region->unbalanced, region->threads);
 		for (size_t e = 0; e < n_events; e++)
 			printf("\t%" PRIu64, region->count[events[e]]);
+		if (options.machines)
+			print_model(&machine, region->models);
 	}
 	printf("\n");
 	tally_free(tally);

@@ -294,7 +294,7 @@ static void parse(const struct session *session, const uint64_t *words, size_t n
 		if (words[i] & TRACE_MARK) {
 			enum trace_mark_kind kind = trace_mark_kind(words[i]);
 			if (kind != TRACE_PARTIAL) {
-				i += kind == TRACE_BREAK ? 2 : 4;
+				i += kind == TRACE_BREAK ? 2 : kind == TRACE_RETURNED ? 3 : 4;
 				continue;
 			}
 			done = trace_mark_argument(words[i++]);
