@@ -1,6 +1,6 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
 #include "model/core/plan.h"
-#include "model/core/vectors.h"
+#include "model/core/processor.h"
 
 /* ---- memory: the same walk measures and lays out ---- */
 
@@ -148,7 +148,7 @@ struct model *model_init(void *memory, const struct machine *machine)
 	}
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
 	model->by_units = tlbs_by_units(machine, &model->pages);
-	model->vectors = vectors_here();
+	model->vectors = vectors_here() == VECTORS_AVX512;
 	return model;
 }
 

@@ -8,6 +8,7 @@
 
 #include "model/core/branch.h"
 #include "model/core/machine.h"
+#include "model/core/processor.h"
 
 /* ---- direction.c: static, bimodal, local, gshare, tournament ---- */
 
@@ -48,7 +49,6 @@ enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allo
 /* The paper's 5 components of 64 Kbit: 4K base counters of 2 bits and 4 × 1K entries of 9 + 3 + 2 bits; histories 5, 15, 44, 130. */
 enum { TAGE_PUBLISHED_TABLES = 4, TAGE_PUBLISHED_WIDTH = 19 };
 
-enum { TAGE_AVX2 = 1, TAGE_AVX512 = 2 }; /* tage.vectors */
 enum tage_kind { TAGE_AS_IT_IS, TAGE_PRODUCT, TAGE_ROLLING };
 
 struct tage_table {
@@ -63,7 +63,7 @@ struct tage {
 	uint32_t n, base_mask, newest, use_alternate, countdown, useful_reset, entries, longest;
 	uint8_t age_low;
 	uint8_t published;       /* it is of the paper's sizes: tage_batch.c has them compiled in */
-	uint8_t vectors;         /* tage_batch.c: what it may use; 0: nothing */
+	uint8_t vectors;         /* enum vectors: what tage_batch.c may use */
 	uint8_t unused[5];
 	uint64_t random, keys_at, states_at, recent; /* recent: the last 64 outcomes, newest in bit 0 */
 	struct tage_table tables[MACHINE_TABLES];
@@ -165,7 +165,6 @@ static inline uint64_t predict_address(const struct branches *b, uint64_t pc, ui
 struct told { uint64_t taken, wrong; }; /* predictions */
 struct told direction_batch(struct branches *branches, uint32_t n);
 struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
-unsigned tage_vectors(void); /* what this processor has */
 
 /* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: number of its state; a base entry's lies
    behind all tagged ones. Returns the table in which it made an entry; -1: nowhere. */

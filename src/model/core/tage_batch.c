@@ -25,7 +25,6 @@ static struct told one_by_one(struct branches *b, const uint8_t *line, uint32_t 
 }
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 
 #define LANES 8u
@@ -193,7 +192,7 @@ struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken_ones)
 	struct found found;
 	if (!t->vectors || (t->useful_reset && t->countdown <= n))
 		return one_by_one(b, line, n);
-	if (t->vectors == TAGE_AVX512)
+	if (t->vectors == VECTORS_AVX512)
 		make_keys_512(t, line, b->batch.address, n, now);
 	else
 		make_keys_256(t, line, b->batch.address, n, now);
@@ -202,7 +201,7 @@ struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken_ones)
 		bool again = true;
 		for (uint32_t i = 0; i < end; i++) {
 			if (again)
-				(t->vectors == TAGE_AVX512 ? look_up_512 : look_up_256)(t, keys, group, b->batch.address + first, &found);
+				(t->vectors == VECTORS_AVX512 ? look_up_512 : look_up_256)(t, keys, group, b->batch.address + first, &found);
 			again = false;
 			const uint32_t provider = found.provider[i];
 			const unsigned taken = line[first + i], state = states[provider], other = states[found.alternate[i]] & TAGE_TAKEN;
@@ -225,21 +224,6 @@ struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken_ones)
 	return told;
 }
 
-/* CPUID leaf 7, and that the system keeps these registers (XCR0). */
-unsigned tage_vectors(void)
-{
-	unsigned a, b, c, d, low, high;
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-		return 0;
-	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
-		return 0;
-	const unsigned wanted = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
-	if ((low & 0xe6) == 0xe6 && (b & wanted) == wanted)
-		return TAGE_AVX512;
-	return b & bit_AVX2 ? TAGE_AVX2 : 0;
-}
 #else
 struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken) { (void)taken; return one_by_one(b, b->tage.line + b->tage.newest + 1, n); }
-unsigned tage_vectors(void) { return 0; }
 #endif

@@ -2,20 +2,6 @@
 #include "model/core/vectors.h"
 
 #ifdef __x86_64__
-bool vectors_here(void)
-{
-	uint32_t a = 1, b, c = 0, d, low, high;
-	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if (!(c >> 27 & 1)) /* OSXSAVE */
-		return false;
-	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	if ((low & 0xe6) != 0xe6) /* XMM, YMM, masks and ZMM are kept */
-		return false;
-	a = 7, c = 0;
-	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	return (b & 0xc0030108) == 0xc0030108; /* AVX512F, DQ, BW, VL; BMI1 and 2 */
-}
-
 #ifdef __clang__
 #include <immintrin.h>
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2"))), apply_to = function)
@@ -72,11 +58,6 @@ size_t flatten_vectors(struct core *core, struct batch *batch, const struct trac
 bool plain_record_vectors(struct core *core, uint64_t record)
 {
 	(void)core, (void)record;
-	return false;
-}
-
-bool vectors_here(void)
-{
 	return false;
 }
 #endif

@@ -1,5 +1,5 @@
 /*
- * What is compiled twice: without vectors (fast.c) and for AVX-512 (vectors.c, if vectors_here()). The same counts.
+ * What is compiled twice: without vectors (fast.c) and for AVX-512 (vectors.c, where vectors_here() is VECTORS_AVX512). The same counts.
  */
 #ifndef TARE_MODEL_CORE_VECTORS_H
 #define TARE_MODEL_CORE_VECTORS_H
@@ -12,7 +12,5 @@ size_t flatten_vectors(struct core *core, struct batch *batch, const struct trac
 
 /* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
 bool plain_record_vectors(struct core *core, uint64_t record);
-
-bool vectors_here(void);
 
 #endif
