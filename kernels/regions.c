@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tare.h"
+#include "api/calibration_passes.h"
 
 enum { PASSES = 33, BLOCK_PASSES = 5 };
 
@@ -55,33 +55,7 @@ static double median(double *x, size_t n)
 
 /* ---- passes ---- */
 
-static struct tare_region *around, *other;
-
-#define PASS __attribute__((noinline, noclone)) static void
-
-PASS empty_pass(void)
-{
-	tare_region_begin(around);
-	tare_region_end(around);
-}
-
-PASS enter_pass(void)
-{
-	tare_region_begin(around);
-	tare_region_begin(other);
-	tare_region_end(around);
-	tare_region_end(other);
-}
-
-PASS leave_pass(void)
-{
-	tare_region_begin(other);
-	tare_region_begin(around);
-	tare_region_end(other);
-	tare_region_end(around);
-}
-
-/* The same by stubs, as assembly calls them: 98 is the region around, 99 the other. */
+/* Those of calibration_passes.h by stubs, as assembly calls them: 98 is the region around, 99 the other. */
 #if defined(__x86_64__)
 /* below the red zone */
 #define STUB_CALLS(calls) __asm__ volatile("lea -128(%%rsp), %%rsp\n" calls "lea 128(%%rsp), %%rsp" : : : "memory")

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/calibration_passes.h"
 #include "api/stubs.h"
 #include "measure/measure.h"
 
@@ -16,33 +17,7 @@ static const double TICK_NS = 1e6;
 
 /* ---- passes ---- */
 
-static struct tare_region *around, *other;
-
-#define PASS __attribute__((noinline, noclone)) static void
-
-PASS empty_pass(void)
-{
-	tare_region_begin(around);
-	tare_region_end(around);
-}
-
-PASS enter_pass(void)
-{
-	tare_region_begin(around);
-	tare_region_begin(other);
-	tare_region_end(around);
-	tare_region_end(other);
-}
-
-PASS leave_pass(void)
-{
-	tare_region_begin(other);
-	tare_region_begin(around);
-	tare_region_end(other);
-	tare_region_end(around);
-}
-
-/* The same by stubs 98 (around) and 99 (other), called as assembly calls them. */
+/* Those of calibration_passes.h by stubs 98 (around) and 99 (other), called as assembly calls them. */
 enum { STUB_AROUND = TARE_ASM_REGIONS - 2, STUB_OTHER = TARE_ASM_REGIONS - 1 };
 void tare_asm_begin_98(void);
 void tare_asm_end_98(void);
