@@ -191,9 +191,10 @@ static void test_gross(void)
 	       !*row.calibration && row.count > 60100,
 	   "without a calibration all is gross");
 	run_program("nested", "instructions", calibration_file, "0");
+	/* how often the kernel interrupts it is the machine's: no arithmetic says so */
 	ok(find("inner", "instructions", &row) && *row.tare &&
-	       (strcmp(row.state, "refused") == 0 || fabs(row.count - 60100) < 0.06 * 60100),
-	   "with the kernel's part, it is near or refused: %s %.0f of 60100, raw %llu, ± %s", row.state, row.count,
+	       (strcmp(row.state, "refused") == 0 || (row.count >= 60000 && row.count < (double)row.raw)),
+	   "with the kernel's part, the measuring is taken off, or it is refused: %s %.0f, raw %llu, ± %s", row.state, row.count,
 	   row.raw, row.half_width);
 }
 
