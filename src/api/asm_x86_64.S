@@ -13,7 +13,7 @@
  *
  * Stack below the program's: 128 bytes and what stub_pass() takes, in all less than 4 KiB; the first time in a thread
  * the vector state too (2.6 KiB with AVX-512). */
-#define TARE_ASM_STUBS 100
+#include "api/asm_numbers.h"
 
 	.text
 
@@ -51,17 +51,13 @@
 	.size	\name, . - \name
 	.endm
 
-	.altmacro
 	.macro	pair number
+	.altmacro
 	stub	tare_asm_begin_\number, %(2 * \number)
 	stub	tare_asm_end_\number, %(2 * \number + 1)
-	.endm
-	.set	number, 0
-	.rept	TARE_ASM_STUBS
-	pair	%number
-	.set	number, number + 1
-	.endr
 	.noaltmacro
+	.endm
+	each_number pair, TARE_ASM_STUBS
 
 	/* Whether regions are counted or not: names are made here. */
 	.globl	tare_asm_init
