@@ -228,16 +228,10 @@ stub_apart:
 	.hidden	stub_table
 	.type	stub_table, @object
 stub_table:
-	.altmacro
 	.macro	offset id
 	.long	.Lstub_\id - stub_table
 	.endm
-	.set	number, 0
-	.rept	2 * TARE_ASM_STUBS
-	offset	%number
-	.set	number, number + 1
-	.endr
-	.noaltmacro
+	each_number offset, (2 * TARE_ASM_STUBS)
 	.long	.Lstub_init - stub_table
 	.size	stub_table, . - stub_table
 stub_mxcsr:
