@@ -45,6 +45,16 @@ bool model_event_classifies(const struct model_event *event)
 	return false;
 }
 
+bool model_event_shares(const struct model_event *event)
+{
+	for (size_t i = 0; i < event->definition->model->n_inputs; i++) {
+		const struct component_place *p = &event->places[i];
+		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS && p->count <= CACHE_FALSE_SHARING_MISSES)
+			return true;
+	}
+	return false;
+}
+
 static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a double holds every integer */
 
 bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why)

@@ -275,7 +275,7 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 {
 	for (size_t i = 0; i < m->n; i++) {
 		struct machine *machine = &m->machines[i];
-		bool branches = false, translations = false, classes = false;
+		bool branches = false, translations = false, classes = false, shares = false;
 		for (size_t k = 0; k < n; k++) {
 			const struct model_event *event = counted[k].modelled;
 			if (!event || counted[k].machine != i)
@@ -283,8 +283,10 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 			branches |= model_event_uses(event, MODEL_BRANCH);
 			translations |= model_event_uses(event, MODEL_TLB);
 			classes |= model_event_classifies(event);
+			shares |= model_event_shares(event);
 		}
 		machine->classify = classes;
+		machine->in_step = machine->coherent && shares;
 		if (!branches)
 			machine->has_branches = 0;
 		if (!translations)

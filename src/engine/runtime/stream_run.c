@@ -138,6 +138,23 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	fp_give_back();
 }
 
+/* Threads run their buffers in turns: stream_turns.c */
+static bool turns(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
+		any |= machines[i].coherent != 0;
+	return any;
+}
+
+static bool in_step(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < machine_count(); i++)
+		any |= machines[i].in_step != 0;
+	return any;
+}
+
 /* ---- buffers ---------------------------------------------------------------------------------- */
 
 static uint64_t buffer_bytes(void)
@@ -146,16 +163,33 @@ static uint64_t buffer_bytes(void)
 }
 
 /* Several threads run short parts in turn. */
-static void restart(struct thread *t)
+static uint64_t *beginning(const struct thread *t)
 {
 	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
-	t->trace = t->trace_start = t->trace_end - bytes / 8;
+	return t->trace_end - bytes / 8;
+}
+
+static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }
+
+/* Most of the buffer was run by other threads already (stream_turns.c): the rest goes on at its beginning, and waits for as much of theirs. */
+static bool begin_again(struct thread *t)
+{
+	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
+	if (!turns() || words > (uint64_t)(t->trace_end - to) / 4)
+		return false;
+	memcpy(to, t->trace_start, words * 8); /* it is full: what is left lies behind */
+	t->trace_start = to;
+	t->trace = to + words;
+	return true;
 }
 
 /* rt.models_lock is held */
 static void flush(struct thread *t)
 {
-	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	if (turns())
+		stream_turns(t, run);
+	else
+		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)
 		t->trace_ran = t->trace;
 	restart(t);
@@ -186,6 +220,8 @@ static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 static void run_most(struct thread *t)
 {
 	uint64_t *record[STREAM_TAIL], tail[STREAM_TAIL_WORDS];
+	if (begin_again(t))
+		return;
 	if (!t->context || !newest(t, STREAM_TAIL, record) || t->trace - record[0] > (long)STREAM_TAIL_WORDS) {
 		flush(t);
 		return;
@@ -259,6 +295,8 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
+	if (rt.live_threads > 1 && in_step())
+		stream_wait(t);
 	models_begin();
 	fp_is_kept = true;
 	run_most(t);
@@ -505,8 +543,8 @@ bool stream_thread(struct thread *t)
 		t->models->counts[core] = t->model_counts;
 	}
 	fp_give_back();
+	restart(t); /* while nobody else looks at it */
 	models_end();
-	restart(t);
 	return true;
 }
 
