@@ -496,6 +496,7 @@ uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);
 bool record_part(struct record_process *process, bool remove);
+void record_leave(void *area, uint64_t bytes, bool remove);
 void request(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);

@@ -177,13 +177,16 @@ bool thread_fresh_records(struct record_process *process)
 		if (!rt.slot_state[i])
 			continue;
 		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call, waits = t->record->waits;
+		uint64_t models = t->record->models;
 		t->record->call = 0; /* it is in it in the new part */
+		t->record->models = 0; /* they count on there */
 		if (!fresh_record(t, process))
 			return false;
 		t->record->tid = tid;
 		t->record->state = state;
 		t->record->call = call;
 		t->record->waits = waits;
+		t->record->models = models;
 		process->thread_count++;
 	}
 	return true;
