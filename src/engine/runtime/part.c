@@ -161,7 +161,7 @@ static void change_part(struct thread *t)
 		die("the program ran more distinct basic blocks than the engine's record holds", t->pc);
 	cache_forget();
 	memory_modules_unknown();
-	if (!record_part(fresh, !read) || !stream_part(fresh, !read) || !thread_fresh_records(fresh))
+	if (!record_part(fresh, !read) || !stream_part(fresh, !read) || !thread_fresh_records(old, fresh))
 		die("no memory for the record of more basic blocks", t->pc);
 	if (!read)
 		inexact("tare ended before the program");

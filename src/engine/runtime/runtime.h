@@ -405,7 +405,7 @@ static inline struct thread *current(void)
 }
 
 struct record_process *thread_part(struct record_process *old);
-bool thread_fresh_records(struct record_process *process);
+bool thread_fresh_records(struct record_process *old, struct record_process *process);
 
 /* region.c: under rt.lock. Contexts are sets of regions */
 static inline uint64_t context_key(uint32_t context) { return (uint64_t)context << 47; } /* no address of a program's has such a bit */

@@ -486,10 +486,19 @@ void stream_inherit(struct record_process *child)
 	child->items.inherited = child->items.count = rt.item_count;
 }
 
+/* A core of a thread that has ended counts on where that thread did: what others take from its caches. */
+static void leave_counts(struct model_counts *counts, unsigned core)
+{
+	bool used = rt.models && rt.models->counts[core] == counts;
+	for (uint32_t i = core; i < rt.slots_max && rt.threads[i] && !used; i += MODEL_CORES_MAX)
+		used = rt.threads[i]->model_counts == counts;
+	if (counts && !used)
+		sys2(SYS_munmap, counts, models_bytes());
+}
+
 bool stream_thread(struct thread *t)
 {
-	uint64_t bytes = models_bytes();
-	struct model_counts *before = t->model_counts;
+	struct model_counts *before = t->model_counts, *old;
 	if (!rt.trace)
 		return true;
 	if (!t->trace_base) {
@@ -500,20 +509,21 @@ bool stream_thread(struct thread *t)
 		t->trace_end = t->trace_base + buffer_bytes() / 8;
 	}
 	if (!t->record->models || !t->model_counts) {
-		uint64_t offset = record_reserve(bytes);
-		t->model_counts = record_map(offset, bytes, NULL);
+		uint64_t offset = record_reserve(models_bytes());
+		t->model_counts = record_map(offset, models_bytes(), NULL);
 		if (!t->model_counts)
 			return false;
 		t->record->models = offset;
 	}
 	t->models = t->process == rt.process ? rt.models : models_new(t->process);
 	unsigned core = t->slot % MODEL_CORES_MAX;
+	old = t->models->counts[core];
 	models_begin();
 	fp_keep();
 	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
 		struct stream_machine *m = &t->models->machine[i];
-		if (m->core[core]) { /* of a thread whose counts are of a part that is finished */
-			if (t->models->counts[core] == before && before != t->model_counts)
+		if (m->core[core]) {
+			if (old != t->model_counts)
 				model_core_counts(m->model, core, &t->model_counts[i]);
 			continue;
 		}
@@ -521,14 +531,13 @@ bool stream_thread(struct thread *t)
 		model_core_init(m->model, core, m->core[core], &t->model_counts[i]);
 		if (i == 0)
 			stream_objects_core(m->model, core, false);
-		t->models->counts[core] = t->model_counts;
 	}
-	if (t->models->counts[core] == before)
-		t->models->counts[core] = t->model_counts;
+	t->models->counts[core] = t->model_counts;
 	fp_give_back();
 	models_end();
-	if (before && before != t->model_counts)
-		sys2(SYS_munmap, before, bytes);
+	leave_counts(before, core);
+	if (old != before)
+		leave_counts(old, core);
 	restart(t);
 	return true;
 }
