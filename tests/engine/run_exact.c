@@ -2,7 +2,7 @@
  * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet]
  * PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap tests and the engine's author; what the record holds goes
  * to stderr. --model: the access stream is run through that machine (none: through no machine), and its counts are printed as well, thread
- * by thread: `model I tid N PART INDEX COUNT`. Ends as the program ended.
+ * by thread: `model I rowN PART INDEX COUNT`, `both NAME MODEL EXACT` of what both count, `broken law`. Ends as the program ended.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +20,7 @@
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
+#include "model/core/model.h"
 #include "model/machines.h"
 
 static volatile pid_t forward_to;
@@ -63,6 +64,28 @@ static void print_models(const char *of, const struct model_counts *counts, size
 		print_words(m, of, "branch", 0, counts[m].branch, BRANCH_COUNTS);
 		print_words(m, of, "stream", 0, counts[m].stream, STREAM_COUNTS);
 	}
+}
+
+/* What the exact engine and the first machine both count, each in its own way; and the laws of every machine's counts. */
+static void compare_models(const struct tally *t, const struct machine *machines, size_t n)
+{
+	const uint64_t *branch = t->models[0].branch, *stream = t->models[0].stream;
+	const struct { const char *name; uint64_t model, exact; } same[] = {
+		{"instructions", stream[STREAM_INSTRUCTIONS], t->total[COUNT_INSTRUCTIONS]}, {"reads", stream[STREAM_READS], t->total[COUNT_READS]},
+		{"writes", stream[STREAM_WRITES], t->total[COUNT_WRITES]}, {"conditional", branch[BRANCH_CONDITIONAL], t->total[COUNT_CONDITIONAL]},
+		{"calls", branch[BRANCH_CALLS], t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS]},
+		{"returns", branch[BRANCH_RETURNS], t->total[COUNT_RETURNS]},
+		{"indirect", branch[BRANCH_INDIRECT], t->total[COUNT_INDIRECT_JUMPS] + t->total[COUNT_INDIRECT_CALLS]},
+		{"branches", branch[BRANCH_ALL], t->total[COUNT_CONDITIONAL] + t->total[COUNT_DIRECT_JUMPS] + t->total[COUNT_INDIRECT_JUMPS] +
+		 t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS] + t->total[COUNT_RETURNS]},
+	};
+	const char *why;
+	for (size_t i = 0; i < (n && machines[0].has_branches ? sizeof same / sizeof *same : 3); i++)
+		fprintf(stderr, "both %s %" PRIu64 " %" PRIu64 "\n", same[i].name, same[i].model, same[i].exact);
+	for (size_t r = 0; r < t->n_rows; r++)
+		for (size_t m = 0; m < n; m++)
+			if (!model_conserves(&machines[m], &t->rows[r].models[m], &why))
+				fprintf(stderr, "broken law: machine %zu, row %zu: %s\n", m, r, why);
 }
 
 int main(int argc, char **argv)
@@ -164,6 +187,7 @@ int main(int argc, char **argv)
 		        calls_of(view), parts_of(view));
 	if (modelled) {
 		fprintf(stderr, "models %s\n", tally->models_why ? tally->models_why : "exact");
+		compare_models(tally, machines, session_options.machine_count);
 		print_models("all", tally->models, modelled);
 		for (size_t r = 0; r < tally->n_rows; r++) {
 			char of[32];
