@@ -1,8 +1,8 @@
 /*
- * mix BLOCKS [THREADS]: every thread writes and runs about BLOCKS basic blocks that never were before, as a generator with a seed of its own gives
+ * mix BLOCKS [THREADS] [ended]: every thread writes and runs about BLOCKS basic blocks that never were before, as a generator with a seed of its own gives
  * them: loads, stores, conditional branches both ways, short loops, calls and returns, jumps through a register, push and pop, accesses that
  * are misaligned or cross lines, rep movsb. Same arguments, same code at the same places: memory is taken
- * before the threads begin, and each has its own.
+ * before the threads begin, and each has its own. ended: what the first one touches was read by a thread before that has ended.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -101,6 +101,14 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void *look(void *arg)
+{
+	const volatile unsigned char *data = ((struct worker *)arg)->data;
+	for (int i = 0; i < DATA; i += 64)
+		(void)data[i];
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	static struct worker workers[THREADS_MOST];
@@ -117,6 +125,8 @@ int main(int argc, char **argv)
 		if (w->code == MAP_FAILED || w->data == MAP_FAILED)
 			return 1;
 	}
+	if (argc > 3 && !strcmp(argv[3], "ended") && (pthread_create(&made[0], NULL, look, &workers[0]) || pthread_join(made[0], NULL)))
+		return 1;
 	for (int i = 1; i < threads; i++)
 		if (pthread_create(&made[i], NULL, work, &workers[i]))
 			return 1;
