@@ -178,18 +178,6 @@ static bool only_modelled(struct backend *b, const struct event *event)
 	return event->definition && event->definition->model && !exact_event_find(event);
 }
 
-static bool fits(struct backend *b, const struct event *const *events, size_t n)
-{
-	(void)b, (void)events, (void)n;
-	return true;
-}
-
-static bool native(struct backend *b, const struct event *const *events, size_t n)
-{
-	(void)b, (void)events;
-	return n == 0;
-}
-
 /* ---- one execution ---- */
 
 struct modelling {
@@ -348,43 +336,28 @@ out:
 static void diagnose(struct backend *b, struct finding *findings, size_t most, size_t *count)
 {
 	struct error err = {0};
-	if (*count == most)
+	struct finding *f = trial_finding(&b->stream_trial, "modelled counts", findings, most, count);
+	if (!f)
 		return;
-	bool works = trial_passed(&b->stream_trial), host = look_up(&b->declared[0], &err);
-	struct finding *f = &findings[(*count)++];
-	*f = (struct finding){.state = !works ? FINDING_NO : host ? FINDING_WORKS : FINDING_PARTLY};
-	snprintf(f->what, sizeof f->what, "modelled counts");
-	if (!works) {
-		snprintf(f->detail, sizeof f->detail, "%.250s", b->stream_trial.why);
-		snprintf(f->step, sizeof f->step, "%.250s", b->stream_trial.remedy);
-	} else if (!host)
-		snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
-	else
+	if (look_up(&b->declared[0], &err)) {
 		snprintf(f->detail, sizeof f->detail, "misses and mispredictions of declared machines (--on model:NAME, 'tare list machines'), "
 		         "this one among them: %.90s", b->declared[0].machine.title);
+		return;
+	}
+	f->state = FINDING_PARTLY;
+	snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
 }
 
 const struct backend_operations model_backend = {
 	.name = "model",
 	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare list machines'; x86-64",
-	.starts_only = true,
-	.regions = true,
 	.by_itself = "host",
 	.open = open_model,
 	.close = close_model,
 	.machines = machines,
 	.only_modelled = only_modelled,
 	.available = available,
-	.fits = fits,
-	.native = native,
 	.prepare = prepare,
-	.process = counting_process,
-	.go = counting_go,
-	.sample = counting_sample,
-	.stop = counting_stop,
-	.blocks = counting_blocks,
-	.system_calls = counting_system_calls,
-	.locations = counting_locations,
-	.end = counting_end,
 	.diagnose = diagnose,
+	COUNTING_OPERATIONS,
 };

@@ -122,7 +122,16 @@ void stream_objects_break(struct thread *t, uint64_t end);
 void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes);
 void stream_objects_module(uint64_t start, uint64_t offset, const char *path);
 int stream_objects_function(uint64_t pc); /* enum trace_allocation, or -1 */
+bool stream_objects_stores(uint64_t pc); /* of a function that stores its result's address (posix_memalign) */
 bool stream_objects_wanted(void);
+void stream_objects_thread(struct thread *t); /* its pointer (fs base) is another */
+
+/* stream_tls.c: thread-local variables, for stream_objects.c */
+struct elf_view;
+struct objects;
+void stream_tls_module(const struct elf_view *elf);
+void stream_tls_look(struct objects *objects, uint64_t pointer);
+void stream_tls_thread(struct objects *objects, uint64_t pointer);
 
 #pragma GCC visibility pop
 #endif

@@ -265,6 +265,7 @@ void stream_fs_changed(struct thread *t)
 		return;
 	stream_flush(t);
 	t->fs_base = fs_base_now();
+	stream_objects_thread(t);
 }
 
 bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16])
