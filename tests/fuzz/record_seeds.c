@@ -40,7 +40,7 @@ static uint64_t at_page(unsigned page)
 /* In an entry: the target makes an offset of it. */
 static struct record_area area(unsigned page, uint32_t count, uint32_t inherited)
 {
-	return (struct record_area){ .offset = page, .count = count, .inherited = inherited, .bytes = 1 << 20 };
+	return (struct record_area){ .offset = page, .count = count, .inherited = inherited, .bytes = RECORD_PAGE };
 }
 
 static void put_thread(struct seed *s, unsigned page, uint32_t tid, unsigned counters, unsigned models)

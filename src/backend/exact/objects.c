@@ -50,22 +50,30 @@ static struct location *add(struct job *job, const uint64_t *watched)
 
 /* ---- sites ---- */
 
+static const struct record_module *module_at(const struct view_process *p, uint64_t pc)
+{
+	for (uint32_t i = 0; i < p->modules.own; i++) {
+		const struct record_module *m = (const struct record_module *)p->modules.entries + i;
+		if (pc >= m->address && pc - m->address < m->length && m->path[0])
+			return m;
+	}
+	return NULL;
+}
+
 static void name_frame(struct job *job, uint64_t pc, struct location_frame *out)
 {
+	const struct record_module *m = NULL;
 	*out = (struct location_frame){.module = "", .offset = pc};
-	for (const struct view_process *p = job->p; p; p = p->inherits)
-		for (uint32_t i = 0; i < p->modules.own; i++) {
-			const struct record_module *m = (const struct record_module *)p->modules.entries + i;
-			/* the call is in front of where it returns to */
-			if (pc - 1 < m->address || pc - 1 - m->address >= m->length || !m->path[0])
-				continue;
-			char path[sizeof m->path + 1] = "";
-			memcpy(path, m->path, sizeof m->path);
-			const char *module = arena_strdup(&job->out->arena, path);
-			job->no_memory |= !module;
-			*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
-			return;
-		}
+	for (const struct view_process *p = job->p; p && !m; p = p->inherits) /* any of its parts: each has what code it ran came from */
+		for (const struct view_process *part = p->head; part && !m; part = part->next_part)
+			m = module_at(part, pc - 1); /* the call is in front of where it returns to */
+	if (!m)
+		return;
+	char path[sizeof m->path + 1] = "";
+	memcpy(path, m->path, sizeof m->path);
+	const char *module = arena_strdup(&job->out->arena, path);
+	job->no_memory |= !module;
+	*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
 }
 
 static void add_site(struct job *job, const struct record_object_site *site, const uint64_t *watched)

@@ -406,7 +406,7 @@ static inline struct thread *current(void)
 }
 
 struct record_process *thread_part(struct record_process *old);
-bool thread_fresh_records(struct record_process *process);
+bool thread_fresh_records(struct record_process *old, struct record_process *process);
 
 /* region.c: under rt.lock. Contexts are sets of regions */
 static inline uint64_t context_key(uint32_t context) { return (uint64_t)context << 47; } /* no address of a program's has such a bit */
@@ -497,6 +497,7 @@ uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);
 bool record_part(struct record_process *process, bool remove);
+void record_leave(void *area, uint64_t bytes, bool remove);
 void request(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);

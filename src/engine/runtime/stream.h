@@ -90,6 +90,8 @@ void stream_store(struct emit *e, unsigned at, struct place place);
 bool stream_open(struct record_process *process);
 bool stream_reopen(struct record_process *process); /* in a forked child */
 void stream_inherit(struct record_process *child); /* a vfork's */
+void stream_part_ends(void);                       /* part.c */
+bool stream_part(struct record_process *fresh, bool remove);
 bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
