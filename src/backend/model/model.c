@@ -241,13 +241,14 @@ static bool remark(void *context, const struct view *view, bool children, struct
 {
 	const struct modelling *m = context;
 	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
-	bool coherent = false;
+	bool coherent = false, in_step = false;
 	if (!lines)
 		return false;
 	run->remarks = lines;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct machine *machine = &m->machines[i];
 		coherent |= machine->coherent;
+		in_step |= machine->in_step;
 		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
@@ -255,7 +256,11 @@ static bool remark(void *context, const struct view *view, bool children, struct
 	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of 4 KiB but "
 	         "where the process maps larger ones"))
 		return false;
-	return !coherent || !several_threads(view, children) ||
+	if (!coherent || !several_threads(view, children))
+		return true;
+	return in_step ? say(run, lines, "threads: they are kept in step, and their accesses taken in turns, a few basic blocks of each: invalidations, "
+	                     "interventions and sharing misses are those of that interleaving, and differ a little from run to run; a machine's cores "
+	                     "may take lines from each other more often, or less") :
 	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: invalidations, "
 	           "interventions and sharing misses are those of that interleaving, and differ from run to run");
 }

@@ -164,6 +164,11 @@ static bool turns(void)
 	return any;
 }
 
+/* Turns of a few blocks, as many as a core executes while another's line is on its way, cost as much as the models' work itself: they are
+ * for who asks what threads take from each other. */
+#define STEP_WORDS_FINE 16u
+#define STEP_WORDS 512u
+
 static bool in_step(void)
 {
 	bool any = false;
@@ -204,7 +209,7 @@ static bool begin_again(struct thread *t)
 static void flush(struct thread *t)
 {
 	if (turns())
-		stream_turns(t, run);
+		stream_turns(t, in_step() ? STEP_WORDS_FINE : STEP_WORDS, run);
 	else
 		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)

@@ -19,7 +19,6 @@
 #include "engine/runtime/stream.h"
 
 #define TAKERS_MOST 16u
-#define STEP_WORDS 16u /* of who has most: about as many blocks as a core executes while a line comes from another one */
 
 #define WAIT_NS 50000ull
 #define WAITS_AT_ONCE 20u         /* by giving up the processor, before it sleeps */
@@ -88,7 +87,7 @@ void stream_wait(const struct thread *t)
 	}
 }
 
-void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t *from, size_t n))
+void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thread *t, const uint64_t *from, size_t n))
 {
 	struct taker taker[TAKERS_MOST] = {{t, t->trace_start, t->trace_start, t->trace}};
 	unsigned n = 1;
@@ -105,7 +104,7 @@ void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t
 			most = (uint64_t)(end - other->trace_start);
 		other->trace_start = end;
 	}
-	uint64_t steps = n == 1 ? 1 : (most + STEP_WORDS - 1) / STEP_WORDS;
+	uint64_t steps = n == 1 ? 1 : (most + step_words - 1) / step_words;
 	for (uint64_t step = 1; step <= steps; step++)
 		for (unsigned i = 0; i < n; i++) {
 			struct taker *k = &taker[i];
