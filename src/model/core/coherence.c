@@ -186,11 +186,6 @@ void coherence_begin(struct model *model)
 			cache_lines_gained(model, k);
 }
 
-bool coherence_remembers(struct model *model, unsigned core, uint64_t address)
-{
-	return lost_find(coherence_memory(model, core), address >> coherence_of(model)->granule_shift);
-}
-
 /* Units that the bytes first … last of the granule are in. */
 static void units_of(const struct action *a, uint64_t first, uint64_t last, uint64_t units[2])
 {
@@ -273,11 +268,11 @@ static uint64_t bit_of(unsigned core)
 	return 1ull << core % COHERENCE_CORES;
 }
 
-/* Cores that may hold the granule or remember it, as bits; nobody else does. */
+/* Cores that may hold the granule or remember it, as bits (bit_of); nobody else does. */
 static uint64_t who_may(const struct action *a)
 {
 	const struct coherence_place *place = coherence_place(a->is, a->granule);
-	if (a->is->asks_all || (place->granule && place->granule != a->granule + 1))
+	if (place->granule && place->granule != a->granule + 1)
 		return UINT64_MAX;
 	return place->cores;
 }

@@ -59,7 +59,7 @@ enum coherence_line { LINE_SHARED = 1, LINE_ALONE = 2 };
 
 /* Of a machine, and who may hold what. */
 #define COHERENCE_PLACES (1u << 18) /* 4 MiB, of which untouched pages cost nothing: the lines of four L2s of 2 MiB at once */
-#define COHERENCE_CORES 64u         /* those that a place can tell apart; a machine with more looks nothing up */
+#define COHERENCE_CORES 64u         /* a core's bit is its number modulo this */
 
 struct coherence_place { uint64_t granule /* + 1; 0: empty */, cores /* bits */; };
 
@@ -67,7 +67,7 @@ struct coherence {
 	struct coherence_place *places; /* [COHERENCE_PLACES]; or NULL: the machine is not coherent */
 	uint8_t point, granule_shift;
 	bool writes_back;        /* a private level on the way of data does */
-	bool asks_all;           /* more cores than a place can tell apart: nothing is looked up */
+	bool none_apart;         /* more cores than a place can tell from each other */
 };
 
 /* When the second core of a coherent machine begins; what the first one holds is its own. */
@@ -80,12 +80,15 @@ static inline struct coherence_place *coherence_place(const struct coherence *co
 	return &coherence->places[(granule ^ (granule >> 18) * 0x9E3779B1u) & (COHERENCE_PLACES - 1)];
 }
 
-/* Whether it is known that no other core holds the granule of that address or remembers having lost it. */
+/*
+ * Whether it is known that no other core holds the granule of that address or remembers having lost it. Nor does this core remember it then: who
+ * took it is with it in the table, and whoever had it since.
+ */
 static inline bool coherence_apart(const struct coherence *coherence, unsigned core, uint64_t address)
 {
 	uint64_t granule = address >> coherence->granule_shift;
 	const struct coherence_place *place = coherence_place(coherence, granule);
-	if (coherence->asks_all)
+	if (coherence->none_apart)
 		return false;
 	return !place->granule || (place->granule == granule + 1 && !(place->cores & ~(1ull << core % COHERENCE_CORES)));
 }
@@ -96,9 +99,6 @@ static inline void coherence_gain(const struct coherence *coherence, unsigned co
 	uint64_t granule = address >> coherence->granule_shift;
 	*coherence_place(coherence, granule) = (struct coherence_place){ granule + 1, 1ull << core % COHERENCE_CORES };
 }
-
-/* Whether the core itself remembers having lost the granule of that address. */
-bool coherence_remembers(struct model *model, unsigned core, uint64_t address);
 
 /* The last private cache on the way of data; MACHINE_NONE: there is none, or the machine is not coherent. */
 unsigned coherence_point(const struct machine *machine);

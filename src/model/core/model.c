@@ -172,7 +172,7 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	model->cores[number] = core;
 	if (model->core_count <= number)
 		model->core_count = number + 1;
-	model->coherence.asks_all = model->core_count > COHERENCE_CORES;
+	model->coherence.none_apart = model->core_count > COHERENCE_CORES;
 	/* what the first core holds is not known to be its own alone any more */
 	if (model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
 		coherence_begin(model);

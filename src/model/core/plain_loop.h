@@ -152,7 +152,7 @@ static inline bool plain_apart(struct core *core, const struct cache *cache, uin
 			break;
 	}
 	*flags = LINE_ALONE;
-	if (!coherence_apart(coherence, core->number, address) || coherence_remembers(core->model, core->number, address))
+	if (!coherence_apart(coherence, core->number, address))
 		return false;
 	coherence_gain(coherence, core->number, address);
 	return true;
