@@ -41,7 +41,7 @@ struct perceptron {
    Right or wrong, a provider whose direction is not the alternate's moves its useful count, too. */
 enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_MOVES = 0x78 /* d, a */, TAGE_USELESS = 0x06, /* not useful: all of these; useful to the end: none */
        TAGE_FRESH = 3 << 4 | TAGE_USELESS, /* weak, not useful */
-       TAGE_AWAY = 4, TAGE_BASE_AWAY = 3, TAGE_USEFUL = 1 /* shifts */ };
+       TAGE_AWAY = 4, TAGE_BASE_AWAY = 3, TAGE_USEFUL = 1, TAGE_TAKEN_SHIFT = 6 /* shifts */ };
 /* tage.next[taken << 9 | alternate << 8 | state]: the next state of the provider, alternate: what that one said; and: */
 enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allocated, and the alternate said otherwise */ };
 
@@ -189,9 +189,59 @@ struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /
 
 /* Where a state is: in bytes from the entries on. A base's lies behind all of them. */
 static inline uint32_t tage_place(uint32_t entry) { return 4 * entry + 3; }
+
+/* 2^64 / (2^k - 1), rounded up: x mod d is the upper half of (x times that, modulo 2^64) times d, for any x < 2^32 (Lemire, Kaser & Kurz,
+   Faster remainder by direct computation, 2019). */
+extern const uint64_t tage_shares[MACHINE_TABLES + 1];
+_Static_assert(MACHINE_TABLES == 16, "tage_shares[] and the sums of bits below");
+
+static inline uint32_t tage_count_bits(uint32_t bits)
+{
+	bits -= bits >> 1 & 0x5555;
+	bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
+	bits = (bits + (bits >> 4)) & 0x0f0f;
+	return (bits + (bits >> 8)) & 0x1f;
+}
+
 /* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: where its state is. Returns the tables, as bits,
-   in whose entries of these keys something changed. */
-uint32_t tage_allocate(struct branches *branches, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken);
+   in whose entries of these keys something changed.
+   Which tables have room is as good as random: nothing jumps by it, but by whether there is one at all. */
+static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct branches *b, const uint32_t *keys_now, uint32_t apart,
+								       uint32_t provider, bool taken, const uint32_t n_tables)
+{
+	struct tage *t = &b->tage;
+	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0;
+	uint32_t *entries = PART(b, uint32_t, t->entries_at);
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < n_tables; i++) {
+		const struct tage_table *table = &t->tables[i];
+		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
+		passed += provider / 4 > table->first + table->index_mask; /* tables lie in the order of their histories */
+		room |= (uint32_t)((entries[entry_of[i]] >> TAGE_STATE & TAGE_USELESS) == TAGE_USELESS) << i;
+	}
+	const uint32_t first = provider / 4 < t->entries ? passed + 1 : 0; /* the base's lie behind all */
+	room &= ~0u << first;
+	if (!room) {
+		for (uint32_t i = first; i < n_tables; i++)
+			entries[entry_of[i]] += 1u << TAGE_USEFUL << TAGE_STATE;
+		return (1u << n_tables) - (1u << first);
+	}
+	const uint32_t n = tage_count_bits(room);
+	/* r in [0, 2^n - 1): shares of 2^(n-1), 2^(n-2), … 1. So 2^n - 1 - r has its highest bit at n - 1, n - 2, … 0 */
+	uint64_t drawn = t->random;
+	uint32_t share = (1u << n) - 1, chosen;
+	share -= (uint32_t)((unsigned __int128)(tage_shares[n] * (predict_random(&drawn) >> 32)) * share >> 64);
+	t->random = n > 1 ? drawn : t->random;
+	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
+	for (uint32_t k = 0; k < 3; k++)
+		room = k < chosen ? room & (room - 1) : room;
+	for (; __builtin_expect(chosen > 3, 0); chosen--)
+		room &= room - 1;
+	const unsigned i = (unsigned)__builtin_ctz(room);
+	entries[entry_of[i]] = (taken ? TAGE_FRESH | TAGE_TAKEN : TAGE_FRESH) << TAGE_STATE | TAGE_VALID | keys_now[i * apart] >> t->tables[i].dropped;
+	return 1u << i;
+}
+
 /* Makes room for n more outcomes. */
 static inline void tage_make_room(struct tage *t, uint32_t n)
 {
@@ -202,12 +252,14 @@ static inline void tage_make_room(struct tage *t, uint32_t n)
 	t->newest = t->longest - 1;
 }
 
-/* A new entry and its alternate differ: who is believed, and who will be. Returns what is predicted. */
-static inline bool tage_new(struct tage *t, bool says, bool taken)
+/* What is predicted, of a provider's state and what tage.next has for it. If it is new and its alternate differs: who is believed, and who
+   will be. Without jumps, which nobody could foresee. */
+static inline bool tage_predict(struct tage *t, unsigned state, unsigned next, bool taken)
 {
-	uint32_t use = t->use_alternate;
-	t->use_alternate = says != taken ? use + (use < 15) : use - (use > 0);
-	return use >= 8 ? !says : says;
+	const bool says = state & TAGE_TAKEN, is_new = next & TAGE_NEW;
+	const uint32_t use = t->use_alternate, right = (says != taken) & (use < 15), wrong = (says == taken) & (use > 0);
+	t->use_alternate = use + (is_new & right) - (is_new & wrong);
+	return says ^ (is_new & (use >= 8));
 }
 
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).

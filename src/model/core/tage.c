@@ -123,55 +123,9 @@ void tage_begin(struct branches *b, const struct machine *machine)
 
 /* ---- rare: a misprediction, the ageing ---- */
 
-/* 2^64 / (2^k - 1), rounded up: x mod d is the upper half of (x times that, modulo 2^64) times d, for any x < 2^32 (Lemire, Kaser & Kurz,
-   Faster remainder by direct computation, 2019). */
 #define SHARE(k) (~0ull / ((1ull << (k)) - 1) + 1)
-static const uint64_t shares[MACHINE_TABLES + 1] = { 0, SHARE(1), SHARE(2), SHARE(3), SHARE(4), SHARE(5), SHARE(6), SHARE(7), SHARE(8),
+const uint64_t tage_shares[MACHINE_TABLES + 1] = { 0, SHARE(1), SHARE(2), SHARE(3), SHARE(4), SHARE(5), SHARE(6), SHARE(7), SHARE(8),
 	SHARE(9), SHARE(10), SHARE(11), SHARE(12), SHARE(13), SHARE(14), SHARE(15), SHARE(16) };
-_Static_assert(MACHINE_TABLES == 16, "shares[] and the sums of bits below");
-
-static inline uint32_t count_bits(uint32_t bits)
-{
-	bits -= bits >> 1 & 0x5555;
-	bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
-	bits = (bits + (bits >> 4)) & 0x0f0f;
-	return (bits + (bits >> 8)) & 0x1f;
-}
-
-/* Which tables have room is as good as random: nothing jumps by it, but by whether there is one at all. */
-uint32_t tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken)
-{
-	struct tage *t = &b->tage;
-	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0;
-	uint32_t *entries = PART(b, uint32_t, t->entries_at);
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct tage_table *table = &t->tables[i];
-		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
-		passed += provider / 4 > table->first + table->index_mask; /* tables lie in the order of their histories */
-		room |= (uint32_t)((entries[entry_of[i]] >> TAGE_STATE & TAGE_USELESS) == TAGE_USELESS) << i;
-	}
-	const uint32_t first = provider / 4 < t->entries ? passed + 1 : 0; /* the base's lie behind all */
-	room &= ~0u << first;
-	if (!room) {
-		for (uint32_t i = first; i < t->n; i++)
-			entries[entry_of[i]] += 1u << TAGE_USEFUL << TAGE_STATE;
-		return (1u << t->n) - (1u << first);
-	}
-	const uint32_t n = count_bits(room);
-	/* r in [0, 2^n - 1): shares of 2^(n-1), 2^(n-2), … 1. So 2^n - 1 - r has its highest bit at n - 1, n - 2, … 0 */
-	uint64_t drawn = t->random;
-	uint32_t share = (1u << n) - 1, chosen;
-	share -= (uint32_t)((unsigned __int128)(shares[n] * (predict_random(&drawn) >> 32)) * share >> 64);
-	t->random = n > 1 ? drawn : t->random;
-	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
-	for (uint32_t k = 0; k < 3; k++)
-		room = k < chosen ? room & (room - 1) : room;
-	for (; __builtin_expect(chosen > 3, 0); chosen--)
-		room &= room - 1;
-	const unsigned i = (unsigned)__builtin_ctz(room);
-	entries[entry_of[i]] = (taken ? TAGE_FRESH | TAGE_TAKEN : TAGE_FRESH) << TAGE_STATE | TAGE_VALID | keys_now[i * apart] >> t->tables[i].dropped;
-	return 1u << i;
-}
 
 static void age(struct branches *b)
 {
@@ -214,12 +168,10 @@ bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 
 	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN;
 	unsigned next = t->next[(unsigned)taken << 9 | other << 2 | state];
-	bool predicted = state & TAGE_TAKEN;
+	bool predicted = tage_predict(t, state, next, taken);
 	states[provider] = next;
-	if (next & TAGE_NEW)
-		predicted = tage_new(t, predicted, taken);
 	if (predicted != taken)
-		tage_allocate(b, keys_now, 1, provider, taken);
+		tage_allocate_in(b, keys_now, 1, provider, taken, t->n);
 	if (t->useful_reset && --t->countdown == 0)
 		age(b);
 	return predicted;

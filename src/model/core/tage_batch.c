@@ -29,7 +29,9 @@ static struct told one_by_one(struct branches *b, const uint8_t *line, uint32_t 
 
 #define LANES 8u
 #define GROUP 16u
+#define WINDOW 64u
 #define APART (BRANCH_BATCH + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
+_Static_assert(BRANCH_BATCH % WINDOW == 0, "windows of keys");
 
 typedef uint64_t words __attribute__((vector_size(64)));
 typedef uint64_t loose_words __attribute__((vector_size(64), aligned(1), may_alias));
@@ -107,7 +109,8 @@ INLINE void recent_of(struct tage *t, const struct eight *eight, words *of)
 		t->recent = t->recent << eight->left | eight->came >> (LANES - eight->left);
 }
 
-/* Keys of all tables for the outcomes line[0 … n): keys[table * APART + branch]. Histories move on. */
+/* Keys of all tables for the outcomes line[0 … n): keys[table * APART + branch]; behind them, as the base's, the addresses' lower halves.
+   Histories move on. */
 INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addresses, uint32_t n, uint32_t *keys)
 {
 	for (uint32_t i = 0; i <= n; i += LANES) { /* the last round, of n % 8 branches or of none, sets the histories */
@@ -128,6 +131,7 @@ INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addre
 				history >>= shift;
 			*(loose_halves *)(keys + k * APART + i) = __builtin_convertvector(history ^ hash >> shift, halves);
 		}
+		*(loose_halves *)(keys + t->n * APART + i) = __builtin_convertvector(hash, halves);
 	}
 }
 
@@ -142,17 +146,17 @@ INLINE void make_keys_published(struct tage *t, const uint8_t *line, const uint6
 		const uint32_t left = n - i;
 		const struct eight one = { .at = line + i, .came = bits_of(line + i), .left = left };
 		const struct eight two = { .at = line + i + LANES, .came = bits_of(line + i + LANES), .left = left < LANES ? 0 : left - LANES };
-		const words hash = *(const loose_words *)(addresses + i) >> PUBLISHED;
-		const words hash_two = *(const loose_words *)(addresses + i + LANES) >> PUBLISHED;
+		const words address = *(const loose_words *)(addresses + i), address_two = *(const loose_words *)(addresses + i + LANES);
 		words recent, recent_two, sum, sum_two;
 		recent_of(t, &one, &recent), recent_of(t, &two, &recent_two);
 		rolling_summed(t, last, &one, &sum), rolling_summed(t, last, &two, &sum_two);
 		const words product = (recent & ALL(t->tables[2].window)) * TAGE_K, product_two = (recent_two & ALL(t->tables[2].window)) * TAGE_K;
-		const lanes hashes = LOWER(hash, hash_two), recents = LOWER(recent, recent_two);
+		const lanes hashes = LOWER(address >> PUBLISHED, address_two >> PUBLISHED), recents = LOWER(recent, recent_two);
 		*(loose_lanes *)(keys + i) = (recents & (uint32_t)t->tables[0].window) ^ hashes;
 		*(loose_lanes *)(keys + APART + i) = (recents & (uint32_t)t->tables[1].window) ^ hashes;
 		*(loose_lanes *)(keys + 2 * APART + i) = LOWER(product >> PUBLISHED, product_two >> PUBLISHED) ^ hashes;
 		*(loose_lanes *)(keys + 3 * APART + i) = LOWER(sum >> PUBLISHED, sum_two >> PUBLISHED) ^ hashes;
+		*(loose_lanes *)(keys + 4 * APART + i) = LOWER(address, address_two);
 	}
 }
 
@@ -175,68 +179,72 @@ static AVX2 __attribute__((noinline)) void make_keys_256(struct tage *t, const u
 		make_keys(t, line, addresses, n, keys);
 }
 
-/* Where the states of provider and alternate are, of a group. */
-struct found { uint32_t provider[GROUP], alternate[GROUP], base[GROUP] /* addresses' lower halves */; } __attribute__((aligned(64)));
+/* ---- a window of branches: what each would find and do, if none before it in the window changed anything ---- */
 
-struct tables { /* of the batch */
+struct window {
 	struct branches *b;
 	const uint32_t *entries;
 	uint32_t bases;          /* where they lie, in bytes from the entries on */
-	const uint8_t *line;     /* the group's outcomes */
-	const uint64_t *addresses;
-	const uint32_t *keys;    /* the group's in the first table */
+	uint32_t n;              /* branches */
+	const uint8_t *line;     /* their outcomes */
+	const uint32_t *keys;    /* in the first table */
 };
 
-/* Which branches of the group move something or are wrong. */
-INLINE AVX512 uint32_t moves_512(const struct tables *x, const uint32_t n, const bool narrow, struct found *found)
+struct found {
+	uint32_t provider[WINDOW], alternate[WINDOW]; /* where their states are */
+	uint64_t moves;          /* bits: those that move a state or are wrong */
+	uint64_t based;          /* whose alternate is the base's counter */
+} __attribute__((aligned(64)));
+
+INLINE AVX512 void look_up_512(const struct window *w, const uint32_t n, const bool narrow, struct found *found)
 {
-	const struct tage *t = &x->b->tage;
-	const __m512i low = (__m512i)LOWER(*(const loose_words *)x->addresses, *(const loose_words *)(x->addresses + 8));
-	const __m512i base = _mm512_add_epi32(_mm512_and_si512(low, _mm512_set1_epi32((int)t->base_mask)), _mm512_set1_epi32((int)x->bases));
-	__m512i provider = _mm512_i32gather_epi32(base, (const char *)x->entries - 3, 1), alternate = provider, entry[MACHINE_TABLES];
-	__mmask16 hits[MACHINE_TABLES], taken = _mm_test_epi8_mask(_mm_loadu_si128((const __m128i *)x->line), _mm_set1_epi8(1)), moves;
-	for (uint32_t k = 0; k < n; k++) {
-		const struct tage_table *table = &t->tables[k];
-		__m512i key = _mm512_loadu_si512(x->keys + k * APART);
-		entry[k] = _mm512_add_epi32(_mm512_and_si512(key, _mm512_set1_epi32((int)table->index_mask)), _mm512_set1_epi32((int)table->first));
-		__m512i is = _mm512_i32gather_epi32(entry[k], x->entries, 4);
-		key = narrow ? key : _mm512_srl_epi32(key, _mm_cvtsi32_si128(table->dropped));
-		key = _mm512_xor_si512(_mm512_xor_si512(key, is), _mm512_set1_epi32(TAGE_VALID));
-		hits[k] = _mm512_testn_epi32_mask(key, _mm512_set1_epi32(TAGE_KEY));
-		alternate = _mm512_mask_mov_epi32(alternate, hits[k], provider);
-		provider = _mm512_mask_mov_epi32(provider, hits[k], is);
-	}
-	const __m512i away = _mm512_xor_si512(provider, _mm512_maskz_mov_epi32(taken, _mm512_set1_epi32(TAGE_TAKEN << TAGE_STATE)));
-	const __m512i differ = _mm512_xor_si512(provider, alternate);
-	moves = _mm512_test_epi32_mask(away, _mm512_set1_epi32(TAGE_MOVES << TAGE_STATE)) |
-		(_mm512_test_epi32_mask(differ, _mm512_set1_epi32(TAGE_TAKEN << TAGE_STATE)) &
-		 _mm512_test_epi32_mask(provider, _mm512_set1_epi32(TAGE_USELESS << TAGE_STATE)));
-	if (moves) {
-		provider = alternate = base;
+	const struct tage *t = &w->b->tage;
+	const __m512i valid = _mm512_set1_epi32(TAGE_VALID), key_bits = _mm512_set1_epi32(TAGE_KEY), three = _mm512_set1_epi32(3);
+	const __m512i direction = _mm512_set1_epi32(TAGE_TAKEN << TAGE_STATE), moving = _mm512_set1_epi32(TAGE_MOVES << TAGE_STATE);
+	const __m512i useless = _mm512_set1_epi32(TAGE_USELESS << TAGE_STATE);
+	uint64_t moves = 0, based = 0;
+	for (uint32_t at = 0; at < w->n; at += GROUP) {
+		const __m512i low = _mm512_loadu_si512(w->keys + n * APART + at);
+		const __m512i base = _mm512_add_epi32(_mm512_and_si512(low, _mm512_set1_epi32((int)t->base_mask)), _mm512_set1_epi32((int)w->bases));
+		const __mmask16 taken = _mm_test_epi8_mask(_mm_loadu_si128((const __m128i *)(w->line + at)), _mm_set1_epi8(1));
+		__m512i provider = _mm512_i32gather_epi32(base, (const char *)w->entries - 3, 1), alternate = provider;
+		__m512i provider_at = base, alternate_at = base;
+#pragma GCC unroll 4
 		for (uint32_t k = 0; k < n; k++) {
-			__m512i place = _mm512_add_epi32(_mm512_slli_epi32(entry[k], 2), _mm512_set1_epi32(3));
-			alternate = _mm512_mask_mov_epi32(alternate, hits[k], provider);
-			provider = _mm512_mask_mov_epi32(provider, hits[k], place);
+			const struct tage_table *table = &t->tables[k];
+			const __m512i key = _mm512_loadu_si512(w->keys + k * APART + at);
+			const __m512i entry = _mm512_add_epi32(_mm512_and_si512(key, _mm512_set1_epi32((int)table->index_mask)),
+							       _mm512_set1_epi32((int)table->first));
+			const __m512i place = _mm512_add_epi32(_mm512_slli_epi32(entry, 2), three);
+			const __m512i is = _mm512_i32gather_epi32(entry, w->entries, 4);
+			const __m512i kept = narrow ? key : _mm512_srl_epi32(key, _mm_cvtsi32_si128(table->dropped));
+			const __mmask16 hit = _mm512_testn_epi32_mask(_mm512_xor_si512(_mm512_xor_si512(kept, is), valid), key_bits);
+			alternate = _mm512_mask_mov_epi32(alternate, hit, provider);
+			provider = _mm512_mask_mov_epi32(provider, hit, is);
+			alternate_at = _mm512_mask_mov_epi32(alternate_at, hit, provider_at);
+			provider_at = _mm512_mask_mov_epi32(provider_at, hit, place);
 		}
-		_mm512_store_si512(found->provider, provider);
-		_mm512_store_si512(found->alternate, alternate);
-		_mm512_store_si512(found->base, low);
+		const __m512i away = _mm512_xor_si512(provider, _mm512_maskz_mov_epi32(taken, direction));
+		const __mmask16 differ = _mm512_test_epi32_mask(_mm512_xor_si512(provider, alternate), direction);
+		moves |= (uint64_t)(_mm512_test_epi32_mask(away, moving) | _mm512_mask_test_epi32_mask(differ, provider, useless)) << at;
+		based |= (uint64_t)_mm512_cmpeq_epi32_mask(alternate_at, base) << at;
+		_mm512_store_si512(found->provider + at, provider_at);
+		_mm512_store_si512(found->alternate + at, alternate_at);
 	}
-	return moves;
+	found->moves = moves;
+	found->based = based;
 }
 
-static AVX512 uint32_t moves_of_512(const struct tables *x, struct found *found)
+/* Of the window, bits: whose value has the same bits under the mask. */
+INLINE AVX512 uint64_t same_512(const uint32_t *values, uint32_t value, uint32_t mask)
 {
-	return x->b->tage.published ? moves_512(x, TAGE_PUBLISHED_TABLES, true, found) : moves_512(x, x->b->tage.n, false, found);
+	const __m512i all = _mm512_set1_epi32((int)value), bits = _mm512_set1_epi32((int)mask);
+	const __mmask16 a = _mm512_testn_epi32_mask(_mm512_xor_si512(_mm512_loadu_si512(values), all), bits);
+	const __mmask16 b = _mm512_testn_epi32_mask(_mm512_xor_si512(_mm512_loadu_si512(values + 16), all), bits);
+	const __mmask16 c = _mm512_testn_epi32_mask(_mm512_xor_si512(_mm512_loadu_si512(values + 32), all), bits);
+	const __mmask16 d = _mm512_testn_epi32_mask(_mm512_xor_si512(_mm512_loadu_si512(values + 48), all), bits);
+	return _mm512_kunpackd(_mm512_kunpackw(d, c), _mm512_kunpackw(b, a));
 }
-
-INLINE AVX512 uint32_t same_512(const uint32_t *values, uint32_t value, uint32_t mask)
-{
-	const __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(values), _mm512_set1_epi32((int)value));
-	return _mm512_testn_epi32_mask(differ, _mm512_set1_epi32((int)mask));
-}
-
-/* ---- AVX2 ---- */
 
 INLINE AVX2 uint32_t bits_256(__m256i all_or_none)
 {
@@ -247,145 +255,160 @@ INLINE AVX2 __m256i none_256(__m256i v, uint32_t mask) /* of these bits */
 	return _mm256_cmpeq_epi32(_mm256_and_si256(v, _mm256_set1_epi32((int)mask)), _mm256_setzero_si256());
 }
 
-static AVX2 uint32_t moves_of_256(const struct tables *x, struct found *found)
+INLINE AVX2 void look_up_256(const struct window *w, const uint32_t n, const bool narrow, struct found *found)
 {
-	const struct tage *t = &x->b->tage;
-	uint32_t all = 0;
-	for (unsigned half = 0; half < GROUP; half += 8) {
-		const __m256i low = (__m256i)__builtin_convertvector(*(const loose_words *)(x->addresses + half), halves);
-		const __m256i base = _mm256_add_epi32(_mm256_and_si256(low, _mm256_set1_epi32((int)t->base_mask)), _mm256_set1_epi32((int)x->bases));
-		const __m256i outcomes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(x->line + half)));
-		__m256i provider = _mm256_i32gather_epi32((const int *)((const char *)x->entries - 3), base, 1), alternate = provider;
+	const struct tage *t = &w->b->tage;
+	uint64_t moves = 0, based = 0;
+	for (uint32_t at = 0; at < w->n; at += LANES) {
+		const __m256i low = _mm256_loadu_si256((const __m256i *)(w->keys + n * APART + at));
+		const __m256i base = _mm256_add_epi32(_mm256_and_si256(low, _mm256_set1_epi32((int)t->base_mask)), _mm256_set1_epi32((int)w->bases));
+		const __m256i outcomes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(w->line + at)));
+		__m256i provider = _mm256_i32gather_epi32((const int *)((const char *)w->entries - 3), base, 1), alternate = provider;
 		__m256i provider_at = base, alternate_at = base;
-		for (uint32_t k = 0; k < t->n; k++) {
+#pragma GCC unroll 4
+		for (uint32_t k = 0; k < n; k++) {
 			const struct tage_table *table = &t->tables[k];
-			__m256i key = _mm256_loadu_si256((const __m256i *)(x->keys + k * APART + half));
-			__m256i entry = _mm256_add_epi32(_mm256_and_si256(key, _mm256_set1_epi32((int)table->index_mask)),
-							 _mm256_set1_epi32((int)table->first));
-			__m256i is = _mm256_i32gather_epi32((const int *)x->entries, entry, 4);
-			__m256i place = _mm256_add_epi32(_mm256_slli_epi32(entry, 2), _mm256_set1_epi32(3));
-			key = _mm256_or_si256(_mm256_srl_epi32(key, _mm_cvtsi32_si128(table->dropped)), _mm256_set1_epi32(TAGE_VALID));
-			__m256i hit = none_256(_mm256_xor_si256(key, is), TAGE_KEY);
+			const __m256i key = _mm256_loadu_si256((const __m256i *)(w->keys + k * APART + at));
+			const __m256i entry = _mm256_add_epi32(_mm256_and_si256(key, _mm256_set1_epi32((int)table->index_mask)),
+							       _mm256_set1_epi32((int)table->first));
+			const __m256i place = _mm256_add_epi32(_mm256_slli_epi32(entry, 2), _mm256_set1_epi32(3));
+			const __m256i is = _mm256_i32gather_epi32((const int *)w->entries, entry, 4);
+			const __m256i kept = narrow ? key : _mm256_srl_epi32(key, _mm_cvtsi32_si128(table->dropped));
+			const __m256i differ = _mm256_xor_si256(_mm256_xor_si256(kept, is), _mm256_set1_epi32(TAGE_VALID));
+			const __m256i hit = none_256(differ, TAGE_KEY);
 			alternate = _mm256_blendv_epi8(alternate, provider, hit);
 			provider = _mm256_blendv_epi8(provider, is, hit);
 			alternate_at = _mm256_blendv_epi8(alternate_at, provider_at, hit);
 			provider_at = _mm256_blendv_epi8(provider_at, place, hit);
 		}
-		const __m256i away = _mm256_xor_si256(provider, _mm256_slli_epi32(outcomes, 6 + TAGE_STATE));
-		const uint32_t moves = ~bits_256(none_256(away, TAGE_MOVES << TAGE_STATE));
-		const uint32_t same = bits_256(none_256(_mm256_xor_si256(provider, alternate), TAGE_TAKEN << TAGE_STATE));
-		const uint32_t end = bits_256(none_256(provider, TAGE_USELESS << TAGE_STATE));
-		all |= ((moves | ~(same | end)) & 0xff) << half;
-		_mm256_store_si256((__m256i *)(found->provider + half), provider_at);
-		_mm256_store_si256((__m256i *)(found->alternate + half), alternate_at);
-		_mm256_store_si256((__m256i *)(found->base + half), low);
+		const __m256i away = _mm256_xor_si256(provider, _mm256_slli_epi32(outcomes, TAGE_STATE + TAGE_TAKEN_SHIFT));
+		const uint32_t rests = bits_256(none_256(away, TAGE_MOVES << TAGE_STATE));
+		const uint32_t agree = bits_256(none_256(_mm256_xor_si256(provider, alternate), TAGE_TAKEN << TAGE_STATE));
+		const uint32_t useful = bits_256(none_256(provider, TAGE_USELESS << TAGE_STATE));
+		moves |= (uint64_t)(~(rests & (agree | useful)) & 0xff) << at;
+		based |= (uint64_t)bits_256(_mm256_cmpeq_epi32(alternate_at, base)) << at;
+		_mm256_store_si256((__m256i *)(found->provider + at), provider_at);
+		_mm256_store_si256((__m256i *)(found->alternate + at), alternate_at);
 	}
-	return all;
+	found->moves = moves;
+	found->based = based;
 }
-_Static_assert(TAGE_TAKEN == 1 << 6, "moves_of_256()");
 
-INLINE AVX2 uint32_t same_256(const uint32_t *values, uint32_t value, uint32_t mask)
+INLINE AVX2 uint64_t same_256(const uint32_t *values, uint32_t value, uint32_t mask)
 {
-	const __m256i lower = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)values), _mm256_set1_epi32((int)value));
-	const __m256i upper = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(values + 8)), _mm256_set1_epi32((int)value));
-	return bits_256(none_256(lower, mask)) | bits_256(none_256(upper, mask)) << 8;
+	uint64_t same = 0;
+	for (uint32_t at = 0; at < WINDOW; at += LANES) {
+		const __m256i differ = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(values + at)), _mm256_set1_epi32((int)value));
+		same |= (uint64_t)bits_256(none_256(differ, mask)) << at;
+	}
+	return same;
 }
 
-/* ---- one of a group, in its turn ---- */
+/* ---- then those that do something, in their turn ---- */
 
 /* What an allocation may have changed: who provides is looked for. */
-static __attribute__((noinline)) void find_again(const struct tables *x, uint32_t branch, struct found *found)
+static __attribute__((noinline)) void find_again(const struct window *w, uint32_t branch, struct found *found)
 {
-	const struct tage *t = &x->b->tage;
-	uint32_t provider = x->bases + (found->base[branch] & t->base_mask), alternate = provider;
+	const struct tage *t = &w->b->tage;
+	uint32_t provider = w->bases + (w->keys[t->n * APART + branch] & t->base_mask), alternate = provider;
 	for (uint32_t k = 0; k < t->n; k++) {
 		const struct tage_table *table = &t->tables[k];
-		const uint32_t key = x->keys[k * APART + branch], entry = table->first + (key & table->index_mask);
-		if ((x->entries[entry] & TAGE_KEY) == (key >> table->dropped | TAGE_VALID))
+		const uint32_t key = w->keys[k * APART + branch], entry = table->first + (key & table->index_mask);
+		if ((w->entries[entry] & TAGE_KEY) == (key >> table->dropped | TAGE_VALID))
 			alternate = provider, provider = tage_place(entry);
 	}
 	found->provider[branch] = provider;
 	found->alternate[branch] = alternate;
 }
 
-struct turns { uint32_t all, moves, unknown; }; /* branches: of the group, whose turn is to come, whose provider may be another than was found */
-
-INLINE void take_turns(const struct tables *x, struct turns turns, struct found *found, struct told *told,
-		       uint32_t (*same)(const uint32_t *values, uint32_t value, uint32_t mask))
+/* A branch that rested takes its turn, too, if something changed that it found: a state, or what an entry is. Others find what they found. */
+INLINE uint64_t unlikely_or(uint64_t a, uint64_t b)
 {
-	struct tage *t = &x->b->tage;
-	uint8_t *states = PART(x->b, uint8_t, t->entries_at);
-	while (turns.moves) {
-		const uint32_t i = (uint32_t)__builtin_ctz(turns.moves), later = turns.all & ~1u << i;
-		turns.moves &= turns.moves - 1;
-		if (__builtin_expect(turns.unknown >> i & 1, 0))
-			find_again(x, i, found);
+	__asm__("or %1, %0" : "+r"(a) : "r"(b) : "cc"); /* no arithmetic without the jump */
+	return a;
+}
+
+INLINE void take_turns(const struct window *w, struct found *found, const uint32_t n, struct told *told,
+		       uint64_t (*same)(const uint32_t *values, uint32_t value, uint32_t mask))
+{
+	struct tage *t = &w->b->tage;
+	uint8_t *states = PART(w->b, uint8_t, t->entries_at);
+	const uint64_t all = w->n < WINDOW ? (1ull << w->n) - 1 : ~0ull;
+	uint64_t moves = found->moves & all, unknown = 0 /* whose provider may be another than was found */;
+	uint32_t masks[MACHINE_TABLES + 1];
+	for (uint32_t k = 0; k < n; k++)
+		masks[k] = t->tables[k].index_mask;
+	masks[n] = t->base_mask;
+	while (moves) {
+		const uint32_t i = (uint32_t)__builtin_ctzll(moves);
+		const uint64_t later = all & ~1ull << i;
+		moves &= moves - 1;
+		if (__builtin_expect(unknown >> i & 1, 0))
+			find_again(w, i, found);
 		const uint32_t provider = found->provider[i];
-		const unsigned taken = x->line[i], state = states[provider], other = states[found->alternate[i]] & TAGE_TAKEN;
+		const unsigned taken = w->line[i], state = states[provider], other = states[found->alternate[i]] & TAGE_TAKEN;
 		const unsigned next = t->next[taken << 9 | other << 2 | state];
-		states[provider] = (uint8_t)next;
 		uint32_t passed = 0; /* tables before the provider's */
-		for (uint32_t k = 0; k < t->n; k++)
+		states[provider] = (uint8_t)next;
+#pragma GCC unroll 4
+		for (uint32_t k = 0; k < n; k++)
 			passed += provider / 4 > t->tables[k].first + t->tables[k].index_mask;
-		const bool based = passed == t->n;
-		const uint32_t *values = based ? found->base : x->keys + passed * APART;
-		const uint32_t mask = based ? t->base_mask : t->tables[passed].index_mask;
-		turns.moves |= same(values, values[i], mask) & later;
-		if (!(next & (TAGE_WRONG | TAGE_NEW)))
-			continue;
-		const bool says = state & TAGE_TAKEN, predicted = next & TAGE_NEW ? tage_new(t, says, taken) : says;
+		const uint32_t *values = w->keys + passed * APART;
+		const uint64_t asking = later & ~moves & (passed < n ? ~0ull : found->based | unknown);
+		/* The next one's turn is known without this, nearly always: a jump, which is foreseen, for a result that would be waited for. */
+		const uint64_t affected = same(values, values[i], masks[passed]) & asking;
+		if (__builtin_expect(affected != 0, 0))
+			moves = unlikely_or(moves, affected);
+		const bool predicted = tage_predict(t, state, next, taken);
 		if (predicted == taken)
 			continue;
 		told->wrong++;
 		told->taken += (uint64_t)predicted - taken;
-		for (uint32_t tables = tage_allocate(x->b, x->keys + i, APART, provider, taken); tables; tables &= tables - 1) {
-			const uint32_t k = (uint32_t)__builtin_ctz(tables), *keys = x->keys + k * APART;
-			const uint32_t again = same(keys, keys[i], t->tables[k].index_mask) & later;
-			turns.moves |= again;
-			turns.unknown |= again;
+		for (uint32_t tables = tage_allocate_in(w->b, w->keys + i, APART, provider, taken, n); tables; tables &= tables - 1) {
+			const uint32_t k = (uint32_t)__builtin_ctz(tables), *keys = w->keys + k * APART;
+			const uint64_t again = same(keys, keys[i], masks[k]) & later;
+			if (__builtin_expect(again != 0, 0)) {
+				moves = unlikely_or(moves, again);
+				unknown |= again;
+			}
 		}
 	}
 }
 
-#define BATCH(vectors)														\
-	for (uint32_t first = 0; first < n; first += GROUP, x.line += GROUP, x.addresses += GROUP, x.keys += GROUP) {		\
-		struct turns turns = { .all = n - first < GROUP ? (1u << (n - first)) - 1 : (1u << GROUP) - 1 };		\
-		turns.moves = moves_of_##vectors(&x, &found) & turns.all;							\
-		if (turns.moves)												\
-			take_turns(&x, turns, &found, &told, same_##vectors);							\
-	}
+/* A function for each kind of vectors and of tables, so that these are known in it. */
+#define BATCH(vectors, n_tables, narrow)                                                                                               \
+	struct found found;                                                                                                            \
+	struct told told = { 0, 0 };                                                                                                   \
+	for (uint32_t first = 0; first < n; first += WINDOW, w.line += WINDOW, w.keys += WINDOW) {                                     \
+		w.n = n - first < WINDOW ? n - first : WINDOW;                                                                         \
+		look_up_##vectors(&w, n_tables, narrow, &found);                                                                       \
+		take_turns(&w, &found, n_tables, &told, same_##vectors);                                                               \
+	}                                                                                                                              \
+	return told
 
-static AVX512 struct told batch_512(struct tables x, uint32_t n, struct told told)
-{
-	struct found found;
-	BATCH(512)
-	return told;
-}
+static AVX512 struct told batch_512(struct window w, uint32_t n) { BATCH(512, w.b->tage.n, false); }
+static AVX512 struct told batch_512_published(struct window w, uint32_t n) { BATCH(512, TAGE_PUBLISHED_TABLES, true); }
+static AVX2 struct told batch_256(struct window w, uint32_t n) { BATCH(256, w.b->tage.n, false); }
+static AVX2 struct told batch_256_published(struct window w, uint32_t n) { BATCH(256, TAGE_PUBLISHED_TABLES, true); }
 
-static AVX2 struct told batch_256(struct tables x, uint32_t n, struct told told)
-{
-	struct found found;
-	BATCH(256)
-	return told;
-}
-
-struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken_ones)
+struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken)
 {
 	struct tage *t = &b->tage;
 	const uint8_t *line = t->line + t->newest + 1;
-	struct told told = { .taken = taken_ones }; /* but for those that are wrong */
-	uint32_t now[MACHINE_TABLES * APART] __attribute__((aligned(64)));
+	struct told told;
+	uint32_t now[(MACHINE_TABLES + 1) * APART] __attribute__((aligned(64)));
 	if (!t->vectors || (t->useful_reset && t->countdown <= n))
 		return one_by_one(b, line, n);
-	const struct tables x = { .b = b, .entries = PART(b, uint32_t, t->entries_at), .bases = (uint32_t)(t->bases_at - t->entries_at),
-		.line = line, .addresses = b->batch.address, .keys = now };
+	const struct window w = { .b = b, .entries = PART(b, uint32_t, t->entries_at), .bases = (uint32_t)(t->bases_at - t->entries_at),
+		.line = line, .keys = now };
 	if (t->vectors == VECTORS_AVX512) {
 		make_keys_512(t, line, b->batch.address, n, now);
-		told = batch_512(x, n, told);
+		told = t->published ? batch_512_published(w, n) : batch_512(w, n);
 	} else {
 		make_keys_256(t, line, b->batch.address, n, now);
-		told = batch_256(x, n, told);
+		told = t->published ? batch_256_published(w, n) : batch_256(w, n);
 	}
+	told.taken += taken; /* it was told of those that are wrong */
 	t->newest += n;
 	if (t->useful_reset)
 		t->countdown -= n;
