@@ -207,7 +207,7 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	if (random_in(r, 3)) { /* so small that what it evicts is in front of it */
 		m->caches[2].sets = 1u << random_below(r, 4);
 		m->caches[2].ways = 4;
-		m->caches[2].inclusion = INCLUSION_INCLUSIVE;
+		m->caches[2].inclusion = random_in(r, 3) ? INCLUSION_NONE : INCLUSION_INCLUSIVE;
 	}
 	if (!third)
 		memset(&m->caches[3], 0, sizeof(m->caches[3]));

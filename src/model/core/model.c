@@ -157,6 +157,15 @@ struct model *model_init(void *memory, const struct machine *machine)
 	return model;
 }
 
+void model_pages(struct model *model, const struct model *other, bool whole)
+{
+	if (whole)
+		model->pages = other->pages;
+	else
+		model->pages.dropped = 1;
+	model->by_units = tlbs_by_units(&model->machine, &model->pages);
+}
+
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;
