@@ -2,7 +2,6 @@
  * Maps N areas of huge pages, two of them apart from each other, and touches none; then loads from ROUNDS pages of 4 KiB, in a child if asked.
  * Or (N negative): maps one, 4 MiB, stores to each 4 KiB of it, ROUNDS times, in a child or not. 77: no huge pages are to be had.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
