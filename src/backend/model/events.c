@@ -61,6 +61,10 @@ bool model_event_value(const struct model_event *event, const struct model_count
 {
 	const struct formula *formula = event->definition->model;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
+	if (counts->filter[FILTER_PAGES_UNKNOWN] && model_event_uses(event, MODEL_TLB)) {
+		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its TLBs can keep apart";
+		return false;
+	}
 	for (size_t i = 0; i < formula->n_inputs; i++) {
 		uint64_t count = component_value(&event->places[i], counts);
 		double value = (double)count;

@@ -101,7 +101,8 @@ static void sites_close(struct stream_models *models)
 	models->site_items = models->site_blocks = NULL;
 }
 
-static struct stream_models *models_new(struct record_process *process)
+/* before: of the process that this is a copy of, or that it shares its memory with; or NULL. whole: nobody was in it. */
+static struct stream_models *models_new(struct record_process *process, const struct stream_models *before, bool whole)
 {
 	uint64_t bytes = whole_pages(sizeof(struct stream_models) + machine_count() * sizeof(struct stream_machine));
 	struct stream_models *models = memory_private(bytes);
@@ -115,6 +116,8 @@ static struct stream_models *models_new(struct record_process *process)
 		m->core_bytes = model_core_bytes(&machines[i]);
 		m->memory = memory_private(m->bytes);
 		m->model = model_init(m->memory, &machines[i]);
+		if (before)
+			model_pages(m->model, before->machine[i].model, whole);
 	}
 	sites_open(models, process);
 	watch(models);
@@ -471,13 +474,18 @@ void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t f
 		return;
 	}
 	rt.huge_pages = 1;
-	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << (log ? log : 21));
+	log = log ? log : 21;
+	length = (length + (1ull << log) - 1) >> log << log; /* as the kernel does */
+	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << log);
+	stream_flush(t); /* a child's models begin with what these know */
 }
 
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
 {
-	if (rt.huge_pages)
+	if (rt.huge_pages) {
 		note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 4096);
+		stream_flush(t);
+	}
 }
 
 /* ---- processes and threads -------------------------------------------------------------------- */
@@ -504,21 +512,23 @@ bool stream_open(struct record_process *process)
 		return false;
 	if (!stream_objects_open(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, NULL, true);
 	return true;
 }
 
 bool stream_reopen(struct record_process *process)
 {
+	struct stream_models *before = rt.models;
+	bool whole = !rt.models_lock;
 	if (!rt.trace)
 		return true;
 	rt.models_lock = 0; /* whoever held it is not here */
 	sys2(SYS_munmap, rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block));
 	sys2(SYS_munmap, rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item));
-	models_free(rt.models);
 	if (!stream_objects_reopen(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, before, whole);
+	models_free(before);
 	return areas(process, rt.block_count, rt.item_count); /* not the parent's record's: it goes on */
 }
 
@@ -559,7 +569,7 @@ bool stream_thread(struct thread *t)
 			return false;
 		t->record->models = offset;
 	}
-	t->models = t->process == rt.process ? rt.models : models_new(t->process);
+	t->models = t->process == rt.process ? rt.models : models_new(t->process, rt.models, true);
 	unsigned core = t->slot % MODEL_CORES_MAX;
 	old = t->models->counts[core];
 	models_begin();
