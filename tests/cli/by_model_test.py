@@ -109,6 +109,9 @@ equal(lines, [5 * 2048], "and on the line that stores")
 first = read("by.tsv")
 count("by line again", "line", "./objects", more=("--reproducible",))
 equal(read("by.tsv"), first, "the same program has the same rows each time")
+report = count("differences", "line", "./objects", events="l1d-hits,l1d-accesses,l1d-misses")
+hits, accesses, misses = ([n for n, row in rows(report, event + ":u", line=13) if row["file"].endswith("objects.c")] for event in ("l1d-hits", "l1d-accesses", "l1d-misses"))
+ok(misses == [5 * 2048] and accesses[0] >= 5 * 2048 and [accesses[0] - misses[0]] == (hits or [0]), "what is a difference is one at each line", (hits, accesses, misses))
 count("all kinds of events", "line", "sh", "-c", "seq 3000 | sort -rn | gzip -c | wc -c",
       events="l1i-load-misses,branch-misses,dtlb-misses,l2-misses,instructions,conditional-taken")
 

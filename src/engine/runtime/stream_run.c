@@ -158,24 +158,11 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	fp_give_back();
 }
 
-/* Threads run their buffers in turns: stream_turns.c */
-static bool turns(void)
+/* Threads run their buffers in turns (stream_turns.c). It costs about as much as the models' work itself. */
+static bool in_turns(void)
 {
 	bool any = false;
 	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
-		any |= machines[i].coherent != 0;
-	return any;
-}
-
-/* Turns of a few blocks, as many as a core executes while another's line is on its way, cost as much as the models' work itself: they are
- * for who asks what threads take from each other. */
-#define STEP_WORDS_FINE 16u
-#define STEP_WORDS 512u
-
-static bool in_step(void)
-{
-	bool any = false;
-	for (uint32_t i = 0; i < machine_count(); i++)
 		any |= machines[i].in_step != 0;
 	return any;
 }
@@ -200,7 +187,7 @@ static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t)
 static bool begin_again(struct thread *t)
 {
 	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
-	if (!turns() || words > (uint64_t)(t->trace_end - to) / 4)
+	if (!in_turns() || words > (uint64_t)(t->trace_end - to) / 4)
 		return false;
 	memcpy(to, t->trace_start, words * 8); /* it is full: what is left lies behind */
 	t->trace_start = to;
@@ -211,8 +198,8 @@ static bool begin_again(struct thread *t)
 /* rt.models_lock is held */
 static void flush(struct thread *t)
 {
-	if (turns())
-		stream_turns(t, in_step() ? STEP_WORDS_FINE : STEP_WORDS, run);
+	if (in_turns())
+		stream_turns(t, run);
 	else
 		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)
@@ -320,7 +307,7 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
-	if (rt.live_threads > 1 && in_step())
+	if (in_turns())
 		stream_wait(t);
 	models_begin();
 	fp_is_kept = true;
