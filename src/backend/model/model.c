@@ -241,13 +241,14 @@ static bool remark(void *context, const struct view *view, bool children, struct
 {
 	const struct modelling *m = context;
 	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
-	bool coherent = false;
+	bool coherent = false, in_step = false;
 	if (!lines)
 		return false;
 	run->remarks = lines;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct machine *machine = &m->machines[i];
 		coherent |= machine->coherent;
+		in_step |= machine->in_step;
 		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
@@ -255,7 +256,11 @@ static bool remark(void *context, const struct view *view, bool children, struct
 	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of 4 KiB but "
 	         "where the process maps larger ones"))
 		return false;
-	return !coherent || !several_threads(view, children) ||
+	if (!coherent || !several_threads(view, children))
+		return true;
+	return in_step ? say(run, lines, "threads: they are kept in step, and their accesses taken in turns, a few basic blocks of each: invalidations, "
+	                     "interventions and sharing misses are those of that interleaving, and differ a little from run to run; a machine's cores "
+	                     "may take lines from each other more often, or less") :
 	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: invalidations, "
 	           "interventions and sharing misses are those of that interleaving, and differ from run to run");
 }
@@ -275,7 +280,7 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 {
 	for (size_t i = 0; i < m->n; i++) {
 		struct machine *machine = &m->machines[i];
-		bool branches = false, translations = false, classes = false;
+		bool branches = false, translations = false, classes = false, shares = false;
 		for (size_t k = 0; k < n; k++) {
 			const struct model_event *event = counted[k].modelled;
 			if (!event || counted[k].machine != i)
@@ -283,8 +288,10 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 			branches |= model_event_uses(event, MODEL_BRANCH);
 			translations |= model_event_uses(event, MODEL_TLB);
 			classes |= model_event_classifies(event);
+			shares |= model_event_shares(event);
 		}
 		machine->classify = classes;
+		machine->in_step = machine->coherent && shares;
 		if (!branches)
 			machine->has_branches = 0;
 		if (!translations)

@@ -123,6 +123,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 	uint64_t *trace_base, *trace_start, *trace_end; /* of the buffer; where records begin; its guard page */
 	uint64_t *trace_ran; /* where the records that were run last ended: for tests/engine/trace/oracle.c */
+	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream_turns.c) */
 	uint64_t fs_base;  /* at the records that the buffer holds */
 	struct model_counts *model_counts;
 	struct stream_models *models;

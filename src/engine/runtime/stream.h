@@ -110,6 +110,11 @@ void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* recor
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
+/* stream_turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
+void stream_wait(const struct thread *t); /* until the other threads have come as far, as far as they run; without any lock */
+/* step_words: how far who has most goes in a turn */
+void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thread *t, const uint64_t *from, size_t n));
+
 /* stream_objects.c: counts by data object (model/core/objects.h), only with RECORD_OBJECTS; else they do nothing */
 struct model;
 bool stream_objects_open(struct record_process *process);

@@ -101,7 +101,8 @@ static void sites_close(struct stream_models *models)
 	models->site_items = models->site_blocks = NULL;
 }
 
-static struct stream_models *models_new(struct record_process *process)
+/* before: of the process that this is a copy of, or that it shares its memory with; or NULL. whole: nobody was in it. */
+static struct stream_models *models_new(struct record_process *process, const struct stream_models *before, bool whole)
 {
 	uint64_t bytes = whole_pages(sizeof(struct stream_models) + machine_count() * sizeof(struct stream_machine));
 	struct stream_models *models = memory_private(bytes);
@@ -115,6 +116,8 @@ static struct stream_models *models_new(struct record_process *process)
 		m->core_bytes = model_core_bytes(&machines[i]);
 		m->memory = memory_private(m->bytes);
 		m->model = model_init(m->memory, &machines[i]);
+		if (before)
+			model_pages(m->model, before->machine[i].model, whole);
 	}
 	sites_open(models, process);
 	watch(models);
@@ -155,6 +158,28 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	fp_give_back();
 }
 
+/* Threads run their buffers in turns: stream_turns.c */
+static bool turns(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
+		any |= machines[i].coherent != 0;
+	return any;
+}
+
+/* Turns of a few blocks, as many as a core executes while another's line is on its way, cost as much as the models' work itself: they are
+ * for who asks what threads take from each other. */
+#define STEP_WORDS_FINE 16u
+#define STEP_WORDS 512u
+
+static bool in_step(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < machine_count(); i++)
+		any |= machines[i].in_step != 0;
+	return any;
+}
+
 /* ---- buffers ---------------------------------------------------------------------------------- */
 
 static uint64_t buffer_bytes(void)
@@ -163,16 +188,33 @@ static uint64_t buffer_bytes(void)
 }
 
 /* Several threads run short parts in turn. */
-static void restart(struct thread *t)
+static uint64_t *beginning(const struct thread *t)
 {
 	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
-	t->trace = t->trace_start = t->trace_end - bytes / 8;
+	return t->trace_end - bytes / 8;
+}
+
+static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }
+
+/* Most of the buffer was run by other threads already (stream_turns.c): the rest goes on at its beginning, and waits for as much of theirs. */
+static bool begin_again(struct thread *t)
+{
+	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
+	if (!turns() || words > (uint64_t)(t->trace_end - to) / 4)
+		return false;
+	memcpy(to, t->trace_start, words * 8); /* it is full: what is left lies behind */
+	t->trace_start = to;
+	t->trace = to + words;
+	return true;
 }
 
 /* rt.models_lock is held */
 static void flush(struct thread *t)
 {
-	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	if (turns())
+		stream_turns(t, in_step() ? STEP_WORDS_FINE : STEP_WORDS, run);
+	else
+		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)
 		t->trace_ran = t->trace;
 	restart(t);
@@ -203,6 +245,8 @@ static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 static void run_most(struct thread *t)
 {
 	uint64_t *record[STREAM_TAIL], tail[STREAM_TAIL_WORDS];
+	if (begin_again(t))
+		return;
 	if (!t->context || !newest(t, STREAM_TAIL, record) || t->trace - record[0] > (long)STREAM_TAIL_WORDS) {
 		flush(t);
 		return;
@@ -276,6 +320,8 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
+	if (rt.live_threads > 1 && in_step())
+		stream_wait(t);
 	models_begin();
 	fp_is_kept = true;
 	run_most(t);
@@ -428,13 +474,18 @@ void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t f
 		return;
 	}
 	rt.huge_pages = 1;
-	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << (log ? log : 21));
+	log = log ? log : 21;
+	length = (length + (1ull << log) - 1) >> log << log; /* as the kernel does */
+	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << log);
+	stream_flush(t); /* a child's models begin with what these know */
 }
 
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
 {
-	if (rt.huge_pages)
+	if (rt.huge_pages) {
 		note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 4096);
+		stream_flush(t);
+	}
 }
 
 /* ---- processes and threads -------------------------------------------------------------------- */
@@ -461,21 +512,23 @@ bool stream_open(struct record_process *process)
 		return false;
 	if (!stream_objects_open(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, NULL, true);
 	return true;
 }
 
 bool stream_reopen(struct record_process *process)
 {
+	struct stream_models *before = rt.models;
+	bool whole = !rt.models_lock;
 	if (!rt.trace)
 		return true;
 	rt.models_lock = 0; /* whoever held it is not here */
 	sys2(SYS_munmap, rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block));
 	sys2(SYS_munmap, rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item));
-	models_free(rt.models);
 	if (!stream_objects_reopen(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, before, whole);
+	models_free(before);
 	return areas(process, rt.block_count, rt.item_count); /* not the parent's record's: it goes on */
 }
 
@@ -516,7 +569,7 @@ bool stream_thread(struct thread *t)
 			return false;
 		t->record->models = offset;
 	}
-	t->models = t->process == rt.process ? rt.models : models_new(t->process);
+	t->models = t->process == rt.process ? rt.models : models_new(t->process, rt.models, true);
 	unsigned core = t->slot % MODEL_CORES_MAX;
 	old = t->models->counts[core];
 	models_begin();
@@ -535,11 +588,11 @@ bool stream_thread(struct thread *t)
 	}
 	t->models->counts[core] = t->model_counts;
 	fp_give_back();
+	restart(t); /* while nobody else looks at it */
 	models_end();
 	leave_counts(before, core);
 	if (old != before)
 		leave_counts(old, core);
-	restart(t);
 	return true;
 }
 

@@ -32,6 +32,12 @@ uint64_t model_core_bytes(const struct machine *machine);
 /* memory: zeroed, 4096-aligned, stays the caller's. The machine is copied; it was checked (machine_check). */
 struct model *model_init(void *memory, const struct machine *machine);
 
+/*
+ * Before the first core: the process has the pages that `other` knows of, a model of the same process or of the one it is a copy of. whole: nobody
+ * was in it; else what it knows cannot be told, and the TLBs' counts are not to be used.
+ */
+void model_pages(struct model *model, const struct model *other, bool whole);
+
 /* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the model. */
 #define MODEL_CORES_MAX 1024
 void model_core_init(struct model *model, unsigned core, void *memory, struct model_counts *counts);
