@@ -51,10 +51,11 @@ struct branch_site { /* of one machine */
 	uint64_t key;            /* the branch's in the BTB; 0: no branch's */
 	uint32_t set;            /* where it would be */
 	uint32_t version, entry; /* known as long as the set has this version: which entry is the branch's, or, if absent, one of no branch */
-	uint8_t absent;
+	uint32_t absent;         /* 1: it is */
+	uint32_t conditional;    /* 1: it is */
 	uint8_t length;          /* of the branch instruction */
 	uint8_t ending;          /* enum trace_ending, and enum branch_site_flag; 0: no branch */
-	uint8_t conditional;     /* 1: it is */
+	uint8_t unused[2];
 };
 
 #define BRANCH_BACKWARD (1ull << 63)

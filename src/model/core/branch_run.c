@@ -17,6 +17,10 @@
  */
 #include "model/core/predict.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* What an entry is to be touched for by a hit, or asked for. */
 enum btb {
 	BTB_NONE,
@@ -84,7 +88,7 @@ static void mispredict(struct branches *b, const struct branch_site *site)
 
 /* ---- the BTB ---- */
 
-struct tally { uint64_t clock, missed, missed_taken; struct told told; }; /* told: of the Pentium's counters */
+struct tally { uint64_t missed, missed_taken; struct told told; }; /* told: of the Pentium's counters */
 
 /* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an
    entry, and all that comes of a miss is done. */
@@ -102,9 +106,8 @@ static __attribute__((noinline)) bool look_up(struct branches *b, struct branch_
 			entry = keys[first + way] == key ? first + way : entry;
 		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
 			enters = true;
-			t->clock = clock;
+			t->clock = clock - 1;
 			entry = targets_enter(b, site->set, key, goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to : 0);
-			tally->clock = t->clock;
 			tally->missed++;
 			tally->missed_taken += goes;
 			if (site->ending & SITE_LAST_TARGET)
@@ -114,6 +117,7 @@ static __attribute__((noinline)) bool look_up(struct branches *b, struct branch_
 	}
 	site->entry = entry;
 	site->absent = entry == t->entries;
+	site->ending = (uint8_t)((site->ending & ~SITE_ABSENT) | (site->absent ? SITE_ABSENT : 0));
 	site->version = *version < BTB_OLD ? *version : BTB_UNKNOWN;
 	return !enters;
 }
@@ -163,6 +167,7 @@ static inline __attribute__((always_inline)) void look_up_two(struct branches *b
 	if (__builtin_expect(site->ending & SITE_LAST_TARGET, 0) && before != went_to)
 		mispredict(b, site);
 }
+_Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
 _Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "look_up_two() counts on it");
 
 /* ---- sorting ---- */
@@ -193,18 +198,21 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 	return ones;
 }
 
-/* How many of each kind but conditional ones. */
+/* How many of each kind but conditional ones, and how many are absent from the BTB. */
 static void count_kinds(struct branches *b, uint32_t n)
 {
+	sixteen absent = { 0 };
 	sixteen sums[SITE_ENDING + 1] = { { 0 } };
 	for (uint32_t i = 0; i < n; i += 16) {
 		sixteen endings;
 		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
+		absent += endings >> 7;
 		endings &= SITE_ENDING;
 #pragma GCC unroll 8
 		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
 			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
 	}
+	b->batched.missed += sum_of(absent);
 #pragma GCC unroll 8
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
 		const uint64_t these = sum_of(sums[kind]);
@@ -224,35 +232,37 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		b->targets.allocation };
 	struct missed missed = { 0, 0 };
 	struct branch_site *site = sites[0];
-	uint64_t clock = tally->clock; /* not in the tally, where it would be counted in memory */
 	uint32_t conditional_ones = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		struct branch_site *next = sites[i + 1];
+	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
+	const uint64_t begin = b->targets.clock, end = begin + n;
+	uint8_t *kinds = b->batch.kinds - begin - 1;
+	sites -= begin;
+	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome));
+	for (uint64_t clock = begin + 1; clock <= end; clock++) {
+		struct branch_site *next = sites[clock];
 		const uint64_t went_to = next->begins;
-		const bool taken = went_to != site->behind, goes = taken | !site->conditional;
-		b->batch.kinds[i] = site->ending;
+		const uint32_t taken = went_to != site->behind;
+		kinds[clock] = site->ending;
 		b->batch.address[conditional_ones] = site->address;
-		outcome[conditional_ones] = taken;
+		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += site->conditional;
-		clock++;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(b, &two, site, goes, went_to, clock, &missed);
+			look_up_two(b, &two, site, taken | !site->conditional, went_to, clock, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
-			if (__builtin_expect(known, 1) || look_up(b, site, goes, went_to, clock, tally)) {
-				missed.all += site->absent;
+			if (__builtin_expect(known, 1) || look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
 				if (btb == BTB_HITS)
 					stamps[site->entry] = clock; /* of no one, if absent */
 				else
-					hit_any(b, site, goes, went_to, clock, &tally->told);
-			} else {
-				clock = tally->clock;
+					hit_any(b, site, taken | !site->conditional, went_to, clock, &tally->told);
 			}
+			if (__builtin_expect(!known, 0))
+				kinds[clock] = site->ending;
 		}
 		site = next;
 	}
-	tally->clock = clock;
+	b->targets.clock = end;
 	tally->missed += missed.all;
 	tally->missed_taken += missed.taken;
 	return conditional_ones;
@@ -261,6 +271,12 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 /* Bit i % 64 of word i / 64: that branch has the flag. */
 static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag, uint64_t *found)
 {
+#ifdef __SSE2__
+	for (uint32_t i = 0; i < n; i += 16) {
+		__m128i some = _mm_loadu_si128((const __m128i *)(b->batch.kinds + i));
+		found[i / 64] |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, __builtin_clz(flag) - 24)) << i % 64;
+	}
+#else
 	for (uint32_t i = 0; i < n; i += 8) {
 		uint64_t eight;
 		__builtin_memcpy(&eight, b->batch.kinds + i, 8);
@@ -268,6 +284,7 @@ static inline __attribute__((always_inline)) void find(const struct branches *b,
 		eight = (eight / flag & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
 		found[i / 64] |= eight << i % 64;
 	}
+#endif
 }
 
 /* ---- the return stack and the indirect table ---- */
@@ -359,7 +376,7 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 		tage_make_room(t, BRANCH_BATCH);
 		outcome = t->line + t->newest + 1;
 	}
-	struct tally tally = { .clock = b->targets.clock };
+	struct tally tally = { 0 };
 	const enum btb btb = btb_of(b);
 	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
 				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
@@ -369,7 +386,6 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
 	count_kinds(b, n);
-	b->targets.clock = tally.clock;
 	b->batched.conditional += conditional;
 	b->batched.taken += taken;
 	if (btb != BTB_NONE)

@@ -119,6 +119,7 @@ enum branch_site_flag {
 	SITE_INDIRECT = 16,      /* predicted by the indirect table, or not at all */
 	SITE_STORES = 32,        /* its target in the BTB, where somebody may ask for it */
 	SITE_LAST_TARGET = 64,   /* predicted by the BTB's last target */
+	SITE_ABSENT = 128,       /* as `absent` */
 };
 
 #define BRANCH_BATCH 128 /* no more than 255 × 16; a multiple of 64 */
