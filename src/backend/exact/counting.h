@@ -40,7 +40,7 @@ struct counting_models {
 	/* Appends to run->remarks what has to be known of these counts. NULL: nothing. False: memory ran out. */
 	bool (*remark)(void *context, const struct view *view, bool children, struct run *run);
 	/* The counts whose sum a modelled event is, for its places: at most `most`; 0: it is no sum of so few. NULL: no places. */
-	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most);
+	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus);
 	void (*release)(void *context); /* called once: by counting_end(), or when counting_start() fails. NULL: borrowed until then */
 };
 
@@ -49,6 +49,8 @@ struct counting_options {
 	uint64_t trace_bytes;                 /* of a thread's buffer; 0: the runtime's default */
 	const uint8_t (*watches)[4];          /* as in struct session_options; counted by instruction, on the first machine */
 	size_t watch_count;
+	uint32_t blocks_most;                 /* these as in struct session_options: for tests */
+	uint64_t whole_blocks;
 };
 
 /* events[n] in the order of readings, copied; one that is neither exact nor modelled is a reading that failed. options may be NULL; the
@@ -56,7 +58,9 @@ struct counting_options {
 bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err);
 
-/* The rest as struct backend_operations has it. */
+/* The rest as struct backend_operations has it. One execution counts all that is asked for, whatever that is. */
+bool counting_fits(struct backend *backend, const struct event *const *events, size_t n);
+bool counting_native(struct backend *backend, const struct event *const *events, size_t n);
 pid_t counting_process(const struct counting *c);
 bool counting_go(struct counting *c, struct error *err);
 bool counting_sample(struct counting *c, struct reading *readings, struct error *err);
@@ -65,6 +69,12 @@ bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, str
 bool counting_system_calls(struct counting *c, struct str *out, struct error *err);
 bool counting_locations(struct counting *c, struct locations *out, struct error *err);
 void counting_end(struct counting *c);
+
+/* These, in a backend's table. */
+#define COUNTING_OPERATIONS                                                                                                       \
+	.starts_only = true, .regions = true, .fits = counting_fits, .native = counting_native, .process = counting_process,      \
+	.go = counting_go, .sample = counting_sample, .stop = counting_stop, .blocks = counting_blocks,                           \
+	.system_calls = counting_system_calls, .locations = counting_locations, .end = counting_end
 
 /* For reports of the backend's own between stop() and end(): the record (NULL: it ran natively), and whose counts are wanted. */
 const struct session *counting_session(const struct counting *c);

@@ -5,6 +5,7 @@
 
 #include "backend/exact/decoded.h"
 #include "backend/exact/events.h"
+#include "backend/exact/fold.h"
 #include "backend/exact/objects.h"
 #include "base/vec.h"
 #include "engine/inject/session.h"
@@ -18,11 +19,12 @@ static const struct { enum exact_count count; enum model_stream_count stream; } 
 };
 
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
-static size_t parts_of(const struct counted_event *event, const struct counting_models *models, struct model_watch *parts)
+static size_t parts_of(const struct counted_event *event, const struct counting_models *models, struct model_watch *parts, uint8_t *minus)
 {
 	size_t n = 0;
+	*minus = 0;
 	if (!event->exact)
-		return models->watches ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES) : 0;
+		return models->watches ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus) : 0;
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
 		if (exact_event_uses(event->exact, streams[i].count))
 			parts[n++] = (struct model_watch){.part = MODEL_STREAM, .count = (uint8_t)streams[i].stream};
@@ -46,6 +48,7 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 {
 	struct model_watch parts[MODEL_WATCHES];
 	struct location_plan before = *plan;
+	uint8_t minus;
 	if (!event->exact && !event->modelled) {
 		out->why = "it was not counted";
 		return;
@@ -63,7 +66,7 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 		out->why = "only the first machine's events are counted by place";
 		return;
 	}
-	size_t n = parts_of(event, models, parts);
+	size_t n = parts_of(event, models, parts, &minus);
 	if (n == 0)
 		out->why = "it is no sum of the model's counts, which are what places are counted of";
 	bool branches = n > 0;
@@ -78,10 +81,11 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 		if (!bit) { /* what of it was watched is not */
 			plan->n_watches = before.n_watches;
 			out->why = "more counts of the model would have to be watched than eight; count it with fewer others";
-			out->parts = 0;
+			out->parts = out->minus = 0;
 			return;
 		}
 		out->parts |= bit;
+		out->minus |= minus >> i & 1 ? bit : 0;
 	}
 }
 
@@ -96,6 +100,15 @@ bool location_plan_new(struct location_plan *plan, enum locations_of of, const s
 	for (size_t i = 0; i < n; i++)
 		plan_event(plan, &events[i], models, &plan->events[i]);
 	return true;
+}
+
+uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched)
+{
+	uint64_t sum = 0;
+	for (size_t w = 0; w < plan->n_watches; w++)
+		if (plan->events[event].parts >> w & 1)
+			sum += plan->events[event].minus >> w & 1 ? 0 - watched[w] : watched[w];
+	return sum;
 }
 
 void location_plan_free(struct location_plan *plan)
@@ -121,11 +134,8 @@ struct job {
 	bool no_memory;
 };
 
-static const char *module_name(struct job *job, const struct record_module *module)
+static const char *module_named(struct job *job, const char *name)
 {
-	char name[sizeof module->path + 1] = "";
-	if (module)
-		memcpy(name, module->path, sizeof module->path); /* the record's may lack its end */
 	if (job->last_name && strcmp(job->last_name, name) == 0)
 		return job->last_module;
 	const char *found = NULL;
@@ -136,6 +146,14 @@ static const char *module_name(struct job *job, const struct record_module *modu
 		found = NULL;
 	job->last_name = job->last_module = found;
 	return found;
+}
+
+static const char *module_name(struct job *job, const struct record_module *module)
+{
+	char name[sizeof module->path + 1] = "";
+	if (module)
+		memcpy(name, module->path, sizeof module->path); /* the record's may lack its end */
+	return module_named(job, name);
 }
 
 static size_t hash(const char *module, uint64_t offset)
@@ -345,9 +363,7 @@ static void add_watched(struct job *job, const struct located *at, uint64_t addr
 		any |= watched[w] != 0;
 	uint64_t *counts = any ? counts_at(job, at->module, address + at->shift) : NULL;
 	for (size_t i = 0; counts && i < job->out->n_events; i++)
-		for (size_t w = 0; w < job->plan->n_watches; w++)
-			if (job->plan->events[i].parts >> w & 1)
-				counts[i] += watched[w];
+		counts[i] += location_sum(job->plan, i, watched);
 }
 
 /* One of `at` most words: what lies behind the last one written is 0. */
@@ -429,10 +445,10 @@ static bool add_sites(struct job *job, bool children)
 		if (job->plan->events[i].parts && !job->out->events[i].why)
 			job->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
-		if (view->processes[i].record->state != RECORD_FREE)
+		if (view->processes[i].blocks.count)
 			read_templates(job, &view->processes[i], &all[i]);
 	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
-		if (view->processes[i].record->state != RECORD_FREE && (children || !view->processes[i].descendant))
+		if (view->processes[i].loaded && !view->processes[i].folded && (children || !view->processes[i].descendant))
 			add_process_sites(job, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
@@ -440,6 +456,26 @@ static bool add_sites(struct job *job, bool children)
 	}
 	free(all);
 	return !job->no_memory;
+}
+
+/* ---- from parts that were folded ---- */
+
+static void add_folded(struct job *job, const struct view_process *p)
+{
+	bool damaged; /* the tally says that */
+	const struct fold_totals *totals = fold_totals_of(p, &damaged);
+	size_t n = job->out->n_events;
+	if (!totals || totals->n_events != n)
+		return; /* the sum will tell */
+	const struct fold_place *places = fold_places_of(totals);
+	const uint64_t *counts = fold_place_counts_of(totals);
+	for (uint64_t i = 0; i < totals->n_places && !job->no_memory; i++) {
+		const char *name = fold_place_module(totals, &places[i]), *module = name ? module_named(job, name) : NULL;
+		uint64_t *to = name ? counts_at(job, module, places[i].offset) : NULL;
+		job->no_memory |= name && !to;
+		for (size_t e = 0; to && e < n; e++)
+			to[e] += counts[i * n + e];
+	}
 }
 
 /* ---- all ---- */
@@ -480,12 +516,14 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		sites |= plan->events[i].parts != 0;
 		blocks |= !plan->events[i].why && !plan->events[i].parts;
 	}
-	bool incomplete = false;
-	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity, &incomplete)
+	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity)
 	                                  : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
 		goto out;
-	if (incomplete)
-		out->note = "there was no room to follow all data objects: what was touched later is [unknown]";
+	for (size_t i = 0; plan->of == LOCATIONS_OF_CODE && i < view->n_processes && !job.no_memory; i++)
+		if (view->processes[i].totals && (children || !view->processes[i].descendant))
+			add_folded(&job, &view->processes[i]);
+	if (job.no_memory)
+		goto out;
 	/* the places' own array goes to where the rest is */
 	if (!(all = arena_alloc(&out->arena, (out->n + 1) * sizeof *all)))
 		goto out;

@@ -233,3 +233,28 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 		model->charges_branches |= watches[w].part == MODEL_BRANCH;
 	}
 }
+
+static void forget_strides(struct cache *const *caches, const struct machine *machine)
+{
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		for (unsigned i = 0; caches[c] && caches[c]->strides && i < caches[c]->is.prefetch_entries; i++)
+			caches[c]->strides[i] = (struct stride){ 0 };
+}
+
+bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks)
+{
+	bool resolved = true;
+	plans_forget(model);
+	forget_strides(model->shared, &model->machine);
+	for (unsigned k = 0; k < model->core_count; k++) {
+		struct core *core = model->cores[k];
+		if (!core)
+			continue;
+		forget_strides(core->caches, &model->machine);
+		resolved &= core->pending == NO_BLOCK;
+		core->pending = NO_BLOCK;
+	}
+	model->site_items = site_items;
+	model->site_blocks = site_blocks;
+	return resolved;
+}

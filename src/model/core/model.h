@@ -53,6 +53,13 @@ struct model_watch { uint8_t part, index, count, unused; }; /* part: enum model_
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
 
 /*
+ * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other sites (model_watch). What caches, TLBs and
+ * predictors hold stays; strides, which are learned by item, are learned anew. False: where a core's last branch went had not been said
+ * (TRACE_BREAK), and that branch is lost.
+ */
+bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks);
+
+/*
  * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is OBJECT_CODE's. Each core has a
  * stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not wanted.
  */

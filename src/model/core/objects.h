@@ -8,6 +8,7 @@
  * What always holds:
  *  1. The granule is 8 bytes: two blocks never share one (allocators align to 8 at least).
  *  2. A block lives from its function's return until the entry of the function that frees it; realloc()'s old one until realloc() returns.
+ *     What calloc and realloc write to it themselves, before they return, is found to have been its when they do (objects_charge()).
  *  3. No room left: everything is OBJECT_UNKNOWN from then on, and the record says incomplete. Nothing is attributed to a wrong object.
  */
 #ifndef TARE_MODEL_CORE_OBJECTS_H
@@ -51,11 +52,18 @@ void objects_stack(struct objects *objects, uint64_t top, uint64_t bytes);
 /* Static data: a file's mapping, or the zeroed memory behind it. */
 void objects_file(struct objects *objects, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
                   const char *path);
+/* Thread-local storage (static TLS): a module's block of `bytes` is, in each thread, `below` bytes below the thread pointer, a multiple of 8.
+ * Once of each module, */
+void objects_thread_module(struct objects *objects, uint64_t below, uint64_t bytes, const char *path);
+/* … and then of each thread. The threads' blocks are one object. */
+void objects_thread_local(struct objects *objects, uint64_t pointer, uint64_t below, uint64_t bytes);
 /* The region that ends there, or NULL: whose zeroed memory a mapping at that address is. */
 const struct record_object_region *objects_region_before(const struct objects *objects, uint64_t address);
 
 /* ---- the question ---- */
 
+/* An access at the address counted `more` of a watch. calls: of its thread. */
+void objects_charge(struct objects *objects, struct object_calls *calls, uint64_t address, unsigned watch, uint64_t more);
 /* Where the object's counts are: n_watches of them. */
 uint64_t *objects_counts(struct objects *objects, uint64_t address);
 uint64_t *objects_counts_of(struct objects *objects, enum record_object object);

@@ -24,15 +24,15 @@ void charge_begin(struct core *core)
 void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
-	uint64_t *object = NULL;
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
 		if (sites && now != core->charged[w])
 			sites[number * model->n_watches + w] += now - core->charged[w];
 		if (model->objects && now != core->charged[w]) {
-			if (!object)
-				object = data ? objects_counts(model->objects, core->accessed) : objects_counts_of(model->objects, OBJECT_CODE);
-			object[w] += now - core->charged[w];
+			if (data)
+				objects_charge(model->objects, core->calls, core->accessed, w, now - core->charged[w]);
+			else
+				objects_counts_of(model->objects, OBJECT_CODE)[w] += now - core->charged[w];
 		}
 		core->charged[w] = now;
 	}
