@@ -24,7 +24,9 @@
 #define STREAM_GATHERS 8u /* of a block; see stream_ends_block */
 #define STREAM_RECORD_WORDS 256u
 #define STREAM_DEFAULT_BYTES (256u << 10)
-#define STREAM_SHARED_BYTES (16u << 10)
+#define STREAM_SHARED_BYTES (16u << 10) /* of each of several threads … */
+#define STREAM_QUIET_BYTES (64u << 10)  /* … and when in the last STREAM_QUIET runs of buffers no thread met another (model_meetings) */
+#define STREAM_QUIET 16u
 
 enum capture { /* what is stored for a value, and from when to when it can be */
 	CAPTURE_REG,    /* a register that holds `a` */

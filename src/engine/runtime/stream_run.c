@@ -23,7 +23,9 @@ struct stream_machine {
 
 struct stream_models {
 	uint64_t bytes;     /* of this itself */
-	uint32_t n, unused;
+	uint32_t n;
+	uint32_t quiet;     /* runs since threads met last */
+	uint64_t meetings;  /* then */
 	uint64_t *site_items, *site_blocks; /* or NULL */
 	struct model_counts *counts[MODEL_CORES_MAX]; /* whose a core is: where it counts now */
 	struct stream_machine machine[];
@@ -145,6 +147,7 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	const struct trace_program program = {rt.templates, rt.items};
 	struct stream_models *models = t->models;
 	unsigned core = t->slot % MODEL_CORES_MAX;
+	uint64_t meetings = 0;
 	if (!n)
 		return;
 	fp_keep();
@@ -153,7 +156,10 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 		if (models->counts[core] != t->model_counts)
 			model_core_counts(m->model, core, &t->model_counts[i]);
 		model_run(m->model, core, &program, from, n, t->fs_base);
+		meetings += model_meetings(m->model);
 	}
+	models->quiet = meetings == models->meetings ? models->quiet + 1 : 0;
+	models->meetings = meetings;
 	models->counts[core] = t->model_counts;
 	fp_give_back();
 }
@@ -177,8 +183,9 @@ static uint64_t buffer_bytes(void)
 /* Several threads run short parts in turn. */
 static uint64_t *beginning(const struct thread *t)
 {
-	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
-	return t->trace_end - bytes / 8;
+	if (rt.session->trace_bytes || rt.live_threads < 2)
+		return t->trace_end - buffer_bytes() / 8;
+	return t->trace_end - (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
 }
 
 static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }

@@ -26,18 +26,20 @@ enum btb {
 	BTB_NONE,
 	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
 	BTB_HITS,                /* LRU, and the indirect table predicts targets */
-	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
+	BTB_LAST_TARGETS,        /* LRU */
+	BTB_ANY,                 /* LRU of two ways, FIFO, random; last targets; the Pentium's counters */
 };
 
 static enum btb btb_of(const struct branches *b)
 {
 	const struct targets *t = &b->targets;
-	const bool lru = t->replacement == REPLACE_LRU;
 	if (!t->sets)
 		return BTB_NONE;
-	if (lru && t->ways == 2 && t->whole && !t->counters)
+	if (t->two_ways && t->whole && !t->counters)
 		return BTB_TWO_WAYS;
-	return lru && t->indirect_mask && !t->counters ? BTB_HITS : BTB_ANY;
+	if (t->two_ways || t->replacement != REPLACE_LRU || t->counters)
+		return BTB_ANY;
+	return t->indirect_mask ? BTB_HITS : BTB_LAST_TARGETS;
 }
 
 bool branch_run_sorts(const struct branches *b)
@@ -122,20 +124,22 @@ static __attribute__((noinline)) bool look_up(struct branches *b, struct branch_
 	return !enters;
 }
 
-/* Of a hit, what BTB_ANY may ask for. */
+/* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
 static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
-							   uint64_t clock, struct told *told)
+							   const enum btb btb, uint64_t *stamps, uint64_t clock, struct told *told)
 {
 	struct targets *t = &b->targets;
 	uint64_t *targets = PART(b, uint64_t, t->targets_at);
-	if (t->replacement == REPLACE_LRU)
-		PART(b, uint64_t, t->stamps_at)[site->entry] = clock;
+	if (btb == BTB_LAST_TARGETS)
+		stamps[site->entry] = clock;
+	else if (t->two_ways)
+		PART(b, uint8_t, t->older_at)[site->absent ? t->sets : site->set] = !(site->entry & 1);
 	if (site->ending & SITE_STORES) {
 		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
 			mispredict(b, site);
 		targets[site->entry] = went_to;
 	}
-	if (t->counters) {
+	if (btb == BTB_ANY && t->counters) {
 		uint8_t *counter = PART(b, uint8_t, t->counters_at) + site->entry, was = *counter;
 		const bool predicted = !site->absent & (was >= t->counter_half);
 		*counter = (uint8_t)(was + (taken & (was < t->counter_max)) - (!taken & (was > 0)));
@@ -144,28 +148,28 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 	}
 }
 
-struct two_ways { uint64_t *keys, *stamps, *targets; uint32_t none, allocation; };
-struct missed { uint32_t all, taken; };
+struct two_ways { uint64_t *keys, *targets; uint8_t *older; uint32_t none, allocation; };
+struct missed { uint32_t all, taken; uint64_t targets; /* a byte for each kind of ending */ };
 
 /* Sets of two ways are small BTBs, which miss often: nothing is guessed, and nothing jumps by what is there. Who does not enter writes to the
-   entry that is no branch's. */
-static inline __attribute__((always_inline)) void look_up_two(struct branches *b, const struct two_ways *two, const struct branch_site *site,
-							       bool goes, uint64_t went_to, uint64_t clock, struct missed *missed)
+   set that is no branch's. */
+static inline __attribute__((always_inline)) void look_up_two(const struct two_ways *two, const struct branch_site *site, bool goes,
+							       uint64_t went_to, struct missed *missed)
 {
 	const uint64_t key = site->key;
-	const uint32_t first = 2 * site->set;
-	const unsigned looks = key != 0, second_hits = two->keys[first + 1] == key, hits = (two->keys[first] == key) | second_hits;
-	const unsigned way = hits ? second_hits : two->stamps[first + 1] < two->stamps[first];
-	const unsigned enters = looks & (hits | goes | two->allocation);
-	const uint32_t at = enters ? first + way : two->none;
-	const uint64_t before = hits ? two->targets[at] : 0;
-	missed->all += looks & !hits;
-	missed->taken += looks & !hits & goes;
+	const uint32_t set = site->set;
+	const unsigned ending = site->ending, looks = key != 0;
+	const unsigned second_hits = two->keys[2 * set + 1] == key, hits = (two->keys[2 * set] == key) | second_hits;
+	const unsigned way = hits ? second_hits : two->older[set], misses = looks & ~hits;
+	const bool enters = looks & (hits | goes | two->allocation);
+	const uint32_t into = enters ? set : two->none, at = 2 * into + way, stores = ending & SITE_STORES ? at : 2 * two->none;
+	const uint64_t before = hits ? two->targets[stores] : 0;
+	missed->all += misses;
+	missed->taken += misses & goes;
+	missed->targets += (uint64_t)((ending & SITE_LAST_TARGET) != 0 && before != went_to) << 8 * (ending & SITE_ENDING);
 	two->keys[at] = enters ? key : 0;
-	two->stamps[at] = clock;
-	two->targets[at] = site->ending & SITE_STORES ? went_to : before;
-	if (__builtin_expect(site->ending & SITE_LAST_TARGET, 0) && before != went_to)
-		mispredict(b, site);
+	two->older[into] = !way;
+	two->targets[stores] = went_to;
 }
 _Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
 _Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "look_up_two() counts on it");
@@ -228,9 +232,9 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 {
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
-	const struct two_ways two = { PART(b, uint64_t, b->targets.keys_at), stamps, PART(b, uint64_t, b->targets.targets_at), b->targets.entries,
-		b->targets.allocation };
-	struct missed missed = { 0, 0 };
+	const struct two_ways two = { PART(b, uint64_t, b->targets.keys_at), PART(b, uint64_t, b->targets.targets_at),
+		PART(b, uint8_t, b->targets.older_at), b->targets.sets, b->targets.allocation };
+	struct missed missed = { 0, 0, 0 };
 	struct branch_site *site = sites[0];
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
@@ -247,7 +251,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += site->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(b, &two, site, taken | !site->conditional, went_to, clock, &missed);
+			look_up_two(&two, site, taken | !site->conditional, went_to, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
@@ -255,7 +259,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 				if (btb == BTB_HITS)
 					stamps[site->entry] = clock; /* of no one, if absent */
 				else
-					hit_any(b, site, taken | !site->conditional, went_to, clock, &tally->told);
+					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, clock, &tally->told);
 			}
 			if (__builtin_expect(!known, 0))
 				kinds[clock] = site->ending;
@@ -265,6 +269,10 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	b->targets.clock = end;
 	tally->missed += missed.all;
 	tally->missed_taken += missed.taken;
+	for (unsigned kind = TRACE_END_JUMP; btb == BTB_TWO_WAYS && kind <= TRACE_END_RETURN && !b->none; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] -= missed.targets >> 8 * kind & 0xff;
+		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += missed.targets >> 8 * kind & 0xff;
+	}
 	return conditional_ones;
 }
 
@@ -380,6 +388,7 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 	const enum btb btb = btb_of(b);
 	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
 				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
+				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :
 				     btb == BTB_NONE     ? sort(b, sites, n, outcome, BTB_NONE, &tally) :
 							   sort(b, sites, n, outcome, BTB_ANY, &tally);
 	const uint64_t taken = count_ones(outcome, conditional);

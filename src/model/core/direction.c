@@ -46,57 +46,69 @@ uint64_t direction_layout(struct direction *d, const struct machine *machine, ui
 	return at;
 }
 
-static uint8_t *counter_at(struct branches *b, const struct counters *c, uint64_t index)
+/* What a loop keeps in registers: what is stored by bytes may be any of a predictor's state, as far as the compiler knows. */
+struct of { uint8_t *at; uint32_t mask; uint8_t initial, max, half; };
+struct parts { struct of main, local, choice; uint32_t *histories; uint32_t histories_mask, local_history_mask; uint64_t history, history_mask; };
+
+static inline __attribute__((always_inline)) struct of counters_of(struct branches *b, const struct counters *c)
 {
-	return PART(b, uint8_t, c->at) + (index & c->mask);
+	return (struct of){ PART(b, uint8_t, c->at), c->mask, c->initial, c->max, c->half };
 }
 
-static bool says_taken(const struct counters *c, const uint8_t *stored)
+static inline __attribute__((always_inline)) struct parts parts_of(struct branches *b)
 {
-	return (uint8_t)(*stored + c->initial) >= c->half;
+	const struct direction *d = &b->direction;
+	return (struct parts){ counters_of(b, &d->main), counters_of(b, &d->local), counters_of(b, &d->choice), PART(b, uint32_t, d->histories_at),
+		d->histories_mask, d->local_history_mask, d->history, d->history_mask };
 }
 
-static void train(const struct counters *c, uint8_t *stored, bool up)
+static inline __attribute__((always_inline)) bool says_taken(const struct of *c, uint8_t stored)
+{
+	return (uint8_t)(stored + c->initial) >= c->half;
+}
+
+static inline __attribute__((always_inline)) void train(const struct of *c, uint8_t *stored, bool up)
 {
 	uint8_t value = *stored + c->initial;
 	value += (up & (value < c->max)) - (!up & (value > 0));
 	*stored = value - c->initial;
 }
 
-static bool resolve_counter(struct branches *b, const struct counters *c, uint64_t index, bool taken)
+static inline __attribute__((always_inline)) bool resolve_counter(const struct of *c, uint64_t index, bool taken)
 {
-	uint8_t *counter = counter_at(b, c, index);
-	bool predicted = says_taken(c, counter);
+	uint8_t *counter = c->at + (index & c->mask);
+	bool predicted = says_taken(c, *counter);
 	train(c, counter, taken);
 	return predicted;
 }
 
 /* kind: known where this becomes part of a loop. */
-static inline __attribute__((always_inline)) bool resolve_as(struct branches *b, const unsigned kind, uint64_t address, bool taken)
+static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, const unsigned kind, uint64_t address, bool taken)
 {
-	struct direction *d = &b->direction;
 	bool predicted = false;
 	if (kind == PREDICT_BIMODAL)
-		return resolve_counter(b, &d->main, address, taken);
+		return resolve_counter(&d->main, address, taken);
 	if (kind == PREDICT_TAKEN)
 		return true;
 	if (kind == PREDICT_BACKWARD_TAKEN)
 		return address & BRANCH_BACKWARD; /* the target of a conditional branch is in the instruction, whether it is taken or not */
 	if (kind == PREDICT_GSHARE) {
-		predicted = resolve_counter(b, &d->main, address ^ d->history, taken);
+		predicted = resolve_counter(&d->main, address ^ d->history, taken);
 	} else if (kind == PREDICT_LOCAL || kind == PREDICT_TOURNAMENT) {
-		uint32_t *history = PART(b, uint32_t, d->histories_at) + (address & d->histories_mask);
+		uint32_t *history = d->histories + (address & d->histories_mask);
+		const uint32_t was = *history;
 		if (kind == PREDICT_LOCAL) {
-			predicted = resolve_counter(b, &d->main, *history, taken);
+			predicted = resolve_counter(&d->main, was, taken);
 		} else {
-			bool local = resolve_counter(b, &d->local, *history, taken);
-			bool global = resolve_counter(b, &d->main, d->history, taken);
-			uint8_t *choice = counter_at(b, &d->choice, d->history);
-			predicted = says_taken(&d->choice, choice) ? global : local;
-			if (local != global)
-				train(&d->choice, choice, global == taken);
+			bool local = resolve_counter(&d->local, was, taken);
+			bool global = resolve_counter(&d->main, d->history, taken);
+			uint8_t *choice = d->choice.at + (d->history & d->choice.mask), chosen = *choice;
+			const bool right = global == taken;
+			predicted = says_taken(&d->choice, chosen) ? global : local;
+			train(&d->choice, &chosen, right);
+			*choice = local != global ? chosen : *choice;
 		}
-		*history = (*history << 1 | taken) & d->local_history_mask;
+		*history = (was << 1 | taken) & d->local_history_mask;
 	}
 	d->history = (d->history << 1 | taken) & d->history_mask;
 	return predicted;
@@ -104,17 +116,22 @@ static inline __attribute__((always_inline)) bool resolve_as(struct branches *b,
 
 bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 {
-	return resolve_as(b, b->direction.kind, address, taken);
+	struct parts parts = parts_of(b);
+	bool predicted = resolve_as(&parts, b->direction.kind, address, taken);
+	b->direction.history = parts.history;
+	return predicted;
 }
 
 static inline __attribute__((always_inline)) struct told batch_as(struct branches *b, const unsigned kind, uint32_t n)
 {
 	struct told told = { 0, 0 };
+	struct parts parts = parts_of(b);
 	for (uint32_t i = 0; i < n; i++) {
-		bool taken = b->batch.outcome[i], predicted = resolve_as(b, kind, b->batch.address[i], taken);
+		bool taken = b->batch.outcome[i], predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted ^ taken;
 	}
+	b->direction.history = parts.history;
 	return told;
 }
 

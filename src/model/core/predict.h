@@ -101,14 +101,14 @@ enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
-	uint8_t set_shift, whole /* tags */, stores_direct, unused[2];
+	uint8_t set_shift, whole /* tags */, stores_direct, two_ways /* of LRU: no stamps, but which is older */, unused;
 	uint32_t entries;        /* sets × ways; behind them, for two more, one set's of no branch */
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
 	uint32_t unused_too;
 	uint64_t tag_mask, clock, random;
-	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
+	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, older_at /* two_ways: by set */, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 

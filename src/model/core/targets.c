@@ -40,6 +40,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->entries = (uint32_t)n;
+	t->two_ways = m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
@@ -47,6 +48,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 		t->keys_at = at, at += predict_rounded((n + 2) * 8);
 		t->stamps_at = at, at += predict_rounded((n + 2) * 8);
 		t->targets_at = at, at += predict_rounded((n + 2) * 8);
+		t->older_at = at, at += predict_rounded(t->sets + 1);
 		t->versions_at = at, at += predict_rounded((t->sets + 1) * 4ull);
 		if (m->btb_replacement == REPLACE_PLRU)
 			t->tree_at = at, at += predict_rounded(n);
@@ -69,7 +71,9 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 {
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
+	if (t->two_ways) {
+		PART(b, uint8_t, t->older_at)[set] = !way;
+	} else if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
 		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
@@ -86,6 +90,8 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	if (t->two_ways)
+		return PART(b, uint8_t, t->older_at)[set]; /* it begins with 0, then the other one is older */
 	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
 		uint64_t oldest = stamps[0]; /* 0: empty */
 		uint32_t at = 0;
