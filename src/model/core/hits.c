@@ -9,15 +9,38 @@ void hits_clear_all(const struct hits *hits)
 		hits->table[i] = 0;
 	for (uint32_t i = 0; hits->table && i < 2 << HITS_PAGE_BITS; i++)
 		hits->page_table[i] = 0;
+	if (hits->data) {
+		for (uint32_t i = 0; i < 1u << INLINE_DATA_BITS; i++)
+			hits->data[i].line = INLINE_NOTHING;
+		for (uint32_t i = 0; i < 1u << INLINE_FETCH_BITS; i++)
+			hits->fetch[i].tag = 0;
+	}
+}
+
+/* Others' entries stay. bytes: no more than either table covers. */
+void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
+{
+	uint64_t granules = bytes >> hits->shift, line = address;
+	struct inline_entry *data = &hits->data[inline_index(address, hits->shift)];
+	struct inline_fetch *fetch = &hits->fetch[inline_fetch_index(address, hits->shift)];
+	uint64_t tag = inline_tag(address, hits->shift);
+	for (uint64_t i = 0; i < granules; i++, line += 1ull << hits->shift)
+		if (data[i].line == line)
+			data[i].line = INLINE_NOTHING;
+	for (uint64_t i = 0; i < granules; i++)
+		if (fetch[i].tag == tag)
+			fetch[i].tag = 0;
 }
 
 void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes)
 {
-	if (bytes >> hits->shift >= 1u << HITS_BITS) {
+	if (bytes >> hits->shift >= 1u << (hits->data ? INLINE_FETCH_BITS : HITS_BITS)) {
 		hits_clear_all(hits);
 		return;
 	}
-	if (bytes >> hits->shift < 8) {
+	if (hits->data) {
+		inline_clear(hits, address, bytes);
+	} else if (bytes >> hits->shift < 8) {
 		hits_clear(hits, address, bytes);
 	} else {
 		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;

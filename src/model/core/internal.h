@@ -35,6 +35,8 @@ struct core {
 	struct cache *first_data, *first_instruction; /* or NULL */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
+	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
+	struct inline_fetch *inline_fetch;
 	uint64_t clock;          /* of hits */
 	bool steps;              /* the next block goes step by step */
 	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
@@ -60,6 +62,7 @@ struct model {
 	bool snoops;             /* coherence is at work: more than one core */
 	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
 	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
+	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
 	bool charges_all;        /* a watch is on what a batch's sums count */
@@ -105,6 +108,11 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
+/* inline.c: of a block's items those that its header counts */
+void inline_sums(const struct core *core, const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
+void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
+/* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many bytes fetched at least */
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
 /* plan.c: what plans are made from has changed. */
 void plans_forget(struct model *model);

@@ -77,9 +77,11 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
 		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
+		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
+		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
 		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
 		if (core)
-			core->hits = hits;
+			core->hits = hits, core->inline_data = data, core->inline_fetch = fetch;
 	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;

@@ -194,7 +194,7 @@ static bool is_string(const struct trace_item *item)
 }
 
 /* Of a block that was left behind `done` instructions: how many of its items were accessed, and how many bytes fetched at least. */
-static uint32_t items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
 {
 	uint32_t i = 0;
 	*fetched = 1;
@@ -218,7 +218,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	if (core->pending != NO_BLOCK)
 		resolve(core, program, block->pc);
 	if (!whole)
-		items = items_done(block, program->items + first, done, &fetched);
+		items = run_items_done(block, program->items + first, done, &fetched);
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
@@ -307,6 +307,10 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 			default:
 				continue;
 			}
+		}
+		if (program->blocks[(uint32_t)header].flags & TRACE_DECIDED) {
+			run_decided(core, program, (uint32_t)header, done);
+			continue;
 		}
 		core->steps = false;
 		core->counts->filter[FILTER_UNDECIDED_FETCHES]++;

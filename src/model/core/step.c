@@ -46,7 +46,7 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 	uint64_t record = address | HIT_PLAIN | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
 	if (!core->hits.table || (address ^ last) >> core->hits.shift || (address | last) & ~HIT_ADDRESS)
 		return false;
-	if (!hits_find(&core->hits, record, core->hits.shift, core->clock + 1))
+	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1) : hits_find(&core->hits, record, core->hits.shift, core->clock + 1)))
 		return false;
 	core->clock++;
 	step_count_hits(core, write, 1, 1);

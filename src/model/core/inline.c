@@ -1,0 +1,340 @@
+/*
+ * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done; what a decided block's header
+ * counts is counted.
+ *
+ * What always holds:
+ *  1. A header counts its block's simple accesses and its fetches, each as a hit in the first cache and the first TLB (inline_sums, run_decided,
+ *     plan.c). What counts itself there when it is done takes the header's away at once: sums may be below 0 until the header comes.
+ *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
+ */
+#include "model/core/plain_loop.h"
+
+/* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of hits.h ---- */
+
+#define MISALIGNED_OF(record) ((record) & 63)
+#define ITEM_OF(record) ((record) >> 8 & 255)
+#define RECORD_BOTH (1ull << 16)       /* the next item, too */
+#define RECORD_SKIPS (1ull << 17)      /* not to be done if the block is reached sequentially */
+#define RECORD_UPPER (127ull << 57)
+
+/* An item that the header counts. Others count themselves. */
+static bool counted(const struct trace_item *item, uint32_t most)
+{
+	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
+}
+
+/* The largest access that is a record. */
+static uint32_t most_bytes(const struct core *core)
+{
+	const struct cache *data = core->first_data;
+	return data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
+}
+
+void inline_sums(const struct core *core, const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
+{
+	uint32_t most = most_bytes(core);
+	for (unsigned i = 0; i < n; i++)
+		if (counted(&items[i], most))
+			++*(items[i].kind == TRACE_READ ? reads : writes);
+}
+
+/* ---- plans ---- */
+
+struct making {
+	const struct core *core;
+	const struct trace_item *items;
+	struct inline_record *records;
+	unsigned n;              /* more than INLINE_RECORDS: the rest is not there */
+	bool known;              /* false: none can be had */
+};
+
+static struct inline_record *put(struct making *m, struct inline_record record)
+{
+	struct inline_record *to = &m->records[m->n < INLINE_RECORDS ? m->n : 0];
+	m->n++;
+	if (m->n <= INLINE_RECORDS)
+		*to = record;
+	return to;
+}
+
+static struct inline_record *put_fetch(struct making *m, unsigned insn, uint64_t address, uint64_t type)
+{
+	const struct hits *hits = &m->core->hits;
+	uint64_t tag = inline_tag(address, hits->shift);
+	m->known &= tag <= UINT32_MAX && address <= HIT_ADDRESS;
+	return put(m, (struct inline_record){ .insn = (uint8_t)insn, .fetch = true, .index = inline_fetch_index(address, hits->shift),
+		.tag = (uint32_t)tag, .displacement = (int64_t)address, .record = HIT_TYPE(type) });
+}
+
+static bool joins(const struct trace_item *item)
+{
+	const struct trace_item *before = item - 1;
+	return item->insn == before->insn && item->kind == TRACE_WRITE && before->kind == TRACE_READ && item->value == before->value &&
+	       item->displacement == before->displacement && item->bytes == before->bytes && !((item->flags ^ before->flags) & TRACE_FS);
+}
+
+static void put_access(struct making *m, unsigned i)
+{
+	const struct core *core = m->core;
+	const struct trace_item *item = &m->items[i];
+	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = counted(item, most_bytes(core));
+	uint32_t granule = 1u << core->hits.shift;
+	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
+		m->known = false;
+		return;
+	}
+	if (i && simple && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) && !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
+		m->records[m->n - 1].record |= HIT_WRITES | RECORD_BOTH;
+		m->records[m->n - 1].writes = true;
+		return;
+	}
+	put(m, (struct inline_record){ .insn = item->insn, .item = (uint8_t)i, .writes = write,
+		.called = !simple || item->bytes > granule || (write && apart),
+		.mask = simple ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
+		.record = HIT_TYPE(write && apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) | (uint64_t)i << 8 |
+			  (simple ? item->bytes - 1u : HIT_STEPS) });
+}
+
+/* A hit in a first instruction cache that comes right behind another fetch of that line moves nothing. */
+static bool fetch_repeats(const struct model *model)
+{
+	const struct machine *machine = &model->machine;
+	const struct machine_cache *is = &machine->caches[machine->first_instruction];
+	return machine->first_instruction == MACHINE_NONE ||
+	       (machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
+		is->replacement != REPLACE_BRRIP);
+}
+
+int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number,
+		      struct inline_record *records)
+{
+	const struct core *core = model->cores[number];
+	const struct trace_block *block = &program->blocks[block_number];
+	struct making m = { .core = core, .items = program->items + block->first_item, .records = records, .known = true };
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6;
+	unsigned shift = model->by_units && model->fetch_shift < line_shift ? model->fetch_shift : line_shift;
+	uint64_t last = block->pc + block->length - 1, unit = block->pc >> shift;
+	bool fetches = core->first_instruction || model->machine.first_instruction_tlb != MACHINE_NONE, repeats = fetch_repeats(model);
+
+	if (!block->length || !block->insns || block->insns > 255 || block->items > 255)
+		return -1;
+	if (fetches) {
+		bool inside = block->pc & ((1ull << line_shift) - 1);
+		struct inline_record *first = put_fetch(&m, 0, unit << shift, HIT_FETCH);
+		if (inside) {
+			first->skip = model->by_units || !repeats ? INLINE_SKIP : INLINE_HARMLESS;
+			first->record |= RECORD_SKIPS;
+		}
+		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same once more */
+		if (shift < line_shift && inside && !(block->pc & ((1ull << shift) - 1))) {
+			first = put_fetch(&m, 0, unit << shift, HIT_PAGE);
+			first->record |= HIT_REPEATS;
+			first->called = !repeats;
+		}
+	}
+	for (unsigned i = 0; i <= block->items; i++) {
+		uint64_t to = i < block->items ? block->pc + m.items[i].offset : last;
+		for (; fetches && unit < to >> shift; unit++) {
+			uint64_t next = (unit + 1) << shift;
+			bool page = next & ((1ull << line_shift) - 1);
+			put_fetch(&m, i < block->items ? m.items[i].insn : block->insns - 1u, next, page ? HIT_PAGE : HIT_FETCH)->called =
+				page && !repeats;
+		}
+		if (i < block->items)
+			put_access(&m, i);
+	}
+	return m.known && m.n <= INLINE_RECORDS ? (int)m.n : -1;
+}
+
+/* ---- beginning and end ---- */
+
+bool model_inline_can(const struct model *model)
+{
+	unsigned line_shift = model->machine.first_instruction == MACHINE_NONE ? 6 : log2_of(model->machine.caches[model->machine.first_instruction].line_bytes);
+	if (model->inlined && model->inline_by_units != model->by_units)
+		return false; /* the records are of the pages as they were */
+	return model->plans && !model->n_watches && !model->objects && !model->snoops &&
+	       !(model->by_units && model->fetch_shift > line_shift);
+}
+
+static uint32_t offset_of(const struct core *core, const void *part)
+{
+	return (uint32_t)((const char *)part - (const char *)core);
+}
+
+void model_inline_where(struct model *model, unsigned number, struct model_inline *where)
+{
+	struct core *core = model->cores[number];
+	struct hits *hits = &core->hits;
+	hits->data = core->inline_data;
+	hits->fetch = core->inline_fetch;
+	hits_clear_all(hits);
+	core->plain = model->plain;
+	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
+		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
+		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
+		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
+	model->inlined = true;
+	model->inline_by_units = model->by_units;
+}
+
+void model_inline_end(struct model *model, unsigned number)
+{
+	struct core *core = model->cores[number];
+	core->hits.data = NULL;
+	core->hits.fetch = NULL;
+	model->inlined = false;
+}
+
+/* ---- what was not found ---- */
+
+/* What counted itself in a first TLB, though the header does. */
+static void take_apart(struct core *core)
+{
+	const struct machine *machine = &core->model->machine;
+	if (!(core->apart_pages[0] | core->apart_pages[1] | core->apart_pages[2]))
+		return;
+	if (machine->first_instruction_tlb != MACHINE_NONE)
+		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] -= core->apart_pages[TLB_FETCHES];
+	step_count_hits(core, false, 0, 0 - core->apart_pages[TLB_READS]);
+	step_count_hits(core, true, 0, 0 - core->apart_pages[TLB_WRITES]);
+	core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
+}
+
+static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address, bool simple)
+{
+	bool write = item->kind == TRACE_WRITE;
+	if (item->kind == TRACE_PREFETCH) {
+		step_prefetch(core, address, item->bytes, number);
+	} else if (simple) {
+		step_count_hits(core, write, ~0ull, ~0ull); /* one less */
+		step_item(core, address, item->bytes, write, number);
+	} else {
+		step_access(core, address, item->bytes, write, number);
+	}
+}
+
+static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint64_t address)
+{
+	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
+		step_page(core, address, TLB_FETCHES);
+	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
+		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, block | 1u << 31);
+	step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
+}
+
+static __attribute__((noinline)) void miss_slowly(struct core *core, const struct trace_program *program, uint32_t block, uint64_t record,
+						  uint64_t address)
+{
+	uint32_t i = program->blocks[block].first_item + ITEM_OF(record);
+	if (HIT_TYPE_OF(record) == HIT_FETCH || HIT_TYPE_OF(record) == HIT_PAGE) {
+		miss_fetch(core, block, record, address);
+		return;
+	}
+	core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
+	for (unsigned n = 0; n <= !!(record & RECORD_BOTH); n++)
+		miss_item(core, &program->items[i + n], i + n, address, !(record & HIT_STEPS));
+}
+
+void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
+		       uint64_t behind, uint64_t fs_base)
+{
+	struct core *core = model->cores[number];
+	bool sequential;
+	(void)fs_base;
+	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
+		sequential = behind == program->blocks[block].pc;
+		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
+			step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
+			return;
+		}
+		if (!sequential && record & HIT_REPEATS)
+			return; /* the record in front of it was the same unit's */
+	}
+	model->acting = core;
+	if (!core->plain || record & HIT_STEPS || address & (MISALIGNED_OF(record) | ~HIT_ADDRESS) ||
+	    !plain_run(core, (record & RECORD_UPPER) | address | HIT_PLAIN))
+		miss_slowly(core, program, block, record, address);
+	take_apart(core);
+}
+
+/* ---- blocks ---- */
+
+void model_inline_block(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number, const uint64_t *values,
+			uint32_t done, uint64_t behind, uint64_t fs_base)
+{
+	struct core *core = model->cores[number];
+	const struct machine *machine = &model->machine;
+	const struct trace_block *block = &program->blocks[block_number];
+	uint64_t next_pc = core->next_pc, *stream = core->counts->stream, before = stream[STREAM_FETCH_BLOCKS], *lines = NULL, lines_before = 0;
+	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = most_bytes(core);
+	struct fetch fetch;
+	model->acting = core;
+	if (done < block->insns)
+		items = run_items_done(block, program->items + first, done, &fetched);
+	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
+	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+	if (core->first_instruction)
+		lines = &core->counts->cache[core->first_instruction->index][CACHE_FETCHES], lines_before = *lines;
+	core->next_pc = behind;
+	fetch = step_fetch_begin(core, block->pc, block_number);
+	core->next_pc = next_pc; /* of the trace, which may not have come so far */
+	for (uint32_t i = first; i < first + items;) {
+		const struct trace_item *item = &program->items[i];
+		step_fetch_to(core, &fetch, block->pc + item->offset);
+		if (counted(item, most)) {
+			uint64_t address = (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]) +
+					   (item->flags & TRACE_FS ? fs_base : 0);
+			miss_item(core, item, i++, address, true);
+		} else {
+			i += run_item(core, program, i, first + items, values, fs_base);
+		}
+	}
+	step_fetch_to(core, &fetch, block->pc + fetched - 1);
+	/* all of that the header counts */
+	if (lines)
+		*lines = lines_before;
+	if (machine->first_instruction_tlb != MACHINE_NONE)
+		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] -= stream[STREAM_FETCH_BLOCKS] - before;
+	stream[STREAM_FETCH_BLOCKS] = before;
+}
+
+static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
+{
+	return (last >> shift) - (first >> shift) + 1;
+}
+
+/* What a decided block's header counts. done: instructions executed; UINT32_MAX: all. */
+void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
+{
+	const struct trace_block *block = &program->blocks[number];
+	const struct machine *machine = &core->model->machine;
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
+	bool whole = done >= block->insns, sequential = block->pc == core->next_pc;
+	uint64_t *stream = core->counts->stream, reads = 0, writes = 0, last, entered;
+	uint32_t items = block->items, fetched = block->length;
+
+	if (core->pending != NO_BLOCK)
+		resolve(core, program, block->pc);
+	if (!whole)
+		items = run_items_done(block, program->items + block->first_item, done, &fetched);
+	last = block->pc + fetched - 1;
+	stream[STREAM_BLOCKS]++;
+	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
+	inline_sums(core, program->items + block->first_item, items, &reads, &writes);
+	stream[STREAM_READS] += reads;
+	stream[STREAM_WRITES] += writes;
+	step_count_hits(core, false, reads, reads);
+	step_count_hits(core, true, writes, writes);
+	/* a unit that the byte before is in is not entered again */
+	entered = units(block->pc, last, unit_shift) - (sequential && block->pc & ((1ull << unit_shift) - 1));
+	stream[STREAM_FETCH_BLOCKS] += entered;
+	if (machine->first_instruction_tlb != MACHINE_NONE)
+		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += entered;
+	if (core->first_instruction)
+		core->counts->cache[core->first_instruction->index][CACHE_FETCHES] +=
+			units(block->pc, last, line_shift) - (sequential && block->pc & ((1ull << line_shift) - 1));
+	core->next_pc = whole ? block->pc + block->length : NOWHERE;
+	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
+}
