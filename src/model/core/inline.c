@@ -15,6 +15,7 @@
 #define ITEM_OF(record) ((record) >> 8 & 255)
 #define RECORD_BOTH (1ull << 16)       /* the next item, too */
 #define RECORD_SKIPS (1ull << 17)      /* not to be done if the block is reached sequentially */
+#define RECORD_FIRST (1ull << 18)      /* of the block */
 #define RECORD_UPPER (127ull << 57)
 
 /* An item that the header counts. Others count themselves. */
@@ -121,6 +122,7 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 	if (fetches) {
 		bool inside = block->pc & ((1ull << line_shift) - 1);
 		struct inline_record *first = put_fetch(&m, 0, unit << shift, HIT_FETCH);
+		first->record |= RECORD_FIRST;
 		if (inside) {
 			first->skip = model->by_units || !repeats ? INLINE_SKIP : INLINE_HARMLESS;
 			first->record |= RECORD_SKIPS;
@@ -144,6 +146,55 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 			put_access(&m, i);
 	}
 	return m.known && m.n <= INLINE_RECORDS ? (int)m.n : -1;
+}
+
+/* ---- a block that goes step by step: all its records are called, as nothing is in the tables while it is run ---- */
+
+/* Units that the header counts. */
+static void fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
+{
+	struct model_counts *counts = core->counts;
+	unsigned tlb = core->model->machine.first_instruction_tlb;
+	uint64_t units = counts->stream[STREAM_FETCH_BLOCKS], line = fetch->line;
+	step_fetch_to(core, fetch, pc);
+	units = counts->stream[STREAM_FETCH_BLOCKS] - units;
+	counts->stream[STREAM_FETCH_BLOCKS] -= units;
+	if (tlb != MACHINE_NONE)
+		counts->tlb[tlb][TLB_FETCHES] -= units;
+	if (core->first_instruction)
+		counts->cache[core->first_instruction->index][CACHE_FETCHES] -= fetch->line - line;
+}
+
+/* The block that went step by step is over: the units behind its last record. */
+static void stepped(struct core *core)
+{
+	if (!core->is_stepping)
+		return;
+	fetch_to(core, &core->stepping, core->stepping_last);
+	core->is_stepping = core->steps = false;
+}
+
+/* Fetches in front of a record, of the block that pages changed in front of. */
+static __attribute__((noinline)) void step_up_to(struct core *core, const struct trace_program *program, uint32_t number, uint64_t record,
+						  uint64_t address, uint64_t behind)
+{
+	const struct trace_block *block = &program->blocks[number];
+	uint64_t next_pc = core->next_pc, pc = address;
+	if (!core->is_stepping) {
+		core->next_pc = behind;
+		core->stepping = step_fetch_begin(core, block->pc, number);
+		core->next_pc = next_pc; /* of the trace, which may not have come so far */
+		core->is_stepping = true;
+	}
+	if (record & RECORD_FIRST)
+		pc = block->pc;
+	else if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
+		pc = block->pc + program->items[block->first_item + ITEM_OF(record)].offset;
+	fetch_to(core, &core->stepping, pc);
+	/* where it goes on in the line; other lines have records of their own */
+	core->stepping_last = pc | ((1ull << (core->first_instruction ? core->first_instruction->line_shift : 6)) - 1);
+	if (core->stepping_last > block->pc + block->length - 1)
+		core->stepping_last = block->pc + block->length - 1;
 }
 
 /* ---- beginning and end ---- */
@@ -181,6 +232,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 void model_inline_end(struct model *model, unsigned number)
 {
 	struct core *core = model->cores[number];
+	stepped(core);
 	core->hits.data = NULL;
 	core->hits.fetch = NULL;
 	model->inlined = false;
@@ -243,6 +295,19 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	struct core *core = model->cores[number];
 	bool sequential;
 	(void)fs_base;
+	model->acting = core;
+	if (__builtin_expect(core->steps, 0)) {
+		if (core->is_stepping && record & RECORD_FIRST)
+			stepped(core);
+		if (core->steps) {
+			step_up_to(core, program, block, record, address, behind);
+			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
+				miss_slowly(core, program, block, record, address);
+			take_apart(core);
+			hits_clear_all(&core->hits);
+			return;
+		}
+	}
 	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
 		sequential = behind == program->blocks[block].pc;
 		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
@@ -252,7 +317,6 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		if (!sequential && record & HIT_REPEATS)
 			return; /* the record in front of it was the same unit's */
 	}
-	model->acting = core;
 	if (!core->plain || record & HIT_STEPS || address & (MISALIGNED_OF(record) | ~HIT_ADDRESS) ||
 	    !plain_run(core, (record & RECORD_UPPER) | address | HIT_PLAIN))
 		miss_slowly(core, program, block, record, address);
@@ -265,24 +329,23 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 			uint32_t done, uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	const struct machine *machine = &model->machine;
 	const struct trace_block *block = &program->blocks[block_number];
-	uint64_t next_pc = core->next_pc, *stream = core->counts->stream, before = stream[STREAM_FETCH_BLOCKS], *lines = NULL, lines_before = 0;
+	uint64_t next_pc = core->next_pc;
 	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = most_bytes(core);
 	struct fetch fetch;
 	model->acting = core;
+	stepped(core);
+	core->steps = false;
 	if (done < block->insns)
 		items = run_items_done(block, program->items + first, done, &fetched);
 	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
 	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
-	if (core->first_instruction)
-		lines = &core->counts->cache[core->first_instruction->index][CACHE_FETCHES], lines_before = *lines;
 	core->next_pc = behind;
 	fetch = step_fetch_begin(core, block->pc, block_number);
 	core->next_pc = next_pc; /* of the trace, which may not have come so far */
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
-		step_fetch_to(core, &fetch, block->pc + item->offset);
+		fetch_to(core, &fetch, block->pc + item->offset);
 		if (counted(item, most)) {
 			uint64_t address = (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]) +
 					   (item->flags & TRACE_FS ? fs_base : 0);
@@ -291,13 +354,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 			i += run_item(core, program, i, first + items, values, fs_base);
 		}
 	}
-	step_fetch_to(core, &fetch, block->pc + fetched - 1);
-	/* all of that the header counts */
-	if (lines)
-		*lines = lines_before;
-	if (machine->first_instruction_tlb != MACHINE_NONE)
-		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] -= stream[STREAM_FETCH_BLOCKS] - before;
-	stream[STREAM_FETCH_BLOCKS] = before;
+	fetch_to(core, &fetch, block->pc + fetched - 1);
 }
 
 static uint64_t units(uint64_t first, uint64_t last, unsigned shift)

@@ -25,6 +25,11 @@ struct coherence_lost;
 struct plans;
 struct batch;
 
+struct fetch { /* a block on its way through the fetch units: what is entered already */
+	uint64_t line, unit;     /* the next ones */
+	uint32_t block;
+};
+
 struct core {
 	struct model *model;
 	struct model_counts *counts;
@@ -37,6 +42,9 @@ struct core {
 	struct hits hits;        /* table NULL: none */
 	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
 	struct inline_fetch *inline_fetch;
+	struct fetch stepping;   /* inline.c: of the block that goes step by step */
+	uint64_t stepping_last;  /* the last byte that it may have fetched behind its last record */
+	bool is_stepping;
 	uint64_t clock;          /* of hits */
 	bool steps;              /* the next block goes step by step */
 	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
@@ -95,10 +103,6 @@ uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kin
 /* Notes the record's granule in the table, if it is held as it must be. */
 void step_note(struct core *core, uint64_t record);
 
-struct fetch { /* a block on its way through the fetch units: what is entered already */
-	uint64_t line, unit;     /* the next ones */
-	uint32_t block;
-};
 struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
 void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
 void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);

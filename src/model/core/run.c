@@ -250,7 +250,9 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 	for (unsigned k = 0; k < model->core_count; k++)
 		if (model->cores[k] && model->cores[k]->tlbs) {
 			tlbs_forget(model->cores[k]->tlbs, start, length);
-			model->cores[k]->steps = true; /* it may enter a unit in the line that it is in already, and miss */
+			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
+			model->cores[k]->steps = !model->cores[k]->hits.data ||
+						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
 		}
 	by_units = tlbs_by_units(&model->machine, &model->pages);
 	if (model->plans && model->by_units != by_units) {
