@@ -92,7 +92,7 @@ static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned 
 
 /* ---- for generated code ---- */
 
-#define INLINE_DATA_BITS 13
+#define INLINE_DATA_BITS 12
 #define INLINE_FETCH_BITS 12
 _Static_assert(INLINE_FETCH_BITS + HITS_SHIFT_LEAST + 32 >= 47, "tags hold addresses of user space");
 

@@ -1,10 +1,8 @@
 /*
- * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done; what a decided block's header
- * counts is counted.
+ * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
  *
  * What always holds:
- *  1. A header counts its block's simple accesses and its fetches, each as a hit in the first cache and the first TLB (inline_sums, run_decided,
- *     plan.c). What counts itself there when it is done takes the header's away at once: sums may be below 0 until the header comes.
+ *  1. A header counts its block's simple accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c). What counts itself there when it is done takes the header's away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
 #include "model/core/plain_loop.h"
@@ -17,27 +15,6 @@
 #define RECORD_SKIPS (1ull << 17)      /* not to be done if the block is reached sequentially */
 #define RECORD_FIRST (1ull << 18)      /* of the block */
 #define RECORD_UPPER (127ull << 57)
-
-/* An item that the header counts. Others count themselves. */
-static bool counted(const struct trace_item *item, uint32_t most)
-{
-	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
-}
-
-/* The largest access that is a record. */
-static uint32_t most_bytes(const struct core *core)
-{
-	const struct cache *data = core->first_data;
-	return data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
-}
-
-void inline_sums(const struct core *core, const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
-{
-	uint32_t most = most_bytes(core);
-	for (unsigned i = 0; i < n; i++)
-		if (counted(&items[i], most))
-			++*(items[i].kind == TRACE_READ ? reads : writes);
-}
 
 /* ---- plans ---- */
 
@@ -78,7 +55,7 @@ static void put_access(struct making *m, unsigned i)
 {
 	const struct core *core = m->core;
 	const struct trace_item *item = &m->items[i];
-	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = counted(item, most_bytes(core));
+	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = decided_counts(item, decided_most(core));
 	uint32_t granule = 1u << core->hits.shift;
 	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
 		m->known = false;
@@ -331,7 +308,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	struct core *core = model->cores[number];
 	const struct trace_block *block = &program->blocks[block_number];
 	uint64_t next_pc = core->next_pc;
-	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = most_bytes(core);
+	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = decided_most(core);
 	struct fetch fetch;
 	model->acting = core;
 	stepped(core);
@@ -346,7 +323,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
 		fetch_to(core, &fetch, block->pc + item->offset);
-		if (counted(item, most)) {
+		if (decided_counts(item, most)) {
 			uint64_t address = (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]) +
 					   (item->flags & TRACE_FS ? fs_base : 0);
 			miss_item(core, item, i++, address, true);
@@ -355,43 +332,4 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 		}
 	}
 	fetch_to(core, &fetch, block->pc + fetched - 1);
-}
-
-static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
-{
-	return (last >> shift) - (first >> shift) + 1;
-}
-
-/* What a decided block's header counts. done: instructions executed; UINT32_MAX: all. */
-void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
-{
-	const struct trace_block *block = &program->blocks[number];
-	const struct machine *machine = &core->model->machine;
-	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
-	bool whole = done >= block->insns, sequential = block->pc == core->next_pc;
-	uint64_t *stream = core->counts->stream, reads = 0, writes = 0, last, entered;
-	uint32_t items = block->items, fetched = block->length;
-
-	if (core->pending != NO_BLOCK)
-		resolve(core, program, block->pc);
-	if (!whole)
-		items = run_items_done(block, program->items + block->first_item, done, &fetched);
-	last = block->pc + fetched - 1;
-	stream[STREAM_BLOCKS]++;
-	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
-	inline_sums(core, program->items + block->first_item, items, &reads, &writes);
-	stream[STREAM_READS] += reads;
-	stream[STREAM_WRITES] += writes;
-	step_count_hits(core, false, reads, reads);
-	step_count_hits(core, true, writes, writes);
-	/* a unit that the byte before is in is not entered again */
-	entered = units(block->pc, last, unit_shift) - (sequential && block->pc & ((1ull << unit_shift) - 1));
-	stream[STREAM_FETCH_BLOCKS] += entered;
-	if (machine->first_instruction_tlb != MACHINE_NONE)
-		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += entered;
-	if (core->first_instruction)
-		core->counts->cache[core->first_instruction->index][CACHE_FETCHES] +=
-			units(block->pc, last, line_shift) - (sequential && block->pc & ((1ull << line_shift) - 1));
-	core->next_pc = whole ? block->pc + block->length : NOWHERE;
-	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
 }

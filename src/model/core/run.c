@@ -270,6 +270,13 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
+		if (fast && core->hits.data) {
+			size_t next = run_headers(core, program, entries, i, n);
+			if (next > i) {
+				i = next;
+				continue;
+			}
+		}
 		if (fast && !core->steps && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
 			break;
 		header = entries[i++];
