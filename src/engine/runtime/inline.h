@@ -62,6 +62,7 @@ struct inline_segment {
 	uint8_t first, n;            /* sites */
 	uint8_t reg[3];              /* a, i, t */
 	uint8_t spills, reloads;     /* bits as e->stream_spills: 1 a, 2 i, 4 t */
+	uint8_t kept;                /* … that are in their slots already: the block that this one follows has put them there */
 };
 
 /* Of the block that is being translated; see inline_plan() */

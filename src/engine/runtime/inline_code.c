@@ -151,11 +151,19 @@ static void look_up_data(struct emit *e, const struct inline_site *site, const s
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1];
 	int32_t mask = site->record.mask;
-	move32(e, i, a);
-	rex(e, false, 0, i);
-	put(e, 0xc1); /* shr i, shift - 4 */
-	put(e, (uint8_t)(0xe8 | (i & 7)));
-	put(e, (uint8_t)(where->shift - 4));
+	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) { /* rorx i, a, shift - 4 */
+		put(e, 0xc4);
+		put(e, (uint8_t)(0x43 | (i >= 8 ? 0 : 0x80) | (a >= 8 ? 0 : 0x20)));
+		put_bytes(e, "\x7b\xf0", 2);
+		put(e, (uint8_t)(0xc0 | (i & 7) << 3 | (a & 7)));
+		put(e, (uint8_t)(where->shift - 4));
+	} else {
+		move32(e, i, a);
+		rex(e, false, 0, i);
+		put(e, 0xc1); /* shr i, shift - 4 */
+		put(e, (uint8_t)(0xe8 | (i & 7)));
+		put(e, (uint8_t)(where->shift - 4));
+	}
 	rex(e, false, 0, i);
 	put(e, 0x81); /* and i, (entries - 1) * 16 */
 	put(e, (uint8_t)(0xe0 | (i & 7)));
@@ -256,6 +264,10 @@ static void spill(struct emit *e, const struct inline_segment *s)
 	static const uint32_t slot[3] = {AT_SPILL_TRACE, AT_SPILL_TRACE2, AT_SPILL_THIRD};
 	e->stream_regs = (uint8_t)(s->reg[0] | s->reg[1] << 4);
 	e->stream_third = s->reg[2];
+	if (s->kept) {
+		e->stream_spills |= s->kept;
+		mark(e, MARK_INSN, s->from, 0, 0, 0);
+	}
 	for (unsigned i = 0; i < 3; i++)
 		if (s->spills >> i & 1) {
 			gs_store(e, s->reg[i], slot[i]);

@@ -21,6 +21,7 @@ bool inline_start(struct stream_models *models)
 	rt.inline_sites = memory_private((uint64_t)sites_most() * sizeof *rt.inline_sites);
 	rt.inline_first = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_first);
 	rt.inline_count = memory_private(rt.blocks_max);
+	rt.inline_slots = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_slots);
 	return true;
 }
 
@@ -76,6 +77,8 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 	unsigned next[INLINE_MACHINES] = {0};
 	const struct thread *t = current();
 	const struct trace_program program = {rt.templates, rt.items};
+	const struct block *parent = rt.blocks[id].follows == NONE ? NULL : &rt.blocks[rt.blocks[id].follows];
+	bool sequential = parent && parent->pc + parent->length == decoded.pc;
 	*n = 0;
 	for (uint32_t m = 0; m < t->models->n; m++) {
 		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id, records[m]);
@@ -90,6 +93,8 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 		for (uint32_t m = 0; m < t->models->n; m++)
 			for (; next[m] < (unsigned)count[m] && records[m][next[m]].insn == k; next[m]++) {
 				const struct inline_record *r = &records[m][next[m]];
+				if (r->fetch && r->skip != INLINE_ALWAYS && sequential)
+					continue; /* the unit was entered before, always */
 				struct inline_site *site = &to[*n];
 				*site = (struct inline_site){.record = *r, .block = id, .machine = (uint8_t)m, .base = X86_NO_REG, .index = X86_NO_REG,
 					.flags = INLINE_CONSTANT, .displacement = r->displacement};
@@ -173,10 +178,24 @@ static unsigned take(uint16_t *from, uint16_t *free)
 	return X86_NO_REG;
 }
 
-static void choose_registers(struct inline_segment *s, uint16_t free)
+/* kept: see rt.inline_slots */
+static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t kept)
 {
+	uint16_t own = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned reg = kept >> 4 * i & 15;
+		if (!(kept >> (12 + i) & 1) || !(free >> reg & 1) || own >> reg & 1)
+			continue;
+		own |= (uint16_t)(1u << reg);
+		s->reg[i] = (uint8_t)reg;
+		s->kept |= (uint8_t)(1u << i);
+		s->reloads |= (uint8_t)(1u << i);
+	}
+	free &= (uint16_t)~own;
 	uint16_t dead = s->from == s->to ? free & plan.dead[s->from] : 0, gone = free & overwritten(s->to);
 	for (unsigned i = 0; i < 3; i++) {
+		if (s->kept >> i & 1)
+			continue;
 		uint16_t *from = dead & free ? &dead : gone & free ? &gone : &free;
 		dead &= free;
 		gone &= free;
@@ -191,7 +210,7 @@ static void choose_registers(struct inline_segment *s, uint16_t free)
 	}
 }
 
-static void find_segments(void)
+static void find_segments(uint32_t follows)
 {
 	unsigned at = 0;
 	uint8_t needs_rax = 0;
@@ -222,8 +241,28 @@ static void find_segments(void)
 		}
 		if (!s->n && from == s->from && inlining.n && s != inlining.segment)
 			die("no register is left for inline checks", decoded.pc);
-		choose_registers(s, free);
+		choose_registers(s, free, s == inlining.segment && follows != NONE ? rt.inline_slots[follows] : 0);
 	}
+}
+
+/* What the slots have at the block's end: a slot is the last segment's that stored to it. */
+static uint16_t slots_behind(void)
+{
+	uint16_t slots = 0;
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned n = inlining.n_segments; n-- > 0;) {
+			const struct inline_segment *s = &inlining.segment[n];
+			if (!((s->spills | s->kept) >> i & 1))
+				continue;
+			uint16_t written = 0;
+			for (unsigned k = s->to; k < decoded.count; k++)
+				written |= decoded.insn[k].gpr_written;
+			slots |= (uint16_t)(s->reg[i] << 4 * i);
+			if (!(written >> s->reg[i] & 1))
+				slots |= (uint16_t)(1u << (12 + i));
+			break;
+		}
+	return slots;
 }
 
 void inline_plan(uint32_t id)
@@ -238,8 +277,10 @@ void inline_plan(uint32_t id)
 	inlining.site = rt.inline_sites + rt.inline_first[id];
 	inlining.decided = true;
 	inlining.apart = rt.inline_count[id] == INLINE_APART;
+	rt.inline_slots[id] = 0;
 	if (inlining.apart)
 		return;
 	inlining.n = rt.inline_count[id] - 1u;
-	find_segments();
+	find_segments(rt.blocks[id].follows);
+	rt.inline_slots[id] = slots_behind();
 }
