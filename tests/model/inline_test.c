@@ -193,6 +193,7 @@ struct trial {
 	struct walk walk;
 	size_t end;                    /* given up there */
 	unsigned without_plan;         /* one block in so many */
+	bool scalar;                   /* without vectors */
 };
 
 struct outcome {
@@ -234,6 +235,8 @@ static struct outcome run_case(const struct trial *t, bool print)
 		free(buffer);
 		return outcome;
 	}
+	if (t->scalar)
+		simulated_scalar(&p.core);
 	p.blocks = sparse(2 * NUMBERS * sizeof(*p.blocks));
 	ordinary = sparse(2 * NUMBERS * sizeof(*ordinary));
 	p.templates = (struct trace_program){ p.blocks, t->program.items };
@@ -381,6 +384,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, bool usua
 		random_walk(&r, &t.program, &t.walk,
 			    usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 300), 1, usual);
 		t.without_plan = random_in(&r, 2) ? 1u << 30 : 10;
+		t.scalar = random_in(&r, 3);
 		t.end = random_in(&r, 4) ? random_below(&r, t.walk.n) : SIZE_MAX;
 		o = run_case(&t, false);
 		could += o.can;

@@ -17,23 +17,29 @@ void hits_clear_all(const struct hits *hits)
 	}
 }
 
-/* Others' entries stay. bytes: no more than either table covers. */
+/* Others' entries stay; nothing is jumped by, as which are is hard to foresee. bytes: no more than either table covers. */
 void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
 {
 	uint64_t granules = bytes >> hits->shift, line = address;
 	struct inline_entry *data = &hits->data[inline_index(address, hits->shift)];
 	struct inline_fetch *fetch = &hits->fetch[inline_fetch_index(address, hits->shift)];
 	uint64_t tag = inline_tag(address, hits->shift);
-	for (uint64_t i = 0; i < granules; i++, line += 1ull << hits->shift)
-		if (data[i].line == line)
-			data[i].line = INLINE_NOTHING;
-	for (uint64_t i = 0; i < granules; i++)
-		if (fetch[i].tag == tag)
-			fetch[i].tag = 0;
+	for (uint64_t i = 0; i < granules; i++, line += 1ull << hits->shift) {
+		data[i].line = data[i].line == line ? INLINE_NOTHING : data[i].line;
+		fetch[i].tag = fetch[i].tag == tag ? 0 : fetch[i].tag;
+	}
 }
 
-void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes)
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page)
 {
+	if (hits->data && bytes == 4096) {
+		uint64_t noted = hits->noted[page], granule = 1ull << hits->shift;
+		hits->noted[page] = 0;
+		for (; noted; noted &= noted - 1)
+			inline_clear(hits, address + 64 * (uint64_t)__builtin_ctzll(noted), granule < 64 ? 64 : granule);
+		*hits_page(hits, 0, address) = *hits_page(hits, 1, address) = 0;
+		return;
+	}
 	if (bytes >> hits->shift >= 1u << (hits->data ? INLINE_FETCH_BITS : HITS_BITS)) {
 		hits_clear_all(hits);
 		return;

@@ -62,6 +62,7 @@ struct hits {
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	struct inline_entry *data; /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
+	uint64_t *noted;         /* [HITS_PAGES] bit b: granules that begin in bytes 64 b … 64 b + 63 of a page of 4 KB may be in data, fetch */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
 
@@ -115,6 +116,7 @@ static inline uint64_t inline_tag(uint64_t address, unsigned shift)
 static inline void inline_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
 {
 	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, hits->shift);
+	hits->noted[page] |= 1ull << (address >> hits->shift << hits->shift >> 6 & 63);
 	if (HIT_TYPE_OF(record) == HIT_DATA)
 		hits->data[inline_index(address, hits->shift)] =
 			(struct inline_entry){ .line = address >> hits->shift << hits->shift, .way = way, .page = page };
@@ -176,7 +178,8 @@ static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_
 		*first++ = 0;
 	while (first < end);
 }
-void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes);
+/* page: of pages[], that they were */
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page);
 void hits_clear_all(const struct hits *hits);
 
 #endif

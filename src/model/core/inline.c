@@ -6,6 +6,7 @@
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
 #include "model/core/plain_loop.h"
+#include "model/core/vectors.h"
 
 /* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of hits.h ---- */
 
@@ -295,7 +296,8 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 			return; /* the record in front of it was the same unit's */
 	}
 	if (!core->plain || record & HIT_STEPS || address & (MISALIGNED_OF(record) | ~HIT_ADDRESS) ||
-	    !plain_run(core, (record & RECORD_UPPER) | address | HIT_PLAIN))
+	    !(model->vectors ? plain_record_saved(core, (record & RECORD_UPPER) | address | HIT_PLAIN)
+			     : plain_run(core, (record & RECORD_UPPER) | address | HIT_PLAIN)))
 		miss_slowly(core, program, block, record, address);
 	take_apart(core);
 }

@@ -2,6 +2,8 @@
 #include "model/core/plan.h"
 #include "model/core/processor.h"
 
+#define VECTORS_BEHIND 128 /* bytes: a set is read as sixteen words */
+
 /* ---- memory: the same walk measures and lays out ---- */
 
 static bool first(const struct machine *machine, unsigned cache)
@@ -79,6 +81,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
 		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
 		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
+		hits.noted = arena_take(arena, HITS_PAGES * sizeof *hits.noted);
 		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
 		if (core)
 			core->hits = hits, core->inline_data = data, core->inline_fetch = fetch;
@@ -120,14 +123,14 @@ uint64_t model_bytes(const struct machine *machine)
 {
 	struct arena arena = { 0 };
 	lay_out_model(&arena, machine);
-	return pages_of(arena.used);
+	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 uint64_t model_core_bytes(const struct machine *machine)
 {
 	struct arena arena = { 0 };
 	lay_out_core(&arena, machine, NULL);
-	return pages_of(arena.used);
+	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 struct model *model_init(void *memory, const struct machine *machine)

@@ -282,7 +282,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 		if (l->buckets)
 			unchain(l, e);
 		if (l->touched)
-			hits_clear_pages(t->hits, entry->start, entry->bytes);
+			hits_clear_pages(t->hits, entry->start, entry->bytes, l->first_page + e);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
