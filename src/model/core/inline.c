@@ -267,6 +267,54 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 		miss_item(core, &program->items[i + n], i + n, address, !(record & HIT_STEPS));
 }
 
+/* A misaligned access that crosses the end of no line, of 64 bytes neither: what it counts beside. */
+static bool in_granule(const struct core *core, uint64_t record, uint64_t address)
+{
+	return !((address ^ (address + MISALIGNED_OF(record))) >> (core->hits.shift < 6 ? core->hits.shift : 6));
+}
+
+static void count_misaligned(struct core *core, uint64_t record)
+{
+	uint64_t *stream = core->counts->stream;
+	uint64_t writes = record & HIT_WRITES ? 1 : 0, reads = record & HIT_WRITES_FIRST ? 0 : 1;
+	stream[STREAM_MISALIGNED] += reads + writes;
+	stream[STREAM_MISALIGNED_READS] += reads;
+	stream[STREAM_MISALIGNED_WRITES] += writes;
+}
+
+static bool plainly(struct core *core, uint64_t record)
+{
+	return core->plain && (core->model->vectors ? plain_record_saved(core, record) : plain_run(core, record));
+}
+
+static bool find_or_plainly(struct core *core, uint64_t record)
+{
+	if (inline_find(&core->hits, record, core->clock + 1)) {
+		core->clock++;
+		return true;
+	}
+	return plainly(core, record);
+}
+
+/*
+ * An access that crosses a line's end, 64 bytes' too, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
+ */
+static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t address)
+{
+	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
+	unsigned write = record >> 63;
+	if (!core->plain || !core->first_data || core->first_data->line_shift != 6 || core->hits.shift != 6 || record & RECORD_BOTH ||
+	    (address ^ last) >> 12 || !find_or_plainly(core, plain))
+		return false;
+	find_or_plainly(core, (plain & ~HIT_ADDRESS) | last);
+	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
+	stream[STREAM_MISALIGNED]++;
+	stream[STREAM_MISALIGNED_READS + write]++;
+	stream[STREAM_LINE_CROSSING]++;
+	stream[STREAM_LINE_CROSSING_READS + write]++;
+	return true;
+}
+
 void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
 		       uint64_t behind, uint64_t fs_base)
 {
@@ -295,10 +343,26 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		if (!sequential && record & HIT_REPEATS)
 			return; /* the record in front of it was the same unit's */
 	}
-	if (!core->plain || record & HIT_STEPS || address & (MISALIGNED_OF(record) | ~HIT_ADDRESS) ||
-	    !(model->vectors ? plain_record_saved(core, (record & RECORD_UPPER) | address | HIT_PLAIN)
-			     : plain_run(core, (record & RECORD_UPPER) | address | HIT_PLAIN)))
-		miss_slowly(core, program, block, record, address);
+	if (!(record & HIT_STEPS) && !(address & ~HIT_ADDRESS)) {
+		uint64_t plain = (record & RECORD_UPPER) | address | HIT_PLAIN, misaligned = address & MISALIGNED_OF(record);
+		bool simple = !misaligned || in_granule(core, record, address);
+		if (misaligned && simple && inline_find(&core->hits, plain, core->clock + 1)) {
+			core->clock++;
+			count_misaligned(core, record);
+			return;
+		}
+		if (!simple && cross(core, record, plain, address)) {
+			take_apart(core);
+			return;
+		}
+		if (simple && plainly(core, plain)) {
+			if (misaligned)
+				count_misaligned(core, record);
+			take_apart(core);
+			return;
+		}
+	}
+	miss_slowly(core, program, block, record, address);
 	take_apart(core);
 }
 
