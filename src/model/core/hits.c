@@ -17,26 +17,37 @@ void hits_clear_all(const struct hits *hits)
 	}
 }
 
-/* Others' entries stay; nothing is jumped by, as which are is hard to foresee. bytes: no more than either table covers. */
-void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
+void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides)
 {
-	uint64_t granules = bytes >> hits->shift, line = address;
-	struct inline_entry *data = &hits->data[inline_index(address, hits->shift)];
-	struct inline_fetch *fetch = &hits->fetch[inline_fetch_index(address, hits->shift)];
-	uint64_t tag = inline_tag(address, hits->shift);
-	for (uint64_t i = 0; i < granules; i++, line += 1ull << hits->shift) {
-		data[i].line = data[i].line == line ? INLINE_NOTHING : data[i].line;
-		fetch[i].tag = fetch[i].tag == tag ? 0 : fetch[i].tag;
+	for (uint64_t line = address; line < address + bytes; line += 1ull << hits->shift) {
+		if (sides & 1)
+			inline_clear_data(hits, line);
+		if (sides & 2)
+			inline_clear_fetch(hits, line);
 	}
+}
+
+static void inline_clear_page(const struct hits *hits, uint64_t address, uint64_t *noted)
+{
+	for (uint64_t of = noted[0]; of; of &= of - 1) {
+		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
+		inline_clear_data(hits, line);
+		if (hits->shift < 6)
+			inline_clear_data(hits, line + 32);
+	}
+	for (uint64_t of = noted[1]; of; of &= of - 1) {
+		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
+		inline_clear_fetch(hits, line);
+		if (hits->shift < 6)
+			inline_clear_fetch(hits, line + 32);
+	}
+	noted[0] = noted[1] = 0;
 }
 
 void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page)
 {
 	if (hits->data && bytes == 4096) {
-		uint64_t noted = hits->noted[page], granule = 1ull << hits->shift;
-		hits->noted[page] = 0;
-		for (; noted; noted &= noted - 1)
-			inline_clear(hits, address + 64 * (uint64_t)__builtin_ctzll(noted), granule < 64 ? 64 : granule);
+		inline_clear_page(hits, address, &hits->noted[2 * page]);
 		*hits_page(hits, 0, address) = *hits_page(hits, 1, address) = 0;
 		return;
 	}
@@ -45,9 +56,9 @@ void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes,
 		return;
 	}
 	if (hits->data) {
-		inline_clear(hits, address, bytes);
+		inline_clear(hits, address, bytes, 3);
 	} else if (bytes >> hits->shift < 8) {
-		hits_clear(hits, address, bytes);
+		hits_clear(hits, address, bytes, 3);
 	} else {
 		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
 		while (piece < end)

@@ -62,7 +62,7 @@ struct hits {
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	struct inline_entry *data; /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
-	uint64_t *noted;         /* [HITS_PAGES] bit b: granules that begin in bytes 64 b … 64 b + 63 of a page of 4 KB may be in data, fetch */
+	uint64_t *noted;         /* [2 * page (+ 1)] bit b: granules that begin in bytes 64 b … 64 b + 63 of a page of 4 KB may be in data (in fetch) */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
 
@@ -116,7 +116,7 @@ static inline uint64_t inline_tag(uint64_t address, unsigned shift)
 static inline void inline_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
 {
 	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, hits->shift);
-	hits->noted[page] |= 1ull << (address >> hits->shift << hits->shift >> 6 & 63);
+	hits->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull << (address >> hits->shift << hits->shift >> 6 & 63);
 	if (HIT_TYPE_OF(record) == HIT_DATA)
 		hits->data[inline_index(address, hits->shift)] =
 			(struct inline_entry){ .line = address >> hits->shift << hits->shift, .way = way, .page = page };
@@ -137,7 +137,21 @@ static inline bool inline_find(const struct hits *hits, uint64_t record, uint64_
 	return true;
 }
 
-void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes);
+/* Others' entries stay; nothing is jumped by, as which are is hard to foresee. */
+static inline void inline_clear_data(const struct hits *hits, uint64_t line)
+{
+	struct inline_entry *entry = &hits->data[inline_index(line, hits->shift)];
+	entry->line = entry->line == line ? INLINE_NOTHING : entry->line;
+}
+
+static inline void inline_clear_fetch(const struct hits *hits, uint64_t line)
+{
+	struct inline_fetch *entry = &hits->fetch[inline_fetch_index(line, hits->shift)];
+	entry->tag = entry->tag == inline_tag(line, hits->shift) ? 0 : entry->tag;
+}
+
+/* sides: 1 of accesses to data, 2 of fetches */
+void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides);
 
 /* ---- */
 
@@ -166,12 +180,12 @@ static inline void hits_note_page(const struct hits *hits, unsigned side, uint64
 	*hits_page(hits, side, address) = (address & ~4095ull) | HITS_PAGES | page;
 }
 
-/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. */
-static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
+/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. sides: see inline_clear() */
+static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides)
 {
 	uint64_t *first = &hits->table[hits_index(address, hits->shift)], *end = first + (bytes >> hits->shift);
 	if (hits->data) {
-		inline_clear(hits, address, bytes);
+		inline_clear(hits, address, bytes, sides);
 		return;
 	}
 	do

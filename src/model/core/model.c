@@ -56,8 +56,9 @@ static void lay_out_model(struct arena *arena, const struct machine *machine)
 }
 
 /* The first-level caches' lines are those touched[0 …], side by side. */
-static void time_cache(struct core *core, struct cache *cache, uint32_t *next)
+static void time_cache(struct core *core, const struct machine *machine, struct cache *cache, uint32_t *next)
 {
+	cache->sides = (uint8_t)((machine->first_data == cache->index) | (machine->first_instruction == cache->index) << 1);
 	cache->hits = &core->hits;
 	cache->first_way = *next;
 	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + HITS_LINES + *next);
@@ -81,7 +82,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
 		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
 		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
-		hits.noted = arena_take(arena, HITS_PAGES * sizeof *hits.noted);
+		hits.noted = arena_take(arena, 2 * HITS_PAGES * sizeof *hits.noted);
 		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
 		if (core)
 			core->hits = hits, core->inline_data = data, core->inline_fetch = fetch;
@@ -98,7 +99,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		if (core)
 			core->caches[c] = cache;
 		if (core && timed && first(machine, c))
-			time_cache(core, cache, &lines);
+			time_cache(core, machine, cache, &lines);
 	}
 	if (machine->n_tlbs) {
 		memory = arena_take(arena, tlbs_bytes(machine));
