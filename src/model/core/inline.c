@@ -315,6 +315,18 @@ static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t a
 	return true;
 }
 
+/* What will be looked at if the first cache does not have it: that takes longer to come than all until then. */
+static void prefetch_set(const struct core *core, uint64_t record, uint64_t address)
+{
+	const struct cache *first = HIT_TYPE_OF(record) == HIT_DATA ? core->first_data : core->first_instruction, *next;
+	if (first && first->is.next != MACHINE_NONE && core->caches[first->is.next]->main.set_power) {
+		next = core->caches[first->is.next];
+		const uint64_t *set = next->main.entries + (uint64_t)lines_set(&next->main, address >> next->line_shift) * next->main.ways;
+		__builtin_prefetch(set);
+		__builtin_prefetch(set + 8);
+	}
+}
+
 void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
 		       uint64_t behind, uint64_t fs_base)
 {
@@ -322,6 +334,8 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	bool sequential;
 	(void)fs_base;
 	model->acting = core;
+	if (core->plain)
+		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
 			stepped(core);
