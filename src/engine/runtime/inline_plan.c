@@ -100,9 +100,9 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 					.flags = INLINE_CONSTANT, .displacement = r->displacement};
 				if (!r->fetch && !operand_of(site, r))
 					return false;
-				if (rt.session->unused2 >> 30 & 1) site->record.called = 1; /* DEBUG */
-				if ((rt.session->unused2 >> 29 & 1) && r->fetch) site->record.called = 1; /* DEBUG */
-				if ((rt.session->unused2 >> 28 & 1) && !r->fetch) site->record.called = 1; /* DEBUG */
+				if (rt.session->debug >> 30 & 1) site->record.called = 1; /* DEBUG */
+				if ((rt.session->debug >> 29 & 1) && r->fetch) site->record.called = 1; /* DEBUG */
+				if ((rt.session->debug >> 28 & 1) && !r->fetch) site->record.called = 1; /* DEBUG */
 				++*n;
 			}
 	for (uint32_t m = 0; m < t->models->n; m++)
@@ -118,8 +118,8 @@ static void find_sites(uint32_t id)
 		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (rt.session->unused2 >> 31 && id == (rt.session->unused2 & 0x7fffffff)) die("debug", decoded.pc); /* DEBUG */
-	if (!((rt.session->unused2 & 0xfffffff) && id >= (rt.session->unused2 & 0xfffffff)) /* DEBUG */ && sites_of(id, to, &n)) {
+	if (rt.session->debug >> 31 && id == (rt.session->debug & 0x7fffffff)) die("debug", decoded.pc); /* DEBUG */
+	if (!((rt.session->debug & 0xfffffff) && id >= (rt.session->debug & 0xfffffff)) /* DEBUG */ && sites_of(id, to, &n)) {
 		rt.inline_count[id] = (uint8_t)(n + 1);
 		rt.inline_used += n;
 		return;

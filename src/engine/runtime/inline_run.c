@@ -78,7 +78,7 @@ void runtime_inline_call(struct thread *t)
 	const struct trace_program program = {rt.templates, rt.items};
 	uint64_t behind = inline_behind(t, t->trace - 1), *now = site->clock ? &t->reg[site->clock - 1] : clock_of(t, 0);
 	t->inline_back = (uint64_t)site->back;
-	if (rt.session->unused2 >> 27 & 1) { /* DEBUG */
+	if (rt.session->debug >> 27 & 1) { /* DEBUG */
 		extern uint64_t debug_count[8];
 		uint64_t a = site->apart || site->record.fetch ? 0 : address_of(t, site), m = (uint32_t)~site->record.mask & 63;
 		unsigned k = site->apart ? 0 : site->record.fetch ? 1 : site->record.called ? 2 : (a & 63 & ~m) ? 3 : 4;
