@@ -29,6 +29,7 @@ struct played {
 	uint64_t behind, clock;
 	uint64_t *trace;
 	size_t filled;
+	bool vectors, vectors_changed;
 	uint64_t done, found, unplanned; /* records, of these not missed; blocks */
 };
 
@@ -61,11 +62,43 @@ static void found(struct played *p, uint32_t way, uint32_t page, bool writes)
 	p->found++;
 }
 
+/* The program's vector registers that no compiler uses here: they are to be as they were. */
+struct vectors {
+	uint64_t zmm[4][8], k1;
+};
+
+static void set_vectors(const struct vectors *v)
+{
+	__asm__ volatile("vmovdqu64 (%0), %%zmm16\n\tvmovdqu64 64(%0), %%zmm17\n\tvmovdqu64 128(%0), %%zmm18\n\t"
+			 "vmovdqu64 192(%0), %%zmm19\n\tkmovq 256(%0), %%k1"
+			 :
+			 : "r"(v)
+			 : "memory");
+}
+
+static void get_vectors(struct vectors *v)
+{
+	__asm__ volatile("vmovdqu64 %%zmm16, (%0)\n\tvmovdqu64 %%zmm17, 64(%0)\n\tvmovdqu64 %%zmm18, 128(%0)\n\t"
+			 "vmovdqu64 %%zmm19, 192(%0)\n\tkmovq %%k1, 256(%0)"
+			 :
+			 : "r"(v)
+			 : "memory");
+}
+
 static void miss(struct played *p, uint32_t number, const struct inline_record *record, uint64_t address)
 {
 	uint64_t *clock = at(p, p->where.clock);
+	struct vectors before, after;
+	for (unsigned i = 0; i < sizeof(before) / 8; i++)
+		((uint64_t *)&before)[i] = address * 0x9e3779b97f4a7c15ull + i;
 	*clock = p->clock;
+	if (p->vectors)
+		set_vectors(&before);
 	model_inline_miss(p->core.model, 0, &p->templates, number, record->record, address, p->behind, FS_BASE);
+	if (p->vectors) {
+		get_vectors(&after);
+		p->vectors_changed |= memcmp(&before, &after, sizeof(before)) != 0;
+	}
 	p->clock = *clock;
 }
 
@@ -241,6 +274,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 	ordinary = sparse(2 * NUMBERS * sizeof(*ordinary));
 	p.templates = (struct trace_program){ p.blocks, t->program.items };
 	p.program = &t->program;
+	p.vectors = __builtin_cpu_supports("avx512bw");
 	p.trace = malloc(RECORDS_MOST * sizeof(struct record));
 	p.behind = NOT_SEQUENTIAL;
 	for (unsigned b = 0; b < BLOCKS; b++) {
@@ -273,6 +307,11 @@ static struct outcome run_case(const struct trial *t, bool print)
 	if (!branches_equal(p.core.counts[0], stream.counts[0], print))
 		outcome.equal = false;
 	outcome.lawful = model_conserves(&t->machine, p.core.counts[0], &outcome.law);
+	if (p.vectors_changed) {
+		outcome.equal = false;
+		if (print)
+			printf("# a vector register of the program's was changed\n");
+	}
 	outcome.done = p.done;
 	outcome.found = p.found;
 	outcome.unplanned = p.unplanned;
@@ -358,6 +397,56 @@ static void some_branches(struct random *r, struct machine *m)
 	m->targets = (struct machine_targets){ .btb_sets = 8, .btb_ways = 2, .return_entries = 4 };
 }
 
+/* As many as two vectors hold; a first data cache of other lines than the first instruction cache's. */
+static void more_ways(struct random *r, struct machine *m)
+{
+	struct machine was = *m;
+	struct machine_fault fault;
+	for (unsigned c = 0; c < m->n_caches; c++)
+		if (m->caches[c].replacement == REPLACE_LRU && m->caches[c].sets < 256)
+			m->caches[c].ways = 6 + (uint32_t)random_below(r, 12);
+	if (m->first_instruction != MACHINE_NONE && m->first_instruction != m->first_data && random_in(r, 2))
+		m->caches[m->first_instruction].line_bytes = 32;
+	if (!machine_is_sound(m, &fault))
+		*m = was;
+}
+
+static void large_accesses(struct program *p)
+{
+	for (uint32_t i = 0; i < p->n_items; i++)
+		if (p->items[i].kind <= TRACE_WRITE && !p->items[i].flags && p->items[i].second == TRACE_NO_VALUE) {
+			p->items[i].bytes = 64;
+			p->items[i].displacement &= -32;
+		}
+}
+
+/* Its values may be anything. */
+static bool simple(const struct program *p, const struct trace_block *block)
+{
+	for (uint32_t i = block->first_item; i < block->first_item + block->items; i++)
+		if (p->items[i].kind > TRACE_PREFETCH || p->items[i].second != TRACE_NO_VALUE)
+			return false;
+	return true;
+}
+
+/* Pages under the code change, and it goes on behind where it was. */
+static void pages_anew(struct random *r, const struct program *p, struct walk *w)
+{
+	for (size_t i = 1; i + 2 < w->n; i++) {
+		struct record *before = &w->records[i - 1], *mark = &w->records[i], *next = &w->records[i + 1];
+		unsigned b = 0;
+		while (b < BLOCKS && p->numbers[b] != before->entries[0])
+			b++;
+		if (b + 1 >= BLOCKS || !random_in(r, 6) || !simple(p, &p->blocks[b + 1]))
+			continue;
+		*mark = (struct record){ .entries = { trace_mark(TRACE_PAGES, 0), 0x400000 & ~4095ull, 0x40000000, 4096 }, .n = 4 };
+		next->entries[0] = p->numbers[b + 1];
+		for (unsigned v = 0; v < p->blocks[b + 1].values; v++)
+			next->entries[1 + v] = 0x20000 + random_below(r, 4096);
+		next->n = (uint8_t)(1 + p->blocks[b + 1].values);
+	}
+}
+
 static void compare(const char *fact, uint64_t family, unsigned cases, bool usual, unsigned found_least)
 {
 	static struct trial t;
@@ -373,6 +462,8 @@ static void compare(const char *fact, uint64_t family, unsigned cases, bool usua
 		else
 			random_machine(&r, &t.machine, false);
 		t.machine.classify = 0;
+		if (random_in(&r, 3))
+			more_ways(&r, &t.machine);
 		if (random_in(&r, 2))
 			some_branches(&r, &t.machine);
 		if (!machine_is_sound(&t.machine, &fault)) {
@@ -383,6 +474,10 @@ static void compare(const char *fact, uint64_t family, unsigned cases, bool usua
 		random_program(&r, &t.program, usual);
 		random_walk(&r, &t.machine, &t.program, &t.walk,
 			    usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 300), 1, usual);
+		if (random_in(&r, 8))
+			large_accesses(&t.program);
+		if (random_in(&r, 4))
+			pages_anew(&r, &t.program, &t.walk);
 		t.without_plan = random_in(&r, 2) ? 1u << 30 : 10;
 		t.scalar = random_in(&r, 3);
 		t.end = random_in(&r, 4) ? random_below(&r, t.walk.n) : SIZE_MAX;

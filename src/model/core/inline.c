@@ -144,7 +144,7 @@ static void fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 }
 
 /* The block that went step by step is over: the units behind its last record. */
-static void stepped(struct core *core)
+void inline_stepped(struct core *core)
 {
 	if (!core->is_stepping)
 		return;
@@ -164,6 +164,7 @@ static __attribute__((noinline)) void step_up_to(struct core *core, const struct
 		core->next_pc = next_pc; /* of the trace, which may not have come so far */
 		core->is_stepping = true;
 	}
+	core->stepping.block = number; /* it may be the next one, whose first record was left out: then they go on in a line */
 	if (record & RECORD_FIRST)
 		pc = block->pc;
 	else if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
@@ -182,6 +183,8 @@ bool model_inline_can(const struct model *model)
 	unsigned line_shift = model->machine.first_instruction == MACHINE_NONE ? 6 : log2_of(model->machine.caches[model->machine.first_instruction].line_bytes);
 	if (model->inlined && model->inline_by_units != model->by_units)
 		return false; /* the records are of the pages as they were */
+	if (model->inlined && model->pages_changed && !model->by_units && model->machine.first_instruction_tlb != MACHINE_NONE && !fetch_repeats(model))
+		return false; /* a block may have no record to step from */
 	return model->plans && !model->n_watches && !model->objects && !model->snoops &&
 	       !(model->by_units && model->fetch_shift > line_shift);
 }
@@ -204,13 +207,14 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
 		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
 	model->inlined = true;
+	model->pages_changed = false;
 	model->inline_by_units = model->by_units;
 }
 
 void model_inline_end(struct model *model, unsigned number)
 {
 	struct core *core = model->cores[number];
-	stepped(core);
+	inline_stepped(core);
 	core->hits.data = NULL;
 	core->hits.fetch = NULL;
 	model->inlined = false;
@@ -338,7 +342,7 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
-			stepped(core);
+			inline_stepped(core);
 		if (core->steps) {
 			step_up_to(core, program, block, record, address, behind);
 			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
@@ -391,7 +395,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = decided_most(core);
 	struct fetch fetch;
 	model->acting = core;
-	stepped(core);
+	inline_stepped(core);
 	core->steps = false;
 	if (done < block->insns)
 		items = run_items_done(block, program->items + first, done, &fetched);
