@@ -82,7 +82,7 @@ void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then
 
 /* inline_code.c */
 void inline_store(struct emit *e, unsigned at, struct place place);
-void inline_made(struct emit *e); /* instruction was emitted: registers that it was to overwrite are */
+void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */
 
 /* inline_run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */

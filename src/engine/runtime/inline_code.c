@@ -380,7 +380,9 @@ void inline_store(struct emit *e, unsigned at, struct place place)
 			emit_segment(e, &inlining.segment[n], at, place);
 }
 
-void inline_made(struct emit *e)
+void inline_made(struct emit *e, unsigned at)
 {
-	e->stream_spills = 0;
+	for (unsigned n = 0; inlining.decided && n < inlining.n_segments; n++)
+		if (inlining.segment[n].to == at)
+			e->stream_spills = 0;
 }

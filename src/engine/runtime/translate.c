@@ -36,7 +36,7 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		if (k == decoded.count - 1)
 			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
-		inline_made(e);
+		inline_made(e, k);
 		code += in->length;
 		pc += in->length;
 	}
