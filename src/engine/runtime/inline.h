@@ -78,6 +78,7 @@ extern struct model_inline inline_where[INLINE_MACHINES]; /* displacements from 
 
 /* inline_plan.c. inline_start: machines are there; false: not here */
 bool inline_start(struct stream_models *models);
+void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
 /* inline_code.c */

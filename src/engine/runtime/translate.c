@@ -153,6 +153,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (rt.trace)
 			stream_plan();
 		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(t->context, pc), parent);
+		inline_behold(id);
 		inline_plan(id);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;
