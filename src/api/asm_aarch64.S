@@ -12,7 +12,7 @@
  *
  * The symbols are marked as having a calling convention of their own: the dynamic linker, whose lazy binding keeps no
  * more than what that convention says, then binds them when a program is loaded. */
-#define TARE_ASM_STUBS 100
+#include "api/asm_numbers.h"
 
 	.arch	armv8-a+sve
 	.text
@@ -50,17 +50,13 @@
 	.size	\name, . - \name
 	.endm
 
-	.altmacro
 	.macro	pair number
+	.altmacro
 	stub	tare_asm_begin_\number, %(2 * \number)
 	stub	tare_asm_end_\number, %(2 * \number + 1)
-	.endm
-	.set	number, 0
-	.rept	TARE_ASM_STUBS
-	pair	%number
-	.set	number, number + 1
-	.endr
 	.noaltmacro
+	.endm
+	each_number pair, TARE_ASM_STUBS
 
 	entry	tare_asm_init
 	mov	w16, #(2 * TARE_ASM_STUBS)

@@ -13,7 +13,7 @@
  *
  * Stack below the program's: 128 bytes and what stub_pass() takes, in all less than 4 KiB; the first time in a thread
  * the vector state too (2.6 KiB with AVX-512). */
-#define TARE_ASM_STUBS 100
+#include "api/asm_numbers.h"
 
 	.text
 
@@ -51,17 +51,13 @@
 	.size	\name, . - \name
 	.endm
 
-	.altmacro
 	.macro	pair number
+	.altmacro
 	stub	tare_asm_begin_\number, %(2 * \number)
 	stub	tare_asm_end_\number, %(2 * \number + 1)
-	.endm
-	.set	number, 0
-	.rept	TARE_ASM_STUBS
-	pair	%number
-	.set	number, number + 1
-	.endr
 	.noaltmacro
+	.endm
+	each_number pair, TARE_ASM_STUBS
 
 	/* Whether regions are counted or not: names are made here. */
 	.globl	tare_asm_init
@@ -232,16 +228,10 @@ stub_apart:
 	.hidden	stub_table
 	.type	stub_table, @object
 stub_table:
-	.altmacro
 	.macro	offset id
 	.long	.Lstub_\id - stub_table
 	.endm
-	.set	number, 0
-	.rept	2 * TARE_ASM_STUBS
-	offset	%number
-	.set	number, number + 1
-	.endr
-	.noaltmacro
+	each_number offset, (2 * TARE_ASM_STUBS)
 	.long	.Lstub_init - stub_table
 	.size	stub_table, . - stub_table
 stub_mxcsr:

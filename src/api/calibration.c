@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/calibration_passes.h"
+#include "api/own_add.h"
 #include "api/stubs.h"
 #include "measure/measure.h"
 
@@ -351,5 +352,7 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	/* a user read that the kernel comes into is made again */
 	if (tare->reads.by_user)
 		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * costs.region.value);
+	if (!own_add_whole)
+		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * OWN_ADD_AGAIN);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;
 }

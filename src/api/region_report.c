@@ -11,6 +11,7 @@
  *       all              10           10            123456  page-faults:u
  *       0 (4711)          6            6             70000  page-faults:u
  *     # warning: region 'load' was entered 2 times and left 1 time: …
+ *     # ± is of the reading alone: … (where an event with ± has the kernel's part)
  *     # 0 readings without a system call, 0 of them checked; 20 by read(2): an event that the kernel counts … */
 #include <errno.h>
 #include <inttypes.h>
@@ -151,7 +152,10 @@ static void remark(const struct reporting *to, const struct tare_region *region,
 		region_net(to->tare, region, e, sums, others, &net);
 		if (net.state == NET_REFUSED) {
 			/* the name goes in front of it, whatever bytes it has */
-			subtraction_refusal(&net.s, "'", unit, (double)sums->passes.exits, text, sizeof text);
+			subtraction_refusal(&net.s, "'", unit, (double)sums->passes.exits,
+					    region_of_stub(region) ? "regions inside it are most of that: count fewer of them, or with 'tare count --on exact'"
+								   : "regions inside it are most of that: count fewer of them, by stubs, or with 'tare count --on exact'",
+					    text, sizeof text);
 			fputs("# region '", out);
 			put_name(out, region, false);
 			fprintf(out, "%s (%s)\n", text, event);
@@ -247,8 +251,22 @@ static void find_kinds(const struct reporting *to, struct tare_region *const *li
 	}
 }
 
-static void put_evidence(FILE *out, const struct region_tare *tare)
+/* Is there a ± of a count that has the kernel in it? (Only what is subtracted has one.) */
+static bool width_with_kernel(const struct reporting *to)
 {
+	for (size_t e = 0; e < to->r->model->events.count; e++)
+		if ((to->r->model->events.items[e].event.levels & LEVEL_KERNEL) &&
+		    (to->tare->events[e].subtracts || to->tare->events[e].has_stubs))
+			return true;
+	return false;
+}
+
+static void put_evidence(const struct reporting *to)
+{
+	FILE *out = to->out;
+	const struct region_tare *tare = to->tare;
+	if (width_with_kernel(to))
+		fputs("# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts that came in a region\n", out);
 	if (tare->here)
 		fprintf(out, "# what the reading itself counts is taken off where it is the same every time: calibration %.8s\n",
 			tare->calibration.id);
@@ -285,7 +303,7 @@ static void put_all(const struct reporting *to, struct tare_region *const *list,
 			    out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
 			    threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
 	}
-	put_evidence(out, to->tare);
+	put_evidence(to);
 	const struct tare_reads reads = to->tare->reads;
 	fprintf(out, "# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64 " by read(2)%s%s\n",
 		reads.by_user, reads.checks, reads.by_call, *reads.why ? ": " : "", reads.why);

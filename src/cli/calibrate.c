@@ -12,6 +12,7 @@
 #include "cli/helper_programs.h"
 #include "cli/say.h"
 #include "measure/measure.h"
+#include "report/table.h"
 
 enum { HELP, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, VERBOSE };
 
@@ -223,7 +224,7 @@ int command_calibrate(int argc, char **argv)
 		code = say_failure(&err);
 	} else {
 		say_begin_output();
-		calibrate_table(stdout, &calibrating);
+		calibrate_table(stdout, &calibrating, (size_t)table_width(&(struct report_options){ .width = say_width(stdout) }));
 		code = asked.dry ? TARE_DONE : keep(&calibrating, &asked);
 		int written = say_end_output();
 		if (code == TARE_DONE)

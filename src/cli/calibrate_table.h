@@ -7,9 +7,10 @@
 
 #include "cli/calibrate_measure.h"
 
-void calibrate_table(FILE *out, const struct calibrating *c);
+/* width: the terminal's columns, or what stands for them. */
+void calibrate_table(FILE *out, const struct calibrating *c, size_t width);
 
 /* The noise floors alone. */
-void calibrate_floor_table(FILE *out, const struct calibration *c);
+void calibrate_floor_table(FILE *out, const struct calibration *c, size_t width);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "cli/say.h"
 #include "measure/measure.h"
-#include "report/json_writer.h"
+#include "report/machine_json.h"
 #include "report/table.h"
 
 enum { HELP, JSON, ON, VERBOSE };
@@ -186,11 +186,7 @@ static void show_json(const struct diagnosis *d, const struct machine_facts *fac
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
 	json_write_open(&json, "machine", '{');
-	json_write_text(&json, "cpu", facts->cpu);
-	json_write_integer(&json, "cpus", facts->cpus);
-	json_write_text(&json, "kernel", facts->kernel);
-	json_write_text(&json, "pmu", facts->pmu);
-	json_write_text(&json, "hypervisor", facts->hypervisor);
+	machine_json(&json, facts);
 	json_write_close(&json, '}');
 	json_write_open(&json, "findings", '[');
 	for (size_t i = 0; i < d->n; i++) {
@@ -232,7 +228,7 @@ static void show_text(const struct diagnosis *d, const struct machine_facts *fac
 		}
 	}
 	if (d->calibrated)
-		calibrate_floor_table(stdout, &d->calibration);
+		calibrate_floor_table(stdout, &d->calibration, width);
 	const char *step = one_step(d);
 	fputs("\nThe one step that would allow more: ", stdout);
 	text_wrap(stdout, step ? step : "none is known; this is all that this machine can do.", 36, 2, width);

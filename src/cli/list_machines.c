@@ -9,6 +9,7 @@
 #include "measure/measure.h"
 #include "model/draw.h"
 #include "model/machines.h"
+#include "report/machine_json.h"
 #include "report/table.h"
 
 enum { NAME_COLUMNS = 15, TEXT_AT = 2 + NAME_COLUMNS + 2 };
@@ -86,15 +87,8 @@ static void json_machine(struct json *json, const char *name, const struct machi
 	json_write_text(json, "machine", name);
 	json_write_text(json, "title", why ? NULL : m->title);
 	json_write_text(json, "why", why ? why->text : NULL);
-	if (facts) {
-		json_write_text(json, "cpu", facts->cpu);
-		json_write_integer(json, "cpus", facts->cpus);
-		json_write_text(json, "architecture", facts->architecture);
-		json_write_text(json, "kernel", facts->kernel);
-		json_write_text(json, "hostname", facts->hostname);
-		json_write_text(json, "pmu", facts->pmu);
-		json_write_text(json, "hypervisor", facts->hypervisor);
-	}
+	if (facts)
+		machine_json(json, facts);
 	if (!why) {
 		struct str text = { 0 };
 		json_write_integer(json, "cores", m->cores);

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/nearest.h"
-#include "base/stanza.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "event/formula.h"
+#include "event/rows.h"
 
 extern const struct embedded_file metric_files[];
 
@@ -23,7 +21,7 @@ struct metric {
 
 struct metric_table {
 	struct arena arena;
-	VEC(const struct metric *) rows;
+	struct rows rows; /* struct metric */
 };
 
 static bool wrong(const char *source, unsigned line, struct error *err, const char *what, const char *subject)
@@ -65,8 +63,8 @@ static bool read_key(struct metric *row, const struct stanza_key *key, const cha
 	return true;
 }
 
-static const struct metric *read_row(struct arena *arena, const struct stanza *stanza, const char *source,
-				     struct error *err)
+static const void *read_row(struct arena *arena, const struct stanza *stanza, const char *source,
+			    struct error *err)
 {
 	struct metric *row = arena_alloc(arena, sizeof *row);
 	struct error why;
@@ -99,37 +97,10 @@ static const struct metric *read_row(struct arena *arena, const struct stanza *s
 	return row;
 }
 
-static size_t place_of(const struct metric_table *table, const char *name)
-{
-	size_t i = 0;
-	while (i < table->rows.count && strcmp(table->rows.items[i]->name, name) != 0)
-		i++;
-	return i;
-}
-
 bool metric_table_add(struct metric_table *table, const char *text, size_t length, const char *source,
 		      struct error *err)
 {
-	VEC(const struct metric *) rows = { 0 };
-	struct stanza *stanzas;
-	size_t count;
-	bool done = stanza_parse(text, length, source, &table->arena, &stanzas, &count, err);
-	for (size_t i = 0; done && i < count; i++) {
-		const struct metric *row = read_row(&table->arena, &stanzas[i], source, err);
-		done = row && (vec_push(&rows, row) || error_no_memory(err));
-	}
-	/* room for all of them first: all are added or none */
-	size_t before = table->rows.count;
-	for (size_t i = 0; done && i < rows.count; i++)
-		done = vec_push(&table->rows, rows.items[i]) || error_no_memory(err);
-	table->rows.count = before;
-	for (size_t i = 0; done && i < rows.count; i++) {
-		size_t place = place_of(table, rows.items[i]->name);
-		table->rows.items[place] = rows.items[i];
-		table->rows.count += place == table->rows.count;
-	}
-	vec_free(&rows);
-	return done;
+	return rows_add(&table->rows, read_row, &table->arena, text, length, source, err);
 }
 
 struct metric_table *metric_table_new(struct error *err)
@@ -139,42 +110,39 @@ struct metric_table *metric_table_new(struct error *err)
 		error_no_memory(err);
 		return NULL;
 	}
-	for (const struct embedded_file *file = metric_files; file->name; file++) {
-		if (!metric_table_add(table, file->text, file->length, file->name, err)) {
-			metric_table_free(table);
-			return NULL;
-		}
-	}
-	return table;
+	if (rows_add_embedded(&table->rows, read_row, &table->arena, metric_files, err))
+		return table;
+	metric_table_free(table);
+	return NULL;
 }
 
 void metric_table_free(struct metric_table *table)
 {
 	if (!table)
 		return;
-	vec_free(&table->rows);
+	rows_free(&table->rows);
 	arena_free(&table->arena);
 	free(table);
 }
 
 size_t metric_table_count(const struct metric_table *table)
 {
-	return table->rows.count;
+	return table->rows.all.count;
 }
 
 const struct metric *metric_table_at(const struct metric_table *table, size_t index)
 {
-	return index < table->rows.count ? table->rows.items[index] : NULL;
+	return rows_at(&table->rows, index);
 }
 
 const struct metric *metric_find(const struct metric_table *table, const char *name, struct error *err)
 {
-	const struct metric *found = metric_table_at(table, place_of(table, name));
+	const struct metric *found = rows_find(&table->rows, name);
 	if (found)
 		return found;
 	struct nearest near = { 0 };
-	for (size_t i = 0; i < table->rows.count; i++)
-		nearest_consider(&near, name, table->rows.items[i]->name);
+	for (size_t i = 0; i < table->rows.all.count; i++)
+		nearest_consider(&near, name, metric_table_at(table, i)->name);
 	error_set(err, ERROR_USAGE, "unknown metric '%s'", name);
 	if (near.names[2])
 		error_hint(err, "the nearest names are '%s', '%s' and '%s'; 'tare list' shows all", near.names[0],

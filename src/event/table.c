@@ -1,16 +1,14 @@
 /* The canonical events: rows of text (data/events/README.md has the format) as structs.
  *
- * 1. A text either becomes rows as a whole, or leaves the table as it was.
- * 2. Where names clash, a canonical name wins over names of other kinds, and otherwise the earlier row. The embedded
- *    tables have no clashes (tests/unit/event_test.c). */
+ * Where names clash, a canonical name wins over names of other kinds, and otherwise the earlier row. The embedded
+ * tables have no clashes (tests/unit/event_test.c). */
 #include "event/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
-#include "base/stanza.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "event/formula.h"
 
 extern const struct embedded_file event_files[];
@@ -203,8 +201,8 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 }
 
 /* The row of one stanza, in the arena; NULL on failure. */
-static const struct event_definition *read_row(struct arena *arena, const struct stanza *stanza,
-					       const char *source, struct error *err)
+static const void *read_row(struct arena *arena, const struct stanza *stanza,
+			    const char *source, struct error *err)
 {
 	struct row_lists lists = { 0 };
 	const struct event_definition *done = NULL;
@@ -256,43 +254,16 @@ out:
 	return done;
 }
 
-/* Most names differ in their first letter, and a list of thousands of events looks at each row. */
+/* As rows.c has it: a list of thousands of events looks at each row. */
 static inline bool same(const char *a, const char *b)
 {
 	return *a == *b && strcmp(a, b) == 0;
 }
 
-static size_t place_of(const struct event_table *table, const char *name)
-{
-	size_t i = 0;
-	while (i < table->rows.count && !same(table->rows.items[i]->name, name))
-		i++;
-	return i;
-}
-
 bool event_table_add(struct event_table *table, const char *text, size_t length, const char *source,
 		     struct error *err)
 {
-	VEC(const struct event_definition *) rows = { 0 };
-	struct stanza *stanzas;
-	size_t count;
-	bool done = stanza_parse(text, length, source, &table->arena, &stanzas, &count, err);
-	for (size_t i = 0; done && i < count; i++) {
-		const struct event_definition *row = read_row(&table->arena, &stanzas[i], source, err);
-		done = row && (vec_push(&rows, row) || error_no_memory(err));
-	}
-	/* room for all of them first, so that running out of memory adds none */
-	size_t before = table->rows.count;
-	for (size_t i = 0; done && i < rows.count; i++)
-		done = vec_push(&table->rows, rows.items[i]) || error_no_memory(err);
-	table->rows.count = before;
-	for (size_t i = 0; done && i < rows.count; i++) {
-		size_t place = place_of(table, rows.items[i]->name);
-		table->rows.items[place] = rows.items[i];
-		table->rows.count += place == table->rows.count;
-	}
-	vec_free(&rows);
-	return done;
+	return rows_add(&table->rows, read_row, &table->arena, text, length, source, err);
 }
 
 struct event_table *event_table_new(struct error *err)
@@ -302,20 +273,17 @@ struct event_table *event_table_new(struct error *err)
 		error_no_memory(err);
 		return NULL;
 	}
-	for (const struct embedded_file *file = event_files; file->name; file++) {
-		if (!event_table_add(table, file->text, file->length, file->name, err)) {
-			event_table_free(table);
-			return NULL;
-		}
-	}
-	return table;
+	if (rows_add_embedded(&table->rows, read_row, &table->arena, event_files, err))
+		return table;
+	event_table_free(table);
+	return NULL;
 }
 
 void event_table_free(struct event_table *table)
 {
 	if (!table)
 		return;
-	vec_free(&table->rows);
+	rows_free(&table->rows);
 	pfm_names_free(&table->pfm_names);
 	arena_free(&table->arena);
 	free(table);
@@ -323,17 +291,17 @@ void event_table_free(struct event_table *table)
 
 size_t event_table_count(const struct event_table *table)
 {
-	return table->rows.count;
+	return table->rows.all.count;
 }
 
 const struct event_definition *event_table_at(const struct event_table *table, size_t index)
 {
-	return index < table->rows.count ? table->rows.items[index] : NULL;
+	return rows_at(&table->rows, index);
 }
 
 const struct event_definition *event_table_find(const struct event_table *table, const char *name)
 {
-	return event_table_at(table, place_of(table, name));
+	return rows_find(&table->rows, name);
 }
 
 static bool is_alias(const struct event_definition *row, const char *name)
@@ -365,8 +333,8 @@ static bool is_paper_name(const struct event_definition *row, const char *name)
 bool event_table_match(const struct event_table *table, const char *name, struct event_match *match)
 {
 	*match = (struct event_match){ .row = event_table_find(table, name), .naming = NAMED_CANONICAL };
-	for (size_t i = 0; !match->row && i < table->rows.count; i++) {
-		const struct event_definition *row = table->rows.items[i];
+	for (size_t i = 0; !match->row && i < table->rows.all.count; i++) {
+		const struct event_definition *row = event_table_at(table, i);
 		if (is_papi_name(row, name))
 			*match = (struct event_match){ row, NAMED_PAPI, false };
 		else if (is_alias(row, name))
@@ -382,8 +350,8 @@ void event_table_nearest(const struct event_table *table, const char *name, stru
 	/* names in capitals are PAPI's, and the papers' have their tool in front: no use to others */
 	bool capitals = name[strcspn(name, "abcdefghijklmnopqrstuvwxyz")] == '\0';
 	size_t skip = strncmp(name, "PAPI_", 5) == 0 ? 0 : 5;
-	for (size_t i = 0; i < table->rows.count; i++) {
-		const struct event_definition *row = table->rows.items[i];
+	for (size_t i = 0; i < table->rows.all.count; i++) {
+		const struct event_definition *row = event_table_at(table, i);
 		nearest_consider(found, name, row->name);
 		for (const char *const *alias = row->aliases; *alias; alias++)
 			if (strncmp(*alias, "PAPI_", 5) != 0)

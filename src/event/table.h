@@ -7,13 +7,13 @@
 
 #include "base/arena.h"
 #include "base/nearest.h"
-#include "base/vec.h"
 #include "event/event.h"
 #include "event/pfm.h"
+#include "event/rows.h"
 
 struct event_table {
 	struct arena arena;
-	VEC(const struct event_definition *) rows;
+	struct rows rows; /* struct event_definition */
 	struct pfm_names pfm_names; /* collected when a name is none of the rows' */
 	bool pfm_names_collected;
 };

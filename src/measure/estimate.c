@@ -68,6 +68,7 @@ static struct measuring mean_measuring(const struct count *counts, size_t n)
 			return (struct measuring){ .state = MEASURING_UNKNOWN };
 		mean.count += counts[i].measuring.count / (double)n;
 		mean.half_width += counts[i].measuring.half_width / (double)n;
+		mean.inside += counts[i].measuring.inside / (double)n;
 	}
 	return mean;
 }

@@ -403,7 +403,7 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 		return false;
 	if (m->seed == 0)
 		return fault(f, "machine", "seed", "0 is no seed: xorshift would stay 0 for ever");
-	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1)
+	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1 || m->in_step > 1)
 		return fault(f, "machine", "coherent", "neither yes nor no");
 	if (!caches_are_sound(m, f) || !tlbs_are_sound(m, f) || !direction_is_sound(&m->direction, f) ||
 	    !targets_are_sound(m, f))

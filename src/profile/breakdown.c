@@ -212,11 +212,12 @@ static const struct symbol_data *static_data(struct job *job, const struct locat
 static struct breakdown_row *object_row(struct job *job, const struct location *l, struct error *err)
 {
 	static const char *const kinds[] = { [LOCATION_CODE] = "code", [LOCATION_STATIC] = "variable", [LOCATION_HEAP] = "heap",
-		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_ALLOCATOR] = "allocator", [LOCATION_OTHERS] = "heap",
+		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_THREAD] = "thread-local",
+		[LOCATION_ALLOCATOR] = "allocator", [LOCATION_OTHERS] = "heap",
 		[LOCATION_UNKNOWN] = "unknown" };
 	struct key key = {.module = l->module ? l->module : ""};
 	const struct symbol_data *data = NULL;
-	char shared[512];
+	char shared[512] = "";
 	switch (l->kind) {
 	case LOCATION_STATIC:
 		data = static_data(job, l, shared, sizeof shared);
@@ -232,6 +233,13 @@ static struct breakdown_row *object_row(struct job *job, const struct location *
 		key.heap = l->n_frames || l->kind == LOCATION_HEAP ? l : NULL;
 		break;
 	case LOCATION_STACK: key.name = "[stack]"; break;
+	case LOCATION_THREAD:
+		data = symbols_thread_data(job->symbols, key.module, l->beyond);
+		if (!(data && data->linked_name) && key.module[0] && !mention(job, l->module))
+			return NULL;
+		key.name = data ? data->name : "[thread-local]";
+		key.begins = data ? data->address : 0;
+		break;
 	case LOCATION_CODE: key.name = "[instructions]"; break;
 	case LOCATION_ALLOCATOR: key.name = "[heap outside of its blocks]"; break;
 	case LOCATION_OTHERS: key.name = "[other heap blocks and mappings]"; break;
@@ -363,8 +371,8 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 		error_no_memory(err);
 		goto out;
 	}
-	if (locations->note) {
-		const char *note = copy(b, locations->note);
+	for (size_t i = 0; i < locations->n_notes; i++) {
+		const char *note = copy(b, locations->notes[i]);
 		if (!note || !vec_push(&job.notes, note)) {
 			error_no_memory(err);
 			goto out;

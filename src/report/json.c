@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "report/breakdown.h"
-#include "report/json_writer.h"
+#include "report/machine_json.h"
 #include "report/region.h"
 #include "report/report.h"
 
@@ -99,19 +99,6 @@ static void write_regions(struct json *json, const struct result *result)
 	json_write_close(json, ']');
 }
 
-static void write_machine(struct json *json, const struct machine_facts *machine)
-{
-	json_write_open(json, "machine", '{');
-	json_write_text(json, "cpu", machine->cpu);
-	json_write_integer(json, "cpus", machine->cpus);
-	json_write_text(json, "architecture", machine->architecture);
-	json_write_text(json, "kernel", machine->kernel);
-	json_write_text(json, "hostname", machine->hostname);
-	json_write_text(json, "pmu", machine->pmu);
-	json_write_text(json, "hypervisor", machine->hypervisor);
-	json_write_close(json, '}');
-}
-
 static void write_ending(struct json *json, const struct result *result)
 {
 	if (!result->command || !(WIFEXITED(result->wait_status) || WIFSIGNALED(result->wait_status))) {
@@ -134,7 +121,9 @@ void report_json(FILE *out, const struct result *result)
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
 	json_write_text(&json, "version", TARE_VERSION);
-	write_machine(&json, &result->machine);
+	json_write_open(&json, "machine", '{');
+	machine_json(&json, &result->machine);
+	json_write_close(&json, '}');
 	if (result->command) {
 		json_write_open(&json, "command", '[');
 		for (const char *const *word = result->command; *word; word++)

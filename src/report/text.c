@@ -230,6 +230,18 @@ static void print_tables(FILE *out, const struct result *result, bool differs, c
 	free(blocks);
 }
 
+/* No error bar and no bound is of what others' interrupts do in a region. */
+static bool kernel_in_regions(const struct result *result)
+{
+	for (size_t r = 0; r < result->n_regions; r++)
+		for (size_t i = 0; i < result->regions[r].n_estimates; i++) {
+			const struct estimate *e = &result->regions[r].estimates[i];
+			if (e->known && (e->source == SOURCE_HW || e->source == SOURCE_SCALED) && e->level && strstr(e->level, "kernel"))
+				return true;
+		}
+	return false;
+}
+
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct style style = style_of(options);
@@ -250,6 +262,8 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		footnote(out, i + 1, &notes.items.items[i], width);
 	for (size_t i = 0; i < result->n_regions; i++)
 		region_remarks(out, &result->regions[i], width);
+	if (kernel_in_regions(result))
+		remark(out, "-", "regions' counts with the kernel's part have the interrupts that came in them, too, whatever they were for", width);
 	if (options->all_repetitions)
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)

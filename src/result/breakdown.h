@@ -19,7 +19,7 @@ struct breakdown_row {
 	const char *module;    /* the path; "" for memory of no file */
 	const char *file;      /* source file; NULL: not known */
 	unsigned line;         /* by line; 0: none */
-	const char *kind;      /* of an object: "variable", "heap", "mapping", "stack", "unknown"; NULL for code */
+	const char *kind;      /* of an object: "variable", "thread-local", "heap", "mapping", "stack", "allocator", "code", "unknown"; NULL for code */
 	const struct breakdown_frame *frames; /* of a heap object's allocation, innermost first */
 	size_t n_frames;
 	uint64_t blocks, bytes; /* of a heap object: blocks allocated there, and bytes together; of a variable: 1, its size */

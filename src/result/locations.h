@@ -21,6 +21,7 @@ enum location_kind {
 	LOCATION_HEAP,     /* blocks that were allocated at one site: frames */
 	LOCATION_MAPPING,  /* memory that was mapped, without a file or with one (module): frames if the site is known */
 	LOCATION_STACK,    /* any thread's */
+	LOCATION_THREAD,   /* thread-local data of a module, all threads' together: the byte `beyond` of its block; module "": of which is not known */
 	LOCATION_ALLOCATOR, /* the heap outside of its blocks */
 	LOCATION_OTHERS,   /* of sites that could not be told apart */
 	LOCATION_UNKNOWN,  /* data that was no object when it was touched */
@@ -58,7 +59,8 @@ struct locations {
 	size_t n_events;
 	struct location *all;
 	size_t n;
-	const char *note;       /* what a reader of them has to know; NULL */
+	const char **notes;     /* what a reader of them has to know */
+	size_t n_notes;
 };
 
 static inline void locations_free(struct locations *places)

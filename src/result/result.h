@@ -50,6 +50,7 @@ struct measuring {
 	enum measuring_state state;
 	double count;      /* in the event's unit; TAKEN_OFF: negative where the measuring hides more than it adds */
 	double half_width; /* ±, of INCLUDED */
+	double inside;     /* of INCLUDED: so much of count is of probes within the passes, and comes again where more is done in them */
 };
 
 struct reading {

@@ -16,7 +16,11 @@ static bool read_segments(struct module *m)
 		n = 0;
 	for (size_t i = 0; i < n && m->segments.count < SEGMENTS_MOST; i++) {
 		GElf_Phdr header;
-		if (!gelf_getphdr(m->file.elf, (int)i, &header) || header.p_type != PT_LOAD)
+		if (!gelf_getphdr(m->file.elf, (int)i, &header))
+			continue;
+		if (header.p_type == PT_TLS)
+			m->thread_address = header.p_vaddr, m->thread_bytes = header.p_memsz;
+		if (header.p_type != PT_LOAD)
 			continue;
 		struct segment s = {.offset = header.p_offset, .file_bytes = header.p_filesz, .address = header.p_vaddr, .bytes = header.p_memsz,
 			.writable = header.p_flags & PF_W};
@@ -37,11 +41,14 @@ static bool read_sections(struct module *m)
 		GElf_Shdr header;
 		const char *name;
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
-		    (header.sh_flags & SHF_TLS && header.sh_type == SHT_NOBITS) ||
 		    header.sh_addr + header.sh_size <= header.sh_addr || !(name = elf_strptr(m->file.elf, names, header.sh_name)))
 			continue;
-		struct section s = {.name = name, .address = header.sh_addr, .bytes = header.sh_size, .code = header.sh_flags & SHF_EXECINSTR};
-		if (!vec_push(&m->sections, s))
+		struct section s = {.name = name, .address = header.sh_addr, .bytes = header.sh_size, .entry_bytes = header.sh_entsize, .code = header.sh_flags & SHF_EXECINSTR};
+		/* .tbss is no memory of the file's own, .tdata is that which is copied */
+		if (!(header.sh_flags & SHF_TLS && header.sh_type == SHT_NOBITS) && !vec_push(&m->sections, s))
+			return false;
+		s.address -= m->thread_address;
+		if (header.sh_flags & SHF_TLS && m->thread_bytes && !vec_push(&m->thread_sections, s))
 			return false;
 	}
 	return true;
@@ -151,11 +158,14 @@ void module_free(struct module *m)
 	vec_free(&m->segments);
 	vec_free(&m->sections);
 	vec_free(&m->functions);
-	vec_free(&m->variables);
+	vec_free(&m->thread_sections);
 	ranges_free(&m->code);
-	ranges_free(&m->data_ranges);
-	free(m->data);
+	ranges_free(&m->data.ranges);
+	ranges_free(&m->thread_data.ranges);
+	free(m->data.all);
+	free(m->thread_data.all);
 	free(m->section_data);
+	free(m->thread_section_data);
 	free(m->slots);
 	free(m->path);
 	free(m);

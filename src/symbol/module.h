@@ -37,7 +37,14 @@ struct elf_symbol {
 struct section {
 	const char *name;
 	uint64_t address, bytes;
+	uint64_t entry_bytes; /* of a table; 0: it is none */
 	bool code;
+};
+
+struct data_table { /* variables, in the order of addresses, none overlapping */
+	struct symbol_data *all;
+	size_t count;
+	struct ranges ranges;    /* item: of `all` */
 };
 
 struct code_slot { /* of the answers that were given, by offset */
@@ -55,7 +62,8 @@ struct module {
 	char trouble[640];  /* "": none */
 	struct elf_file file, debug;
 	VEC(struct segment) segments;
-	VEC(struct section) sections;
+	VEC(struct section) sections, thread_sections; /* thread_sections: by their place in the module's block of thread-local storage */
+	uint64_t thread_address, thread_bytes; /* that block's template; 0 bytes: it has none */
 	/* code */
 	VEC(struct elf_symbol) functions;
 	struct ranges code;     /* item: of functions; or NO_ITEM: only known to be a function of its own, that begins at low */
@@ -63,10 +71,8 @@ struct module {
 	struct code_slot *slots; /* a power of two of them */
 	size_t slot_count, slots_used;
 	/* data */
-	VEC(struct elf_symbol) variables;
-	struct symbol_data *data, *section_data; /* in the order of addresses; as sections are */
-	struct ranges data_ranges;
-	size_t data_count;
+	struct data_table data, thread_data; /* thread_data: address is the place in the block */
+	struct symbol_data *section_data, *thread_section_data; /* as sections are */
 	bool data_read;
 	/* DWARF, when it is first asked for */
 	Dwarf *dwarf;

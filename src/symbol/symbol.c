@@ -105,6 +105,21 @@ static struct code_slot *slot_of(struct module *m, uint64_t offset)
 	return &m->slots[at];
 }
 
+/* A place in the procedure linkage table: out is the entry that it is in, "malloc@plt". False when memory ran out. */
+static bool describe_linkage(struct symbols *s, struct module *m, uint64_t address, struct symbol_code *out)
+{
+	for (size_t i = 0; i < m->sections.count; i++) {
+		const struct section *section = &m->sections.items[i];
+		if (!section->code || strncmp(section->name, ".plt", 4) != 0 || address < section->address || address - section->address >= section->bytes)
+			continue;
+		uint64_t bytes = section->entry_bytes ? section->entry_bytes : 16, entry = address - (address - section->address) % bytes;
+		struct elf_symbol called = {.name = linkage_of_call(m, entry)};
+		module_offset(m, entry, &out->begins);
+		return !called.name || (table_name(&called, &s->naming) && (out->function = arena_printf(&s->naming.arena, "%s@plt", called.shown)));
+	}
+	return true;
+}
+
 /* False when memory ran out. */
 static bool describe(struct symbols *s, struct module *m, uint64_t offset, struct symbol_code *out)
 {
@@ -125,8 +140,11 @@ static bool describe(struct symbols *s, struct module *m, uint64_t offset, struc
 			module_offset(m, symbol->address, &out->begins);
 			if (!(out->function = table_name(symbol, &s->naming)))
 				return false;
-		} else if (piece) {
-			module_offset(m, piece->low, &out->begins);
+		} else {
+			if (piece)
+				module_offset(m, piece->low, &out->begins);
+			if (!describe_linkage(s, m, address, out))
+				return false;
 		}
 		if (!lines_find(m, &s->naming, address, &out->file, &out->line))
 			out->file = NULL, out->line = 0;
@@ -161,26 +179,36 @@ size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, s
 
 /* ---- data ---- */
 
+static const struct symbol_data *data_at(const struct data_table *table, const struct section *sections, size_t n,
+                                         const struct symbol_data *section_data, uint64_t address)
+{
+	const struct range *piece = ranges_find(&table->ranges, address);
+	if (piece)
+		return &table->all[piece->item];
+	for (size_t i = 0; i < n; i++)
+		if (address >= sections[i].address && address - sections[i].address < sections[i].bytes)
+			return &section_data[i];
+	return NULL;
+}
+
 const struct symbol_data *symbols_data(struct symbols *s, const char *module, uint64_t address)
 {
 	struct module *m = module_of(s, module);
-	if (!m || !table_variables(m, &s->naming))
-		return NULL;
-	const struct range *piece = ranges_find(&m->data_ranges, address);
-	if (piece)
-		return &m->data[piece->item];
-	for (size_t i = 0; i < m->sections.count; i++)
-		if (address >= m->sections.items[i].address && address - m->sections.items[i].address < m->sections.items[i].bytes)
-			return &m->section_data[i];
-	return NULL;
+	return m && table_variables(m, &s->naming) ? data_at(&m->data, m->sections.items, m->sections.count, m->section_data, address) : NULL;
+}
+
+const struct symbol_data *symbols_thread_data(struct symbols *s, const char *module, uint64_t place)
+{
+	struct module *m = module_of(s, module);
+	return m && table_variables(m, &s->naming) ? data_at(&m->thread_data, m->thread_sections.items, m->thread_sections.count, m->thread_section_data, place) : NULL;
 }
 
 const struct symbol_data *symbols_variables(struct symbols *s, const char *module, size_t *count)
 {
 	struct module *m = module_of(s, module);
 	bool read = m && table_variables(m, &s->naming);
-	*count = read ? m->data_count : 0;
-	return read ? m->data : NULL;
+	*count = read ? m->data.count : 0;
+	return read ? m->data.all : NULL;
 }
 
 bool symbols_address(struct symbols *s, const char *module, uint64_t offset, uint64_t *address)

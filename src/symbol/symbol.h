@@ -44,7 +44,7 @@ void symbols_free(struct symbols *symbols);
 const char *symbols_trouble(struct symbols *symbols, const char *module);
 
 struct symbol_code {
-	const char *function;    /* never NULL: demangled, or "libc.so.6+0x2714a" where its code begins; "[anonymous]" for memory of no file */
+	const char *function;    /* never NULL: demangled, or "libc.so.6+0x2714a" where its code begins, "malloc@plt" of an entry of the linkage table; "[anonymous]" for memory of no file */
 	const char *linked_name; /* as in the symbol table; NULL: it has no symbol */
 	uint64_t begins;         /* offset of the function's first byte in the file; that of the place when not even that is known */
 	const char *file;        /* source file, NULL: not known */
@@ -75,6 +75,10 @@ struct symbol_data {
 
 /* NULL: the address is in no section of the module that has memory. */
 const struct symbol_data *symbols_data(struct symbols *symbols, const char *module, uint64_t address);
+
+/* A thread-local variable by its place in the module's block (its template, PT_TLS). Where no symbol covers it the section: "[prog .tbss]"; NULL:
+ * the block has no such byte. */
+const struct symbol_data *symbols_thread_data(struct symbols *symbols, const char *module, uint64_t place);
 
 /* The module's variables, ascending by address, none overlapping (of several names for one, the one that symbols_data() gives; a
  * variable inside another is the outer one's). *count may be 0. They live until symbols_free(). */

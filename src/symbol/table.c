@@ -30,7 +30,7 @@ struct candidates {
 	VEC(struct candidate) all;
 };
 
-enum wanted { WANT_CODE, WANT_DATA };
+enum wanted { WANT_CODE, WANT_DATA, WANT_THREAD };
 
 static bool in_segment(const struct module *m, uint64_t address, uint64_t bytes)
 {
@@ -53,8 +53,11 @@ static const struct section *section_at(const struct module *m, uint64_t address
 static bool is_wanted(const struct module *m, const GElf_Sym *symbol, enum wanted wanted, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || symbol->st_shndx == SHN_COMMON || !*name ||
-	    !in_segment(m, symbol->st_value, symbol->st_size))
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || symbol->st_shndx == SHN_COMMON || !*name)
+		return false;
+	if (wanted == WANT_THREAD) /* its value is the place in the block (gABI, "Symbol Table", STT_TLS) */
+		return type == STT_TLS && symbol->st_size > 0 && symbol->st_value < m->thread_bytes && symbol->st_size <= m->thread_bytes - symbol->st_value;
+	if (!in_segment(m, symbol->st_value, symbol->st_size))
 		return false;
 	if (wanted == WANT_DATA)
 		return type == STT_OBJECT && symbol->st_size > 0;
@@ -218,14 +221,11 @@ out:
 
 /* ---- variables ---- */
 
-bool table_variables(struct module *m, struct naming *naming)
+static bool read_variables(struct module *m, enum wanted wanted, struct naming *naming, struct data_table *out)
 {
 	struct candidates candidates = {0};
 	bool done = false;
-	if (m->data_read)
-		return true;
-	if (!read_all(m, WANT_DATA, &candidates) || !(m->data = calloc(candidates.all.count + 1, sizeof *m->data)) ||
-	    !(m->section_data = calloc(m->sections.count + 1, sizeof *m->section_data)))
+	if (!read_all(m, wanted, &candidates) || !(out->all = calloc(candidates.all.count + 1, sizeof *out->all)))
 		goto out;
 	uint64_t end = 0;
 	for (size_t i = 0; i < candidates.all.count; i++) {
@@ -237,23 +237,40 @@ bool table_variables(struct module *m, struct naming *naming)
 		const char *name = table_name(s, naming);
 		if (!name)
 			goto out;
-		m->data[m->data_count] = (struct symbol_data){.name = name, .linked_name = s->name, .address = s->address, .bytes = s->bytes};
-		struct range r = {.low = s->address, .high = s->address + s->bytes, .item = (uint32_t)m->data_count++};
-		if (!vec_push(&m->data_ranges.all, r))
+		out->all[out->count] = (struct symbol_data){.name = name, .linked_name = s->name, .address = s->address, .bytes = s->bytes};
+		struct range r = {.low = s->address, .high = s->address + s->bytes, .item = (uint32_t)out->count++};
+		if (!vec_push(&out->ranges.all, r))
 			goto out;
 		end = s->address + s->bytes;
 	}
-	for (size_t i = 0; i < m->sections.count; i++) {
-		const struct section *s = &m->sections.items[i];
-		const char *name = arena_printf(&naming->arena, "[%s %s]", m->base, s->name);
-		if (!name)
-			goto out;
-		m->section_data[i] = (struct symbol_data){.name = name, .address = s->address, .bytes = s->bytes};
-	}
-	done = m->data_read = true;
+	done = true;
 out:
 	vec_free(&candidates.all);
 	return done;
+}
+
+static struct symbol_data *name_sections(const struct module *m, const struct section *sections, size_t n, struct naming *naming)
+{
+	struct symbol_data *data = calloc(n + 1, sizeof *data);
+	for (size_t i = 0; data && i < n; i++) {
+		const char *name = arena_printf(&naming->arena, "[%s %s]", m->base, sections[i].name);
+		if (!name) {
+			free(data);
+			return NULL;
+		}
+		data[i] = (struct symbol_data){.name = name, .address = sections[i].address, .bytes = sections[i].bytes};
+	}
+	return data;
+}
+
+bool table_variables(struct module *m, struct naming *naming)
+{
+	if (m->data_read)
+		return true;
+	m->data_read = read_variables(m, WANT_DATA, naming, &m->data) && read_variables(m, WANT_THREAD, naming, &m->thread_data) &&
+	               (m->section_data = name_sections(m, m->sections.items, m->sections.count, naming)) &&
+	               (m->thread_section_data = name_sections(m, m->thread_sections.items, m->thread_sections.count, naming));
+	return m->data_read;
 }
 
 const char *table_name(struct elf_symbol *symbol, struct naming *naming)

@@ -21,7 +21,7 @@ static bool refuse(struct result *result, struct estimate *e, const struct subtr
 	char what[200], text[500];
 	const char *program = result->command[0], *slash = strrchr(program, '/');
 	snprintf(what, sizeof what, "the program '%.100s'", slash ? slash + 1 : program);
-	subtraction_refusal(s, what, e->unit, 1, text, sizeof text);
+	subtraction_refusal(s, what, e->unit, 1, NULL, text, sizeof text);
 	/* "inside the region" is said of regions */
 	char *place = strstr(text, " inside the region");
 	if (place)
@@ -99,7 +99,7 @@ static bool apply_to_region(struct result *result, const struct region_row *row,
 		e->gross = e->value + e->tare;
 		return true;
 	}
-	weigh(e->value, e->measuring.count, e->measuring.half_width, &s);
+	weigh(e->value, e->measuring.count, e->measuring.inside, e->measuring.half_width, &s);
 	e->bound = fmax(e->measuring.count + e->measuring.half_width, 0);
 	if (s.state != TOO_SMALL_TO_MEASURE) {
 		e->bound = fmin(e->bound, fmax(e->value, 0));
@@ -107,7 +107,8 @@ static bool apply_to_region(struct result *result, const struct region_row *row,
 	}
 	char what[200], text[500];
 	snprintf(what, sizeof what, "region '%.150s'", row->name);
-	subtraction_refusal(&s, what, e->unit, (double)row->exits, text, sizeof text);
+	subtraction_refusal(&s, what, e->unit, (double)row->exits,
+			    "most of that is of probes inside it: ask for fewer regions at once, or for one without recursion", text, sizeof text);
 	e->gross = e->value;
 	return not_known(result, e, text);
 }

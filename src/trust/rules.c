@@ -40,12 +40,21 @@ double interval_factor(double half_width, double sd, double n)
 	return sd > 0 ? half_width * sqrt(n) / sd : 0;
 }
 
+/* With n repetitions the net is n times as large, and so is what is inside; the rest stays. */
+static double repetitions(double net, double rest, double inside)
+{
+	return threshold_repetitions(rest, TOO_SMALL, net - inside / TOO_SMALL);
+}
+
 /* Is the net certain enough? */
 static void judge(struct subtraction *s)
 {
+	s->repeat = 0;
 	bool enough = s->net >= 0 && s->half_width <= TOO_SMALL * s->net;
 	s->state = enough ? SUBTRACTED : TOO_SMALL_TO_MEASURE;
-	s->repeat = enough ? 0 : threshold_repetitions(s->tare, TOO_SMALL, s->net);
+	double rest = s->tare - s->inside, rest_uncertain = s->half_width - s->inside_half_width;
+	if (!enough)
+		s->repeat = repetitions(s->net, rest > rest_uncertain ? rest : rest_uncertain, s->inside_half_width);
 }
 
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
@@ -59,22 +68,24 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 	/* of the same processes: what makes one of them dear makes all of them dear */
 	out->half_width = half_width(&costs->region, counts->passes, costs->t);
 	if (calls) {
-		out->tare += counts->enters * costs->enter.value + counts->leaves * costs->leave.value;
-		out->half_width += half_width(&costs->enter, counts->enters, costs->t) +
-				   half_width(&costs->leave, counts->leaves, costs->t) +
-				   counts->first_enters * costs->first_enter;
+		out->inside = counts->enters * costs->enter.value + counts->leaves * costs->leave.value;
+		out->inside_half_width = half_width(&costs->enter, counts->enters, costs->t) +
+					 half_width(&costs->leave, counts->leaves, costs->t);
+		out->tare += out->inside;
+		out->half_width += out->inside_half_width + counts->first_enters * costs->first_enter;
 	}
 	out->net = gross - out->tare;
 	judge(out);
 }
 
-void weigh(double gross, double overhead, double half_width, struct subtraction *out)
+void weigh(double gross, double overhead, double inside, double half_width, struct subtraction *out)
 {
-	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .tare = overhead, .net = gross - overhead, .half_width = half_width };
+	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .tare = overhead, .inside = inside,
+				     .net = gross - overhead, .half_width = half_width };
 	if (overhead <= 0 || overhead <= TOO_SMALL * out->net)
 		return;
 	out->state = TOO_SMALL_TO_MEASURE;
-	out->repeat = threshold_repetitions(overhead, TOO_SMALL, out->net);
+	out->repeat = repetitions(out->net, overhead - inside, inside);
 }
 
 void subtraction_widen(struct subtraction *s, double more)
@@ -94,16 +105,18 @@ static void number(char *out, size_t bytes, double value)
 		snprintf(out, bytes, fabs(value) < 10 ? "%.2f" : "%.1f", value);
 }
 
-void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes, char *out,
-			 size_t out_bytes)
+void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes,
+			 const char *fewer, char *out, size_t out_bytes)
 {
 	double n = passes > 1 ? passes : 1;
-	char net[48], tare[48], width[48], advice[160];
+	char net[48], tare[48], width[48], advice[200];
 	number(net, sizeof net, s->net / n);
 	number(tare, sizeof tare, s->tare / n);
 	number(width, sizeof width, s->half_width / n);
 	if (s->repeat > 0)
 		snprintf(advice, sizeof advice, "repeat it at least %.0f times inside the region", s->repeat);
+	else if (fewer && s->inside > 0)
+		snprintf(advice, sizeof advice, "%s", fewer);
 	else
 		snprintf(advice, sizeof advice, "repeat it inside the region until it counts more than that");
 	if (s->net < 0)

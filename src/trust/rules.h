@@ -11,8 +11,11 @@
  * get a bound.
  * 2. A net that would be more uncertain than TOO_SMALL of itself is refused. What is said to do about it is Korn's
  *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from
- *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2).
- * 3. A net is never below 0: a gross count under the tare is refused, too. */
+ *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count is
+ *    repeated with what they are in: where that alone is too much, no N helps, and none is said.
+ * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside, whatever
+ *    they were for; no calibration knows these.
+ * 4. A net is never below 0: a gross count under the tare is refused, too. */
 #ifndef TARE_TRUST_RULES_H
 #define TARE_TRUST_RULES_H
 
@@ -60,6 +63,7 @@ struct subtraction {
 	enum subtraction_state state;
 	double gross, tare;
 	double net, half_width; /* of SUBTRACTED; of TOO_SMALL… what it would have been (net may be negative) */
+	double inside, inside_half_width; /* the part of tare and half_width that comes again with each repetition inside the region */
 	double repeat;          /* TOO_SMALL…: so often inside the region at least; 0: no number helps */
 };
 
@@ -67,15 +71,16 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 	      struct subtraction *out);
 
 /* Of a gross count that has an overhead in it that is not taken off: TOO_SMALL… when that is more than TOO_SMALL of what is not overhead
- * (the threshold law), NOT_SUBTRACTED otherwise; net is what it would be. */
-void weigh(double gross, double overhead, double half_width, struct subtraction *out);
+ * (the threshold law), NOT_SUBTRACTED otherwise; net is what it would be. inside: the overhead's part of what is measured inside. */
+void weigh(double gross, double overhead, double inside, double half_width, struct subtraction *out);
 
 /* Of a subtraction that is more uncertain than its calibration knows. */
 void subtraction_widen(struct subtraction *s, double more);
 
 /* "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 3; repeat it at least 70 times
- * inside the region". Of one pass, where there were several. out is always ended. */
-void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes, char *out,
-			 size_t out_bytes);
+ * inside the region". Of one pass, where there were several. fewer: what to do where the overhead is that of other
+ * regions inside; NULL: there are none. out is always ended. */
+void subtraction_refusal(const struct subtraction *s, const char *what, const char *unit, double passes,
+			 const char *fewer, char *out, size_t out_bytes);
 
 #endif

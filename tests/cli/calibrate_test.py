@@ -42,6 +42,7 @@ ok(seen.code == 0 and not seen.err, "calibrate measures what works here", seen)
 for part in ["tare count of an empty program", "libtare's regions, counters read by system call", "assembly stubs",
              "a region, the first", "an enter inside", "The noise floor: 'pages 20' against itself", f"in {path}"]:
     has(seen.out, part, f"it shows '{part}'")
+ok(max(map(len, seen.out.replace(path, "").splitlines())) <= 80, "its tables fit a terminal of 80 columns", seen)
 has(seen.out, re.compile(r"^Not calibrated.*l2-writebacks", re.M | re.S), "what does not work is said, with the reason")
 has(read(path), re.compile(r"^event = task-clock\n(?:.*\n){1,2}interface = library\npart = region\npass = cold$", re.M), "the file has the rows")
 ok(os.listdir(os.path.dirname(path)) == ["calibration"], "nothing else is left beside it", os.listdir(os.path.dirname(path)))

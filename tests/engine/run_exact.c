@@ -1,6 +1,8 @@
 /*
- * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--fixed] [--processes] [--quiet] PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap
- * tests and the engine's author; what the record holds goes to stderr. Ends as the program ended.
+ * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet]
+ * PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap tests and the engine's author; what the record holds goes
+ * to stderr. --model: the access stream is run through that machine (none: through no machine), and its counts are printed as well, thread
+ * by thread: `model I rowN PART INDEX COUNT`, `both NAME MODEL EXACT` of what both count, `broken law`. Ends as the program ended.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +20,8 @@
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
+#include "model/core/model.h"
+#include "model/machines.h"
 
 static volatile pid_t forward_to;
 static void forward(int signo) { kill(forward_to, signo); }
@@ -43,8 +47,50 @@ static unsigned parts_of(const struct view *view)
 	return n;
 }
 
+static void print_words(size_t machine, const char *of, const char *part, unsigned index, const uint64_t *words, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (words[i])
+			fprintf(stderr, "model %zu %s %s%u %u %" PRIu64 "\n", machine, of, part, index, i, words[i]);
+}
+
+static void print_models(const char *of, const struct model_counts *counts, size_t machines)
+{
+	for (size_t m = 0; m < machines; m++) {
+		for (unsigned i = 0; i < MACHINE_CACHES; i++)
+			print_words(m, of, "cache", i, counts[m].cache[i], CACHE_COUNTS);
+		for (unsigned i = 0; i < MACHINE_TLBS; i++)
+			print_words(m, of, "tlb", i, counts[m].tlb[i], TLB_COUNTS);
+		print_words(m, of, "branch", 0, counts[m].branch, BRANCH_COUNTS);
+		print_words(m, of, "stream", 0, counts[m].stream, STREAM_COUNTS);
+	}
+}
+
+/* What the exact engine and the first machine both count, each in its own way; and the laws of every machine's counts. */
+static void compare_models(const struct tally *t, const struct machine *machines, size_t n)
+{
+	const uint64_t *branch = t->models[0].branch, *stream = t->models[0].stream;
+	const struct { const char *name; uint64_t model, exact; } same[] = {
+		{"instructions", stream[STREAM_INSTRUCTIONS], t->total[COUNT_INSTRUCTIONS]}, {"reads", stream[STREAM_READS], t->total[COUNT_READS]},
+		{"writes", stream[STREAM_WRITES], t->total[COUNT_WRITES]}, {"conditional", branch[BRANCH_CONDITIONAL], t->total[COUNT_CONDITIONAL]},
+		{"calls", branch[BRANCH_CALLS], t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS]},
+		{"returns", branch[BRANCH_RETURNS], t->total[COUNT_RETURNS]},
+		{"indirect", branch[BRANCH_INDIRECT], t->total[COUNT_INDIRECT_JUMPS] + t->total[COUNT_INDIRECT_CALLS]},
+		{"branches", branch[BRANCH_ALL], t->total[COUNT_CONDITIONAL] + t->total[COUNT_DIRECT_JUMPS] + t->total[COUNT_INDIRECT_JUMPS] +
+		 t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS] + t->total[COUNT_RETURNS]},
+	};
+	const char *why;
+	for (size_t i = 0; i < (n && machines[0].has_branches ? sizeof same / sizeof *same : 3); i++)
+		fprintf(stderr, "both %s %" PRIu64 " %" PRIu64 "\n", same[i].name, same[i].model, same[i].exact);
+	for (size_t r = 0; r < t->n_rows; r++)
+		for (size_t m = 0; m < n; m++)
+			if (!model_conserves(&machines[m], &t->rows[r].models[m], &why))
+				fprintf(stderr, "broken law: machine %zu, row %zu: %s\n", m, r, why);
+}
+
 int main(int argc, char **argv)
 {
+	static struct machine machines[4];
 	struct session *session;
 	struct error err = {0};
 	struct session_options session_options = {.size = sizeof session_options, .fold = fold_part};
@@ -62,11 +108,19 @@ int main(int argc, char **argv)
 			session_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--whole-blocks") && i + 1 < argc)
 			session_options.whole_blocks = strtoull(argv[++i], NULL, 0);
-		else if (!strcmp(argv[i], "--cache") && i + 1 < argc)
+		else if (!strcmp(argv[i], "--model") && i + 1 < argc && session_options.machine_count < sizeof machines / sizeof *machines) {
+			session_options.trace = true;
+			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[session_options.machine_count++], &err)) {
+				fprintf(stderr, "run_exact: %s\n", err.text);
+				return 3;
+			}
+		} else if (!strcmp(argv[i], "--cache") && i + 1 < argc)
 			session_options.cache_bytes = strtoull(argv[++i], NULL, 0);
 	}
 	if (i >= argc)
 		return 2;
+	session_options.machines = machines, session_options.machine_bytes = sizeof *machines;
+	size_t modelled = !session_options.trace ? 0 : session_options.machine_count ? session_options.machine_count : 1;
 	if (!session_new(&session_options, &session, &err) || pipe(hold)) {
 		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
@@ -103,7 +157,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
-	struct tally_options all = {.children = true, .blocks = counts, .code_lines = counts};
+	struct tally_options all = {.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
 	if (quiet) {
 		session_free(session);
 		goto end;
@@ -131,6 +185,16 @@ int main(int argc, char **argv)
 	if (counts)
 		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 " %" PRIu64 "\nparts %u\n", tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS],
 		        calls_of(view), parts_of(view));
+	if (modelled) {
+		fprintf(stderr, "models %s\n", tally->models_why ? tally->models_why : "exact");
+		compare_models(tally, machines, session_options.machine_count);
+		print_models("all", tally->models, modelled);
+		for (size_t r = 0; r < tally->n_rows; r++) {
+			char of[32];
+			snprintf(of, sizeof of, "row%zu", r);
+			print_models(of, tally->rows[r].models, modelled);
+		}
+	}
 	tally_free(tally);
 	view_free(view);
 	session_free(session);

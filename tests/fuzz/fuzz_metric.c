@@ -3,7 +3,7 @@
  * rows, anything else is a formula.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_metric.c \
- *         src/event/{formula,metric}.c src/base/{arena,error,nearest,stanza,str,vec}.c build/data/metric_files.c
+ *         src/event/{formula,metric,rows}.c src/base/{arena,error,nearest,stanza,str,vec}.c build/data/metric_files.c
  * -lm */
 #include <math.h>
 #include <stdint.h>

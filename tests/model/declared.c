@@ -1,4 +1,5 @@
 #include "declared.h"
+#include "model/core/coherence.h"
 #include "model/core/internal.h"
 
 #include <stdio.h>
@@ -206,7 +207,7 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	if (random_in(r, 3)) { /* so small that what it evicts is in front of it */
 		m->caches[2].sets = 1u << random_below(r, 4);
 		m->caches[2].ways = 4;
-		m->caches[2].inclusion = INCLUSION_INCLUSIVE;
+		m->caches[2].inclusion = random_in(r, 3) ? INCLUSION_NONE : INCLUSION_INCLUSIVE;
 	}
 	if (!third)
 		memset(&m->caches[3], 0, sizeof(m->caches[3]));
@@ -337,13 +338,31 @@ void simulated_core(struct simulated *s, unsigned core)
 
 void simulated_free(struct simulated *s)
 {
-	for (unsigned k = 0; k < 8; k++) {
+	for (unsigned k = 0; k < SIMULATED_CORES; k++) {
 		if (s->core_memory[k]) {
 			munmap(s->core_memory[k], s->core_bytes);
 			munmap(s->counts[k], sizeof(struct model_counts));
 		}
 	}
 	munmap(s->memory, s->bytes);
+}
+
+uint64_t same_place(const struct machine *machine, uint64_t address, unsigned which)
+{
+	struct coherence_place nothing;
+	struct coherence coherence = { .places = &nothing };
+	unsigned shift = 0;
+	uint64_t granule, moved;
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		while (!machine->caches[c].shared && machine->caches[c].line_bytes > 1u << shift)
+			shift++;
+	granule = address >> shift;
+	if (!which)
+		return address;
+	/* what the upper bits do there the lower ones undo */
+	for (moved = granule + ((uint64_t)which << 24); coherence_place(&coherence, moved) != coherence_place(&coherence, granule);)
+		moved ^= (uint64_t)(coherence_place(&coherence, moved) - &nothing) ^ (uint64_t)(coherence_place(&coherence, granule) - &nothing);
+	return moved << shift | (address & ((1ull << shift) - 1));
 }
 
 /* ---- counts ---- */

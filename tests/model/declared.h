@@ -27,12 +27,16 @@ void usual_machine(struct random *r, struct machine *machine, bool coherent);
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds);
 void machine_print(const struct machine *machine);
 
+/* An address far from this one (0: the same), whose granule has the same place in the table of holders (coherence.h). */
+uint64_t same_place(const struct machine *machine, uint64_t address, unsigned which);
+
 /* The core with memory of its own. */
+#define SIMULATED_CORES 128
 struct simulated {
 	struct model *model;
 	struct machine machine;
-	struct model_counts *counts[8];
-	void *memory, *core_memory[8];
+	struct model_counts *counts[SIMULATED_CORES];
+	void *memory, *core_memory[SIMULATED_CORES];
 	uint64_t bytes, core_bytes;
 };
 void simulated_make(struct simulated *s, const struct machine *machine);

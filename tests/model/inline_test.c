@@ -381,7 +381,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, bool usua
 			break;
 		}
 		random_program(&r, &t.program, usual);
-		random_walk(&r, &t.program, &t.walk,
+		random_walk(&r, &t.machine, &t.program, &t.walk,
 			    usual ? random_in(&r, 8) ? RECORDS_MOST : 1500 : 5 + random_below(&r, 300), 1, usual);
 		t.without_plan = random_in(&r, 2) ? 1u << 30 : 10;
 		t.scalar = random_in(&r, 3);

@@ -180,8 +180,11 @@ static bool of_string(const struct program *p, const struct trace_block *block, 
 	return false;
 }
 
-static void usual_values(struct random *r, const struct program *p, unsigned block, struct registers *registers,
-			 uint64_t span, uint64_t *values)
+/* Where cores access memory: the same, each mostly its own, or far apart, at the same places of the table of holders. */
+enum areas { AREAS_SAME, AREAS_OWN, AREAS_FAR };
+
+static void usual_values(struct random *r, const struct machine *machine, const struct program *p, unsigned block,
+			 struct registers *registers, uint64_t span, unsigned core, enum areas areas, uint64_t *values)
 {
 	const struct trace_block *b = &p->blocks[block];
 	random_values(r, p, block, values);
@@ -200,17 +203,26 @@ static void usual_values(struct random *r, const struct program *p, unsigned blo
 		if (random_in(r, 3))
 			*value += (uint64_t)registers->stride[block][item->value];
 		values[item->value] = *value;
+		if (areas == AREAS_OWN && item->value % 4)
+			values[item->value] += core * 0x1000000;
+		else if (areas == AREAS_FAR)
+			values[item->value] = same_place(machine, *value, (item->value + core) % 3);
 	}
 }
 
-void random_walk(struct random *r, const struct program *p, struct walk *w, size_t n, unsigned cores, bool usual)
+void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w, size_t n,
+		 unsigned cores, bool usual)
 {
 	static struct registers registers;
 	uint64_t span = 1024u << random_below(r, 10);
 	unsigned block = 0, core = 0, loop_first = 0, loop_blocks = 1,
 		 marks = usual ? random_in(r, 2) ? 100000 : 2000 : 25, partials = usual ? 500 : 15;
+	enum areas areas;
 	memset(&registers, 0, sizeof(registers));
 	w->cut = random_next(r);
+	w->late = random_in(r, 2);
+	w->many = random_in(r, 4);
+	areas = (enum areas)random_below(r, 3);
 	w->cuts = usual ? 12000 : 9;
 	w->n = 0;
 	while (w->n < n) {
@@ -251,7 +263,7 @@ void random_walk(struct random *r, const struct program *p, struct walk *w, size
 				    trace_mark(TRACE_PARTIAL, (uint32_t)random_below(r, p->blocks[block].insns));
 			*at++ = p->numbers[block];
 			if (usual)
-				usual_values(r, p, block, &registers, span, at);
+				usual_values(r, machine, p, block, &registers, span, core, areas, at);
 			else
 				random_values(r, p, block, at);
 			at += p->blocks[block].values;

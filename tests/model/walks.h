@@ -32,12 +32,15 @@ struct walk {
 	size_t n;
 	uint64_t cut;  /* seed of where buffers are cut */
 	unsigned cuts; /* one in so many */
+	bool late;     /* cores begin when they are first used */
+	bool many;     /* cores, by their numbers: more than the table of holders tells apart */
 };
 enum { NUMBERS = 3 * NUMBERS_APART };
 
 /* usual: as compilers write code, and as it runs: long loops, registers that move by strides; else anything */
 void random_program(struct random *r, struct program *p, bool usual);
-void random_walk(struct random *r, const struct program *p, struct walk *w, size_t n, unsigned cores, bool usual);
+void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w, size_t n,
+		 unsigned cores, bool usual);
 
 /* Zeroed memory; what is never touched costs nothing. */
 void *sparse(size_t bytes);

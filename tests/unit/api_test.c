@@ -1,19 +1,17 @@
 /* libtare as a program sees it: the public header and the shared library, nothing of the inside. Page faults are
  * the known event: each first touch of a private page is one, on any machine and without a PMU; at user level, so
  * that the tests need no privilege. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "tap.h"
 #include "tare.h"
 
@@ -23,21 +21,6 @@ enum { PAGES = 100 };
 static bool has_clock;
 #define SECOND (has_clock ? "task-clock" : "minor-faults:u")
 #define BOTH (has_clock ? "page-faults:u,task-clock" : "page-faults:u,minor-faults:u")
-
-/* Exactly `pages` page faults, and none in the calls around them once these have run before: code, stack and
- * (after a fork) their copies are there then. So everything that is counted to the last fault is done twice, and
- * counted the second time. */
-__attribute__((no_sanitize("thread"))) static void touch(size_t pages)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* by syscall(2): TSan gives what it sees mapped a shadow, which has faults, too */
-	volatile char *memory = (volatile char *)syscall(SYS_mmap, NULL, pages * page, PROT_READ | PROT_WRITE,
-							 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < pages; i++)
-		memory[i * page] = 1;
-	syscall(SYS_munmap, memory, pages * page);
-}
 
 static struct tare_counters *open_with(int scope, const char *events)
 {
@@ -70,16 +53,6 @@ static uint64_t faults_of_touch(const struct tare_counters *c)
 		after = now(c);
 	}
 	return after - before;
-}
-
-static size_t open_files(void)
-{
-	size_t n = 0;
-	DIR *directory = opendir("/proc/self/fd");
-	while (directory && readdir(directory))
-		n++;
-	closedir(directory);
-	return n;
 }
 
 /* ---- opening and adding ---- */

@@ -230,6 +230,14 @@ static void test_probed_regions(const struct calibration *c)
 	ok(trust_apply(r, c) && !e->known && strstr(e->why, "fewer ns than an overhead of 1000 ± 30"), "and one that has less than the overhead");
 	result_free(r);
 
+	e = probed_region(&r, 104000, 100, (struct measuring){ .state = MEASURING_INCLUDED, .count = 100000, .half_width = 3000, .inside = 90000 });
+	ok(trust_apply(r, c) && !e->known, "one that has other regions' probes inside is refused");
+	equal_text(e->why,
+		   "region 'x' is too small to measure: 40 ns against an overhead of 1000 ± 30 in each pass; most of that is of probes inside it: ask for fewer "
+		   "regions at once, or for one without recursion",
+		   "and is not told to repeat them");
+	result_free(r);
+
 	e = probed_region(&r, 0, 0, (struct measuring){ .state = MEASURING_INCLUDED });
 	ok(trust_apply(r, c) && e->known && e->value == 0 && e->bound == 0, "a region that was never entered has 0");
 	result_free(r);

@@ -99,7 +99,8 @@ int main(void)
 		{.kind = LOCATION_STACK, .module = "", .counts = counts[2]},
 	};
 	events[0] = (struct located_event){.label = "first", .unit = "", .machine = "lab", .total = 15};
-	l = (struct locations){.of = LOCATIONS_OF_DATA, .events = events, .n_events = 1, .all = data, .n = 3, .note = "room ran out"};
+	const char *notes[] = {"room ran out"};
+	l = (struct locations){.of = LOCATIONS_OF_DATA, .events = events, .n_events = 1, .all = data, .n = 3, .notes = notes, .n_notes = 1};
 	b = broken_down(&l, BREAKDOWN_BY_OBJECT);
 	ok(b->n_rows == 3 && b->rows[0].counts[0] == 7 && b->rows[1].blocks == 2 && b->rows[1].bytes == 300 && b->rows[1].n_frames == 2,
 	   "each allocation site is an object of its own");

@@ -59,7 +59,7 @@ static uint64_t draw(void)
 static void enter(struct objects *o, struct object_calls *c, enum trace_allocation function, uint64_t first, uint64_t second, uint64_t slot, uint64_t from)
 {
 	struct trace_item item = {.kind = TRACE_VALUE, .scale = function};
-	const uint64_t values[] = {first, second, 0, slot};
+	const uint64_t values[] = {first, second, 100, slot};
 	objects_called(o, c, slot, from);
 	for (unsigned i = 0; i < 4; i++) {
 		item.lanes = (uint8_t)i;
@@ -152,6 +152,94 @@ static void heap(void)
 		objects_returned(o, c, 0x100000 - 16 * i);
 	allocate(o, c, TRACE_MALLOC, 8, 0, BASE + 60000, 0x4000e0);
 	equal_u64(sites(r)[who(o, r, BASE + 60000)].n_frames, 1, "and when it has returned, none");
+}
+
+static void stored(struct objects *o, struct object_calls *c, uint64_t value, uint64_t address)
+{
+	struct trace_item item = {.kind = TRACE_VALUE, .lanes = TRACE_VALUE_STORED};
+	objects_value(o, c, &item, value);
+	item.lanes = TRACE_VALUE_STORED_AT;
+	objects_value(o, c, &item, address);
+}
+
+/* posix_memalign(where, alignment, bytes): what it stores there is the block, if it returns 0. */
+static void stored_results(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(16 << 20, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	for (unsigned i = 0; i < 3; i++) {
+		const uint64_t where = 0x7ffe0000, block = BASE + i * 4096;
+		enter(o, c, TRACE_POSIX_MEMALIGN, where, 64, 0x1000, 0x400000 + i);
+		if (i != 2)
+			stored(o, c, block, where);
+		stored(o, c, block + 64, where + 8);
+		/* an int: what is above it says nothing */
+		leave(o, c, (uint64_t)0xabcdef << 32 | (i == 1 ? 12 : 0), 0x1000);
+		if (i == 0)
+			ok(sites(r)[who(o, r, block)].kind == OBJECT_HEAP && sites(r)[who(o, r, block)].frames[0] == 0x400000 && who(o, r, block + 99) == who(o, r, block),
+			   "posix_memalign's block is where it stored its address");
+		if (i == 1)
+			ok(who(o, r, block) == OBJECT_UNKNOWN && !r->unseen, "if it failed there is none");
+		if (i == 2)
+			ok(who(o, r, block) == OBJECT_UNKNOWN && who(o, r, block + 64) == OBJECT_UNKNOWN && r->unseen == 1, "what it stores elsewhere is no block, and one without an address is said to be missing");
+	}
+	stored(o, c, BASE + 0x100000, 0x7ffe0000);
+	equal_u64(who(o, r, BASE + 0x100000), OBJECT_UNKNOWN, "a store outside of the function is none of its");
+	/* what it maps is the heap's, and only while it runs */
+	enter(o, c, TRACE_MALLOC, 100, 0, 0x1000, 0x400100);
+	objects_mapped(o, c, BASE + 0x200000, 0x10000);
+	equal_u64(who(o, r, BASE + 0x200000), OBJECT_ALLOCATOR, "what an allocation function maps is the allocator's");
+	leave(o, c, BASE + 0x200010, 0x1000);
+	ok(who(o, r, BASE + 0x200010) >= OBJECT_FIRST_SITE && who(o, r, BASE + 0x200000) == OBJECT_ALLOCATOR, "but for the block that it gives out");
+	objects_mapped(o, c, BASE + 0x300000, 0x10000);
+	ok(sites(r)[who(o, r, BASE + 0x300000)].kind == OBJECT_MAPPING, "other mappings are objects of their own");
+	enter(o, c, TRACE_MALLOC, 100, 0, 0x1000, 0x400100); /* left by longjmp */
+	objects_called(o, c, 0x2000, 0x400200);
+	objects_mapped(o, c, BASE + 0x400000, 0x10000);
+	ok(sites(r)[who(o, r, BASE + 0x400000)].kind == OBJECT_MAPPING, "also when an allocation function was left without a return");
+}
+
+static const struct record_object_region *regions(const struct record_objects *r)
+{
+	return (const struct record_object_region *)((const uint8_t *)r + r->regions);
+}
+
+static void threads(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(64 << 20, r);
+	const uint64_t first = BASE + 0x100000, second = BASE + 0x900000;
+	objects_set(o, second - 0x10000, 0x11000, OBJECT_STACK);
+	objects_thread_local(o, first, 64, 64);
+	equal_u64(who(o, r, first - 1), OBJECT_UNKNOWN, "before a module is named no thread has a block");
+	/* 52 bytes from 60 below the pointer on: not at a multiple of 8; the library's are 12 in front of them, in the same granule */
+	objects_thread_module(o, 60, 52, "/bin/prog");
+	objects_thread_module(o, 72, 12, "/lib/library");
+	for (unsigned i = 0; i < 2; i++) {
+		objects_thread_local(o, i ? second : first, 60, 52);
+		objects_thread_local(o, i ? second : first, 72, 12);
+	}
+	ok(r->n_regions == 3 && regions(r)[0].elf == OBJECT_FILE_THREADS && regions(r)[1].elf == OBJECT_FILE_THREAD && regions(r)[1].start == 60,
+	   "thread-local storage is a region, and each module's part of it another");
+	bool apart = true;
+	for (uint64_t at = 0; at < 52; at++)
+		apart &= who(o, r, first - 60 + at) == 1000000 + regions(r)[1].first_cell + at && who(o, r, second - 60 + at) == who(o, r, first - 60 + at);
+	for (uint64_t at = 0; at < 12; at++)
+		apart &= who(o, r, second - 72 + at) == 1000000 + regions(r)[2].first_cell + at;
+	ok(apart, "every byte has its cell, the same one in every thread, and no module has another's");
+	ok(regions(r)[2].first_cell >= regions(r)[0].first_cell && regions(r)[1].first_cell + 52 <= regions(r)[0].first_cell + regions(r)[0].length &&
+	   r->n_cells >= regions(r)[0].first_cell + regions(r)[0].length, "the modules' cells are cells of the region");
+	ok(who(o, r, second + 8) == OBJECT_STACK && who(o, r, second - 80) == OBJECT_STACK, "what is around a block stays what it was");
+	struct object_calls *c = reserve(object_calls_bytes());
+	allocate(o, c, TRACE_FREE, second - 56, 0, 0, 0x400000);
+	ok(who(o, r, second - 56) >= 1000000, "no free() is about it");
+	ok(!objects_region_before(o, second - 8), "and it is no file's mapping");
+	objects_set(o, second - 0x1000, 0x1000, OBJECT_UNKNOWN);
+	ok(who(o, r, second - 8) == OBJECT_UNKNOWN && who(o, r, first - 16) >= 1000000, "a thread's block goes with its memory");
+	objects_thread_module(o, 3u << 20, 2u << 20, "/lib/huge");
+	objects_thread_local(o, first + (8 << 20), 3u << 20, 2u << 20);
+	equal_u64(who(o, r, first + (6 << 20)), OBJECT_UNKNOWN, "a block that is larger than the cells is left alone");
 }
 
 static void against_an_array(void)
@@ -405,6 +493,8 @@ static void under_a_model(void)
 int main(void)
 {
 	heap();
+	stored_results();
+	threads();
 	against_an_array();
 	static_data();
 	no_room();

@@ -1,34 +1,16 @@
 /* libperfex's calls (tare_perfex.h). Events that count anywhere are put in place of perfex's by T5_EVENT0 and
  * T5_EVENT1; what perfex's own numbers count is said by data/events. */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "tap.h"
 #include "tare.h"
 #include "tare_perfex.h"
-
-#ifdef SANITIZED
-#define OWN_FAULTS 1
-#else
-#define OWN_FAULTS 0
-#endif
-
-static void touch(size_t pages)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory =
-	    mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < pages; i++)
-		memory[i * page] = 1;
-	munmap((void *)memory, pages * page);
-}
 
 /* The code on the way may have a fault or two of its own, where it is run for the first time. */
 static bool about(long long is, long long expected)
@@ -120,17 +102,6 @@ static void test_counting(void)
 	touch(8);
 	ok(read_counters(0, &c0, 0, &c1) > 0 && about(c0, 8) && c0 == c1, "one event twice is one count");
 	choose("page-faults:u", "task-clock");
-}
-
-static size_t open_files(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	size_t n = 0;
-	while (folder && readdir(folder))
-		n++;
-	if (folder)
-		closedir(folder);
-	return n;
 }
 
 static void *thread_main(void *pages)

@@ -1,39 +1,20 @@
 /* Regions where programs do what is hard on them: threads at once and 3 deep, fork beside other threads, jumps out
  * of handlers, threads that end inside, plugins that go. region_test.c has the plain cases. region_life_test
  * PLUGIN.so */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "tap.h"
 #include "tare.h"
 
-/* A sanitizer's shadow has page faults of its own. */
-#ifdef SANITIZED
-#define OWN_FAULTS 1
-#else
-#define OWN_FAULTS 0
-#endif
-
 enum { THREADS = 8, ROUNDS = 100, ENTRIES = 1000000, LEVELS = 3 };
-
-static void touch(size_t pages)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory =
-	    mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < pages; i++)
-		memory[i * page] = 1;
-	munmap((void *)memory, pages * page);
-}
 
 struct seen {
 	struct tare_region_passes passes;
@@ -190,17 +171,6 @@ static void test_names_at_once(void)
 }
 
 /* ---- threads that end ---- */
-
-static size_t open_files(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	size_t n = 0;
-	while (folder && readdir(folder))
-		n++;
-	if (folder)
-		closedir(folder);
-	return n;
-}
 
 static void *leave_by_exit(void *of)
 {

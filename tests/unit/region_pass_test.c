@@ -50,131 +50,83 @@ static void at(struct bench *b, uint32_t edge, uint64_t sp, uint64_t count)
 	passes_hit(b->passes, &ref, 1, &hit);
 }
 
-static void is(struct bench *b, uint64_t entries, uint64_t exits, uint64_t unbalanced, uint64_t count, const char *fact)
+/* ---- hits and what they come to ---- */
+
+enum { STEPS = 8 };
+
+enum edge { ENTER, OWN_RETURN, OTHER_RETURN, JUMPED, EXECUTES /* another program: no edge */ };
+
+struct step {
+	enum edge edge;
+	uint64_t sp, count; /* 0: no more steps */
+	uint64_t to;        /* of JUMPED: the offset in the module */
+};
+
+static const struct script {
+	enum region_kind kind;
+	bool again, lost; /* of edges 0 and 2 */
+	struct step steps[STEPS];
+	uint64_t entries, exits, unbalanced, count;
+	const char *fact;
+} scripts[] = {
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { OWN_RETURN, 800, 25 }, { ENTER, 800, 30 }, { OWN_RETURN, 800, 31 } },
+	  2, 2, 0, 16, "passes are added up" },
+	{ REGION_FUNCTION, false, false,
+	  { { ENTER, 800, 10 }, { ENTER, 750, 11 }, { ENTER, 700, 12 }, { OWN_RETURN, 700, 98 }, { OWN_RETURN, 750, 99 }, { OWN_RETURN, 800, 100 } },
+	  1, 1, 0, 90, "recursion is one pass, from the outermost entry to the outermost return" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { ENTER, 700, 11 /* a longjmp from here to 800's frame */ }, { OWN_RETURN, 800, 20 } },
+	  1, 1, 0, 10, "a longjmp within the recursion ends no pass" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 /* a longjmp out of it */ }, { ENTER, 900, 20 }, { OWN_RETURN, 900, 23 } },
+	  2, 1, 1, 3, "a pass whose frame is gone is not counted, and said to be unbalanced" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { ENTER, 800, 20 }, { OWN_RETURN, 800, 23 } },
+	  2, 1, 1, 3, "so is one that is followed by another of the same frame" },
+	{ REGION_FUNCTION, true, false, { { ENTER, 800, 10 }, { ENTER, 800, 20 }, { OWN_RETURN, 800, 23 } },
+	  1, 1, 0, 13, "but where the function calls itself by a jump, that is the same pass" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { OTHER_RETURN, 700, 12 }, { OTHER_RETURN, 800, 15 }, { OTHER_RETURN, 800, 30 } },
+	  1, 1, 0, 5, "a return of what it left to by a jump ends it, when it is of its frame; others are nothing" },
+	{ REGION_FUNCTION, false, false, { { OWN_RETURN, 800, 12 } },
+	  0, 0, 1, 0, "its own return without an entry is unbalanced" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 } },
+	  1, 0, 1, 0, "a thread that ends inside is unbalanced" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { EXECUTES, 0, 15 }, { ENTER, 700, 20 }, { OWN_RETURN, 700, 21 } },
+	  2, 1, 1, 1, "a pass that executes another program has no end" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { JUMPED, 760, 11, 0x130 }, { OWN_RETURN, 800, 15 } },
+	  1, 1, 0, 5, "a jump within the function is nothing" },
+	{ REGION_FUNCTION, false, false, { { ENTER, 800, 10 }, { JUMPED, 800, 11, 0x900 } },
+	  1, 0, 1, 0, "a jump to where no return is looked for loses the pass" },
+
+	{ REGION_CODE, true, false,
+	  { { ENTER, 800, 10 }, { ENTER, 800, 12 }, { ENTER, 700, 13 }, { OTHER_RETURN, 700, 14 }, { OTHER_RETURN, 800, 17 }, { OTHER_RETURN, 800, 19 } },
+	  1, 1, 0, 7, "code that is reached from within stays in its pass; deeper frames are part of it" },
+	{ REGION_CODE, false, false, { { ENTER, 800, 10 }, { ENTER, 800, 12 }, { OTHER_RETURN, 800, 13 } },
+	  2, 1, 1, 1, "an entry that is reached from outside only ends a pass that is open: its end was not seen" },
+	{ REGION_CODE, true, true, { { ENTER, 800, 10 }, { OTHER_RETURN, 700, 12 }, { OTHER_RETURN, 800, 15 }, { ENTER, 800, 20 } },
+	  2, 0, 1, 0, "where only exceptions and longjmps lead, the pass of that frame has no end that was seen" },
+	{ REGION_CODE, true, false, { { JUMPED, 800, 10, 0x130 }, { JUMPED, 800, 15, 0x700 } },
+	  1, 1, 0, 5, "jumps by register enter and leave where they lead to" },
+	{ REGION_CODE, true, false, { { JUMPED, 800, 10, 0x100 }, { ENTER, 800, 11 }, { OTHER_RETURN, 800, 15 } },
+	  1, 1, 0, 4, "where they lead to an edge, it is seen there" },
+};
+
+static void run(const struct script *script)
 {
+	struct bench *b = begin(script->kind, script->again);
+	edges[2].lost = script->lost;
+	for (const struct step *step = script->steps; step < script->steps + STEPS && step->count; step++) {
+		registers[JUMP] = BASE + step->to;
+		if (step->edge == EXECUTES)
+			passes_exec(b->passes);
+		else
+			at(b, step->edge, step->sp, step->count);
+	}
 	passes_end(b->passes);
-	bool holds = b->sum.entries == entries && b->sum.exits == exits && b->sum.unbalanced == unbalanced && b->count == count;
+	edges[2].lost = false;
+	bool holds = b->sum.entries == script->entries && b->sum.exits == script->exits && b->sum.unbalanced == script->unbalanced &&
+		     b->count == script->count;
 	if (!holds)
 		printf("# entries %" PRIu64 ", exits %" PRIu64 ", unbalanced %" PRIu64 ", count %" PRIu64 "\n", b->sum.entries, b->sum.exits,
 		       b->sum.unbalanced, b->count);
-	ok(holds, "%s", fact);
-}
-
-static void functions(void)
-{
-	struct bench *b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	at(b, 1, 800, 25);
-	at(b, 0, 800, 30);
-	at(b, 1, 800, 31);
-	is(b, 2, 2, 0, 16, "passes are added up");
-
-	b = begin(REGION_FUNCTION, false);
-	for (uint64_t depth = 0; depth < 3; depth++)
-		at(b, 0, 800 - 50 * depth, 10 + depth);
-	for (uint64_t depth = 3; depth-- > 0;)
-		at(b, 1, 800 - 50 * depth, 100 - depth);
-	is(b, 1, 1, 0, 90, "recursion is one pass, from the outermost entry to the outermost return");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	at(b, 0, 700, 11); /* a longjmp from here to 800's frame */
-	at(b, 1, 800, 20);
-	is(b, 1, 1, 0, 10, "a longjmp within the recursion ends no pass");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10); /* a longjmp out of it */
-	at(b, 0, 900, 20);
-	at(b, 1, 900, 23);
-	is(b, 2, 1, 1, 3, "a pass whose frame is gone is not counted, and said to be unbalanced");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	at(b, 0, 800, 20);
-	at(b, 1, 800, 23);
-	is(b, 2, 1, 1, 3, "so is one that is followed by another of the same frame");
-
-	b = begin(REGION_FUNCTION, true);
-	at(b, 0, 800, 10);
-	at(b, 0, 800, 20);
-	at(b, 1, 800, 23);
-	is(b, 1, 1, 0, 13, "but where the function calls itself by a jump, that is the same pass");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	at(b, 2, 700, 12);
-	at(b, 2, 800, 15);
-	at(b, 2, 800, 30);
-	is(b, 1, 1, 0, 5, "a return of what it left to by a jump ends it, when it is of its frame; others are nothing");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 1, 800, 12);
-	is(b, 0, 0, 1, 0, "its own return without an entry is unbalanced");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	is(b, 1, 0, 1, 0, "a thread that ends inside is unbalanced");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	passes_exec(b->passes);
-	at(b, 0, 700, 20);
-	at(b, 1, 700, 21);
-	is(b, 2, 1, 1, 1, "a pass that executes another program has no end");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	registers[JUMP] = BASE + 0x130;
-	at(b, 3, 760, 11);
-	at(b, 1, 800, 15);
-	is(b, 1, 1, 0, 5, "a jump within the function is nothing");
-
-	b = begin(REGION_FUNCTION, false);
-	at(b, 0, 800, 10);
-	registers[JUMP] = BASE + 0x900;
-	at(b, 3, 800, 11);
-	is(b, 1, 0, 1, 0, "a jump to where no return is looked for loses the pass");
-}
-
-static void code(void)
-{
-	struct bench *b = begin(REGION_CODE, true);
-	at(b, 0, 800, 10);
-	at(b, 0, 800, 12);
-	at(b, 0, 700, 13);
-	at(b, 2, 700, 14);
-	at(b, 2, 800, 17);
-	at(b, 2, 800, 19);
-	is(b, 1, 1, 0, 7, "code that is reached from within stays in its pass; deeper frames are part of it");
-
-	b = begin(REGION_CODE, false);
-	at(b, 0, 800, 10);
-	at(b, 0, 800, 12);
-	at(b, 2, 800, 13);
-	is(b, 2, 1, 1, 1, "an entry that is reached from outside only ends a pass that is open: its end was not seen");
-
-	b = begin(REGION_CODE, true);
-	edges[2].lost = true;
-	at(b, 0, 800, 10);
-	at(b, 2, 700, 12);
-	at(b, 2, 800, 15);
-	at(b, 0, 800, 20);
-	is(b, 2, 0, 1, 0, "where only exceptions and longjmps lead, the pass of that frame has no end that was seen");
-	edges[2].lost = false;
-
-	b = begin(REGION_CODE, true);
-	registers[JUMP] = BASE + 0x130;
-	at(b, 3, 800, 10);
-	registers[JUMP] = BASE + 0x700;
-	at(b, 3, 800, 15);
-	is(b, 1, 1, 0, 5, "jumps by register enter and leave where they lead to");
-
-	b = begin(REGION_CODE, true);
-	registers[JUMP] = BASE + 0x100;
-	at(b, 3, 800, 10);
-	at(b, 0, 800, 11);
-	at(b, 2, 800, 15);
-	is(b, 1, 1, 0, 4, "where they lead to an edge, it is seen there");
+	ok(holds, "%s", script->fact);
 }
 
 static void corrections(void)
@@ -211,8 +163,8 @@ static void traps(void)
 
 int main(void)
 {
-	functions();
-	code();
+	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+		run(&scripts[i]);
 	corrections();
 	traps();
 	return done();

@@ -5,33 +5,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "tap.h"
 #include "tare.h"
-
-static void touch(size_t pages)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory =
-	    mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < pages; i++)
-		memory[i * page] = 1;
-	munmap((void *)memory, pages * page);
-}
-
-/* A sanitizer's shadow has page faults of its own. */
-#if defined(SANITIZED) || defined(__SANITIZE_THREAD__)
-#define OWN_FAULTS 1
-#else
-#define OWN_FAULTS 0
-#endif
 
 static void faults(uint64_t is, uint64_t expected, const char *fact)
 {

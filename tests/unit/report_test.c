@@ -113,6 +113,33 @@ static void test_numbers(void)
 	equal_text(number_scale_of(&e, false).unit, "pages", "another unit is shown");
 }
 
+/* ---- regions ---- */
+
+static void test_interrupts_in_regions(void)
+{
+	static const struct { enum source source; const char *level; bool known, said; const char *fact; } rows[] = {
+		{ SOURCE_HW, "user+kernel", true, true, "a region's hardware count of both levels has interrupts in it, and the report says so" },
+		{ SOURCE_HW, "kernel", true, true, "one of the kernel's, too" },
+		{ SOURCE_HW, "user", true, false, "one at user level has none" },
+		{ SOURCE_HW, "user+kernel", false, false, "of what was not counted nothing is said" },
+		{ SOURCE_OS, "user+kernel", true, false, "nor of page faults, which interrupts have none of" },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double run = 96634;
+		struct estimate whole = counted("instructions:u", "instructions", &run, 1), inside = counted("instructions", "instructions", &run, 1);
+		inside.source = rows[i].source;
+		inside.level = rows[i].level;
+		inside.known = rows[i].known;
+		struct region_row region = { .name = "sort", .text = "sort", .entries = 1, .exits = 1, .threads = 1, .estimates = &inside, .n_estimates = 1 };
+		struct result result = of(&whole, 1);
+		result.regions = &region;
+		result.n_regions = 1;
+		char *text = write_with(TEXT_WIDE, &result);
+		(rows[i].said ? has : has_not)(text, "have the interrupts that came in them", rows[i].fact);
+		free(text);
+	}
+}
+
 /* ---- run_p5mon ---- */
 
 /* The seven raw examples of the thesis, in Figures 4.4, 4.6 and 4.7: raw values in, printed digits out. */
@@ -403,6 +430,7 @@ static void test_json(void)
 int main(void)
 {
 	test_numbers();
+	test_interrupts_in_regions();
 	test_p5mon();
 	test_perfex();
 	test_text();

@@ -296,6 +296,95 @@ static void cplusplus(void)
 	symbols_free(s);
 }
 
+/* objdump names the entries of the linkage table by the same relocations, on its own. */
+static void linkage_table(void)
+{
+	static const struct { const char *name, *options, *how; } builds[] = {
+		{ "lazy", "-fPIE -pie -Wl,-z,lazy", "bound when called" }, { "now", "-fPIE -pie -Wl,-z,now", "bound at the start" },
+		{ "marked", "-fPIE -pie -fcf-protection -Wl,-z,ibtplt -Wl,-z,now", "with a second table for marked branches" },
+		{ "early", "-fno-pie -no-pie", "at a fixed address" },
+	};
+	write_text("linkage.cc", "#include <cstdio>\n#include <cstdlib>\n#include <new>\n"
+	                         "int main(int argc, char **) { int (*p)(const char *) = puts; volatile char *c = new char[argc]; c[0] = 1;\n"
+	                         "srand(argc); return printf(\"%d\\n\", rand()) + p(\"\") == 0; }\n");
+	if (missing("g++", "entries of the linkage table are named") || missing("objdump", "entries of the linkage table are named"))
+		return;
+	for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
+		char name[128], expected[160], line[256];
+		unsigned long long address;
+		uint64_t begins = 0;
+		unsigned entries = 0, wrong = 0;
+		bool demangled = false;
+		struct symbols *s = fresh();
+		shell("cd %s && g++ -O1 %s linkage.cc -o %s && objdump -dC --no-show-raw-insn %s >%s.objdump", folder, builds[i].options,
+		      builds[i].name, builds[i].name, builds[i].name);
+		char listing[64];
+		snprintf(listing, sizeof listing, "%s.objdump", builds[i].name);
+		FILE *file = fopen(in_folder(listing), "r");
+		const char *path = in_folder(builds[i].name);
+		while (file && fgets(line, sizeof line, file)) {
+			/* .plt of a marked table only binds: the calls are of .plt.sec */
+			if (sscanf(line, "%llx <%127[^>]>:", &address, name) != 2 || strlen(name) < 4 || strcmp(name + strlen(name) - 4, "@plt") != 0)
+				continue;
+			uint64_t offset = address - (i == 3 ? 0x400000 : 0); /* code is where it is in the file */
+			snprintf(expected, sizeof expected, "%s", name);
+			begins = code(s, path, offset)->begins;
+			entries++;
+			demangled |= strstr(code(s, path, offset)->function, "operator new[](unsigned long)@plt") != NULL;
+			bool same = strcmp(code(s, path, offset + 6)->function, expected) == 0 && begins == offset;
+			wrong += !same;
+			if (!same)
+				printf("# %s at %llx: %s\n", expected, address, code(s, path, offset + 6)->function);
+		}
+		if (file)
+			fclose(file);
+		ok(entries >= 4 && !wrong, "%s: every entry of the linkage table is named as objdump names it (%u)", builds[i].how, entries);
+		ok(demangled, "%s: demangled", builds[i].how);
+		symbols_free(s);
+	}
+}
+
+static void thread_local_variables(void)
+{
+	write_text("thread.c", "#include \"truth.h\"\n"
+	                       "static __thread volatile char odd[9] = {1}; __thread volatile long initial = 5;\n"
+	                       "static __thread volatile int zeros[100] __attribute__((aligned(64)));\n"
+	                       "static char *block(void) { const Elf64_Phdr *p = (const Elf64_Phdr *)getauxval(AT_PHDR); char *fs; __asm__(\"mov %%fs:0, %0\" : \"=r\"(fs));\n"
+	                       "	while (p->p_type != PT_TLS) p++;\n"
+	                       "	return fs - (p->p_memsz + p->p_align - 1) / p->p_align * p->p_align; }\n"
+	                       "#define PLACE(v) printf(#v \" 0 %lx 0\\n\", (unsigned long)((char *)&v - block()))\n"
+	                       "int main(void) { PLACE(odd); PLACE(initial); PLACE(zeros); return 0; }\n");
+#ifndef __x86_64__
+	skip("the thread pointer is read as on x86-64", "thread-local variables are named by their place in the block");
+	return;
+#endif
+	if (missing("gcc", "thread-local variables are named by their place in the block"))
+		return;
+	ok(shell("cd %s && gcc -g -O1 thread.c -o thread", folder) && run_program("thread"), "a program with thread-local variables is made");
+	static const struct { const char *name; uint64_t bytes; } variables[] = {{"odd", 9}, {"initial", 8}, {"zeros", 400}};
+	struct symbols *s = fresh();
+	const char *path = in_folder("thread");
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t place = truth(variables[i].name)->address;
+		const struct symbol_data *first = symbols_thread_data(s, path, place), *last = symbols_thread_data(s, path, place + variables[i].bytes - 1);
+		ok(first && first == last && !strcmp(first->name, variables[i].name) && first->address == place && first->bytes == variables[i].bytes,
+		   "'%s' is named by its place in the block", variables[i].name);
+	}
+	const struct symbol_data *behind = symbols_thread_data(s, path, truth("odd")->address + 9);
+	ok(!behind || !behind->linked_name, "a byte behind a thread-local variable is not the variable's");
+	ok(!symbols_thread_data(s, path, 1 << 20), "a place outside of the block is nothing");
+	ok(!symbols_data(s, path, truth("zeros")->address) || !symbols_data(s, path, truth("zeros")->address)->linked_name,
+	   "places in the block are no addresses of variables");
+	shell("cd %s && strip thread", folder);
+	struct symbols *stripped = fresh();
+	const struct symbol_data *d = symbols_thread_data(stripped, path, truth("initial")->address);
+	equal_text(d ? d->name : NULL, "[thread .tdata]", "stripped: a thread-local variable is its section's");
+	d = symbols_thread_data(stripped, path, truth("zeros")->address);
+	equal_text(d ? d->name : NULL, "[thread .tbss]", "stripped: zeroed ones, too");
+	symbols_free(stripped);
+	symbols_free(s);
+}
+
 static void no_files(void)
 {
 	struct symbols *s = fresh();
@@ -436,6 +525,8 @@ int main(void)
 	}
 	strange_names();
 	cplusplus();
+	linkage_table();
+	thread_local_variables();
 	no_files();
 	pieces();
 	shell("rm -rf %s", folder);

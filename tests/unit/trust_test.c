@@ -187,7 +187,7 @@ static void test_subtract(void)
 	ok(s.state == NOT_SUBTRACTED && s.net == 500, "recursion: gross");
 	subtract(90, &exact, &(struct pass_counts){ .passes = 1 }, &s);
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 0, "a count below the overhead is refused, not 0");
-	subtraction_refusal(&s, "region 'x'", "instructions", 1, text, sizeof text);
+	subtraction_refusal(&s, "region 'x'", "instructions", 1, NULL, text, sizeof text);
 	equal_text(text,
 		   "region 'x' is too small to measure: it counts fewer instructions than an overhead of 97 ± 0; "
 		   "repeat it "
@@ -197,7 +197,7 @@ static void test_subtract(void)
 	subtract(139 + 40, &spread, &(struct pass_counts){ .passes = 1 }, &s);
 	near(s.half_width, 1.984 * 1.5 * sqrt(1.01), 1e-9, "a pass is as uncertain as another process");
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 70, "40 against 139 ± 3 is refused");
-	subtraction_refusal(&s, "region 'x'", "instructions", 1, text, sizeof text);
+	subtraction_refusal(&s, "region 'x'", "instructions", 1, NULL, text, sizeof text);
 	equal_text(
 	    text,
 	    "region 'x' is too small to measure: 40 instructions against an overhead of 139 ± 2.99; repeat it at "
@@ -208,13 +208,43 @@ static void test_subtract(void)
 	subtract(10 * (139 + 40), &spread, &(struct pass_counts){ .passes = 10 }, &s);
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 70,
 	   "more passes do not help: the process's own difference is in each of them");
-	subtraction_refusal(&s, "region 'x'", "instructions", 10, text, sizeof text);
+	subtraction_refusal(&s, "region 'x'", "instructions", 10, NULL, text, sizeof text);
 	ok(strstr(text, "40 instructions against an overhead of 139 ± 2.99 in each pass;") != NULL,
 	   "the refusal is of one pass");
 	subtract(139 + 60, &spread, &(struct pass_counts){ .passes = 1 }, &s);
 	ok(s.state == SUBTRACTED && s.net == 60, "60 ± 3 is within 5 %%, and is measured");
 	subtraction_widen(&s, 0.5);
 	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 47, "but not when something else adds to the ±");
+
+	/* Of another region inside: its calls' 280 ± 6 are measured again with each repetition. */
+	struct pass_costs inner = { .region = { 97, 0, 100 }, .enter = { 150, 0, 100, 3 }, .leave = { 130, 0, 100, 3 }, .has_enter_leave = true, .t = 1.984 };
+	struct pass_counts once_inside = { .passes = 1, .enters = 1, .leaves = 1 };
+	subtract(97 + 280 + 119, &inner, &once_inside, &s);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.net == 119 && s.half_width == 6 && s.repeat == 0,
+	   "119 with ± 6 of calls inside: refused, and no number of repetitions is promised");
+	for (double n = 10; n <= 1e6; n *= 10) {
+		struct subtraction more;
+		subtract(97 + n * (280 + 119), &inner, &(struct pass_counts){ .passes = 1, .enters = n, .leaves = n }, &more);
+		if (more.state != TOO_SMALL_TO_MEASURE)
+			s.repeat = n;
+	}
+	ok(s.repeat == 0, "and none would help");
+	subtraction_refusal(&s, "region 'x'", "instructions", 1, "count fewer inside", text, sizeof text);
+	equal_text(text, "region 'x' is too small to measure: 119 instructions against an overhead of 377 ± 6; count fewer inside",
+		   "what helps is said in its place");
+	inner.region.site = 3;
+	subtract(97 + 280 + 121, &inner, &once_inside, &s);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 1940, "121: the calls inside can be had, the region's own 97 want 97 / (0.05 · 1)");
+	double n = s.repeat;
+	subtract(97 + n * (280 + 121), &inner, &(struct pass_counts){ .passes = 1, .enters = n, .leaves = n }, &s);
+	ok(s.state == SUBTRACTED && s.net == n * 121, "and repeated so often it is measured");
+	subtract(97 + 40 * 7, &(struct pass_costs){ .region = { 97, 0, 100, 200 } }, &(struct pass_counts){ .passes = 1 }, &s);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 15, "where the ± is more than the overhead, it is what the repetitions have to bring down");
+
+	weigh(1500, 1000, 900, 30, &s);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 0, "of what is not taken off: no repetition brings 900 of probes inside under a twentieth of 500");
+	weigh(1500, 1000, 20, 30, &s);
+	ok(s.state == TOO_SMALL_TO_MEASURE && s.repeat == 196, "20 of them can be had: 980 / (0.05 · (500 - 400))");
 	s = (struct subtraction){ .state = NOT_SUBTRACTED, .net = 1 };
 	subtraction_widen(&s, 5);
 	ok(s.state == NOT_SUBTRACTED, "what is gross stays gross");

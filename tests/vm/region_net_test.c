@@ -141,6 +141,16 @@ static void test_kept(void)
 	calibration_free(&c);
 }
 
+static bool report_has(const char *line)
+{
+	char *text = file_read(report_file, 1 << 20, NULL, NULL);
+	bool has = text && strstr(text, line);
+	free(text);
+	return has;
+}
+
+static const char no_interrupts[] = "# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts";
+
 /* stub: of a stub's call, EQUAL or what is let through; more: all of the facts. */
 static void test_net(const char *user_read, const char *how, double stub, bool more)
 {
@@ -190,7 +200,9 @@ static void test_gross(void)
 	ok(find("inner", "instructions:u", &row) && row.count == (double)row.raw && !*row.tare &&
 	       !*row.calibration && row.count > 60100,
 	   "without a calibration all is gross");
+	ok(!report_has(no_interrupts), "counts at user level have no interrupts in them to speak of");
 	run_program("nested", "instructions", calibration_file, "0");
+	ok(report_has(no_interrupts), "a report of counts with the kernel's part says that their ± is not of interrupts");
 	/* how often the kernel interrupts it is the machine's: no arithmetic says so */
 	ok(find("inner", "instructions", &row) && *row.tare &&
 	       (strcmp(row.state, "refused") == 0 || (row.count >= 60000 && row.count < (double)row.raw)),

@@ -70,8 +70,8 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
-	if (c->plan.of != LOCATIONS_NONE || session->trace)
-		session->fold = NULL; /* what is folded has no places any more, and no counts of the access stream */
+	if (c->plan.of != LOCATIONS_NONE)
+		session->fold = NULL; /* what is folded has no places any more */
 	session->trace_bytes = options ? options->trace_bytes : 0;
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
 }
@@ -133,6 +133,18 @@ fail:
 	free(ranges);
 	counting_end(c);
 	return false;
+}
+
+bool counting_fits(struct backend *backend, const struct event *const *events, size_t n)
+{
+	(void)backend, (void)events, (void)n;
+	return true;
+}
+
+bool counting_native(struct backend *backend, const struct event *const *events, size_t n)
+{
+	(void)backend, (void)events;
+	return n == 0;
 }
 
 pid_t counting_process(const struct counting *c)

@@ -56,7 +56,9 @@ struct counting_options {
 bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err);
 
-/* The rest as struct backend_operations has it. */
+/* The rest as struct backend_operations has it. One execution counts all that is asked for, whatever that is. */
+bool counting_fits(struct backend *backend, const struct event *const *events, size_t n);
+bool counting_native(struct backend *backend, const struct event *const *events, size_t n);
 pid_t counting_process(const struct counting *c);
 bool counting_go(struct counting *c, struct error *err);
 bool counting_sample(struct counting *c, struct reading *readings, struct error *err);
@@ -65,6 +67,12 @@ bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, str
 bool counting_system_calls(struct counting *c, struct str *out, struct error *err);
 bool counting_locations(struct counting *c, struct locations *out, struct error *err);
 void counting_end(struct counting *c);
+
+/* These, in a backend's table. */
+#define COUNTING_OPERATIONS                                                                                                       \
+	.starts_only = true, .regions = true, .fits = counting_fits, .native = counting_native, .process = counting_process,      \
+	.go = counting_go, .sample = counting_sample, .stop = counting_stop, .blocks = counting_blocks,                           \
+	.system_calls = counting_system_calls, .locations = counting_locations, .end = counting_end
 
 /* For reports of the backend's own between stop() and end(): the record (NULL: it ran natively), and whose counts are wanted. */
 const struct session *counting_session(const struct counting *c);

@@ -1,4 +1,4 @@
-/* The backend's face. One execution (counting.h) counts every event of the engine, so that fits() is always true. */
+/* The backend's face; an execution is counting.h's. */
 #include "backend/exact/exact.h"
 
 #include <stdio.h>
@@ -75,18 +75,6 @@ static void available(struct backend *backend, const struct event *event, struct
 	exact_event_available(event, exact && exact_event_needs_trace(exact) ? &backend->stream_trial : &backend->trial, out);
 }
 
-static bool fits(struct backend *backend, const struct event *const *events, size_t n)
-{
-	(void)backend, (void)events, (void)n;
-	return true;
-}
-
-static bool native(struct backend *backend, const struct event *const *events, size_t n)
-{
-	(void)backend, (void)events;
-	return n == 0;
-}
-
 static bool prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
                     struct counting **out, struct error *err)
 {
@@ -104,39 +92,19 @@ static bool prepare(struct backend *backend, const struct target *target, const 
 
 static void diagnose(struct backend *backend, struct finding *findings, size_t most, size_t *count)
 {
-	if (*count == most)
-		return;
-	bool works = trial_passed(&backend->trial);
-	struct finding *f = &findings[(*count)++];
-	*f = (struct finding){.state = works ? FINDING_WORKS : FINDING_NO};
-	snprintf(f->what, sizeof f->what, "exact counts");
-	if (works)
+	struct finding *f = trial_finding(&backend->trial, "exact counts", findings, most, count);
+	if (f)
 		snprintf(f->detail, sizeof f->detail, "tare's engine counts a known program to the instruction (user mode, programs that "
 		         "tare starts)");
-	else {
-		snprintf(f->detail, sizeof f->detail, "%.250s", backend->trial.why);
-		snprintf(f->step, sizeof f->step, "%.250s", backend->trial.remedy);
-	}
 }
 
 const struct backend_operations exact_backend = {
 	.name = "exact",
-	.regions = true,
 	.summary = "tare's engine: what instructions do, counted exactly, in user mode, with no PMU; x86-64",
-	.starts_only = true,
 	.open = open_exact,
 	.close = close_exact,
 	.available = available,
-	.fits = fits,
-	.native = native,
 	.prepare = prepare,
-	.process = counting_process,
-	.go = counting_go,
-	.sample = counting_sample,
-	.stop = counting_stop,
-	.blocks = counting_blocks,
-	.system_calls = counting_system_calls,
-	.locations = counting_locations,
-	.end = counting_end,
 	.diagnose = diagnose,
+	COUNTING_OPERATIONS,
 };

@@ -8,11 +8,18 @@
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 
+static uint64_t bytes_of(uint64_t n_rows, uint64_t n_regions, uint64_t n_machines)
+{
+	return sizeof(struct fold_totals) + n_rows * sizeof(struct fold_row) + n_regions * sizeof(struct fold_region) +
+	       n_rows * n_machines * sizeof(struct model_counts);
+}
+
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged)
 {
 	const struct fold_totals *totals = p->totals;
 	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST || totals->n_regions > RECORD_REGIONS_MOST ||
-	                      p->totals_bytes < sizeof *totals + totals->n_rows * sizeof *totals->rows + totals->n_regions * sizeof(struct fold_region) ||
+	                      totals->n_machines > FOLD_MACHINES_MOST ||
+	                      p->totals_bytes < bytes_of(totals->n_rows, totals->n_regions, totals->n_machines) ||
 	                      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
 	return *damaged ? NULL : totals;
 }
@@ -20,6 +27,11 @@ const struct fold_totals *fold_totals_of(const struct view_process *p, bool *dam
 const struct fold_region *fold_regions_of(const struct fold_totals *totals)
 {
 	return (const struct fold_region *)(totals->rows + totals->n_rows);
+}
+
+const struct model_counts *fold_models_of(const struct fold_totals *totals)
+{
+	return (const struct model_counts *)(fold_regions_of(totals) + totals->n_regions);
 }
 
 /* What was counted in the regions of the part's process. Returns how many of them; out: NULL, or where they go. */
@@ -44,7 +56,7 @@ static uint32_t regions_to(const struct regions *regions, const struct view_proc
 
 /* The tally of the part has the rows of the totals before it already, and so have the regions. */
 static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct regions *regions, uint32_t index, size_t *bytes,
-                                     char why[160])
+                                     size_t machines, char why[160])
 {
 	const struct view_process *p = &view->processes[index];
 	bool *taken = calloc(regions->n + 1, sizeof *taken);
@@ -52,7 +64,7 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 		return NULL;
 	uint32_t n_regions = regions_to(regions, p, NULL, taken);
 	size_t n = tally->n_rows < FOLD_ROWS_MOST ? tally->n_rows : FOLD_ROWS_MOST;
-	*bytes = sizeof(struct fold_totals) + n * sizeof(struct fold_row) + n_regions * sizeof(struct fold_region);
+	*bytes = bytes_of(n, n_regions, machines);
 	struct fold_totals *totals = calloc(1, *bytes);
 	if (!totals) {
 		free(taken);
@@ -60,10 +72,12 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 	}
 	totals->n_rows = (uint32_t)n;
 	totals->n_regions = n_regions;
+	totals->n_machines = (uint32_t)machines;
 	regions_to(regions, p, (struct fold_region *)(totals->rows + n), taken);
 	free(taken);
 	if (regions->why)
 		snprintf(why, 160, "%.150s", regions->why);
+	struct model_counts *models = (struct model_counts *)fold_models_of(totals);
 	for (size_t i = 0; i < tally->n_rows; i++) {
 		struct fold_row *row = &totals->rows[i < n ? i : n - 1];
 		if (i < n)
@@ -72,6 +86,8 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 		for (size_t c = 0; c < COUNTS; c++)
 			if (__builtin_add_overflow(row->count[c], tally->rows[i].count[c], &row->count[c]))
 				snprintf(why, 160, "a count does not fit in 64 bits");
+		if (machines && !tally_add_models(&models[(i < n ? i : n - 1) * machines], tally->rows[i].models, machines))
+			snprintf(why, 160, "a count does not fit in 64 bits");
 	}
 	for (size_t c = 0; c < COUNTS; c++)
 		totals->unknown[c] = tally->unknown[c] != NULL;
@@ -84,16 +100,18 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 
 bool fold_part(const struct session *session, uint32_t index, void **out, size_t *bytes, char why[160])
 {
-	struct tally_options options = {.children = true, .part = true};
+	const struct record_session *record = session_record(session);
+	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0 : record->machine_count ? record->machine_count : 1;
+	struct tally_options options = {.children = true, .part = true, .machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
-	if (view_part(session, index, &view, &err) && regions_new(view, session_record(session)->region_count, true, 0, &options.regions, &err) &&
+	if (view_part(session, index, &view, &err) && regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
 	    tally_new(view, &options, &tally, &err)) {
-		if (tally->why)
-			snprintf(why, 160, "%.150s", tally->why);
-		*out = totals_of(view, tally, options.regions, index, bytes, why);
+		if (tally->why || tally->models_why)
+			snprintf(why, 160, "%.150s", tally->why ? tally->why : tally->models_why);
+		*out = totals_of(view, tally, options.regions, index, bytes, options.machines, why);
 	}
 	tally_free(tally);
 	regions_free(options.regions);

@@ -1,5 +1,5 @@
 /*
- * What remains of finished parts of a process (wire/record.h, 5): counts by thread, system calls by number.
+ * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, and system calls by number.
  *
  * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without their blocks (distinct
  * code, leaders that are still to come) is not in it, and the tally says so.
@@ -12,8 +12,10 @@
 #include "backend/exact/vector.h"
 #include "engine/inject/session.h"
 #include "engine/inject/view.h"
+#include "model/core/counts.h"
 
 #define FOLD_ROWS_MOST 4096u /* threads beyond are in the last row */
+#define FOLD_MACHINES_MOST 64u
 
 struct fold_row {
 	uint32_t tid, folded;
@@ -27,10 +29,11 @@ struct fold_region {
 
 struct fold_totals {
 	uint32_t n_rows, n_regions;
+	uint32_t n_machines, unused;
 	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
 	char unknown_text[320];
 	uint64_t calls[RECORD_SYSCALLS + 2]; /* by number; other; int 0x80 */
-	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions] */
+	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines] */
 };
 
 session_fold fold_part;
@@ -38,5 +41,7 @@ session_fold fold_part;
 /* The totals of a folded part, checked; NULL when it has none (they moved on) or they are damaged: *damaged. */
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged);
 const struct fold_region *fold_regions_of(const struct fold_totals *totals);
+/* Of all rows, one after the other; n_machines each. */
+const struct model_counts *fold_models_of(const struct fold_totals *totals);
 
 #endif

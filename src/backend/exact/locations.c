@@ -480,12 +480,9 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		sites |= plan->events[i].parts != 0;
 		blocks |= !plan->events[i].why && !plan->events[i].parts;
 	}
-	bool incomplete = false;
-	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity, &incomplete)
+	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity)
 	                                  : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
 		goto out;
-	if (incomplete)
-		out->note = "there was no room to follow all data objects: what was touched later is [unknown]";
 	/* the places' own array goes to where the rest is */
 	if (!(all = arena_alloc(&out->arena, (out->n + 1) * sizeof *all)))
 		goto out;

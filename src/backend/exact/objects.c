@@ -1,5 +1,7 @@
 #include "backend/exact/objects.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,22 +50,30 @@ static struct location *add(struct job *job, const uint64_t *watched)
 
 /* ---- sites ---- */
 
+static const struct record_module *module_at(const struct view_process *p, uint64_t pc)
+{
+	for (uint32_t i = 0; i < p->modules.own; i++) {
+		const struct record_module *m = (const struct record_module *)p->modules.entries + i;
+		if (pc >= m->address && pc - m->address < m->length && m->path[0])
+			return m;
+	}
+	return NULL;
+}
+
 static void name_frame(struct job *job, uint64_t pc, struct location_frame *out)
 {
+	const struct record_module *m = NULL;
 	*out = (struct location_frame){.module = "", .offset = pc};
-	for (const struct view_process *p = job->p; p; p = p->inherits)
-		for (uint32_t i = 0; i < p->modules.own; i++) {
-			const struct record_module *m = (const struct record_module *)p->modules.entries + i;
-			/* the call is in front of where it returns to */
-			if (pc - 1 < m->address || pc - 1 - m->address >= m->length || !m->path[0])
-				continue;
-			char path[sizeof m->path + 1] = "";
-			memcpy(path, m->path, sizeof m->path);
-			const char *module = arena_strdup(&job->out->arena, path);
-			job->no_memory |= !module;
-			*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
-			return;
-		}
+	for (const struct view_process *p = job->p; p && !m; p = p->inherits) /* any of its parts: each has what code it ran came from */
+		for (const struct view_process *part = p->head; part && !m; part = part->next_part)
+			m = module_at(part, pc - 1); /* the call is in front of where it returns to */
+	if (!m)
+		return;
+	char path[sizeof m->path + 1] = "";
+	memcpy(path, m->path, sizeof m->path);
+	const char *module = arena_strdup(&job->out->arena, path);
+	job->no_memory |= !module;
+	*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
 }
 
 static void add_site(struct job *job, const struct record_object_site *site, const uint64_t *watched)
@@ -122,6 +132,35 @@ static const struct record_object_region *mapping_of(const struct record_object_
 	return best;
 }
 
+/* Thread-local storage: each byte is of the module whose block it lies in. */
+static void add_thread_regions(struct job *job, const struct record_object_region *regions, uint32_t n, const struct record_object_region *all)
+{
+	uint64_t width = job->plan->n_watches, words;
+	if (all->length > RECORD_OBJECT_CELLS || all->first_cell > RECORD_OBJECT_CELLS - all->length)
+		return;
+	uint64_t *counts = copy(job, job->header->cell_counts + all->first_cell * width * 8, all->length * width * 8, &words);
+	for (uint64_t cell = 0; counts && cell * width < words && !job->no_memory; cell++) {
+		const struct record_object_region *r = NULL;
+		uint64_t row[MODEL_WATCHES] = {0}, number = all->first_cell + cell;
+		for (uint64_t w = 0; w < width && cell * width + w < words; w++)
+			row[w] = counts[cell * width + w];
+		struct location *l = add(job, row);
+		if (!l)
+			continue;
+		for (uint32_t i = 0; i < n && !r; i++)
+			if (regions[i].elf == OBJECT_FILE_THREAD && number - regions[i].first_cell < regions[i].length)
+				r = &regions[i];
+		char path[sizeof all->path + 1] = "";
+		memcpy(path, r ? r->path : "", r ? sizeof r->path : 1);
+		l->kind = LOCATION_THREAD;
+		l->module = arena_strdup(&job->out->arena, path);
+		l->beyond = number - (r ? r->first_cell : all->first_cell);
+		l->bytes = 1;
+		job->no_memory |= !l->module;
+	}
+	free(counts);
+}
+
 static void add_region(struct job *job, const struct record_object_region *r, const struct record_object_region *mapping)
 {
 	uint64_t width = job->plan->n_watches, cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
@@ -160,7 +199,10 @@ static void add_regions(struct job *job)
 	if (regions && read) {
 		memcpy(regions, read, words * 8);
 		for (uint32_t i = 0; i < n && !job->no_memory; i++)
-			add_region(job, &regions[i], mapping_of(regions, n, &regions[i]));
+			if (regions[i].elf == OBJECT_FILE_THREADS)
+				add_thread_regions(job, regions, n, &regions[i]);
+			else if (regions[i].elf != OBJECT_FILE_THREAD)
+				add_region(job, &regions[i], mapping_of(regions, n, &regions[i]));
 	}
 	free(read);
 	free(regions);
@@ -208,11 +250,55 @@ static void merge(struct locations *out)
 	out->n = n;
 }
 
-bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out, size_t *capacity,
-                 bool *incomplete)
+/* ---- what was not seen ---- */
+
+enum { NOTES_MOST = 8 };
+
+__attribute__((format(printf, 2, 3)))
+static void note(struct job *job, const char *format, ...)
+{
+	struct locations *out = job->out;
+	char text[640];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	for (size_t i = 0; i < out->n_notes; i++)
+		if (strcmp(out->notes[i], text) == 0)
+			return;
+	if (!out->notes && !(out->notes = arena_alloc(&out->arena, NOTES_MOST * sizeof *out->notes)))
+		job->no_memory = true;
+	else if (out->n_notes < NOTES_MOST && !(out->notes[out->n_notes++] = arena_strdup(&out->arena, text)))
+		job->no_memory = true;
+}
+
+/* from: where the process's locations begin */
+static void add_notes(struct job *job, size_t from)
+{
+	const char *program = "a program";
+	bool heap = false;
+	char path[sizeof ((struct record_module *)0)->path + 1] = "";
+	for (size_t i = from; i < job->out->n; i++) {
+		const struct location *l = &job->out->all[i];
+		heap |= l->kind == LOCATION_ALLOCATOR || (l->kind == LOCATION_MAPPING && l->n_frames);
+	}
+	for (const struct view_process *p = job->p; p; p = p->inherits)
+		if (p->modules.own) {
+			memcpy(path, ((const struct record_module *)p->modules.entries)->path, sizeof path - 1);
+			program = path;
+		}
+	if (job->header->incomplete)
+		note(job, "there was no room to follow all data objects: what was touched later is [unknown]");
+	if (!job->header->functions && heap)
+		note(job, "allocations of %s are not known: there is no symbol malloc in it or its libraries, so its heap is one object, and what it "
+		     "mapped are others", program);
+	if (job->header->unseen)
+		note(job, "%u blocks of posix_memalign() in %s are not known: it does not store their address itself", job->header->unseen, program);
+}
+
+bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out, size_t *capacity)
 {
 	struct job job = {.plan = plan, .view = view, .out = out, .capacity = capacity};
-	*incomplete = false;
 	for (size_t i = 0; i < view->n_processes && !job.no_memory; i++) {
 		job.p = &view->processes[i];
 		if (job.p->record->state == RECORD_FREE || !job.p->record->objects || (!children && job.p->descendant))
@@ -228,10 +314,11 @@ bool objects_add(const struct location_plan *plan, const struct view *view, bool
 		if (header.n_watches != plan->n_watches || header.sites != expected.sites || header.regions != expected.regions ||
 		    header.site_counts != expected.site_counts || header.cell_counts != expected.cell_counts)
 			continue;
-		*incomplete |= header.incomplete;
 		job.header = &header;
+		size_t from = out->n;
 		add_sites(&job);
 		add_regions(&job);
+		add_notes(&job, from);
 	}
 	if (!job.no_memory)
 		merge(out);

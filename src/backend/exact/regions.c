@@ -116,9 +116,11 @@ static bool fill_regions(struct job *job, struct region_image *image)
 	const struct record_regions *r = image->record;
 	const struct record_region *all = at(image, r->regions, (uint64_t)image->n_regions * sizeof *all);
 	const char *names = at(image, r->names, RECORD_NAMES_BYTES);
+	uint64_t bytes = 0; /* names do not share any: who looks at all of them ends */
 	for (uint32_t i = 0; i < image->n_regions; i++) {
 		size_t index = SIZE_MAX;
-		if (!all || !names || all[i].asked > job->regions->n_asked || all[i].name > RECORD_NAMES_BYTES || all[i].name_bytes > RECORD_NAMES_BYTES - all[i].name) {
+		if (!all || !names || all[i].asked > job->regions->n_asked || all[i].name > RECORD_NAMES_BYTES || all[i].name_bytes > RECORD_NAMES_BYTES - all[i].name ||
+		    (bytes += all[i].asked ? 0 : all[i].name_bytes) > RECORD_NAMES_BYTES) {
 			damaged(job->regions);
 			image->n_regions = i;
 			return true;

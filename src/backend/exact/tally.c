@@ -261,8 +261,31 @@ static struct tally_row *make_row(struct job *job, const struct view_process *p,
 		*last = &t->rows[**last - 1].next;
 	row = &t->rows[t->n_rows++];
 	*row = (struct tally_row){.process = p->head->index, .pid = p->record->pid, .tid = tid};
+	if (t->models)
+		row->models = t->models + t->n_rows * job->options->machines;
 	**last = (uint32_t)t->n_rows;
 	return row;
+}
+
+__attribute__((format(printf, 2, 3))) static void mark_models(struct tally *t, const char *format, ...)
+{
+	va_list args;
+	if (t->models_why)
+		return;
+	va_start(args, format);
+	vsnprintf(t->models_text, sizeof t->models_text, format, args);
+	va_end(args);
+	t->models_why = t->models_text;
+}
+
+bool tally_add_models(struct model_counts *to, const struct model_counts *from, size_t machines)
+{
+	uint64_t *sum = (uint64_t *)to;
+	const uint64_t *words = (const uint64_t *)from;
+	bool fits = true;
+	for (size_t i = 0; i < machines * sizeof *to / sizeof *sum; i++)
+		fits &= !__builtin_add_overflow(sum[i], words[i], &sum[i]);
+	return fits;
 }
 
 static void unknown(struct tally *t, enum exact_count count, const char *text)
@@ -277,6 +300,7 @@ static void add_totals(struct job *job, const struct view_process *p)
 	static const enum exact_count whole[] = {COUNT_BASIC_BLOCKS, COUNT_CODE_LINES, COUNT_CODE_PAGES};
 	bool damaged;
 	const struct fold_totals *totals = fold_totals_of(p, &damaged);
+	size_t machines = job->options->machines;
 	uint32_t *last = NULL;
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		unknown(job->tally, whole[i], "the program ran more basic blocks than the engine's record keeps apart");
@@ -287,6 +311,10 @@ static void add_totals(struct job *job, const struct view_process *p)
 		row->folded += totals->rows[r].folded;
 		for (size_t c = 0; c < COUNTS; c++)
 			add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
+		if (machines && totals->n_machines != machines)
+			mark_models(job->tally, "the totals of '%s' are damaged", p->path);
+		else if (machines && !tally_add_models(row->models, fold_models_of(totals) + r * machines, machines))
+			mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
 	}
 	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
 	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
@@ -439,6 +467,8 @@ static bool make_rows(struct job *job, struct error *err)
 	}
 	if (!(t->rows = calloc(n + 1, sizeof *t->rows)) || !(job->row_of = calloc(job->view->n_processes + 1, sizeof *job->row_of)))
 		return error_no_memory(err);
+	if (job->options->machines && !(t->models = calloc((n + 1) * job->options->machines, sizeof *t->models)))
+		return error_no_memory(err);
 	for (size_t i = 0; i < job->view->n_processes; i++) {
 		const struct view_process *p = &job->view->processes[i];
 		if (!included(job->options, p))
@@ -486,27 +516,6 @@ static void judge(struct job *job)
 
 /* ---- the access stream ---- */
 
-__attribute__((format(printf, 2, 3))) static void mark_models(struct tally *t, const char *format, ...)
-{
-	va_list args;
-	if (t->models_why)
-		return;
-	va_start(args, format);
-	vsnprintf(t->models_text, sizeof t->models_text, format, args);
-	va_end(args);
-	t->models_why = t->models_text;
-}
-
-static bool add_models(struct model_counts *to, const struct model_counts *from, size_t n)
-{
-	uint64_t *sum = (uint64_t *)to;
-	const uint64_t *words = (const uint64_t *)from;
-	bool fits = true;
-	for (size_t i = 0; i < n * sizeof *to / sizeof *sum; i++)
-		fits &= !__builtin_add_overflow(sum[i], words[i], &sum[i]);
-	return fits;
-}
-
 /* What a thread's models counted is added to its row's. */
 static void copy_models(struct job *job, const struct seat *seat)
 {
@@ -522,7 +531,7 @@ static void copy_models(struct job *job, const struct seat *seat)
 		memcpy(whole, copy, words * sizeof *copy);
 	if (!whole)
 		mark_models(job->tally, "the record of what the access stream gave is damaged or too large");
-	else if (!add_models(seat->row->models, whole, machines))
+	else if (!tally_add_models(seat->row->models, whole, machines))
 		mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
 	free(whole);
 	free(copy);
@@ -563,31 +572,28 @@ static void tally_region_models(struct job *job)
 	}
 }
 
-static bool tally_models(struct job *job, struct error *err)
+static void tally_models(struct job *job)
 {
 	struct tally *t = job->tally;
 	size_t machines = job->options->machines;
 	if (machines == 0)
-		return true;
+		return;
 	if (t->why)
 		mark_models(t, "%s", t->why);
-	if (!(t->models = calloc((t->n_rows + 1) * machines, sizeof *t->models)))
-		return error_no_memory(err);
-	for (size_t r = 0; r < t->n_rows; r++)
-		t->rows[r].models = t->models + (r + 1) * machines;
 	for (size_t i = 0; i < job->seats.count; i++)
 		copy_models(job, &job->seats.items[i]);
+	if (job->options->part)
+		return; /* the next part's threads have what their models count, and the events are made of all of it */
 	for (size_t r = 0; r < t->n_rows; r++) {
 		if (!job->options->still_running)
 			check_stream(job, &t->rows[r]);
 		count_stream(t, t->rows[r].count, t->rows[r].models);
-		if (!add_models(t->models, t->rows[r].models, machines))
+		if (!tally_add_models(t->models, t->rows[r].models, machines))
 			mark_models(t, "a count of the access stream does not fit in 64 bits");
 	}
 	tally_region_models(job);
 	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
 		t->unknown[e] = t->models_why;
-	return true;
 }
 
 bool tally_join(struct tally *tally, bool threads, size_t machines)
@@ -608,7 +614,7 @@ bool tally_join(struct tally *tally, bool threads, size_t machines)
 		for (size_t count = 0; count < COUNTS; count++)
 			if (__builtin_add_overflow(row->count[count], tally->rows[i].count[count], &row->count[count]))
 				return false;
-		if (row->models && !add_models(row->models, tally->rows[i].models, machines))
+		if (row->models && !tally_add_models(row->models, tally->rows[i].models, machines))
 			return false;
 	}
 	tally->n_rows = n;
@@ -637,8 +643,7 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !count_code(&job, p, err))))
 			goto out;
 	}
-	if (!tally_models(&job, err))
-		goto out;
+	tally_models(&job);
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
 			add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);

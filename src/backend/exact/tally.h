@@ -58,6 +58,8 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 /* The rows of a process's threads become one, or, with `threads`, those of one thread number: what a process or thread executes after an
  * exec is its own, too. False when a sum does not fit. */
 bool tally_join(struct tally *tally, bool threads, size_t machines);
+/* False when a sum does not fit. */
+bool tally_add_models(struct model_counts *to, const struct model_counts *from, size_t machines);
 void tally_free(struct tally *tally);
 
 #endif

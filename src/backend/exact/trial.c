@@ -106,3 +106,18 @@ bool trial_passed(struct trial *trial)
 	}
 	return trial->passed;
 }
+
+struct finding *trial_finding(struct trial *trial, const char *what, struct finding *findings, size_t most, size_t *count)
+{
+	if (*count == most)
+		return NULL;
+	bool works = trial_passed(trial);
+	struct finding *f = &findings[(*count)++];
+	*f = (struct finding){.state = works ? FINDING_WORKS : FINDING_NO};
+	snprintf(f->what, sizeof f->what, "%s", what);
+	if (works)
+		return f;
+	snprintf(f->detail, sizeof f->detail, "%.250s", trial->why);
+	snprintf(f->step, sizeof f->step, "%.250s", trial->remedy);
+	return NULL;
+}

@@ -2,7 +2,7 @@
 #ifndef TARE_BACKEND_EXACT_TRIAL_H
 #define TARE_BACKEND_EXACT_TRIAL_H
 
-#include <stdbool.h>
+#include "backend/backend.h"
 
 struct trial {
 	bool traced; /* set before: of the access stream, too */
@@ -11,5 +11,8 @@ struct trial {
 };
 
 bool trial_passed(struct trial *trial);
+
+/* A finding of that, for diagnose(): NO with the reason, or WORKS, whose detail the caller says. NULL: there is no room, or it is NO. */
+struct finding *trial_finding(struct trial *trial, const char *what, struct finding *findings, size_t most, size_t *count);
 
 #endif

@@ -45,12 +45,26 @@ bool model_event_classifies(const struct model_event *event)
 	return false;
 }
 
+bool model_event_shares(const struct model_event *event)
+{
+	for (size_t i = 0; i < event->definition->model->n_inputs; i++) {
+		const struct component_place *p = &event->places[i];
+		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS && p->count <= CACHE_FALSE_SHARING_MISSES)
+			return true;
+	}
+	return false;
+}
+
 static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a double holds every integer */
 
 bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why)
 {
 	const struct formula *formula = event->definition->model;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
+	if (counts->filter[FILTER_PAGES_UNKNOWN] && model_event_uses(event, MODEL_TLB)) {
+		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its TLBs can keep apart";
+		return false;
+	}
 	for (size_t i = 0; i < formula->n_inputs; i++) {
 		uint64_t count = component_value(&event->places[i], counts);
 		double value = (double)count;

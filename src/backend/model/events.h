@@ -25,6 +25,8 @@ bool model_event_bind(const struct event_definition *definition, const struct ma
 bool model_event_uses(const struct model_event *event, enum model_part part);
 /* Does it need misses to be classed? */
 bool model_event_classifies(const struct model_event *event);
+/* Of what threads take from each other: it depends on who runs when. */
+bool model_event_shares(const struct model_event *event);
 
 /* False: *why (a constant) says why there is no value; that is a defect, of the row or of the counts. */
 bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why);

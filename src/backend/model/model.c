@@ -178,18 +178,6 @@ static bool only_modelled(struct backend *b, const struct event *event)
 	return event->definition && event->definition->model && !exact_event_find(event);
 }
 
-static bool fits(struct backend *b, const struct event *const *events, size_t n)
-{
-	(void)b, (void)events, (void)n;
-	return true;
-}
-
-static bool native(struct backend *b, const struct event *const *events, size_t n)
-{
-	(void)b, (void)events;
-	return n == 0;
-}
-
 /* ---- one execution ---- */
 
 struct modelling {
@@ -253,13 +241,14 @@ static bool remark(void *context, const struct view *view, bool children, struct
 {
 	const struct modelling *m = context;
 	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
-	bool coherent = false;
+	bool coherent = false, in_step = false;
 	if (!lines)
 		return false;
 	run->remarks = lines;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct machine *machine = &m->machines[i];
 		coherent |= machine->coherent;
+		in_step |= machine->in_step;
 		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
@@ -267,7 +256,11 @@ static bool remark(void *context, const struct view *view, bool children, struct
 	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of 4 KiB but "
 	         "where the process maps larger ones"))
 		return false;
-	return !coherent || !several_threads(view, children) ||
+	if (!coherent || !several_threads(view, children))
+		return true;
+	return in_step ? say(run, lines, "threads: they are kept in step, and their accesses taken in turns, a few basic blocks of each: invalidations, "
+	                     "interventions and sharing misses are those of that interleaving, and differ a little from run to run; a machine's cores "
+	                     "may take lines from each other more often, or less") :
 	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: invalidations, "
 	           "interventions and sharing misses are those of that interleaving, and differ from run to run");
 }
@@ -287,7 +280,7 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 {
 	for (size_t i = 0; i < m->n; i++) {
 		struct machine *machine = &m->machines[i];
-		bool branches = false, translations = false, classes = false;
+		bool branches = false, translations = false, classes = false, shares = false;
 		for (size_t k = 0; k < n; k++) {
 			const struct model_event *event = counted[k].modelled;
 			if (!event || counted[k].machine != i)
@@ -295,8 +288,10 @@ static void strip(struct modelling *m, const struct counted_event *counted, size
 			branches |= model_event_uses(event, MODEL_BRANCH);
 			translations |= model_event_uses(event, MODEL_TLB);
 			classes |= model_event_classifies(event);
+			shares |= model_event_shares(event);
 		}
 		machine->classify = classes;
+		machine->in_step = machine->coherent && shares;
 		if (!branches)
 			machine->has_branches = 0;
 		if (!translations)
@@ -348,43 +343,28 @@ out:
 static void diagnose(struct backend *b, struct finding *findings, size_t most, size_t *count)
 {
 	struct error err = {0};
-	if (*count == most)
+	struct finding *f = trial_finding(&b->stream_trial, "modelled counts", findings, most, count);
+	if (!f)
 		return;
-	bool works = trial_passed(&b->stream_trial), host = look_up(&b->declared[0], &err);
-	struct finding *f = &findings[(*count)++];
-	*f = (struct finding){.state = !works ? FINDING_NO : host ? FINDING_WORKS : FINDING_PARTLY};
-	snprintf(f->what, sizeof f->what, "modelled counts");
-	if (!works) {
-		snprintf(f->detail, sizeof f->detail, "%.250s", b->stream_trial.why);
-		snprintf(f->step, sizeof f->step, "%.250s", b->stream_trial.remedy);
-	} else if (!host)
-		snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
-	else
+	if (look_up(&b->declared[0], &err)) {
 		snprintf(f->detail, sizeof f->detail, "misses and mispredictions of declared machines (--on model:NAME, 'tare list machines'), "
 		         "this one among them: %.90s", b->declared[0].machine.title);
+		return;
+	}
+	f->state = FINDING_PARTLY;
+	snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
 }
 
 const struct backend_operations model_backend = {
 	.name = "model",
 	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare list machines'; x86-64",
-	.starts_only = true,
-	.regions = true,
 	.by_itself = "host",
 	.open = open_model,
 	.close = close_model,
 	.machines = machines,
 	.only_modelled = only_modelled,
 	.available = available,
-	.fits = fits,
-	.native = native,
 	.prepare = prepare,
-	.process = counting_process,
-	.go = counting_go,
-	.sample = counting_sample,
-	.stop = counting_stop,
-	.blocks = counting_blocks,
-	.system_calls = counting_system_calls,
-	.locations = counting_locations,
-	.end = counting_end,
 	.diagnose = diagnose,
+	COUNTING_OPERATIONS,
 };

@@ -297,10 +297,11 @@ static struct measuring traps_cost(const struct trap_cost *cost, const struct pa
 	uint64_t traps = sum->hits > sum->exits ? sum->hits : sum->exits;
 	double hits = (double)traps, threads = (double)(sum->threads < traps ? sum->threads : traps);
 	double cold = cost->first > cost->median ? cost->first - cost->median : 0;
+	uint64_t inside = sum->hits > sum->exits ? sum->hits - sum->exits : 0; /* each pass has one trap of its own two ends */
 	if (!cost->known)
 		return (struct measuring){ .state = MEASURING_UNKNOWN };
 	return (struct measuring){ .state = MEASURING_INCLUDED, .count = (hits * cost->median + threads * cold) * scale,
-				   .half_width = hits * cost->spread * scale };
+				   .half_width = hits * cost->spread * scale, .inside = (double)inside * cost->median * scale };
 }
 
 static void read_count(const struct probed *r, size_t region, size_t event, struct reading *out)

@@ -65,6 +65,8 @@ static bool fold_one(const struct session *session, session_fold *fold, uint32_t
 		uint64_t next = thread && thread->next < at ? thread->next : 0;
 		if (thread)
 			punch(session, thread->counters, thread->counters_most * 8ull);
+		if (thread)
+			punch(session, thread->models, session_record(session)->models_bytes);
 		session_unmap(session, thread, sizeof *thread);
 		punch(session, at, sizeof *thread);
 		at = next;
@@ -128,7 +130,7 @@ void fold_parts(const struct session *session, session_fold *fold, uint64_t whol
 	mark_needed(session, count, needed);
 	for (uint32_t i = 0; i < count; i++)
 		if (all[i].folded == RECORD_FOLDED && !needed[i]) {
-			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].modules, &all[i].sites};
+			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].modules, &all[i].sites, &all[i].templates, &all[i].items};
 			for (unsigned a = 0; a < sizeof areas / sizeof *areas; a++)
 				punch(session, areas[a]->offset, areas[a]->bytes);
 			__atomic_store_n(&all[i].folded, RECORD_GONE, __ATOMIC_RELEASE);

@@ -81,6 +81,9 @@ bool inline_start(struct stream_models *models);
 void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
+bool inline_is_full(void);      /* another part of the record is due */
+void inline_renumber(void);     /* blocks' numbers begin at 0 again */
+
 /* inline_code.c */
 void inline_store(struct emit *e, unsigned at, struct place place);
 void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */

@@ -9,7 +9,16 @@
 struct inlining inlining;
 struct model_inline inline_where[INLINE_MACHINES];
 
-static uint32_t sites_most(void) { return rt.blocks_max * 4; }
+static uint32_t sites_most(void) { return rt.items_max; }
+
+bool inline_is_full(void) { return rt.inline_on && rt.inline_used > sites_most() - sites_most() / 8; }
+
+void inline_renumber(void)
+{
+	rt.inline_used = 0;
+	if (rt.inline_count)
+		memset(rt.inline_count, 0, rt.blocks_max);
+}
 
 bool inline_start(struct stream_models *models)
 {
@@ -112,11 +121,11 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 static void find_sites(uint32_t id)
 {
 	unsigned n;
-	if (rt.inline_used + INLINE_SITES > sites_most())
+	if (rt.inline_used == sites_most())
 		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (sites_of(id, to, &n)) {
+	if (rt.inline_used + INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
 		rt.inline_count[id] = (uint8_t)(n + 1);
 		rt.inline_used += n;
 		return;

@@ -9,8 +9,10 @@
  *     is in the cache, nor holds a block's or an exit's number but call_block, which is replaced here.
  *  2. A thread parks where it has settled what its last exit counts (dispatch.c), with t->pc where it goes on.
  *  3. in_call ends (call_end) only while nothing is being closed.
+ *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know by number of a block is
+ *     forgotten (stream_part).
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/inline.h"
 
 #define FUTEX_WAIT_PRIVATE_ 128
 #define FUTEX_WAKE_PRIVATE_ 129
@@ -60,10 +62,8 @@ static bool short_of(const struct record_area *area, uint32_t inherited, uint64_
 static bool due(void)
 {
 	const struct record_process *p = rt.process;
-	if (rt.session->flags & RECORD_TRACE)
-		return false;
 	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || short_of(&p->code, 0, 1) ||
-	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) ||
+	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
 	       short_of(&p->corrections, 0, sizeof(struct record_correction));
 }
 
@@ -141,6 +141,8 @@ static void move_calls(struct thread *t, bool away)
 		rt.blocks[id] = (struct block){.pc = o->pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
 			.length = 2, .insns = 1, .follows = NONE, .follower = NONE};
 		rt.blocks[id].bytes = record_block_end(id, (const uint8_t *)"\x0f\x05", 2, 1, false, NONE);
+		if (rt.trace)
+			rt.templates[id] = (struct trace_block){0}; /* its record was run in the old part */
 		*counter_of(o, id * 2) = 1;
 		o->call_block = id;
 		o->call_done = 0;
@@ -152,13 +154,14 @@ static void change_part(struct thread *t)
 	struct record_process *old = rt.process;
 	bool read = __atomic_load_n(&rt.session->attendant_pid, __ATOMIC_ACQUIRE) != 0;
 	wait_folded();
+	stream_part_ends();
 	move_calls(t, true);
 	struct record_process *fresh = thread_part(old);
 	if (!fresh)
 		die("the program ran more distinct basic blocks than the engine's record holds", t->pc);
 	cache_forget();
 	memory_modules_unknown();
-	if (!record_part(fresh, !read) || !thread_fresh_records(fresh))
+	if (!record_part(fresh, !read) || !stream_part(fresh, !read) || !thread_fresh_records(old, fresh))
 		die("no memory for the record of more basic blocks", t->pc);
 	if (!read)
 		inexact("tare ended before the program");

@@ -205,7 +205,7 @@ bool record_reopen(struct record_process *process)
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
 }
 
-static void leave(void *area, uint64_t bytes, bool remove)
+void record_leave(void *area, uint64_t bytes, bool remove)
 {
 	if (remove)
 		sys3(SYS_madvise, area, bytes, 9); /* MADV_REMOVE: the file's pages, too */
@@ -217,16 +217,16 @@ bool record_part(struct record_process *process, bool remove)
 {
 	const struct record_process *old = rt.process;
 	void *code = rt.record_code; /* what the new ones are mapped by */
-	leave(rt.record_blocks, area_bytes(0, false), remove);
-	leave(rt.record_sites, area_bytes(3, false), remove);
-	leave(rt.record_corrections, area_bytes(4, false), remove);
-	leave(rt.record_modules, old->modules.bytes, false);
+	record_leave(rt.record_blocks, area_bytes(0, false), remove);
+	record_leave(rt.record_sites, area_bytes(3, false), remove);
+	record_leave(rt.record_corrections, area_bytes(4, false), remove);
+	record_leave(rt.record_modules, old->modules.bytes, false);
 	rt.blocks_inherited = rt.sites_inherited = rt.modules_inherited = 0;
 	for (uint32_t i = 0; i < rt.parents_code_count; i++)
 		sys2(SYS_munmap, rt.parents_code[i].at, rt.parents_code[i].bytes);
 	rt.parents_code_count = 0;
 	bool opened = record_open(process);
-	leave(code, old->code.bytes, remove);
+	record_leave(code, old->code.bytes, remove);
 	return opened;
 }
 

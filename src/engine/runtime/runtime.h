@@ -131,6 +131,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 	uint64_t *trace_base, *trace_start, *trace_end; /* of the buffer; where records begin; its guard page */
 	uint64_t *trace_ran; /* where the records that were run last ended: for tests/engine/trace/oracle.c */
+	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream_turns.c) */
 	uint64_t fs_base;  /* at the records that the buffer holds */
 	uint64_t *behind_at;   /* inline checks: from there on the buffer holds headers of blocks only, one word each */
 	uint64_t behind_before; /* the pc behind what was executed before that, or bit 63 */
@@ -428,7 +429,7 @@ static inline struct thread *current(void)
 }
 
 struct record_process *thread_part(struct record_process *old);
-bool thread_fresh_records(struct record_process *process);
+bool thread_fresh_records(struct record_process *old, struct record_process *process);
 
 /* region.c: under rt.lock. Contexts are sets of regions */
 static inline uint64_t context_key(uint32_t context) { return (uint64_t)context << 47; } /* no address of a program's has such a bit */
@@ -519,6 +520,7 @@ uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);
 bool record_part(struct record_process *process, bool remove);
+void record_leave(void *area, uint64_t bytes, bool remove);
 void request(struct record_process *process);
 uint32_t record_block_begin(uint64_t pc);
 const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows);

@@ -64,13 +64,13 @@ static void look_at_processor(void)
 }
 
 #define BLOCKS_LEAST 1024u
+#define ITEMS_LEAST (1u << 16)
 
 static void choose_sizes(void)
 {
 	uint64_t limit[2] = {~0ull, ~0ull};
 	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
-	bool trace = rt.session->flags & RECORD_TRACE;
-	rt.blocks_max = trace ? 1u << 22 : 1u << 21; /* a trace is not continued in another part */
+	rt.blocks_max = 1u << 21;
 	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (limit[0] < 8ull << 30) {
@@ -80,14 +80,14 @@ static void choose_sizes(void)
 			rt.arena_bytes = 4u << 20;
 		rt.slots_max = 1024;
 	}
-	if (rt.session->blocks_most && !trace && rt.session->blocks_most < rt.blocks_max)
+	if (rt.session->blocks_most && rt.session->blocks_most < rt.blocks_max)
 		rt.blocks_max = rt.session->blocks_most < BLOCKS_LEAST ? BLOCKS_LEAST : rt.session->blocks_most;
 	rt.blocks_max &= ~255u; /* counters are whole pages */
 	if (rt.arena_bytes < 1u << 18)
 		rt.arena_bytes = 1u << 18;
 	rt.arena_bytes &= ~4095ull;
 	rt.counters_most = rt.blocks_max * 2;
-	rt.items_max = rt.blocks_max * 4;
+	rt.items_max = rt.blocks_max < ITEMS_LEAST / 4 ? ITEMS_LEAST : rt.blocks_max * 4;
 }
 
 void runtime_init(const struct start *start)

@@ -92,6 +92,8 @@ void stream_store(struct emit *e, unsigned at, struct place place);
 bool stream_open(struct record_process *process);
 bool stream_reopen(struct record_process *process); /* in a forked child */
 void stream_inherit(struct record_process *child); /* a vfork's */
+void stream_part_ends(void);                       /* part.c */
+bool stream_part(struct record_process *fresh, bool remove);
 bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
@@ -110,6 +112,11 @@ void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* recor
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
+/* stream_turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
+void stream_wait(const struct thread *t); /* until the other threads have come as far, as far as they run; without any lock */
+/* step_words: how far who has most goes in a turn */
+void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thread *t, const uint64_t *from, size_t n));
+
 /* stream_objects.c: counts by data object (model/core/objects.h), only with RECORD_OBJECTS; else they do nothing */
 struct model;
 bool stream_objects_open(struct record_process *process);
@@ -122,7 +129,16 @@ void stream_objects_break(struct thread *t, uint64_t end);
 void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes);
 void stream_objects_module(uint64_t start, uint64_t offset, const char *path);
 int stream_objects_function(uint64_t pc); /* enum trace_allocation, or -1 */
+bool stream_objects_stores(uint64_t pc); /* of a function that stores its result's address (posix_memalign) */
 bool stream_objects_wanted(void);
+void stream_objects_thread(struct thread *t); /* its pointer (fs base) is another */
+
+/* stream_tls.c: thread-local variables, for stream_objects.c */
+struct elf_view;
+struct objects;
+void stream_tls_module(const struct elf_view *elf);
+void stream_tls_look(struct objects *objects, uint64_t pointer);
+void stream_tls_thread(struct objects *objects, uint64_t pointer);
 
 #pragma GCC visibility pop
 #endif

@@ -7,18 +7,19 @@
  *  2. Allocation functions are known before their code is translated, so that a block's plan does not depend on when it was made.
  */
 #include "engine/runtime/stream.h"
+#include "engine/runtime/stream_elf.h"
 #include "model/core/model.h"
 #include "model/core/objects.h"
 
 #define POOL_BYTES (16ull << 30)
 #define POOL_BYTES_LIMITED (64ull << 20)
-#define FUNCTIONS_MOST 128u
+#define FUNCTIONS_MOST 512u
 
 static struct objects *objects;
 static struct record_objects *record;
 static struct object_calls *calls[MODEL_CORES_MAX];
 static uint64_t break_end;
-static struct { uint64_t pc; uint32_t kind; } functions[FUNCTIONS_MOST];
+static struct { uint64_t pc, bytes; uint32_t kind; } functions[FUNCTIONS_MOST];
 static uint32_t function_count;
 
 static bool open_record(struct record_process *process)
@@ -78,6 +79,8 @@ static void object_of(const struct mapping *m, void *context)
 		objects_file(objects, start, end - start, offset, file_kind(!failed(fd) && is_elf(fd), writable), text);
 		if (!failed(fd))
 			sys1(SYS_close, fd);
+		if (m->protection & PROT_EXEC_) /* the host has told of some, of which nobody else would ask */
+			stream_objects_module(start, offset, text);
 	} else if (same_text(text, "[stack]")) {
 		uint64_t bytes = stack_bytes();
 		if (bytes < end - start)
@@ -137,6 +140,22 @@ static void begin_change(struct thread *t)
 
 static void end_change(void) { unlock_word(&rt.models_lock); }
 
+/* The loader maps and unmaps while it brings modules in: what it has placed by now. */
+static void end_mapping(const struct thread *t)
+{
+	stream_tls_look(objects, t->fs_base);
+	end_change();
+}
+
+void stream_objects_thread(struct thread *t)
+{
+	if (!objects)
+		return;
+	begin_change(t);
+	stream_tls_thread(objects, t->fs_base);
+	end_change();
+}
+
 void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags, long fd, uint64_t offset)
 {
 	char link[32] = "/proc/self/fd/", path[232] = "", digits[12];
@@ -161,7 +180,7 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 		path[failed(got) ? 0 : got] = 0;
 		objects_file(objects, start, length, offset, file_kind(path[0] == '/' && is_elf(fd), protection & PROT_WRITE_), path);
 	}
-	end_change();
+	end_mapping(t);
 }
 
 void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length)
@@ -170,7 +189,7 @@ void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length)
 		return;
 	begin_change(t);
 	objects_set(objects, start, (length + 4095) & ~4095ull, OBJECT_UNKNOWN);
-	end_change();
+	end_mapping(t);
 }
 
 void stream_objects_moved(struct thread *t, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes)
@@ -194,7 +213,7 @@ void stream_objects_break(struct thread *t, uint64_t end)
 	else if (end < break_end)
 		objects_set(objects, end, break_end - end, OBJECT_UNKNOWN);
 	break_end = end;
-	end_change();
+	end_mapping(t);
 }
 
 /* bytes 0: not said; then what the stack's end is in, up to 64 MB of it. */
@@ -209,42 +228,49 @@ void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes)
 
 /* ---- allocation functions ---- */
 
-struct header { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; };
-struct segment { uint32_t type, flags; uint64_t offset, address, physical, file_bytes, bytes, align; };
-struct section { uint32_t name, type; uint64_t flags, address, offset, size; uint32_t link, info; uint64_t align, entry_size; };
-struct symbol { uint32_t name; uint8_t info, other; uint16_t section; uint64_t value, size; };
-
-static const struct { const char name[16]; uint32_t kind; } names[] = {
+/* A name that ends with * is a beginning. C++'s operators are the ABI's names of new, new[], delete and delete[] (Itanium C++ ABI 5.1.5.3):
+ * the block's size, the block come first in all of them. */
+static const struct { const char name[20]; uint32_t kind; } names[] = {
 	{"malloc", TRACE_MALLOC}, {"calloc", TRACE_CALLOC}, {"realloc", TRACE_REALLOC}, {"free", TRACE_FREE}, {"cfree", TRACE_FREE},
-	{"aligned_alloc", TRACE_ALIGNED}, {"memalign", TRACE_ALIGNED}, {"valloc", TRACE_MALLOC}, {"pvalloc", TRACE_MALLOC},
+	{"free_sized", TRACE_FREE}, {"free_aligned_sized", TRACE_FREE}, {"aligned_alloc", TRACE_ALIGNED}, {"memalign", TRACE_ALIGNED},
+	{"posix_memalign", TRACE_POSIX_MEMALIGN}, {"valloc", TRACE_MALLOC}, {"pvalloc", TRACE_MALLOC},
+	{"_Znwm*", TRACE_MALLOC}, {"_Znam*", TRACE_MALLOC}, {"_ZdlPv*", TRACE_FREE}, {"_ZdaPv*", TRACE_FREE},
 };
 
-static void note_function(uint64_t pc, uint32_t kind)
+static void note_function(uint64_t pc, uint64_t bytes, uint32_t kind)
 {
 	for (uint32_t i = 0; i < function_count; i++)
 		if (functions[i].pc == pc)
 			return;
 	if (function_count < FUNCTIONS_MOST) {
 		functions[function_count].pc = pc;
+		functions[function_count].bytes = bytes;
 		functions[function_count++].kind = kind;
+		record->functions = function_count;
 	}
 }
 
-/* file [0, size) is mapped; every offset in it is looked at first. */
-static void read_symbols(const uint8_t *file, uint64_t size, const struct section *table, const struct section *strings, uint64_t bias)
+/* name, zero-terminated somewhere before its end, is that pattern's; a version behind it (@GLIBC_2.2.5) is no part of it. */
+static bool is_name(const char *name, const char *pattern)
 {
-	if (table->offset > size || table->size > size - table->offset || strings->offset > size || strings->size > size - strings->offset)
+	while (*pattern && *pattern != '*' && *name == *pattern)
+		name++, pattern++;
+	return *pattern == '*' || (!*pattern && (!*name || *name == '@'));
+}
+
+static void read_symbols(const struct elf_view *elf, const struct section *table, const struct section *strings)
+{
+	const uint8_t *file = elf->file;
+	if (!elf_holds(elf, table) || !elf_holds(elf, strings) || !strings->size || file[strings->offset + strings->size - 1])
 		return;
 	for (uint64_t i = 0; i < table->size / sizeof(struct symbol); i++) {
 		const struct symbol *s = (const struct symbol *)(file + table->offset) + i;
 		if ((s->info & 15) != 2 || !s->section || s->name >= strings->size) /* STT_FUNC */
 			continue;
 		const char *name = (const char *)file + strings->offset + s->name;
-		for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
-			size_t n = text_length(names[k].name);
-			if (s->name + n < strings->size && !memcmp(name, names[k].name, n) && (!name[n] || name[n] == '@'))
-				note_function(s->value + bias, names[k].kind);
-		}
+		for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+			if (is_name(name, names[k].name))
+				note_function(s->value + elf->bias, s->size, names[k].kind);
 	}
 }
 
@@ -258,23 +284,28 @@ void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
 	sys1(SYS_close, fd);
 	if (failed(at))
 		return;
-	const uint8_t *file = (const uint8_t *)at;
-	const struct header *h = (const struct header *)file;
-	uint64_t bytes = (uint64_t)size, bias = 0;
+	const struct header *h = (const struct header *)at;
+	struct elf_view elf = {.file = (const uint8_t *)at, .bytes = (uint64_t)size, .type = h->type, .path = path};
 	bool found = false;
-	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct segment) && h->phoff < bytes &&
-	    h->phnum * sizeof(struct segment) <= bytes - h->phoff)
-		for (unsigned i = 0; i < h->phnum && !found; i++) {
-			const struct segment *s = (const struct segment *)(file + h->phoff) + i;
-			found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset && offset < s->offset + s->file_bytes;
-			bias = start - (s->address + (offset - s->offset));
-		}
-	if (found && h->shentsize == sizeof(struct section) && h->shoff < bytes && h->shnum * sizeof(struct section) <= bytes - h->shoff) {
-		const struct section *sections = (const struct section *)(file + h->shoff);
-		for (unsigned i = 0; i < h->shnum; i++)
-			if ((sections[i].type == 2 || sections[i].type == 11) && sections[i].link < h->shnum) /* SHT_SYMTAB, SHT_DYNSYM */
-				read_symbols(file, bytes, &sections[i], &sections[sections[i].link], bias);
+	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct segment) && h->phoff < elf.bytes &&
+	    h->phnum * sizeof(struct segment) <= elf.bytes - h->phoff) {
+		elf.segments = (const struct segment *)(elf.file + h->phoff);
+		elf.n_segments = h->phnum;
 	}
+	for (unsigned i = 0; i < elf.n_segments && !found; i++) {
+		const struct segment *s = &elf.segments[i];
+		found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset && offset < s->offset + s->file_bytes;
+		elf.bias = start - (s->address + (offset - s->offset));
+	}
+	if (found && h->shentsize == sizeof(struct section) && h->shoff < elf.bytes && h->shnum * sizeof(struct section) <= elf.bytes - h->shoff) {
+		elf.sections = (const struct section *)(elf.file + h->shoff);
+		elf.n_sections = h->shnum;
+	}
+	for (unsigned i = 0; i < elf.n_sections; i++)
+		if ((elf.sections[i].type == 2 || elf.sections[i].type == 11) && elf.sections[i].link < elf.n_sections) /* SHT_SYMTAB, SHT_DYNSYM */
+			read_symbols(&elf, &elf.sections[i], &elf.sections[elf.sections[i].link]);
+	if (found)
+		stream_tls_module(&elf);
 	sys2(SYS_munmap, at, size);
 }
 
@@ -284,6 +315,14 @@ int stream_objects_function(uint64_t pc)
 		if (functions[i].pc == pc)
 			return (int)functions[i].kind;
 	return -1;
+}
+
+bool stream_objects_stores(uint64_t pc)
+{
+	for (uint32_t i = 0; i < function_count; i++)
+		if (functions[i].kind == TRACE_POSIX_MEMALIGN && pc - functions[i].pc < functions[i].bytes)
+			return true;
+	return false;
 }
 
 bool stream_objects_wanted(void) { return objects != NULL; }

@@ -264,6 +264,23 @@ static void value_items(void)
 		value_item(i, (unsigned)function, 0, 0, registers[i]);
 }
 
+/* posix_memalign()'s result is what its code stores from a register of 64 bits (mov, opcode 89), where its caller wanted it. */
+static bool stores_result(const struct x86_insn *in, uint64_t pc)
+{
+	return stream_objects_wanted() && in->map == X86_MAP_0 && in->opcode == 0x89 && in->data_writes == 1 && in->memory[0].width == 8 &&
+	       stream_objects_stores(pc);
+}
+
+/* Behind the store's own item, whose address it has. */
+static void stored_at_item(unsigned k, unsigned offset)
+{
+	unsigned i = plan.n_items;
+	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
+	item->flags = plan.items[i - 1].flags & TRACE_FS;
+	item->lanes = TRACE_VALUE_STORED_AT;
+	item_value[i] = item_value[i - 1], item_sum[i] = item_sum[i - 1];
+}
+
 /* ---- groups ----------------------------------------------------------------------------------- */
 
 static unsigned holder(unsigned k, unsigned origin, unsigned not)
@@ -529,7 +546,12 @@ void stream_plan(void)
 		const struct x86_insn *in = &decoded.insn[k];
 		if (stream_objects_wanted() && (in->flow == X86_FLOW_RET || in->flow == X86_FLOW_RET_FAR))
 			value_item(TRACE_VALUE_RESULT, 0, k, offset, X86_RAX);
+		bool stores = stores_result(in, decoded.pc + offset);
+		if (stores)
+			value_item(TRACE_VALUE_STORED, 0, k, offset, in->reg);
 		insn_items(in, k, offset);
+		if (stores)
+			stored_at_item(k, offset);
 		offset += in->length;
 		stream_follow(in, k, decoded.pc + offset);
 	}

@@ -19,6 +19,7 @@ static struct machine no_machine;
 static uint32_t machine_count(void) { return rt.session->machine_count ? rt.session->machine_count : 1; }
 
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
+static uint64_t models_bytes(void) { return whole_pages(machine_count() * sizeof(struct model_counts)); }
 
 /* ---- models ----------------------------------------------------------------------------------- */
 
@@ -47,10 +48,13 @@ static void fp_give_back(void)
 		fp_restore(fp_area, rt.xfeatures);
 }
 
+static uint64_t site_item_bytes(void) { return (uint64_t)rt.items_max * rt.session->watch_count * 8; }
+static uint64_t site_block_bytes(void) { return (uint64_t)rt.blocks_max * rt.session->watch_count * 8; }
+
 /* Counts by instruction, of the first machine. Nothing is allocated until it is touched. */
 static void sites_open(struct stream_models *models, struct record_process *process)
 {
-	uint64_t item_bytes = (uint64_t)rt.items_max * rt.session->watch_count * 8, block_bytes = (uint64_t)rt.blocks_max * rt.session->watch_count * 8;
+	uint64_t item_bytes = site_item_bytes(), block_bytes = site_block_bytes();
 	if (!(rt.session->flags & RECORD_SITES) || !rt.session->watch_count)
 		return;
 	uint64_t item_offset = record_reserve(item_bytes), block_offset = record_reserve(block_bytes);
@@ -63,10 +67,26 @@ static void sites_open(struct stream_models *models, struct record_process *proc
 	models->site_blocks = blocks;
 	process->site_items = item_offset;
 	process->site_blocks = block_offset;
-	model_watch(models->machine[0].model, (const struct model_watch *)rt.session->watches, rt.session->watch_count, items, blocks);
 }
 
-static struct stream_models *models_new(struct record_process *process)
+static void watch(const struct stream_models *models)
+{
+	if (models->site_items)
+		model_watch(models->machine[0].model, (const struct model_watch *)rt.session->watches, rt.session->watch_count, models->site_items,
+		            models->site_blocks);
+}
+
+static void sites_close(struct stream_models *models)
+{
+	if (!models->site_items)
+		return;
+	sys2(SYS_munmap, models->site_items, site_item_bytes());
+	sys2(SYS_munmap, models->site_blocks, site_block_bytes());
+	models->site_items = models->site_blocks = NULL;
+}
+
+/* before: of the process that this is a copy of, or that it shares its memory with; or NULL. whole: nobody was in it. */
+static struct stream_models *models_new(struct record_process *process, const struct stream_models *before, bool whole)
 {
 	uint64_t bytes = whole_pages(sizeof(struct stream_models) + machine_count() * sizeof(struct stream_machine));
 	struct stream_models *models = memory_private(bytes);
@@ -80,8 +100,11 @@ static struct stream_models *models_new(struct record_process *process)
 		m->core_bytes = model_core_bytes(&machines[i]);
 		m->memory = memory_private(m->bytes);
 		m->model = model_init(m->memory, &machines[i]);
+		if (before)
+			model_pages(m->model, before->machine[i].model, whole);
 	}
 	sites_open(models, process);
+	watch(models);
 	fp_give_back();
 	models_end();
 	return models;
@@ -98,10 +121,7 @@ static void models_free(struct stream_models *models)
 			else if (m->core[core])
 				sys2(SYS_munmap, m->core[core], m->core_bytes);
 	}
-	if (models->site_items) {
-		sys2(SYS_munmap, models->site_items, (uint64_t)rt.items_max * rt.session->watch_count * 8);
-		sys2(SYS_munmap, models->site_blocks, (uint64_t)rt.blocks_max * rt.session->watch_count * 8);
-	}
+	sites_close(models);
 	sys2(SYS_munmap, models, models->bytes);
 }
 
@@ -124,6 +144,28 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	fp_give_back();
 }
 
+/* Threads run their buffers in turns: stream_turns.c */
+static bool turns(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
+		any |= machines[i].coherent != 0;
+	return any;
+}
+
+/* Turns of a few blocks, as many as a core executes while another's line is on its way, cost as much as the models' work itself: they are
+ * for who asks what threads take from each other. */
+#define STEP_WORDS_FINE 16u
+#define STEP_WORDS 512u
+
+static bool in_step(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < machine_count(); i++)
+		any |= machines[i].in_step != 0;
+	return any;
+}
+
 /* ---- buffers ---------------------------------------------------------------------------------- */
 
 static uint64_t buffer_bytes(void)
@@ -132,17 +174,34 @@ static uint64_t buffer_bytes(void)
 }
 
 /* Several threads run short parts in turn. */
-static void restart(struct thread *t)
+static uint64_t *beginning(const struct thread *t)
 {
 	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
-	t->trace = t->trace_start = t->trace_end - bytes / 8;
+	return t->trace_end - bytes / 8;
+}
+
+static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }
+
+/* Most of the buffer was run by other threads already (stream_turns.c): the rest goes on at its beginning, and waits for as much of theirs. */
+static bool begin_again(struct thread *t)
+{
+	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
+	if (!turns() || words > (uint64_t)(t->trace_end - to) / 4)
+		return false;
+	memcpy(to, t->trace_start, words * 8); /* it is full: what is left lies behind */
+	t->trace_start = to;
+	t->trace = to + words;
+	return true;
 }
 
 /* rt.models_lock is held */
 static void flush(struct thread *t)
 {
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
-	run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
+	if (turns())
+		stream_turns(t, in_step() ? STEP_WORDS_FINE : STEP_WORDS, run);
+	else
+		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)
 		t->trace_ran = t->trace;
 	restart(t);
@@ -177,6 +236,8 @@ static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 static void run_most(struct thread *t)
 {
 	uint64_t *record[STREAM_TAIL], tail[STREAM_TAIL_WORDS];
+	if (begin_again(t))
+		return;
 	if (!t->context || !newest(t, STREAM_TAIL, record) || t->trace - record[0] > (long)STREAM_TAIL_WORDS) {
 		flush(t);
 		return;
@@ -239,6 +300,7 @@ void stream_fs_changed(struct thread *t)
 		return;
 	stream_flush(t);
 	t->fs_base = fs_base_now();
+	stream_objects_thread(t);
 }
 
 bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16])
@@ -249,6 +311,8 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
+	if (rt.live_threads > 1 && in_step())
+		stream_wait(t);
 	models_begin();
 	fp_is_kept = true;
 	run_most(t);
@@ -413,13 +477,18 @@ void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t f
 	}
 	rt.huge_pages = 1;
 	inline_off(t);
-	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << (log ? log : 21));
+	log = log ? log : 21;
+	length = (length + (1ull << log) - 1) >> log << log; /* as the kernel does */
+	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << log);
+	stream_flush(t); /* a child's models begin with what these know */
 }
 
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
 {
-	if (rt.huge_pages)
+	if (rt.huge_pages) {
 		note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 4096);
+		stream_flush(t);
+	}
 }
 
 /* ---- processes and threads -------------------------------------------------------------------- */
@@ -437,6 +506,7 @@ bool stream_open(struct record_process *process)
 	no_machine.fetch_bytes = 16;
 	no_machine.seed = 1;
 	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb = no_machine.first_data_tlb = MACHINE_NONE;
+	rt.session->models_bytes = (uint32_t)models_bytes();
 	if (rt.session->machine_count)
 		machines = record_map(rt.session->machines, rt.session->machine_count * sizeof(struct machine), NULL);
 	rt.templates = memory_private((uint64_t)rt.blocks_max * sizeof *rt.templates);
@@ -445,7 +515,7 @@ bool stream_open(struct record_process *process)
 		return false;
 	if (!stream_objects_open(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, NULL, true);
 	if (inline_start(rt.models)) {
 		uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096; /* the page of values that are apart, and one that nobody has */
 		for (uint32_t i = 0; i < rt.models->n; i++)
@@ -458,15 +528,17 @@ bool stream_open(struct record_process *process)
 
 bool stream_reopen(struct record_process *process)
 {
+	struct stream_models *before = rt.models;
+	bool whole = !rt.models_lock;
 	if (!rt.trace)
 		return true;
 	rt.models_lock = 0; /* whoever held it is not here */
 	sys2(SYS_munmap, rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block));
 	sys2(SYS_munmap, rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item));
-	models_free(rt.models);
 	if (!stream_objects_reopen(process))
 		return false;
-	rt.models = models_new(process);
+	rt.models = models_new(process, before, whole);
+	models_free(before);
 	return areas(process, rt.block_count, rt.item_count); /* not the parent's record's: it goes on */
 }
 
@@ -478,9 +550,19 @@ void stream_inherit(struct record_process *child)
 	child->items.inherited = child->items.count = rt.item_count;
 }
 
+/* A core of a thread that has ended counts on where that thread did: what others take from its caches. */
+static void leave_counts(struct model_counts *counts, unsigned core)
+{
+	bool used = rt.models && rt.models->counts[core] == counts;
+	for (uint32_t i = core; i < rt.slots_max && rt.threads[i] && !used; i += MODEL_CORES_MAX)
+		used = rt.threads[i]->model_counts == counts;
+	if (counts && !used)
+		sys2(SYS_munmap, counts, models_bytes());
+}
+
 bool stream_thread(struct thread *t)
 {
-	uint64_t bytes = whole_pages(machine_count() * sizeof(struct model_counts));
+	struct model_counts *before = t->model_counts, *old;
 	if (!rt.trace)
 		return true;
 	if (!t->trace_base) {
@@ -491,16 +573,15 @@ bool stream_thread(struct thread *t)
 		t->trace_end = t->trace_base + buffer_bytes() / 8;
 	}
 	if (!t->record->models || !t->model_counts) {
-		if (t->model_counts)
-			sys2(SYS_munmap, t->model_counts, bytes);
-		uint64_t offset = record_reserve(bytes);
-		t->model_counts = record_map(offset, bytes, NULL);
+		uint64_t offset = record_reserve(models_bytes());
+		t->model_counts = record_map(offset, models_bytes(), NULL);
 		if (!t->model_counts)
 			return false;
 		t->record->models = offset;
 	}
-	t->models = t->process == rt.process ? rt.models : models_new(t->process);
+	t->models = t->process == rt.process ? rt.models : models_new(t->process, rt.models, true);
 	unsigned core = t->slot % MODEL_CORES_MAX;
+	old = t->models->counts[core];
 	models_begin();
 	fp_keep();
 	uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096;
@@ -508,8 +589,11 @@ bool stream_thread(struct thread *t)
 	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
 		struct stream_machine *m = &t->models->machine[i];
 		below += m->core_bytes;
-		if (m->core[core])
+		if (m->core[core]) {
+			if (old != t->model_counts)
+				model_core_counts(m->model, core, &t->model_counts[i]);
 			continue;
+		}
 		m->below = rt.inline_on ? below : 0;
 		m->core[core] = rt.inline_on ? (void *)((uint64_t)t - below) : memory_private(m->core_bytes);
 		model_core_init(m->model, core, m->core[core], &t->model_counts[i]);
@@ -517,12 +601,59 @@ bool stream_thread(struct thread *t)
 			inline_core(m->model, core, i, below);
 		if (i == 0)
 			stream_objects_core(m->model, core, false);
-		t->models->counts[core] = t->model_counts;
 	}
+	t->models->counts[core] = t->model_counts;
+	fp_give_back();
+	restart(t); /* while nobody else looks at it */
+	inline_began(t, 1ull << 63);
+	models_end();
+	leave_counts(before, core);
+	if (old != before)
+		leave_counts(old, core);
+	return true;
+}
+
+/*
+ * A part ends: no thread is in the cache. What each has done is run, up to where it goes on: a core keeps numbers of blocks only for a
+ * branch that is still to go somewhere. (In a system call there is none.)
+ */
+void stream_part_ends(void)
+{
+	if (!rt.trace)
+		return;
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
+		struct thread *t = rt.threads[i];
+		if (!rt.slot_state[i] || t->process != rt.process || !t->trace)
+			continue;
+		if (!t->in_call)
+			note(t, 2, trace_mark(TRACE_BREAK, 1), t->pc, 0, 0);
+		stream_flush(t);
+	}
+}
+
+/* … and another begins. remove: nobody will read the one that ended. */
+bool stream_part(struct record_process *fresh, bool remove)
+{
+	struct stream_models *models = rt.models;
+	bool resolved = true;
+	if (!rt.trace)
+		return true;
+	record_leave(rt.record_templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block), remove);
+	record_leave(rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item), remove);
+	if (!areas(fresh, 0, 0))
+		return false;
+	rt.item_count = 0;
+	inline_renumber();
+	models_begin();
+	fp_keep();
+	sites_close(models);
+	sites_open(models, fresh);
+	for (uint32_t i = 0; i < models->n; i++)
+		resolved &= model_renumber(models->machine[i].model, i ? NULL : models->site_items, i ? NULL : models->site_blocks);
 	fp_give_back();
 	models_end();
-	restart(t);
-	inline_began(t, 1ull << 63);
+	if (!resolved)
+		inexact("a branch of the access stream was lost between two parts of the record");
 	return true;
 }
 
@@ -533,7 +664,7 @@ void stream_orphan(struct thread *t)
 		return;
 	rt.record_templates = memory_private((uint64_t)rt.blocks_max * sizeof(struct trace_block));
 	rt.record_items = memory_private((uint64_t)rt.items_max * sizeof(struct trace_item));
-	t->model_counts = memory_private(whole_pages(machine_count() * sizeof(struct model_counts)));
+	t->model_counts = memory_private(models_bytes());
 	t->models = rt.models;
 	restart(t);
 }

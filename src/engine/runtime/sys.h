@@ -9,7 +9,7 @@
 
 enum {
 	SYS_read = 0, SYS_write = 1, SYS_open = 2, SYS_close = 3, SYS_mmap = 9, SYS_mprotect = 10, SYS_munmap = 11, SYS_brk = 12,
-	SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14, SYS_rt_sigreturn = 15, SYS_pread64 = 17, SYS_sched_yield = 24, SYS_mincore = 27, SYS_madvise = 28,
+	SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14, SYS_rt_sigreturn = 15, SYS_pread64 = 17, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_mincore = 27, SYS_madvise = 28,
 	SYS_mremap = 25, SYS_shmat = 30, SYS_dup2 = 33, SYS_getpid = 39, SYS_clone = 56, SYS_fork = 57, SYS_vfork = 58, SYS_execve = 59, SYS_exit = 60,
 	SYS_shmdt = 67, SYS_readlink = 89, SYS_getrlimit = 97, SYS_ptrace = 101, SYS_rt_sigpending = 127, SYS_rt_sigtimedwait = 128,
 	SYS_rt_sigsuspend = 130, SYS_sigaltstack = 131, SYS_personality = 135, SYS_prctl = 157, SYS_arch_prctl = 158, SYS_gettid = 186, SYS_readv = 19,

@@ -61,7 +61,8 @@ struct thread *thread_new(struct record_process *process)
 			unused = i;
 			break;
 		}
-		if (slot == NONE)
+		/* what a thread's core is still counted in (stream_run.c) does not become another process's */
+		if (slot == NONE && (process == rt.process || rt.threads[i]->process != rt.process))
 			slot = i;
 	}
 	/* slots are given out in order: `unused` is how many there have been */
@@ -170,22 +171,25 @@ void runtime_clone_start(struct thread *t)
 	signal_set_mask(t, t->mask);
 }
 
-/* Every thread goes on in another part; none of them is counting. */
-bool thread_fresh_records(struct record_process *process)
+/* Every thread goes on in another part; none of them is counting. Of those that have ended the core of a model may still count. */
+bool thread_fresh_records(struct record_process *old, struct record_process *process)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 		struct thread *t = rt.threads[i];
-		if (!rt.slot_state[i])
+		if (!rt.slot_state[i] && (!rt.trace || t->process != old))
 			continue;
 		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call, waits = t->record->waits;
+		uint64_t models = t->record->models;
 		t->record->call = 0; /* it is in it in the new part */
+		t->record->models = 0; /* they count on there */
 		if (!fresh_record(t, process))
 			return false;
 		t->record->tid = tid;
 		t->record->state = state;
 		t->record->call = call;
 		t->record->waits = waits;
-		process->thread_count++;
+		t->record->models = models;
+		process->thread_count += rt.slot_state[i];
 	}
 	return true;
 }

@@ -42,6 +42,8 @@ enum record_object_file {
 	OBJECT_FILE_OTHER,     /* a file that is no program's: one cell */
 	OBJECT_FILE_READ,      /* a program's segment that is not writable, … */
 	OBJECT_FILE_WRITABLE,  /* … that is: a page of the file may be in both */
+	OBJECT_FILE_THREADS,   /* thread-local storage: cells of the bytes below the thread pointer, of all threads together; no path. First of */
+	OBJECT_FILE_THREAD,    /* … a program's part of these: its cells are some of that one's, `start` is how far below it begins */
 };
 
 struct record_object_region {
@@ -55,6 +57,7 @@ struct record_object_region {
 struct record_objects {
 	uint32_t n_sites, n_regions;
 	uint32_t n_watches, incomplete; /* incomplete: room ran out, and from then on everything is OBJECT_UNKNOWN's */
+	uint32_t functions, unseen; /* allocation functions that were found; blocks that one of them made, but where was not seen */
 	uint64_t n_cells;
 	uint64_t sites, regions, site_counts, cell_counts; /* offsets from here */
 	uint64_t bytes;

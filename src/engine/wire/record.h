@@ -16,7 +16,8 @@
  *     child appends from there on; its own area's entry 0 is number `inherited`. Numbers are never used twice, so
  *     that a number means the same block for ever. When numbers or areas run short, the runtime closes the entry
  *     (RECORD_CONTINUED) and goes on in another for the same process, with areas and counters of its own: a part. A thread
- *     that waits in a system call meanwhile has that one instruction counted in the new part, and corrected in the old.
+ *     that waits in a system call meanwhile has that one instruction counted in the new part, and corrected in the old. What a thread's
+ *     models count moves on with it: record_thread.models of the old part becomes 0.
  *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and its areas
  *     are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at most two of a
  *     process are whole, and those that forked children still name.
@@ -64,7 +65,7 @@ struct record_session {
 	uint8_t watches[8][4];   /* struct model_watch: of machine 0 */
 	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
-	uint32_t unused2;
+	uint32_t models_bytes;   /* of a thread's record_thread.models, whole pages; set by the runtime */
 	uint64_t regions;        /* offset of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
 	uint32_t region_ranges, region_count;
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
@@ -206,7 +207,8 @@ struct record_thread {
 	uint32_t tids_folded;
 	uint32_t call;          /* number plus one of the system call that it is in: counted as an instruction, not yet in syscalls; 0 */
 	uint32_t waits;         /* 1: that call only waits. Who is killed in it has changed nothing by it, begun or not: it is counted whole */
-	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE */
+	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE, and
+	                           in a finished part if the thread goes on in the next */
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;
 	uint64_t syscalls_32;               /* int 0x80 */

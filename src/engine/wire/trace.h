@@ -64,8 +64,13 @@ enum trace_value {
 	TRACE_VALUE_FIRST, TRACE_VALUE_SECOND, TRACE_VALUE_THIRD, /* arguments */
 	TRACE_VALUE_STACK,       /* where its return address is */
 	TRACE_VALUE_RESULT,      /* of a block that returns: the result, should it be such a function's */
+	TRACE_VALUE_STORED, TRACE_VALUE_STORED_AT, /* in posix_memalign(): what a register's store writes, and where */
 };
-enum trace_allocation { TRACE_MALLOC, TRACE_CALLOC, TRACE_REALLOC, TRACE_FREE, TRACE_ALIGNED /* (alignment, bytes) */ };
+enum trace_allocation {
+	TRACE_MALLOC, TRACE_CALLOC, TRACE_REALLOC, TRACE_FREE,
+	TRACE_ALIGNED,           /* (alignment, bytes) */
+	TRACE_POSIX_MEMALIGN,    /* (where to store the block's address, alignment, bytes); the result is 0, or an error */
+};
 
 enum trace_item_flag {
 	TRACE_LOCKED = 1,        /* the read and the write are one atomic access */

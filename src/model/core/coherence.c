@@ -149,29 +149,41 @@ static void lost_add(struct coherence_lost *lost, const struct machine *machine,
 struct action {
 	struct model *model;
 	const struct machine *machine;
+	const struct coherence *is;
 	unsigned core, point;
 	uint64_t granule, first, last; /* bytes of the granule */
 	uint32_t granule_bytes;
 	bool writes_back;
 };
 
-static struct action begin(struct model *model, unsigned core)
+static struct action begin(struct model *model, unsigned core, uint64_t address)
 {
-	const struct machine *machine = coherence_machine(model);
-	unsigned point = coherence_point(machine);
+	const struct coherence *is = coherence_of(model);
+	uint64_t granule = address >> is->granule_shift;
 	return (struct action){ .model = model,
-				.machine = machine,
+				.machine = coherence_machine(model),
+				.is = is,
 				.core = core,
-				.point = point,
-				.granule_bytes = granule_bytes(machine),
-				.writes_back = writes_back(machine) };
+				.point = is->point,
+				.granule = granule,
+				.first = granule << is->granule_shift,
+				.last = ((granule + 1) << is->granule_shift) - 1,
+				.granule_bytes = 1u << is->granule_shift,
+				.writes_back = is->writes_back };
 }
 
-static void of_granule(struct action *a, uint64_t granule)
+void coherence_begin(struct model *model)
 {
-	a->granule = granule;
-	a->first = granule * a->granule_bytes;
-	a->last = a->first + a->granule_bytes - 1;
+	struct coherence *is = coherence_of(model);
+	const struct machine *machine = coherence_machine(model);
+	uint32_t bytes = granule_bytes(machine);
+	is->point = (uint8_t)coherence_point(machine);
+	is->writes_back = writes_back(machine);
+	for (is->granule_shift = 0; bytes >> is->granule_shift > 1; is->granule_shift++)
+		continue;
+	for (unsigned k = 0; k < coherence_cores(model); k++)
+		if (coherence_memory(model, k))
+			cache_lines_gained(model, k);
 }
 
 /* Units that the bytes first … last of the granule are in. */
@@ -184,7 +196,7 @@ static void units_of(const struct action *a, uint64_t first, uint64_t last, uint
 }
 
 struct holding {
-	bool held, shared, dirty;
+	bool held, shared, alone, dirty;
 	uint32_t lines[MACHINE_CACHES];
 };
 
@@ -205,6 +217,7 @@ static struct holding lines_of(const struct action *a, unsigned core, enum chang
 			holding.held = true;
 			holding.lines[c]++;
 			holding.shared |= !a->writes_back || state & LINE_SHARED;
+			holding.alone |= !!(state & LINE_ALONE);
 			holding.dirty |= !!(state & CACHE_LINE_DIRTY);
 			if (state & CACHE_LINE_DIRTY && (change == SHARE || change == REMOVE))
 				cache_count(a->model, core, c, CACHE_WRITE_BACKS);
@@ -250,18 +263,44 @@ static bool snoop(const struct action *a, unsigned core, bool write)
 	return true;
 }
 
-static bool others_hold(const struct action *a, bool write)
+static uint64_t bit_of(unsigned core)
 {
-	bool held = false;
+	return 1ull << core % COHERENCE_CORES;
+}
+
+/* Cores that may hold the granule or remember it, as bits (bit_of); nobody else does. */
+static uint64_t who_may(const struct action *a)
+{
+	const struct coherence_place *place = coherence_place(a->is, a->granule);
+	if (place->granule && place->granule != a->granule + 1)
+		return UINT64_MAX;
+	return place->cores;
+}
+
+/* Now that all others were asked. */
+static void note_holders(const struct action *a, uint64_t others)
+{
+	*coherence_place(a->is, a->granule) = (struct coherence_place){ a->granule + 1, others | bit_of(a->core) };
+}
+
+/* Asks all others that may hold it. Returns who holds it or remembers it now; *held: whether one held it. */
+static uint64_t ask_others(const struct action *a, bool write, bool *held)
+{
+	uint64_t may = who_may(a), now = 0;
+	*held = false;
 	for (unsigned k = 0; k < coherence_cores(a->model); k++) {
-		struct coherence_lost *lost = k == a->core ? NULL : coherence_memory(a->model, k);
-		if (!lost || !snoop(a, k, write))
+		struct coherence_lost *lost = k == a->core || !(may & bit_of(k)) ? NULL : coherence_memory(a->model, k);
+		bool here;
+		if (!lost)
 			continue;
-		held = true;
-		if (write)
+		here = snoop(a, k, write);
+		*held |= here;
+		if (here && write)
 			lost_add(lost, a->machine, a->granule);
+		if (here || lost_find(lost, a->granule))
+			now |= bit_of(k);
 	}
-	return held;
+	return now;
 }
 
 /* The core has the granule again. first … last: the bytes that it touches. */
@@ -281,43 +320,48 @@ static enum coherence_miss regain(const struct action *a, uint64_t first, uint64
 unsigned coherence_read(struct model *model, unsigned core, uint64_t address, uint32_t bytes, bool demand,
 			enum coherence_miss *missed)
 {
-	struct action a = begin(model, core);
-	struct holding here;
-	of_granule(&a, address / a.granule_bytes);
-	here = lines_of(&a, core, LOOK);
+	struct action a = begin(model, core, address);
+	struct holding here = lines_of(&a, core, LOOK);
+	uint64_t others;
+	bool held;
 	*missed = COHERENCE_NO;
-	if (here.held)
-		return here.shared ? LINE_SHARED : 0; /* not ALONE, though it may be: the first write finds out */
+	if (here.held) /* not ALONE, it may be nevertheless: the first write finds out */
+		return here.shared ? LINE_SHARED : here.alone ? LINE_ALONE : 0;
 	*missed = regain(&a, address, address + bytes - 1);
 	if (!demand)
 		*missed = COHERENCE_NO;
-	return others_hold(&a, false) ? LINE_SHARED : 0;
+	others = ask_others(&a, false, &held);
+	note_holders(&a, others);
+	if (held)
+		return LINE_SHARED;
+	return !others && a.writes_back ? LINE_ALONE : 0;
 }
 
 unsigned coherence_write(struct model *model, unsigned core, uint64_t address, uint32_t bytes,
 			 enum coherence_miss *missed)
 {
-	struct action a = begin(model, core);
-	uint64_t units[2];
+	struct action a = begin(model, core, address);
+	struct holding here = lines_of(&a, core, LOOK);
+	uint64_t units[2], others = who_may(&a);
 	bool alone = true;
-	struct holding here;
-	of_granule(&a, address / a.granule_bytes);
-	here = lines_of(&a, core, LOOK);
 	*missed = here.held ? COHERENCE_NO : regain(&a, address, address + bytes - 1);
 	if (!here.held || here.shared) {
+		bool held;
 		if (here.held && a.writes_back)
 			cache_count(model, core, a.point, CACHE_UPGRADES);
-		others_hold(&a, true);
+		others = ask_others(&a, true, &held);
 	}
 	units_of(&a, address, address + bytes - 1, units);
 	for (unsigned k = 0; k < coherence_cores(model); k++) {
-		struct entry *entry = k == core ? NULL : lost_find(coherence_memory(model, k), a.granule);
+		struct entry *entry = k == core || !(others & bit_of(k)) ? NULL : lost_find(coherence_memory(model, k), a.granule);
 		if (!entry)
 			continue;
 		alone = false;
 		entry->written[0] |= units[0];
 		entry->written[1] |= units[1];
 	}
+	/* none but those that remember is left: all that were written off above, or held by this core alone */
+	note_holders(&a, alone ? 0 : others);
 	if (!a.writes_back)
 		return LINE_SHARED;
 	if (here.held)

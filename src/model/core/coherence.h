@@ -33,6 +33,10 @@
  *     set unless that holds.
  *  3. With one core in the model nothing here is called and no flag is ever set; lines then held are exclusive or
  *     modified.
+ *  4. Who may hold a granule is looked up, not asked from core to core: in the table of holders a granule is with all
+ *     cores that hold it or remember having lost it (and perhaps some that did so before). Of granules that have the
+ *     same place there, the latest is; of the others nothing is known, and every core is asked. A place that is empty
+ *     is of granules that no core holds or remembers.
  */
 #ifndef TARE_MODEL_CORE_COHERENCE_H
 #define TARE_MODEL_CORE_COHERENCE_H
@@ -52,6 +56,49 @@ enum coherence_miss { COHERENCE_NO, COHERENCE_TRUE_SHARING, COHERENCE_FALSE_SHAR
 enum coherence_line { LINE_SHARED = 1, LINE_ALONE = 2 };
 
 #define COHERENCE_LOST_MOST 65536u
+
+/* Of a machine, and who may hold what. */
+#define COHERENCE_PLACES (1u << 18) /* 4 MiB, of which untouched pages cost nothing: the lines of four L2s of 2 MiB at once */
+#define COHERENCE_CORES 64u         /* a core's bit is its number modulo this */
+
+struct coherence_place { uint64_t granule /* + 1; 0: empty */, cores /* bits */; };
+
+struct coherence {
+	struct coherence_place *places; /* [COHERENCE_PLACES]; or NULL: the machine is not coherent */
+	uint8_t point, granule_shift;
+	bool writes_back;        /* a private level on the way of data does */
+	bool none_apart;         /* more cores than a place can tell from each other */
+};
+
+/* When the second core of a coherent machine begins; what the first one holds is its own. */
+void coherence_begin(struct model *model);
+struct coherence *coherence_of(struct model *model);
+
+static inline struct coherence_place *coherence_place(const struct coherence *coherence, uint64_t granule)
+{
+	/* neighbours side by side, apart from what stacks and arenas, megabytes away from each other, have in the same place */
+	return &coherence->places[(granule ^ (granule >> 18) * 0x9E3779B1u) & (COHERENCE_PLACES - 1)];
+}
+
+/*
+ * Whether it is known that no other core holds the granule of that address or remembers having lost it. Nor does this core remember it then: who
+ * took it is with it in the table, and whoever had it since.
+ */
+static inline bool coherence_apart(const struct coherence *coherence, unsigned core, uint64_t address)
+{
+	uint64_t granule = address >> coherence->granule_shift;
+	const struct coherence_place *place = coherence_place(coherence, granule);
+	if (coherence->none_apart)
+		return false;
+	return !place->granule || (place->granule == granule + 1 && !(place->cores & ~(1ull << core % COHERENCE_CORES)));
+}
+
+/* The core gets the granule, which no other holds or remembers: coherence_apart(), or the only core. */
+static inline void coherence_gain(const struct coherence *coherence, unsigned core, uint64_t address)
+{
+	uint64_t granule = address >> coherence->granule_shift;
+	*coherence_place(coherence, granule) = (struct coherence_place){ granule + 1, 1ull << core % COHERENCE_CORES };
+}
 
 /* The last private cache on the way of data; MACHINE_NONE: there is none, or the machine is not coherent. */
 unsigned coherence_point(const struct machine *machine);
@@ -83,6 +130,8 @@ unsigned coherence_write(struct model *model, unsigned core, uint64_t address, u
 const struct machine *coherence_machine(const struct model *model);
 unsigned coherence_cores(const struct model *model); /* 0 … n - 1; coherence_memory() of those not there yet is NULL */
 struct coherence_lost *coherence_memory(const struct model *model, unsigned core);
+/* coherence_gain() of every granule that the core holds. */
+void cache_lines_gained(struct model *model, unsigned core);
 
 /*
  * The line with that number in a private cache of the core, main or victim buffer. State: 0 if it is not held, else

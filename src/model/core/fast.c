@@ -103,12 +103,12 @@ static __attribute__((noinline)) void run_record(struct core *core, const struct
 }
 
 static inline __attribute__((always_inline)) void run_records(struct core *core, const struct trace_program *program, struct batch *batch,
-							      uint64_t fs_base, unsigned shift, bool vectors)
+							      uint64_t fs_base, unsigned shift, bool vectors, bool apart)
 {
 	const struct hits hits = core->hits;
 	uint64_t time = core->clock;
 	for (uint32_t k = 0; k < batch->n_records; k++)
-		if (!__builtin_expect(hits_find(&hits, batch->records[k], shift, ++time), 1)) {
+		if (!__builtin_expect(hits_find(&hits, batch->records[k], shift, ++time, apart), 1)) {
 			core->clock = time;
 			if (!vectors || !core->plain || !plain_record_vectors(core, batch->records[k]))
 				run_record(core, program, batch, k, fs_base);
@@ -137,17 +137,19 @@ static size_t fill_batch(struct core *core, struct batch *batch, const struct tr
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
 {
 	struct batch *batch = core->model->batch;
-	core->plain = core->model->plain && !core->model->snoops && !core->model->n_watches && !core->calls;
+	core->plain = core->model->plain && !core->model->n_watches && !core->calls;
 	do {
 		i = fill_batch(core, batch, program, entries, i, n);
 		if (!batch->n_blocks)
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
 			run_odd(core, program, batch, fs_base);
+		else if (core->model->writes_apart)
+			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, true);
 		else if (core->hits.shift == 6 && core->model->vectors)
-			run_records(core, program, batch, fs_base, 6, true);
+			run_records(core, program, batch, fs_base, 6, true, false);
 		else
-			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors);
+			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, false);
 		batch_add(core, batch);
 	} while (i < n);
 	return i;

@@ -461,6 +461,27 @@ void cache_count(struct model *model, unsigned core, unsigned index, enum model_
 	count_of(model->acting, model->cores[core], index, what);
 }
 
+void cache_lines_gained(struct model *model, unsigned number)
+{
+	const struct core *core = model->cores[number];
+	for (unsigned c = 0; c < model->machine.n_caches; c++) {
+		const struct cache *cache = core->caches[c];
+		uint64_t n = (uint64_t)cache->main.sets * cache->main.ways;
+		if (cache->shared)
+			continue;
+		for (uint64_t at = 0; at < n + cache->is.victim_lines; at++) {
+			uint64_t entry = at < n ? cache->main.entries[at] : cache->buffer.entries[at - n];
+			if (entry)
+				coherence_gain(&model->coherence, number, address_of(cache, entry_line(entry)));
+		}
+	}
+}
+
+struct coherence *coherence_of(struct model *model)
+{
+	return &model->coherence;
+}
+
 const struct machine *coherence_machine(const struct model *model)
 {
 	return &model->machine;

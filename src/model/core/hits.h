@@ -45,7 +45,7 @@
 enum hit_type {
 	HIT_FETCH, HIT_DATA,
 	HIT_PAGE,                /* a fetch's page alone */
-	HIT_WRITE,               /* of data, where a write's hit may need more than a read's */
+	HIT_WRITE,               /* of data, where a write's hit may need more than a read's; what is noted for one is good for reads, too */
 };
 #define HIT_TYPE(type) ((uint64_t)(type) << 57)
 #define HIT_TYPE_OF(record) ((record) >> 57 & 3)
@@ -79,11 +79,14 @@ static inline uint64_t hits_tag(uint64_t record)
 	return record << 5;
 }
 
-/* A hit, in all that it changes. False: not in the table. */
-static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned shift, uint64_t time)
+/* A hit, in all that it changes. False: not in the table. apart: there may be records and entries of HIT_WRITE. */
+static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned shift, uint64_t time, bool apart)
 {
 	uint64_t entry = hits->table[hits_index(record, shift)], way = entry & (HITS_LINES - 1);
-	if (__builtin_expect((entry ^ hits_tag(record)) >> HITS_INDICES, 0))
+	uint64_t differs = entry ^ hits_tag(record);
+	if (apart) /* the upper bit of a type of data, 62 and 63 here, is more than a read needs */
+		differs &= ~(entry & entry << 1 & 1ull << 63);
+	if (__builtin_expect(differs >> HITS_INDICES, 0))
 		return false;
 	hits->touched[way] = time;
 	hits->pages[entry >> HITS_WAYS & (HITS_PAGES - 1)] = time;

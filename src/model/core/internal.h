@@ -12,6 +12,7 @@
 #define TARE_MODEL_CORE_INTERNAL_H
 
 #include "model/core/branch.h"
+#include "model/core/coherence.h"
 #include "model/core/hits.h"
 #include "model/core/model.h"
 #include "model/core/objects.h"
@@ -83,6 +84,7 @@ struct model {
 	struct objects *objects; /* NULL: not wanted */
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
+	struct coherence coherence;
 	struct core *acting;     /* in whose access we are */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */

@@ -124,7 +124,8 @@ struct machine {
 	uint8_t classify;         /* set per run: misses classed compulsory, capacity, conflict (slow) */
 	uint8_t no_filters;       /* set per run: no table of hits, every access goes the long way (a test's) */
 	uint8_t has_branches;     /* set per run to 0: no branch is predicted */
-	uint8_t unused[6];
+	uint8_t in_step;          /* set per run: threads are kept in step, for what they take from each other depends on it */
+	uint8_t unused[5];
 	struct machine_cache caches[MACHINE_CACHES];
 	struct machine_tlb tlbs[MACHINE_TLBS];
 	struct machine_direction direction;

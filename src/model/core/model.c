@@ -53,6 +53,11 @@ static void lay_out_model(struct arena *arena, const struct machine *machine)
 		if (model)
 			model->shared[c] = cache;
 	}
+	if (coherence_point(machine) != MACHINE_NONE) {
+		void *places = arena_take(arena, COHERENCE_PLACES * sizeof(struct coherence_place));
+		if (model)
+			model->coherence.places = places;
+	}
 }
 
 /* The first-level caches' lines are those touched[0 …], side by side. */
@@ -158,6 +163,15 @@ struct model *model_init(void *memory, const struct machine *machine)
 	return model;
 }
 
+void model_pages(struct model *model, const struct model *other, bool whole)
+{
+	if (whole)
+		model->pages = other->pages;
+	else
+		model->pages.dropped = 1;
+	model->by_units = tlbs_by_units(&model->machine, &model->pages);
+}
+
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;
@@ -173,8 +187,10 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	model->cores[number] = core;
 	if (model->core_count <= number)
 		model->core_count = number + 1;
+	model->coherence.none_apart = model->core_count > COHERENCE_CORES;
 	/* what the first core holds is not known to be its own alone any more */
-	if (machine->coherent && model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
+	if (model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
+		coherence_begin(model);
 		model->snoops = model->writes_apart = true;
 		plans_forget(model);
 		for (unsigned k = 0; k < model->core_count; k++)
@@ -222,4 +238,29 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 		model->charges_all |= counted_in_bulk(&watches[w]);
 		model->charges_branches |= watches[w].part == MODEL_BRANCH;
 	}
+}
+
+static void forget_strides(struct cache *const *caches, const struct machine *machine)
+{
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		for (unsigned i = 0; caches[c] && caches[c]->strides && i < caches[c]->is.prefetch_entries; i++)
+			caches[c]->strides[i] = (struct stride){ 0 };
+}
+
+bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks)
+{
+	bool resolved = true;
+	plans_forget(model);
+	forget_strides(model->shared, &model->machine);
+	for (unsigned k = 0; k < model->core_count; k++) {
+		struct core *core = model->cores[k];
+		if (!core)
+			continue;
+		forget_strides(core->caches, &model->machine);
+		resolved &= core->pending == NO_BLOCK;
+		core->pending = NO_BLOCK;
+	}
+	model->site_items = site_items;
+	model->site_blocks = site_blocks;
+	return resolved;
 }

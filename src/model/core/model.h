@@ -32,6 +32,12 @@ uint64_t model_core_bytes(const struct machine *machine);
 /* memory: zeroed, 4096-aligned, stays the caller's. The machine is copied; it was checked (machine_check). */
 struct model *model_init(void *memory, const struct machine *machine);
 
+/*
+ * Before the first core: the process has the pages that `other` knows of, a model of the same process or of the one it is a copy of. whole: nobody
+ * was in it; else what it knows cannot be told, and the TLBs' counts are not to be used.
+ */
+void model_pages(struct model *model, const struct model *other, bool whole);
+
 /* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the model. */
 #define MODEL_CORES_MAX 1024
 void model_core_init(struct model *model, unsigned core, void *memory, struct model_counts *counts);
@@ -45,6 +51,13 @@ void model_core_counts(struct model *model, unsigned core, struct model_counts *
 #define MODEL_WATCHES 8
 struct model_watch { uint8_t part, index, count, unused; }; /* part: enum model_part; index: which cache or TLB; count: of its enum */
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
+
+/*
+ * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other sites (model_watch). What caches, TLBs and
+ * predictors hold stays; strides, which are learned by item, are learned anew. False: where a core's last branch went had not been said
+ * (TRACE_BREAK), and that branch is lost.
+ */
+bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks);
 
 /*
  * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is OBJECT_CODE's. Each core has a

@@ -8,6 +8,8 @@
 #define VALUE 0x80000000u
 #define REGION 0x40000000u /* of a value: the rest is a region's number, else a site's */
 #define BEGINS 0x20000000u /* of a value: a heap block begins in this granule; the rest of the block is without */
+#define THREADS (REGION | BEGINS) /* of a value: of thread-local storage, the rest is the cell of the granule's first byte */
+#define THREAD_BYTES (1ull << 20) /* below the thread pointer: the most that have cells */
 #define UNIT 1024u
 
 struct level { uint8_t shift, bits; };
@@ -25,13 +27,15 @@ struct object_calls {
 	struct pending {          /* allocation functions that were entered */
 		uint64_t slot;
 		uint64_t argument[3];
+		uint64_t stored;      /* of posix_memalign: the address that it gave to its caller; 0: none yet */
 		uint32_t kind, site;
 	} pending[PENDING];
-	uint64_t result, argument[4];
+	uint64_t result, stored, argument[4];
 };
 
 struct objects {
 	struct record_objects *record;
+	uint64_t thread_cell;     /* of the byte THREAD_BYTES below a thread pointer; 0: none yet */
 	struct record_object_site *sites;
 	struct record_object_region *regions;
 	uint64_t *site_counts, *cell_counts;
@@ -78,7 +82,8 @@ void objects_move(struct objects *o, struct record_objects *record)
 	const struct record_object_site *sites = o->sites;
 	const struct record_object_region *regions = o->regions;
 	point(o, record);
-	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells, record->incomplete = old->incomplete;
+	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells, record->incomplete = old->incomplete,
+	record->functions = old->functions;
 	for (uint32_t i = 0; i < old->n_sites; i++) {
 		o->sites[i] = sites[i];
 		if (i >= OBJECT_FIRST_SITE)
@@ -184,7 +189,10 @@ uint64_t *objects_counts_of(struct objects *o, enum record_object object)
 
 uint64_t *objects_counts(struct objects *o, uint64_t address)
 {
-	uint32_t value = o->record->incomplete ? 0 : find(o, address, NULL) & ~(VALUE | BEGINS);
+	uint32_t value = o->record->incomplete ? 0 : find(o, address, NULL) & ~VALUE;
+	if ((value & THREADS) == THREADS)
+		return o->cell_counts + ((value & ~THREADS) + (address & 7)) * o->record->n_watches;
+	value &= ~BEGINS;
 	if (value & REGION) {
 		const struct record_object_region *r = &o->regions[value & ~REGION];
 		return o->cell_counts + (r->first_cell + (r->shift > 63 ? 0 : (address - r->start) >> r->shift)) * o->record->n_watches;
@@ -237,8 +245,8 @@ static void cease_to_live(struct objects *o, uint64_t start)
 {
 	uint32_t value = start ? find(o, start, NULL) : 0;
 	uint64_t end = (start & ~7ull) + 8, next;
-	if (!(value & BEGINS))
-		return; /* allocated unseen (posix_memalign), or never */
+	if (!(value & BEGINS) || value & REGION)
+		return; /* allocated unseen, or never */
 	while (find(o, end, &next) == (value & ~BEGINS))
 		end = next;
 	set(o, start, end - start, VALUE | OBJECT_ALLOCATOR);
@@ -257,10 +265,18 @@ static void forget_below(struct object_calls *c, uint64_t slot, bool slot_too)
 	}
 }
 
+/* An allocation function that was left without a return, too: its own calls are below its slot. */
+static void forget_pending(struct object_calls *c, uint64_t slot)
+{
+	while (c->n_pending && c->pending[c->n_pending - 1].slot <= slot)
+		c->n_pending--;
+}
+
 void objects_called(struct objects *o, struct object_calls *c, uint64_t slot, uint64_t returns_to)
 {
 	(void)o;
 	forget_below(c, slot, true);
+	forget_pending(c, slot);
 	c->call[c->depth++ % CALLS] = (struct call){slot, returns_to};
 }
 
@@ -273,6 +289,12 @@ static void complete(struct objects *o, struct object_calls *c, const struct pen
 			return;
 		break;
 	case TRACE_ALIGNED: bytes = p->argument[1]; break;
+	case TRACE_POSIX_MEMALIGN:
+		if (!(uint32_t)c->result && p->stored)
+			begin_to_live(o, p->site, p->stored, p->argument[2]);
+		else if (!(uint32_t)c->result)
+			o->record->unseen++;
+		return;
 	case TRACE_REALLOC:
 		bytes = p->argument[1];
 		if (c->result || !bytes)
@@ -296,8 +318,7 @@ void objects_returned(struct objects *o, struct object_calls *c, uint64_t slot)
 static void entered(struct objects *o, struct object_calls *c, enum trace_allocation kind)
 {
 	uint64_t slot = c->argument[TRACE_VALUE_STACK];
-	while (c->n_pending && c->pending[c->n_pending - 1].slot <= slot)
-		c->n_pending--;
+	forget_pending(c, slot);
 	/* what an allocation function calls is its own affair */
 	if (c->n_pending)
 		return;
@@ -313,9 +334,15 @@ static void entered(struct objects *o, struct object_calls *c, enum trace_alloca
 
 void objects_value(struct objects *o, struct object_calls *c, const struct trace_item *item, uint64_t value)
 {
-	if (item->lanes == TRACE_VALUE_RESULT) {
-		c->result = value;
+	struct pending *last = c->n_pending ? &c->pending[c->n_pending - 1] : NULL;
+	switch (item->lanes) {
+	case TRACE_VALUE_RESULT: c->result = value; return;
+	case TRACE_VALUE_STORED: c->stored = value; return;
+	case TRACE_VALUE_STORED_AT:
+		if (last && last->kind == TRACE_POSIX_MEMALIGN && value == last->argument[0])
+			last->stored = c->stored;
 		return;
+	default: break;
 	}
 	c->argument[item->lanes & 3] = value;
 	if (item->lanes == TRACE_VALUE_STACK) /* the last one */
@@ -331,6 +358,11 @@ void objects_set(struct objects *o, uint64_t start, uint64_t length, enum record
 
 void objects_mapped(struct objects *o, struct object_calls *c, uint64_t start, uint64_t length)
 {
+	/* what an allocation function maps is the heap */
+	if (c && c->n_pending) {
+		objects_set(o, start, length, OBJECT_ALLOCATOR);
+		return;
+	}
 	uint32_t site = site_of(o, c, OBJECT_MAPPING);
 	set(o, start, length, VALUE | site);
 	o->sites[site].blocks++;
@@ -347,6 +379,18 @@ void objects_stack(struct objects *o, uint64_t top, uint64_t bytes)
 		bytes = top - low;
 	}
 	set(o, top - bytes, bytes, VALUE | OBJECT_STACK);
+}
+
+static struct record_object_region *region_new(struct objects *o, struct record_object_region region, const char *path)
+{
+	if (o->record->n_regions == RECORD_OBJECT_REGIONS)
+		return NULL;
+	struct record_object_region *r = &o->regions[o->record->n_regions];
+	*r = region;
+	for (unsigned i = 0; path[i] && i < sizeof r->path - 1; i++)
+		r->path[i] = path[i];
+	__atomic_store_n(&o->record->n_regions, o->record->n_regions + 1, __ATOMIC_RELEASE);
+	return r;
 }
 
 void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
@@ -366,18 +410,46 @@ void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t f
 		objects_set(o, start, length, OBJECT_OTHERS);
 		return;
 	}
-	struct record_object_region *r = &o->regions[record->n_regions];
-	*r = (struct record_object_region){.start = start, .length = length, .file_offset = file_offset, .first_cell = record->n_cells,
+	uint32_t number = record->n_regions;
+	struct record_object_region region = {.start = start, .length = length, .file_offset = file_offset, .first_cell = record->n_cells,
 		.shift = shift, .elf = file};
-	for (unsigned i = 0; path[i] && i < sizeof r->path - 1; i++)
-		r->path[i] = path[i];
-	set(o, start, length, VALUE | REGION | record->n_regions);
 	record->n_cells += cells;
-	__atomic_store_n(&record->n_regions, record->n_regions + 1, __ATOMIC_RELEASE);
+	region_new(o, region, path);
+	set(o, start, length, VALUE | REGION | number);
 }
 
 const struct record_object_region *objects_region_before(const struct objects *o, uint64_t address)
 {
 	uint32_t value = address ? find(o, address - 1, NULL) : 0;
-	return value & REGION ? &o->regions[value & ~(VALUE | REGION)] : NULL;
+	return (value & THREADS) == REGION ? &o->regions[value & ~(VALUE | REGION)] : NULL;
+}
+
+/* ---- thread-local storage ---- */
+
+void objects_thread_module(struct objects *o, uint64_t below, uint64_t bytes, const char *path)
+{
+	struct record_object_region region = {.length = THREAD_BYTES, .file_offset = RECORD_OBJECT_NO_FILE, .elf = OBJECT_FILE_THREADS};
+	if (!o->thread_cell) {
+		/* cells from 8 on: 0 says that there are none */
+		region.first_cell = (o->record->n_cells + 15) & ~7ull;
+		if (region.first_cell + THREAD_BYTES > RECORD_OBJECT_CELLS || !region_new(o, region, ""))
+			return;
+		o->record->n_cells = region.first_cell + THREAD_BYTES;
+		o->thread_cell = region.first_cell;
+	}
+	if (below > THREAD_BYTES || bytes > below)
+		return;
+	region = (struct record_object_region){.start = below, .length = bytes, .file_offset = RECORD_OBJECT_NO_FILE,
+		.first_cell = o->thread_cell + (THREAD_BYTES - below), .elf = OBJECT_FILE_THREAD};
+	region_new(o, region, path);
+}
+
+void objects_thread_local(struct objects *o, uint64_t pointer, uint64_t below, uint64_t bytes)
+{
+	if (!o->thread_cell || below > THREAD_BYTES || bytes > below || below > pointer)
+		return;
+	uint64_t cell = o->thread_cell + (THREAD_BYTES - below);
+	/* a granule's bytes have successive cells: the first one's is that of its address */
+	for (uint64_t at = (pointer - below) & ~7ull; at < pointer - below + bytes; at += 8)
+		set(o, at, 8, VALUE | THREADS | (uint32_t)(cell - (pointer - below - at)));
 }

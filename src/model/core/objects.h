@@ -51,6 +51,11 @@ void objects_stack(struct objects *objects, uint64_t top, uint64_t bytes);
 /* Static data: a file's mapping, or the zeroed memory behind it. */
 void objects_file(struct objects *objects, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
                   const char *path);
+/* Thread-local storage (static TLS): a module's block of `bytes` is, in each thread, `below` bytes below the thread pointer, a multiple of 8.
+ * Once of each module, */
+void objects_thread_module(struct objects *objects, uint64_t below, uint64_t bytes, const char *path);
+/* … and then of each thread. The threads' blocks are one object. */
+void objects_thread_local(struct objects *objects, uint64_t pointer, uint64_t below, uint64_t bytes);
 /* The region that ends there, or NULL: whose zeroed memory a mapping at that address is. */
 const struct record_object_region *objects_region_before(const struct objects *objects, uint64_t address);
 

@@ -1,6 +1,6 @@
 /*
- * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h), no prefetches, one core, nobody
- * watching. Included twice (fast.c, vectors.c), with PLAIN_VECTORS or without it.
+ * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h), no prefetches, nobody watching;
+ * of several cores, those that concern no other core. Included twice (fast.c, vectors.c), with PLAIN_VECTORS or without it.
  *
  *     page ──► line in its first-level cache? ──yes──► time
  *                 │ no
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void plain_demand(struct core *core
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	counts[CACHE_FILLS]++;
 	last = entries[ways - 1];
-	set_rotate(entries, ways, ways - 1, line << LINES_FLAGS | LINE_VALID | dirty);
+	set_rotate(entries, ways, ways - 1, line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
 	if (last) {
 		counts[CACHE_EVICTIONS]++;
 		cache_leave(core, cache, last);
@@ -145,9 +145,38 @@ static inline bool plain_write_back(struct cache *cache, uint64_t line)
 	return way < cache->main.ways;
 }
 
+/*
+ * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have (enum coherence_line). A granule
+ * that the core holds is as the lines of it are; of one that it does not hold no other core may know (coherence_apart).
+ */
+static inline bool plain_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes, unsigned *flags)
+{
+	const struct coherence *coherence = &core->model->coherence;
+	address &= ADDRESS_MASK;
+	for (const struct cache *c = cache; !c->shared; c = core->caches[c->is.next]) {
+		uint64_t line = address >> c->line_shift;
+		const uint64_t *entries = c->main.entries + (uint64_t)lines_set(&c->main, line) * c->main.ways;
+		uint32_t way;
+		if (c->main.hashed || c->is.victim_lines)
+			return false;
+		way = set_find(entries, c->main.ways, line);
+		if (way < c->main.ways) {
+			*flags = entries[way] & (LINE_SHARED | LINE_ALONE);
+			return !writes || *flags & LINE_ALONE;
+		}
+		if (c->is.next == MACHINE_NONE)
+			break;
+	}
+	*flags = LINE_ALONE;
+	if (!coherence_apart(coherence, core->number, address))
+		return false;
+	coherence_gain(coherence, core->number, address);
+	return true;
+}
+
 /* Returns the way, as the table calls it. */
 static inline __attribute__((always_inline)) uint32_t plain_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind,
-								   bool writes)
+								   bool writes, unsigned flags)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index], replaced;
 	struct lines *lines = &cache->main;
@@ -166,7 +195,7 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	}
 	counts[CACHE_READ_MISSES + kind]++;
 	counts[CACHE_FILLS]++;
-	core->fill_flags = 0;
+	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
 	if (plain)
 		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
@@ -174,7 +203,7 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	at = first + set_victim(lines, first);
 	replaced = lines->entries[at];
-	lines->entries[at] = line << LINES_FLAGS | LINE_VALID | dirty;
+	lines->entries[at] = line << LINES_FLAGS | LINE_VALID | dirty | flags;
 	lines->touched[at] = ++core->clock;
 	if (replaced) {
 		replaced |= lines->written[at] ? LINE_DIRTY : 0;
@@ -194,12 +223,14 @@ static inline __attribute__((always_inline)) bool plain_run(struct core *core, u
 {
 	const struct machine *machine = &core->model->machine;
 	uint64_t address = record & HIT_ADDRESS;
-	unsigned data = HIT_TYPE_OF(record) == HIT_DATA;
+	unsigned data = HIT_TYPE_OF(record) & HIT_DATA, flags = 0;
 	struct cache *cache = data ? core->first_data : core->first_instruction;
 	unsigned kind = !data ? (unsigned)CACHE_FETCH : record & HIT_WRITES_FIRST ? TRACE_WRITE : TRACE_READ;
 	uint32_t page = HITS_PAGES - 1, way = HITS_LINES - 1;
 
-	if (!(record & HIT_PLAIN) || HIT_TYPE_OF(record) > HIT_DATA)
+	if (!(record & HIT_PLAIN) || HIT_TYPE_OF(record) == HIT_PAGE)
+		return false;
+	if (core->model->snoops && cache && !plain_apart(core, cache, address, data && record >> 63, &flags))
 		return false;
 	if ((data ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE) {
 		page = hits_find_page(&core->hits, !data, address);
@@ -210,8 +241,8 @@ static inline __attribute__((always_inline)) bool plain_run(struct core *core, u
 	}
 	core->counts->filter[data ? FILTER_UNDECIDED_ACCESSES : FILTER_UNDECIDED_FETCHES]++;
 	if (cache)
-		way = plain_access(core, cache, address, (enum trace_kind)kind, record >> 63);
+		way = plain_access(core, cache, address, (enum trace_kind)kind, record >> 63, flags);
 	if (page < HITS_PAGES && way < HITS_LINES)
-		hits_note(&core->hits, record, way, page);
+		hits_note(&core->hits, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record, way, page);
 	return true;
 }

@@ -35,13 +35,21 @@ struct perceptron {
 
 /* ---- tage.c ---- */
 
-/* A state: of a counter of the base or of a tagged entry, in a byte; d: direction, c: how far from the middle, u: useful:
-       base    1 d c c c - - -        tagged  0 d c c u u - -  */
-enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_STRENGTH = 4, TAGE_BASE_STRENGTH = 3, TAGE_USEFUL = 2 /* shifts */ };
+/* A state: of a counter of the base or of a tagged entry, in a byte. d: direction; a: how far the counter is from the end of its range on
+   that side; u: how far the useful count is from 3, its end. So a state that an outcome in its direction does not move has no bit but d:
+       base    1 d a a a - - -        tagged  0 d a a - u u -
+   Right or wrong, a provider whose direction is not the alternate's moves its useful count, too. */
+enum { TAGE_BASE = 0x80, TAGE_TAKEN = 0x40, TAGE_MOVES = 0x78 /* d, a */, TAGE_USELESS = 0x06, /* not useful: all of these; useful to the end: none */
+       TAGE_FRESH = 3 << 4 | TAGE_USELESS, /* weak, not useful */
+       TAGE_AWAY = 4, TAGE_BASE_AWAY = 3, TAGE_USEFUL = 1, TAGE_TAKEN_SHIFT = 6 /* shifts */ };
 /* tage.next[taken << 9 | alternate << 8 | state]: the next state of the provider, alternate: what that one said; and: */
 enum { TAGE_WRONG = 0x100 /* the provider was */, TAGE_NEW = 0x200 /* newly allocated, and the alternate said otherwise */ };
 
-#define TAGE_VALID 0x80000000u /* in a key: no empty entry has it */
+/* A tagged entry: its state in the upper byte, then TAGE_VALID, then the upper bits of the key that made it, 23 at most (the lower ones
+   are those of its place). */
+#define TAGE_VALID 0x800000u
+#define TAGE_KEY 0xffffffu
+#define TAGE_STATE 24
 #define TAGE_G 0x9e3779b97f4a7c15ull
 #define TAGE_K 0xd6e8feb86659fd93ull
 #define TAGE_M 0x2545f4914f6cdd1dull
@@ -53,8 +61,15 @@ enum tage_kind { TAGE_AS_IT_IS, TAGE_PRODUCT, TAGE_ROLLING };
 
 struct tage_table {
 	uint32_t first, index_mask, oldest; /* first: number of its first entry; oldest: how old the last outcome of its history is */
-	uint8_t width, kind, unused[2];
-	uint64_t window, rolling, leaves;
+	uint8_t width, kind, dropped /* lower bits of a key that no entry keeps */, unused;
+	uint64_t window, rolling, leaves; /* the last two: times TAGE_K */
+};
+
+/* Of the rolling sum of the paper's last table: what four outcomes that come or leave add to it, by their bits, the first one's the highest.
+   [0]: the first four of eight that come, [1] the next four, [2], [3] those that leave. */
+struct tage_sums {
+	uint64_t before[4][16][8]; /* as branch 0, 1, … 7 of eight sees it */
+	uint64_t after[4][16];   /* all eight */
 };
 
 #define TAGE_LINE 2048 /* twice the longest history */
@@ -65,8 +80,10 @@ struct tage {
 	uint8_t published;       /* it is of the paper's sizes: tage_batch.c has them compiled in */
 	uint8_t vectors;         /* enum vectors: what tage_batch.c may use */
 	uint8_t unused[5];
-	uint64_t random, keys_at, states_at, recent; /* recent: the last 64 outcomes, newest in bit 0 */
+	uint64_t random, entries_at, bases_at; /* behind them, a byte each */
+	uint64_t recent;         /* the last 64 outcomes, newest in bit 0 */
 	struct tage_table tables[MACHINE_TABLES];
+	struct tage_sums sums __attribute__((aligned(64)));
 	uint16_t next[4 * 256];
 	uint8_t line[TAGE_LINE + 16]; /* outcomes as they came, 0 or 1, up to [newest]; at least `longest` of them. Read in words */
 };
@@ -155,10 +172,14 @@ uint64_t targets_layout(struct targets *targets, const struct machine *machine, 
 /* Predict and train: return the prediction. address: as in a branch's site. */
 bool direction_resolve(struct branches *branches, uint64_t address, bool taken);
 bool perceptron_resolve(struct branches *branches, uint64_t address, bool taken);
-bool tage_resolve(struct branches *branches, uint64_t address, bool taken);
+bool tage_resolve(struct branches *branches, uint64_t address, bool taken); /* address: as predict_address() */
+/* TAGE's: the upper half of the hash, and the address' lower one. */
 static inline uint64_t predict_address(const struct branches *b, uint64_t pc, uint64_t target)
 {
-	return pc >> b->direction.address_shift | (target < pc ? BRANCH_BACKWARD : 0);
+	const uint64_t address = pc >> b->direction.address_shift;
+	if (b->direction.kind == PREDICT_TAGE)
+		return (address * TAGE_G & ~0xffffffffull) | (address & 0xffffffff);
+	return address | (target < pc ? BRANCH_BACKWARD : 0);
 }
 
 /* The first n of branches->batch, in order; of TAGE, the outcomes are in its line, behind the newest one. */
@@ -166,9 +187,61 @@ struct told { uint64_t taken, wrong; }; /* predictions */
 struct told direction_batch(struct branches *branches, uint32_t n);
 struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
 
-/* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: number of its state; a base entry's lies
-   behind all tagged ones. Returns the table in which it made an entry; -1: nowhere. */
-int tage_allocate(struct branches *branches, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken);
+/* Where a state is: in bytes from the entries on. A base's lies behind all of them. */
+static inline uint32_t tage_place(uint32_t entry) { return 4 * entry + 3; }
+
+/* 2^64 / (2^k - 1), rounded up: x mod d is the upper half of (x times that, modulo 2^64) times d, for any x < 2^32 (Lemire, Kaser & Kurz,
+   Faster remainder by direct computation, 2019). */
+extern const uint64_t tage_shares[MACHINE_TABLES + 1];
+_Static_assert(MACHINE_TABLES == 16, "tage_shares[] and the sums of bits below");
+
+static inline uint32_t tage_count_bits(uint32_t bits)
+{
+	bits -= bits >> 1 & 0x5555;
+	bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
+	bits = (bits + (bits >> 4)) & 0x0f0f;
+	return (bits + (bits >> 8)) & 0x1f;
+}
+
+/* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: where its state is. Returns the tables, as bits,
+   in whose entries of these keys something changed.
+   Which tables have room is as good as random: nothing jumps by it, but by whether there is one at all. */
+static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct branches *b, const uint32_t *keys_now, uint32_t apart,
+								       uint32_t provider, bool taken, const uint32_t n_tables)
+{
+	struct tage *t = &b->tage;
+	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0;
+	uint32_t *entries = PART(b, uint32_t, t->entries_at);
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < n_tables; i++) {
+		const struct tage_table *table = &t->tables[i];
+		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
+		passed += provider / 4 > table->first + table->index_mask; /* tables lie in the order of their histories */
+		room |= (uint32_t)((entries[entry_of[i]] >> TAGE_STATE & TAGE_USELESS) == TAGE_USELESS) << i;
+	}
+	const uint32_t first = provider / 4 < t->entries ? passed + 1 : 0; /* the base's lie behind all */
+	room &= ~0u << first;
+	if (!room) {
+		for (uint32_t i = first; i < n_tables; i++)
+			entries[entry_of[i]] += 1u << TAGE_USEFUL << TAGE_STATE;
+		return (1u << n_tables) - (1u << first);
+	}
+	const uint32_t n = tage_count_bits(room);
+	/* r in [0, 2^n - 1): shares of 2^(n-1), 2^(n-2), … 1. So 2^n - 1 - r has its highest bit at n - 1, n - 2, … 0 */
+	uint64_t drawn = t->random;
+	uint32_t share = (1u << n) - 1, chosen;
+	share -= (uint32_t)((unsigned __int128)(tage_shares[n] * (predict_random(&drawn) >> 32)) * share >> 64);
+	t->random = n > 1 ? drawn : t->random;
+	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
+	for (uint32_t k = 0; k < 3; k++)
+		room = k < chosen ? room & (room - 1) : room;
+	for (; __builtin_expect(chosen > 3, 0); chosen--)
+		room &= room - 1;
+	const unsigned i = (unsigned)__builtin_ctz(room);
+	entries[entry_of[i]] = (taken ? TAGE_FRESH | TAGE_TAKEN : TAGE_FRESH) << TAGE_STATE | TAGE_VALID | keys_now[i * apart] >> t->tables[i].dropped;
+	return 1u << i;
+}
+
 /* Makes room for n more outcomes. */
 static inline void tage_make_room(struct tage *t, uint32_t n)
 {
@@ -179,12 +252,14 @@ static inline void tage_make_room(struct tage *t, uint32_t n)
 	t->newest = t->longest - 1;
 }
 
-/* A new entry and its alternate differ: who is believed, and who will be. Returns what is predicted. */
-static inline bool tage_new(struct tage *t, bool says, bool taken)
+/* What is predicted, of a provider's state and what tage.next has for it. If it is new and its alternate differs: who is believed, and who
+   will be. Without jumps, which nobody could foresee. */
+static inline bool tage_predict(struct tage *t, unsigned state, unsigned next, bool taken)
 {
-	uint32_t use = t->use_alternate;
-	t->use_alternate = says != taken ? use + (use < 15) : use - (use > 0);
-	return use >= 8 ? !says : says;
+	const bool says = state & TAGE_TAKEN, is_new = next & TAGE_NEW;
+	const uint32_t use = t->use_alternate, right = (says != taken) & (use < 15), wrong = (says == taken) & (use > 0);
+	t->use_alternate = use + (is_new & right) - (is_new & wrong);
+	return says ^ (is_new & (use >= 8));
 }
 
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).

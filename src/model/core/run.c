@@ -326,6 +326,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
 		i += program->blocks[header].values;
 	}
+	core->counts->filter[FILTER_PAGES_UNKNOWN] += model->pages.dropped != 0;
 	if (core->branches)
 		branches_count(core->branches, core->counts);
 }

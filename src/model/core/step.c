@@ -46,7 +46,8 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 	uint64_t record = address | HIT_PLAIN | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
 	if (!core->hits.table || (address ^ last) >> core->hits.shift || (address | last) & ~HIT_ADDRESS)
 		return false;
-	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1) : hits_find(&core->hits, record, core->hits.shift, core->clock + 1)))
+	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1)
+			      : hits_find(&core->hits, record, core->hits.shift, core->clock + 1, core->model->writes_apart)))
 		return false;
 	core->clock++;
 	step_count_hits(core, write, 1, 1);
@@ -84,6 +85,8 @@ void step_note(struct core *core, uint64_t record)
 		page = tlbs_entry(core->tlbs, side, address);
 	if (cache)
 		way = cache_quick_way(core, cache, address, type == HIT_WRITE);
+	if (type == HIT_DATA && cache && core->model->snoops && cache_quick_way(core, cache, address, true) == way)
+		record |= HIT_TYPE(HIT_WRITE);
 	if (page < HITS_PAGES && way < HITS_LINES)
 		hits_note(&core->hits, record, way, page);
 }

@@ -41,10 +41,9 @@ uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 	t->newest = t->longest - 1;
 	for (unsigned i = 0; i < m->tables; i++)
 		entries += m->table_entries[i];
-	/* states: the tagged entries' first, so that a table's entry has one number; then the base's */
 	t->entries = entries;
-	t->keys_at = at, at += predict_rounded(t->entries * 4ull);
-	t->states_at = at, at += predict_rounded(t->entries + m->entries);
+	t->entries_at = at, at += predict_rounded(t->entries * 4ull);
+	t->bases_at = at, at += predict_rounded(m->entries);
 	return at;
 }
 
@@ -52,17 +51,32 @@ uint64_t tage_layout(struct tage *t, const struct machine *machine, uint64_t at)
 static uint16_t successor(uint8_t state, bool taken, bool differs, unsigned base_bits)
 {
 	bool base = state & TAGE_BASE;
-	unsigned bits = base ? base_bits : 3, shift = base ? TAGE_BASE_STRENGTH : TAGE_STRENGTH;
-	unsigned half = 1u << (bits - 1), useful = state >> TAGE_USEFUL & 3;
-	unsigned strength = state >> shift & (half - 1);
-	unsigned counter = state & TAGE_TAKEN ? half + strength : half - 1 - strength;
-	bool was_right = !(state & TAGE_TAKEN) == !taken;
+	unsigned bits = base ? base_bits : 3, shift = base ? TAGE_BASE_AWAY : TAGE_AWAY, half = 1u << (bits - 1);
+	unsigned useful = 3 - (state >> TAGE_USEFUL & 3), away = state >> shift & (half - 1);
+	unsigned counter = state & TAGE_TAKEN ? 2 * half - 1 - away : away;
+	bool was_right = !(state & TAGE_TAKEN) == !taken, is_new = !base && !useful && (counter == half || counter == half - 1);
 	counter += (taken && counter < 2 * half - 1) - (!taken && counter > 0);
-	strength = counter >= half ? counter - half : half - 1 - counter;
+	away = counter >= half ? 2 * half - 1 - counter : counter;
 	if (differs)
 		useful += (was_right && useful < 3) - (!was_right && useful > 0);
-	unsigned next = (base ? TAGE_BASE : useful << TAGE_USEFUL) | (counter >= half ? TAGE_TAKEN : 0) | strength << shift;
-	return next | (was_right ? 0 : TAGE_WRONG) | (differs && !(state & ~TAGE_TAKEN) ? TAGE_NEW : 0);
+	unsigned next = (base ? TAGE_BASE : (3 - useful) << TAGE_USEFUL) | (counter >= half ? TAGE_TAKEN : 0) | away << shift;
+	return next | (was_right ? 0 : TAGE_WRONG) | (differs && is_new ? TAGE_NEW : 0);
+}
+
+static void begin_sums(struct tage *t, uint64_t leaves)
+{
+	for (unsigned part = 0; part < 4; part++)
+		for (unsigned bits = 0; bits < 16; bits++) {
+			uint64_t sum = 0;
+			for (unsigned j = 0; j < 8; j++) {
+				unsigned k = j - 4 * (part & 1);
+				t->sums.before[part][bits][j] = sum;
+				sum *= TAGE_M;
+				if (k < 4 && bits >> (3 - k) & 1)
+					sum += part < 2 ? TAGE_K : -leaves;
+			}
+			t->sums.after[part][bits] = sum;
+		}
 }
 
 void tage_begin(struct branches *b, const struct machine *machine)
@@ -70,28 +84,31 @@ void tage_begin(struct branches *b, const struct machine *machine)
 	const struct machine_direction *m = &machine->direction;
 	struct tage *t = &b->tage;
 	unsigned half = 1u << (m->counter_bits - 1), initial = m->initial < 2 * half ? m->initial : 2 * half - 1;
-	uint8_t *base = PART(b, uint8_t, t->states_at) + t->entries;
+	uint8_t *base = PART(b, uint8_t, t->bases_at);
+	uint32_t *entries = PART(b, uint32_t, t->entries_at);
 	uint32_t first = 0;
 	for (unsigned i = 0; i < m->tables; i++) {
 		struct tage_table *table = &t->tables[i];
 		table->width = predict_log2(m->table_entries[i]) + m->table_tag_bits[i];
 		table->index_mask = m->table_entries[i] - 1;
+		table->dropped = table->width > 23 ? table->width - 23 : 0;
 		table->first = first;
 		first += m->table_entries[i];
 		table->oldest = m->table_history[i] - 1;
 		table->kind = m->table_history[i] <= table->width ? TAGE_AS_IT_IS :
 			      m->table_history[i] <= 64 - table->width ? TAGE_PRODUCT : TAGE_ROLLING;
 		table->window = table->kind == TAGE_ROLLING ? 0 : (1ull << m->table_history[i]) - 1;
-		table->leaves = 1;
+		table->leaves = TAGE_K;
 		for (unsigned k = 0; k < m->table_history[i]; k++)
 			table->leaves *= TAGE_M;
 	}
 	for (unsigned i = 0; i < 4 * 256; i++)
 		t->next[i] = successor(i, i >> 9, !(i >> 8 & 1) != !(i & TAGE_TAKEN), m->counter_bits);
-	uint8_t begin = TAGE_BASE | (initial >= half ? TAGE_TAKEN | (initial - half) << TAGE_BASE_STRENGTH :
-						       (half - 1 - initial) << TAGE_BASE_STRENGTH);
+	uint8_t begin = TAGE_BASE | (initial >= half ? TAGE_TAKEN | (2 * half - 1 - initial) << TAGE_BASE_AWAY : initial << TAGE_BASE_AWAY);
 	for (uint32_t i = 0; i < m->entries; i++)
 		base[i] = begin;
+	for (uint32_t i = 0; i < t->entries; i++)
+		entries[i] = (uint32_t)TAGE_USELESS << TAGE_STATE;
 	t->use_alternate = 8;
 	t->countdown = t->useful_reset;
 	t->random = machine->seed ? machine->seed : 1;
@@ -100,55 +117,22 @@ void tage_begin(struct branches *b, const struct machine *machine)
 	for (unsigned i = 0; i < m->tables && t->published; i++)
 		t->published = t->tables[i].width == TAGE_PUBLISHED_WIDTH &&
 			       t->tables[i].kind == (i < 2 ? TAGE_AS_IT_IS : i == 2 ? TAGE_PRODUCT : TAGE_ROLLING);
+	if (t->published)
+		begin_sums(t, t->tables[TAGE_PUBLISHED_TABLES - 1].leaves);
 }
 
 /* ---- rare: a misprediction, the ageing ---- */
 
-/* Which tables have room is as good as random: nothing jumps by it, but by whether there is one at all. */
-int tage_allocate(struct branches *b, const uint32_t *keys_now, uint32_t apart, uint32_t provider, bool taken)
-{
-	struct tage *t = &b->tage;
-	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0, n, share, chosen;
-	uint8_t *states = PART(b, uint8_t, t->states_at);
-	uint64_t drawn = t->random;
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct tage_table *table = &t->tables[i];
-		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
-		passed += provider > table->first + table->index_mask; /* tables lie in the order of their histories */
-		room |= (uint32_t)!(states[entry_of[i]] >> TAGE_USEFUL & 3) << i;
-	}
-	const uint32_t first = provider < t->entries ? passed + 1 : 0; /* the base's lie behind all */
-	room &= ~0u << first;
-	if (!room) {
-		for (uint32_t i = first; i < t->n; i++)
-			states[entry_of[i]] -= 1 << TAGE_USEFUL;
-		return -1;
-	}
-	n = room - (room >> 1 & 0x5555); /* how many: sums of 2, 4, 8, 16 bits */
-	n = (n & 0x3333) + (n >> 2 & 0x3333);
-	n = (n + (n >> 4)) & 0x0f0f;
-	n = (n + (n >> 8)) & 0x1f;
-	/* r in [0, 2^n - 1): shares of 2^(n-1), 2^(n-2), … 1. So 2^n - 1 - r has its highest bit at n - 1, n - 2, … 0 */
-	share = (1u << n) - 1;
-	share -= (uint32_t)(predict_random(&drawn) >> 32) % share;
-	t->random = n > 1 ? drawn : t->random;
-	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
-	for (uint32_t k = 0; k < 3; k++)
-		room = k < chosen ? room & (room - 1) : room;
-	for (; __builtin_expect(chosen > 3, 0); chosen--)
-		room &= room - 1;
-	const unsigned i = (unsigned)__builtin_ctz(room);
-	PART(b, uint32_t, t->keys_at)[entry_of[i]] = keys_now[i * apart];
-	states[entry_of[i]] = taken ? TAGE_TAKEN : 0;
-	return (int)i;
-}
+#define SHARE(k) (~0ull / ((1ull << (k)) - 1) + 1)
+const uint64_t tage_shares[MACHINE_TABLES + 1] = { 0, SHARE(1), SHARE(2), SHARE(3), SHARE(4), SHARE(5), SHARE(6), SHARE(7), SHARE(8),
+	SHARE(9), SHARE(10), SHARE(11), SHARE(12), SHARE(13), SHARE(14), SHARE(15), SHARE(16) };
 
 static void age(struct branches *b)
 {
 	struct tage *t = &b->tage;
-	uint8_t *states = PART(b, uint8_t, t->states_at), keep = ~((t->age_low ? 1 : 2) << TAGE_USEFUL);
+	uint32_t *entries = PART(b, uint32_t, t->entries_at), bit = (t->age_low ? 1u : 2u) << TAGE_USEFUL << TAGE_STATE;
 	for (uint32_t e = 0; e < t->entries; e++)
-		states[e] &= keep;
+		entries[e] |= bit;
 	t->age_low = !t->age_low;
 	t->countdown = t->useful_reset;
 }
@@ -158,25 +142,25 @@ static void age(struct branches *b)
 bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 {
 	struct tage *t = &b->tage;
-	const uint32_t *keys = PART(b, uint32_t, t->keys_at);
-	uint8_t *states = PART(b, uint8_t, t->states_at);
-	uint64_t hash = (address & ~BRANCH_BACKWARD) * TAGE_G;
-	uint32_t keys_now[MACHINE_TABLES], provider = t->entries + (address & t->base_mask), alternate = provider;
+	const uint32_t *entries = PART(b, uint32_t, t->entries_at);
+	uint8_t *states = PART(b, uint8_t, t->entries_at);
+	uint32_t keys_now[MACHINE_TABLES], provider = (uint32_t)(t->bases_at - t->entries_at) + ((uint32_t)address & t->base_mask);
+	uint32_t alternate = provider;
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct tage_table *table = &t->tables[i];
 		unsigned shift = 64 - table->width;
 		uint64_t x = t->recent & table->window;
 		if (table->kind == TAGE_ROLLING) {
-			x = table->rolling * TAGE_K >> shift;
-			table->rolling = table->rolling * TAGE_M + taken - (t->line[t->newest - table->oldest] ? table->leaves : 0);
+			x = table->rolling >> shift;
+			table->rolling = table->rolling * TAGE_M + (taken ? TAGE_K : 0) - (t->line[t->newest - table->oldest] ? table->leaves : 0);
 		} else if (table->kind == TAGE_PRODUCT) {
 			x = x * TAGE_K >> shift;
 		}
-		keys_now[i] = (uint32_t)(x ^ hash >> shift) | TAGE_VALID;
+		keys_now[i] = (uint32_t)(x ^ address >> shift);
 		uint32_t e = table->first + (keys_now[i] & table->index_mask);
-		if (keys[e] == keys_now[i])
-			alternate = provider, provider = e;
+		if ((entries[e] & TAGE_KEY) == (keys_now[i] >> table->dropped | TAGE_VALID))
+			alternate = provider, provider = tage_place(e);
 	}
 	t->recent = t->recent << 1 | taken;
 	tage_make_room(t, 1);
@@ -184,12 +168,10 @@ bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 
 	unsigned state = states[provider], other = states[alternate] & TAGE_TAKEN;
 	unsigned next = t->next[(unsigned)taken << 9 | other << 2 | state];
-	bool predicted = state & TAGE_TAKEN;
+	bool predicted = tage_predict(t, state, next, taken);
 	states[provider] = next;
-	if (next & TAGE_NEW)
-		predicted = tage_new(t, predicted, taken);
 	if (predicted != taken)
-		tage_allocate(b, keys_now, 1, provider, taken);
+		tage_allocate_in(b, keys_now, 1, provider, taken, t->n);
 	if (t->useful_reset && --t->countdown == 0)
 		age(b);
 	return predicted;

@@ -1,19 +1,13 @@
 /* See state.h. */
-#define GENERAL 16384
-#define FLAGS (GENERAL + 32 * 8)
-#define HARNESS_SP (FLAGS + 8)
+#include "harness.h"
 
-	.text
 	.globl	harness_call
 	.type	harness_call, @function
 harness_call:
 	.cfi_startproc
-	pushq	%rbx
-	pushq	%rbp
-	pushq	%r12
-	pushq	%r13
-	pushq	%r14
-	pushq	%r15
+	.irp	r, rbx, rbp, r12, r13, r14, r15
+	pushq	%\r
+	.endr
 	movq	%rsp, HARNESS_SP(%rsi)
 	movq	%rdx, (%rcx)
 	movq	%rsi, 8(%rcx)
@@ -28,14 +22,9 @@ harness_call:
 	movq	GENERAL+3*8(%rdi), %rbx
 	movq	GENERAL+5*8(%rdi), %rbp
 	movq	GENERAL+6*8(%rdi), %rsi
-	movq	GENERAL+8*8(%rdi), %r8
-	movq	GENERAL+9*8(%rdi), %r9
-	movq	GENERAL+10*8(%rdi), %r10
-	movq	GENERAL+11*8(%rdi), %r11
-	movq	GENERAL+12*8(%rdi), %r12
-	movq	GENERAL+13*8(%rdi), %r13
-	movq	GENERAL+14*8(%rdi), %r14
-	movq	GENERAL+15*8(%rdi), %r15
+	.irp	n, 8,9,10,11,12,13,14,15
+	movq	GENERAL+\n*8(%rdi), %r\n
+	.endr
 	movq	GENERAL(%rdi), %rax
 	movq	GENERAL+7*8(%rdi), %rdi
 	call	*(%rsp)
@@ -48,14 +37,9 @@ harness_call:
 	movq	%rbp, GENERAL+5*8(%rax)
 	movq	%rsi, GENERAL+6*8(%rax)
 	movq	%rdi, GENERAL+7*8(%rax)
-	movq	%r8, GENERAL+8*8(%rax)
-	movq	%r9, GENERAL+9*8(%rax)
-	movq	%r10, GENERAL+10*8(%rax)
-	movq	%r11, GENERAL+11*8(%rax)
-	movq	%r12, GENERAL+12*8(%rax)
-	movq	%r13, GENERAL+13*8(%rax)
-	movq	%r14, GENERAL+14*8(%rax)
-	movq	%r15, GENERAL+15*8(%rax)
+	.irp	n, 8,9,10,11,12,13,14,15
+	movq	%r\n, GENERAL+\n*8(%rax)
+	.endr
 	movq	16(%rsp), %rcx
 	movq	%rcx, GENERAL(%rax)
 	movq	HARNESS_SP(%rax), %rsp
@@ -69,12 +53,9 @@ harness_call:
 	xsave64	(%rcx)
 	fninit
 	ldmxcsr	usual_mxcsr(%rip)
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	popq	%rbx
+	.irp	r, r15, r14, r13, r12, rbp, rbx
+	popq	%\r
+	.endr
 	ret
 	.cfi_endproc
 	.size	harness_call, . - harness_call
@@ -104,26 +85,10 @@ changed_mxcsr:
 changed:	/* as xrstor reads it: everything as after reset */
 	.zero	4096
 
-	.bss
-	.globl	harness_components
-	.p2align 3
-harness_components:
-	.zero	8
-
 /* ---- stubs that forget ---- */
 
 #define AVX (1 << 2)
 #define AVX512 (7 << 5)
-
-	.macro	forgets what, needs, code
-	.section .rodata.str, "aMS", @progbits, 1
-771:	.string	"\what"
-	.text
-772:	\code
-	ret
-	.section .data.rel.ro, "aw"
-	.quad	771b, 772b, \needs
-	.endm
 
 	.section .data.rel.ro, "aw"
 	.globl	harness_forgetful
@@ -166,20 +131,7 @@ harness_forgetful:
 	forgets	"the caller's stack", 0, "movb $0, 33(%rsp)"
 	.quad	0, 0, 0
 
-/* ---- all stubs ---- */
-
-	.altmacro
-	.macro	pair number
-	.quad	tare_asm_begin_\number, tare_asm_end_\number
-	.endm
-	.globl	harness_stubs
-harness_stubs:
-	.set	number, 0
-	.rept	100
-	pair	%number
-	.set	number, number + 1
-	.endr
-	.quad	tare_asm_init
+/* ---- all stubs, by way of the table of linked functions ---- */
 
 	.macro	linked name
 	.text
@@ -193,12 +145,7 @@ harness_stubs:
 	.endm
 	.globl	harness_linked
 harness_linked:
-	.set	number, 0
-	.rept	100
-	linked_pair %number
-	.set	number, number + 1
-	.endr
+	each_number linked_pair, TARE_ASM_STUBS
 	linked	tare_asm_init
-	.noaltmacro
 
 	.section .note.GNU-stack, "", @progbits

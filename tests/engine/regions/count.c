@@ -5,15 +5,12 @@
  * --machine: then, of that model, mispredicted returns, calls, returns, instructions, reads, writes, reads and writes that miss the first data cache,
  * misaligned reads and writes. KIND is f (function) or c (code).
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "../held.h"
 #include "backend/exact/fold.h"
 #include "backend/exact/regions.h"
 #include "backend/exact/tally.h"
@@ -35,8 +32,6 @@ static void print_model(const struct machine *machine, const struct model_counts
 		       m->stream[STREAM_MISALIGNED_WRITES]);
 }
 
-static void release(void *arg) { close(*(int *)arg); }
-
 /* NAME:KIND:PATH:LOW-HIGH,… */
 static void ask(char *text)
 {
@@ -56,14 +51,13 @@ static void ask(char *text)
 
 int main(int argc, char **argv)
 {
-	struct session *session;
 	struct error err = {0};
 	struct session_options options = {.size = sizeof options, .fold = fold_part};
 	struct tally_options all = {.children = true, .blocks = true};
 	unsigned events[MOST] = {COUNT_INSTRUCTIONS};
 	size_t n_events = 0;
 	struct machine machine;
-	int i = 1, hold[2], status;
+	int i = 1, status;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--trace"))
 			options.trace = true, options.fold = NULL;
@@ -98,27 +92,10 @@ int main(int argc, char **argv)
 	if (i >= argc || !regions_plan(asked, n_asked, &plan, &options.region_ranges, &err))
 		return 2;
 	options.regions = plan, options.region_count = n_asked;
-	if (!session_new(&options, &session, &err) || pipe(hold)) {
-		fprintf(stderr, "count_regions: %s\n", err.text);
+	pid_t pid;
+	struct session *session = held_taken("count_regions", &options, argv + i, true, 2, &pid);
+	if (!session)
 		return 3;
-	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		char byte;
-		close(hold[1]);
-		if (read(hold[0], &byte, 1) < 0)
-			_exit(126);
-		close(hold[0]);
-		personality(ADDR_NO_RANDOMIZE);
-		dup2(2, 1);
-		execvp(argv[i], argv + i);
-		_exit(127);
-	}
-	close(hold[0]);
-	if (session_take(session, pid, release, &hold[1], &err) != SESSION_TAKEN) {
-		fprintf(stderr, "count_regions: %s\n", err.text);
-		return 3;
-	}
 	while (waitpid(pid, &status, 0) < 0)
 		continue;
 	struct view *view;

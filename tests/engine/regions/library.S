@@ -1,10 +1,7 @@
 /* Regions that the program names itself, entered and left by every kind of call. What is between the calls is counted, and nothing of the
    calls: truths are the lines marked in. */
 	.globl _start
-	.macro magic code
-	.byte 0x66, 0x0f, 0x1f, 0x84, 0
-	.long \code
-	.endm
+#include "named.h"
 	.text
 _start:
 	xor %eax, %eax
@@ -116,12 +113,6 @@ enter:	magic 0x54415202
 leave:	endbr64
 	magic 0x54415203
 	ret
-plt_enter:
-	endbr64
-	jmp *got_enter(%rip)
-plt_leave:
-	endbr64
-	bnd jmp *got_leave(%rip)
 stub_begin_7:
 	endbr64
 	magic 0x5441600e
@@ -138,12 +129,6 @@ stub_end_42:
 	ret
 
 	.data
-got_enter: .quad enter
-got_leave: .quad leave
-	.macro named name
-\name:	.quad 9f
-9:	.asciz "\name"
-	.endm
 	named direct
 	named jumped
 	named indirect

@@ -1,10 +1,7 @@
 /* Nested calls, each level in a region of its own (PLAIN: the same without regions), entered and left by every kind of call. Every return but
    two in a turn goes back to the call that was made last: 100 mispredictions, in a machine whose return stack holds 8 or more. */
 	.globl _start
-	.macro magic code
-	.byte 0x66, 0x0f, 0x1f, 0x84, 0
-	.long \code
-	.endm
+#include "named.h"
 	.macro with name, call:vararg
 #ifndef PLAIN
 	lea \name(%rip), %rdi
@@ -67,12 +64,6 @@ enter:	endbr64
 	ret
 leave:	magic 0x54415203
 	ret
-plt_enter:
-	endbr64
-	jmp *got_enter(%rip)
-plt_leave:
-	endbr64
-	bnd jmp *got_leave(%rip)
 stub_begin_7:
 	magic 0x5441600e
 	ret
@@ -82,12 +73,6 @@ stub_end_7:
 	ret
 
 	.data
-got_enter: .quad enter
-got_leave: .quad leave
-	.macro named name
-\name:	.quad 9f
-9:	.asciz "\name"
-	.endm
 	named one_r
 	named two_r
 	named three_r

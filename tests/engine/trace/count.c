@@ -4,17 +4,12 @@
  * `differs NAME: …` where both count the same thing and disagree, thread by thread. Ends as the program ended. --off: without the
  * stream, for measuring; --quiet: prints nothing.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "../held.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
 #include "model/core/counts.h"
@@ -24,10 +19,6 @@ static const char *const names[STREAM_COUNTS] = {[STREAM_INSTRUCTIONS] = "instru
 	[STREAM_PAGE_CROSSING] = "page-crossing", [STREAM_FETCH_BLOCKS] = "fetch-blocks"};
 static const struct { unsigned stream; enum exact_count exact; } same[] = {{STREAM_INSTRUCTIONS, COUNT_INSTRUCTIONS},
 	{STREAM_READS, COUNT_READS}, {STREAM_WRITES, COUNT_WRITES}};
-
-static volatile pid_t forward_to;
-static void forward(int signo) { kill(forward_to, signo); }
-static void release(void *arg) { close(*(int *)arg); }
 
 static void compare(const char *of, const uint64_t *stream, const uint64_t *exact)
 {
@@ -62,11 +53,10 @@ static void print_stream(const struct session *session, const struct view *view,
 
 int main(int argc, char **argv)
 {
-	struct session *session;
 	struct error err = {0};
 	struct session_options options = {.size = sizeof options, .trace = true};
 	bool fixed = false, quiet = false;
-	int i = 1, hold[2], status;
+	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
 		quiet |= !strcmp(argv[i], "--quiet");
@@ -78,35 +68,11 @@ int main(int argc, char **argv)
 	}
 	if (i >= argc)
 		return 2;
-	if (!session_new(&options, &session, &err) || pipe(hold)) {
-		fprintf(stderr, "trace_count: %s\n", err.text);
+	pid_t pid;
+	struct session *session = held_taken("trace_count", &options, argv + i, fixed, 1, &pid);
+	if (!session)
 		return 3;
-	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		char byte;
-		close(hold[1]);
-		if (fixed)
-			personality(ADDR_NO_RANDOMIZE);
-		if (read(hold[0], &byte, 1) < 0)
-			_exit(126);
-		close(hold[0]);
-		execvp(argv[i], argv + i);
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	close(hold[0]);
-	if (session_take(session, pid, release, &hold[1], &err) != SESSION_TAKEN) {
-		fprintf(stderr, "trace_count: %s\n", err.text[0] ? err.text : "cannot execute the program");
-		session_free(session);
-		return 3;
-	}
-	forward_to = pid;
-	static const int forwarded[] = {SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
-	for (unsigned k = 0; k < sizeof forwarded / sizeof *forwarded; k++)
-		signal(forwarded[k], forward);
-	signal(SIGINT, isatty(0) ? SIG_IGN : forward), signal(SIGQUIT, isatty(0) ? SIG_IGN : forward);
-	while (waitpid(pid, &status, 0) < 0)
-		continue;
+	int status = held_wait(pid);
 	struct view *view;
 	struct tally *tally;
 	struct tally_options all = {.children = true};
@@ -123,11 +89,5 @@ int main(int argc, char **argv)
 		view_free(view);
 	}
 	session_free(session);
-	if (WIFSIGNALED(status)) {
-		struct rlimit none = {0, 0};
-		setrlimit(RLIMIT_CORE, &none);
-		signal(WTERMSIG(status), SIG_DFL);
-		kill(getpid(), WTERMSIG(status));
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return held_ended(status);
 }

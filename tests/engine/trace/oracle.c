@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -26,6 +25,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include "../held.h"
 #include "engine/inject/session.h"
 #include "engine/wire/trace.h"
 #include "engine/x86/decode.h"
@@ -165,34 +165,11 @@ static void accesses(struct state *s, struct list *list, const struct x86_insn *
 		operand(s, list, in, &in->memory[0], false, true);
 }
 
-static pid_t held(char **argv, int *release)
-{
-	int hold[2];
-	if (pipe(hold))
-		exit(2);
-	pid_t pid = fork();
-	if (pid == 0) {
-		char byte;
-		close(hold[1]);
-		int null = open("/dev/null", O_RDWR);
-		dup2(null, 1);
-		personality(ADDR_NO_RANDOMIZE);
-		if (read(hold[0], &byte, 1) < 0)
-			_exit(126);
-		close(hold[0]);
-		close(null);
-		execv(argv[0], argv);
-		_exit(126);
-	}
-	close(hold[0]);
-	*release = hold[1];
-	return pid;
-}
-
 static void step(char **argv, struct list *list)
 {
-	int release, status;
-	struct state s = {.pid = held(argv, &release)};
+	int release, status, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct state s = {.pid = held(argv, true, null, &release)};
+	close(null);
 	ptrace(PTRACE_SEIZE, s.pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 	close(release);
 	waitpid(s.pid, &status, 0); /* the exec */
@@ -309,19 +286,18 @@ static void parse(const struct session *session, const uint64_t *words, size_t n
 	}
 }
 
-static void release_it(void *arg) { close(*(int *)arg); }
-
 /* False: it ended before it could be looked at. */
 static bool stream(char **argv, struct list *list)
 {
 	struct error err = {0};
 	struct session *session;
 	struct session_options options = {.size = sizeof options, .trace = true, .trace_bytes = BUFFER_BYTES};
-	int release, status;
+	int release, status, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (!session_new(&options, &session, &err))
 		exit(2);
-	pid_t pid = held(argv, &release);
-	if (session_take(session, pid, release_it, &release, &err) != SESSION_TAKEN) {
+	pid_t pid = held(argv, true, null, &release);
+	close(null);
+	if (session_take(session, pid, held_release, &release, &err) != SESSION_TAKEN) {
 		printf("not taken: %s\n", err.text);
 		exit(2);
 	}

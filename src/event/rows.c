@@ -1,0 +1,66 @@
+#include "event/rows.h"
+
+#include <string.h>
+
+static const char *name_of(const void *row)
+{
+	return *(const char *const *)row;
+}
+
+/* Most names differ in their first letter, and a list of thousands of events looks at each row. */
+static size_t place_of(const struct rows *rows, const char *name)
+{
+	size_t i = 0;
+	while (i < rows->all.count && !(*name_of(rows->all.items[i]) == *name && strcmp(name_of(rows->all.items[i]), name) == 0))
+		i++;
+	return i;
+}
+
+bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length, const char *source,
+	      struct error *err)
+{
+	struct rows more = { 0 };
+	struct stanza *stanzas;
+	size_t count;
+	bool done = stanza_parse(text, length, source, arena, &stanzas, &count, err);
+	for (size_t i = 0; done && i < count; i++) {
+		const void *row = read(arena, &stanzas[i], source, err);
+		done = row && (vec_push(&more.all, row) || error_no_memory(err));
+	}
+	/* room for all of them first, so that running out of memory adds none */
+	size_t before = rows->all.count;
+	for (size_t i = 0; done && i < more.all.count; i++)
+		done = vec_push(&rows->all, more.all.items[i]) || error_no_memory(err);
+	rows->all.count = before;
+	for (size_t i = 0; done && i < more.all.count; i++) {
+		size_t place = place_of(rows, name_of(more.all.items[i]));
+		rows->all.items[place] = more.all.items[i];
+		rows->all.count += place == rows->all.count;
+	}
+	rows_free(&more);
+	return done;
+}
+
+bool rows_add_embedded(struct rows *rows, row_read *read, struct arena *arena, const struct embedded_file *files,
+		       struct error *err)
+{
+	for (const struct embedded_file *file = files; file->name; file++)
+		if (!rows_add(rows, read, arena, file->text, file->length, file->name, err))
+			return false;
+	return true;
+}
+
+void rows_free(struct rows *rows)
+{
+	vec_free(&rows->all);
+}
+
+const void *rows_at(const struct rows *rows, size_t index)
+{
+	return index < rows->all.count ? rows->all.items[index] : NULL;
+}
+
+const void *rows_find(const struct rows *rows, const char *name)
+{
+	return rows_at(rows, place_of(rows, name));
+}
