@@ -2,7 +2,9 @@
  * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
  *
  * What always holds:
- *  1. A header counts its block's simple accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c). What counts itself there when it is done takes the header's away at once: sums may be below 0 until the header comes.
+ *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c): so they are counted once
+ *     even if a record is done twice, when a signal comes between it and its instruction. What counts itself there when it is done takes the header's
+ *     away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
 #include "model/core/plain_loop.h"
@@ -18,6 +20,14 @@
 #define RECORD_UPPER (127ull << 57)
 
 /* ---- plans ---- */
+
+/* An access that may be decided. */
+static bool is_simple(const struct core *core, const struct trace_item *item)
+{
+	const struct cache *data = core->first_data;
+	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
+	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
+}
 
 struct making {
 	const struct core *core;
@@ -56,7 +66,7 @@ static void put_access(struct making *m, unsigned i)
 {
 	const struct core *core = m->core;
 	const struct trace_item *item = &m->items[i];
-	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = decided_counts(item, decided_most(core));
+	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = is_simple(core, item);
 	uint32_t granule = 1u << core->hits.shift;
 	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
 		m->known = false;
@@ -235,17 +245,15 @@ static void take_apart(struct core *core)
 	core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
 }
 
-static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address, bool simple)
+static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address)
 {
 	bool write = item->kind == TRACE_WRITE;
 	if (item->kind == TRACE_PREFETCH) {
 		step_prefetch(core, address, item->bytes, number);
-	} else if (simple) {
-		step_count_hits(core, write, ~0ull, ~0ull); /* one less */
-		step_item(core, address, item->bytes, write, number);
-	} else {
-		step_access(core, address, item->bytes, write, number);
+		return;
 	}
+	step_count_hits(core, write, ~0ull, ~0ull); /* the header's: one less */
+	step_item(core, address, item->bytes, write, number);
 }
 
 static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint64_t address)
@@ -268,7 +276,7 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 	}
 	core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
 	for (unsigned n = 0; n <= !!(record & RECORD_BOTH); n++)
-		miss_item(core, &program->items[i + n], i + n, address, !(record & HIT_STEPS));
+		miss_item(core, &program->items[i + n], i + n, address);
 }
 
 /* A misaligned access that crosses the end of no line, of 64 bytes neither: what it counts beside. */
@@ -392,7 +400,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	struct core *core = model->cores[number];
 	const struct trace_block *block = &program->blocks[block_number];
 	uint64_t next_pc = core->next_pc;
-	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = decided_most(core);
+	uint32_t first = block->first_item, items = block->items, fetched = block->length;
 	struct fetch fetch;
 	model->acting = core;
 	inline_stepped(core);
@@ -407,13 +415,11 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
 		fetch_to(core, &fetch, block->pc + item->offset);
-		if (decided_counts(item, most)) {
-			uint64_t address = (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]) +
-					   (item->flags & TRACE_FS ? fs_base : 0);
-			miss_item(core, item, i++, address, true);
-		} else {
-			i += run_item(core, program, i, first + items, values, fs_base);
+		if (decided_counts(item)) { /* the header's: one less */
+			core->counts->stream[item->kind == TRACE_WRITE ? STREAM_WRITES : STREAM_READS]--;
+			step_count_hits(core, item->kind == TRACE_WRITE, ~0ull, ~0ull);
 		}
+		i += run_item(core, program, i, first + items, values, fs_base);
 	}
 	fetch_to(core, &fetch, block->pc + fetched - 1);
 }
