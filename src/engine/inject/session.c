@@ -59,6 +59,9 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	if (options->trace)
 		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
 		                 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
+	const char *inlined = getenv("TARE_MODEL_INLINE"); /* 0: for tests that compare */
+	if (inlined && !strcmp(inlined, "0"))
+		record->flags |= RECORD_NOT_INLINE;
 	record->trace_bytes = options->trace_bytes;
 	record->watch_count = (uint32_t)options->watch_count;
 	if (options->watch_count)

@@ -235,7 +235,7 @@ void cache_span(struct arena *a, uint8_t *at, bool cold, enum span_kind kind, ui
 
 bool cache_room(const struct arena *a)
 {
-	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max && a->cold_count + 64 < a->spans_max &&
+	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max && a->cold_count + 256 < a->spans_max &&
 	       rt.exit_count + 64 < rt.exits_max;
 }
 

@@ -7,7 +7,8 @@
 
 enum { AT_SPILL_RAX = 0x08, AT_SPILL_RCX = 0x10, AT_SPILL_OPERAND = 0x20, AT_SPILL_SECOND = 0x28, AT_LAST_INDIRECT = 0x118, AT_EXIT_ID = 0x38,
 	AT_EXIT_ENTRY = 0x48, AT_MISS_ENTRY = 0x50, AT_APP_GS = 0xf0, AT_TRACE = 0x100, AT_SPILL_TRACE = 0x108, AT_SPILL_TRACE2 = 0x110, AT_TARGET = 0x30,
-	AT_REGION_MISS = 0x120, AT_LAST_LINKAGE = 0x158 };
+	AT_REGION_MISS = 0x120, AT_LAST_LINKAGE = 0x158, AT_INLINE_ENTRY = 0x160, AT_INLINE_SITE = 0x170, AT_SPILL_THIRD = 0x178, AT_SPILL_FLAGS = 0x180,
+	AT_APART = 0x188, AT_BEHIND = 0x190 };
 
 struct emit {
 	uint8_t *p;
@@ -16,7 +17,7 @@ struct emit {
 	unsigned mark_count, mark_most;
 	uint8_t *start;
 	bool probe, counted;
-	uint8_t stream_spills, stream_regs, stream_groups; /* see struct mark */
+	uint8_t stream_spills, stream_regs, stream_groups, stream_third, clock; /* see struct mark */
 	uint32_t id;
 	struct arena *arena;
 };
@@ -77,7 +78,7 @@ static inline void mark(struct emit *e, enum mark_kind kind, unsigned insn, unsi
 {
 	if (e->marks && e->mark_count < e->mark_most)
 		e->marks[e->mark_count++] = (struct mark){(uint32_t)(e->p - e->start), (uint8_t)kind, (uint8_t)spills, (uint8_t)reg,
-			e->counted, (uint16_t)insn, (int16_t)rsp, e->stream_spills, e->stream_regs, e->stream_groups, 0};
+			e->counted, (uint16_t)insn, (int16_t)rsp, e->stream_spills, e->stream_regs, e->stream_groups, e->stream_third, e->clock, 0};
 }
 
 #endif

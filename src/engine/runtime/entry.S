@@ -19,6 +19,7 @@
 #define WHERE %gs:0xec
 #define SECOND %gs:0xf8
 #define MISSES %gs:0x3c
+#define INLINE_BACK %gs:0x168
 #define REGION_LOW %gs:0x130
 #define REGION_SPAN %gs:0x138
 #define REGION_KEY %gs:0x140
@@ -175,6 +176,67 @@ runtime_region_slow:
 	mov SPILL_RDX, %rdx
 	jmp runtime_miss_tail
 
+	/* From a block's code, for what an inline check did not find (inline.h): the site's number is stored. It goes on at INLINE_BACK with the
+	   registers that REG has then, unless there is attention to be paid: then the block is left there. */
+	.globl runtime_inline, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
+runtime_inline:
+	mov %rax, REG(0)
+	mov %rcx, REG(1)
+	mov %rdx, REG(2)
+	mov %rbx, REG(3)
+	mov %rsp, REG(4)
+	mov %rbp, REG(5)
+	mov %rsi, REG(6)
+	mov %rdi, REG(7)
+	mov %r8, REG(8)
+	mov %r9, REG(9)
+	mov %r10, REG(10)
+	mov %r11, REG(11)
+	mov %r12, REG(12)
+	mov %r13, REG(13)
+	mov %r14, REG(14)
+	mov %r15, REG(15)
+	mov RUNTIME_RSP, %rsp
+	pushfq
+	popq FLAGS
+	testl $0x40500, FLAGS /* AC, DF, TF */
+	jz 1f
+	pushq $0x202
+	popfq
+1:	mov SELF, %rdi
+	call runtime_inline_call
+	cmpl $0, ATTENTION
+	jne runtime_inline_leave
+runtime_inline_checked:
+	testl $0x40500, FLAGS
+	jz 2f
+	pushq FLAGS
+	popfq
+2:	mov REG(0), %rax
+	mov REG(1), %rcx
+	mov REG(2), %rdx
+	mov REG(3), %rbx
+	mov REG(5), %rbp
+	mov REG(6), %rsi
+	mov REG(7), %rdi
+	mov REG(8), %r8
+	mov REG(9), %r9
+	mov REG(10), %r10
+	mov REG(11), %r11
+	mov REG(12), %r12
+	mov REG(13), %r13
+	mov REG(14), %r14
+	mov REG(15), %r15
+	mov REG(4), %rsp
+	jmp *INLINE_BACK
+runtime_inline_end:
+runtime_inline_leave:
+	mov SELF, %rdi
+	call runtime_inline_left
+	test %al, %al
+	jz runtime_inline_checked
+	jmp again
+
 	.globl runtime_signal_entry, runtime_restorer
 runtime_signal_entry:
 	sub $8, %rsp
@@ -264,6 +326,12 @@ runtime_final_exit:
 safe_copy:
 	mov %rdx, %rcx
 	rep movsb
+	mov $1, %eax
+	ret
+	/* bool safe_write(void *at): whether a byte there can be written, which stays as it is whoever else writes it */
+	.globl safe_write
+safe_write:
+	lock orb $0, (%rdi)
 	mov $1, %eax
 	ret
 safe_copy_end:

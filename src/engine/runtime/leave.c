@@ -1,6 +1,6 @@
 /* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the ways into the
    runtime. What always holds: every displacement that is patched later lies within one cache line. */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
 
@@ -232,7 +232,10 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 			repeated(e, in, code, k);
 			if (rt.trace && plan.rep) {
 				mark(e, MARK_INSN, k + 1, 0, 0, 0);
-				stream_store(e, k + 1, place);
+				if (inlining.decided)
+					inline_store(e, k + 1, place);
+				else
+					stream_store(e, k + 1, place);
 			}
 		} else
 			copy(e, in, code, k, pc);

@@ -4,9 +4,9 @@
  * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction boundary of its
  * own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
-#define MARKS_MAX 1024u
+#define MARKS_MAX 2048u
 
 static struct mark marks[MARKS_MAX]; /* under rt.lock */
 
@@ -55,6 +55,15 @@ static bool leave_by_target(struct thread *t, uint64_t target)
 	return false;
 }
 
+/* Flags that an inline check keeps in ax: lahf's, and seto's. */
+static void flags_from(struct thread *t, enum mark_flags where)
+{
+	uint64_t ax = t->reg[X86_RAX];
+	t->flags = (t->flags & ~0xd5ull) | (ax >> 8 & 0xd5);
+	if (where == FLAGS_IN_AX)
+		t->flags = (t->flags & ~0x800ull) | (ax & 1) << 11;
+}
+
 static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 {
 	const struct block *b = &rt.blocks[id];
@@ -89,6 +98,14 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		return true;
 	}
 	unspill(t, m->spills, m->reg);
+	if (m->clock)
+		inline_clock(t, t->reg[m->clock - 1]);
+	if (m->stream_third >> 4)
+		flags_from(t, m->stream_third >> 4);
+	if (m->stream_spills & 4)
+		t->reg[m->stream_third & 15] = t->spill_third;
+	if (m->stream_spills & 8)
+		t->reg[X86_RAX] = t->spill_flags;
 	if (m->stream_spills & 1)
 		t->reg[m->stream_regs & 15] = t->spill_trace;
 	if (m->stream_spills & 2)
@@ -165,6 +182,10 @@ bool recover(struct thread *t)
 		if (rt.blocks[id].context)
 			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset <= 10 ? rcx : offset <= 16 ? rcx + pc : pc);
+	}
+	case SPAN_INLINE: { /* as in the check that has not found */
+		const struct inline_site *site = &rt.inline_sites[id];
+		return in_block(t, site->block, (uint32_t)(site->back - 1 - rt.blocks[site->block].code));
 	}
 	default: /* a stub: nothing of it has taken effect */
 		t->exit_id = id;

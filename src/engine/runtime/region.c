@@ -10,7 +10,7 @@
  *     call leaves by EXIT_CALL: so code executed in such a context is in the ranges.
  *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not used by the host.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define SETS (2 * RECORD_CONTEXTS_MOST)
 #define POINTERS (2 * RECORD_REGIONS_MOST)
@@ -64,6 +64,8 @@ bool regions_ready(void)
 {
 	if (rt.record_regions)
 		return true;
+	if (rt.started)
+		inline_off(current());
 	if (!rt.region_tables) {
 		rt.region_tables = memory_private(sizeof *rt.region_tables);
 		rt.second_regions = memory_private(SECOND_SLOTS * sizeof *rt.second_regions);

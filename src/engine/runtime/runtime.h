@@ -7,6 +7,7 @@
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
+ *     inline_*.c   accesses that generated code decides itself (inline.h)
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *
@@ -38,6 +39,7 @@
 enum { ATTENTION_SIGNAL = 1, ATTENTION_STOP = 2 };
 enum { EXIT_LOOKUP = 0 }; /* number of no exit: the target is in thread.target */
 
+struct inline_site;
 struct model_counts;
 struct stream_models;
 struct trace_block;
@@ -88,6 +90,12 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t region_key, region_table; /* 0x140 0x148: of the context; rt.second_regions */
 	uint32_t region_salt, frame_count; /* 0x150 */
 	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (pass.c) */
+	uint64_t inline_entry;         /* 0x160: runtime_inline */
+	uint64_t inline_back;          /* 0x168: where the block goes on behind it */
+	uint32_t inline_site, pad8;    /* 0x170: which it is, of rt.inline_sites */
+	uint64_t spill_third, spill_flags; /* 0x178 0x180 */
+	uint64_t apart;                /* 0x188: buffer for the values of a block that has no plan */
+	uint64_t behind;               /* 0x190: pc behind the last byte executed, where machines ask for it */
 	/* from here on C's alone */
 	uint64_t pc;                   /* where the program goes on when resume is not known yet */
 	struct record_process *process;
@@ -125,6 +133,9 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t *trace_ran; /* where the records that were run last ended: for tests/engine/trace/oracle.c */
 	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream_turns.c) */
 	uint64_t fs_base;  /* at the records that the buffer holds */
+	uint32_t inline_once, pad9; /* what the last inline check that was not found has counted would be counted again */
+	uint64_t *behind_at;   /* inline checks: from there on the buffer holds headers of blocks only, one word each */
+	uint64_t behind_before; /* the pc behind what was executed before that, or bit 63 */
 	struct model_counts *model_counts;
 	struct stream_models *models;
 	uint32_t in_call, parked;       /* see part.c */
@@ -165,7 +176,7 @@ struct block { /* by number, as in the record */
 	uint32_t tail_from; /* the block that falls into this one's code, or NONE */
 };
 
-enum span_kind { SPAN_BLOCK, SPAN_THUNK, SPAN_INDIRECT, SPAN_STUB };
+enum span_kind { SPAN_BLOCK, SPAN_THUNK, SPAN_INDIRECT, SPAN_STUB, SPAN_INLINE /* way out of line of an inline check, by its site */ };
 struct span { uint32_t offset, kind_id; }; /* kind in the top 3 bits */
 
 struct arena {
@@ -236,6 +247,13 @@ struct runtime {
 	struct trace_block *record_templates;
 	struct trace_item *record_items;
 	struct stream_models *models;  /* of the process; a vfork child's are in its thread */
+	struct inline_site *inline_sites; /* see inline.h */
+	uint32_t *inline_first;        /* by block: its first site */
+	uint8_t *inline_live;          /* by block: flags that matter behind it */
+	uint8_t *inline_count;         /* by block: sites, INLINE_APART, or 0: not planned yet */
+	uint16_t *inline_slots;        /* by block: registers whose values are in the slots behind it: 4 bits each, and above 1 for each that is */
+	uint64_t inline_front;         /* bytes below each thread's stacks, for its cores */
+	uint32_t inline_used, inline_on; /* sites; blocks that are translated now have inline checks */
 	uint32_t models_lock, unused4;
 	/* memory */
 	struct region *regions;
@@ -282,6 +300,10 @@ void runtime_miss_found(void);
 void runtime_miss_jump(void);
 void runtime_miss_slow(void);
 void runtime_miss_tail(void);
+void runtime_inline(void);
+void runtime_inline_checked(void);
+void runtime_inline_end(void);
+void runtime_inline_leave(void);
 void runtime_region_miss(void);
 void runtime_region_found(void);
 void runtime_region_jump(void);
@@ -302,6 +324,7 @@ long runtime_clone(long nr, const uint64_t args[6], struct thread *child);
 void runtime_final_exit(uint32_t *slot_state, long status);
 /* Copies; false if memory faulted. Any of the two may be the program's. */
 bool safe_copy(void *to, const void *from, size_t n);
+bool safe_write(void *at);
 void safe_copy_fault(void);
 void safe_copy_end(void);
 bool fp_save(void *area, uint64_t features);
@@ -329,9 +352,11 @@ struct mark {
 	uint16_t insn;
 	int16_t rsp;
 	uint8_t stream_spills, stream_regs; /* as struct stream_group's spills: pointer | temporary << 4 */
-	uint8_t stream_groups, pad;         /* so many are complete */
+	uint8_t stream_groups, stream_third; /* so many are complete; the third register of inline checks | flags' state << 4 (enum mark_flags) */
+	uint8_t clock, pad;                 /* register that has the models' clock, plus one; 0 */
 };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1, MARK_CALL /* as EXIT0, the target in rcx */ };
+enum mark_flags { FLAGS_REAL, FLAGS_IN_AX, FLAGS_IN_AH /* and the overflow flag is the real one */ };
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
 /* *next: where the block goes on if it has no branch */

@@ -189,6 +189,11 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		t->raw_valid = 1;
 	} else if (ip >= (uint64_t)&runtime_resume_checked && ip < (uint64_t)&runtime_resume_end) {
 		/* all is still in t->reg, and t->pc */
+	} else if (ip >= (uint64_t)&runtime_inline_checked && ip < (uint64_t)&runtime_inline_end) {
+		c->rip = (uint64_t)&runtime_inline_leave; /* all is still in t->reg */
+		c->rsp = t->runtime_rsp;
+		c->eflags &= ~0x54500ull;
+		return;
 	} else {
 		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {
 			/* rewound by the kernel, to be restarted, if the processor has been behind it */

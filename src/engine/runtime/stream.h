@@ -66,6 +66,7 @@ struct stream_plan {
 	struct stream_register state[INSNS_MAX + 1][16]; /* before instruction k */
 	uint16_t dead[INSNS_MAX + 1];                    /* before instruction k */
 	unsigned n_values, n_items, n_groups, words;     /* words: of values */
+	uint8_t operand[STREAM_ITEMS];                   /* of the items: index of their instruction's memory operand; 0xff: of none alone */
 	uint8_t ending, ending_length;
 	bool rep;
 };
@@ -86,6 +87,7 @@ void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next); /* pla
 bool stream_is_enter(const struct x86_insn *in);
 
 /* stream_code.c */
+void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow);
 void stream_store(struct emit *e, unsigned at, struct place place);
 
 /* stream_run.c */

@@ -4,10 +4,12 @@
  *     [mov gs:[spill], rB]  mov rB, gs:[trace]  mov [rB + last word], value  …  mov qword [rB], number
  *     lea rB, [rB + record]  mov gs:[trace], rB  [counter, where it has no better place]  [mov rB, gs:[spill]]
  *
+ * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline.h); its header alone goes here.
+ *
  * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full); at every byte the
  * mark says which registers are in spill slots, and which groups are complete.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 static void put_rex(struct emit *e, bool wide, unsigned reg, unsigned index, unsigned base)
 {
@@ -50,7 +52,7 @@ static void lea(struct emit *e, unsigned reg, unsigned base, int32_t displacemen
 }
 
 /* reg = base + index * scale + displacement, with 32 bits if `narrow`; base, index or both may be X86_NO_REG */
-static void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow)
+void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow)
 {
 	unsigned log = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2;
 	bool no_base = base == X86_NO_REG, no_index = index == X86_NO_REG;
@@ -92,7 +94,7 @@ static void operand_address(struct emit *e, const struct stream_group *g, const 
 	if (m->segment == X86_GS) {
 		gs_load(e, g->pointer, AT_APP_GS);
 		lea_sum(e, to, to, g->pointer, 1, 0, false);
-		gs_load(e, g->pointer, AT_TRACE);
+		gs_load(e, g->pointer, inlining.apart ? AT_APART : AT_TRACE);
 	}
 }
 
@@ -168,7 +170,8 @@ static void emit_group(struct emit *e, unsigned n, struct place place)
 	const struct stream_group *g = &plan.groups[n];
 	unsigned at = g->at, pointer = g->pointer;
 	uint32_t offsets[INSNS_MAX + 1];
-	int32_t record = (int32_t)(8 * (1 + plan.words)), shift = n ? -record : 0;
+	bool apart = inlining.apart;
+	int32_t record = apart ? 8 : (int32_t)(8 * (1 + plan.words)), shift = apart ? -8 : n ? -record : 0;
 	for (unsigned k = 0, offset = 0; k < decoded.count; k++) {
 		offsets[k] = offset;
 		offset += decoded.insn[k].length;
@@ -186,16 +189,24 @@ static void emit_group(struct emit *e, unsigned n, struct place place)
 	}
 	gs_load(e, pointer, AT_TRACE);
 	if (n == 0) {
-		if (g->probe == 0xfe)
+		if (apart)
+			; /* the values are not in the buffer */
+		else if (g->probe == 0xfe)
 			store(e, pointer, pointer, record - 8);
 		else if (g->probe != 0xff)
 			store_value(e, g, &plan.values[g->probe], record - 8, offsets);
 		store_immediate(e, pointer, 0, e->id);
 	}
+	if (n == 0 && apart) {
+		lea(e, pointer, pointer, record);
+		gs_store(e, pointer, AT_TRACE);
+	}
+	if (apart)
+		gs_load(e, pointer, AT_APART);
 	for (unsigned i = 0; i < plan.n_values; i++)
-		if (plan.values[i].group == n && (n || i != g->probe))
+		if (plan.values[i].group == n && (n || apart || i != g->probe))
 			store_value(e, g, &plan.values[i], shift + 8 * (1 + plan.values[i].index), offsets);
-	if (n == 0) {
+	if (n == 0 && !apart) {
 		lea(e, pointer, pointer, record);
 		gs_store(e, pointer, AT_TRACE);
 	}

@@ -60,6 +60,7 @@ static struct trace_item *new_item(unsigned kind, unsigned k, unsigned offset, u
 	unsigned i = plan.n_items++;
 	item_value[i] = item_second[i] = item_mask[i] = NO_VALUE;
 	item_sum[i] = 0;
+	plan.operand[i] = 0xff;
 	plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes, .offset = (uint16_t)offset, .kind = (uint8_t)kind, .flags = (uint8_t)flags,
 		.insn = (uint8_t)k};
 	return &plan.items[i];
@@ -187,6 +188,7 @@ static void operand_item(const struct x86_insn *in, const struct x86_memory *m, 
 		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER, k, m->base);
 		return;
 	}
+	plan.operand[i] = (uint8_t)(m - in->memory);
 	address_of(i, in, m, k, next);
 	if (m->flags & X86_MEM_VECTOR_INDEX)
 		gather(i, in, m, k, write);
@@ -233,6 +235,7 @@ static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 	    !(in->memory[0].flags & X86_MEM_VECTOR_INDEX)) {
 		unsigned i = plan.n_items;
 		new_item(TRACE_PREFETCH, k, offset, 1, flags_of(in, &in->memory[0]) & TRACE_FS);
+		plan.operand[i] = 0;
 		address_of(i, in, &in->memory[0], k, decoded.pc + offset + in->length);
 	}
 }
@@ -581,7 +584,7 @@ void stream_template(uint32_t id, uint32_t module)
 		die("the program has more distinct data accesses than the engine's record holds", decoded.pc);
 	struct trace_block block = {.pc = decoded.pc, .first_item = first, .items = (uint16_t)plan.n_items, .values = (uint16_t)plan.words,
 		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .ending = plan.ending, .ending_length = plan.ending_length,
-		.module = module};
+		.flags = rt.inline_on ? TRACE_DECIDED : 0, .module = module};
 	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
 		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
 	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);

@@ -11,25 +11,7 @@
  *     in a signal's handler, where the kernel has.
  *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */
-#include "engine/runtime/stream.h"
-#include "model/core/model.h"
-
-struct stream_machine {
-	struct model *model;
-	void *memory;
-	uint64_t bytes, core_bytes;
-	void *core[MODEL_CORES_MAX];
-};
-
-struct stream_models {
-	uint64_t bytes;     /* of this itself */
-	uint32_t n;
-	uint32_t quiet;     /* runs since threads met last */
-	uint64_t meetings;  /* then */
-	uint64_t *site_items, *site_blocks; /* or NULL */
-	struct model_counts *counts[MODEL_CORES_MAX]; /* whose a core is: where it counts now */
-	struct stream_machine machine[];
-};
+#include "engine/runtime/inline.h"
 
 static const struct machine *machines; /* of the session, or the one below */
 static struct machine no_machine;
@@ -134,7 +116,9 @@ static void models_free(struct stream_models *models)
 		struct stream_machine *m = &models->machine[i];
 		sys2(SYS_munmap, m->memory, m->bytes);
 		for (unsigned core = 0; core < MODEL_CORES_MAX; core++)
-			if (m->core[core])
+			if (m->core[core] && m->below && (uint64_t)m->core[core] + m->below == (uint64_t)rt.threads[core])
+				sys3(SYS_madvise, m->core[core], m->core_bytes, 4); /* MADV_DONTNEED: zeros */
+			else if (m->core[core])
 				sys2(SYS_munmap, m->core[core], m->core_bytes);
 	}
 	sites_close(models);
@@ -205,6 +189,7 @@ static bool begin_again(struct thread *t)
 /* rt.models_lock is held */
 static void flush(struct thread *t)
 {
+	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
 	if (in_turns())
 		stream_turns(t, run);
 	else
@@ -212,7 +197,11 @@ static void flush(struct thread *t)
 	if (t->trace != t->trace_start)
 		t->trace_ran = t->trace;
 	restart(t);
+	inline_began(t, behind);
 }
+
+/* Of a block's record, behind its header. */
+static unsigned values_of(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
 
 /* The last n records of blocks in the buffer, in order: where each begins; NULL: there are fewer. */
 static bool newest(const struct thread *t, unsigned n, uint64_t **record)
@@ -223,7 +212,7 @@ static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 		next = at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
 		if (kind && kind != TRACE_PARTIAL)
 			continue;
-		next = at + 1 + (kind != 0) + rt.templates[at[kind != 0]].values;
+		next = at + 1 + (kind != 0) + values_of((uint32_t)at[kind != 0]);
 		record[have++ % n] = at;
 	}
 	if (have < n)
@@ -348,18 +337,18 @@ static uint64_t sum_at(const struct thread *t, const struct stream_value *v, uns
 void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 {
 	uint64_t values[STREAM_RECORD_WORDS];
-	unsigned size = 1 + plan.words;
+	unsigned size = 1 + (inlining.decided ? 0 : plan.words);
 	bool rep = plan.rep && done + 1 >= decoded.count, progress = false;
 	if (!decoded.count)
 		return;
 	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
-		memcpy(values, t->trace + 1, plan.words * 8);
+		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1, inlining.decided && !inlining.apart ? 0 : plan.words * 8);
 	} else {
 		memset(values, 0, plan.words * 8);
 	}
-	for (unsigned i = 0; i < plan.n_values; i++) {
+	for (unsigned i = 0; i < plan.n_values && (!inlining.decided || inlining.apart); i++) {
 		const struct stream_value *v = &plan.values[i];
 		bool known;
 		uint64_t value;
@@ -386,14 +375,21 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 		for (unsigned i = 0; i < plan.n_items; i++)
 			progress |= plan.items[i].kind >= TRACE_REP_READ && plan.items[i].kind <= TRACE_REP_WRITE &&
 			            values[plan.items[i].value] != values[plan.items[i].second];
+	if ((done || progress) && inlining.apart && groups <= plan.n_groups)
+		inline_left(t, id, values, done < decoded.count ? done : UINT32_MAX);
+	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
 	if (done || progress) {
 		unsigned mark = done < decoded.count;
+		behind = 1ull << 63;
 		uint64_t *at = room(t, size + mark);
 		if (mark)
 			*at++ = trace_mark(TRACE_PARTIAL, done);
 		*at++ = id;
-		memcpy(at, values, plan.words * 8);
+		memcpy(at, values, (size - 1) * 8);
+		if (!mark)
+			behind = rt.templates[id].pc + rt.templates[id].length;
 	}
+	inline_began(t, behind);
 	models_end();
 }
 
@@ -402,7 +398,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 	if (!rt.trace)
 		return;
 	models_begin();
-	unsigned size = 1 + (id < rt.block_count ? rt.templates[id].values : 0);
+	unsigned size = 1 + (id < rt.block_count ? values_of(id) : 0);
 	uint64_t record[STREAM_RECORD_WORDS];
 	if (t->trace - t->trace_start >= (long)size && t->trace[-(long)size] == id) {
 		t->trace -= size;
@@ -412,6 +408,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 			at[0] = trace_mark(TRACE_PARTIAL, done);
 			memcpy(at + 1, record, size * 8);
 		}
+		inline_began(t, done ? 1ull << 63 : inline_behind(t, t->trace));
 	} else { /* it was run already: an execve that a signal prevented at the last moment */
 		for (uint32_t i = 0; i < t->models->n; i++)
 			t->model_counts[i].stream[STREAM_INSTRUCTIONS]--;
@@ -425,7 +422,10 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 	if (!rt.trace)
 		return;
 	models_begin();
+	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
 	memcpy(room(t, n), words, n * 8);
+	if (n > 1)
+		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63 : behind);
 	models_end();
 }
 
@@ -468,6 +468,7 @@ void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t f
 		return;
 	}
 	rt.huge_pages = 1;
+	inline_off(t);
 	log = log ? log : 21;
 	length = (length + (1ull << log) - 1) >> log << log; /* as the kernel does */
 	note(t, 4, trace_mark(TRACE_PAGES, 0), start, length, 1ull << log);
@@ -507,6 +508,13 @@ bool stream_open(struct record_process *process)
 	if (!stream_objects_open(process))
 		return false;
 	rt.models = models_new(process, NULL, true);
+	if (inline_start(rt.models)) {
+		uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096; /* the page of values that are apart, and one that nobody has */
+		for (uint32_t i = 0; i < rt.models->n; i++)
+			below += rt.models->machine[i].core_bytes;
+		rt.inline_front = below - SIGNAL_STACK_BYTES - STACK_BYTES;
+		rt.inline_on = 1;
+	}
 	return true;
 }
 
@@ -568,21 +576,28 @@ bool stream_thread(struct thread *t)
 	old = t->models->counts[core];
 	models_begin();
 	fp_keep();
+	uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096;
+	t->apart = (uint64_t)t - SIGNAL_STACK_BYTES - STACK_BYTES - 2 * 4096; /* a page, only if there are inline checks */
 	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
 		struct stream_machine *m = &t->models->machine[i];
+		below += m->core_bytes;
 		if (m->core[core]) {
 			if (old != t->model_counts)
 				model_core_counts(m->model, core, &t->model_counts[i]);
 			continue;
 		}
-		m->core[core] = memory_private(m->core_bytes);
+		m->below = rt.inline_on ? below : 0;
+		m->core[core] = rt.inline_on ? (void *)((uint64_t)t - below) : memory_private(m->core_bytes);
 		model_core_init(m->model, core, m->core[core], &t->model_counts[i]);
+		if (rt.inline_on)
+			inline_core(m->model, core, i, below);
 		if (i == 0)
 			stream_objects_core(m->model, core, false);
 	}
 	t->models->counts[core] = t->model_counts;
 	fp_give_back();
 	restart(t); /* while nobody else looks at it */
+	inline_began(t, 1ull << 63);
 	models_end();
 	leave_counts(before, core);
 	if (old != before)
@@ -620,6 +635,7 @@ bool stream_part(struct record_process *fresh, bool remove)
 	if (!areas(fresh, 0, 0))
 		return false;
 	rt.item_count = 0;
+	inline_renumber();
 	models_begin();
 	fp_keep();
 	sites_close(models);

@@ -35,7 +35,8 @@ static uint64_t *record_end(uint64_t *at)
 	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
 	if (kind && kind != TRACE_PARTIAL)
 		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
-	return at + 1 + (kind != 0) + rt.templates[at[kind != 0]].values;
+	const struct trace_block *block = &rt.templates[at[kind != 0]];
+	return at + 1 + (kind != 0) + (block->flags & TRACE_DECIDED ? 0 : block->values);
 }
 
 /* Where the newest STREAM_TAIL records of what another thread has published begin; its trace_start: there are no more. */

@@ -4,7 +4,7 @@
  * What always holds: a slot's memory is never given back, so that a late reader of rt.threads finds it; a slot is free when its
  * state is 0. A vfork child runs in its parent's memory, with a slot and a process entry of its own.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define SLOTS_KEPT 64 /* so many threads have counters of their own before slots are used again */
 
@@ -74,11 +74,11 @@ struct thread *thread_new(struct record_process *process)
 		return NULL;
 	struct thread *t = rt.threads[slot];
 	if (!t) {
-		uint64_t bytes = SIGNAL_STACK_BYTES + STACK_BYTES + THREAD_BYTES + counters_bytes() + 8192;
+		uint64_t bytes = rt.inline_front + SIGNAL_STACK_BYTES + STACK_BYTES + THREAD_BYTES + counters_bytes() + 8192;
 		long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			return NULL;
-		t = (struct thread *)(p + SIGNAL_STACK_BYTES + STACK_BYTES);
+		t = (struct thread *)((uint64_t)p + rt.inline_front + SIGNAL_STACK_BYTES + STACK_BYTES);
 		if (!fresh_record(t, process))
 			return NULL;
 		rt.threads[slot] = t;
@@ -111,6 +111,7 @@ struct thread *thread_new(struct record_process *process)
 	t->runtime_rsp = (uint64_t)t - 64;
 	t->exit_entry = (uint64_t)&runtime_exit;
 	t->miss_entry = (uint64_t)&runtime_miss;
+	t->inline_entry = (uint64_t)&runtime_inline;
 	t->flags = 0x202;
 	t->second_table = (uint64_t)rt.second;
 	regions_thread(t);
@@ -307,6 +308,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 		if (!process)
 			process = t->process;
 	}
+	if (!(flags & CLONE_VFORK))
+		inline_off(t);
 	struct thread *child = thread_new(process);
 	if (!child) {
 		if (process != t->process)

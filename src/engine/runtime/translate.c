@@ -3,11 +3,11 @@
  *
  * What always holds:
  *  1. The counter's add stands where the flags are dead; else a register that is dead, else a spilled one, is used.
- *  2. No flag, and no register that is alive, differs from the program's at an instruction of the program's.
+ *  2. No flag, and no register that is alive, differs from the program's at an instruction of the program's (but see inline.h, 4).
  *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to learn
  *     what state each of its bytes stands for.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define CHAIN_MAX 12
 
@@ -20,7 +20,9 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
-		if (rt.trace)
+		if (inlining.decided)
+			inline_store(e, k, place);
+		else if (rt.trace)
 			stream_store(e, k, place);
 		if (k == place.insn && place.how != PLACE_NONE) {
 			if (place.how == PLACE_TWICE) {
@@ -34,6 +36,7 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		if (k == decoded.count - 1)
 			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
+		inline_made(e, k);
 		code += in->length;
 		pc += in->length;
 	}
@@ -56,6 +59,8 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 static bool same_bytes(uint32_t id)
 {
 	const struct block *b = &rt.blocks[id];
+	if (rt.trace && !rt.inline_on && (rt.templates[id].flags & TRACE_DECIDED))
+		return false;
 	return !(b->flags & BLOCK_STALE) && b->length == decoded.length && !memcmp(b->bytes, decoded.bytes, decoded.length);
 }
 
@@ -148,6 +153,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (rt.trace)
 			stream_plan();
 		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(t->context, pc), parent);
+		inline_behold(id);
+		inline_plan(id);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;
 		if (leader)
@@ -237,6 +244,7 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 	decoded.event = (block->flags & BLOCK_EVENT) != 0;
 	if (rt.trace)
 		stream_plan();
+	inline_plan(id);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
 	struct place place = place_counter(e.arena, &live, &reg);

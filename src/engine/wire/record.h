@@ -46,6 +46,7 @@ enum {
 	RECORD_TRACE = 2,        /* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
 	                            (misaligned, line- and page-crossing accesses) are kept, even with no machine */
 	RECORD_OBJECTS = 8,      /* … and by the data object that was touched (wire/objects.h) */
+	RECORD_NOT_INLINE = 16,  /* the models see every access by way of the stream: none is decided by generated code (runtime/inline.h) */
 	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
 };
 

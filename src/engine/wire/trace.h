@@ -39,8 +39,15 @@ struct trace_block { /* 40 bytes */
 	uint16_t insns;
 	uint8_t ending;          /* enum trace_ending */
 	uint8_t ending_length;   /* bytes of the last instruction: its address is pc + length - ending_length */
-	uint16_t unused;
+	uint8_t flags;           /* enum trace_block_flag */
+	uint8_t unused;
 	uint32_t module;         /* as record_block.module */
+};
+
+enum trace_block_flag {
+	/* Generated code has done the block's fetches and accesses in the models already (model/core/inline.h): its records are the header alone
+	   (values is 0), and what its items say of values means nothing. */
+	TRACE_DECIDED = 1,
 };
 
 enum trace_kind { /* of an item */

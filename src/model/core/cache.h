@@ -20,6 +20,7 @@ struct cache {
 	uint32_t line_shift;
 	uint32_t first_way;      /* what the table calls its first one */
 	uint8_t index, exclusive, shared;
+	uint8_t sides;           /* 1: data accesses go to it first, 2: fetches do */
 	bool leaves;             /* a clean line that is evicted matters to other caches, too */
 	bool plain;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: plain_loop.h */
 	struct machine_cache is;
@@ -49,7 +50,7 @@ uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uin
 static inline void cache_forget(const struct cache *cache, uint64_t line)
 {
 	if (cache->hits)
-		hits_clear(cache->hits, line << cache->line_shift, cache->is.line_bytes);
+		hits_clear(cache->hits, line << cache->line_shift, cache->is.line_bytes, cache->sides);
 }
 
 /* ---- for plain_loop.h ---- */

@@ -12,8 +12,7 @@
 
 #define FIELD(sum, i) ((sum) >> (i) * PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
 
-/* Adds what was summed, but for accesses that counted themselves in caches and TLBs. */
-static void add_sums(struct core *core, const struct batch *batch)
+void batch_add(struct core *core, const struct batch *batch)
 {
 	struct model_counts *counts = core->counts;
 	const struct machine *machine = &core->model->machine;
@@ -153,7 +152,7 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 			run_records(core, program, batch, fs_base, 6, true, false);
 		else
 			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, false);
-		add_sums(core, batch);
+		batch_add(core, batch);
 	} while (i < n);
 	return i;
 }

@@ -9,16 +9,56 @@ void hits_clear_all(const struct hits *hits)
 		hits->table[i] = 0;
 	for (uint32_t i = 0; hits->table && i < 2 << HITS_PAGE_BITS; i++)
 		hits->page_table[i] = 0;
+	if (hits->data) {
+		for (uint32_t i = 0; i < 1u << INLINE_DATA_BITS; i++)
+			hits->data[i].line = INLINE_NOTHING;
+		for (uint32_t i = 0; i < 1u << INLINE_FETCH_BITS; i++)
+			hits->fetch[i].tag = 0;
+	}
 }
 
-void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes)
+void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides)
 {
-	if (bytes >> hits->shift >= 1u << HITS_BITS) {
+	for (uint64_t line = address; line < address + bytes; line += 1ull << hits->shift) {
+		if (sides & 1)
+			inline_clear_data(hits, line);
+		if (sides & 2)
+			inline_clear_fetch(hits, line);
+	}
+}
+
+static void inline_clear_page(const struct hits *hits, uint64_t address, uint64_t *noted)
+{
+	for (uint64_t of = noted[0]; of; of &= of - 1) {
+		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
+		inline_clear_data(hits, line);
+		if (hits->shift < 6)
+			inline_clear_data(hits, line + 32);
+	}
+	for (uint64_t of = noted[1]; of; of &= of - 1) {
+		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
+		inline_clear_fetch(hits, line);
+		if (hits->shift < 6)
+			inline_clear_fetch(hits, line + 32);
+	}
+	noted[0] = noted[1] = 0;
+}
+
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page)
+{
+	if (hits->data && bytes == 4096) {
+		inline_clear_page(hits, address, &hits->noted[2 * page]);
+		*hits_page(hits, 0, address) = *hits_page(hits, 1, address) = 0;
+		return;
+	}
+	if (bytes >> hits->shift >= 1u << (hits->data ? INLINE_FETCH_BITS : HITS_BITS)) {
 		hits_clear_all(hits);
 		return;
 	}
-	if (bytes >> hits->shift < 8) {
-		hits_clear(hits, address, bytes);
+	if (hits->data) {
+		inline_clear(hits, address, bytes, 3);
+	} else if (bytes >> hits->shift < 8) {
+		hits_clear(hits, address, bytes, 3);
 	} else {
 		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
 		while (piece < end)

@@ -14,6 +14,8 @@
  *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency of LRU is these times
  *     (lines.c, tlb.c); other policies work them in before they look at a set. written[]: the line is dirty, whatever its entry says yet.
  *  3. An empty entry is 0, a noted one never: see HIT_PLAIN.
+ *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty then: for fetches, and for accesses
+ *     of which a write's hit needs no more than a read's. What holds of entries holds of theirs.
  */
 #ifndef TARE_MODEL_CORE_HITS_H
 #define TARE_MODEL_CORE_HITS_H
@@ -21,6 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "model/core/inline.h"
 
 #define HITS_BITS 15                   /* entries: at least 14, see hits_tag() */
 #define HITS_INDICES 24                /* bits of an entry that are a way and a TLB's entry */
@@ -56,6 +60,9 @@ struct hits {
 	uint64_t *pages;         /* [HITS_PAGES] */
 	uint8_t *written;        /* [2 * HITS_LINES]: the lower half is for what does not write */
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
+	struct inline_entry *data; /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
+	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
+	uint64_t *noted;         /* [2 * page (+ 1)] bit b: granules that begin in bytes 64 b … 64 b + 63 of a page of 4 KB may be in data (in fetch) */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
 };
 
@@ -96,9 +103,76 @@ static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned 
 	return true;
 }
 
+/* ---- for generated code ---- */
+
+#define INLINE_DATA_BITS 12
+#define INLINE_FETCH_BITS 12
+_Static_assert(INLINE_FETCH_BITS + HITS_SHIFT_LEAST + 32 >= 47, "tags hold addresses of user space");
+
+static inline uint32_t inline_index(uint64_t address, unsigned shift)
+{
+	return address >> shift & ((1u << INLINE_DATA_BITS) - 1);
+}
+
+static inline uint32_t inline_fetch_index(uint64_t address, unsigned shift)
+{
+	return address >> shift & ((1u << INLINE_FETCH_BITS) - 1);
+}
+
+/* More than 32 bits: such an address is in no table. */
+static inline uint64_t inline_tag(uint64_t address, unsigned shift)
+{
+	return (address >> shift >> INLINE_FETCH_BITS) + 1;
+}
+
+static inline void inline_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
+{
+	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, hits->shift);
+	hits->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull << (address >> hits->shift << hits->shift >> 6 & 63);
+	if (HIT_TYPE_OF(record) == HIT_DATA)
+		hits->data[inline_index(address, hits->shift)] =
+			(struct inline_entry){ .line = address >> hits->shift << hits->shift, .way = way, .page = page };
+	else if (HIT_TYPE_OF(record) == HIT_FETCH && tag <= UINT32_MAX)
+		hits->fetch[inline_fetch_index(address, hits->shift)] =
+			(struct inline_fetch){ .tag = (uint32_t)tag, .way = (uint16_t)way, .page = (uint16_t)page };
+}
+
+/* hits_find() as generated code does it, of data. */
+static inline bool inline_find(const struct hits *hits, uint64_t record, uint64_t time)
+{
+	uint64_t address = record & HIT_ADDRESS;
+	const struct inline_entry *entry = &hits->data[inline_index(address, hits->shift)];
+	if (entry->line != address >> hits->shift << hits->shift || HIT_TYPE_OF(record) != HIT_DATA)
+		return false;
+	hits->touched[entry->way] = hits->pages[entry->page] = time;
+	hits->written[entry->way | record >> 63 << HITS_WAYS] = 1;
+	return true;
+}
+
+/* Others' entries stay; nothing is jumped by, as which are is hard to foresee. */
+static inline void inline_clear_data(const struct hits *hits, uint64_t line)
+{
+	struct inline_entry *entry = &hits->data[inline_index(line, hits->shift)];
+	entry->line = entry->line == line ? INLINE_NOTHING : entry->line;
+}
+
+static inline void inline_clear_fetch(const struct hits *hits, uint64_t line)
+{
+	struct inline_fetch *entry = &hits->fetch[inline_fetch_index(line, hits->shift)];
+	entry->tag = entry->tag == inline_tag(line, hits->shift) ? 0 : entry->tag;
+}
+
+/* sides: 1 of accesses to data, 2 of fetches */
+void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides);
+
+/* ---- */
+
 static inline void hits_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
 {
-	hits->table[hits_index(record, hits->shift)] = (hits_tag(record) >> HITS_INDICES << HITS_INDICES) | (uint64_t)page << HITS_WAYS | way;
+	if (hits->data)
+		inline_note(hits, record, way, page);
+	else
+		hits->table[hits_index(record, hits->shift)] = (hits_tag(record) >> HITS_INDICES << HITS_INDICES) | (uint64_t)page << HITS_WAYS | way;
 }
 
 /* Likewise the page of an address, for one side's accesses (0: data): an entry of pages[]; HITS_PAGES: not known. */
@@ -118,15 +192,20 @@ static inline void hits_note_page(const struct hits *hits, unsigned side, uint64
 	*hits_page(hits, side, address) = (address & ~4095ull) | HITS_PAGES | page;
 }
 
-/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. */
-static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_t bytes)
+/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. sides: see inline_clear() */
+static inline void hits_clear(const struct hits *hits, uint64_t address, uint64_t bytes, unsigned sides)
 {
 	uint64_t *first = &hits->table[hits_index(address, hits->shift)], *end = first + (bytes >> hits->shift);
+	if (hits->data) {
+		inline_clear(hits, address, bytes, sides);
+		return;
+	}
 	do
 		*first++ = 0;
 	while (first < end);
 }
-void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes);
+/* page: of pages[], that they were */
+void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page);
 void hits_clear_all(const struct hits *hits);
 
 #endif

@@ -26,6 +26,11 @@ struct coherence_lost;
 struct plans;
 struct batch;
 
+struct fetch { /* a block on its way through the fetch units: what is entered already */
+	uint64_t line, unit;     /* the next ones */
+	uint32_t block;
+};
+
 struct core {
 	struct model *model;
 	struct model_counts *counts;
@@ -36,6 +41,11 @@ struct core {
 	struct cache *first_data, *first_instruction; /* or NULL */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
+	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
+	struct inline_fetch *inline_fetch;
+	struct fetch stepping;   /* inline.c: of the block that goes step by step */
+	uint64_t stepping_last;  /* the last byte that it may have fetched behind its last record */
+	bool is_stepping;
 	uint64_t clock;          /* of hits */
 	bool steps;              /* the next block goes step by step */
 	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
@@ -61,6 +71,8 @@ struct model {
 	bool snoops;             /* coherence is at work: more than one core */
 	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
 	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
+	bool pages_changed;      /* since the machine began */
+	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
 	bool charges_all;        /* a watch is on what a batch's sums count */
@@ -94,10 +106,6 @@ uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kin
 /* Notes the record's granule in the table, if it is held as it must be. */
 void step_note(struct core *core, uint64_t record);
 
-struct fetch { /* a block on its way through the fetch units: what is entered already */
-	uint64_t line, unit;     /* the next ones */
-	uint32_t block;
-};
 struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
 void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
 void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
@@ -107,6 +115,18 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
+/* decided.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
+static inline bool decided_counts(const struct trace_item *item)
+{
+	return item->kind <= TRACE_WRITE;
+}
+void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
+void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
+size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+/* inline.c: a block that went step by step is over */
+void inline_stepped(struct core *core);
+/* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many bytes fetched at least */
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
 /* plan.c: what plans are made from has changed. */
 void plans_forget(struct model *model);

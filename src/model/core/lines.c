@@ -172,11 +172,7 @@ void lines_settle_timed(struct lines *lines, uint32_t set)
 
 uint32_t lines_earliest(const struct lines *lines, uint32_t set)
 {
-	const uint64_t *times = (lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways;
-	uint32_t earliest = 0;
-	for (uint32_t way = 1; way < lines->ways; way++)
-		earliest = times[way] < times[earliest] ? way : earliest;
-	return earliest;
+	return lines_least((lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways, lines->ways);
 }
 
 static uint32_t choose_victim(struct lines *lines, uint32_t set)

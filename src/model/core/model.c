@@ -2,6 +2,8 @@
 #include "model/core/plan.h"
 #include "model/core/processor.h"
 
+#define VECTORS_BEHIND 128 /* bytes: a set is read as sixteen words */
+
 /* ---- memory: the same walk measures and lays out ---- */
 
 static bool first(const struct machine *machine, unsigned cache)
@@ -59,8 +61,9 @@ static void lay_out_model(struct arena *arena, const struct machine *machine)
 }
 
 /* The first-level caches' lines are those touched[0 …], side by side. */
-static void time_cache(struct core *core, struct cache *cache, uint32_t *next)
+static void time_cache(struct core *core, const struct machine *machine, struct cache *cache, uint32_t *next)
 {
+	cache->sides = (uint8_t)((machine->first_data == cache->index) | (machine->first_instruction == cache->index) << 1);
 	cache->hits = &core->hits;
 	cache->first_way = *next;
 	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + HITS_LINES + *next);
@@ -82,9 +85,12 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
 		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
 		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
+		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
+		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
+		hits.noted = arena_take(arena, 2 * HITS_PAGES * sizeof *hits.noted);
 		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
 		if (core)
-			core->hits = hits;
+			core->hits = hits, core->inline_data = data, core->inline_fetch = fetch;
 	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
@@ -98,7 +104,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 		if (core)
 			core->caches[c] = cache;
 		if (core && timed && first(machine, c))
-			time_cache(core, cache, &lines);
+			time_cache(core, machine, cache, &lines);
 	}
 	if (machine->n_tlbs) {
 		memory = arena_take(arena, tlbs_bytes(machine));
@@ -123,14 +129,14 @@ uint64_t model_bytes(const struct machine *machine)
 {
 	struct arena arena = { 0 };
 	lay_out_model(&arena, machine);
-	return pages_of(arena.used);
+	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 uint64_t model_core_bytes(const struct machine *machine)
 {
 	struct arena arena = { 0 };
 	lay_out_core(&arena, machine, NULL);
-	return pages_of(arena.used);
+	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 struct model *model_init(void *memory, const struct machine *machine)

@@ -51,6 +51,10 @@ static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t
 	if (ways <= 16)
 		return (uint32_t)__builtin_ctz(set_match(entries, ways, line) | 1u << ways);
 #endif
+#ifdef PLAIN_ASM
+	if (ways <= 16)
+		return asm_find(entries, ways, line << LINES_FLAGS | LINE_VALID);
+#endif
 	while (way < ways && !entry_is(entries[way], line))
 		way++;
 	return way;
@@ -64,6 +68,12 @@ static inline uint32_t set_victim(const struct lines *lines, uint32_t first)
 	if (lines->ways <= 16) {
 		way = set_free(entries, lines->ways);
 		return way < lines->ways ? way : set_least(lines->touched + first, lines->ways);
+	}
+#endif
+#ifdef PLAIN_ASM
+	if (lines->ways <= 16) {
+		way = asm_find(entries, lines->ways, 0);
+		return way < lines->ways ? way : asm_least(lines->touched + first, lines->ways);
 	}
 #endif
 	while (way < lines->ways && entries[way])
@@ -81,6 +91,12 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 		__m512i b = _mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8);
 		_mm512_mask_storeu_epi64(entries, (__mmask8)moved, _mm512_alignr_epi64(a, _mm512_set1_epi64((long long)front), 7));
 		_mm512_mask_storeu_epi64(entries + 8, (__mmask8)(moved >> 8), _mm512_alignr_epi64(b, a, 7));
+		return;
+	}
+#endif
+#ifdef PLAIN_ASM
+	if (ways <= 16) {
+		asm_rotate(entries, way, front);
 		return;
 	}
 #endif

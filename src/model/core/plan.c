@@ -198,7 +198,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	uint64_t last = block->pc + block->length - 1, reads = 0, writes = 0;
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
 	bool large, fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
-		    block->values < PLAN_MOST;
+		    block->values < PLAN_MOST, decided = block->flags & TRACE_DECIDED;
 	struct plan *plan;
 	unsigned n = 0;
 	uint8_t skips = 0;
@@ -210,14 +210,14 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 			fits &= items[i].kind != TRACE_VALUE;
 	}
 	/* fetch units that are larger than lines would be entered apart from these */
-	fits &= !(core->model->by_units && unit_shift > line_shift);
-	if (fits)
+	fits &= decided || !(core->model->by_units && unit_shift > line_shift);
+	if (fits && !decided)
 		n = make_records(core, block, items, number, NULL, &skips);
 	fits &= n <= PLAN_MOST;
-	large = n > 8 || block->values > 7;
+	large = !decided && (n > 8 || block->values > 7);
 	plan = take(plans, fits ? n : 0, large);
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
-	plans->words[number % PLAN_SLOTS] = fits ? (uint8_t)(1 + block->values) : 0;
+	plans->words[number % PLAN_SLOTS] = !fits ? 0 : decided ? 1 : (uint8_t)(1 + block->values);
 	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS };
 	if (!fits)
 		return plan;
@@ -226,9 +226,12 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 			      (enum trace_ending)block->ending, block->target);
 	plan->site.begins = block->pc;
 	plan->site.behind = last + 1;
-	plan->flags = (large ? PLAN_LARGE : 0) | (block->values > 7 ? PLAN_WIDE : 0);
+	plan->flags = (decided ? PLAN_DECIDED : 0) | (large ? PLAN_LARGE : 0) | (large && block->values > 7 ? PLAN_WIDE : 0);
 	plan->records = (uint8_t)n;
-	make_records(core, block, items, number, plan, &plan->skips);
+	if (decided)
+		decided_sums(items, block->items, &reads, &writes);
+	else
+		make_records(core, block, items, number, plan, &plan->skips);
 	for (unsigned r = 0; r < n; r++) {
 		const struct plan_items *of = &plan_items(plan)[r];
 		for (unsigned i = of->first; i < of->first + of->n && !(HOW_RECORD(plan_hows(plan)[r]) & HIT_STEPS); i++) {

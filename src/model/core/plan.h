@@ -41,17 +41,18 @@ struct plan {
 	uint64_t header;         /* the block's number, or with PLAN_STEPS */
 	uint64_t sums;           /* instructions, simple reads, simple writes */
 	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
-	uint16_t how[8];         /* but of large ones */
+	struct branch_site site; /* of the block: where it is, and its ending */
 	uint8_t records;
 	uint8_t skips;           /* 0 or 1 */
 	uint8_t flags, unused[5];
-	struct branch_site site; /* of the block: where it is, and its ending */
+	uint16_t how[8];         /* but of large ones */
 	int64_t displacement[];  /* [records], then struct plan_items[records]; of large ones then uint16_t how[records], uint8_t value[records] */
 };
 
 enum plan_flag {
 	PLAN_LARGE = 1,          /* more than eight records, or seven values */
 	PLAN_WIDE = 2,           /* more than seven values */
+	PLAN_DECIDED = 4,        /* the block is (inline.h): no records, no values behind the header */
 };
 
 struct plans {
@@ -80,6 +81,9 @@ struct batch {
 
 void plans_init(struct plans *plans, struct arena *arena);
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
+
+/* fast.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
+void batch_add(struct core *core, const struct batch *batch);
 
 static inline const struct plan *plan_of(const struct plans *plans, uint32_t number)
 {

@@ -194,7 +194,7 @@ static bool is_string(const struct trace_item *item)
 }
 
 /* Of a block that was left behind `done` instructions: how many of its items were accessed, and how many bytes fetched at least. */
-static uint32_t items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
 {
 	uint32_t i = 0;
 	*fetched = 1;
@@ -218,7 +218,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	if (core->pending != NO_BLOCK)
 		resolve(core, program, block->pc);
 	if (!whole)
-		items = items_done(block, program->items + first, done, &fetched);
+		items = run_items_done(block, program->items + first, done, &fetched);
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
@@ -245,13 +245,19 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 static void set_pages(struct model *model, uint64_t start, uint64_t length, uint64_t page_bytes)
 {
 	bool by_units;
+	for (unsigned k = 0; k < model->core_count; k++)
+		if (model->cores[k])
+			inline_stepped(model->cores[k]); /* with the pages as they were */
 	if (!tlb_map_set(&model->pages, start, length, page_bytes))
 		return;
 	for (unsigned k = 0; k < model->core_count; k++)
 		if (model->cores[k] && model->cores[k]->tlbs) {
 			tlbs_forget(model->cores[k]->tlbs, start, length);
-			model->cores[k]->steps = true; /* it may enter a unit in the line that it is in already, and miss */
+			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
+			model->cores[k]->steps = !model->cores[k]->hits.data ||
+						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
 		}
+	model->pages_changed = true;
 	by_units = tlbs_by_units(&model->machine, &model->pages);
 	if (model->plans && model->by_units != by_units) {
 		model->by_units = by_units;
@@ -268,6 +274,13 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
+		if (fast && core->hits.data) {
+			size_t next = run_headers(core, program, entries, i, n);
+			if (next > i) {
+				i = next;
+				continue;
+			}
+		}
 		if (fast && !core->steps && (i = run_fast(core, program, entries, i, n, fs_base)) == n)
 			break;
 		header = entries[i++];
@@ -308,12 +321,18 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 				continue;
 			}
 		}
+		if (program->blocks[(uint32_t)header].flags & TRACE_DECIDED) {
+			run_decided(core, program, (uint32_t)header, done);
+			continue;
+		}
 		core->steps = false;
 		core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
 		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
 		i += program->blocks[header].values;
 	}
 	core->counts->filter[FILTER_PAGES_UNKNOWN] += model->pages.dropped != 0;
+	if (core->is_stepping && n && entries[n - 1] == core->stepping.block)
+		inline_stepped(core);
 	if (core->branches)
 		branches_count(core->branches, core->counts);
 }

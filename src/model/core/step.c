@@ -64,8 +64,9 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 	if (!core->hits.table || (address | last) & ~HIT_ADDRESS)
 		return false;
 	if ((address ^ last) >> core->hits.shift)
-		return hit_twice(core, record, address, last, write);
-	if (!hits_find(&core->hits, record, core->hits.shift, core->clock + 1, core->model->writes_apart))
+		return !core->hits.data && hit_twice(core, record, address, last, write);
+	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1)
+			      : hits_find(&core->hits, record, core->hits.shift, core->clock + 1, core->model->writes_apart)))
 		return false;
 	core->clock++;
 	step_count_hits(core, write, 1, 1);

@@ -5,6 +5,7 @@
  * in a larger one (fully associative) by chains of a hash table. Recency is a time: a hit stores one word, a replacement looks for the
  * smallest. Both are exact at any associativity; only replacements cost the number of ways.
  */
+#include "model/core/lines.h"
 #include "model/core/tlb.h"
 
 #define SCANNED 16
@@ -220,25 +221,14 @@ static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, boo
 	}
 }
 
-/* Four at a time: four short chains. */
 static uint32_t oldest(const uint64_t *stamps, uint32_t ways)
 {
-	uint64_t a = UINT64_MAX, b = a, c = a, d = a;
-	uint32_t i = 0;
-	for (; i + 4 <= ways; i += 4) {
-		a = stamps[i] < a ? stamps[i] : a;
-		b = stamps[i + 1] < b ? stamps[i + 1] : b;
-		c = stamps[i + 2] < c ? stamps[i + 2] : c;
-		d = stamps[i + 3] < d ? stamps[i + 3] : d;
-	}
-	for (; i < ways; i++)
-		a = stamps[i] < a ? stamps[i] : a;
-	a = b < a ? b : a;
-	c = d < c ? d : c;
-	a = c < a ? c : a;
-	for (i = 0; stamps[i] != a; i++)
-		;
-	return i;
+	uint32_t least = 0;
+	if (ways <= 256)
+		return lines_least(stamps, ways);
+	for (uint32_t way = 1; way < ways; way++)
+		least = stamps[way] < stamps[least] ? way : least;
+	return least;
 }
 
 static uint32_t victim(struct level *l, uint32_t set)
@@ -282,7 +272,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 		if (l->buckets)
 			unchain(l, e);
 		if (l->touched)
-			hits_clear_pages(t->hits, entry->start, entry->bytes);
+			hits_clear_pages(t->hits, entry->start, entry->bytes, l->first_page + e);
 	} else
 		valid_of(l)[set]++;
 	keys[e] = key;
@@ -325,9 +315,9 @@ static uint32_t hint_of(uint64_t address)
 	return (page ^ page >> 10) & (HINTS - 1);
 }
 
-/* One page, the long way. */
+/* One page, the long way. absent: it is known not to be in the first TLB that takes it. */
 static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uint32_t shift, enum model_tlb_count kind,
-			    struct model_counts *counts, uint32_t *entry)
+			    struct model_counts *counts, uint32_t *entry, bool absent)
 {
 	unsigned first = first_taking(t, side, shift), i = first;
 	uint64_t done = 0;
@@ -337,7 +327,7 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 		unsigned next = l->next;
 		if (takes(l, shift)) {
 			uint64_t unit = address >> (shift + l->pair_shift), key = key_of(unit, shift);
-			uint32_t set = set_of(l, unit), e = find(l, key, set);
+			uint32_t set = set_of(l, unit), e = absent && i == first ? NO_ENTRY : find(l, key, set);
 			counts->tlb[i][kind]++;
 			done += 1ull << (32 + 5 * i);
 			if (e != NO_ENTRY) {
@@ -370,7 +360,7 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
 		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
 		uint32_t entry;
-		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts, &entry);
+		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts, &entry, false);
 		here = here < left ? here : left;
 		address += here;
 		left -= here;
@@ -437,7 +427,7 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 		l->touched[e] = ++*t->clock;
 		return l->first_page + e;
 	}
-	page_access(t, side, address, shift, kind, counts, &e);
+	page_access(t, side, address, shift, kind, counts, &e, !passed);
 	*counted = true;
 	return passed ? TLB_PASSED : l->first_page + e;
 }

@@ -11,6 +11,8 @@
 size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
 
 /* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
+/* inline_vectors.c: the same, and all vector registers are as they were */
+bool plain_record_saved(struct core *core, uint64_t record);
 bool plain_record_vectors(struct core *core, uint64_t record);
 
 #endif

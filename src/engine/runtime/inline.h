@@ -1,0 +1,103 @@
+/*
+ * Inline checks: the accesses that generated code decides itself (model/core/inline.h), runtime side.
+ *
+ *     template ──model_inline_plan()──► sites (inline_plan.c) ──► checks in the block's code (inline_code.c)
+ *                                                                    │ not found
+ *                                  the program's registers kept ◄────┘ entry.S ──► model_inline_miss() (inline_run.c) ──► back into the block
+ *
+ * What always holds:
+ *  1. They are on (rt.inline_on) while one thread runs, alone or with a vfork's child, no region is known, and every machine can; once off, they
+ *     stay off, and no block that has them is run again: numbers whose templates say TRACE_DECIDED are not used again.
+ *  2. A block's sites are a function of its template and the machines: planned once for its number, they serve forked children, too.
+ *  3. A core of the thread's is at the same distance below it in every thread: gs with a constant.
+ *  4. A check changes registers and flags as marks say; flags that the block overwrites before it reads them are not kept, not even for the handler
+ *     of a fault between.
+ *  5. Each record of the access stream is a header alone, then. The models have what lies between two headers before the next block's instruction
+ *     that it belongs to is executed; what is not executed after all is made again, which moves nothing (model/core/inline.h, 4).
+ */
+#ifndef TARE_ENGINE_RUNTIME_INLINE_H
+#define TARE_ENGINE_RUNTIME_INLINE_H
+
+#include "engine/runtime/stream.h"
+#include "model/core/inline.h"
+
+#pragma GCC visibility push(hidden)
+
+#define INLINE_MACHINES 8u     /* of one session, see MACHINES_MOST */
+#define INLINE_SITES 128u      /* of a block: records of all machines, and one for what is apart */
+#define INLINE_APART 0xffu     /* in rt.inline_count: the block has no plan */
+
+enum inline_operand_flag { INLINE_FS = 1, INLINE_GS = 2, INLINE_NARROW = 4, INLINE_CONSTANT = 8 };
+
+struct inline_site {
+	struct inline_record record;
+	uint8_t *back;               /* where its block goes on behind it; NULL: not translated */
+	int64_t displacement;        /* of the operand, the record's included; or the whole address */
+	uint32_t block;
+	uint8_t machine;
+	uint8_t base, index, scale, flags; /* of the operand; flags: enum inline_operand_flag */
+	uint8_t clock;               /* register that has it, plus one; 0: none */
+	uint8_t apart;               /* the whole block, whose values are in thread.apart */
+	uint8_t keeps_flags;         /* in ax, and rax in its slot */
+};
+
+struct stream_machine {
+	struct model *model;
+	void *memory;
+	uint64_t bytes, core_bytes;
+	uint64_t below;              /* the core is so many bytes below its thread; 0: anywhere */
+	void *core[MODEL_CORES_MAX];
+};
+
+struct stream_models {
+	uint64_t bytes;     /* of this itself */
+	uint32_t n;
+	uint32_t quiet;     /* runs since threads met last */
+	uint64_t meetings;  /* then */
+	uint64_t *site_items, *site_blocks; /* or NULL */
+	struct model_counts *counts[MODEL_CORES_MAX]; /* whose a core is: where it counts now */
+	struct stream_machine machine[];
+};
+
+/* Sites that share registers: a for addresses, i for indices, t for the clock. The program's values of them are in spill slots meanwhile. */
+struct inline_segment {
+	uint8_t from, to;            /* opened before instruction `from`, closed before `to` (whose sites are in it) */
+	uint8_t first, n;            /* sites */
+	uint8_t reg[3];              /* a, i, t */
+	uint8_t spills, reloads;     /* bits as e->stream_spills: 1 a, 2 i, 4 t */
+	uint8_t kept;                /* … that are in their slots already: the block that this one follows has put them there */
+};
+
+/* Of the block that is being translated; see inline_plan() */
+struct inlining {
+	struct inline_site *site;    /* [n], in program order */
+	unsigned n, n_segments;
+	bool decided, apart;
+	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
+	struct inline_segment segment[INSNS_MAX + 1];
+};
+extern struct inlining inlining;
+extern struct model_inline inline_where[INLINE_MACHINES]; /* displacements from gs */
+
+/* inline_plan.c. inline_start: machines are there; false: not here */
+bool inline_start(struct stream_models *models);
+void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
+void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
+
+bool inline_is_full(void);      /* another part of the record is due */
+void inline_renumber(void);     /* blocks' numbers begin at 0 again */
+
+/* inline_code.c */
+void inline_store(struct emit *e, unsigned at, struct place place);
+void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */
+
+/* inline_run.c */
+void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
+void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
+void inline_clock(struct thread *t, uint64_t now);
+void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned done); /* an apart block: what was done is made now */
+uint64_t inline_behind(const struct thread *t, const uint64_t *header); /* what was executed before the block of that header, in the buffer */
+void inline_began(struct thread *t, uint64_t behind); /* the buffer is empty, or its last record is no block's */
+
+#pragma GCC visibility pop
+#endif
