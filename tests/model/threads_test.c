@@ -130,7 +130,7 @@ static void predictors(struct machine *machine)
 int main(void)
 {
 	static struct stream stream;
-	bool alone_same = true, shared_same = true, met = false;
+	bool alone_same = true, shared_same = true, met = false, meetings = true;
 	for (unsigned i = 0; i < MACHINES; i++) {
 		struct random r = { 107ull << 32 | i };
 		static uint8_t whose[THREADS * TURNS + 1];
@@ -160,6 +160,7 @@ int main(void)
 			simulated_core(&single[t], 0);
 			for (unsigned k = 0; k < TURNS; k++)
 				run_turn(&single[t], &stream, 0, t, k);
+			meetings &= !model_meetings(own[t].model.model);
 			alone_same &= same(&machine, own[t].model.counts[0], single[t].counts[0]);
 			simulated_free(&single[t]);
 			simulated_free(&own[t].model);
@@ -182,11 +183,12 @@ int main(void)
 			shared_same &= same(&machine, several.counts[t], one.counts[t]);
 			met |= one.counts[t]->cache[machine.first_data][CACHE_COHERENCE_MISSES] > 0;
 		}
+		meetings &= model_meetings(several.model) > 0;
 		simulated_free(&one);
 		simulated_free(&several);
 	}
 	ok(alone_same, "threads with a model each count what one thread counts with each of them (%d machines)", MACHINES);
 	ok(shared_same, "threads that take turns in one model count what one thread does that makes all turns (%d machines)", MACHINES);
-	ok(met, "… and they share lines");
+	ok(met && meetings, "… and they share lines, which a model of one core says it never saw");
 	return done();
 }

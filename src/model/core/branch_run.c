@@ -27,7 +27,7 @@ enum btb {
 	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
 	BTB_HITS,                /* LRU, and the indirect table predicts targets */
 	BTB_LAST_TARGETS,        /* LRU */
-	BTB_ANY,                 /* LRU of two ways, FIFO, random; last targets; the Pentium's counters */
+	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
 };
 
 static enum btb btb_of(const struct branches *b)
@@ -35,9 +35,9 @@ static enum btb btb_of(const struct branches *b)
 	const struct targets *t = &b->targets;
 	if (!t->sets)
 		return BTB_NONE;
-	if (t->two_ways && t->whole && !t->counters)
+	if (t->two_ways)
 		return BTB_TWO_WAYS;
-	if (t->two_ways || t->replacement != REPLACE_LRU || t->counters)
+	if (t->replacement != REPLACE_LRU || t->counters)
 		return BTB_ANY;
 	return t->indirect_mask ? BTB_HITS : BTB_LAST_TARGETS;
 }
@@ -130,10 +130,8 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 {
 	struct targets *t = &b->targets;
 	uint64_t *targets = PART(b, uint64_t, t->targets_at);
-	if (btb == BTB_LAST_TARGETS)
+	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
 		stamps[site->entry] = clock;
-	else if (t->two_ways)
-		PART(b, uint8_t, t->older_at)[site->absent ? t->sets : site->set] = !(site->entry & 1);
 	if (site->ending & SITE_STORES) {
 		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
 			mispredict(b, site);
@@ -148,31 +146,20 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 	}
 }
 
-struct two_ways { uint64_t *keys, *targets; uint8_t *older; uint32_t none, allocation; };
 struct missed { uint32_t all, taken; uint64_t targets; /* a byte for each kind of ending */ };
 
-/* Sets of two ways are small BTBs, which miss often: nothing is guessed, and nothing jumps by what is there. Who does not enter writes to the
-   set that is no branch's. */
-static inline __attribute__((always_inline)) void look_up_two(const struct two_ways *two, const struct branch_site *site, bool goes,
-							       uint64_t went_to, struct missed *missed)
+static inline __attribute__((always_inline)) void look_up_two(struct btb_two *sets, const unsigned allocation, const struct branch_site *site,
+							       bool goes, uint64_t went_to, struct missed *missed)
 {
-	const uint64_t key = site->key;
-	const uint32_t set = site->set;
-	const unsigned ending = site->ending, looks = key != 0;
-	const unsigned second_hits = two->keys[2 * set + 1] == key, hits = (two->keys[2 * set] == key) | second_hits;
-	const unsigned way = hits ? second_hits : two->older[set], misses = looks & ~hits;
-	const bool enters = looks & (hits | goes | two->allocation);
-	const uint32_t into = enters ? set : two->none, at = 2 * into + way, stores = ending & SITE_STORES ? at : 2 * two->none;
-	const uint64_t before = hits ? two->targets[stores] : 0;
+	const unsigned ending = site->ending, looks = site->key != 0;
+	uint64_t before;
+	const unsigned misses = looks & !targets_two(&sets[site->set], site->key, looks & (goes | allocation), ending & SITE_STORES, went_to, &before);
 	missed->all += misses;
 	missed->taken += misses & goes;
 	missed->targets += (uint64_t)((ending & SITE_LAST_TARGET) != 0 && before != went_to) << 8 * (ending & SITE_ENDING);
-	two->keys[at] = enters ? key : 0;
-	two->older[into] = !way;
-	two->targets[stores] = went_to;
 }
 _Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
-_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "look_up_two() counts on it");
+_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "sort() counts on it");
 
 /* ---- sorting ---- */
 
@@ -232,8 +219,8 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 {
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
-	const struct two_ways two = { PART(b, uint64_t, b->targets.keys_at), PART(b, uint64_t, b->targets.targets_at),
-		PART(b, uint8_t, b->targets.older_at), b->targets.sets, b->targets.allocation };
+	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
+	const unsigned allocation = b->targets.allocation;
 	struct missed missed = { 0, 0, 0 };
 	struct branch_site *site = sites[0];
 	uint32_t conditional_ones = 0;
@@ -241,7 +228,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	const uint64_t begin = b->targets.clock, end = begin + n;
 	uint8_t *kinds = b->batch.kinds - begin - 1;
 	sites -= begin;
-	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome));
+	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
 	for (uint64_t clock = begin + 1; clock <= end; clock++) {
 		struct branch_site *next = sites[clock];
 		const uint64_t went_to = next->begins;
@@ -251,7 +238,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += site->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(&two, site, taken | !site->conditional, went_to, &missed);
+			look_up_two(two, allocation, site, taken | !site->conditional, went_to, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;

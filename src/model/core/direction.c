@@ -22,6 +22,11 @@ static uint64_t counters_layout(struct counters *c, uint32_t entries, uint32_t b
 	c->max = (1u << bits) - 1;
 	c->half = 1u << (bits - 1);
 	c->initial = initial < c->max ? initial : c->max;
+	for (uint32_t i = 0; i < 32; i++) {
+		const uint32_t value = (i + c->initial) & 15, taken = i >> 4, predicted = value >= c->half;
+		const uint32_t next = value + (taken && value < c->max) - (!taken && value > 0);
+		c->moves[taken][i & 15] = ((next - c->initial) & 15) | predicted << 8 | (uint64_t)(predicted != taken) << 32;
+	}
 	return at + predict_rounded(entries);
 }
 
@@ -47,12 +52,12 @@ uint64_t direction_layout(struct direction *d, const struct machine *machine, ui
 }
 
 /* What a loop keeps in registers: what is stored by bytes may be any of a predictor's state, as far as the compiler knows. */
-struct of { uint8_t *at; uint32_t mask; uint8_t initial, max, half; };
+struct of { uint8_t *at; const uint64_t *moves; uint32_t mask; };
 struct parts { struct of main, local, choice; uint32_t *histories; uint32_t histories_mask, local_history_mask; uint64_t history, history_mask; };
 
 static inline __attribute__((always_inline)) struct of counters_of(struct branches *b, const struct counters *c)
 {
-	return (struct of){ PART(b, uint8_t, c->at), c->mask, c->initial, c->max, c->half };
+	return (struct of){ PART(b, uint8_t, c->at), c->moves[0], c->mask };
 }
 
 static inline __attribute__((always_inline)) struct parts parts_of(struct branches *b)
@@ -62,24 +67,13 @@ static inline __attribute__((always_inline)) struct parts parts_of(struct branch
 		d->histories_mask, d->local_history_mask, d->history, d->history_mask };
 }
 
-static inline __attribute__((always_inline)) bool says_taken(const struct of *c, uint8_t stored)
-{
-	return (uint8_t)(stored + c->initial) >= c->half;
-}
-
-static inline __attribute__((always_inline)) void train(const struct of *c, uint8_t *stored, bool up)
-{
-	uint8_t value = *stored + c->initial;
-	value += (up & (value < c->max)) - (!up & (value > 0));
-	*stored = value - c->initial;
-}
-
-static inline __attribute__((always_inline)) bool resolve_counter(const struct of *c, uint64_t index, bool taken)
+/* Trains the counter. Bit 8: predicted taken, bit 32: wrong. */
+static inline __attribute__((always_inline)) uint64_t resolve_counter(const struct of *c, uint64_t index, bool taken)
 {
 	uint8_t *counter = c->at + (index & c->mask);
-	bool predicted = says_taken(c, *counter);
-	train(c, counter, taken);
-	return predicted;
+	const uint64_t move = c->moves[16 * taken + *counter];
+	*counter = (uint8_t)move;
+	return move;
 }
 
 /* kind: known where this becomes part of a loop. */
@@ -87,26 +81,25 @@ static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, co
 {
 	bool predicted = false;
 	if (kind == PREDICT_BIMODAL)
-		return resolve_counter(&d->main, address, taken);
+		return resolve_counter(&d->main, address, taken) >> 8 & 1;
 	if (kind == PREDICT_TAKEN)
 		return true;
 	if (kind == PREDICT_BACKWARD_TAKEN)
 		return address & BRANCH_BACKWARD; /* the target of a conditional branch is in the instruction, whether it is taken or not */
 	if (kind == PREDICT_GSHARE) {
-		predicted = resolve_counter(&d->main, address ^ d->history, taken);
+		predicted = resolve_counter(&d->main, address ^ d->history, taken) >> 8 & 1;
 	} else if (kind == PREDICT_LOCAL || kind == PREDICT_TOURNAMENT) {
 		uint32_t *history = d->histories + (address & d->histories_mask);
 		const uint32_t was = *history;
 		if (kind == PREDICT_LOCAL) {
-			predicted = resolve_counter(&d->main, was, taken);
+			predicted = resolve_counter(&d->main, was, taken) >> 8 & 1;
 		} else {
-			bool local = resolve_counter(&d->local, was, taken);
-			bool global = resolve_counter(&d->main, d->history, taken);
-			uint8_t *choice = d->choice.at + (d->history & d->choice.mask), chosen = *choice;
-			const bool right = global == taken;
-			predicted = says_taken(&d->choice, chosen) ? global : local;
-			train(&d->choice, &chosen, right);
-			*choice = local != global ? chosen : *choice;
+			bool local = resolve_counter(&d->local, was, taken) >> 8 & 1;
+			bool global = resolve_counter(&d->main, d->history, taken) >> 8 & 1;
+			uint8_t *choice = d->choice.at + (d->history & d->choice.mask);
+			const uint64_t move = d->choice.moves[16 * (global == taken) + *choice];
+			predicted = move >> 8 & 1 ? global : local;
+			*choice = local != global ? (uint8_t)move : *choice;
 		}
 		*history = (was << 1 | taken) & d->local_history_mask;
 	}
@@ -126,12 +119,20 @@ static inline __attribute__((always_inline)) struct told batch_as(struct branche
 {
 	struct told told = { 0, 0 };
 	struct parts parts = parts_of(b);
+	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		bool taken = b->batch.outcome[i], predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
+		const bool taken = b->batch.outcome[i];
+		if (kind == PREDICT_BIMODAL) { /* nothing but the counters */
+			moves += resolve_counter(&parts.main, b->batch.address[i], taken) >> 8;
+			continue;
+		}
+		bool predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted ^ taken;
 	}
 	b->direction.history = parts.history;
+	told.taken += moves & 0xffffff;
+	told.wrong += moves >> 24;
 	return told;
 }
 

@@ -12,7 +12,9 @@
 
 /* ---- direction.c: static, bimodal, local, gshare, tournament ---- */
 
-struct counters { uint64_t at; uint32_t mask; uint8_t initial, max, half, unused; }; /* taken if ≥ half; stored: value - initial */
+/* Taken if ≥ half. Stored: (value - initial) mod 16, and moves[taken][stored] has what is stored next in its lowest byte, in the next one
+   whether taken was predicted, and in the upper half whether that was wrong. */
+struct counters { uint64_t at; uint32_t mask; uint8_t initial, max, half, unused; uint64_t moves[2][16]; };
 
 struct direction {
 	uint8_t kind, address_shift, unused[6];
@@ -101,14 +103,14 @@ enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
-	uint8_t set_shift, whole /* tags */, stores_direct, two_ways /* of LRU: no stamps, but which is older */, unused;
+	uint8_t set_shift, whole /* tags */, stores_direct, two_ways /* of LRU, whole tags, no counters: struct btb_two */, unused;
 	uint32_t entries;        /* sets × ways; behind them, for two more, one set's of no branch */
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
 	uint32_t unused_too;
 	uint64_t tag_mask, clock, random;
-	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, older_at /* two_ways: by set */, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
+	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 
@@ -270,6 +272,24 @@ static inline uint64_t targets_key(const struct targets *t, uint64_t pc, uint32_
 	const uint64_t quotient = t->set_mask_works ? address >> t->set_shift : address / t->sets;
 	*set = (uint32_t)(t->set_mask_works ? address & t->set_mask : address % t->sets);
 	return t->whole ? address + 1 : (quotient & t->tag_mask) + 1;
+}
+
+/* A set of two ways, the most recent one first. */
+struct btb_two { uint64_t keys[2], targets[2]; };
+/* Hit? Without jumps, and what is written is where it was read: sets of two ways are of small BTBs, which miss often. misses_enter: a
+   branch that misses gets an entry; a key of 0, which is no branch's, "hits" where there is room, and does nothing. */
+static inline __attribute__((always_inline)) bool targets_two(struct btb_two *set, uint64_t key, bool misses_enter, bool stores, uint64_t target,
+							       uint64_t *before)
+{
+	const uint64_t a = set->keys[0], b = set->keys[1], of_a = set->targets[0], of_b = set->targets[1];
+	const bool first = a == key, hit = first | (b == key), enters = (hit & (key != 0)) | misses_enter, moves = enters & !first;
+	const uint64_t had = first ? of_a : b == key ? of_b : 0;
+	*before = had;
+	set->keys[0] = enters ? key : a;
+	set->keys[1] = moves ? a : b;
+	set->targets[0] = enters ? stores ? target : had : of_a;
+	set->targets[1] = moves ? of_a : of_b;
+	return hit;
 }
 
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).

@@ -40,7 +40,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->entries = (uint32_t)n;
-	t->two_ways = m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU;
+	t->two_ways = m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole && machine->direction.kind != PREDICT_BTB;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
@@ -48,7 +48,8 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 		t->keys_at = at, at += predict_rounded((n + 2) * 8);
 		t->stamps_at = at, at += predict_rounded((n + 2) * 8);
 		t->targets_at = at, at += predict_rounded((n + 2) * 8);
-		t->older_at = at, at += predict_rounded(t->sets + 1);
+		if (t->two_ways)
+			t->two_at = at, at += predict_rounded((t->sets + 1) * sizeof(struct btb_two));
 		t->versions_at = at, at += predict_rounded((t->sets + 1) * 4ull);
 		if (m->btb_replacement == REPLACE_PLRU)
 			t->tree_at = at, at += predict_rounded(n);
@@ -71,9 +72,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 {
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	if (t->two_ways) {
-		PART(b, uint8_t, t->older_at)[set] = !way;
-	} else if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
+	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
 		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
@@ -90,8 +89,6 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *stamps = PART(b, uint64_t, t->stamps_at) + base;
-	if (t->two_ways)
-		return PART(b, uint8_t, t->older_at)[set]; /* it begins with 0, then the other one is older */
 	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
 		uint64_t oldest = stamps[0]; /* 0: empty */
 		uint32_t at = 0;
@@ -134,6 +131,11 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 	uint32_t set, way;
 	const uint64_t key = targets_key(t, pc, &set), base = (uint64_t)set * t->ways;
 	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
+	if (t->two_ways) {
+		uint64_t had;
+		return targets_two(&PART(b, struct btb_two, t->two_at)[set], key, taken || t->allocation == BTB_ALLOCATE_ALL, taken && !direct,
+				   target, before ? before : &had);
+	}
 	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;
 	if (way >= t->ways || keys[way] != key)
