@@ -122,8 +122,10 @@ static inline __attribute__((always_inline)) struct told batch_as(struct branche
 	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const bool taken = b->batch.outcome[i];
-		if (kind == PREDICT_BIMODAL) { /* nothing but the counters */
-			moves += resolve_counter(&parts.main, b->batch.address[i], taken) >> 8;
+		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) { /* one counter: what it says is what is predicted */
+			moves += resolve_counter(&parts.main, b->batch.address[i] ^ (kind == PREDICT_GSHARE ? parts.history : 0), taken) >> 8;
+			if (kind == PREDICT_GSHARE)
+				parts.history = (parts.history << 1 | taken) & parts.history_mask;
 			continue;
 		}
 		bool predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
