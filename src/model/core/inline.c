@@ -88,10 +88,12 @@ static void put_access(struct making *m, unsigned i)
 static bool fetch_repeats(const struct model *model)
 {
 	const struct machine *machine = &model->machine;
-	const struct machine_cache *is = &machine->caches[machine->first_instruction];
-	return machine->first_instruction == MACHINE_NONE ||
-	       (machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
-		is->replacement != REPLACE_BRRIP);
+	const struct machine_cache *is;
+	if (machine->first_instruction == MACHINE_NONE)
+		return true;
+	is = &machine->caches[machine->first_instruction];
+	return machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
+	       is->replacement != REPLACE_BRRIP;
 }
 
 int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number,
