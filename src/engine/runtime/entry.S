@@ -329,7 +329,11 @@ safe_copy:
 	mov $1, %eax
 	ret
 	/* bool safe_write(void *at): whether a byte there can be written, which stays as it is whoever else writes it */
-	.globl safe_write
+	.globl safe_write, safe_read
+safe_read:
+	movzbl (%rdi), %eax
+	mov $1, %eax
+	ret
 safe_write:
 	lock orb $0, (%rdi)
 	mov $1, %eax

@@ -14,6 +14,8 @@
  *     of a fault between.
  *  5. Each record of the access stream is a header alone, then. The models have what lies between two headers before the next block's instruction
  *     that it belongs to is executed; what is not executed after all is made again, which moves nothing (model/core/inline.h, 4).
+ *  6. Not so yet: a write that hits, faults (a page made read-only meanwhile) and is never repeated, as its handler jumps away, leaves its line dirty in
+ *     the models: one write-back too many.
  */
 #ifndef TARE_ENGINE_RUNTIME_INLINE_H
 #define TARE_ENGINE_RUNTIME_INLINE_H

@@ -325,6 +325,7 @@ void runtime_final_exit(uint32_t *slot_state, long status);
 /* Copies; false if memory faulted. Any of the two may be the program's. */
 bool safe_copy(void *to, const void *from, size_t n);
 bool safe_write(void *at);
+bool safe_read(const void *at);
 void safe_copy_fault(void);
 void safe_copy_end(void);
 bool fp_save(void *area, uint64_t features);
