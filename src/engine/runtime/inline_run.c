@@ -146,6 +146,12 @@ void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned
 
 void inline_clock(struct thread *t, uint64_t now) { *clock_of(t, 0) = now; }
 
+void inline_forget(const struct thread *t, uint64_t start, uint64_t length)
+{
+	for (uint32_t m = 0; rt.inline_on && m < t->models->n; m++)
+		model_inline_forget(t->models->machine[m].model, t->slot, start, length);
+}
+
 void inline_off(struct thread *t)
 {
 	if (!rt.inline_on)

@@ -4,7 +4,7 @@
  * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
  * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 static void count_call(struct thread *t, uint64_t nr)
 {
@@ -111,12 +111,17 @@ static long mapping(struct thread *t, uint64_t nr)
 		case SYS_mmap:
 			if ((c & PROT_EXEC_) && !(d & MAP_ANONYMOUS_))
 				rseq_library((long)(int)r[X86_R8]);
+			inline_forget(t, (uint64_t)result, b);
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
 			stream_mapped(t, (uint64_t)result, b, d);
 			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
-		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
+		case SYS_mprotect: case SYS_pkey_mprotect:
+			inline_forget(t, a, b);
+			memory_protected(a, b, (uint32_t)c & 7);
+			break;
 		case SYS_munmap:
+			inline_forget(t, a, b);
 			memory_unmapped(a, b);
 			stream_unmapped(t, a, b);
 			stream_objects_unmapped(t, a, b);
@@ -127,6 +132,8 @@ static long mapping(struct thread *t, uint64_t nr)
 			memory_forgotten(a, b);
 			break;
 		case SYS_mremap: {
+			inline_forget(t, a, b);
+			inline_forget(t, (uint64_t)result, c);
 			stream_objects_moved(t, a, b, (uint64_t)result, c);
 			const struct region *region = memory_executable(a);
 			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
@@ -140,6 +147,7 @@ static long mapping(struct thread *t, uint64_t nr)
 			break;
 		}
 		case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+			inline_forget(t, 0, 0x800000000000ull);
 			cache_drop_range(0x10000, 0x800000000000ull);
 			memory_rescan();
 			break;

@@ -206,6 +206,18 @@ static uint32_t offset_of(const struct core *core, const void *part)
 	return (uint32_t)((const char *)part - (const char *)core);
 }
 
+void model_inline_forget(struct model *model, unsigned number, uint64_t address, uint64_t bytes)
+{
+	const struct hits *hits = &model->cores[number]->hits;
+	uint64_t first = address & ~4095ull, end = (address + bytes + 4095) & ~4095ull;
+	if (!hits->data)
+		return;
+	if ((end - first) >> hits->shift >= 1u << INLINE_DATA_BITS)
+		hits_clear_all(hits);
+	else
+		inline_clear(hits, first, end - first, 1);
+}
+
 void model_inline_where(struct model *model, unsigned number, struct model_inline *where)
 {
 	struct core *core = model->cores[number];
