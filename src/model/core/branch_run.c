@@ -226,7 +226,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
 	const uint64_t begin = b->targets.clock, end = begin + n;
-	uint8_t *kinds = b->batch.kinds - begin - 1;
+	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
 	sites -= begin;
 	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
 	for (uint64_t clock = begin + 1; clock <= end; clock++) {
