@@ -114,6 +114,18 @@ void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* recor
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
+/* A record of a block has so many values behind its header. */
+static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
+
+/* Where the record, or the mark, at `at` ends. */
+static inline uint64_t *stream_record_end(uint64_t *at)
+{
+	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
+	if (kind && kind != TRACE_PARTIAL)
+		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
+	return at + 1 + (kind != 0) + stream_values((uint32_t)at[kind != 0]);
+}
+
 /* stream_turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
 void stream_wait(const struct thread *t); /* until the other threads have come as far, as far as they run; without any lock */
 void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t *from, size_t n));

@@ -200,21 +200,13 @@ static void flush(struct thread *t)
 	inline_began(t, behind);
 }
 
-/* Of a block's record, behind its header. */
-static unsigned values_of(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
-
 /* The last n records of blocks in the buffer, in order: where each begins; NULL: there are fewer. */
 static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 {
 	unsigned have = 0;
-	for (uint64_t *at = t->trace_start, *next; at < t->trace; at = next) {
-		enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
-		next = at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
-		if (kind && kind != TRACE_PARTIAL)
-			continue;
-		next = at + 1 + (kind != 0) + values_of((uint32_t)at[kind != 0]);
-		record[have++ % n] = at;
-	}
+	for (uint64_t *at = t->trace_start; at < t->trace; at = stream_record_end(at))
+		if (!(*at & TRACE_MARK) || trace_mark_kind(*at) == TRACE_PARTIAL)
+			record[have++ % n] = at;
 	if (have < n)
 		return false;
 	uint64_t *all[STREAM_TAIL];
@@ -398,7 +390,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 	if (!rt.trace)
 		return;
 	models_begin();
-	unsigned size = 1 + (id < rt.block_count ? values_of(id) : 0);
+	unsigned size = 1 + (id < rt.block_count ? stream_values(id) : 0);
 	uint64_t record[STREAM_RECORD_WORDS];
 	if (t->trace - t->trace_start >= (long)size && t->trace[-(long)size] == id) {
 		t->trace -= size;

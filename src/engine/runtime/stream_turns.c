@@ -30,15 +30,6 @@ struct taker {
 	uint64_t *start, *at, *end;
 };
 
-static uint64_t *record_end(uint64_t *at)
-{
-	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
-	if (kind && kind != TRACE_PARTIAL)
-		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
-	const struct trace_block *block = &rt.templates[at[kind != 0]];
-	return at + 1 + (kind != 0) + (block->flags & TRACE_DECIDED ? 0 : block->values);
-}
-
 /* Where the newest STREAM_TAIL records of what another thread has published begin; its trace_start: there are no more. */
 static uint64_t *settled(const struct thread *t)
 {
@@ -46,7 +37,7 @@ static uint64_t *settled(const struct thread *t)
 	unsigned n = 0;
 	if (!t->trace_base || at < t->trace_base || end > t->trace_end)
 		return at;
-	for (; at < end; at = record_end(at))
+	for (; at < end; at = stream_record_end(at))
 		record[n++ % STREAM_TAIL] = at;
 	return n <= STREAM_TAIL ? t->trace_start : record[n % STREAM_TAIL];
 }
@@ -113,7 +104,7 @@ void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t
 			struct taker *k = &taker[i];
 			uint64_t *from = k->at, *to = k->start + (uint64_t)(k->end - k->start) * step / steps;
 			while (k->at < to)
-				k->at = record_end(k->at);
+				k->at = stream_record_end(k->at);
 			if (k->at != from)
 				run(k->t, from, (size_t)(k->at - from));
 		}
