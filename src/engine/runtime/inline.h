@@ -41,6 +41,10 @@ struct inline_site {
 	uint8_t base, index, scale, flags; /* of the operand; flags: enum inline_operand_flag */
 	uint8_t stack;               /* register that has the program's stack pointer in the stub, or X86_NO_REG */
 	uint8_t apart;               /* the whole block, whose values are in thread.apart */
+	uint8_t parts;               /* records that this check stands for: see inline_merge.c; else 0 */
+	uint8_t part;                /* the first of them, counted from the first behind the block's checks */
+	int8_t other;                /* from displacement: of the lowest byte, which is to be in the same granule; or the last record's, if two */
+	uint8_t two;                 /* granules are asked for: the first's and the last's */
 };
 
 /* What a stub says of its site, behind its jmp: see inline_out.c */
@@ -100,6 +104,10 @@ bool inline_start(struct stream_models *models);
 void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
+/* inline_merge.c */
+unsigned inline_merge(struct inline_site *sites, unsigned *n);
+void inline_place_parts(struct inline_site *sites, unsigned n);
+
 bool inline_is_full(void);      /* another part of the record is due */
 void inline_renumber(void);     /* blocks' numbers begin at 0 again */
 
@@ -110,6 +118,7 @@ void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: 
 
 /* inline_out.c. inline_out: where it is; NULL in a probe. s: none for a site that is apart. inline_in: it comes back here */
 uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s);
+void inline_operand(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept); /* its address; kept: flags are in ax */
 void inline_in(struct emit *e, struct inline_site *site);
 
 /* inline_run.c */

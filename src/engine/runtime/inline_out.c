@@ -12,7 +12,7 @@
 #define STUB_MOST 96u
 
 /* rax may be in its slot by now, where the flags are in ax. */
-static void operand_address(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept)
+void inline_operand(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept)
 {
 	struct inline_site from = *site;
 	if (kept && (site->base == X86_RAX || site->index == X86_RAX)) {
@@ -54,7 +54,7 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 		return NULL;
 	unsigned stack = s ? s->reg[1] : X86_NO_REG;
 	if (s) {
-		operand_address(&stub, site, s, e->stream_third >> 4 != FLAGS_REAL);
+		inline_operand(&stub, site, s, e->stream_third >> 4 != FLAGS_REAL);
 		put_bytes(&stub, stack < 8 ? "\x48\x89" : "\x49\x89", 2); /* mov i, rsp */
 		put(&stub, (uint8_t)(0xe0 | (stack & 7)));
 	} else {

@@ -133,10 +133,29 @@ static uint16_t operand_registers(const struct inline_site *site)
 	return (uint16_t)((site->base < 16 ? 1u << site->base : 0) | (site->index < 16 ? 1u << site->index : 0));
 }
 
-/* Whether a record that is to be made before the instruction behind it can as well be made before this one. */
-static bool lets_by(const struct x86_insn *in, const struct inline_site *site)
+/* The operand by the registers as they are before instruction k, not behind it. False: it is not to be had. */
+static bool by_registers_before(struct inline_site *site, unsigned k)
 {
-	return !may_fault(in) && in->flow == X86_FLOW_NONE && !(in->gpr_written & operand_registers(site));
+	const struct stream_register *before = plan.state[k], *behind = plan.state[k + 1];
+	int64_t moved = 0;
+	if (!(decoded.insn[k].gpr_written & operand_registers(site)))
+		return true;
+	if (site->flags & INLINE_NARROW)
+		return false;
+	if (site->base < 16) {
+		if (before[site->base].origin != behind[site->base].origin)
+			return false;
+		moved = behind[site->base].constant - before[site->base].constant;
+	}
+	if (site->index < 16) {
+		if (before[site->index].origin != behind[site->index].origin)
+			return false;
+		moved += (behind[site->index].constant - before[site->index].constant) * site->scale;
+	}
+	if (moved != (int16_t)moved || site->displacement + moved - 128 < INT32_MIN || site->displacement + moved + 128 > INT32_MAX)
+		return false;
+	site->displacement += moved;
+	return true;
 }
 
 /* A check stands where the flags do not matter, if that is to be had by going back over instructions that neither fault nor access memory: if one
@@ -145,10 +164,13 @@ static void move_back(struct inline_site *site, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned first = i ? site[i - 1].record.insn : 0, to = site[i].record.insn;
-		while (inlining.live[to] && to > first && lets_by(&decoded.insn[to - 1], &site[i]))
+		struct inline_site there = site[i];
+		while (inlining.live[to] && to > first && !may_fault(&decoded.insn[to - 1]) && by_registers_before(&there, to - 1))
 			to--;
-		if (!inlining.live[to])
-			site[i].record.insn = (uint8_t)to;
+		if (inlining.live[to])
+			continue;
+		site[i] = there;
+		site[i].record.insn = (uint8_t)to;
 	}
 }
 
@@ -159,10 +181,12 @@ static void find_sites(uint32_t id)
 		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (rt.inline_used + INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
+	if (rt.inline_used + 2 * INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
+		unsigned parts = inline_merge(to, &n);
 		move_back(to, n);
+		inline_place_parts(to, n);
 		rt.inline_count[id] = (uint8_t)(n + 1);
-		rt.inline_used += n;
+		rt.inline_used += n + parts;
 		return;
 	}
 	*to = (struct inline_site){.block = id, .apart = 1};
