@@ -45,6 +45,7 @@ struct inline_site {
 	uint8_t part;                /* the first of them, counted from the first behind the block's checks */
 	int8_t other;                /* from displacement: of the lowest byte, which is to be in the same granule; or the last record's, if two */
 	uint8_t two;                 /* granules are asked for: the first's and the last's */
+	uint8_t is_part;             /* of such a check: none is left between its parts, as some count themselves */
 };
 
 /* What a stub says of its site, behind its jmp: see inline_out.c */
@@ -57,7 +58,7 @@ struct inline_out { /* 16 bytes */
 	uint8_t address, stack, clock; /* registers */
 	uint8_t flags;               /* enum inline_out_flag */
 } __attribute__((packed));
-enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8 };
+enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8, INLINE_OUT_PART = 16 };
 #define INLINE_OUT_CALL 0xe8u /* of the stub's instructions only the call begins like this */
 
 struct stream_machine {
@@ -92,7 +93,7 @@ struct inlining {
 	struct inline_site *site;    /* [n], in program order */
 	unsigned n, n_segments;
 	bool decided, apart;
-	uint8_t *way_back;           /* displacement of the last stub's jmp */
+	uint8_t *way_back, *way_past; /* displacements of the last stub's jmp, and of a part's other one */
 	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
 	struct inline_segment segment[INSNS_MAX + 1];
 };
@@ -120,6 +121,7 @@ void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: 
 uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s);
 void inline_operand(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept); /* its address; kept: flags are in ax */
 void inline_in(struct emit *e, struct inline_site *site);
+void inline_jump_here(const struct emit *e, uint8_t *from);
 
 /* inline_run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */

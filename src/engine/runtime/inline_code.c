@@ -206,6 +206,7 @@ static void emit_parts(struct emit *e, struct inline_site *site, const struct in
 		look_up_data(e, &part[p], s, s->reg[0], NULL);
 		touch(e, &part[p], s);
 		inline_in(e, &part[p]);
+		part[p].back = inlining.way_past;
 	}
 	put(e, 0xe9); /* see merged_in() */
 	put32(e, 0);
@@ -234,16 +235,18 @@ static uint8_t *merged_out(struct emit *e, struct inline_site *site, const struc
 	return at;
 }
 
+/* As a signal's position, what is made there is made here. */
 static void merged_in(struct emit *e, struct inline_site *site, uint8_t *way_back)
 {
 	if (e->probe)
 		return;
-	uint32_t distance = (uint32_t)(e->p - (way_back + 4));
-	__builtin_memcpy(way_back, &distance, 4);
+	inline_jump_here(e, way_back);
 	site->back = e->p;
 	site->stack = X86_NO_REG;
-	for (unsigned p = 0; p < site->parts; p++)
-		parts_of(site)[p].back = e->p; /* as a signal's position, what is made there is made here */
+	for (unsigned p = 0; p < site->parts; p++) {
+		inline_jump_here(e, parts_of(site)[p].back);
+		parts_of(site)[p].back = e->p;
+	}
 }
 
 /* The address is in a, and, of one granule, its lowest byte's in i. */

@@ -13,7 +13,8 @@
  *     is touched between, and time is an order only.
  *  3. Two granules', the first's and the last's: whatever lies between them lies in one or the other; the addresses lie in between in any order. All
  *     read or all write. The first record's granule is touched before the last's is looked for, as it is by the record itself.
- *  4. An access that is not aligned is never found by the check, nor is one that crosses a granule's end.
+ *  4. By themselves they are made as far as the first that will fault.
+ *  5. An access that is not aligned is never found by the check, nor is one that crosses a granule's end.
  */
 #include "engine/runtime/inline.h"
 
@@ -204,5 +205,6 @@ void inline_place_parts(struct inline_site *sites, unsigned n)
 			part->flags = sites[i].flags;
 			part->displacement += sites[i].displacement;
 			part->record.insn = sites[i].record.insn;
+			part->is_part = 1;
 		}
 }

@@ -125,8 +125,11 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	if (out->flags & INLINE_OUT_READS) {
 		bool writes = out->flags & INLINE_OUT_WRITES;
 		__builtin_prefetch((const void *)address); /* the program will wait for less of it */
-		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes)))
+		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes))) {
+			if (out->flags & INLINE_OUT_PART)
+				((uint64_t *)t->runtime_rsp)[-1] = (uint64_t)(out + 1); /* where the stub goes on */
 			return;
+		}
 	}
 	if (out->flags & INLINE_OUT_BEHIND || ((const uint8_t *)t)[(int32_t)where->steps])
 		behind = behind_if(t, out->pc);
