@@ -114,8 +114,11 @@ ok(other.poll() is None, "and the process lives on")
 other.kill()
 other.wait()
 
-other = subprocess.Popen(["sleep", "0.3"])
-seen = finish(start("count", "-e", "context-switches", "-p", str(other.pid)))
+other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+run = start("count", "-v", "-e", "context-switches", "-p", str(other.pid))
+equal(run.stderr.readline(), b"tare: repetition 1 of 1\n", "counting another one begins")
+other.stdin.close()
+seen = finish(run)
 ok(seen.code == 0 and f"process {other.pid}" in seen.err, "counting a process ends with it", seen)
 other.wait()
 

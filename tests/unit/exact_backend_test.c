@@ -288,7 +288,7 @@ static void test_orphan(void)
 	}
 	waitpid(tare, &status, 0);
 	bool there = false;
-	for (int i = 0; i < 200 && !there; i++) { /* as long as a loaded machine may take; done in a second */
+	for (int i = 0; i < 600 && !there; i++) { /* as long as a loaded machine may take; done in a second */
 		usleep(100000);
 		there = access(path, F_OK) == 0;
 	}
