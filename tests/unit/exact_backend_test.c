@@ -340,28 +340,28 @@ static void test_no_start(void)
 	   "a program that is never let go does nothing and is reaped");
 }
 
-static void test_set_user_id(void)
+/* As another user than root: a copy of true with these bits is refused for this reason. */
+static void test_refused(const char *mode, const char *reason, const char *fact)
 {
-	const char *fact = "a set-user-ID program is refused before it runs when its rights would be lost";
 	if (geteuid() != 0) {
 		skip("only root can make such a program", fact);
 		return;
 	}
-	/* a copy of true, owned by root with the set-user-ID bit, run by another user */
 	pid_t child = fork();
 	if (child == 0) {
-		char *const argv[] = {"/tmp/exact-test-suid", NULL};
+		char *const argv[] = {"/tmp/exact-test-refused", NULL};
 		const char *const requests[] = {"instructions:u"};
-		if (system("cp /bin/true /tmp/exact-test-suid && chmod 4755 /tmp/exact-test-suid") != 0 || setgid(65534) != 0 ||
-		    setuid(65534) != 0)
+		char line[128];
+		snprintf(line, sizeof line, "cp /bin/true %s && chmod %s %s", argv[0], mode, argv[0]);
+		if (system(line) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
 			_exit(2);
 		prctl(PR_SET_DUMPABLE, 1); /* as after an exec: changing the user made it untraceable, and its children */
 		struct outcome o = count(argv, requests, 1, true, false);
-		_exit(o.prepared && !o.gone && o.err.code == ERROR_UNSUPPORTED && strstr(o.err.text, "set-user-ID") ? 0 : 1);
+		_exit(o.prepared && !o.gone && o.err.code == ERROR_UNSUPPORTED && strstr(o.err.text, reason) ? 0 : 1);
 	}
 	int status;
 	waitpid(child, &status, 0);
-	unlink("/tmp/exact-test-suid");
+	unlink("/tmp/exact-test-refused");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
 		skip("no such program can be made here", fact);
 	else
@@ -393,7 +393,8 @@ int main(void)
 	test_bad_ends();
 	test_orphan();
 	test_no_start();
-	test_set_user_id();
+	test_refused("4755", "set-user-ID", "a set-user-ID program is refused before it runs when its rights would be lost");
+	test_refused("0111", "not read", "so is a program whose file may not be read, for that reason");
 	ops->close(backend);
 	event_table_free(table);
 	return done();
