@@ -24,6 +24,7 @@ struct counting {
 	size_t n;
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
+	struct fold_context fold;
 	size_t machines;        /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
 	struct region_name { const char *name, *text; enum region_kind kind; } *asked; /* borrowed, as target->regions; [n_asked] */
@@ -70,9 +71,12 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
-	if (c->plan.of != LOCATIONS_NONE)
-		session->fold = NULL; /* what is folded has no places any more */
+	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n};
+	if (c->plan.of == LOCATIONS_OF_CODE)
+		session->fold_context = &c->fold;
 	session->trace_bytes = options ? options->trace_bytes : 0;
+	session->blocks_most = options ? options->blocks_most : 0;
+	session->whole_blocks = options ? options->whole_blocks : 0;
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
 }
 

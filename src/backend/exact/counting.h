@@ -49,6 +49,8 @@ struct counting_options {
 	uint64_t trace_bytes;                 /* of a thread's buffer; 0: the runtime's default */
 	const uint8_t (*watches)[4];          /* as in struct session_options; counted by instruction, on the first machine */
 	size_t watch_count;
+	uint32_t blocks_most;                 /* these as in struct session_options: for tests */
+	uint64_t whole_blocks;
 };
 
 /* events[n] in the order of readings, copied; one that is neither exact nor modelled is a reading that failed. options may be NULL; the

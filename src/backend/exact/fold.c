@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/exact/locations.h"
 #include "backend/exact/regions.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 
-static uint64_t bytes_of(uint64_t n_rows, uint64_t n_regions, uint64_t n_machines)
+static uint64_t bytes_of(const struct fold_totals *t)
 {
-	return sizeof(struct fold_totals) + n_rows * sizeof(struct fold_row) + n_regions * sizeof(struct fold_region) +
-	       n_rows * n_machines * sizeof(struct model_counts);
+	return sizeof *t + t->n_rows * sizeof *t->rows + t->n_regions * sizeof(struct fold_region) +
+	       (uint64_t)t->n_rows * t->n_machines * sizeof(struct model_counts) + t->n_places * (sizeof(struct fold_place) + t->n_events * 8) +
+	       t->text_bytes;
 }
 
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged)
@@ -19,7 +21,8 @@ const struct fold_totals *fold_totals_of(const struct view_process *p, bool *dam
 	const struct fold_totals *totals = p->totals;
 	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST || totals->n_regions > RECORD_REGIONS_MOST ||
 	                      totals->n_machines > FOLD_MACHINES_MOST ||
-	                      p->totals_bytes < bytes_of(totals->n_rows, totals->n_regions, totals->n_machines) ||
+	                      totals->n_events > FOLD_EVENTS_MOST || totals->n_places > 1ull << 40 || totals->text_bytes > 1ull << 40 ||
+	                      p->totals_bytes < bytes_of(totals) ||
 	                      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
 	return *damaged ? NULL : totals;
 }
@@ -32,6 +35,44 @@ const struct fold_region *fold_regions_of(const struct fold_totals *totals)
 const struct model_counts *fold_models_of(const struct fold_totals *totals)
 {
 	return (const struct model_counts *)(fold_regions_of(totals) + totals->n_regions);
+}
+
+const struct fold_place *fold_places_of(const struct fold_totals *totals)
+{
+	return (const struct fold_place *)(fold_models_of(totals) + (size_t)totals->n_rows * totals->n_machines);
+}
+
+const uint64_t *fold_place_counts_of(const struct fold_totals *totals)
+{
+	return (const uint64_t *)(fold_places_of(totals) + totals->n_places);
+}
+
+const char *fold_place_module(const struct fold_totals *totals, const struct fold_place *place)
+{
+	const char *text = (const char *)(fold_place_counts_of(totals) + totals->n_places * totals->n_events);
+	return place->module < totals->text_bytes && memchr(text + place->module, 0, totals->text_bytes - place->module) ? text + place->module : NULL;
+}
+
+/* Modules' names are the same pointers where they are the same: one after the other, once unless they alternate. */
+static uint64_t places_to(const struct locations *places, struct fold_totals *out, char *text)
+{
+	const char *last = NULL;
+	uint64_t bytes = 0, at = 0;
+	for (size_t i = 0; i < places->n; i++) {
+		const struct location *l = &places->all[i];
+		if (l->module != last) {
+			size_t length = strlen(l->module) + 1;
+			if (text)
+				memcpy(text + bytes, l->module, length);
+			at = bytes, last = l->module;
+			bytes += length;
+		}
+		if (!out)
+			continue;
+		((struct fold_place *)fold_places_of(out))[i] = (struct fold_place){at, l->offset};
+		memcpy((uint64_t *)fold_place_counts_of(out) + i * places->n_events, l->counts, places->n_events * sizeof *l->counts);
+	}
+	return bytes;
 }
 
 /* What was counted in the regions of the part's process. Returns how many of them; out: NULL, or where they go. */
@@ -56,23 +97,26 @@ static uint32_t regions_to(const struct regions *regions, const struct view_proc
 
 /* The tally of the part has the rows of the totals before it already, and so have the regions. */
 static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct regions *regions, uint32_t index, size_t *bytes,
-                                     size_t machines, char why[160])
+                                     size_t machines, const struct locations *places, char why[160])
 {
+	struct fold_totals head = {.n_machines = (uint32_t)machines, .n_places = places->n, .n_events = places->n_events};
 	const struct view_process *p = &view->processes[index];
 	bool *taken = calloc(regions->n + 1, sizeof *taken);
 	if (!taken)
 		return NULL;
 	uint32_t n_regions = regions_to(regions, p, NULL, taken);
 	size_t n = tally->n_rows < FOLD_ROWS_MOST ? tally->n_rows : FOLD_ROWS_MOST;
-	*bytes = bytes_of(n, n_regions, machines);
+	head.n_rows = (uint32_t)n;
+	head.n_regions = n_regions;
+	head.text_bytes = places_to(places, NULL, NULL);
+	*bytes = bytes_of(&head);
 	struct fold_totals *totals = calloc(1, *bytes);
 	if (!totals) {
 		free(taken);
 		return NULL;
 	}
-	totals->n_rows = (uint32_t)n;
-	totals->n_regions = n_regions;
-	totals->n_machines = (uint32_t)machines;
+	*totals = head;
+	places_to(places, totals, (char *)(fold_place_counts_of(totals) + head.n_places * head.n_events));
 	regions_to(regions, p, (struct fold_region *)(totals->rows + n), taken);
 	free(taken);
 	if (regions->why)
@@ -103,16 +147,20 @@ bool fold_part(const struct session *session, uint32_t index, void **out, size_t
 	const struct record_session *record = session_record(session);
 	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0 : record->machine_count ? record->machine_count : 1;
 	struct tally_options options = {.children = true, .part = true, .machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
+	const struct fold_context *wanted = session_fold_context(session);
+	struct locations places = {0};
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
 	if (view_part(session, index, &view, &err) && regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
-	    tally_new(view, &options, &tally, &err)) {
+	    tally_new(view, &options, &tally, &err) &&
+	    (!wanted || locations_fill(wanted->plan, view, true, wanted->events, wanted->n, &places, &err))) {
 		if (tally->why || tally->models_why)
 			snprintf(why, 160, "%.150s", tally->why ? tally->why : tally->models_why);
-		*out = totals_of(view, tally, options.regions, index, bytes, options.machines, why);
+		*out = totals_of(view, tally, options.regions, index, bytes, options.machines, &places, why);
 	}
+	locations_free(&places);
 	tally_free(tally);
 	regions_free(options.regions);
 	view_free(view);

@@ -1,5 +1,6 @@
 /*
- * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, and system calls by number.
+ * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, system calls by number, and, if places
+ * were asked for, counts by place.
  *
  * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without their blocks (distinct
  * code, leaders that are still to come) is not in it, and the tally says so.
@@ -16,6 +17,7 @@
 
 #define FOLD_ROWS_MOST 4096u /* threads beyond are in the last row */
 #define FOLD_MACHINES_MOST 64u
+#define FOLD_EVENTS_MOST 4096u
 
 struct fold_row {
 	uint32_t tid, folded;
@@ -27,13 +29,28 @@ struct fold_region {
 	uint64_t count[COUNTS];
 };
 
+struct fold_place { /* an instruction */
+	uint64_t module; /* where its name begins in the text */
+	uint64_t offset;
+};
+
+struct location_plan;
+struct counted_event;
+struct fold_context { /* session_options.fold_context: the places that are wanted */
+	const struct location_plan *plan;
+	const struct counted_event *events;
+	size_t n;
+};
+
 struct fold_totals {
 	uint32_t n_rows, n_regions;
 	uint32_t n_machines, unused;
 	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
 	char unknown_text[320];
 	uint64_t calls[RECORD_SYSCALLS + 2]; /* by number; other; int 0x80 */
-	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines] */
+	uint64_t n_places, n_events, text_bytes; /* n_events 0: nobody asked for places */
+	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines],
+	                                    struct fold_place [n_places], uint64_t [n_places][n_events], their modules' names */
 };
 
 session_fold fold_part;
@@ -43,5 +60,9 @@ const struct fold_totals *fold_totals_of(const struct view_process *p, bool *dam
 const struct fold_region *fold_regions_of(const struct fold_totals *totals);
 /* Of all rows, one after the other; n_machines each. */
 const struct model_counts *fold_models_of(const struct fold_totals *totals);
+const struct fold_place *fold_places_of(const struct fold_totals *totals);
+const uint64_t *fold_place_counts_of(const struct fold_totals *totals);
+/* NULL: damaged */
+const char *fold_place_module(const struct fold_totals *totals, const struct fold_place *place);
 
 #endif

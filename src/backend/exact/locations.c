@@ -5,6 +5,7 @@
 
 #include "backend/exact/decoded.h"
 #include "backend/exact/events.h"
+#include "backend/exact/fold.h"
 #include "backend/exact/objects.h"
 #include "base/vec.h"
 #include "engine/inject/session.h"
@@ -121,11 +122,8 @@ struct job {
 	bool no_memory;
 };
 
-static const char *module_name(struct job *job, const struct record_module *module)
+static const char *module_named(struct job *job, const char *name)
 {
-	char name[sizeof module->path + 1] = "";
-	if (module)
-		memcpy(name, module->path, sizeof module->path); /* the record's may lack its end */
 	if (job->last_name && strcmp(job->last_name, name) == 0)
 		return job->last_module;
 	const char *found = NULL;
@@ -136,6 +134,14 @@ static const char *module_name(struct job *job, const struct record_module *modu
 		found = NULL;
 	job->last_name = job->last_module = found;
 	return found;
+}
+
+static const char *module_name(struct job *job, const struct record_module *module)
+{
+	char name[sizeof module->path + 1] = "";
+	if (module)
+		memcpy(name, module->path, sizeof module->path); /* the record's may lack its end */
+	return module_named(job, name);
 }
 
 static size_t hash(const char *module, uint64_t offset)
@@ -429,10 +435,10 @@ static bool add_sites(struct job *job, bool children)
 		if (job->plan->events[i].parts && !job->out->events[i].why)
 			job->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
-		if (view->processes[i].record->state != RECORD_FREE)
+		if (view->processes[i].blocks.count)
 			read_templates(job, &view->processes[i], &all[i]);
 	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
-		if (view->processes[i].record->state != RECORD_FREE && (children || !view->processes[i].descendant))
+		if (view->processes[i].loaded && !view->processes[i].folded && (children || !view->processes[i].descendant))
 			add_process_sites(job, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
@@ -440,6 +446,26 @@ static bool add_sites(struct job *job, bool children)
 	}
 	free(all);
 	return !job->no_memory;
+}
+
+/* ---- from parts that were folded ---- */
+
+static void add_folded(struct job *job, const struct view_process *p)
+{
+	bool damaged; /* the tally says that */
+	const struct fold_totals *totals = fold_totals_of(p, &damaged);
+	size_t n = job->out->n_events;
+	if (!totals || totals->n_events != n)
+		return; /* the sum will tell */
+	const struct fold_place *places = fold_places_of(totals);
+	const uint64_t *counts = fold_place_counts_of(totals);
+	for (uint64_t i = 0; i < totals->n_places && !job->no_memory; i++) {
+		const char *name = fold_place_module(totals, &places[i]), *module = name ? module_named(job, name) : NULL;
+		uint64_t *to = name ? counts_at(job, module, places[i].offset) : NULL;
+		job->no_memory |= name && !to;
+		for (size_t e = 0; to && e < n; e++)
+			to[e] += counts[i * n + e];
+	}
 }
 
 /* ---- all ---- */
@@ -482,6 +508,11 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 	}
 	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity)
 	                                  : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
+		goto out;
+	for (size_t i = 0; plan->of == LOCATIONS_OF_CODE && i < view->n_processes && !job.no_memory; i++)
+		if (view->processes[i].totals && (children || !view->processes[i].descendant))
+			add_folded(&job, &view->processes[i]);
+	if (job.no_memory)
 		goto out;
 	/* the places' own array goes to where the rest is */
 	if (!(all = arena_alloc(&out->arena, (out->n + 1) * sizeof *all)))

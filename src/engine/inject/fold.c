@@ -73,6 +73,9 @@ static bool fold_one(const struct session *session, session_fold *fold, uint32_t
 	}
 	p->first_thread = 0;
 	punch(session, p->corrections.offset, p->corrections.bytes);
+	punch(session, p->site_items, (uint64_t)p->items.count * session_record(session)->watch_count * 8);
+	punch(session, p->site_blocks, (uint64_t)p->templates.count * session_record(session)->watch_count * 8);
+	p->site_items = p->site_blocks = 0;
 	return true;
 }
 
@@ -130,8 +133,10 @@ void fold_parts(const struct session *session, session_fold *fold, uint64_t whol
 	mark_needed(session, count, needed);
 	for (uint32_t i = 0; i < count; i++)
 		if (all[i].folded == RECORD_FOLDED && !needed[i]) {
-			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].modules, &all[i].sites, &all[i].templates, &all[i].items};
-			for (unsigned a = 0; a < sizeof areas / sizeof *areas; a++)
+			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].sites, &all[i].templates, &all[i].items, &all[i].modules};
+			/* allocations that were made in it are named by its modules */
+			const unsigned n = sizeof areas / sizeof *areas - !!(session_record(session)->flags & RECORD_OBJECTS);
+			for (unsigned a = 0; a < n; a++)
 				punch(session, areas[a]->offset, areas[a]->bytes);
 			__atomic_store_n(&all[i].folded, RECORD_GONE, __ATOMIC_RELEASE);
 		}

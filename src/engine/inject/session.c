@@ -32,6 +32,7 @@ struct session {
 	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
 	session_fold *fold;
+	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
 };
@@ -104,6 +105,11 @@ static void fold(void *arg)
 	lock_record(session, F_UNLCK);
 }
 
+const void *session_fold_context(const struct session *session)
+{
+	return session->fold_context;
+}
+
 bool session_new(const struct session_options *options, struct session **out, struct error *err)
 {
 	struct session *session = calloc(1, sizeof *session);
@@ -145,6 +151,7 @@ bool session_new(const struct session_options *options, struct session **out, st
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->blocks_most = options ? options->blocks_most : 0;
 	session->fold = options ? options->fold : NULL;
+	session->fold_context = options ? options->fold_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = session->how.image_offset + session->how.image_bytes;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {

@@ -43,12 +43,15 @@ struct session_options {
 	uint32_t blocks_most;  /* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint64_t whole_blocks; /* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
 	session_fold *fold;    /* NULL: nothing is folded, and the record grows */
+	const void *fold_context; /* session_fold_context(): memory as it is when session_new() is called */
 };
 
 #define WHOLE_BLOCKS (4u << 20)
 
 /* On success *out is the caller's, to be freed by session_free(); options may be NULL. */
 bool session_new(const struct session_options *options, struct session **out, struct error *err);
+
+const void *session_fold_context(const struct session *session);
 
 /* A record to look at only, from a file of its form, which stays the caller's: no program can be started in it. */
 bool session_read(int fd, struct session **out, struct error *err);

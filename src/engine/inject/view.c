@@ -246,8 +246,11 @@ static bool load(const struct session *session, struct view_process *p, bool cou
 	p->loaded = counts;
 	if (folded != RECORD_WHOLE && counts)
 		map_totals(session, p);
-	if (folded == RECORD_GONE)
+	if (folded == RECORD_GONE) {
+		if (counts)
+			map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules); /* a hole, but with RECORD_OBJECTS */
 		return true;
+	}
 	if (counts && folded == RECORD_WHOLE && !map_threads(session, p, err))
 		return false;
 	if (counts && !p->inexact && p->record->pid && __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) == RECORD_RUNNING)

@@ -98,7 +98,7 @@ enum record_ask {
 enum record_fold {
 	RECORD_WHOLE,
 	RECORD_FOLDED,       /* its counts are in `totals`; counters and corrections are holes */
-	RECORD_GONE,         /* and its blocks, code, modules and sites, which no other entry inherits any more */
+	RECORD_GONE,         /* and its blocks, code, templates, sites and (but with RECORD_OBJECTS) modules, which no other entry inherits any more */
 };
 
 enum record_stat {
