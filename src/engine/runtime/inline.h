@@ -78,6 +78,8 @@ extern struct model_inline inline_where[INLINE_MACHINES]; /* displacements from 
 
 /* inline_plan.c. inline_start: machines are there; false: not here */
 bool inline_start(struct stream_models *models);
+void inline_renumber(void);     /* stream_part() */
+bool inline_short(void);        /* … is due */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
 /* inline_code.c */

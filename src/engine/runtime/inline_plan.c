@@ -9,7 +9,7 @@
 struct inlining inlining;
 struct model_inline inline_where[INLINE_MACHINES];
 
-static uint32_t sites_most(void) { return rt.blocks_max * 4; }
+static uint32_t sites_most(void) { return rt.items_max; }
 
 bool inline_start(struct stream_models *models)
 {
@@ -24,6 +24,16 @@ bool inline_start(struct stream_models *models)
 	rt.inline_slots = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_slots);
 	return true;
 }
+
+/* Another part of the record: numbers of blocks begin anew, and no code is left. */
+void inline_renumber(void)
+{
+	rt.inline_used = 0;
+	if (rt.inline_count)
+		memset(rt.inline_count, 0, rt.blocks_max);
+}
+
+bool inline_short(void) { return rt.inline_used > sites_most() - sites_most() / 8; }
 
 /* ---- sites ------------------------------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
  *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know by number of a block is
  *     forgotten (stream_part).
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define FUTEX_WAIT_PRIVATE_ 128
 #define FUTEX_WAKE_PRIVATE_ 129
@@ -63,7 +63,7 @@ static bool due(void)
 {
 	const struct record_process *p = rt.process;
 	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || short_of(&p->code, 0, 1) ||
-	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 ||
+	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_short() ||
 	       short_of(&p->corrections, 0, sizeof(struct record_correction));
 }
 

@@ -643,6 +643,7 @@ bool stream_part(struct record_process *fresh, bool remove)
 	if (!areas(fresh, 0, 0))
 		return false;
 	rt.item_count = 0;
+	inline_renumber();
 	models_begin();
 	fp_keep();
 	sites_close(models);
