@@ -62,7 +62,6 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	const char *inlined = getenv("TARE_MODEL_INLINE"); /* 0: for tests that compare */
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;
-	if (getenv("TARE_DEBUG_LIMIT")) record->debug = (uint32_t)atoi(getenv("TARE_DEBUG_LIMIT")); /* DEBUG */
 	record->trace_bytes = options->trace_bytes;
 	record->watch_count = (uint32_t)options->watch_count;
 	if (options->watch_count)

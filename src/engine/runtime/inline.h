@@ -78,13 +78,15 @@ extern struct model_inline inline_where[INLINE_MACHINES]; /* displacements from 
 
 /* inline_plan.c. inline_start: machines are there; false: not here */
 bool inline_start(struct stream_models *models);
-void inline_renumber(void);     /* stream_part() */
-bool inline_short(void);        /* … is due */
+void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
+
+bool inline_is_full(void);      /* another part of the record is due */
+void inline_renumber(void);     /* blocks' numbers begin at 0 again */
 
 /* inline_code.c */
 void inline_store(struct emit *e, unsigned at, struct place place);
-void inline_made(struct emit *e); /* instruction was emitted: registers that it was to overwrite are */
+void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */
 
 /* inline_run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */

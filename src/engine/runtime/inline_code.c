@@ -221,14 +221,29 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 	}
 }
 
+/* Flags are left in ax until the segment's next site: nobody asks for them, or for rax, before. */
+static bool stay_kept(const struct inline_site *site, const struct inline_segment *s)
+{
+	const struct inline_site *next = site + 1;
+	if (next == inlining.site + s->first + s->n || next->base == X86_RAX || next->index == X86_RAX)
+		return false;
+	for (unsigned k = site->record.insn; k < next->record.insn; k++) {
+		const struct x86_insn *in = &decoded.insn[k];
+		if ((in->flags_read | in->flags_written | in->flags_maybe | in->flags_undefined | in->flags_killed) || in->special != X86_SPECIAL_NONE ||
+		    ((in->gpr_read | in->gpr_written) & 1u << X86_RAX) || (in->class & X86_CLASS_REP))
+			return false;
+	}
+	return true;
+}
+
 static void emit_site(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned k)
 {
-	bool live = inlining.live[k] != 0;
+	bool live = inlining.live[k] != 0, kept = e->stream_third >> 4 != FLAGS_REAL;
 	if (!site->record.fetch && !site->record.called)
 		address(e, site, s);
 	if (!site->record.called)
 		lea_near(e, s->reg[2], s->reg[2], 1);
-	if (live)
+	if (live && !kept)
 		flags_keep(e, k);
 	uint8_t *over = NULL;
 	if (site->record.skip == INLINE_SKIP) { /* a = the block's pc: what was executed before it ended there? */
@@ -253,7 +268,7 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		uint32_t distance = (uint32_t)(e->p - (over + 4));
 		__builtin_memcpy(over, &distance, 4);
 	}
-	if (live)
+	if (live && !stay_kept(site, s))
 		flags_give_back(e, k);
 }
 
@@ -380,7 +395,9 @@ void inline_store(struct emit *e, unsigned at, struct place place)
 			emit_segment(e, &inlining.segment[n], at, place);
 }
 
-void inline_made(struct emit *e)
+void inline_made(struct emit *e, unsigned at)
 {
-	e->stream_spills = 0;
+	for (unsigned n = 0; inlining.decided && n < inlining.n_segments; n++)
+		if (inlining.segment[n].to == at)
+			e->stream_spills = 0;
 }

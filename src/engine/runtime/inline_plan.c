@@ -11,6 +11,15 @@ struct model_inline inline_where[INLINE_MACHINES];
 
 static uint32_t sites_most(void) { return rt.items_max; }
 
+bool inline_is_full(void) { return rt.inline_on && rt.inline_used > sites_most() - sites_most() / 8; }
+
+void inline_renumber(void)
+{
+	rt.inline_used = 0;
+	if (rt.inline_count)
+		memset(rt.inline_count, 0, rt.blocks_max);
+}
+
 bool inline_start(struct stream_models *models)
 {
 	if (models->n > INLINE_MACHINES || !rt.session->machine_count || (rt.session->flags & (RECORD_SITES | RECORD_OBJECTS | RECORD_NOT_INLINE)) || rt.session->region_count)
@@ -21,19 +30,10 @@ bool inline_start(struct stream_models *models)
 	rt.inline_sites = memory_private((uint64_t)sites_most() * sizeof *rt.inline_sites);
 	rt.inline_first = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_first);
 	rt.inline_count = memory_private(rt.blocks_max);
+	rt.inline_live = memory_private(rt.blocks_max);
 	rt.inline_slots = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_slots);
 	return true;
 }
-
-/* Another part of the record: numbers of blocks begin anew, and no code is left. */
-void inline_renumber(void)
-{
-	rt.inline_used = 0;
-	if (rt.inline_count)
-		memset(rt.inline_count, 0, rt.blocks_max);
-}
-
-bool inline_short(void) { return rt.inline_used > sites_most() - sites_most() / 8; }
 
 /* ---- sites ------------------------------------------------------------------------------------ */
 
@@ -110,9 +110,6 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 					.flags = INLINE_CONSTANT, .displacement = r->displacement};
 				if (!r->fetch && !operand_of(site, r))
 					return false;
-				if (rt.session->debug >> 30 & 1) site->record.called = 1; /* DEBUG */
-				if ((rt.session->debug >> 29 & 1) && r->fetch) site->record.called = 1; /* DEBUG */
-				if ((rt.session->debug >> 28 & 1) && !r->fetch) site->record.called = 1; /* DEBUG */
 				++*n;
 			}
 	for (uint32_t m = 0; m < t->models->n; m++)
@@ -124,12 +121,11 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 static void find_sites(uint32_t id)
 {
 	unsigned n;
-	if (rt.inline_used + INLINE_SITES > sites_most())
+	if (rt.inline_used == sites_most())
 		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (rt.session->debug >> 31 && id == (rt.session->debug & 0x7fffffff)) die("debug", decoded.pc); /* DEBUG */
-	if (!((rt.session->debug & 0xfffffff) && id >= (rt.session->debug & 0xfffffff)) /* DEBUG */ && sites_of(id, to, &n)) {
+	if (rt.inline_used + INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
 		rt.inline_count[id] = (uint8_t)(n + 1);
 		rt.inline_used += n;
 		return;
@@ -141,9 +137,45 @@ static void find_sites(uint32_t id)
 
 /* ---- registers and flags ---------------------------------------------------------------------- */
 
-static void find_live(void)
+/* Flags that are read before they are overwritten by the instructions at pc, which nobody writes to: as far as a straight look goes. */
+static uint8_t live_at(uint64_t pc, const struct region *region)
 {
-	uint8_t live = X86_FLAGS_ARITHMETIC;
+	uint8_t bytes[64], open = X86_FLAGS_ARITHMETIC, live = 0;
+	struct x86_insn in;
+	if (pc < region->start || pc >= region->end)
+		return open;
+	unsigned n = region->end - pc < sizeof bytes ? (unsigned)(region->end - pc) : (unsigned)sizeof bytes;
+	if (!safe_copy(bytes, (const void *)pc, n))
+		return open;
+	for (unsigned at = 0, k = 0; open && k < 8 && at < n && x86_decode(bytes + at, n - at, &in) == X86_DECODE_OK; k++, at += in.length) {
+		live |= in.flags_read & open;
+		open &= (uint8_t)~in.flags_killed & (uint8_t)~live;
+		if (in.flow != X86_FLOW_NONE || in.special != X86_SPECIAL_NONE || (in.class & X86_CLASS_REP))
+			break;
+	}
+	return live | open;
+}
+
+void inline_behold(uint32_t id)
+{
+	if (!rt.inline_on || !decoded.count)
+		return;
+	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
+	const struct region *region = memory_executable(decoded.pc);
+	uint64_t next = decoded.pc + decoded.length, target = next + (uint64_t)(int64_t)last->target_rel;
+	rt.inline_live[id] = X86_FLAGS_ARITHMETIC;
+	if (!region || decoded.checked || (region->protection & PROT_WRITE_) || region->shared || region->module == RECORD_NONE)
+		return;
+	if (last->flow == X86_FLOW_JMP || last->flow == X86_FLOW_CALL)
+		rt.inline_live[id] = live_at(target, region);
+	else if (last->flow == X86_FLOW_JCC)
+		rt.inline_live[id] = live_at(target, region) | live_at(next, region);
+	else if (last->flow == X86_FLOW_NONE)
+		rt.inline_live[id] = live_at(next, region);
+}
+
+static void find_live(uint8_t live)
+{
 	inlining.live[decoded.count] = live;
 	for (int k = (int)decoded.count - 1; k >= 0; k--) {
 		live = x86_flags_live_before(&decoded.insn[k], live) & X86_FLAGS_ARITHMETIC;
@@ -283,7 +315,7 @@ void inline_plan(uint32_t id)
 		return;
 	if (!rt.inline_count[id])
 		find_sites(id);
-	find_live();
+	find_live(rt.inline_live[id]);
 	inlining.site = rt.inline_sites + rt.inline_first[id];
 	inlining.decided = true;
 	inlining.apart = rt.inline_count[id] == INLINE_APART;

@@ -69,7 +69,6 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
 	*clock_of(t, 0) = now;
 }
 
-uint64_t debug_count[8];
 /* entry.S, with t->inline_site: the header of its block is the newest record. */
 void runtime_inline_call(struct thread *t);
 void runtime_inline_call(struct thread *t)
@@ -78,14 +77,6 @@ void runtime_inline_call(struct thread *t)
 	const struct trace_program program = {rt.templates, rt.items};
 	uint64_t behind = inline_behind(t, t->trace - 1), *now = site->clock ? &t->reg[site->clock - 1] : clock_of(t, 0);
 	t->inline_back = (uint64_t)site->back;
-	if (rt.session->debug >> 27 & 1) { /* DEBUG */
-		extern uint64_t debug_count[8];
-		uint64_t a = site->apart || site->record.fetch ? 0 : address_of(t, site), m = (uint32_t)~site->record.mask & 63;
-		unsigned k = site->apart ? 0 : site->record.fetch ? 1 : site->record.called ? 2 : (a & 63 & ~m) ? 3 : 4;
-		debug_count[k]++;
-		struct inline_entry *en = (void *)((uint8_t *)t + (int32_t)(inline_where[0].data + ((a >> 6 & (inline_where[0].data_entries - 1)) << 4)));
-		if (k == 4) debug_count[en->line == 1 ? 5 : 6]++;
-	}
 	if (site->apart) {
 		make_block(t, site->block, (const uint64_t *)t->apart, UINT32_MAX, behind);
 		return;

@@ -63,7 +63,7 @@ static bool due(void)
 {
 	const struct record_process *p = rt.process;
 	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || short_of(&p->code, 0, 1) ||
-	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_short() ||
+	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
 	       short_of(&p->corrections, 0, sizeof(struct record_correction));
 }
 

@@ -97,11 +97,11 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 			record_correct(t, b->follower, 0);
 		return true;
 	}
+	unspill(t, m->spills, m->reg);
 	if (m->clock)
 		inline_clock(t, t->reg[m->clock - 1]);
 	if (m->stream_third >> 4)
 		flags_from(t, m->stream_third >> 4);
-	unspill(t, m->spills, m->reg);
 	if (m->stream_spills & 4)
 		t->reg[m->stream_third & 15] = t->spill_third;
 	if (m->stream_spills & 8)

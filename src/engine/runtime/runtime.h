@@ -248,6 +248,7 @@ struct runtime {
 	struct stream_models *models;  /* of the process; a vfork child's are in its thread */
 	struct inline_site *inline_sites; /* see inline.h */
 	uint32_t *inline_first;        /* by block: its first site */
+	uint8_t *inline_live;          /* by block: flags that matter behind it */
 	uint8_t *inline_count;         /* by block: sites, INLINE_APART, or 0: not planned yet */
 	uint16_t *inline_slots;        /* by block: registers whose values are in the slots behind it: 4 bits each, and above 1 for each that is */
 	uint64_t inline_front;         /* bytes below each thread's stacks, for its cores */

@@ -450,8 +450,6 @@ void process_exit(struct thread *t, uint64_t status)
 		process_inherits(t->process);
 		unlock();
 	}
-	if (rt.session->debug >> 27 & 1) { extern uint64_t debug_count[8]; sys3(SYS_write, 2, debug_count, 64); } /* DEBUG */
-	if (rt.session->debug >> 26 & 1) { uint64_t h[2] = {(uint64_t)rt.arena[0].base, (uint64_t)(rt.arena[0].hot - rt.arena[0].base)}; sys3(SYS_write, 2, h, 16); sys3(SYS_write, 2, rt.arena[0].base, h[1]); } /* DEBUG */
 	stream_end(t);
 	regions_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);

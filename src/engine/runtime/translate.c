@@ -36,7 +36,7 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 		if (k == decoded.count - 1)
 			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
-		inline_made(e);
+		inline_made(e, k);
 		code += in->length;
 		pc += in->length;
 	}
@@ -153,6 +153,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		if (rt.trace)
 			stream_plan();
 		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(t->context, pc), parent);
+		inline_behold(id);
 		inline_plan(id);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;

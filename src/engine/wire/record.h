@@ -66,7 +66,6 @@ struct record_session {
 	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
 	uint32_t models_bytes;   /* of a thread's record_thread.models, whole pages; set by the runtime */
-	uint32_t debug, unused2; /* DEBUG: goes with the inline checks' limits */
 	uint64_t regions;        /* offset of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
 	uint32_t region_ranges, region_count;
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
