@@ -62,10 +62,14 @@ static void random_item(struct random *r, struct trace_item *item, uint16_t *val
 /* As compilers write them: accesses of 1 to 16 bytes at small distances from a few registers. */
 static void usual_item(struct random *r, struct trace_item *item, uint16_t *values)
 {
-	if (*values && item[-1].insn == item->insn && item[-1].kind == TRACE_READ && item[-1].offset == item->offset &&
-	    random_in(r, 2)) { /* reads and writes its operand */
+	if (*values && item[-1].kind == TRACE_READ && random_in(r, item[-1].insn == item->insn ? 2 : 8)) {
+		/* reads and writes its operand, or the next instruction does */
+		uint8_t insn = item->insn;
+		uint16_t offset = item->offset;
 		*item = item[-1];
 		item->kind = TRACE_WRITE;
+		item->insn = insn;
+		item->offset = offset;
 		return;
 	}
 	item->kind = random_in(r, 3) ? TRACE_WRITE : TRACE_READ;
@@ -127,6 +131,8 @@ void random_program(struct random *r, struct program *p, bool usual)
 		pc += offset;
 		if (random_in(r, 3))
 			pc += random_below(r, 200);
+		if (random_in(r, 20)) /* another page, another library */
+			pc += 1ull << (12 + random_below(r, 30));
 	}
 }
 

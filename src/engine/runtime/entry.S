@@ -233,6 +233,8 @@ runtime_inline_end:
 runtime_inline_leave:
 	mov SELF, %rdi
 	call runtime_inline_left
+	test %al, %al
+	jz runtime_inline_checked
 	jmp again
 
 	.globl runtime_signal_entry, runtime_restorer
@@ -324,6 +326,12 @@ runtime_final_exit:
 safe_copy:
 	mov %rdx, %rcx
 	rep movsb
+	mov $1, %eax
+	ret
+	/* bool safe_write(void *at): whether a byte there can be written, which stays as it is whoever else writes it */
+	.globl safe_write
+safe_write:
+	lock orb $0, (%rdi)
 	mov $1, %eax
 	ret
 safe_copy_end:

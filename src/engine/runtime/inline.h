@@ -12,7 +12,8 @@
  *  3. A core of the thread's is at the same distance below it in every thread: gs with a constant.
  *  4. A check changes registers and flags as marks say; flags that the block overwrites before it reads them are not kept, not even for the handler
  *     of a fault between.
- *  5. Each record of the access stream is a header alone, then.
+ *  5. Each record of the access stream is a header alone, then. The models have what lies between two headers before the next block's instruction
+ *     that it belongs to is executed; what is not executed after all is made again, which moves nothing (model/core/inline.h, 4).
  */
 #ifndef TARE_ENGINE_RUNTIME_INLINE_H
 #define TARE_ENGINE_RUNTIME_INLINE_H

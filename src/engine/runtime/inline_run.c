@@ -57,6 +57,14 @@ static uint64_t address_of(const struct thread *t, const struct inline_site *sit
 	return address;
 }
 
+/* Its values are complete behind its last instruction. */
+static bool plan_is_rep(uint32_t id)
+{
+	const struct trace_block *block = &rt.templates[id];
+	unsigned kind = block->items ? rt.items[block->first_item + block->items - 1u].kind : TRACE_READ;
+	return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE;
+}
+
 static void make_block(struct thread *t, uint32_t id, const uint64_t *values, uint32_t done, uint64_t behind)
 {
 	const struct trace_program program = {rt.templates, rt.items};
@@ -69,6 +77,28 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
 	*clock_of(t, 0) = now;
 }
 
+/*
+ * An access that counts itself (not aligned, or no simple one): should its instruction not be executed after all, it would be counted again with
+ * it. So it is only made if the memory can be accessed, and no signal is delivered between it and its instruction.
+ */
+static bool counts_itself(const struct inline_site *site, uint64_t address)
+{
+	int32_t granule = 1 << inline_where[site->machine].shift;
+	return !site->record.fetch && (site->record.called || address & (uint64_t)(site->record.mask & (granule - 1)));
+}
+
+static bool will_fault(const struct inline_site *site, uint64_t address)
+{
+	const struct trace_item *item = &rt.items[rt.templates[site->block].first_item + site->record.item];
+	uint64_t last = address + item->bytes - 1;
+	uint8_t byte;
+	if (item->kind > TRACE_WRITE)
+		return false;
+	if (!safe_copy(&byte, (const void *)address, 1) || ((address ^ last) >> 12 && !safe_copy(&byte, (const void *)last, 1)))
+		return true;
+	return site->record.writes && (!safe_write((void *)address) || ((address ^ last) >> 12 && !safe_write((void *)last)));
+}
+
 /* entry.S, with t->inline_site: the header of its block is the newest record. */
 void runtime_inline_call(struct thread *t);
 void runtime_inline_call(struct thread *t)
@@ -77,26 +107,39 @@ void runtime_inline_call(struct thread *t)
 	const struct trace_program program = {rt.templates, rt.items};
 	uint64_t behind = inline_behind(t, t->trace - 1), *now = site->clock ? &t->reg[site->clock - 1] : clock_of(t, 0);
 	t->inline_back = (uint64_t)site->back;
+	t->inline_once = site->apart && !plan_is_rep(site->block);
 	if (site->apart) {
 		make_block(t, site->block, (const uint64_t *)t->apart, UINT32_MAX, behind);
 		return;
 	}
-	uint64_t *clock = clock_of(t, site->machine);
+	uint64_t address = address_of(t, site), *clock = clock_of(t, site->machine);
+	if (counts_itself(site, address)) {
+		t->inline_once = 1;
+		if (will_fault(site, address))
+			return;
+	}
 	*clock = *now;
-	model_inline_miss(t->models->machine[site->machine].model, t->slot, &program, site->block, site->record.record, address_of(t, site), behind,
+	model_inline_miss(t->models->machine[site->machine].model, t->slot, &program, site->block, site->record.record, address, behind,
 		t->fs_base);
 	*now = *clock;
 }
 
-/* There is attention to be paid: as if a signal had come behind it. */
-void runtime_inline_left(struct thread *t);
-void runtime_inline_left(struct thread *t)
+/* There is attention to be paid: as if a signal had come behind it. False: not here, but at the next way out. */
+bool runtime_inline_left(struct thread *t);
+bool runtime_inline_left(struct thread *t)
 {
+	if (t->inline_once) {
+		lock();
+		cache_unlink_all();
+		unlock();
+		return false;
+	}
 	for (unsigned i = 0; i < 16; i++)
 		t->raw[i] = t->reg[i];
 	t->raw[16] = t->inline_back;
 	t->raw[17] = t->flags;
 	t->raw_valid = 1;
+	return true;
 }
 
 void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned done)

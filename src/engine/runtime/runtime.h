@@ -133,6 +133,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t *trace_ran; /* where the records that were run last ended: for tests/engine/trace/oracle.c */
 	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream_turns.c) */
 	uint64_t fs_base;  /* at the records that the buffer holds */
+	uint32_t inline_once, pad9; /* what the last inline check that was not found has counted would be counted again */
 	uint64_t *behind_at;   /* inline checks: from there on the buffer holds headers of blocks only, one word each */
 	uint64_t behind_before; /* the pc behind what was executed before that, or bit 63 */
 	struct model_counts *model_counts;
@@ -322,6 +323,7 @@ long runtime_clone(long nr, const uint64_t args[6], struct thread *child);
 void runtime_final_exit(uint32_t *slot_state, long status);
 /* Copies; false if memory faulted. Any of the two may be the program's. */
 bool safe_copy(void *to, const void *from, size_t n);
+bool safe_write(void *at);
 void safe_copy_fault(void);
 void safe_copy_end(void);
 bool fp_save(void *area, uint64_t features);

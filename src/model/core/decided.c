@@ -1,27 +1,13 @@
 /*
- * What the headers of decided blocks (inline.h) count: instructions, and simple accesses and fetches as hits. Nothing moves in caches and TLBs; branches
- * are predicted.
+ * What the headers of decided blocks (inline.h) count: instructions, and accesses and fetches as hits; rep instructions and gathers count
+ * themselves. Nothing moves in caches and TLBs; branches are predicted.
  */
 #include "model/core/plan.h"
 
-/* An item that the header counts. Others count themselves. */
-bool decided_counts(const struct trace_item *item, uint32_t most)
+void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
 {
-	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
-}
-
-/* The largest access that is a record. */
-uint32_t decided_most(const struct core *core)
-{
-	const struct cache *data = core->first_data;
-	return data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
-}
-
-void decided_sums(const struct core *core, const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
-{
-	uint32_t most = decided_most(core);
 	for (unsigned i = 0; i < n; i++)
-		if (decided_counts(&items[i], most))
+		if (decided_counts(&items[i]))
 			++*(items[i].kind == TRACE_READ ? reads : writes);
 }
 
@@ -49,7 +35,7 @@ void run_decided(struct core *core, const struct trace_program *program, uint32_
 	last = block->pc + fetched - 1;
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
-	decided_sums(core, program->items + block->first_item, items, &reads, &writes);
+	decided_sums(program->items + block->first_item, items, &reads, &writes);
 	stream[STREAM_READS] += reads;
 	stream[STREAM_WRITES] += writes;
 	step_count_hits(core, false, reads, reads);

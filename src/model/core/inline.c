@@ -2,7 +2,9 @@
  * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
  *
  * What always holds:
- *  1. A header counts its block's simple accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c). What counts itself there when it is done takes the header's away at once: sums may be below 0 until the header comes.
+ *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c): so they are counted once
+ *     even if a record is done twice, when a signal comes between it and its instruction. What counts itself there when it is done takes the header's
+ *     away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
 #include "model/core/plain_loop.h"
@@ -18,6 +20,14 @@
 #define RECORD_UPPER (127ull << 57)
 
 /* ---- plans ---- */
+
+/* An access that may be decided. */
+static bool is_simple(const struct core *core, const struct trace_item *item)
+{
+	const struct cache *data = core->first_data;
+	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
+	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
+}
 
 struct making {
 	const struct core *core;
@@ -56,7 +66,7 @@ static void put_access(struct making *m, unsigned i)
 {
 	const struct core *core = m->core;
 	const struct trace_item *item = &m->items[i];
-	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = decided_counts(item, decided_most(core));
+	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = is_simple(core, item);
 	uint32_t granule = 1u << core->hits.shift;
 	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
 		m->known = false;
@@ -144,7 +154,7 @@ static void fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 }
 
 /* The block that went step by step is over: the units behind its last record. */
-static void stepped(struct core *core)
+void inline_stepped(struct core *core)
 {
 	if (!core->is_stepping)
 		return;
@@ -164,6 +174,7 @@ static __attribute__((noinline)) void step_up_to(struct core *core, const struct
 		core->next_pc = next_pc; /* of the trace, which may not have come so far */
 		core->is_stepping = true;
 	}
+	core->stepping.block = number; /* it may be the next one, whose first record was left out: then they go on in a line */
 	if (record & RECORD_FIRST)
 		pc = block->pc;
 	else if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
@@ -182,6 +193,8 @@ bool model_inline_can(const struct model *model)
 	unsigned line_shift = model->machine.first_instruction == MACHINE_NONE ? 6 : log2_of(model->machine.caches[model->machine.first_instruction].line_bytes);
 	if (model->inlined && model->inline_by_units != model->by_units)
 		return false; /* the records are of the pages as they were */
+	if (model->inlined && model->pages_changed && !model->by_units && model->machine.first_instruction_tlb != MACHINE_NONE && !fetch_repeats(model))
+		return false; /* a block may have no record to step from */
 	return model->plans && !model->n_watches && !model->objects && !model->snoops &&
 	       !(model->by_units && model->fetch_shift > line_shift);
 }
@@ -204,13 +217,14 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
 		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
 	model->inlined = true;
+	model->pages_changed = false;
 	model->inline_by_units = model->by_units;
 }
 
 void model_inline_end(struct model *model, unsigned number)
 {
 	struct core *core = model->cores[number];
-	stepped(core);
+	inline_stepped(core);
 	core->hits.data = NULL;
 	core->hits.fetch = NULL;
 	model->inlined = false;
@@ -231,17 +245,15 @@ static void take_apart(struct core *core)
 	core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
 }
 
-static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address, bool simple)
+static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address)
 {
 	bool write = item->kind == TRACE_WRITE;
 	if (item->kind == TRACE_PREFETCH) {
 		step_prefetch(core, address, item->bytes, number);
-	} else if (simple) {
-		step_count_hits(core, write, ~0ull, ~0ull); /* one less */
-		step_item(core, address, item->bytes, write, number);
-	} else {
-		step_access(core, address, item->bytes, write, number);
+		return;
 	}
+	step_count_hits(core, write, ~0ull, ~0ull); /* the header's: one less */
+	step_item(core, address, item->bytes, write, number);
 }
 
 static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint64_t address)
@@ -264,7 +276,7 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 	}
 	core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
 	for (unsigned n = 0; n <= !!(record & RECORD_BOTH); n++)
-		miss_item(core, &program->items[i + n], i + n, address, !(record & HIT_STEPS));
+		miss_item(core, &program->items[i + n], i + n, address);
 }
 
 /* A misaligned access that crosses the end of no line, of 64 bytes neither: what it counts beside. */
@@ -338,7 +350,7 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
-			stepped(core);
+			inline_stepped(core);
 		if (core->steps) {
 			step_up_to(core, program, block, record, address, behind);
 			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
@@ -388,10 +400,10 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	struct core *core = model->cores[number];
 	const struct trace_block *block = &program->blocks[block_number];
 	uint64_t next_pc = core->next_pc;
-	uint32_t first = block->first_item, items = block->items, fetched = block->length, most = decided_most(core);
+	uint32_t first = block->first_item, items = block->items, fetched = block->length;
 	struct fetch fetch;
 	model->acting = core;
-	stepped(core);
+	inline_stepped(core);
 	core->steps = false;
 	if (done < block->insns)
 		items = run_items_done(block, program->items + first, done, &fetched);
@@ -403,13 +415,11 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
 		fetch_to(core, &fetch, block->pc + item->offset);
-		if (decided_counts(item, most)) {
-			uint64_t address = (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]) +
-					   (item->flags & TRACE_FS ? fs_base : 0);
-			miss_item(core, item, i++, address, true);
-		} else {
-			i += run_item(core, program, i, first + items, values, fs_base);
+		if (decided_counts(item)) { /* the header's: one less */
+			core->counts->stream[item->kind == TRACE_WRITE ? STREAM_WRITES : STREAM_READS]--;
+			step_count_hits(core, item->kind == TRACE_WRITE, ~0ull, ~0ull);
 		}
+		i += run_item(core, program, i, first + items, values, fs_base);
 	}
 	fetch_to(core, &fetch, block->pc + fetched - 1);
 }

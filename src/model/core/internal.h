@@ -71,6 +71,7 @@ struct model {
 	bool snoops;             /* coherence is at work: more than one core */
 	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
 	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
+	bool pages_changed;      /* since the machine began */
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
@@ -114,12 +115,16 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
-/* decided.c: what the headers of decided blocks count (inline.h). Whether an item is counted, of no more than decided_most() bytes; how many */
-uint32_t decided_most(const struct core *core);
-bool decided_counts(const struct trace_item *item, uint32_t most);
-void decided_sums(const struct core *core, const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
+/* decided.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
+static inline bool decided_counts(const struct trace_item *item)
+{
+	return item->kind <= TRACE_WRITE;
+}
+void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
 void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+/* inline.c: a block that went step by step is over */
+void inline_stepped(struct core *core);
 /* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many bytes fetched at least */
 uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);

@@ -229,7 +229,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plan->flags = (decided ? PLAN_DECIDED : 0) | (large ? PLAN_LARGE : 0) | (large && block->values > 7 ? PLAN_WIDE : 0);
 	plan->records = (uint8_t)n;
 	if (decided)
-		decided_sums(core, items, block->items, &reads, &writes);
+		decided_sums(items, block->items, &reads, &writes);
 	else
 		make_records(core, block, items, number, plan, &plan->skips);
 	for (unsigned r = 0; r < n; r++) {

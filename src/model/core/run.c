@@ -245,6 +245,9 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 static void set_pages(struct model *model, uint64_t start, uint64_t length, uint64_t page_bytes)
 {
 	bool by_units;
+	for (unsigned k = 0; k < model->core_count; k++)
+		if (model->cores[k])
+			inline_stepped(model->cores[k]); /* with the pages as they were */
 	if (!tlb_map_set(&model->pages, start, length, page_bytes))
 		return;
 	for (unsigned k = 0; k < model->core_count; k++)
@@ -254,6 +257,7 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 			model->cores[k]->steps = !model->cores[k]->hits.data ||
 						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
 		}
+	model->pages_changed = true;
 	by_units = tlbs_by_units(&model->machine, &model->pages);
 	if (model->plans && model->by_units != by_units) {
 		model->by_units = by_units;
@@ -327,6 +331,8 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 		i += program->blocks[header].values;
 	}
 	core->counts->filter[FILTER_PAGES_UNKNOWN] += model->pages.dropped != 0;
+	if (core->is_stepping && n && entries[n - 1] == core->stepping.block)
+		inline_stepped(core);
 	if (core->branches)
 		branches_count(core->branches, core->counts);
 }
