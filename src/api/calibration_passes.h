@@ -7,7 +7,12 @@
 
 static struct tare_region *around, *other;
 
+/* once in the program, as they are called */
+#if defined(__clang__)
+#define PASS __attribute__((noinline)) static void
+#else
 #define PASS __attribute__((noinline, noclone)) static void
+#endif
 
 PASS empty_pass(void)
 {

@@ -110,7 +110,8 @@ static bool describe_linkage(struct symbols *s, struct module *m, uint64_t addre
 {
 	for (size_t i = 0; i < m->sections.count; i++) {
 		const struct section *section = &m->sections.items[i];
-		if (!section->code || strncmp(section->name, ".plt", 4) != 0 || address < section->address || address - section->address >= section->bytes)
+		if (!section->code || strncmp(section->name, ".plt", 4) != 0 || address < section->address ||
+		    address - section->address >= section->bytes)
 			continue;
 		uint64_t bytes = section->entry_bytes ? section->entry_bytes : 16, entry = address - (address - section->address) % bytes;
 		struct elf_symbol called = {.name = linkage_of_call(m, entry)};
@@ -200,7 +201,9 @@ const struct symbol_data *symbols_data(struct symbols *s, const char *module, ui
 const struct symbol_data *symbols_thread_data(struct symbols *s, const char *module, uint64_t place)
 {
 	struct module *m = module_of(s, module);
-	return m && table_variables(m, &s->naming) ? data_at(&m->thread_data, m->thread_sections.items, m->thread_sections.count, m->thread_section_data, place) : NULL;
+	if (!m || !table_variables(m, &s->naming))
+		return NULL;
+	return data_at(&m->thread_data, m->thread_sections.items, m->thread_sections.count, m->thread_section_data, place);
 }
 
 const struct symbol_data *symbols_variables(struct symbols *s, const char *module, size_t *count)

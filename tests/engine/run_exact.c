@@ -4,29 +4,19 @@
  * to stderr. --model: the access stream is run through that machine (none: through no machine), and its counts are printed as well, thread
  * by thread: `model I rowN PART INDEX COUNT`, `both NAME MODEL EXACT` of what both count, `broken law`. Ends as the program ended.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "backend/exact/fold.h"
 #include "backend/exact/syscalls.h"
 #include "backend/exact/tally.h"
 #include "engine/inject/session.h"
+#include "held.h"
 #include "model/core/model.h"
 #include "model/machines.h"
-
-static volatile pid_t forward_to;
-static void forward(int signo) { kill(forward_to, signo); }
-
-static void release(void *arg) { close(*(int *)arg); }
 
 /* By number, as --system-calls has them. */
 static uint64_t calls_of(const struct view *view)
@@ -91,11 +81,10 @@ static void compare_models(const struct tally *t, const struct machine *machines
 int main(int argc, char **argv)
 {
 	static struct machine machines[4];
-	struct session *session;
 	struct error err = {0};
 	struct session_options session_options = {.size = sizeof session_options, .fold = fold_part};
 	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
-	int i = 1, hold[2], status;
+	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
 		processes |= !strcmp(argv[i], "--processes");
@@ -121,37 +110,11 @@ int main(int argc, char **argv)
 		return 2;
 	session_options.machines = machines, session_options.machine_bytes = sizeof *machines;
 	size_t modelled = !session_options.trace ? 0 : session_options.machine_count ? session_options.machine_count : 1;
-	if (!session_new(&session_options, &session, &err) || pipe(hold)) {
-		fprintf(stderr, "run_exact: %s\n", err.text);
+	pid_t pid;
+	struct session *session = held_taken("run_exact", &session_options, argv + i, fixed, 1, &pid);
+	if (!session)
 		return 3;
-	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		char byte;
-		close(hold[1]);
-		if (fixed)
-			personality(ADDR_NO_RANDOMIZE);
-		if (read(hold[0], &byte, 1) < 0)
-			_exit(126);
-		close(hold[0]);
-		execvp(argv[i], argv + i);
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	close(hold[0]);
-	enum session_taken taken = session_take(session, pid, release, &hold[1], &err);
-	if (taken != SESSION_TAKEN) {
-		fprintf(stderr, "run_exact: %s\n", taken == SESSION_FAILED ? err.text : "cannot execute the program");
-		session_free(session);
-		return 3;
-	}
-	/* who signals this process means the program; a terminal signals both */
-	forward_to = pid;
-	static const int forwarded[] = {SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
-	for (unsigned k = 0; k < sizeof forwarded / sizeof *forwarded; k++)
-		signal(forwarded[k], forward);
-	signal(SIGINT, isatty(0) ? SIG_IGN : forward), signal(SIGQUIT, isatty(0) ? SIG_IGN : forward);
-	while (waitpid(pid, &status, 0) < 0)
-		;
+	int status = held_wait(pid);
 	struct stat record;
 	if (memory && fstat(session_fd(session), &record) == 0)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
@@ -199,11 +162,5 @@ int main(int argc, char **argv)
 	view_free(view);
 	session_free(session);
 end:
-	if (WIFSIGNALED(status)) {
-		struct rlimit none = {0, 0};
-		setrlimit(RLIMIT_CORE, &none);
-		signal(WTERMSIG(status), SIG_DFL);
-		kill(getpid(), WTERMSIG(status));
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return held_ended(status);
 }

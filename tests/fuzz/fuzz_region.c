@@ -17,6 +17,8 @@ static void check(bool holds, const char *what)
 	abort();
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena arena = { 0 };

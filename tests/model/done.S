@@ -72,6 +72,16 @@ _start:
 	add	$800, %rbx
 	dec	%r8d
 	jnz	1b
+#elif defined KERNEL_PAGES	/* N pages of 4 KB, three times over, one load of each */
+	mov	$3, %ecx
+1:	mov	%rbx, %rsi
+	mov	$N, %edx
+2:	mov	(%rsi), %eax
+	add	$4096, %rsi
+	dec	%edx
+	jnz	2b
+	dec	%ecx
+	jnz	1b
 #endif
 	mov	$60, %eax		/* exit */
 	xor	%edi, %edi

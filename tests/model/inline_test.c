@@ -287,7 +287,9 @@ static struct outcome run_case(const struct trial *t, bool print)
 	p.templates = (struct trace_program){ p.blocks, t->program.items };
 	p.program = &t->program;
 	p.again = t->again;
+#ifndef SANITIZED /* whose functions use them */
 	p.vectors = __builtin_cpu_supports("avx512bw");
+#endif
 	p.trace = malloc(RECORDS_MOST * sizeof(struct record));
 	p.behind = NOT_SEQUENTIAL;
 	for (unsigned b = 0; b < BLOCKS; b++) {

@@ -158,6 +158,7 @@ static void test_rows(void)
 
 	struct model_event bound;
 	struct model_watch watches[8];
+	uint8_t minus;
 	char why[256];
 	uint64_t value;
 	const char *no = NULL;
@@ -166,15 +167,15 @@ static void test_rows(void)
 	event_parse(table, "l1d-misses", &misses, NULL);
 	event_parse(table, "l2-quadwords-written-back", &quads, NULL);
 	event_parse(table, "cycles", &cycles, NULL);
-	ok(model_event_bind(misses.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8) == 2 &&
+	ok(model_event_bind(misses.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 2 &&
 	   watches[0].part == MODEL_CACHE && watches[0].index == 1 && watches[0].count == CACHE_READ_MISSES &&
-	   watches[1].count == CACHE_WRITE_MISSES, "a sum of counts can be watched by instruction");
-	ok(model_event_watches(&bound, watches, 1) == 0, "but not with fewer watches than counts");
-	ok(model_event_bind(hits.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8) == 0,
-	   "a difference cannot");
+	   watches[1].count == CACHE_WRITE_MISSES && !minus, "a sum of counts can be watched by instruction");
+	ok(model_event_watches(&bound, watches, 1, &minus) == 0, "but not with fewer watches than counts");
+	ok(model_event_bind(hits.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 4 &&
+	   watches[0].count == CACHE_READS && watches[2].count == CACHE_READ_MISSES && minus == 12, "so can a difference, of which some are to be subtracted");
 	c.cache[1][CACHE_READ_MISSES] = 5000;
 	ok(!model_event_value(&bound, &c, &value, &no) && strstr(no, "negative"), "a formula that comes out negative is no count");
-	ok(model_event_bind(quads.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8) == 0,
+	ok(model_event_bind(quads.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 0,
 	   "nor can a multiple");
 	c.cache[2][CACHE_WRITE_BACKS] = 1ull << 60;
 	ok(!model_event_value(&bound, &c, &value, &no) && strstr(no, "too large"), "a count beyond the doubles' integers is no count");

@@ -96,7 +96,7 @@ static void went(struct under_test *u, struct branch_site *site, uint64_t went_t
 static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_ending ending, bool taken, uint64_t target)
 {
 	struct branch_site *site = u->sites;
-	while (site->length && (site->behind != pc + length || site->ending != ending))
+	while (site->length && (site->behind != pc + length || (site->ending & SITE_ENDING) != (unsigned)ending))
 		site++;
 	if (!site->length)
 		branches_site(u->branches, site, pc, pc, length, ending, target);

@@ -200,6 +200,55 @@ static void stored_results(void)
 	ok(sites(r)[who(o, r, BASE + 0x400000)].kind == OBJECT_MAPPING, "also when an allocation function was left without a return");
 }
 
+/* What calloc and realloc write to their block before they return it. */
+static void written_inside(void)
+{
+	struct record_objects *r = record_new();
+	struct objects *o = objects_with(16 << 20, r);
+	struct object_calls *c = reserve(object_calls_bytes());
+	const struct trace_item result = {.kind = TRACE_VALUE, .lanes = TRACE_VALUE_RESULT};
+	objects_set(o, BASE, 1 << 20, OBJECT_ALLOCATOR);
+	enter(o, c, TRACE_CALLOC, 10, 100, 0x1000, 0x400000);
+	objects_charge(o, c, BASE + 8, 0, 3); /* its own words */
+	objects_value(o, c, &result, BASE + 0x8000);
+	objects_charge(o, c, BASE + 0x8010, 1, 7); /* what was returned inside, and is not given out */
+	objects_value(o, c, &result, BASE + 0x1000);
+	objects_charge(o, c, BASE + 0x1000 - 8, 0, 1); /* a word in front of the block */
+	objects_charge(o, c, BASE + 0x1000, 0, 10);
+	objects_value(o, c, &result, 1);
+	objects_charge(o, c, BASE + 0x1000 + 999, 1, 20);
+	objects_charge(o, c, BASE + 0x1000 + 1000, 1, 2);
+	equal_u64(objects_counts_of(o, OBJECT_ALLOCATOR)[0], 14, "until calloc returns what it touches is the allocator's");
+	leave(o, c, BASE + 0x1000, 0x1000);
+	const uint64_t *block = objects_counts(o, BASE + 0x1000), *heap = objects_counts_of(o, OBJECT_ALLOCATOR);
+	ok(block[0] == 10 && block[1] == 20 && heap[0] == 4 && heap[1] == 9, "then what it cleared is the block's, and nothing else");
+	enter(o, c, TRACE_REALLOC, BASE + 0x1000, 5000, 0x1000, 0x400001);
+	objects_value(o, c, &result, BASE + 0x4000);
+	objects_charge(o, c, BASE + 0x1000, 0, 100); /* read from the old one */
+	objects_charge(o, c, BASE + 0x4000, 0, 50);
+	leave(o, c, BASE + 0x5000, 0x1000);
+	ok(block[0] == 110 && heap[0] == 54 && objects_counts(o, BASE + 0x5000)[0] == 0, "realloc's writes elsewhere are the allocator's, its reads the old block's");
+	enter(o, c, TRACE_REALLOC, BASE + 0x5000, 5000, 0x1000, 0x400002);
+	objects_value(o, c, &result, BASE + 0x6000);
+	objects_charge(o, c, BASE + 0x6000 + 4999, 1, 8);
+	leave(o, c, BASE + 0x6000, 0x1000);
+	ok(objects_counts(o, BASE + 0x6000)[1] == 8 && heap[1] == 9, "realloc's writes to the new block are the block's");
+	enter(o, c, TRACE_MALLOC, 5000, 0, 0x1000, 0x400003);
+	objects_value(o, c, &result, BASE + 0x9000);
+	objects_charge(o, c, BASE + 0x9000, 0, 6);
+	leave(o, c, BASE + 0x9000, 0x1000);
+	ok(objects_counts(o, BASE + 0x9000)[0] == 0 && heap[0] == 60, "malloc writes nothing to a block: it is the allocator's");
+	enter(o, c, TRACE_CALLOC, 1, 64, 0x1000, 0x400004);
+	objects_value(o, c, &result, BASE + 0xc000);
+	objects_charge(o, c, BASE + 0xc000, 0, 5);
+	heap = objects_counts_of(o, OBJECT_ALLOCATOR);
+	struct record_objects *child = record_new();
+	objects_move(o, child);
+	leave(o, c, BASE + 0xc000, 0x1000);
+	ok(objects_counts_of(o, OBJECT_ALLOCATOR)[0] == 0 && objects_counts(o, BASE + 0xc000)[0] == 0 && heap[0] == 65,
+	   "a fork's child takes nothing from what its parent counted");
+}
+
 static const struct record_object_region *regions(const struct record_objects *r)
 {
 	return (const struct record_object_region *)((const uint8_t *)r + r->regions);
@@ -494,6 +543,7 @@ int main(void)
 {
 	heap();
 	stored_results();
+	written_inside();
 	threads();
 	against_an_array();
 	static_data();

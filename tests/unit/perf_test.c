@@ -64,7 +64,9 @@ static void test_clock_ignores_levels(void)
 	counter_read(fd, &values);
 	close(fd);
 	double loop_ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
-	ok((double)values.count > 0.9 * loop_ns, "%s", fact);
+	/* a half: what comes between two switches is in one of the two times only, see run_time(); honoured, the level
+	 * would leave next to nothing */
+	ok((double)values.count > 0.5 * loop_ns, "%s", fact);
 }
 
 /* ---- diagnosis ---- */

@@ -246,6 +246,37 @@ static void test_bare_fork(void)
 	ok(child > 0 && status == 0, "a child by clone(2) reads none of the descriptors that were its parent's counters");
 }
 
+/* Such a child of a thread that has no counters yet: there are none to be opened in it. */
+static struct tare_region *first_in_child;
+static void *clone_without_counters(void *of)
+{
+	static struct tare_region_passes of_child;
+	int *status = of;
+	fflush(stdout);
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (child == 0) {
+		struct tare_region *region = first_in_child;
+		size_t before = open_files();
+		tare_region_begin(region);
+		size_t inside = open_files();
+		tare_region_end(region);
+		_exit(inside != before || tare_region_read(region, TARE_THREAD, &of_child, NULL, NULL));
+	}
+	if (child > 0)
+		waitpid(child, status, 0);
+	return NULL;
+}
+
+static void test_first_in_child(void)
+{
+	pthread_t thread;
+	int status = -1;
+	first_in_child = tare_region("first in the child", NULL);
+	pthread_create(&thread, NULL, clone_without_counters, &status);
+	pthread_join(thread, NULL);
+	ok(status == 0, "one in which a region is the thread's first opens no counter");
+}
+
 static struct tare_region *in_handler;
 static volatile sig_atomic_t handled;
 static void handler(int signal)
@@ -337,6 +368,7 @@ int main(void)
 	test_failures();
 	test_fork();
 	test_bare_fork();
+	test_first_in_child();
 	test_signals();
 	test_sizes();
 	return done();

@@ -375,7 +375,7 @@ static void thread_local_variables(void)
 	ok(!symbols_thread_data(s, path, 1 << 20), "a place outside of the block is nothing");
 	ok(!symbols_data(s, path, truth("zeros")->address) || !symbols_data(s, path, truth("zeros")->address)->linked_name,
 	   "places in the block are no addresses of variables");
-	shell("cd %s && strip thread", folder);
+	shell("cd %s && cp thread whole && strip thread", folder);
 	struct symbols *stripped = fresh();
 	const struct symbol_data *d = symbols_thread_data(stripped, path, truth("initial")->address);
 	equal_text(d ? d->name : NULL, "[thread .tdata]", "stripped: a thread-local variable is its section's");
@@ -437,6 +437,7 @@ static bool survives(const char *path)
 		answered &= c && c->function;
 		symbols_inlined(s, path, offset, f, 4);
 		symbols_data(s, path, offset);
+		symbols_thread_data(s, path, offset - 0x100);
 	}
 	symbols_variables(s, path, &n);
 	symbols_function(s, path, "outer", &address, &bytes);
@@ -444,10 +445,10 @@ static bool survives(const char *path)
 	return answered;
 }
 
-static void broken_files(void)
+static void broken_files(const char *program)
 {
 	static unsigned char whole[1 << 20], broken[1 << 20];
-	FILE *file = fopen(in_folder("pie"), "r");
+	FILE *file = fopen(in_folder(program), "r");
 	size_t bytes = file ? fread(whole, 1, sizeof whole, file) : 0;
 	bool answered = bytes > 0;
 	if (file)
@@ -462,7 +463,7 @@ static void broken_files(void)
 			exit(2);
 		answered &= survives(in_folder("broken"));
 	}
-	ok(answered, "files cut anywhere and files of damaged bytes answer every question, and crash nothing");
+	ok(answered, "%s: files cut anywhere and files of damaged bytes answer every question, and crash nothing", program);
 }
 
 /* The flat pieces against the definition, byte by byte. */
@@ -521,12 +522,14 @@ int main(void)
 		ok(shell("cd %s && strip -o stripped pie", folder) && run_program("pie"), "a stripped program is made");
 		stripped_program();
 		debug_files();
-		broken_files();
+		broken_files("pie");
 	}
 	strange_names();
 	cplusplus();
 	linkage_table();
 	thread_local_variables();
+	if (access(in_folder("whole"), R_OK) == 0)
+		broken_files("whole");
 	no_files();
 	pieces();
 	shell("rm -rf %s", folder);

@@ -20,7 +20,12 @@
 #define work(n) __asm__ volatile("mov w9, #" TEXT(n) "\n1: subs w9, w9, #1\n b.ne 1b" : : : "w9", "cc", "memory")
 #endif
 
+/* once in the program, as they are called */
+#if defined(__clang__)
+#define PASS __attribute__((noinline)) static void
+#else
 #define PASS __attribute__((noinline, noclone)) static void
+#endif
 
 static struct tare_region *outer, *middle, *inner;
 

@@ -187,8 +187,9 @@ static void costs(void *to)
 				for (int i = 0; i < times * PAIRS; i++) {
 					struct user_mark begin, end;
 					uint64_t values[2];
-					out->read &= user_mark(two->user, n, &begin, values) &
-						     user_mark(two->user, n, &end, values);
+					/* both, whatever the first says: what is measured is that */
+					bool first = user_mark(two->user, n, &begin, values), second = user_mark(two->user, n, &end, values);
+					out->read &= first & second;
 				}
 			else if (what == 1)
 				for (int i = 0; i < times * PAIRS; i++) {

@@ -40,7 +40,7 @@ struct counting_models {
 	/* Appends to run->remarks what has to be known of these counts. NULL: nothing. False: memory ran out. */
 	bool (*remark)(void *context, const struct view *view, bool children, struct run *run);
 	/* The counts whose sum a modelled event is, for its places: at most `most`; 0: it is no sum of so few. NULL: no places. */
-	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most);
+	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus);
 	void (*release)(void *context); /* called once: by counting_end(), or when counting_start() fails. NULL: borrowed until then */
 };
 

@@ -19,11 +19,12 @@ static const struct { enum exact_count count; enum model_stream_count stream; } 
 };
 
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
-static size_t parts_of(const struct counted_event *event, const struct counting_models *models, struct model_watch *parts)
+static size_t parts_of(const struct counted_event *event, const struct counting_models *models, struct model_watch *parts, uint8_t *minus)
 {
 	size_t n = 0;
+	*minus = 0;
 	if (!event->exact)
-		return models->watches ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES) : 0;
+		return models->watches ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus) : 0;
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
 		if (exact_event_uses(event->exact, streams[i].count))
 			parts[n++] = (struct model_watch){.part = MODEL_STREAM, .count = (uint8_t)streams[i].stream};
@@ -47,6 +48,7 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 {
 	struct model_watch parts[MODEL_WATCHES];
 	struct location_plan before = *plan;
+	uint8_t minus;
 	if (!event->exact && !event->modelled) {
 		out->why = "it was not counted";
 		return;
@@ -64,7 +66,7 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 		out->why = "only the first machine's events are counted by place";
 		return;
 	}
-	size_t n = parts_of(event, models, parts);
+	size_t n = parts_of(event, models, parts, &minus);
 	if (n == 0)
 		out->why = "it is no sum of the model's counts, which are what places are counted of";
 	bool branches = n > 0;
@@ -79,10 +81,11 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 		if (!bit) { /* what of it was watched is not */
 			plan->n_watches = before.n_watches;
 			out->why = "more counts of the model would have to be watched than eight; count it with fewer others";
-			out->parts = 0;
+			out->parts = out->minus = 0;
 			return;
 		}
 		out->parts |= bit;
+		out->minus |= minus >> i & 1 ? bit : 0;
 	}
 }
 
@@ -97,6 +100,15 @@ bool location_plan_new(struct location_plan *plan, enum locations_of of, const s
 	for (size_t i = 0; i < n; i++)
 		plan_event(plan, &events[i], models, &plan->events[i]);
 	return true;
+}
+
+uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched)
+{
+	uint64_t sum = 0;
+	for (size_t w = 0; w < plan->n_watches; w++)
+		if (plan->events[event].parts >> w & 1)
+			sum += plan->events[event].minus >> w & 1 ? 0 - watched[w] : watched[w];
+	return sum;
 }
 
 void location_plan_free(struct location_plan *plan)
@@ -351,9 +363,7 @@ static void add_watched(struct job *job, const struct located *at, uint64_t addr
 		any |= watched[w] != 0;
 	uint64_t *counts = any ? counts_at(job, at->module, address + at->shift) : NULL;
 	for (size_t i = 0; counts && i < job->out->n_events; i++)
-		for (size_t w = 0; w < job->plan->n_watches; w++)
-			if (job->plan->events[i].parts >> w & 1)
-				counts[i] += watched[w];
+		counts[i] += location_sum(job->plan, i, watched);
 }
 
 /* One of `at` most words: what lies behind the last one written is 0. */

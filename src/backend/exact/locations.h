@@ -28,12 +28,15 @@ struct location_plan {
 	struct planned_event {
 		const char *why; /* it has no places: a constant; NULL */
 		uint8_t parts;   /* bit w: watch w is a part of it; 0: from the blocks */
+		uint8_t minus;   /* … that is subtracted; no place has more of it than of the others */
 	} *events;
 };
 
 /* events[n] as in counting_start(). False when memory ran out. */
 bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct counted_event *events, size_t n,
                      const struct counting_models *models);
+/* Of an event with parts: what its watches have counted at a place is of it. */
+uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched);
 void location_plan_free(struct location_plan *plan);
 
 /* *out is the caller's, to be freed by locations_free(); on failure it is empty. */

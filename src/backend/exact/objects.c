@@ -41,9 +41,7 @@ static struct location *add(struct job *job, const uint64_t *watched)
 		return NULL;
 	}
 	for (size_t i = 0; i < out->n_events; i++)
-		for (size_t w = 0; w < job->plan->n_watches; w++)
-			if (job->plan->events[i].parts >> w & 1)
-				counts[i] += watched[w];
+		counts[i] += location_sum(job->plan, i, watched);
 	out->all[out->n] = (struct location){.counts = counts, .module = ""};
 	return &out->all[out->n++];
 }

@@ -8,18 +8,12 @@
 #include "backend/exact/decoded.h"
 #include "backend/exact/fold.h"
 #include "backend/exact/known.h"
+#include "backend/exact/tally_inside.h"
 #include "base/vec.h"
-#include "engine/inject/session.h"
 
 /* A row's counters, seen from a block's owner: the row's process has the owner's blocks below limit. */
 struct holder {
 	uint32_t owner, limit;
-	const struct view_thread *thread;
-	struct tally_row *row;
-};
-
-/* A thread of a process and the row that it is in: one of a part that goes on is in the row of the part before. */
-struct seat {
 	const struct view_thread *thread;
 	struct tally_row *row;
 };
@@ -54,8 +48,7 @@ __attribute__((format(printf, 2, 3))) static void mark(struct tally *t, const ch
 	t->why = t->why_text;
 }
 
-/* to += times × each */
-static void add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
+void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
 {
 	uint64_t product, sum;
 	if (__builtin_mul_overflow(times, each, &product) || __builtin_add_overflow(*to, product, &sum))
@@ -102,8 +95,8 @@ static bool prepare_leaders(struct job *job, const struct view_process *owner, s
 static void add_known(struct job *job, uint64_t count[COUNTS], const struct known *known, uint32_t leaders, uint64_t times)
 {
 	for (unsigned i = 0; i < known->n_counts; i++)
-		add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
-	add(job->tally, &count[COUNT_BASIC_BLOCKS], times, leaders);
+		tally_add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
+	tally_add(job->tally, &count[COUNT_BASIC_BLOCKS], times, leaders);
 }
 
 static int by_block(const void *a, const void *b)
@@ -131,11 +124,11 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 
 static void add_iterations(struct job *job, uint64_t count[COUNTS], const struct known_rep *rep, uint64_t times)
 {
-	add(job->tally, &count[COUNT_ITERATIONS], times, 1);
-	add(job->tally, &count[COUNT_READS], times, rep->each.reads);
-	add(job->tally, &count[COUNT_WRITES], times, rep->each.writes);
-	add(job->tally, &count[COUNT_READ_BYTES], times, rep->each.read_bytes);
-	add(job->tally, &count[COUNT_WRITE_BYTES], times, rep->each.write_bytes);
+	tally_add(job->tally, &count[COUNT_ITERATIONS], times, 1);
+	tally_add(job->tally, &count[COUNT_READS], times, rep->each.reads);
+	tally_add(job->tally, &count[COUNT_WRITES], times, rep->each.writes);
+	tally_add(job->tally, &count[COUNT_READ_BYTES], times, rep->each.read_bytes);
+	tally_add(job->tally, &count[COUNT_WRITE_BYTES], times, rep->each.write_bytes);
 }
 
 static void iterations_unknown(struct tally *t, const struct view_process *p, const struct record_block *block)
@@ -158,7 +151,7 @@ static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct reco
 {
 	if (block->taken == RECORD_NONE)
 		return;
-	add(t, &count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
+	tally_add(t, &count[COUNT_TAKEN], counts_fall(block) ? times : edge, 1);
 	if (counts_fall(block))
 		subtract(t, &count[COUNT_TAKEN], edge, 1);
 }
@@ -267,27 +260,6 @@ static struct tally_row *make_row(struct job *job, const struct view_process *p,
 	return row;
 }
 
-__attribute__((format(printf, 2, 3))) static void mark_models(struct tally *t, const char *format, ...)
-{
-	va_list args;
-	if (t->models_why)
-		return;
-	va_start(args, format);
-	vsnprintf(t->models_text, sizeof t->models_text, format, args);
-	va_end(args);
-	t->models_why = t->models_text;
-}
-
-bool tally_add_models(struct model_counts *to, const struct model_counts *from, size_t machines)
-{
-	uint64_t *sum = (uint64_t *)to;
-	const uint64_t *words = (const uint64_t *)from;
-	bool fits = true;
-	for (size_t i = 0; i < machines * sizeof *to / sizeof *sum; i++)
-		fits &= !__builtin_add_overflow(sum[i], words[i], &sum[i]);
-	return fits;
-}
-
 static void unknown(struct tally *t, enum exact_count count, const char *text)
 {
 	if (!t->unknown_text[0])
@@ -310,17 +282,17 @@ static void add_totals(struct job *job, const struct view_process *p)
 		struct tally_row *row = make_row(job, p, totals->rows[r].tid, &last);
 		row->folded += totals->rows[r].folded;
 		for (size_t c = 0; c < COUNTS; c++)
-			add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
+			tally_add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
 		if (machines && totals->n_machines != machines)
-			mark_models(job->tally, "the totals of '%s' are damaged", p->path);
+			tally_mark_models(job->tally, "the totals of '%s' are damaged", p->path);
 		else if (machines && !tally_add_models(row->models, fold_models_of(totals) + r * machines, machines))
-			mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
+			tally_mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
 	}
 	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
 	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
 		size_t index = regions_index(job->options->regions, p, regions[r].local);
 		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++)
-			add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
+			tally_add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
 		if (index == SIZE_MAX)
 			mark(job->tally, "the totals of '%s' are damaged", p->path);
 	}
@@ -362,83 +334,6 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 		}
 	}
 	return true;
-}
-
-/* ---- distinct lines and pages ---- */
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void measure_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
-{
-	uint64_t *limits = arg; /* [0] instructions that ran, [1] end address of the last of them */
-	if (index < limits[0])
-		limits[1] = address + insn->length;
-}
-
-/* The end of what ran of a block in a process: corrections may say that it never ran to its end. */
-static uint64_t end_of_run(const struct view_process *p, const struct view_process *owner, uint32_t number,
-                           const struct record_block *block, uint64_t times)
-{
-	uint64_t cut = 0, limits[2] = {0, block->address};
-	for (uint32_t i = 0; i < p->corrections.own; i++) {
-		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
-		if (c->block == number && c->times) {
-			cut += c->times;
-			limits[0] = c->done > limits[0] ? c->done : limits[0];
-		}
-	}
-	if (times > cut)
-		return block->address + block->length_bytes;
-	decoded_each(owner, block, 0, measure_insn, limits);
-	return limits[1];
-}
-
-typedef VEC(uint64_t) numbers;
-
-/* The numbers of the lines that ran, repeated. */
-static bool lines_of(const struct view_process *p, numbers *lines)
-{
-	for (uint32_t number = 0; number < p->blocks.count; number++) {
-		const struct view_process *owner = view_block_owner(p, number);
-		const struct record_block *block = owner ? view_block(owner, number) : NULL;
-		uint64_t times = 0;
-		for (size_t t = 0; block && t < p->n_threads; t++)
-			times += view_entered(&p->threads[t], number);
-		if (times == 0)
-			continue;
-		uint64_t end = end_of_run(p, owner, number, block, times);
-		/* a damaged record may have any address, the last ones as well */
-		for (uint64_t line = block->address >> 6; end > block->address && line <= (end - 1) >> 6; line++)
-			if (!(lines->count && lines->items[lines->count - 1] == line) && !vec_push(lines, line))
-				return false;
-	}
-	return true;
-}
-
-/* Of all parts of a process. */
-static bool count_code(struct job *job, const struct view_process *head, struct error *err)
-{
-	numbers lines = {0};
-	bool done = false;
-	for (const struct view_process *p = head; p; p = p->next_part)
-		if (!lines_of(p, &lines)) {
-			error_no_memory(err);
-			goto out;
-		}
-	if (lines.count)
-		qsort(lines.items, lines.count, sizeof *lines.items, by_number);
-	for (size_t i = 0; i < lines.count; i++) {
-		job->tally->total[COUNT_CODE_LINES] += i == 0 || lines.items[i] != lines.items[i - 1];
-		job->tally->total[COUNT_CODE_PAGES] += i == 0 || lines.items[i] >> 6 != lines.items[i - 1] >> 6;
-	}
-	done = true;
-out:
-	vec_free(&lines);
-	return done;
 }
 
 /* ---- all ---- */
@@ -514,88 +409,6 @@ static void judge(struct job *job)
 		mark(job->tally, "the engine has no record of the program");
 }
 
-/* ---- the access stream ---- */
-
-/* What a thread's models counted is added to its row's. */
-static void copy_models(struct job *job, const struct seat *seat)
-{
-	size_t machines = job->options->machines, bytes = machines * sizeof *seat->row->models;
-	uint64_t words, offset = seat->thread->record->models;
-	uint64_t *copy;
-	struct model_counts *whole;
-	if (offset == 0)
-		return; /* nothing came of it: the instructions will tell */
-	copy = session_copy_words(job->view->session, offset, bytes / sizeof *copy, &words);
-	whole = copy ? calloc(1, bytes) : NULL;
-	if (whole)
-		memcpy(whole, copy, words * sizeof *copy);
-	if (!whole)
-		mark_models(job->tally, "the record of what the access stream gave is damaged or too large");
-	else if (!tally_add_models(seat->row->models, whole, machines))
-		mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
-	free(whole);
-	free(copy);
-}
-
-/* Of one row: is the stream that of the instructions counted? */
-static void check_stream(struct job *job, const struct tally_row *row)
-{
-	for (size_t m = 0; m < job->options->machines; m++)
-		if (row->models[m].stream[STREAM_INSTRUCTIONS] != row->count[COUNT_INSTRUCTIONS])
-			mark_models(job->tally, "the access stream of thread %u of process %u has %llu instructions, and it executed %llu",
-			            row->tid, row->pid, (unsigned long long)row->models[m].stream[STREAM_INSTRUCTIONS],
-			            (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
-}
-
-static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct model_counts *models)
-{
-	static const struct { enum exact_count count; enum model_stream_count stream; } counts[] = {
-		{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
-		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
-	};
-	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM, "every count of the stream is here");
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		add(t, &count[counts[i].count], models[0].stream[counts[i].stream], 1);
-}
-
-/* Of each region, likewise. */
-static void tally_region_models(struct job *job)
-{
-	struct regions *r = job->options->regions;
-	for (size_t i = 0; r && r->models && i < r->n; i++) {
-		struct counted_region *region = &r->all[i];
-		for (size_t m = 0; m < r->machines && !job->options->still_running && !r->models_why; m++)
-			if (region->models[m].stream[STREAM_INSTRUCTIONS] != region->count[COUNT_INSTRUCTIONS] + region->moved)
-				r->models_why = "the access stream's instructions of a region are not those that were executed in it";
-		count_stream(job->tally, region->count, region->models);
-	}
-}
-
-static void tally_models(struct job *job)
-{
-	struct tally *t = job->tally;
-	size_t machines = job->options->machines;
-	if (machines == 0)
-		return;
-	if (t->why)
-		mark_models(t, "%s", t->why);
-	for (size_t i = 0; i < job->seats.count; i++)
-		copy_models(job, &job->seats.items[i]);
-	if (job->options->part)
-		return; /* the next part's threads have what their models count, and the events are made of all of it */
-	for (size_t r = 0; r < t->n_rows; r++) {
-		if (!job->options->still_running)
-			check_stream(job, &t->rows[r]);
-		count_stream(t, t->rows[r].count, t->rows[r].models);
-		if (!tally_add_models(t->models, t->rows[r].models, machines))
-			mark_models(t, "a count of the access stream does not fit in 64 bits");
-	}
-	tally_region_models(job);
-	for (unsigned e = COUNT_STREAM; t->models_why && e < COUNT_STREAM_END; e++)
-		t->unknown[e] = t->models_why;
-}
-
 bool tally_join(struct tally *tally, bool threads, size_t machines)
 {
 	size_t n = 0;
@@ -640,13 +453,13 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
-		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !count_code(&job, p, err))))
+		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !tally_code(job.tally, p, err))))
 			goto out;
 	}
-	tally_models(&job);
+	tally_models(job.tally, options, view->session, job.seats.items, job.seats.count);
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
-			add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
+			tally_add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
 	*out = job.tally;
 	done = true;
 out:

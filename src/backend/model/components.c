@@ -47,6 +47,7 @@ static const struct name stream_names[] = {
 };
 static const struct name filter_names[] = { /* for measuring the models themselves: bench/model */
 	{"undecided_accesses", FILTER_UNDECIDED_ACCESSES, false}, {"undecided_fetches", FILTER_UNDECIDED_FETCHES, false},
+	{"decided_blocks", FILTER_DECIDED_BLOCKS, false},
 };
 
 #define LAST 100    /* levels behind: as far as it goes */

@@ -86,22 +86,37 @@ bool model_event_value(const struct model_event *event, const struct model_count
 	return true;
 }
 
-size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most)
+size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most, uint8_t *minus)
 {
 	const struct formula *formula = event->definition->model;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
 	size_t n = formula->n_inputs;
-	if (n > most)
+	double sum = 0;
+	*minus = 0;
+	if (n > most || n > 8)
 		return 0;
-	/* a sum of its inputs is what is 1 where one of them alone is 1, and n where all are */
-	for (size_t one = 0; one <= n; one++) {
+	/* a sum of its inputs is what is 1 (subtracted: 1 less) where one of them alone is 1 more, and all of these where all are */
+	static const double base = 16;
+	double at_base = 0;
+	for (size_t one = 0; one <= n + 1; one++) {
 		for (size_t i = 0; i < n; i++) {
-			double value = one == n || i == one;
+			double value = base + (one == n + 1 || i + 1 == one);
 			inputs[i] = (struct metric_input){true, value, value, value};
 		}
-		if (!formula_evaluate(formula, inputs, &result, NULL) || result.value != (one == n ? (double)n : 1))
+		if (!formula_evaluate(formula, inputs, &result, NULL))
 			return 0;
+		double more = result.value - at_base;
+		if (one == 0)
+			at_base = result.value;
+		else if (one == n + 1 ? more != sum : more != 1 && more != -1)
+			return 0;
+		else if (one <= n && more < 0)
+			*minus |= (uint8_t)(1u << (one - 1));
+		if (one && one <= n)
+			sum += more;
 	}
+	if (at_base != base * sum)
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		if (event->places[i].constant)
 			return 0;

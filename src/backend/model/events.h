@@ -31,8 +31,8 @@ bool model_event_shares(const struct model_event *event);
 /* False: *why (a constant) says why there is no value; that is a defect, of the row or of the counts. */
 bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why);
 
-/* What is to be watched so that the sum over the watches, by instruction, is the event: the formula's inputs, when it is their sum.
- * Returns how many; 0 when it is no plain sum, or one of more than `most`. */
-size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most);
+/* What is to be watched so that the sum over the watches, by instruction, is the event: the formula's inputs, when it is their sum, those
+ * that are subtracted with a bit in *minus. Returns how many; 0 when it is no such sum, or one of more than `most`. */
+size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most, uint8_t *minus);
 
 #endif

@@ -198,10 +198,10 @@ static bool conserves(void *context, size_t machine, const struct model_counts *
 	return model_conserves(&m->machines[machine], counts, why);
 }
 
-static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most)
+static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus)
 {
 	(void)context;
-	return model_event_watches(modelled, out, most);
+	return model_event_watches(modelled, out, most, minus);
 }
 
 static const char *name_of(void *context, size_t machine)

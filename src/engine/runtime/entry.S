@@ -26,6 +26,29 @@
 #define REGION_TABLE %gs:0x148
 #define REGION_SALT %gs:0x150
 
+/* All registers are the program's: they are kept, and the runtime's stack is taken. */
+.macro keep_registers
+	mov %rax, REG(0)
+	mov %rcx, REG(1)
+	mov %rdx, REG(2)
+	mov %rbx, REG(3)
+	mov %rsp, REG(4)
+	mov %rbp, REG(5)
+	mov %rsi, REG(6)
+	mov %rdi, REG(7)
+	mov %r8, REG(8)
+	mov %r9, REG(9)
+	mov %r10, REG(10)
+	mov %r11, REG(11)
+	mov %r12, REG(12)
+	mov %r13, REG(13)
+	mov %r14, REG(14)
+	mov %r15, REG(15)
+	mov RUNTIME_RSP, %rsp
+	pushfq
+	popq FLAGS
+.endm
+
 	.section .text.start, "ax"
 	.globl runtime_start
 	/* The host enters here with rdi = struct start, on the runtime's stack. */
@@ -76,25 +99,7 @@ runtime_miss_tail:
 	movl $0, EXIT_ID
 	/* An exit: its number is stored, all registers are the program's. */
 runtime_exit:
-	mov %rax, REG(0)
-	mov %rcx, REG(1)
-	mov %rdx, REG(2)
-	mov %rbx, REG(3)
-	mov %rsp, REG(4)
-	mov %rbp, REG(5)
-	mov %rsi, REG(6)
-	mov %rdi, REG(7)
-	mov %r8, REG(8)
-	mov %r9, REG(9)
-	mov %r10, REG(10)
-	mov %r11, REG(11)
-	mov %r12, REG(12)
-	mov %r13, REG(13)
-	mov %r14, REG(14)
-	mov %r15, REG(15)
-	mov RUNTIME_RSP, %rsp
-	pushfq
-	popq FLAGS
+	keep_registers
 	cld
 	testl $0x40100, FLAGS /* AC, TF: not for the engine's own code */
 	jz runtime_exit_saved
@@ -180,25 +185,7 @@ runtime_region_slow:
 	   registers that REG has then, unless there is attention to be paid: then the block is left there. */
 	.globl runtime_inline, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
 runtime_inline:
-	mov %rax, REG(0)
-	mov %rcx, REG(1)
-	mov %rdx, REG(2)
-	mov %rbx, REG(3)
-	mov %rsp, REG(4)
-	mov %rbp, REG(5)
-	mov %rsi, REG(6)
-	mov %rdi, REG(7)
-	mov %r8, REG(8)
-	mov %r9, REG(9)
-	mov %r10, REG(10)
-	mov %r11, REG(11)
-	mov %r12, REG(12)
-	mov %r13, REG(13)
-	mov %r14, REG(14)
-	mov %r15, REG(15)
-	mov RUNTIME_RSP, %rsp
-	pushfq
-	popq FLAGS
+	keep_registers
 	testl $0x40500, FLAGS /* AC, DF, TF */
 	jz 1f
 	pushq $0x202
@@ -329,7 +316,11 @@ safe_copy:
 	mov $1, %eax
 	ret
 	/* bool safe_write(void *at): whether a byte there can be written, which stays as it is whoever else writes it */
-	.globl safe_write
+	.globl safe_write, safe_read
+safe_read:
+	movzbl (%rdi), %eax
+	mov $1, %eax
+	ret
 safe_write:
 	lock orb $0, (%rdi)
 	mov $1, %eax

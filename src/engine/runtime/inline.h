@@ -14,6 +14,9 @@
  *     of a fault between.
  *  5. Each record of the access stream is a header alone, then. The models have what lies between two headers before the next block's instruction
  *     that it belongs to is executed; what is not executed after all is made again, which moves nothing (model/core/inline.h, 4).
+ *  6. An access that faults is not made: what a mapping's change may forbid is found no more (inline_forget()), and what is not found is asked for first.
+ *     Not so: a write to a page that may be read, and was (its line is left dirty); a read whose instruction writes elsewhere and faults there; one
+ *     behind the end of a file that was cut. Each matters only if a handler jumps away, so that it is never repeated.
  */
 #ifndef TARE_ENGINE_RUNTIME_INLINE_H
 #define TARE_ENGINE_RUNTIME_INLINE_H
@@ -51,7 +54,9 @@ struct stream_machine {
 
 struct stream_models {
 	uint64_t bytes;     /* of this itself */
-	uint32_t n, unused;
+	uint32_t n;
+	uint32_t quiet;     /* runs since threads met last */
+	uint64_t meetings;  /* then */
 	uint64_t *site_items, *site_blocks; /* or NULL */
 	struct model_counts *counts[MODEL_CORES_MAX]; /* whose a core is: where it counts now */
 	struct stream_machine machine[];
@@ -93,6 +98,7 @@ void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: 
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
 void inline_clock(struct thread *t, uint64_t now);
+void inline_forget(const struct thread *t, uint64_t start, uint64_t length);
 void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned done); /* an apart block: what was done is made now */
 uint64_t inline_behind(const struct thread *t, const uint64_t *header); /* what was executed before the block of that header, in the buffer */
 void inline_began(struct thread *t, uint64_t behind); /* the buffer is empty, or its last record is no block's */

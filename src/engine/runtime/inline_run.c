@@ -78,8 +78,8 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
 }
 
 /*
- * An access that counts itself (not aligned, or no simple one): should its instruction not be executed after all, it would be counted again with
- * it. So it is only made if the memory can be accessed, and no signal is delivered between it and its instruction.
+ * What a model does not find is only made if the memory can be accessed: a handler of the fault may never come back to it. And no signal is
+ * delivered between an access that counts itself (not aligned, or no simple one) and its instruction: it would be counted again.
  */
 static bool counts_itself(const struct inline_site *site, uint64_t address)
 {
@@ -91,10 +91,9 @@ static bool will_fault(const struct inline_site *site, uint64_t address)
 {
 	const struct trace_item *item = &rt.items[rt.templates[site->block].first_item + site->record.item];
 	uint64_t last = address + item->bytes - 1;
-	uint8_t byte;
 	if (item->kind > TRACE_WRITE)
 		return false;
-	if (!safe_copy(&byte, (const void *)address, 1) || ((address ^ last) >> 12 && !safe_copy(&byte, (const void *)last, 1)))
+	if (!safe_read((const void *)address) || ((address ^ last) >> 12 && !safe_read((const void *)last)))
 		return true;
 	return site->record.writes && (!safe_write((void *)address) || ((address ^ last) >> 12 && !safe_write((void *)last)));
 }
@@ -113,11 +112,9 @@ void runtime_inline_call(struct thread *t)
 		return;
 	}
 	uint64_t address = address_of(t, site), *clock = clock_of(t, site->machine);
-	if (counts_itself(site, address)) {
-		t->inline_once = 1;
-		if (will_fault(site, address))
-			return;
-	}
+	t->inline_once = counts_itself(site, address);
+	if (!site->record.fetch && will_fault(site, address))
+		return;
 	*clock = *now;
 	model_inline_miss(t->models->machine[site->machine].model, t->slot, &program, site->block, site->record.record, address, behind,
 		t->fs_base);
@@ -148,6 +145,12 @@ void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned
 }
 
 void inline_clock(struct thread *t, uint64_t now) { *clock_of(t, 0) = now; }
+
+void inline_forget(const struct thread *t, uint64_t start, uint64_t length)
+{
+	for (uint32_t m = 0; rt.inline_on && m < t->models->n; m++)
+		model_inline_forget(t->models->machine[m].model, t->slot, start, length);
+}
 
 void inline_off(struct thread *t)
 {

@@ -25,7 +25,7 @@ struct frame {
 	uint32_t kind;
 	uint32_t region;    /* FUNCTION */
 	uint32_t context;   /* CALL, SIGNAL: what it was left from */
-	uint32_t unused;
+	uint32_t generation, last_indirect, last_linkage; /* SIGNAL: as the thread had them; the handler's own are no way to a region's end */
 };
 
 /* What is in the buffer of the access stream was executed in the context that ends. */
@@ -150,7 +150,12 @@ void regions_signal(struct thread *t)
 	if (!t->context)
 		return;
 	lock();
+	uint32_t n = t->frame_count;
 	push(t, FRAME_SIGNAL, t->reg[X86_RSP] + 8, 0, 0); /* + 8: at its sigreturn */
+	if (t->frame_count > n) {
+		struct frame *f = &t->frames[n];
+		f->generation = rt.generation, f->last_indirect = t->last_indirect, f->last_linkage = t->last_linkage;
+	}
 	set_context(t, context_called(t->context));
 	set_bounds(t);
 	unlock();
@@ -166,8 +171,12 @@ void regions_return(struct thread *t, uint64_t frame)
 		i--;
 	while (i && t->frame_count > i)
 		pop(t, false);
-	if (i)
+	if (i) {
+		const struct frame *f = &t->frames[i - 1];
+		if (f->generation == rt.generation)
+			t->last_indirect = f->last_indirect, t->last_linkage = f->last_linkage;
 		pop(t, true);
+	}
 	regions_branched(t);
 	unlock();
 }

@@ -262,6 +262,7 @@ struct runtime {
 	uint32_t counters_most, protected_pages;
 	uint32_t fp_sw_known, started;
 	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
+	uint32_t rseq_given;    /* an area was registered by a thread of this image */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
 	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
@@ -324,6 +325,7 @@ void runtime_final_exit(uint32_t *slot_state, long status);
 /* Copies; false if memory faulted. Any of the two may be the program's. */
 bool safe_copy(void *to, const void *from, size_t n);
 bool safe_write(void *at);
+bool safe_read(const void *at);
 void safe_copy_fault(void);
 void safe_copy_end(void);
 bool fp_save(void *area, uint64_t features);

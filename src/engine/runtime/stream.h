@@ -24,7 +24,9 @@
 #define STREAM_GATHERS 8u /* of a block; see stream_ends_block */
 #define STREAM_RECORD_WORDS 256u
 #define STREAM_DEFAULT_BYTES (256u << 10)
-#define STREAM_SHARED_BYTES (16u << 10)
+#define STREAM_SHARED_BYTES (16u << 10) /* of each of several threads … */
+#define STREAM_QUIET_BYTES (64u << 10)  /* … and when in the last STREAM_QUIET runs of buffers no thread met another (model_meetings) */
+#define STREAM_QUIET 16u
 
 enum capture { /* what is stored for a value, and from when to when it can be */
 	CAPTURE_REG,    /* a register that holds `a` */
@@ -112,10 +114,21 @@ void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* recor
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
+/* A record of a block has so many values behind its header. */
+static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
+
+/* Where the record, or the mark, at `at` ends. */
+static inline uint64_t *stream_record_end(uint64_t *at)
+{
+	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
+	if (kind && kind != TRACE_PARTIAL)
+		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
+	return at + 1 + (kind != 0) + stream_values((uint32_t)at[kind != 0]);
+}
+
 /* stream_turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
 void stream_wait(const struct thread *t); /* until the other threads have come as far, as far as they run; without any lock */
-/* step_words: how far who has most goes in a turn */
-void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thread *t, const uint64_t *from, size_t n));
+void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t *from, size_t n));
 
 /* stream_objects.c: counts by data object (model/core/objects.h), only with RECORD_OBJECTS; else they do nothing */
 struct model;

@@ -131,6 +131,7 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	const struct trace_program program = {rt.templates, rt.items};
 	struct stream_models *models = t->models;
 	unsigned core = t->slot % MODEL_CORES_MAX;
+	uint64_t meetings = 0;
 	if (!n)
 		return;
 	fp_keep();
@@ -139,29 +140,19 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 		if (models->counts[core] != t->model_counts)
 			model_core_counts(m->model, core, &t->model_counts[i]);
 		model_run(m->model, core, &program, from, n, t->fs_base);
+		meetings += model_meetings(m->model);
 	}
+	models->quiet = meetings == models->meetings ? models->quiet + 1 : 0;
+	models->meetings = meetings;
 	models->counts[core] = t->model_counts;
 	fp_give_back();
 }
 
-/* Threads run their buffers in turns: stream_turns.c */
-static bool turns(void)
+/* Threads run their buffers in turns (stream_turns.c). It costs about as much as the models' work itself. */
+static bool in_turns(void)
 {
 	bool any = false;
 	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
-		any |= machines[i].coherent != 0;
-	return any;
-}
-
-/* Turns of a few blocks, as many as a core executes while another's line is on its way, cost as much as the models' work itself: they are
- * for who asks what threads take from each other. */
-#define STEP_WORDS_FINE 16u
-#define STEP_WORDS 512u
-
-static bool in_step(void)
-{
-	bool any = false;
-	for (uint32_t i = 0; i < machine_count(); i++)
 		any |= machines[i].in_step != 0;
 	return any;
 }
@@ -176,8 +167,9 @@ static uint64_t buffer_bytes(void)
 /* Several threads run short parts in turn. */
 static uint64_t *beginning(const struct thread *t)
 {
-	uint64_t bytes = rt.session->trace_bytes || rt.live_threads < 2 ? buffer_bytes() : STREAM_SHARED_BYTES;
-	return t->trace_end - bytes / 8;
+	if (rt.session->trace_bytes || rt.live_threads < 2)
+		return t->trace_end - buffer_bytes() / 8;
+	return t->trace_end - (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
 }
 
 static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }
@@ -186,7 +178,7 @@ static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t)
 static bool begin_again(struct thread *t)
 {
 	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
-	if (!turns() || words > (uint64_t)(t->trace_end - to) / 4)
+	if (!in_turns() || words > (uint64_t)(t->trace_end - to) / 4)
 		return false;
 	memcpy(to, t->trace_start, words * 8); /* it is full: what is left lies behind */
 	t->trace_start = to;
@@ -198,8 +190,8 @@ static bool begin_again(struct thread *t)
 static void flush(struct thread *t)
 {
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
-	if (turns())
-		stream_turns(t, in_step() ? STEP_WORDS_FINE : STEP_WORDS, run);
+	if (in_turns())
+		stream_turns(t, run);
 	else
 		run(t, t->trace_start, (size_t)(t->trace - t->trace_start));
 	if (t->trace != t->trace_start)
@@ -208,21 +200,13 @@ static void flush(struct thread *t)
 	inline_began(t, behind);
 }
 
-/* Of a block's record, behind its header. */
-static unsigned values_of(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
-
 /* The last n records of blocks in the buffer, in order: where each begins; NULL: there are fewer. */
 static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 {
 	unsigned have = 0;
-	for (uint64_t *at = t->trace_start, *next; at < t->trace; at = next) {
-		enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
-		next = at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
-		if (kind && kind != TRACE_PARTIAL)
-			continue;
-		next = at + 1 + (kind != 0) + values_of((uint32_t)at[kind != 0]);
-		record[have++ % n] = at;
-	}
+	for (uint64_t *at = t->trace_start; at < t->trace; at = stream_record_end(at))
+		if (!(*at & TRACE_MARK) || trace_mark_kind(*at) == TRACE_PARTIAL)
+			record[have++ % n] = at;
 	if (have < n)
 		return false;
 	uint64_t *all[STREAM_TAIL];
@@ -311,7 +295,7 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
 	    *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
-	if (rt.live_threads > 1 && in_step())
+	if (in_turns())
 		stream_wait(t);
 	models_begin();
 	fp_is_kept = true;
@@ -406,7 +390,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 	if (!rt.trace)
 		return;
 	models_begin();
-	unsigned size = 1 + (id < rt.block_count ? values_of(id) : 0);
+	unsigned size = 1 + (id < rt.block_count ? stream_values(id) : 0);
 	uint64_t record[STREAM_RECORD_WORDS];
 	if (t->trace - t->trace_start >= (long)size && t->trace[-(long)size] == id) {
 		t->trace -= size;

@@ -1,5 +1,5 @@
 /*
- * Several threads on a coherent machine: how their accesses are interleaved.
+ * Several threads on a coherent machine: how their accesses are interleaved, for who asks what they take from each other (machine.in_step).
  *
  * Each thread writes to a buffer of its own, and whoever has filled his runs it through the models. Would he run it alone, a line that two
  * threads write would change hands once a buffer, hundreds of accesses apart, where a machine's cores take it from each other every few.
@@ -20,22 +20,15 @@
 
 #define TAKERS_MOST 16u
 
+#define STEP_WORDS 16u /* of who has most: about as many blocks as a core executes while a line comes from another one */
 #define WAIT_NS 50000ull
 #define WAITS_AT_ONCE 20u         /* by giving up the processor, before it sleeps */
-#define WAIT_MOST_NS 10000000ull  /* a time slice or two of a busy machine */
+#define WAIT_MOST_NS 100000000ull /* several time slices of a busy machine */
 
 struct taker {
 	struct thread *t;
 	uint64_t *start, *at, *end;
 };
-
-static uint64_t *record_end(uint64_t *at)
-{
-	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
-	if (kind && kind != TRACE_PARTIAL)
-		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
-	return at + 1 + (kind != 0) + rt.templates[at[kind != 0]].values;
-}
 
 /* Where the newest STREAM_TAIL records of what another thread has published begin; its trace_start: there are no more. */
 static uint64_t *settled(const struct thread *t)
@@ -44,7 +37,7 @@ static uint64_t *settled(const struct thread *t)
 	unsigned n = 0;
 	if (!t->trace_base || at < t->trace_base || end > t->trace_end)
 		return at;
-	for (; at < end; at = record_end(at))
+	for (; at < end; at = stream_record_end(at))
 		record[n++ % STREAM_TAIL] = at;
 	return n <= STREAM_TAIL ? t->trace_start : record[n % STREAM_TAIL];
 }
@@ -65,9 +58,10 @@ static bool is_behind(const struct thread *t, const struct thread *other, uint64
 void stream_wait(const struct thread *t)
 {
 	const uint64_t pause[2] = {0, WAIT_NS};
-	uint64_t words = unread(t);
-	for (uint64_t waits = 0, waited = 0; ; waits++) {
+	/* who asks for attention waits for this thread */
+	for (uint64_t waits = 0, waited = 0; !__atomic_load_n(&t->attention, __ATOMIC_ACQUIRE); waits++) {
 		bool last = waited >= WAIT_MOST_NS, behind = false;
+		uint64_t words = unread(t); /* fewer when another has run them meanwhile */
 		for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 			struct thread *other = rt.threads[i];
 			if (!rt.slot_state[i] || !is_behind(t, other, words))
@@ -87,7 +81,7 @@ void stream_wait(const struct thread *t)
 	}
 }
 
-void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thread *t, const uint64_t *from, size_t n))
+void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t *from, size_t n))
 {
 	struct taker taker[TAKERS_MOST] = {{t, t->trace_start, t->trace_start, t->trace}};
 	unsigned n = 1;
@@ -104,13 +98,13 @@ void stream_turns(struct thread *t, unsigned step_words, void (*run)(struct thre
 			most = (uint64_t)(end - other->trace_start);
 		other->trace_start = end;
 	}
-	uint64_t steps = n == 1 ? 1 : (most + step_words - 1) / step_words;
+	uint64_t steps = n == 1 ? 1 : (most + STEP_WORDS - 1) / STEP_WORDS;
 	for (uint64_t step = 1; step <= steps; step++)
 		for (unsigned i = 0; i < n; i++) {
 			struct taker *k = &taker[i];
 			uint64_t *from = k->at, *to = k->start + (uint64_t)(k->end - k->start) * step / steps;
 			while (k->at < to)
-				k->at = record_end(k->at);
+				k->at = stream_record_end(k->at);
 			if (k->at != from)
 				run(k->t, from, (size_t)(k->at - from));
 		}

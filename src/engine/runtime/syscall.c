@@ -4,7 +4,7 @@
  * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
  * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 static void count_call(struct thread *t, uint64_t nr)
 {
@@ -29,17 +29,17 @@ static long pass_on_unlocked(struct thread *t, uint64_t nr)
 	return result;
 }
 
-/* Whether the file says that it has restartable sequences: a section named __rseq_cs. */
+/* Whether the file says that it has restartable sequences: a section named __rseq_cs. One that cannot be read may have. */
 static bool has_rseq_sections(long fd)
 {
 	static char names[16384];
 	struct { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; } elf;
 	struct { uint32_t name, type; uint64_t flags, addr, offset, size; uint32_t link, info; uint64_t align, entsize; } section;
-	bool result = true;
-	if (failed(fd))
+	bool result = false;
+	long header = failed(fd) ? fd : sys4(SYS_pread64, fd, &elf, sizeof elf, 0);
+	if (failed(header))
 		return true;
-	if (sys4(SYS_pread64, fd, &elf, sizeof elf, 0) == (long)sizeof elf) {
-		result = false;
+	if (header == (long)sizeof elf && !memcmp(elf.ident, "\177ELF", 4)) {
 		if (elf.shoff && elf.shstrndx &&
 		    sys4(SYS_pread64, fd, &section, sizeof section, elf.shoff + (uint64_t)elf.shstrndx * sizeof section) == (long)sizeof section) {
 			long n = sys4(SYS_pread64, fd, names, section.size < sizeof names ? section.size : sizeof names, section.offset);
@@ -64,12 +64,12 @@ static bool program_has_rseq_sections(void)
  * A library with such sections. The kernel would end one that it interrupts; here it sees an address of the cache, takes the section
  * for left and forgets it, perhaps before rseq_watch() looks.
  */
-static void rseq_library(const struct thread *t, long fd)
+static void rseq_library(long fd)
 {
 	if (rt.rseq_sections == 2 || rt.no_tsc || fd < 0 || !has_rseq_sections(fd)) /* no_tsc: a filter may not like more calls */
 		return;
 	rt.rseq_sections = 2;
-	if (t->rseq)
+	if (rt.rseq_given)
 		inexact("a library uses restartable sequences, which do not restart under the engine");
 }
 
@@ -82,11 +82,14 @@ static long rseq(struct thread *t, uint64_t nr)
 	uint64_t area = t->reg[X86_RDI];
 	if (!rt.rseq_sections)
 		rt.rseq_sections = program_has_rseq_sections() ? 2 : 1;
-	if (rt.rseq_sections == 2)
+	/* once it has one thread's area, a libc ends the program if it does not get the next one's */
+	if (rt.rseq_sections == 2 && !rt.rseq_given)
 		return -ENOSYS_;
 	long result = pass_on(t, nr);
-	if (result == 0)
+	if (result == 0) {
 		t->rseq = t->reg[X86_RDX] & 1 ? 0 : area;
+		rt.rseq_given = 1;
+	}
 	return result;
 }
 
@@ -107,13 +110,18 @@ static long mapping(struct thread *t, uint64_t nr)
 		switch (nr) {
 		case SYS_mmap:
 			if ((c & PROT_EXEC_) && !(d & MAP_ANONYMOUS_))
-				rseq_library(t, (long)(int)r[X86_R8]);
+				rseq_library((long)(int)r[X86_R8]);
+			inline_forget(t, (uint64_t)result, b);
 			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
 			stream_mapped(t, (uint64_t)result, b, d);
 			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
-		case SYS_mprotect: case SYS_pkey_mprotect: memory_protected(a, b, (uint32_t)c & 7); break;
+		case SYS_mprotect: case SYS_pkey_mprotect:
+			inline_forget(t, a, b);
+			memory_protected(a, b, (uint32_t)c & 7);
+			break;
 		case SYS_munmap:
+			inline_forget(t, a, b);
 			memory_unmapped(a, b);
 			stream_unmapped(t, a, b);
 			stream_objects_unmapped(t, a, b);
@@ -124,6 +132,8 @@ static long mapping(struct thread *t, uint64_t nr)
 			memory_forgotten(a, b);
 			break;
 		case SYS_mremap: {
+			inline_forget(t, a, b);
+			inline_forget(t, (uint64_t)result, c);
 			stream_objects_moved(t, a, b, (uint64_t)result, c);
 			const struct region *region = memory_executable(a);
 			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
@@ -137,6 +147,7 @@ static long mapping(struct thread *t, uint64_t nr)
 			break;
 		}
 		case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+			inline_forget(t, 0, 0x800000000000ull);
 			cache_drop_range(0x10000, 0x800000000000ull);
 			memory_rescan();
 			break;

@@ -22,7 +22,8 @@
  * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
  * and not of the region: a pass begins behind the call that enters and ends before the call that leaves. The access stream has it the same
  * way, and that the engine returned (TRACE_RETURNED). Only where the call's record cannot be divided (record_pass.moved: its operand has
- * a 32-bit address or gs, or what lies between writes a register that the operand is of, or a signal came in between) the models
+ * a 32-bit address or gs, or what lies between writes a register that the operand is of, or more addresses are in front of it in its
+ * block than are looked through, or a signal came in between) the models
  * still count it in the region; the blocks' counts are right there, too.
  *
  * What always holds:

@@ -25,7 +25,7 @@ struct branches *branches_init(void *memory, const struct machine *machine)
 	b->simple = machine->direction.kind != PREDICT_TAGE && machine->direction.kind != PREDICT_PERCEPTRON;
 	if (machine->direction.kind == PREDICT_TAGE)
 		tage_begin(b, machine);
-	b->sorts = !machine->no_filters && !b->targets.counters && (!b->targets.sets || b->targets.fast);
+	b->sorts = branch_run_sorts(b);
 	return b;
 }
 

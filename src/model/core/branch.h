@@ -47,12 +47,15 @@ void branches_returned(struct branches *branches);
  */
 struct branch_site { /* of one machine */
 	uint64_t begins, behind; /* the block's first byte; where it goes on if the branch is not taken */
-	uint64_t address;        /* of a conditional branch, as the predictor of directions counts it, and BRANCH_BACKWARD */
-	uint64_t key;            /* what the BTB has at btb_entry as long as that is known: the branch's, or that it is absent; 0: no branch's */
-	uint32_t btb_entry;
-	uint16_t length;         /* of the branch instruction */
-	uint8_t ending;          /* enum trace_ending; 0: no branch */
-	uint8_t flags;           /* enum branch_site_flag */
+	uint64_t address;        /* of a conditional branch, as the predictor of directions counts it (predict_address()) */
+	uint64_t key;            /* the branch's in the BTB; 0: no branch's */
+	uint32_t set;            /* where it would be */
+	uint32_t version, entry; /* known as long as the set has this version: which entry is the branch's, or, if absent, one of no branch */
+	uint32_t absent;         /* 1: it is */
+	uint32_t conditional;    /* 1: it is */
+	uint8_t length;          /* of the branch instruction */
+	uint8_t ending;          /* enum trace_ending, and enum branch_site_flag; 0: no branch */
+	uint8_t unused[2];
 };
 
 #define BRANCH_BACKWARD (1ull << 63)

@@ -12,10 +12,41 @@
  * Which kind of branch comes next, and which way it goes, is as hard to foresee for the host as for the model: sorting and the return
  * stack are without jumps that depend on it. A block without a branch goes the same way, and leaves nothing.
  *
- * Who asks the BTB for more than a hit (the Pentium's counters), or whose BTB is not of whole tags and LRU, goes branch by branch; so do
- * models without filters. All ways count the same (tests/unit/model_branch_test.c compares).
+ * A BTB of partial tags whose targets are asked for goes branch by branch, and one of tree-PLRU; so do models without filters. All ways
+ * count the same (tests/unit/model_branch_test.c compares).
  */
 #include "model/core/predict.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* What an entry is to be touched for by a hit, or asked for. */
+enum btb {
+	BTB_NONE,
+	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
+	BTB_HITS,                /* LRU, and the indirect table predicts targets */
+	BTB_LAST_TARGETS,        /* LRU */
+	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
+};
+
+static enum btb btb_of(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	if (!t->sets)
+		return BTB_NONE;
+	if (t->two_ways)
+		return BTB_TWO_WAYS;
+	if (t->replacement != REPLACE_LRU || t->counters)
+		return BTB_ANY;
+	return t->indirect_mask ? BTB_HITS : BTB_LAST_TARGETS;
+}
+
+bool branch_run_sorts(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	return t->filtered && t->replacement != REPLACE_PLRU && (!t->sets || t->whole || t->indirect_mask);
+}
 
 void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
 		   enum trace_ending ending, uint64_t target)
@@ -23,141 +54,211 @@ void branches_site(const struct branches *b, struct branch_site *site, uint64_t 
 	const struct targets *t = &b->targets;
 	bool returns = ending == TRACE_END_RETURN, call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
 	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL || (returns && !t->return_entries);
-	*site = (struct branch_site){ .begins = begins, .behind = pc + length, .length = (uint16_t)length,
-		.btb_entry = t->entries /* where no branch's key is */ };
+	*site = (struct branch_site){ .begins = begins, .behind = pc + length, .length = (uint8_t)length,
+		.set = t->sets, .entry = t->entries /* where no branch's key is, and nothing changes */ };
 	if (ending == TRACE_END_NONE || ending == TRACE_END_SYSTEM)
 		return;
 	site->ending = ending;
 	site->address = predict_address(b, pc, target);
-	if (ending == TRACE_END_CONDITIONAL)
-		site->flags |= SITE_CONDITIONAL;
+	site->conditional = ending == TRACE_END_CONDITIONAL;
 	if (t->return_entries && (returns || call))
-		site->flags |= SITE_STACK;
+		site->ending |= SITE_STACK;
 	if (t->sets && (!returns || t->holds_returns)) {
-		site->key = (pc >> t->address_shift) + 1;
+		site->key = targets_key(t, pc, &site->set);
+		site->version = BTB_UNKNOWN;
 		if (!t->indirect_mask && (indirect || returns))
-			site->flags |= SITE_STORES;
+			site->ending |= SITE_STORES;
 		if (!t->indirect_mask && indirect)
-			site->flags |= SITE_LAST_TARGET;
+			site->ending |= SITE_LAST_TARGET;
 	}
-	if (indirect && !(site->flags & SITE_LAST_TARGET))
-		site->flags |= SITE_INDIRECT;
+	if (indirect && !(site->ending & SITE_LAST_TARGET))
+		site->ending |= SITE_INDIRECT;
+}
+
+static inline unsigned ending_of(const struct branch_site *site)
+{
+	return site->ending & SITE_ENDING;
 }
 
 static void mispredict(struct branches *b, const struct branch_site *site)
 {
 	if (b->none)
 		return;
-	b->happened[site->ending | BRANCH_WAS_TAKEN]--; /* as which all are counted */
-	b->happened[site->ending | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
+	b->happened[ending_of(site) | BRANCH_WAS_TAKEN]--; /* as which all are counted */
+	b->happened[ending_of(site) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
 }
 
 /* ---- the BTB ---- */
 
-/* What was known of the branch does not hold, or not any more. */
-static __attribute__((noinline)) void look_up(struct branches *b, struct branch_site *site, bool taken, uint64_t went_to)
+struct tally { uint64_t missed, missed_taken; struct told told; }; /* told: of the Pentium's counters */
+
+/* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an
+   entry, and all that comes of a miss is done. */
+static __attribute__((noinline)) bool look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock,
+					       struct tally *tally)
 {
 	struct targets *t = &b->targets;
-	const uint64_t key = site->key & ~BTB_IS_ABSENT, absent_key = key | BTB_IS_ABSENT;
-	const uint32_t absent = t->entries + 1 + (uint32_t)((key - 1) & (BTB_ABSENT - 1));
-	const bool direct = !(site->flags & SITE_STORES);
-	uint64_t before = 0;
-	bool hit = false;
-	if (taken || PART(b, struct btb_entry, t->btb_at)[absent].key != absent_key)
-		hit = targets_look_up(b, site->behind - site->length, direct, taken, went_to, NULL, &before);
-	b->batched.missed += !hit;
-	b->batched.missed_taken += !hit && taken;
-	if (hit || taken || t->allocation == BTB_ALLOCATE_ALL) {
-		site->btb_entry = t->last;
-		site->key = key;
-	} else {
-		site->btb_entry = absent;
-		site->key = absent_key;
+	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
+	const uint32_t *version = PART(b, uint32_t, t->versions_at) + site->set, first = site->set * t->ways;
+	uint32_t entry = site->entry;
+	bool enters = false;
+	if (keys[entry] != key) {
+		entry = t->entries;
+		for (uint32_t way = 0; way < t->ways; way++) /* without jumps, again */
+			entry = keys[first + way] == key ? first + way : entry;
+		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
+			enters = true;
+			t->clock = clock - 1;
+			entry = targets_enter(b, site->set, key, goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to : 0);
+			tally->missed++;
+			tally->missed_taken += goes;
+			if (site->ending & SITE_LAST_TARGET)
+				mispredict(b, site);
+			tally->told.wrong += goes & site->conditional;
+		}
 	}
-	if (site->flags & SITE_LAST_TARGET && before != went_to)
-		mispredict(b, site);
+	site->entry = entry;
+	site->absent = entry == t->entries;
+	site->ending = (uint8_t)((site->ending & ~SITE_ABSENT) | (site->absent ? SITE_ABSENT : 0));
+	site->version = *version < BTB_OLD ? *version : BTB_UNKNOWN;
+	return !enters;
 }
 
-struct found { uint64_t clock; uint32_t missed, missed_taken; };
-
-struct two_ways { struct btb_entry *entries; uint64_t *targets; uint32_t set_mask, none, allocation; };
-
-/* Sets of two ways are small BTBs, which miss often: nothing is guessed, and nothing jumps by what is there. Who does not enter writes to the
-   entry that is no branch's. */
-static inline __attribute__((always_inline)) void look_up_two(struct branches *b, const struct two_ways *two, const struct branch_site *site,
-							       bool goes, uint64_t went_to, struct found *found)
+/* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
+static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
+							   const enum btb btb, uint64_t *stamps, uint64_t clock, struct told *told)
 {
-	const uint64_t key = site->key;
-	const uint32_t first = 2 * (uint32_t)((key - 1) & two->set_mask);
-	const struct btb_entry *set = &two->entries[first];
-	const unsigned looks = key != 0, second_hits = set[1].key == key, hits = (set[0].key == key) | second_hits;
-	const unsigned way = hits ? second_hits : set[1].stamp < set[0].stamp;
-	const unsigned enters = looks & (hits | goes | two->allocation);
-	const uint32_t at = enters ? first + way : two->none;
-	const uint64_t before = hits ? two->targets[at] : 0;
-	found->missed += looks & !hits;
-	found->missed_taken += looks & !hits & goes;
-	two->entries[at].key = enters ? key : 0;
-	two->entries[at].stamp = ++found->clock;
-	two->targets[at] = site->flags & SITE_STORES ? went_to : before;
-	if (__builtin_expect(site->flags & SITE_LAST_TARGET, 0) && before != went_to)
-		mispredict(b, site);
+	struct targets *t = &b->targets;
+	uint64_t *targets = PART(b, uint64_t, t->targets_at);
+	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
+		stamps[site->entry] = clock;
+	if (site->ending & SITE_STORES) {
+		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
+			mispredict(b, site);
+		targets[site->entry] = went_to;
+	}
+	if (btb == BTB_ANY && t->counters) {
+		uint8_t *counter = PART(b, uint8_t, t->counters_at) + site->entry, was = *counter;
+		const bool predicted = !site->absent & (was >= t->counter_half);
+		*counter = (uint8_t)(was + (taken & (was < t->counter_max)) - (!taken & (was > 0)));
+		told->taken += predicted & site->conditional;
+		told->wrong += (predicted != taken) & site->conditional;
+	}
 }
-_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "look_up_two() counts on it");
 
-enum btb { BTB_NONE, BTB_TWO_WAYS, BTB_LAST_TARGETS, BTB_HITS_ONLY };
+struct missed { uint32_t all, taken; uint64_t targets; /* a byte for each kind of ending */ };
 
-/* Returns how many are conditional. */
+static inline __attribute__((always_inline)) void look_up_two(struct btb_two *sets, const unsigned allocation, const struct branch_site *site,
+							       bool goes, uint64_t went_to, struct missed *missed)
+{
+	const unsigned ending = site->ending, looks = site->key != 0;
+	uint64_t before;
+	const unsigned misses = looks & !targets_two(&sets[site->set], site->key, looks & (goes | allocation), ending & SITE_STORES, went_to, &before);
+	missed->all += misses;
+	missed->taken += misses & goes;
+	missed->targets += (uint64_t)((ending & SITE_LAST_TARGET) != 0 && before != went_to) << 8 * (ending & SITE_ENDING);
+}
+_Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
+_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "sort() counts on it");
+
+/* ---- sorting ---- */
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+static uint64_t sum_of(sixteen bytes)
+{
+	uint64_t halves[2], sum = 0;
+	__builtin_memcpy(halves, &bytes, 16);
+	for (unsigned i = 0; i < 2; i++)
+		sum += ((halves[i] & 0x00ff00ff00ff00ffull) + (halves[i] >> 8 & 0x00ff00ff00ff00ffull)) * 0x0001000100010001ull >> 48;
+	return sum;
+}
+
+/* Of n bytes, how many are 1; they are 0 or 1. Reads as far as a multiple of 16. */
+static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
+{
+	sixteen sum = { 0 }, some;
+	uint32_t i = 0;
+	for (; i + 16 <= n; i += 16) {
+		__builtin_memcpy(&some, bytes + i, 16);
+		sum += some;
+	}
+	uint64_t ones = sum_of(sum);
+	for (; i < n; i++)
+		ones += bytes[i];
+	return ones;
+}
+
+/* How many of each kind but conditional ones, and how many are absent from the BTB. */
+static void count_kinds(struct branches *b, uint32_t n)
+{
+	sixteen absent = { 0 };
+	sixteen sums[SITE_ENDING + 1] = { { 0 } };
+	for (uint32_t i = 0; i < n; i += 16) {
+		sixteen endings;
+		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
+		absent += endings >> 7;
+		endings &= SITE_ENDING;
+#pragma GCC unroll 8
+		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
+	}
+	b->batched.missed += sum_of(absent);
+#pragma GCC unroll 8
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
+		const uint64_t these = sum_of(sums[kind]);
+		b->happened[kind | BRANCH_WAS_TAKEN] += these;
+		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
+			b->batched.looked_up += these;
+	}
+}
+
+/* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
 static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
-							    const enum btb btb)
+							    const enum btb btb, struct tally *tally)
 {
-	struct btb_entry *entries = PART(b, struct btb_entry, b->targets.btb_at);
-	uint64_t *targets = PART(b, uint64_t, b->targets.targets_at), kinds = 0, looked_up = 0;
-	struct found found = { .clock = b->targets.clock };
-	const struct two_ways two = { entries, targets, b->targets.set_mask, b->targets.entries, b->targets.allocation };
+	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
+	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
+	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
+	const unsigned allocation = b->targets.allocation;
+	struct missed missed = { 0, 0, 0 };
 	struct branch_site *site = sites[0];
-	uint32_t conditional_ones = 0, taken_ones = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		struct branch_site *next = sites[i + 1];
-		const uint64_t went_to = next->begins, taken = went_to != site->behind;
-		const unsigned flags = site->flags, conditional = flags & SITE_CONDITIONAL;
-		b->batch.flags[i] = (uint8_t)flags;
+	uint32_t conditional_ones = 0;
+	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
+	const uint64_t begin = b->targets.clock, end = begin + n;
+	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
+	sites -= begin;
+	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
+	for (uint64_t clock = begin + 1; clock <= end; clock++) {
+		struct branch_site *next = sites[clock];
+		const uint64_t went_to = next->begins;
+		const uint32_t taken = went_to != site->behind;
+		kinds[clock] = site->ending;
 		b->batch.address[conditional_ones] = site->address;
 		outcome[conditional_ones] = (uint8_t)taken;
-		conditional_ones += conditional;
-		taken_ones += taken & conditional;
-		kinds += 1ull << 8 * site->ending;
+		conditional_ones += site->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(b, &two, site, taken | !conditional, went_to, &found);
+			look_up_two(two, allocation, site, taken | !site->conditional, went_to, &missed);
 		} else if (btb != BTB_NONE) {
-			struct btb_entry *entry = &entries[site->btb_entry];
-			const uint64_t key = site->key;
 			/* no taken branch is absent */
-			if (__builtin_expect(((entry->key ^ key) | (key & taken << 63)) != 0, 0)) {
-				b->targets.clock = found.clock;
-				look_up(b, site, taken | !conditional, went_to);
-				found.clock = b->targets.clock;
-			} else {
-				found.missed += (uint32_t)(key >> 63);
-				entry->stamp = ++found.clock; /* of no one, if absent */
-				if (btb == BTB_LAST_TARGETS && flags & SITE_STORES) {
-					if (flags & SITE_LAST_TARGET && targets[site->btb_entry] != went_to)
-						mispredict(b, site);
-					targets[site->btb_entry] = went_to;
-				}
+			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
+			if (__builtin_expect(known, 1) || look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
+				if (btb == BTB_HITS)
+					stamps[site->entry] = clock; /* of no one, if absent */
+				else
+					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, clock, &tally->told);
 			}
+			if (__builtin_expect(!known, 0))
+				kinds[clock] = site->ending;
 		}
 		site = next;
 	}
-	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
-		b->happened[kind | BRANCH_WAS_TAKEN] += kinds >> 8 * kind & 0xff, looked_up += kinds >> 8 * kind & 0xff;
-	b->batched.conditional += conditional_ones;
-	b->batched.taken += taken_ones;
-	if (btb != BTB_NONE) {
-		b->targets.clock = found.clock;
-		b->batched.looked_up += conditional_ones + looked_up - (b->targets.holds_returns ? 0 : kinds >> 8 * TRACE_END_RETURN & 0xff);
-		b->batched.missed += found.missed;
-		b->batched.missed_taken += found.missed_taken;
+	b->targets.clock = end;
+	tally->missed += missed.all;
+	tally->missed_taken += missed.taken;
+	for (unsigned kind = TRACE_END_JUMP; btb == BTB_TWO_WAYS && kind <= TRACE_END_RETURN && !b->none; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] -= missed.targets >> 8 * kind & 0xff;
+		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += missed.targets >> 8 * kind & 0xff;
 	}
 	return conditional_ones;
 }
@@ -165,15 +266,20 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 /* Bit i % 64 of word i / 64: that branch has the flag. */
 static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag, uint64_t *found)
 {
+#ifdef __SSE2__
+	for (uint32_t i = 0; i < n; i += 16) {
+		__m128i some = _mm_loadu_si128((const __m128i *)(b->batch.kinds + i));
+		found[i / 64] |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, __builtin_clz(flag) - 24)) << i % 64;
+	}
+#else
 	for (uint32_t i = 0; i < n; i += 8) {
 		uint64_t eight;
-		__builtin_memcpy(&eight, b->batch.flags + i, 8);
-		if (n - i < 8)
-			eight &= (1ull << 8 * (n - i)) - 1;
+		__builtin_memcpy(&eight, b->batch.kinds + i, 8);
 		/* a byte's bit 0 to bit 56 and on */
 		eight = (eight / flag & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
 		found[i / 64] |= eight << i % 64;
 	}
+#endif
 }
 
 /* ---- the return stack and the indirect table ---- */
@@ -188,7 +294,7 @@ static void calls_and_returns(struct branches *b, struct branch_site *const *sit
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
 		for (; found[k]; found[k] &= found[k] - 1) {
 			struct branch_site *const *at = &sites[64 * k + (uint32_t)__builtin_ctzll(found[k])];
-			const bool returns = at[0]->ending == TRACE_END_RETURN;
+			const bool returns = ending_of(at[0]) == TRACE_END_RETURN;
 			const uint32_t above = top + 1 == entries ? 0 : top + 1, below = top ? top - 1 : entries - 1;
 			wrong += returns & ((stack[top] != at[1]->begins) | !valid);
 			stack[returns ? entries : above] = at[0]->behind; /* a return writes where nobody reads */
@@ -203,18 +309,30 @@ static void calls_and_returns(struct branches *b, struct branch_site *const *sit
 	b->happened[TRACE_END_RETURN | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong;
 }
 
-static void indirect_ones(struct branches *b, struct branch_site *const *sites, uint32_t n)
+/* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
+static inline __attribute__((always_inline)) void foretell(struct branches *b, struct branch_site *const *sites, uint32_t n, const unsigned history)
 {
 	uint64_t found[BRANCH_BATCH / 64] = { 0 };
+	uint32_t wrong[SITE_ENDING + 1] = { 0 };
 	find(b, n, SITE_INDIRECT, found);
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
 		for (; found[k]; found[k] &= found[k] - 1) {
 			struct branch_site *const *at = &sites[64 * k + (uint32_t)__builtin_ctzll(found[k])];
-			const struct branch_site *site = at[0];
-			const uint64_t went_to = at[1]->begins;
-			if (!b->targets.indirect_mask || targets_indirect(b, site->behind - site->length, went_to) != went_to)
-				mispredict(b, site);
+			const uint64_t went_to = at[1]->begins, pc = at[0]->behind - at[0]->length;
+			wrong[ending_of(at[0])] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
 		}
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
+		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong[kind];
+	}
+}
+
+static void indirect_ones(struct branches *b, struct branch_site *const *sites, uint32_t n)
+{
+	if (b->targets.indirect_history == 8) /* of today's machines, as declared: unrolled */
+		foretell(b, sites, n, 8);
+	else
+		foretell(b, sites, n, b->targets.indirect_history);
 }
 
 /* ---- all of it ---- */
@@ -235,8 +353,8 @@ static void one_by_one(struct branches *b, struct branch_site *const *sites, uin
 	for (uint32_t i = 0; i < n; i++) {
 		const struct branch_site *site = sites[i];
 		uint64_t went_to = sites[i + 1]->begins;
-		bool conditional = site->ending == TRACE_END_CONDITIONAL;
-		branch_resolve_now(b, site->behind - site->length, site->length, (enum trace_ending)site->ending,
+		bool conditional = site->conditional;
+		branch_resolve_now(b, site->behind - site->length, site->length, (enum trace_ending)ending_of(site),
 				   !conditional || went_to != site->behind,
 				   /* of a conditional one that is not taken, who asks wants to know where it would go: backward or not */
 				   conditional && went_to == site->behind ? (site->address & BRANCH_BACKWARD ? 0 : ~0ull) : went_to);
@@ -253,19 +371,32 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 		tage_make_room(t, BRANCH_BATCH);
 		outcome = t->line + t->newest + 1;
 	}
-	const uint64_t taken_before = b->batched.taken;
-	const struct targets *targets = &b->targets;
-	const uint32_t conditional = !targets->sets ? sort(b, sites, n, outcome, BTB_NONE) :
-				     targets->ways == 2 && targets->set_mask_works ? sort(b, sites, n, outcome, BTB_TWO_WAYS) :
-				     !targets->indirect_mask ? sort(b, sites, n, outcome, BTB_LAST_TARGETS) :
-							       sort(b, sites, n, outcome, BTB_HITS_ONLY);
+	struct tally tally = { 0 };
+	const enum btb btb = btb_of(b);
+	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
+				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
+				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :
+				     btb == BTB_NONE     ? sort(b, sites, n, outcome, BTB_NONE, &tally) :
+							   sort(b, sites, n, outcome, BTB_ANY, &tally);
+	const uint64_t taken = count_ones(outcome, conditional);
+	for (uint32_t i = n; i % 16; i++)
+		b->batch.kinds[i] = 0;
+	count_kinds(b, n);
+	b->batched.conditional += conditional;
+	b->batched.taken += taken;
+	if (btb != BTB_NONE)
+		b->batched.looked_up += conditional;
+	b->batched.missed += tally.missed;
+	b->batched.missed_taken += tally.missed_taken;
 	if (b->targets.return_entries)
 		calls_and_returns(b, sites, n);
 	indirect_ones(b, sites, n);
 	if (b->direction.kind == PREDICT_TAGE)
-		told = tage_batch(b, conditional, (uint32_t)(b->batched.taken - taken_before));
+		told = tage_batch(b, conditional, (uint32_t)taken);
 	else if (b->direction.kind == PREDICT_PERCEPTRON)
 		told = perceptron_batch(b, conditional);
+	else if (b->targets.counters)
+		told = tally.told;
 	else if (!b->none)
 		told = direction_batch(b, conditional);
 	b->batched.predicted_taken += told.taken;

@@ -300,6 +300,7 @@ static uint64_t ask_others(const struct action *a, bool write, bool *held)
 		if (here || lost_find(lost, a->granule))
 			now |= bit_of(k);
 	}
+	coherence_of(a->model)->meetings += *held;
 	return now;
 }
 

@@ -67,6 +67,7 @@ struct coherence {
 	struct coherence_place *places; /* [COHERENCE_PLACES]; or NULL: the machine is not coherent */
 	uint8_t point, granule_shift;
 	bool writes_back;        /* a private level on the way of data does */
+	uint64_t meetings;       /* accesses that found their granule held by another core */
 	bool none_apart;         /* more cores than a place can tell from each other */
 };
 

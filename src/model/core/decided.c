@@ -34,6 +34,7 @@ void run_decided(struct core *core, const struct trace_program *program, uint32_
 		items = run_items_done(block, program->items + block->first_item, done, &fetched);
 	last = block->pc + fetched - 1;
 	stream[STREAM_BLOCKS]++;
+	core->counts->filter[FILTER_DECIDED_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	decided_sums(program->items + block->first_item, items, &reads, &writes);
 	stream[STREAM_READS] += reads;
@@ -100,6 +101,7 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 	blocks = i - first;
 	if (!blocks)
 		return i;
+	core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
 	if (core->branches) { /* where the last one went is not known yet */
 		branches_run(core->branches, batch->sites, (uint32_t)blocks - 1);
 		core->pending = batch->sites[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;

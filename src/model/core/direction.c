@@ -22,6 +22,11 @@ static uint64_t counters_layout(struct counters *c, uint32_t entries, uint32_t b
 	c->max = (1u << bits) - 1;
 	c->half = 1u << (bits - 1);
 	c->initial = initial < c->max ? initial : c->max;
+	for (uint32_t i = 0; i < 32; i++) {
+		const uint32_t value = (i + c->initial) & 15, taken = i >> 4, predicted = value >= c->half;
+		const uint32_t next = value + (taken && value < c->max) - (!taken && value > 0);
+		c->moves[taken][i & 15] = ((next - c->initial) & 15) | predicted << 8 | (uint64_t)(predicted != taken) << 32;
+	}
 	return at + predict_rounded(entries);
 }
 
@@ -46,57 +51,57 @@ uint64_t direction_layout(struct direction *d, const struct machine *machine, ui
 	return at;
 }
 
-static uint8_t *counter_at(struct branches *b, const struct counters *c, uint64_t index)
+/* What a loop keeps in registers: what is stored by bytes may be any of a predictor's state, as far as the compiler knows. */
+struct of { uint8_t *at; const uint64_t *moves; uint32_t mask; };
+struct parts { struct of main, local, choice; uint32_t *histories; uint32_t histories_mask, local_history_mask; uint64_t history, history_mask; };
+
+static inline __attribute__((always_inline)) struct of counters_of(struct branches *b, const struct counters *c)
 {
-	return PART(b, uint8_t, c->at) + (index & c->mask);
+	return (struct of){ PART(b, uint8_t, c->at), c->moves[0], c->mask };
 }
 
-static bool says_taken(const struct counters *c, const uint8_t *stored)
+static inline __attribute__((always_inline)) struct parts parts_of(struct branches *b)
 {
-	return (uint8_t)(*stored + c->initial) >= c->half;
+	const struct direction *d = &b->direction;
+	return (struct parts){ counters_of(b, &d->main), counters_of(b, &d->local), counters_of(b, &d->choice), PART(b, uint32_t, d->histories_at),
+		d->histories_mask, d->local_history_mask, d->history, d->history_mask };
 }
 
-static void train(const struct counters *c, uint8_t *stored, bool up)
+/* Trains the counter. Bit 8: predicted taken, bit 32: wrong. */
+static inline __attribute__((always_inline)) uint64_t resolve_counter(const struct of *c, uint64_t index, bool taken)
 {
-	uint8_t value = *stored + c->initial;
-	value += (up & (value < c->max)) - (!up & (value > 0));
-	*stored = value - c->initial;
-}
-
-static bool resolve_counter(struct branches *b, const struct counters *c, uint64_t index, bool taken)
-{
-	uint8_t *counter = counter_at(b, c, index);
-	bool predicted = says_taken(c, counter);
-	train(c, counter, taken);
-	return predicted;
+	uint8_t *counter = c->at + (index & c->mask);
+	const uint64_t move = c->moves[16 * taken + *counter];
+	*counter = (uint8_t)move;
+	return move;
 }
 
 /* kind: known where this becomes part of a loop. */
-static inline __attribute__((always_inline)) bool resolve_as(struct branches *b, const unsigned kind, uint64_t address, bool taken)
+static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, const unsigned kind, uint64_t address, bool taken)
 {
-	struct direction *d = &b->direction;
 	bool predicted = false;
 	if (kind == PREDICT_BIMODAL)
-		return resolve_counter(b, &d->main, address, taken);
+		return resolve_counter(&d->main, address, taken) >> 8 & 1;
 	if (kind == PREDICT_TAKEN)
 		return true;
 	if (kind == PREDICT_BACKWARD_TAKEN)
 		return address & BRANCH_BACKWARD; /* the target of a conditional branch is in the instruction, whether it is taken or not */
 	if (kind == PREDICT_GSHARE) {
-		predicted = resolve_counter(b, &d->main, address ^ d->history, taken);
+		predicted = resolve_counter(&d->main, address ^ d->history, taken) >> 8 & 1;
 	} else if (kind == PREDICT_LOCAL || kind == PREDICT_TOURNAMENT) {
-		uint32_t *history = PART(b, uint32_t, d->histories_at) + (address & d->histories_mask);
+		uint32_t *history = d->histories + (address & d->histories_mask);
+		const uint32_t was = *history;
 		if (kind == PREDICT_LOCAL) {
-			predicted = resolve_counter(b, &d->main, *history, taken);
+			predicted = resolve_counter(&d->main, was, taken) >> 8 & 1;
 		} else {
-			bool local = resolve_counter(b, &d->local, *history, taken);
-			bool global = resolve_counter(b, &d->main, d->history, taken);
-			uint8_t *choice = counter_at(b, &d->choice, d->history);
-			predicted = says_taken(&d->choice, choice) ? global : local;
-			if (local != global)
-				train(&d->choice, choice, global == taken);
+			bool local = resolve_counter(&d->local, was, taken) >> 8 & 1;
+			bool global = resolve_counter(&d->main, d->history, taken) >> 8 & 1;
+			uint8_t *choice = d->choice.at + (d->history & d->choice.mask);
+			const uint64_t move = d->choice.moves[16 * (global == taken) + *choice];
+			predicted = move >> 8 & 1 ? global : local;
+			*choice = local != global ? (uint8_t)move : *choice;
 		}
-		*history = (*history << 1 | taken) & d->local_history_mask;
+		*history = (was << 1 | taken) & d->local_history_mask;
 	}
 	d->history = (d->history << 1 | taken) & d->history_mask;
 	return predicted;
@@ -104,17 +109,32 @@ static inline __attribute__((always_inline)) bool resolve_as(struct branches *b,
 
 bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 {
-	return resolve_as(b, b->direction.kind, address, taken);
+	struct parts parts = parts_of(b);
+	bool predicted = resolve_as(&parts, b->direction.kind, address, taken);
+	b->direction.history = parts.history;
+	return predicted;
 }
 
 static inline __attribute__((always_inline)) struct told batch_as(struct branches *b, const unsigned kind, uint32_t n)
 {
 	struct told told = { 0, 0 };
+	struct parts parts = parts_of(b);
+	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		bool taken = b->batch.outcome[i], predicted = resolve_as(b, kind, b->batch.address[i], taken);
+		const bool taken = b->batch.outcome[i];
+		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) { /* one counter: what it says is what is predicted */
+			moves += resolve_counter(&parts.main, b->batch.address[i] ^ (kind == PREDICT_GSHARE ? parts.history : 0), taken) >> 8;
+			if (kind == PREDICT_GSHARE)
+				parts.history = (parts.history << 1 | taken) & parts.history_mask;
+			continue;
+		}
+		bool predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted ^ taken;
 	}
+	b->direction.history = parts.history;
+	told.taken += moves & 0xffffff;
+	told.wrong += moves >> 24;
 	return told;
 }
 

@@ -144,6 +144,8 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
 			run_odd(core, program, batch, fs_base);
+		else if (core->model->writes_apart && core->hits.shift == 6 && core->model->vectors)
+			run_records(core, program, batch, fs_base, 6, true, true);
 		else if (core->model->writes_apart)
 			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, true);
 		else if (core->hits.shift == 6 && core->model->vectors)

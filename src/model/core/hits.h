@@ -79,6 +79,15 @@ static inline uint64_t hits_tag(uint64_t record)
 	return record << 5;
 }
 
+/* Whether the table has it; apart: as below. */
+static inline bool hits_has(const struct hits *hits, uint64_t record, unsigned shift, bool apart)
+{
+	uint64_t entry = hits->table[hits_index(record, shift)], differs = entry ^ hits_tag(record);
+	if (apart)
+		differs &= ~(entry & entry << 1 & 1ull << 63);
+	return !(differs >> HITS_INDICES);
+}
+
 /* A hit, in all that it changes. False: not in the table. apart: there may be records and entries of HIT_WRITE. */
 static inline bool hits_find(const struct hits *hits, uint64_t record, unsigned shift, uint64_t time, bool apart)
 {

@@ -88,10 +88,12 @@ static void put_access(struct making *m, unsigned i)
 static bool fetch_repeats(const struct model *model)
 {
 	const struct machine *machine = &model->machine;
-	const struct machine_cache *is = &machine->caches[machine->first_instruction];
-	return machine->first_instruction == MACHINE_NONE ||
-	       (machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
-		is->replacement != REPLACE_BRRIP);
+	const struct machine_cache *is;
+	if (machine->first_instruction == MACHINE_NONE)
+		return true;
+	is = &machine->caches[machine->first_instruction];
+	return machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
+	       is->replacement != REPLACE_BRRIP;
 }
 
 int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number,
@@ -202,6 +204,18 @@ bool model_inline_can(const struct model *model)
 static uint32_t offset_of(const struct core *core, const void *part)
 {
 	return (uint32_t)((const char *)part - (const char *)core);
+}
+
+void model_inline_forget(struct model *model, unsigned number, uint64_t address, uint64_t bytes)
+{
+	const struct hits *hits = &model->cores[number]->hits;
+	uint64_t first = address & ~4095ull, end = (address + bytes + 4095) & ~4095ull;
+	if (!hits->data)
+		return;
+	if ((end - first) >> hits->shift >= 1u << INLINE_DATA_BITS)
+		hits_clear_all(hits);
+	else
+		inline_clear(hits, first, end - first, 1);
 }
 
 void model_inline_where(struct model *model, unsigned number, struct model_inline *where)

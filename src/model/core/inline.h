@@ -81,6 +81,8 @@ bool model_inline_can(const struct model *model);
 void model_inline_where(struct model *model, unsigned core, struct model_inline *where);
 /* No longer: model_run() of the trace so far comes first. */
 void model_inline_end(struct model *model, unsigned core);
+/* Accesses to data in that memory are not found, until they missed again. Moves nothing, counts nothing. */
+void model_inline_forget(struct model *model, unsigned core, uint64_t address, uint64_t bytes);
 /* Fills records[INLINE_RECORDS], returns how many; -1: see 3. A function of the template, which is complete (with its values as ever). */
 int model_inline_plan(struct model *model, unsigned core, const struct trace_program *program, uint32_t block, struct inline_record *records);
 /* Not found, or called. record: struct inline_record's. address: of data with the displacement, of a fetch the displacement. behind: the pc behind the

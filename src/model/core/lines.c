@@ -177,7 +177,7 @@ uint32_t lines_earliest(const struct lines *lines, uint32_t set)
 
 static uint32_t choose_victim(struct lines *lines, uint32_t set)
 {
-	uint8_t *ages = lines->ages + (uint64_t)set * lines->ways;
+	uint8_t *ages;
 	if (linked(lines))
 		return lines->oldest[set] - 1 - set * lines->ways;
 	if (in_order(lines))
@@ -192,6 +192,7 @@ static uint32_t choose_victim(struct lines *lines, uint32_t set)
 		lines->random = x;
 		return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 32) % lines->ways;
 	}
+	ages = lines->ages + (uint64_t)set * lines->ways;
 	for (;;) {
 		for (uint32_t way = 0; way < lines->ways; way++)
 			if (ages[way] == lines->age_most)

@@ -172,6 +172,11 @@ void model_pages(struct model *model, const struct model *other, bool whole)
 	model->by_units = tlbs_by_units(&model->machine, &model->pages);
 }
 
+uint64_t model_meetings(const struct model *model)
+{
+	return model->coherence.meetings;
+}
+
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;

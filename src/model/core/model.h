@@ -38,6 +38,9 @@ struct model *model_init(void *memory, const struct machine *machine);
  */
 void model_pages(struct model *model, const struct model *other, bool whole);
 
+/* How often a core wanted what another one held, so far: where that stays as it is nobody sees in which turns cores are run. */
+uint64_t model_meetings(const struct model *model);
+
 /* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the model. */
 #define MODEL_CORES_MAX 1024
 void model_core_init(struct model *model, unsigned core, void *memory, struct model_counts *counts);

@@ -27,7 +27,9 @@ struct object_calls {
 	struct pending {          /* allocation functions that were entered */
 		uint64_t slot;
 		uint64_t argument[3];
+		uint64_t block, counts[8]; /* of calloc, realloc: what may become the block, and what accesses to it have counted */
 		uint64_t stored;      /* of posix_memalign: the address that it gave to its caller; 0: none yet */
+		uint64_t bytes;
 		uint32_t kind, site;
 	} pending[PENDING];
 	uint64_t result, stored, argument[4];
@@ -200,6 +202,25 @@ uint64_t *objects_counts(struct objects *o, uint64_t address)
 	return o->site_counts + (uint64_t)value * o->record->n_watches;
 }
 
+/* calloc() clears, and realloc() fills, memory that something in it has just returned: should that be its own result in the end, what was
+ * counted on the heap there was counted on the block (complete()). */
+void objects_charge(struct objects *o, struct object_calls *c, uint64_t address, unsigned watch, uint64_t more)
+{
+	uint64_t *counts = objects_counts(o, address);
+	counts[watch] += more;
+	struct pending *p = c && c->n_pending ? &c->pending[c->n_pending - 1] : NULL;
+	if (!p || (p->kind != TRACE_CALLOC && p->kind != TRACE_REALLOC) || counts != objects_counts_of(o, OBJECT_ALLOCATOR) ||
+	    o->record->n_watches > sizeof p->counts / sizeof *p->counts)
+		return;
+	if (c->result != p->block && address - c->result < p->bytes) {
+		p->block = c->result;
+		for (unsigned w = 0; w < sizeof p->counts / sizeof *p->counts; w++)
+			p->counts[w] = 0;
+	}
+	if (address - p->block < p->bytes)
+		p->counts[watch] += more;
+}
+
 /* ---- sites ---- */
 
 static uint32_t site_of(struct objects *o, const struct object_calls *calls, enum record_object kind)
@@ -280,29 +301,35 @@ void objects_called(struct objects *o, struct object_calls *c, uint64_t slot, ui
 	c->call[c->depth++ % CALLS] = (struct call){slot, returns_to};
 }
 
+/* What the function asks for. False: more than there can be. */
+static bool wanted(enum trace_allocation kind, const uint64_t *argument, uint64_t *bytes)
+{
+	switch (kind) {
+	case TRACE_CALLOC: return !__builtin_mul_overflow(argument[0], argument[1], bytes);
+	case TRACE_REALLOC: case TRACE_ALIGNED: *bytes = argument[1]; break;
+	case TRACE_POSIX_MEMALIGN: *bytes = argument[2]; break;
+	case TRACE_MALLOC: case TRACE_FREE: *bytes = argument[0]; break;
+	}
+	return true;
+}
+
 static void complete(struct objects *o, struct object_calls *c, const struct pending *p)
 {
-	uint64_t bytes = p->argument[0];
-	switch ((enum trace_allocation)p->kind) {
-	case TRACE_CALLOC:
-		if (__builtin_mul_overflow(p->argument[0], p->argument[1], &bytes))
-			return;
-		break;
-	case TRACE_ALIGNED: bytes = p->argument[1]; break;
-	case TRACE_POSIX_MEMALIGN:
-		if (!(uint32_t)c->result && p->stored)
-			begin_to_live(o, p->site, p->stored, p->argument[2]);
-		else if (!(uint32_t)c->result)
+	uint64_t *of_heap = objects_counts_of(o, OBJECT_ALLOCATOR), *of_site = o->site_counts + (uint64_t)p->site * o->record->n_watches;
+	uint64_t block = c->result;
+	if (p->kind == TRACE_POSIX_MEMALIGN) {
+		block = (uint32_t)c->result ? 0 : p->stored;
+		if (!(uint32_t)c->result && !p->stored)
 			o->record->unseen++;
-		return;
-	case TRACE_REALLOC:
-		bytes = p->argument[1];
-		if (c->result || !bytes)
-			cease_to_live(o, p->argument[0]);
-		break;
-	case TRACE_MALLOC: case TRACE_FREE: break;
 	}
-	begin_to_live(o, p->site, c->result, bytes);
+	if (p->kind == TRACE_REALLOC && (block || !p->bytes))
+		cease_to_live(o, p->argument[0]);
+	begin_to_live(o, p->site, block, p->bytes);
+	for (uint32_t w = 0; block && block == p->block && !o->record->incomplete && w < o->record->n_watches; w++)
+		if (of_heap[w] >= p->counts[w]) { /* a fork's child has not the parent's */
+			of_heap[w] -= p->counts[w];
+			of_site[w] += p->counts[w];
+		}
 }
 
 void objects_returned(struct objects *o, struct object_calls *c, uint64_t slot)
@@ -326,8 +353,11 @@ static void entered(struct objects *o, struct object_calls *c, enum trace_alloca
 		cease_to_live(o, c->argument[0]);
 		return;
 	}
+	uint64_t bytes = 0;
+	if (!wanted(kind, c->argument, &bytes))
+		return;
 	struct pending *p = &c->pending[c->n_pending++];
-	*p = (struct pending){.slot = slot, .kind = kind, .argument = {c->argument[0], c->argument[1], c->argument[2]}};
+	*p = (struct pending){.slot = slot, .kind = kind, .argument = {c->argument[0], c->argument[1], c->argument[2]}, .bytes = bytes};
 	forget_below(c, slot, false);
 	p->site = site_of(o, c, OBJECT_HEAP);
 }

@@ -8,6 +8,7 @@
  * What always holds:
  *  1. The granule is 8 bytes: two blocks never share one (allocators align to 8 at least).
  *  2. A block lives from its function's return until the entry of the function that frees it; realloc()'s old one until realloc() returns.
+ *     What calloc and realloc write to it themselves, before they return, is found to have been its when they do (objects_charge()).
  *  3. No room left: everything is OBJECT_UNKNOWN from then on, and the record says incomplete. Nothing is attributed to a wrong object.
  */
 #ifndef TARE_MODEL_CORE_OBJECTS_H
@@ -61,6 +62,8 @@ const struct record_object_region *objects_region_before(const struct objects *o
 
 /* ---- the question ---- */
 
+/* An access at the address counted `more` of a watch. calls: of its thread. */
+void objects_charge(struct objects *objects, struct object_calls *calls, uint64_t address, unsigned watch, uint64_t more);
 /* Where the object's counts are: n_watches of them. */
 uint64_t *objects_counts(struct objects *objects, uint64_t address);
 uint64_t *objects_counts_of(struct objects *objects, enum record_object object);

@@ -12,7 +12,9 @@
 
 /* ---- direction.c: static, bimodal, local, gshare, tournament ---- */
 
-struct counters { uint64_t at; uint32_t mask; uint8_t initial, max, half, unused; }; /* taken if ≥ half; stored: value - initial */
+/* Taken if ≥ half. Stored: (value - initial) mod 16, and moves[taken][stored] has what is stored next in its lowest byte, in the next one
+   whether taken was predicted, and in the upper half whether that was wrong. */
+struct counters { uint64_t at; uint32_t mask; uint8_t initial, max, half, unused; uint64_t moves[2][16]; };
 
 struct direction {
 	uint8_t kind, address_shift, unused[6];
@@ -91,43 +93,44 @@ struct tage {
 /* ---- targets.c: BTB, return stack, indirect table ---- */
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
-/* Of whole tags, behind the entries' keys, numbered on with them: one of no branch, and by low address bits branches that have no
-   entry, exactly, their keys with BTB_IS_ABSENT. So one comparison tells whether what is known of a branch still holds (branch_run.c). */
-#define BTB_ABSENT 4096
-#define BTB_IS_ABSENT (1ull << 63)
-struct btb_entry { uint64_t key, stamp; };
+/* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch still holds (branch_run.c).
+   A version that has come to BTB_OLD stays there, and nothing is known any more. */
+#define BTB_OLD 0xfffffffeu
+#define BTB_UNKNOWN 0xffffffffu /* of a site; no version */
 
 enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 
 struct targets {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
-	uint8_t set_shift, whole /* tags */, fast /* branch_run.c may look for itself */, stores_direct, unused;
-	uint32_t entries;        /* sets × ways */
+	uint8_t set_shift, whole /* tags */, stores_direct, two_ways /* of LRU, whole tags, no counters: struct btb_two */, unused;
+	uint32_t entries;        /* sets × ways; behind them, for two more, one set's of no branch */
 	uint8_t counters, counter_initial, counter_max, counter_half; /* PREDICT_BTB */
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
-	uint32_t last;           /* entry that hit or was made */
+	uint32_t unused_too;
 	uint64_t tag_mask, clock, random;
-	uint64_t hints_at, btb_at, targets_at, counters_at, tree_at, returns_at, indirect_at;
+	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
 
+/* struct branch_site.ending: enum trace_ending, and: */
 enum branch_site_flag {
-	SITE_CONDITIONAL = 1,
-	SITE_STACK = 2,          /* pushes on the return stack, or pops */
-	SITE_INDIRECT = 4,       /* predicted by the indirect table, or not at all */
-	SITE_STORES = 8,         /* its target in the BTB, where somebody may ask for it */
-	SITE_LAST_TARGET = 16,     /* predicted by the BTB's last target */
+	SITE_ENDING = 7,
+	SITE_STACK = 8,          /* pushes on the return stack, or pops */
+	SITE_INDIRECT = 16,      /* predicted by the indirect table, or not at all */
+	SITE_STORES = 32,        /* its target in the BTB, where somebody may ask for it */
+	SITE_LAST_TARGET = 64,   /* predicted by the BTB's last target */
+	SITE_ABSENT = 128,       /* as `absent` */
 };
 
-#define BRANCH_BATCH 128 /* no more than 255; a multiple of 16 */
+#define BRANCH_BATCH 128 /* no more than 255 × 16; a multiple of 64 */
 
 struct branches {
 	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
 		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
 		uint8_t outcome[BRANCH_BATCH]; /* but TAGE's are in its line */
-		uint8_t flags[BRANCH_BATCH]; /* of all */
+		uint8_t kinds[BRANCH_BATCH]; /* of all sites */
 	} batch;
 	struct { /* by branch_run.c, beside happened[] */
 		uint64_t looked_up, missed, missed_taken; /* in the BTB */
@@ -262,17 +265,68 @@ static inline bool tage_predict(struct tage *t, unsigned state, unsigned next, b
 	return says ^ (is_new & (use >= 8));
 }
 
+/* Where a branch is in the BTB: the key that it would have; *set: in which set. */
+static inline uint64_t targets_key(const struct targets *t, uint64_t pc, uint32_t *set)
+{
+	const uint64_t address = pc >> t->address_shift;
+	const uint64_t quotient = t->set_mask_works ? address >> t->set_shift : address / t->sets;
+	*set = (uint32_t)(t->set_mask_works ? address & t->set_mask : address % t->sets);
+	return t->whole ? address + 1 : (quotient & t->tag_mask) + 1;
+}
+
+/* A set of two ways, the most recent one first. */
+struct btb_two { uint64_t keys[2], targets[2]; };
+/* Hit? Without jumps, and what is written is where it was read: sets of two ways are of small BTBs, which miss often. misses_enter: a
+   branch that misses gets an entry; a key of 0, which is no branch's, "hits" where there is room, and does nothing. */
+static inline __attribute__((always_inline)) bool targets_two(struct btb_two *set, uint64_t key, bool misses_enter, bool stores, uint64_t target,
+							       uint64_t *before)
+{
+	const uint64_t a = set->keys[0], b = set->keys[1], of_a = set->targets[0], of_b = set->targets[1];
+	const bool first = a == key, hit = first | (b == key), enters = (hit & (key != 0)) | misses_enter, moves = enters & !first;
+	const uint64_t had = first ? of_a : b == key ? of_b : 0;
+	*before = had;
+	set->keys[0] = enters ? key : a;
+	set->keys[1] = moves ? a : b;
+	set->targets[0] = enters ? stores ? target : had : of_a;
+	set->targets[1] = moves ? of_a : of_b;
+	return hit;
+}
+
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).
    before: NULL, or where the target goes that the entry had (0: none). */
 bool targets_look_up(struct branches *branches, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before);
 /* An indirect jump or call: the target predicted by the indirect table, 0: unknown; trains. */
 uint64_t targets_indirect(struct branches *branches, uint64_t pc, uint64_t target);
+#define TARGETS_MULTIPLIER 0x9e3779b97f4a7c15ull
+static inline __attribute__((always_inline)) uint64_t targets_indirect_in(struct branches *b, uint64_t pc, uint64_t target,
+									 const unsigned length /* of the history */)
+{
+	struct targets *t = &b->targets;
+	const uint64_t *history = t->history + t->newest;
+	uint64_t hash = 0;
+	for (unsigned i = length; i; i--)
+		hash = (hash ^ history[i - 1]) * TARGETS_MULTIPLIER;
+	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
+	uint64_t predicted = *entry;
+	*entry = target;
+	if (__builtin_expect(!t->newest, 0)) { /* room for as many again */
+		t->newest = TARGETS_LINE - 64;
+		for (unsigned i = 0; i < 64; i++)
+			t->history[t->newest + i] = t->history[i];
+	}
+	t->history[--t->newest] = target;
+	return predicted;
+}
+/* A branch that the set has not gets an entry: which. */
+uint32_t targets_enter(struct branches *branches, uint32_t set, uint64_t key, uint64_t target);
 void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
+/* May branch_run.c do blocks part by part? */
+bool branch_run_sorts(const struct branches *branches);
 /* Adds what branch_run.c tallied on its own. */
 void branch_run_count(struct branches *branches, struct model_counts *counts);
 

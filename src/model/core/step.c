@@ -24,15 +24,15 @@ void charge_begin(struct core *core)
 void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
-	uint64_t *object = NULL;
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
 		if (sites && now != core->charged[w])
 			sites[number * model->n_watches + w] += now - core->charged[w];
 		if (model->objects && now != core->charged[w]) {
-			if (!object)
-				object = data ? objects_counts(model->objects, core->accessed) : objects_counts_of(model->objects, OBJECT_CODE);
-			object[w] += now - core->charged[w];
+			if (data)
+				objects_charge(model->objects, core->calls, core->accessed, w, now - core->charged[w]);
+			else
+				objects_counts_of(model->objects, OBJECT_CODE)[w] += now - core->charged[w];
 		}
 		core->charged[w] = now;
 	}
@@ -40,12 +40,31 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 
 /* ---- the table of hits ---- */
 
+/* Both lines of an access that crosses from one into the next, of the same 4 KiB and so of the same page. */
+static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint64_t last, bool write)
+{
+	uint64_t behind = (record & ~HIT_ADDRESS) | (last >> core->hits.shift << core->hits.shift);
+	bool apart = core->model->writes_apart;
+	if (!core->first_data || core->hits.shift != core->first_data->line_shift || (address ^ last) >> 12 ||
+	    (last >> core->hits.shift) - (address >> core->hits.shift) != 1)
+		return false;
+	/* none of them changes anything that the other one is looked up by */
+	if (!hits_has(&core->hits, record, core->hits.shift, apart) || !hits_has(&core->hits, behind, core->hits.shift, apart))
+		return false;
+	hits_find(&core->hits, record, core->hits.shift, ++core->clock, apart);
+	hits_find(&core->hits, behind, core->hits.shift, ++core->clock, apart);
+	step_count_hits(core, write, 2, 1);
+	return true;
+}
+
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 {
 	uint64_t type = write && core->model->writes_apart ? HIT_WRITE : HIT_DATA, last = address + bytes - 1;
 	uint64_t record = address | HIT_PLAIN | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
-	if (!core->hits.table || (address ^ last) >> core->hits.shift || (address | last) & ~HIT_ADDRESS)
+	if (!core->hits.table || (address | last) & ~HIT_ADDRESS)
 		return false;
+	if ((address ^ last) >> core->hits.shift)
+		return !core->hits.data && hit_twice(core, record, address, last, write);
 	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1)
 			      : hits_find(&core->hits, record, core->hits.shift, core->clock + 1, core->model->writes_apart)))
 		return false;

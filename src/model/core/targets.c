@@ -20,8 +20,6 @@
  */
 #include "model/core/predict.h"
 
-#define MULTIPLIER 0x9e3779b97f4a7c15ull
-
 uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64_t at)
 {
 	const struct machine_targets *m = &machine->targets;
@@ -41,14 +39,18 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->indirect_history = m->indirect_history;
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
-	t->fast = n && t->filtered && t->whole && m->btb_replacement == REPLACE_LRU;
 	t->entries = (uint32_t)n;
+	t->two_ways = m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole && machine->direction.kind != PREDICT_BTB;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
 		t->hints_at = at, at += BTB_HINTS;
-		t->btb_at = at, at += predict_rounded((n + 1 + BTB_ABSENT) * sizeof(struct btb_entry));
-		t->targets_at = at, at += predict_rounded((n + 1) * 8);
+		t->keys_at = at, at += predict_rounded((n + 2) * 8);
+		t->stamps_at = at, at += predict_rounded((n + 2) * 8);
+		t->targets_at = at, at += predict_rounded((n + 2) * 8);
+		if (t->two_ways)
+			t->two_at = at, at += predict_rounded((t->sets + 1) * sizeof(struct btb_two));
+		t->versions_at = at, at += predict_rounded((t->sets + 1) * 4ull);
 		if (m->btb_replacement == REPLACE_PLRU)
 			t->tree_at = at, at += predict_rounded(n);
 	}
@@ -57,7 +59,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 		t->counter_max = (1u << machine->direction.counter_bits) - 1;
 		t->counter_half = 1u << (machine->direction.counter_bits - 1);
 		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial : t->counter_max;
-		t->counters_at = at, at += predict_rounded(n);
+		t->counters_at = at, at += predict_rounded(n + 2);
 	}
 	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull); /* one that nobody reads: branch_run.c */
 	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
@@ -71,7 +73,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
-		PART(b, struct btb_entry, t->btb_at)[base + way].stamp = ++t->clock;
+		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
 		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */
@@ -86,9 +88,18 @@ static uint32_t victim(struct branches *b, uint32_t set)
 {
 	struct targets *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	const struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
+	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
+		uint64_t oldest = stamps[0]; /* 0: empty */
+		uint32_t at = 0;
+		for (uint32_t way = 1; way < t->ways; way++) { /* which one it is nobody could foresee: no jumps */
+			at = stamps[way] < oldest ? way : at;
+			oldest = stamps[way] < oldest ? stamps[way] : oldest;
+		}
+		return at;
+	}
 	for (uint32_t way = 0; way < t->ways; way++)
-		if (!entries[way].key)
+		if (!keys[way])
 			return way;
 	if (t->replacement == REPLACE_PLRU) {
 		const uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
@@ -97,38 +108,41 @@ static uint32_t victim(struct branches *b, uint32_t set)
 			node = 2 * node + tree[node];
 		return node - t->ways;
 	}
-	if (t->replacement == REPLACE_RANDOM)
-		return (predict_random(&t->random) >> 32) * t->ways >> 32;
-	uint32_t oldest = 0;
-	for (uint32_t way = 1; way < t->ways; way++)
-		oldest = entries[way].stamp < entries[oldest].stamp ? way : oldest;
-	return oldest;
+	return (predict_random(&t->random) >> 32) * t->ways >> 32;
+}
+
+uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t target)
+{
+	struct targets *t = &b->targets;
+	const uint32_t way = victim(b, set), entry = set * t->ways + way;
+	uint32_t *version = PART(b, uint32_t, t->versions_at) + set;
+	*version += *version < BTB_OLD;
+	PART(b, uint64_t, t->keys_at)[entry] = key;
+	PART(b, uint64_t, t->targets_at)[entry] = target;
+	if (t->counters)
+		PART(b, uint8_t, t->counters_at)[entry] = t->counter_initial;
+	touch(b, set, way, true);
+	return entry;
 }
 
 bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
 {
 	struct targets *t = &b->targets;
-	uint64_t address = pc >> t->address_shift, quotient;
 	uint32_t set, way;
-	if (t->set_mask_works) {
-		set = address & t->set_mask;
-		quotient = address >> t->set_shift;
-	} else {
-		set = address % t->sets;
-		quotient = address / t->sets;
+	const uint64_t key = targets_key(t, pc, &set), base = (uint64_t)set * t->ways;
+	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
+	if (t->two_ways) {
+		uint64_t had;
+		return targets_two(&PART(b, struct btb_two, t->two_at)[set], key, taken || t->allocation == BTB_ALLOCATE_ALL, taken && !direct,
+				   target, before ? before : &had);
 	}
-	uint64_t key = t->whole ? address + 1 : (quotient & t->tag_mask) + 1; /* 0: empty */
-	uint64_t base = (uint64_t)set * t->ways;
-	struct btb_entry *entries = PART(b, struct btb_entry, t->btb_at) + base;
-	uint64_t *targets = PART(b, uint64_t, t->targets_at) + base;
-	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (address & (BTB_HINTS - 1));
+	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;
-	if (way >= t->ways || entries[way].key != key)
-		for (way = 0; way < t->ways && entries[way].key != key; way++)
+	if (way >= t->ways || keys[way] != key)
+		for (way = 0; way < t->ways && keys[way] != key; way++)
 			;
 	if (way < t->ways) {
 		*hint = way;
-		t->last = base + way;
 		touch(b, set, way, false);
 		if (before)
 			*before = targets[way];
@@ -146,20 +160,8 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 		*before = 0;
 	if (direction)
 		*direction = false;
-	uint64_t *absent = &PART(b, struct btb_entry, t->btb_at)[t->entries + 1 + (address & (BTB_ABSENT - 1))].key;
-	if (taken || t->allocation == BTB_ALLOCATE_ALL) {
-		if (*absent == ((address + 1) | BTB_IS_ABSENT))
-			*absent = 0;
-		way = victim(b, set);
-		entries[way].key = key;
-		targets[way] = taken && (!direct || t->stores_direct) ? target : 0;
-		if (t->counters)
-			counters[way] = t->counter_initial;
-		touch(b, set, way, true);
-		*hint = way;
-		t->last = base + way;
-	} else
-		*absent = (address + 1) | BTB_IS_ABSENT;
+	if (taken || t->allocation == BTB_ALLOCATE_ALL)
+		*hint = targets_enter(b, set, key, taken && (!direct || t->stores_direct) ? target : 0) - base;
 	return false;
 }
 
@@ -167,21 +169,7 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 
 uint64_t targets_indirect(struct branches *b, uint64_t pc, uint64_t target)
 {
-	struct targets *t = &b->targets;
-	const uint64_t *history = t->history + t->newest;
-	uint64_t hash = 0;
-	for (unsigned i = t->indirect_history; i; i--)
-		hash = (hash ^ history[i - 1]) * MULTIPLIER;
-	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
-	uint64_t predicted = *entry;
-	*entry = target;
-	if (!t->newest) { /* room for as many again */
-		t->newest = TARGETS_LINE - 64;
-		for (unsigned i = 0; i < 64; i++)
-			t->history[t->newest + i] = t->history[i];
-	}
-	t->history[--t->newest] = target;
-	return predicted;
+	return targets_indirect_in(b, pc, target, b->targets.indirect_history);
 }
 
 /* ---- return stack ---- */

@@ -42,8 +42,9 @@ static bool conserves(void *context, size_t machine, const struct model_counts *
 
 static const char *name_of(void *context, size_t machine) { return ((const struct machine *)context)[machine].name; }
 
-static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most)
+static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus)
 {
+	*minus = 0;
 	(void)context, (void)most;
 	*out = *(const struct model_watch *)modelled;
 	return 1;

@@ -128,6 +128,22 @@ _start:
 	mov r13, r12
 	mov [r12 + 1], al
 	mov [r13 + 2], al
+	/* r10 is needed no more where rsi's value is stored; but a later address is made of what it holds, and its copy too */
+	lea r10, [rip + area + 512]
+	lea rsi, [rip + area + 768]
+	mov ecx, 5
+	jmp 1f
+1:	mov r13, r10
+	imul rsi, rsi, 1
+	mov eax, [rsi]
+	xor esi, esi
+	imul rbx, rcx, 8
+	mov r10d, 7
+	mov edx, [r13 + rbx]
+	jmp 1f
+1:	lea r10, [rip + area + 205]
+	mov r12, r10
+	mov r13, r10
 	mov ecx, 5
 	not ecx
 	not ecx
