@@ -31,6 +31,9 @@ struct branches;
 uint64_t branches_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. */
 struct branches *branches_init(void *memory, const struct machine *machine);
+/* changes: 0 at first, of all who ever share sites, and that is where versions come from: what a site knows of the BTB of one of them must not
+   pass for another's, nor for one's that was in its place before. */
+void branches_share(struct branches *branches, uint32_t *changes);
 
 /*
  * One control transfer at pc, `length` bytes long, to target if taken; ending: which kind. TRACE_END_NONE and TRACE_END_SYSTEM do

@@ -94,7 +94,8 @@ struct tage {
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch still holds (branch_run.c).
-   A version that has come to BTB_OLD stays there, and nothing is known any more. */
+   0 is that of every set that has no key yet, of whatever BTB; the others are one set's at one time, among all who share sites. When they have
+   come to BTB_OLD all later ones are that, and nothing is known any more. */
 #define BTB_OLD 0xfffffffeu
 #define BTB_UNKNOWN 0xffffffffu /* of a site; no version */
 
@@ -110,6 +111,7 @@ struct targets {
 	uint32_t newest;         /* of the target history */
 	uint32_t unused_too;
 	uint64_t tag_mask, clock, random;
+	uint32_t *changes, own_changes; /* the last version given away; if nobody shares sites */
 	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
