@@ -116,6 +116,16 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 	return n;
 }
 
+unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift)
+{
+	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	for (unsigned side = 0; side < 2; side++) {
+		unsigned of = firsts[side] == MACHINE_NONE ? 0 : TLB_PAGE_SHIFT - 6 + log2_up(machine->tlbs[firsts[side]].pages_per_entry);
+		shift = of > shift ? of : shift;
+	}
+	return shift;
+}
+
 void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 {
 	uint32_t next = 0;

@@ -79,6 +79,8 @@ uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum m
 
 /* Entries of both sides' first TLBs. */
 uint64_t tlbs_first_entries(const struct machine *machine);
+/* log2 of a 64th of the first TLBs' larger entry, of 4 KB pages; at least a granule (1 << shift). */
+unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift);
 /* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
 void tlbs_time(struct tlbs *tlbs, const struct hits *hits, uint64_t *clock);
 /* Which of the side's has the page; nothing moves. HITS_PAGES: none; TLB_PASSED: the first TLB does not hold pages of that size. */
