@@ -67,6 +67,12 @@ struct branch_site { /* of one machine */
 void branches_site(const struct branches *branches, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
 		   enum trace_ending ending, uint64_t target);
 
+#define BRANCH_BATCH 128 /* that many at once; no more than 255 × 16; a multiple of 64 */
+
+/* What headers.c keeps of a site: its ending in the upper byte of *counted, its version, and in the lower bits of *where its entry, or, as long as it
+   is not known to have one, the first of its set. */
+void branches_head(const struct branches *branches, const struct branch_site *site, uint32_t *counted, uint32_t *version, uint32_t *where);
+
 /* The branches of n blocks: each went to where the next one begins, the last one to where sites[n] does. */
 void branches_run(struct branches *branches, struct branch_site *const *sites, uint32_t n);
 

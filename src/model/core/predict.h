@@ -126,12 +126,10 @@ enum branch_site_flag {
 	SITE_ABSENT = 128,       /* as `absent` */
 };
 
-#define BRANCH_BATCH 128 /* no more than 255 × 16; a multiple of 64 */
-
 struct branches {
 	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
 		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
-		uint8_t outcome[BRANCH_BATCH]; /* but TAGE's are in its line */
+		uint8_t outcome[BRANCH_BATCH + 16]; /* but TAGE's are in its line */
 		uint8_t kinds[BRANCH_BATCH]; /* of all sites */
 	} batch;
 	struct { /* by branch_run.c, beside happened[] */
@@ -324,6 +322,23 @@ uint32_t targets_enter(struct branches *branches, uint32_t set, uint64_t key, ui
 void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
+
+/* ---- branch_run.c, which is in two parts for headers.c ---- */
+
+struct tally { uint64_t missed, missed_taken; struct told told; }; /* of the BTB; told: of the Pentium's counters */
+
+/* The sites of blocks that were executed one after the other: here, or by their slots, in a structure so many words behind memory[at[slot]]. */
+struct branch_order { struct branch_site *const *sites; const uint32_t *slots, *at; const uint64_t *memory; };
+
+/* Where the batch's outcomes go. */
+uint8_t *branch_run_begin(struct branches *branches);
+/* May headers.c do this? */
+bool branch_run_heads(const struct branches *branches);
+/* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an entry,
+   and all that comes of a miss is done. */
+bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally);
+/* The batch is sorted, the BTB knows of it: the rest. */
+void branch_run_end(struct branches *branches, const struct branch_order *order, uint32_t n, uint32_t conditional, uint32_t taken, const struct tally *tally);
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
