@@ -28,7 +28,7 @@ struct deferred {
 	struct deferred *next;         /* or NULL: what is behind the cache is asked at once, or memory */
 	uint32_t write_back_bytes;     /* of one that arrives */
 	uint32_t n;
-	uint64_t entries[DEFERRED_MOST + DEFERRED_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
+	uint64_t entries[DEFERRED_MOST + 2 + DEFERRED_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
 };
 
 /* How many levels of the machine can wait; caches: which. */
@@ -43,7 +43,7 @@ void deferred_run_saved(struct core *core, struct deferred *level);
 static inline void deferred_push(struct core *core, struct deferred *level, uint64_t address, unsigned what)
 {
 	level->entries[level->n++] = (address & ~3ull) | what;
-	if (__builtin_expect(level->n == DEFERRED_MOST, 0))
+	if (__builtin_expect(level->n >= DEFERRED_MOST, 0))
 		core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
 }
 

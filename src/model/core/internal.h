@@ -40,6 +40,7 @@ struct core {
 	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
+	uint8_t quick;           /* enum quick: records that are not found may go by quick.h */
 	struct deferred *deferred, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (deferred.h) */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
