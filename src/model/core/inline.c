@@ -226,6 +226,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	hits->fetch = core->inline_fetch;
 	hits_clear_all(hits);
 	core->plain = model->plain;
+	deferred_begin(core);
 	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
 		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
 		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
@@ -239,6 +240,7 @@ void model_inline_end(struct model *model, unsigned number)
 {
 	struct core *core = model->cores[number];
 	inline_stepped(core);
+	core_settle(core);
 	core->hits.data = NULL;
 	core->hits.fetch = NULL;
 	model->inlined = false;
@@ -359,8 +361,8 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	struct core *core = model->cores[number];
 	bool sequential;
 	(void)fs_base;
-	model->acting = core;
-	if (core->plain)
+	core_acts(core);
+	if (core->plain && !core->deferred)
 		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
@@ -416,7 +418,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	uint64_t next_pc = core->next_pc;
 	uint32_t first = block->first_item, items = block->items, fetched = block->length;
 	struct fetch fetch;
-	model->acting = core;
+	core_acts(core);
 	inline_stepped(core);
 	core->steps = false;
 	if (done < block->insns)

@@ -63,6 +63,7 @@ static inline __attribute__((always_inline)) void asm_rotate(uint64_t *words, ui
 }
 
 #include "model/core/plain_loop.h"
+#include "model/core/deferred_loop.h"
 
 bool plain_record_saved(struct core *core, uint64_t record)
 {
@@ -74,10 +75,23 @@ bool plain_record_saved(struct core *core, uint64_t record)
 	return done;
 }
 
+void deferred_run_saved(struct core *core, struct deferred *level)
+{
+	struct saved saved;
+	save(&saved);
+	run_level(core, level);
+	restore(&saved);
+}
+
 #else /* never called, or without: model->vectors says that they are there, not that they are worth it */
 #include "model/core/plain_loop.h"
 bool plain_record_saved(struct core *core, uint64_t record)
 {
 	return plain_run(core, record);
+}
+
+void deferred_run_saved(struct core *core, struct deferred *level)
+{
+	deferred_run(core, level);
 }
 #endif

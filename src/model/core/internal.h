@@ -25,6 +25,7 @@ struct cache;
 struct coherence_lost;
 struct plans;
 struct batch;
+struct deferred;
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */
@@ -39,6 +40,7 @@ struct core {
 	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
+	struct deferred *deferred, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (deferred.h) */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
 	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
@@ -90,6 +92,18 @@ struct model {
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
+
+/* deferred.c: what waits is done, and nothing waits any more. */
+void core_settle(struct core *core);
+
+/* What comes is in that core's access. */
+static inline void core_acts(struct core *core)
+{
+	struct core *before = core->model->acting;
+	if (before && before != core)
+		core_settle(before);
+	core->model->acting = core;
+}
 
 /* ---- steps (step.c) ---- */
 

@@ -6,6 +6,7 @@
  *                 │ no
  *                 └─ asked for behind (here too, if that level is as plain) ──► in the place of the earliest
  */
+#include "model/core/deferred.h"
 #include "model/core/plan.h"
 
 /* ---- a set ---- */
@@ -197,7 +198,9 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
-	if (plain)
+	if (core->deferred)
+		deferred_push(core, core->deferred, address, kind);
+	else if (plain)
 		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
@@ -211,7 +214,12 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 		counts[CACHE_EVICTIONS]++;
 	}
 	lines->written[at] = writes;
-	if (plain && !cache->leaves && replaced & LINE_DIRTY &&
+	if (core->deferred) {
+		if (replaced & LINE_DIRTY) {
+			counts[CACHE_WRITE_BACKS]++;
+			deferred_push(core, core->deferred, entry_line(replaced) << cache->line_shift, DEFERRED_WRITE_BACK);
+		}
+	} else if (plain && !cache->leaves && replaced & LINE_DIRTY &&
 	    plain_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
 		counts[CACHE_WRITE_BACKS]++;
 	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))

@@ -12,6 +12,7 @@
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
+#include "model/core/deferred.h"
 #include "model/core/plan.h"
 
 /* ---- data ---- */
@@ -269,8 +270,9 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 {
 	struct core *core = model->cores[number];
 	bool fast = model->plans && core->hits.table && !model->charges_all;
-	model->acting = core;
+	core_acts(core);
 	charge_begin(core);
+	deferred_begin(core);
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
@@ -335,4 +337,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 		inline_stepped(core);
 	if (core->branches)
 		branches_count(core->branches, core->counts);
+	core_settle(core);
+	if (core->hits.data)
+		deferred_begin(core); /* until the next run */
 }
