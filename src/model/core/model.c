@@ -93,7 +93,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 	if (core)
 		core->model = model;
 	if (timed) {
-		struct hits hits = { .shift = (uint8_t)shift };
+		struct hits hits = { .shift = (uint8_t)shift, .noted_shift = (uint8_t)tlbs_noted_shift(machine, shift) };
 		hits.table = arena_take(arena, (1ull << HITS_BITS) * sizeof *hits.table);
 		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
 		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
