@@ -311,6 +311,13 @@ static void count_misaligned(struct core *core, uint64_t record)
 	stream[STREAM_MISALIGNED_WRITES] += writes;
 }
 
+static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind, uint32_t *page)
+{
+	*page = step_page(core, address, kind);
+	take_apart(core);
+	return *page < HITS_PAGES;
+}
+
 /* A record of HIT_DATA or HIT_FETCH. False: nothing was done. */
 static inline bool quickly(struct core *core, uint64_t record)
 {
@@ -318,8 +325,11 @@ static inline bool quickly(struct core *core, uint64_t record)
 	uint32_t page = HITS_PAGES - 1;
 	if (!core->quick || !core->deferred)
 		return false;
-	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES) && (page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS)) >= HITS_PAGES)
-		return false;
+	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES)) {
+		page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS);
+		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
+			return false;
+	}
 	if (core->model->vectors) {
 		quick_record_saved(core, record, page);
 		return true;
