@@ -10,7 +10,8 @@
  *  1. A cache whose requests wait is asked by nobody else: of the requests that go to one cache, the order is that of the program. A level behind
  *     the last of levels[] is asked at once by that one (cache_request(), cache_leave()).
  *  2. core->deferred is NULL, or &levels[0] while requests may wait. It becomes NULL only by core_settle(); nothing waits while it is NULL.
- *  3. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first: the end of model_run() and of
+ *  3. Of one core at a time something waits (model->waits), and only inside model_run(), or while generated code decides: what ended may be unmapped.
+ *  4. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first: the end of model_run() and of
  *     model_inline_end(), other counts, other watches, another core (model.c, run.c).
  */
 #ifndef TARE_MODEL_CORE_DEFERRED_H

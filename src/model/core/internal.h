@@ -90,6 +90,7 @@ struct model {
 	struct cache *shared[MACHINE_CACHES];
 	struct coherence coherence;
 	struct core *acting;     /* in whose access we are */
+	struct core *waits;      /* of which something may wait (core_settle()), or NULL */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
@@ -100,9 +101,9 @@ void core_settle(struct core *core);
 /* What comes is in that core's access. */
 static inline void core_acts(struct core *core)
 {
-	struct core *before = core->model->acting;
-	if (before && before != core)
-		core_settle(before);
+	struct core *waits = core->model->waits;
+	if (waits && waits != core)
+		core_settle(waits);
 	core->model->acting = core;
 }
 
