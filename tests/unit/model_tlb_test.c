@@ -207,8 +207,8 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 			uint64_t page_bytes = draw(2) ? 1 << 21 : draw(2) ? 4096 : 65536;
 			ref_pages(&r, start, length, page_bytes);
 			same &= tlb_map_set(&filtered.map, start, length, page_bytes) && tlb_map_set(&plain.map, start, length, page_bytes);
-			tlbs_forget(filtered.tlbs, start, length);
-			tlbs_forget(plain.tlbs, start, length);
+			tlbs_forget(filtered.tlbs, start, length, &filtered.counts);
+			tlbs_forget(plain.tlbs, start, length, &plain.counts);
 		}
 		uint64_t address = some_address(pages);
 		unsigned bytes = draw(50) ? 1u << draw(6) : 1 + draw(20000);
