@@ -198,30 +198,6 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 	return ones;
 }
 
-/* How many of each kind but conditional ones, and how many are absent from the BTB. */
-static void count_kinds(struct branches *b, uint32_t n)
-{
-	sixteen absent = { 0 };
-	sixteen sums[SITE_ENDING + 1] = { { 0 } };
-	for (uint32_t i = 0; i < n; i += 16) {
-		sixteen endings;
-		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
-		absent += endings >> 7;
-		endings &= SITE_ENDING;
-#pragma GCC unroll 8
-		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
-			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
-	}
-	b->batched.missed += sum_of(absent);
-#pragma GCC unroll 8
-	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
-		const uint64_t these = sum_of(sums[kind]);
-		b->happened[kind | BRANCH_WAS_TAKEN] += these;
-		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
-			b->batched.looked_up += these;
-	}
-}
-
 /* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
 static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
 							    const enum btb btb, struct tally *tally)
@@ -291,6 +267,30 @@ static inline __attribute__((always_inline)) void find(const struct branches *b,
 #endif
 }
 
+/* How many of each kind but conditional ones, and how many are absent from the BTB; which push or pop, which are indirect. */
+static struct kinds kinds_of(const struct branches *b, uint32_t n)
+{
+	struct kinds kinds = { .absent = 0 };
+	sixteen absent = { 0 };
+	sixteen sums[SITE_ENDING + 1] = { { 0 } };
+	for (uint32_t i = 0; i < n; i += 16) {
+		sixteen endings;
+		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
+		absent += endings >> 7;
+		endings &= SITE_ENDING;
+#pragma GCC unroll 8
+		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
+	}
+	kinds.absent = sum_of(absent);
+#pragma GCC unroll 8
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+		kinds.of[kind] = sum_of(sums[kind]);
+	find(b, n, SITE_STACK, kinds.stack);
+	find(b, n, SITE_INDIRECT, kinds.indirect);
+	return kinds;
+}
+
 /* ---- the return stack and the indirect table ---- */
 
 static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order, uint32_t i, const bool by_slot)
@@ -298,16 +298,15 @@ static inline __attribute__((always_inline)) const struct branch_site *site_at(c
 	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]]) : order->sites[i];
 }
 
-static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, uint32_t n, const bool by_slot)
+static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, const uint64_t *found, const bool by_slot)
 {
 	struct targets *t = &b->targets;
-	uint64_t *stack = PART(b, uint64_t, t->returns_at), found[BRANCH_BATCH / 64] = { 0 };
+	uint64_t *stack = PART(b, uint64_t, t->returns_at);
 	const uint32_t entries = t->return_entries;
 	uint32_t top = t->top, valid = t->valid, wrong = 0;
-	find(b, n, SITE_STACK, found);
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
-		for (; found[k]; found[k] &= found[k] - 1) {
-			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(found[k]);
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const bool returns = (b->batch.kinds[i] & SITE_ENDING) == TRACE_END_RETURN;
 			const uint32_t above = top + 1 == entries ? 0 : top + 1, below = top ? top - 1 : entries - 1;
 			wrong += returns & ((stack[top] != site_at(order, i + 1, by_slot)->begins) | !valid);
@@ -323,24 +322,22 @@ static inline __attribute__((always_inline)) void stack(struct branches *b, cons
 	b->happened[TRACE_END_RETURN | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong;
 }
 
-static void calls_and_returns(struct branches *b, const struct branch_order *order, uint32_t n)
+static void calls_and_returns(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
 	if (order->sites)
-		stack(b, order, n, false);
+		stack(b, order, found, false);
 	else
-		stack(b, order, n, true);
+		stack(b, order, found, true);
 }
 
 /* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
-static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order, uint32_t n, const unsigned history,
-							    const bool by_slot)
+static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order, const uint64_t *found,
+							    const unsigned history, const bool by_slot)
 {
-	uint64_t found[BRANCH_BATCH / 64] = { 0 };
 	uint32_t wrong[SITE_ENDING + 1] = { 0 };
-	find(b, n, SITE_INDIRECT, found);
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
-		for (; found[k]; found[k] &= found[k] - 1) {
-			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(found[k]);
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const struct branch_site *site = site_at(order, i, by_slot);
 			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins, pc = site->behind - site->length;
 			wrong[ending_of(site)] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
@@ -351,15 +348,15 @@ static inline __attribute__((always_inline)) void foretell(struct branches *b, c
 	}
 }
 
-static void indirect_ones(struct branches *b, const struct branch_order *order, uint32_t n)
+static void indirect_ones(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
 	const unsigned history = b->targets.indirect_history;
 	if (order->sites && history == 8) /* of today's machines, as declared: unrolled */
-		foretell(b, order, n, 8, false);
+		foretell(b, order, found, 8, false);
 	else if (history == 8)
-		foretell(b, order, n, 8, true);
+		foretell(b, order, found, 8, true);
 	else
-		foretell(b, order, n, history, !order->sites);
+		foretell(b, order, found, history, !order->sites);
 }
 
 /* ---- all of it ---- */
@@ -397,19 +394,24 @@ uint8_t *branch_run_begin(struct branches *b)
 	return t->line + t->newest + 1;
 }
 
-void branch_run_end(struct branches *b, const struct branch_order *order, uint32_t n, uint32_t conditional, uint32_t taken, const struct tally *tally)
+void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
+		    const struct tally *tally)
 {
 	struct told told = { 0, 0 };
-	count_kinds(b, n);
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] += kinds->of[kind];
+		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
+			b->batched.looked_up += kinds->of[kind];
+	}
 	b->batched.conditional += conditional;
 	b->batched.taken += taken;
 	if (b->targets.sets)
 		b->batched.looked_up += conditional;
-	b->batched.missed += tally->missed;
+	b->batched.missed += tally->missed + kinds->absent;
 	b->batched.missed_taken += tally->missed_taken;
 	if (b->targets.return_entries)
-		calls_and_returns(b, order, n);
-	indirect_ones(b, order, n);
+		calls_and_returns(b, order, kinds->stack);
+	indirect_ones(b, order, kinds->indirect);
 	if (b->direction.kind == PREDICT_TAGE)
 		told = tage_batch(b, conditional, taken);
 	else if (b->direction.kind == PREDICT_PERCEPTRON)
@@ -436,7 +438,8 @@ static void run(struct branches *b, struct branch_site *const *sites, uint32_t n
 							   sort(b, sites, n, outcome, BTB_ANY, &tally);
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
-	branch_run_end(b, &order, n, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
+	const struct kinds kinds = kinds_of(b, n);
+	branch_run_end(b, &order, &kinds, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
 }
 
 void branches_run(struct branches *b, struct branch_site *const *sites, uint32_t n)

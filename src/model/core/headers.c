@@ -40,10 +40,11 @@ INLINE AVX512 __m512i two(const struct plan_head *a, const struct plan_head *b)
 }
 
 /* Of heads 0 … 3 and 4 … 7: in of[i] members i and, behind each four, i + 4. */
-INLINE AVX512 void transpose(const struct plan_head *heads, const uint32_t *slots, __m512i *of)
+INLINE AVX512 void transpose(const struct plan_head *heads, const uint64_t *entries, __m512i *of)
 {
-	const __m512i a = two(&heads[slots[0]], &heads[slots[4]]), b = two(&heads[slots[1]], &heads[slots[5]]);
-	const __m512i c = two(&heads[slots[2]], &heads[slots[6]]), d = two(&heads[slots[3]], &heads[slots[7]]);
+#define HEAD(i) (&heads[(uint32_t)entries[i] % PLAN_SLOTS])
+	const __m512i a = two(HEAD(0), HEAD(4)), b = two(HEAD(1), HEAD(5));
+	const __m512i c = two(HEAD(2), HEAD(6)), d = two(HEAD(3), HEAD(7));
 	const __m512i low = _mm512_unpacklo_epi32(a, b), high = _mm512_unpackhi_epi32(a, b);
 	const __m512i low_two = _mm512_unpacklo_epi32(c, d), high_two = _mm512_unpackhi_epi32(c, d);
 	of[0] = _mm512_unpacklo_epi64(low, low_two);
@@ -52,11 +53,11 @@ INLINE AVX512 void transpose(const struct plan_head *heads, const uint32_t *slot
 	of[3] = _mm512_unpackhi_epi64(high, high_two);
 }
 
-INLINE AVX512 struct heads heads_of(const struct plan_head *heads, const uint32_t *slots)
+INLINE AVX512 struct heads heads_of(const struct plan_head *heads, const uint64_t *entries)
 {
 	__m512i x[4], y[4];
-	transpose(heads, slots, x);
-	transpose(heads, slots + 8, y);
+	transpose(heads, entries, x);
+	transpose(heads, entries + 8, y);
 	return (struct heads){
 		.counted = _mm512_shuffle_i32x4(x[0], y[0], 0x88), .low = _mm512_shuffle_i32x4(x[0], y[0], 0xdd),
 		.fetched = _mm512_shuffle_i32x4(x[1], y[1], 0x88), .high = _mm512_shuffle_i32x4(x[1], y[1], 0xdd),
@@ -68,154 +69,221 @@ _Static_assert(offsetof(struct plan_head, counted) == 0 && offsetof(struct plan_
 	       offsetof(struct plan_head, behind) == 12 && offsetof(struct plan_head, low) == 16 && offsetof(struct plan_head, high) == 20 &&
 	       offsetof(struct plan_head, version) == 24 && offsetof(struct plan_head, where) == 28, "heads_of()");
 
-struct group { /* sixteen blocks, of which the first `live` ones are done */
-	uint32_t at, live;       /* number of the first one in the batch */
-	uint32_t taken;          /* bits */
-	uint64_t clock;          /* of the first one */
-};
+/* Of a batch's blocks, what is left to do when they are sorted. */
+struct left {
+	uint32_t set[BRANCH_BATCH], version[BRANCH_BATCH]; /* what is known of the BTB */
+	uint32_t entry[BRANCH_BATCH]; /* that a hit touches */
+	uint16_t taken[BRANCH_BATCH / SIXTEEN], absent[BRANCH_BATCH / SIXTEEN]; /* bits */
+} __attribute__((aligned(64)));
 
 static inline struct branch_site *site_of(const struct plans *plans, uint32_t slot)
 {
 	return &((struct plan *)(plans->memory + plans->at[slot]))->site;
 }
 
-/* One of them at least is not known. */
-static __attribute__((noinline)) void look_up_each(struct core *core, const struct group *group, struct tally *tally)
+/* Sixteen blocks, or as many as there are, of which one at least is not known. clock: before the first one. */
+static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken, uint64_t clock, struct tally *tally)
 {
 	struct branches *b = core->branches;
 	const struct plans *plans = core->model->plans;
-	const uint32_t *slots = core->model->batch->slots + group->at, *versions = PART(b, uint32_t, b->targets.versions_at);
+	const uint32_t *slots = core->model->batch->slots, *versions = PART(b, uint32_t, b->targets.versions_at);
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
 	const unsigned shift = predict_log2(b->targets.ways);
-	for (uint32_t i = 0; i < group->live; i++) {
+	for (uint32_t i = at; i < end; i++, taken >>= 1) {
 		struct plan_head *head = &plans->heads[slots[i]];
-		const bool taken = group->taken >> i & 1;
 		const uint32_t absent = head->counted >> 31, entry = head->where & ((1u << HEAD_TAG) - 1);
+		clock++;
 		if (versions[entry >> shift] == head->version && !(absent & taken)) {
-			stamps[absent ? b->targets.entries : entry] = group->clock + i;
-			b->batch.kinds[group->at + i] = (uint8_t)(head->counted >> 24); /* may be known since one of these blocks was looked up */
+			stamps[absent ? b->targets.entries : entry] = clock;
+			b->batch.kinds[i] = (uint8_t)(head->counted >> 24); /* may be known since one of these blocks was looked up */
 			continue;
 		}
 		struct branch_site *site = site_of(plans, slots[i]);
-		const bool holds = branch_look_up(b, site, taken | !site->conditional, site_of(plans, slots[i + 1])->begins, group->clock + i, tally);
+		const bool holds = branch_look_up(b, site, (taken & 1) | !site->conditional, site_of(plans, slots[i + 1])->begins, clock, tally);
 		head->version = site->version;
 		head->where = (head->where & ~0u << HEAD_TAG) | (site->absent ? site->set << shift : site->entry);
 		head->counted = (head->counted & ~0u >> 1) | (uint32_t)(site->ending & SITE_ABSENT) << 24;
-		b->batch.kinds[group->at + i] = site->ending;
+		b->batch.kinds[i] = site->ending;
 		if (holds)
-			stamps[site->entry] = group->clock + i;
+			stamps[site->entry] = clock;
 	}
 }
 
-INLINE AVX512 void stamp(uint64_t *stamps, const struct group *group, __m512i entries)
+/* The batch's blocks in the BTB. */
+INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint32_t n, struct tally *tally)
 {
-	uint32_t entry[SIXTEEN] __attribute__((aligned(64)));
-	_mm512_store_si512(entry, entries);
-	if (__builtin_expect(group->live == SIXTEEN, 1)) {
-#pragma GCC unroll 16
-		for (uint32_t i = 0; i < SIXTEEN; i++)
-			stamps[entry[i]] = group->clock + i;
-	} else {
-		for (uint32_t i = 0; i < group->live; i++)
-			stamps[entry[i]] = group->clock + i;
+	struct branches *b = core->branches;
+	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
+	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
+	const uint64_t clock = b->targets.clock; /* look_up_each() moves that */
+	uint32_t stamped = 0;
+	for (uint32_t at = 0; at < n; at += SIXTEEN) {
+		const uint32_t end = n - at < SIXTEEN ? n : at + SIXTEEN, k = at / SIXTEEN;
+		const __m512i is = _mm512_i32gather_epi32(_mm512_load_si512(left->set + at), versions, 4);
+		const uint32_t live = (1u << (end - at)) - 1, unknown = _mm512_cmpneq_epi32_mask(is, _mm512_load_si512(left->version + at)) | (left->absent[k] & left->taken[k]);
+		if (__builtin_expect((unknown & live) == 0, 1))
+			continue;
+		for (; stamped < at; stamped++) /* in their order */
+			stamps[left->entry[stamped]] = clock + 1 + stamped;
+		look_up_each(core, at, end, left->taken[k], clock + at, tally);
+		stamped = end;
 	}
+	for (; stamped < n; stamped++)
+		stamps[left->entry[stamped]] = clock + 1 + stamped;
+	b->targets.clock = clock + n;
 }
 
 static const uint32_t halves[2][SIXTEEN] __attribute__((aligned(64))) = {
 	{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 }, { 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31 },
 };
 
+struct run { /* of a batch */
+	struct core *core;
+	const uint64_t *entries;
+	size_t n;
+	struct branches *b;
+	const struct plan_head *heads;
+	uint32_t *slots;
+	struct left *left_over;
+	__m128i way_shift;
+	uint8_t *outcome;
+	uint32_t at, sequential, conditional, taken;
+	__m512i outer, inner, fetches; /* sums: instructions, writes; reads; lines, fetch blocks */
+};
+
+/* Sixteen headers' heads, and which of them, and of the one behind them, are there. */
+INLINE AVX512 struct heads find(struct run *run, uint32_t *there, uint32_t *next_begins)
+{
+	const uint64_t *entries = run->entries + run->at;
+	const size_t left = run->n - run->at;
+	const __m512i upper = _mm512_set1_epi64((long long)~0xffffffffull);
+	uint32_t *slots = run->slots + run->at, valid = left < SIXTEEN ? (1u << left) - 1 : 0xffff;
+	const __m512i one = _mm512_maskz_loadu_epi64((__mmask8)valid, entries), more = _mm512_maskz_loadu_epi64((__mmask8)(valid >> 8), entries + 8);
+	const __m512i numbers = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(one)), _mm512_cvtepi64_epi32(more), 1);
+	const uint32_t none = _mm512_test_epi64_mask(one, upper) | (uint32_t)_mm512_test_epi64_mask(more, upper) << 8;
+	_mm512_storeu_si512(slots, _mm512_and_si512(numbers, ALL(PLAN_SLOTS - 1)));
+	uint64_t some[SIXTEEN];
+	if (__builtin_expect(left < SIXTEEN, 0)) {
+		_mm512_storeu_si512(some, one);
+		_mm512_storeu_si512(some + 8, more);
+		entries = some;
+	}
+	const struct heads heads = heads_of(run->heads, entries);
+	const __m512i tags = _mm512_add_epi32(_mm512_srli_epi32(numbers, 18), ALL(1));
+	valid = _mm512_mask_cmpeq_epi32_mask((__mmask16)valid, _mm512_srli_epi32(heads.where, HEAD_TAG), tags) & ~none;
+	*next_begins = 0;
+	if (__builtin_expect(left > SIXTEEN, 1)) {
+		const uint64_t header = entries[SIXTEEN];
+		const struct plan_head *next = &run->heads[slots[SIXTEEN] = (uint32_t)header % PLAN_SLOTS];
+		*next_begins = next->begins;
+		valid |= (uint32_t)(next->where >> HEAD_TAG == plan_head_tag(header)) << SIXTEEN;
+	}
+	*there = valid;
+	return heads;
+}
+_Static_assert(PLAN_SLOTS == 1 << 18, "find()");
+
+INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i counted, const uint32_t taken, const bool btb)
+{
+	struct branches *b = run->b;
+	const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(SITE_ENDING << 24)), ALL(TRACE_END_CONDITIONAL << 24));
+	const uint32_t bits = _pext_u32(taken, conditional);
+	const __m512i low = _mm512_maskz_compress_epi32((__mmask16)conditional, heads->low), high = _mm512_maskz_compress_epi32((__mmask16)conditional, heads->high);
+	uint64_t *address = b->batch.address + run->conditional;
+	_mm_storeu_si128((__m128i *)(b->batch.kinds + run->at), _mm512_cvtepi32_epi8(_mm512_srli_epi32(counted, 24)));
+	_mm_storeu_si128((__m128i *)(run->outcome + run->conditional), _mm_maskz_set1_epi8((__mmask16)bits, 1));
+	_mm512_storeu_si512(address, _mm512_permutex2var_epi32(low, _mm512_load_si512(halves[0]), high));
+	_mm512_storeu_si512(address + 8, _mm512_permutex2var_epi32(low, _mm512_load_si512(halves[1]), high));
+	run->conditional += (uint32_t)__builtin_popcount(conditional);
+	run->taken += (uint32_t)__builtin_popcount(bits);
+	if (!btb)
+		return;
+	const __m512i entry = _mm512_and_si512(heads->where, ALL((1u << HEAD_TAG) - 1));
+	const __mmask16 absent = _mm512_movepi32_mask(counted);
+	struct left *left = run->left_over;
+	_mm512_store_si512(left->set + run->at, _mm512_srl_epi32(entry, run->way_shift));
+	_mm512_store_si512(left->version + run->at, heads->version);
+	_mm512_store_si512(left->entry + run->at, _mm512_mask_mov_epi32(entry, absent, ALL(b->targets.entries))); /* of no one, if absent */
+	left->taken[run->at / SIXTEEN] = (uint16_t)taken;
+	left->absent[run->at / SIXTEEN] = absent;
+}
+
+/* Of sixteen blocks the first `live` ones: where they went is known. */
+INLINE AVX512 void sixteen(struct run *run, const struct heads *heads, uint32_t next_begins, const uint32_t live, const bool branches, const bool btb)
+{
+	const __mmask16 all = (__mmask16)(live == SIXTEEN ? 0xffff : (1u << live) - 1);
+	const __m512i next = _mm512_alignr_epi32(ALL(next_begins), heads->begins, 1);
+	const uint32_t same = _mm512_mask_cmpeq_epi32_mask(all, next, heads->behind);
+	const __mmask16 sequential = (__mmask16)(same << 1 | run->sequential);
+	const __m512i counted = live == SIXTEEN ? heads->counted : _mm512_maskz_mov_epi32(all, heads->counted);
+	const __m512i fetched = _mm512_mask_srli_epi32(heads->fetched, sequential, heads->fetched, 16);
+	run->sequential = same >> (live - 1);
+	run->outer = _mm512_add_epi32(run->outer, _mm512_and_si512(counted, ALL(0x00ff00ff)));
+	run->inner = _mm512_add_epi32(run->inner, _mm512_and_si512(counted, ALL(0x0000ff00)));
+	run->fetches = _mm512_mask_add_epi32(run->fetches, all, run->fetches,
+		_mm512_or_si512(_mm512_and_si512(fetched, ALL(0xff)), _mm512_slli_epi32(_mm512_and_si512(fetched, ALL(0xff00)), 8)));
+	if (branches)
+		sort(run, heads, counted, ~same & all, btb);
+}
+
+INLINE AVX512 struct kinds kinds_of(const struct branches *b, uint32_t n)
+{
+	struct kinds kinds = { .absent = 0 };
+#pragma GCC unroll 2
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++) {
+		const uint64_t live = n >= 64 * (k + 1) ? ~0ull : n <= 64 * k ? 0 : (1ull << n % 64) - 1;
+		const __m512i all = _mm512_maskz_loadu_epi8(live, b->batch.kinds + 64 * k), endings = _mm512_and_si512(all, _mm512_set1_epi8(SITE_ENDING));
+#pragma GCC unroll 8
+		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+			kinds.of[kind] += (uint64_t)__builtin_popcountll(_mm512_cmpeq_epi8_mask(endings, _mm512_set1_epi8((char)kind)));
+		kinds.absent += (uint64_t)__builtin_popcountll(_mm512_movepi8_mask(all));
+		kinds.stack[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(SITE_STACK));
+		kinds.indirect[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(SITE_INDIRECT));
+	}
+	return kinds;
+}
+
 INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, size_t n, const bool branches, const bool btb)
 {
 	const struct plans *plans = core->model->plans;
 	struct batch *batch = core->model->batch;
 	struct branches *b = core->branches;
-	const struct plan_head *heads = plans->heads;
-	uint32_t *slots = batch->slots;
-	const uint32_t *versions = btb ? PART(b, uint32_t, b->targets.versions_at) : NULL;
-	uint64_t *stamps = btb ? PART(b, uint64_t, b->targets.stamps_at) : NULL;
-	const __m128i way_shift = _mm_cvtsi32_si128(btb ? (int)predict_log2(b->targets.ways) : 0);
-	uint8_t *outcome = branches ? branch_run_begin(b) : NULL;
-	uint32_t conditional_ones = 0, taken_ones = 0;
 	struct tally tally = { 0 };
-	const uint64_t clock = branches ? b->targets.clock : 0; /* look_up_each() moves that */
-	struct group group = { .at = 0 };
-	__m512i outer = _mm512_setzero_si512(), inner = outer, fetches = outer; /* sums: instructions, writes; reads; lines, fetch blocks */
-	uint32_t sequential = site_of(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc;
+	struct left left_over;
+	struct run run = { .core = core, .left_over = &left_over, .entries = entries, .n = n, .b = b, .heads = plans->heads, .slots = batch->slots,
+		.way_shift = _mm_cvtsi32_si128(btb ? (int)predict_log2(b->targets.ways) : 0), .outcome = branches ? branch_run_begin(b) : NULL,
+		.sequential = site_of(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc };
 
-	for (;;) {
-		const uint32_t at = group.at;
-		const size_t left = n - at;
-		const __mmask16 there = left < SIXTEEN ? (__mmask16)((1u << left) - 1) : 0xffff;
-		const __m512i one = _mm512_maskz_loadu_epi64((__mmask8)there, entries + at), more = _mm512_maskz_loadu_epi64((__mmask8)(there >> 8), entries + at + 8);
-		const __m512i numbers = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(one)), _mm512_cvtepi64_epi32(more), 1);
-		const __m512i upper = _mm512_set1_epi64((long long)~0xffffffffull);
-		const uint32_t none = _mm512_test_epi64_mask(one, upper) | (uint32_t)_mm512_test_epi64_mask(more, upper) << 8;
-		_mm512_storeu_si512(slots + at, _mm512_and_si512(numbers, ALL(PLAN_SLOTS - 1)));
-		const struct heads head = heads_of(heads, slots + at);
-		const __m512i tags = _mm512_add_epi32(_mm512_srli_epi32(numbers, 18), ALL(1));
-		uint32_t valid = _mm512_mask_cmpeq_epi32_mask(there, _mm512_srli_epi32(head.where, HEAD_TAG), tags) & ~none, next_begins = 0;
-		if (__builtin_expect(left > SIXTEEN, 1)) { /* the seventeenth */
-			const uint64_t header = entries[at + SIXTEEN];
-			const struct plan_head *next = &heads[slots[at + SIXTEEN] = (uint32_t)header % PLAN_SLOTS];
-			next_begins = next->begins;
-			valid |= (uint32_t)(next->where >> HEAD_TAG == plan_head_tag(header)) << SIXTEEN;
+	while (run.at < BRANCH_BATCH) {
+		uint32_t there, next_begins;
+		const struct heads heads = find(&run, &there, &next_begins);
+		if (__builtin_expect(there == (2u << SIXTEEN) - 1, 1)) { /* a jump: where the next sixteen are does not wait for these */
+			sixteen(&run, &heads, next_begins, SIXTEEN, branches, btb);
+			run.at += SIXTEEN;
+			continue;
 		}
-		const uint32_t passed = (uint32_t)__builtin_ctz(~valid); /* 17 at most */
-		if (__builtin_expect(passed < 2, 0))
-			break;
-		group.live = passed - 1;
-		const uint32_t live = (1u << group.live) - 1;
-		const __m512i next = _mm512_alignr_epi32(ALL(next_begins), head.begins, 1);
-		const uint32_t same = _mm512_mask_cmpeq_epi32_mask((__mmask16)live, next, head.behind);
-		const __mmask16 seq = (__mmask16)(same << 1 | sequential);
-		sequential = same >> (group.live - 1) & 1;
-		const __m512i counted = _mm512_maskz_mov_epi32((__mmask16)live, head.counted);
-		const __m512i fetched = _mm512_mask_srli_epi32(head.fetched, seq, head.fetched, 16);
-		outer = _mm512_add_epi32(outer, _mm512_and_si512(counted, ALL(0x00ff00ff)));
-		inner = _mm512_add_epi32(inner, _mm512_and_si512(counted, ALL(0x0000ff00)));
-		fetches = _mm512_mask_add_epi32(fetches, (__mmask16)live, fetches,
-			_mm512_or_si512(_mm512_and_si512(fetched, ALL(0xff)), _mm512_slli_epi32(_mm512_and_si512(fetched, ALL(0xff00)), 8)));
-		if (branches) {
-			const uint32_t taken = live & ~same;
-			const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(SITE_ENDING << 24)), ALL(TRACE_END_CONDITIONAL << 24));
-			const uint32_t bits = _pext_u32(taken, conditional);
-			const __m512i low = _mm512_maskz_compress_epi32((__mmask16)conditional, head.low), high = _mm512_maskz_compress_epi32((__mmask16)conditional, head.high);
-			_mm_storeu_si128((__m128i *)(b->batch.kinds + at), _mm512_cvtepi32_epi8(_mm512_srli_epi32(counted, 24)));
-			_mm_storeu_si128((__m128i *)(outcome + conditional_ones), _mm_maskz_set1_epi8((__mmask16)bits, 1));
-			_mm512_storeu_si512(b->batch.address + conditional_ones, _mm512_permutex2var_epi32(low, _mm512_load_si512(halves[0]), high));
-			_mm512_storeu_si512(b->batch.address + conditional_ones + 8, _mm512_permutex2var_epi32(low, _mm512_load_si512(halves[1]), high));
-			conditional_ones += (uint32_t)__builtin_popcount(conditional);
-			taken_ones += (uint32_t)__builtin_popcount(bits);
-			if (btb) {
-				const __m512i entry = _mm512_and_si512(head.where, ALL((1u << HEAD_TAG) - 1));
-				const __m512i is = _mm512_i32gather_epi32(_mm512_srl_epi32(entry, way_shift), versions, 4);
-				const __mmask16 absent = _mm512_movepi32_mask(counted);
-				const uint32_t unknown = _mm512_mask_cmpneq_epi32_mask((__mmask16)live, is, head.version) | (absent & taken);
-				group.taken = taken;
-				group.clock = clock + at + 1;
-				if (__builtin_expect(unknown != 0, 0))
-					look_up_each(core, &group, &tally);
-				else /* of no one, if absent */
-					stamp(stamps, &group, _mm512_mask_mov_epi32(entry, absent, ALL(b->targets.entries)));
-			}
+		const uint32_t passed = (uint32_t)__builtin_ctz(~there);
+		if (passed > 1) {
+			sixteen(&run, &heads, next_begins, passed - 1, branches, btb);
+			run.at += passed - 1;
 		}
-		group.at += group.live;
-		if (group.live < SIXTEEN || group.at == BRANCH_BATCH)
-			break;
+		break;
 	}
-	if (!group.at)
+	if (!run.at)
 		return 0;
-	const uint32_t outers = (uint32_t)_mm512_reduce_add_epi32(outer), inners = (uint32_t)_mm512_reduce_add_epi32(inner), fetch = (uint32_t)_mm512_reduce_add_epi32(fetches);
-	batch->counts = (outers & 0xffff) | (uint64_t)(inners >> 8) << PLAN_FIELD | (uint64_t)(outers >> 16) << 2 * PLAN_FIELD;
-	batch->fetches = (fetch & 0xffff) | (uint64_t)(fetch >> 16) << PLAN_FIELD | (uint64_t)group.at << 2 * PLAN_FIELD;
-	core->next_pc = site_of(plans, slots[group.at - 1])->behind;
+	const uint32_t outer = (uint32_t)_mm512_reduce_add_epi32(run.outer), inner = (uint32_t)_mm512_reduce_add_epi32(run.inner);
+	const uint32_t fetches = (uint32_t)_mm512_reduce_add_epi32(run.fetches);
+	batch->counts = (outer & 0xffff) | (uint64_t)(inner >> 8) << PLAN_FIELD | (uint64_t)(outer >> 16) << 2 * PLAN_FIELD;
+	batch->fetches = (fetches & 0xffff) | (uint64_t)(fetches >> 16) << PLAN_FIELD | (uint64_t)run.at << 2 * PLAN_FIELD;
+	core->next_pc = site_of(plans, run.slots[run.at - 1])->behind;
 	if (branches) {
-		const struct branch_order order = { .slots = slots, .at = plans->at, .memory = plans->memory + offsetof(struct plan, site) / 8 };
-		b->targets.clock = clock + group.at;
-		branch_run_end(b, &order, group.at, conditional_ones, taken_ones, &tally);
+		const struct branch_order order = { .slots = run.slots, .at = plans->at, .memory = plans->memory + offsetof(struct plan, site) / 8 };
+		if (btb)
+			look_up_all(core, &left_over, run.at, &tally);
+		const struct kinds kinds = kinds_of(b, run.at);
+		branch_run_end(b, &order, &kinds, run.conditional, run.taken, &tally);
 	}
-	return group.at;
+	return run.at;
 }
 
 static AVX512 size_t run_hits(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, true); }

@@ -101,7 +101,7 @@ struct batch {
 	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
 	struct batch_block blocks[BATCH_BLOCKS];
 	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
-	uint32_t slots[BRANCH_BATCH + 17]; /* headers.c */
+	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* headers.c */
 };
 
 void plans_init(struct plans *plans, struct arena *arena);

@@ -304,6 +304,7 @@ static inline __attribute__((always_inline)) uint64_t targets_indirect_in(struct
 	struct targets *t = &b->targets;
 	const uint64_t *history = t->history + t->newest;
 	uint64_t hash = 0;
+#pragma GCC unroll 8
 	for (unsigned i = length; i; i--)
 		hash = (hash ^ history[i - 1]) * TARGETS_MULTIPLIER;
 	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
@@ -330,6 +331,9 @@ struct tally { uint64_t missed, missed_taken; struct told told; }; /* of the BTB
 /* The sites of blocks that were executed one after the other: here, or by their slots, in a structure so many words behind memory[at[slot]]. */
 struct branch_order { struct branch_site *const *sites; const uint32_t *slots, *at; const uint64_t *memory; };
 
+/* What the batch's kinds say. */
+struct kinds { uint64_t of[SITE_ENDING + 1], absent, stack[BRANCH_BATCH / 64], indirect[BRANCH_BATCH / 64]; /* how many; bits */ };
+
 /* Where the batch's outcomes go. */
 uint8_t *branch_run_begin(struct branches *branches);
 /* May headers.c do this? */
@@ -338,7 +342,8 @@ bool branch_run_heads(const struct branches *branches);
    and all that comes of a miss is done. */
 bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally);
 /* The batch is sorted, the BTB knows of it: the rest. */
-void branch_run_end(struct branches *branches, const struct branch_order *order, uint32_t n, uint32_t conditional, uint32_t taken, const struct tally *tally);
+void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
+		    const struct tally *tally);
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);
