@@ -14,6 +14,7 @@
 
 enum { FS_BASE = 0x31000, NOT_SEQUENTIAL_BIT = 63 };
 #define NOT_SEQUENTIAL (1ull << NOT_SEQUENTIAL_BIT)
+#define NOT_FETCHED UINT64_MAX
 
 /* What generated code is made of, and what it leaves: its own trace. Ordinary numbers + NUMBERS are the decided ones. */
 struct played {
@@ -28,6 +29,8 @@ struct played {
 	bool again; /* a signal comes between a record and its instruction: it is done, and done again later */
 	bool on; /* false: given up, ordinary stream from here on */
 	uint64_t behind, clock;
+	unsigned fresh;       /* 1: no fetch has this time, 2: no access */
+	uint64_t fetched;     /* page of the last fetch, if nothing else than records was done since */
 	uint64_t *trace;
 	size_t filled;
 	bool vectors, vectors_changed;
@@ -55,10 +58,19 @@ static void give_up(struct played *p)
 
 /* ---- a record, as the code does it ---- */
 
-static void found(struct played *p, uint32_t way, uint32_t page, bool writes)
+/* Sides that have nothing in common may share a time; a page that was fetched from last need not be touched again. */
+static void found(struct played *p, bool fetch, uint32_t way, uint32_t page, bool writes, bool same_page)
 {
 	uint64_t *touched = at(p, p->where.touched), *pages = at(p, p->where.pages);
-	touched[way] = pages[page] = ++p->clock;
+	unsigned side = p->where.skips ? 3 : fetch ? 1 : 2;
+	if ((p->fresh & side) != side) {
+		p->clock++;
+		p->fresh = 3;
+	}
+	p->fresh &= ~side;
+	touched[way] = p->clock;
+	if (!same_page || p->where.skips)
+		pages[page] = p->clock;
 	if (writes)
 		((uint8_t *)at(p, p->where.written))[way] = 1;
 	p->found++;
@@ -101,7 +113,8 @@ static void miss(struct played *p, uint32_t number, const struct inline_record *
 		get_vectors(&after);
 		p->vectors_changed |= memcmp(&before, &after, sizeof(before)) != 0;
 	}
-	p->clock = *clock;
+	p->clock = *clock + 1;
+	p->fresh = 0;
 }
 
 static uint64_t address_of(const struct played *p, const struct trace_block *block, const struct inline_record *record, const uint64_t *values)
@@ -129,15 +142,16 @@ static void do_record(struct played *p, uint32_t number, const struct inline_rec
 		if (record->skip == INLINE_SKIP && p->behind == block->pc)
 			return;
 		if (!record->called && fetch->tag == record->tag)
-			found(p, fetch->way, fetch->page, false);
+			found(p, true, fetch->way, fetch->page, false, p->fetched == address >> 12);
 		else
 			miss(p, number, record, address);
+		p->fetched = address >> 12;
 		return;
 	}
 	address = address_of(p, block, record, values);
 	const struct inline_entry *entry = entry_of(p, record, address);
 	if (entry)
-		found(p, entry->way, entry->page, record->writes);
+		found(p, false, entry->way, entry->page, record->writes, false);
 	else
 		miss(p, number, record, address);
 }
@@ -159,15 +173,15 @@ static unsigned do_merged(struct played *p, uint32_t number, const struct inline
 		last = which;
 	}
 	if (of && of < n && !records[of].fetch) { /* asked for by itself, it is done again */
-		found(p, granule[0]->way, granule[0]->page, records[0].writes);
+		found(p, false, granule[0]->way, granule[0]->page, records[0].writes, false);
 		p->found--;
 	}
 	if (of < 2)
 		return 0;
 	granules = 1 + (granule[1] != NULL);
 	if (granules == 2)
-		found(p, granule[!last]->way, granule[!last]->page, writes[!last]);
-	found(p, granule[last]->way, granule[last]->page, writes[last]);
+		found(p, false, granule[!last]->way, granule[!last]->page, writes[!last], false);
+	found(p, false, granule[last]->way, granule[last]->page, writes[last], false);
 	p->done += of;
 	p->found += of - granules;
 	p->merged += of - granules;
@@ -212,6 +226,8 @@ static void play_block(struct played *p, unsigned b, uint32_t done, const uint64
 		*clock = p->clock;
 		model_inline_block(p->core.model, 0, &p->templates, number, values, done, p->behind, FS_BASE);
 		p->clock = *clock;
+		p->fresh = 0;
+		p->fetched = NOT_FETCHED;
 		p->unplanned++;
 	} else {
 		fetched = whole ? block->length : fetched_until(p->program, block, done);
@@ -232,6 +248,7 @@ static void play_block(struct played *p, unsigned b, uint32_t done, const uint64
 		p->trace[p->filled++] = trace_mark(TRACE_PARTIAL, done);
 	p->trace[p->filled++] = number;
 	p->behind = whole ? block->pc + block->length : NOT_SEQUENTIAL;
+	p->fetched = whole ? p->fetched : NOT_FETCHED;
 }
 
 /* ---- a walk ---- */
@@ -251,6 +268,7 @@ static void play_record(struct played *p, const struct record *record, bool with
 		return;
 	}
 	if (*entry & TRACE_MARK && trace_mark_kind(*entry) != TRACE_PARTIAL) {
+		p->fetched = NOT_FETCHED;
 		enum trace_mark_kind kind = trace_mark_kind(*entry);
 		put_record(p, record);
 		if (kind == TRACE_RETURNED || (kind == TRACE_BREAK && !trace_mark_argument(*entry)))
@@ -342,6 +360,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 #endif
 	p.trace = malloc(RECORDS_MOST * sizeof(struct record));
 	p.behind = NOT_SEQUENTIAL;
+	p.fetched = NOT_FETCHED;
 	for (unsigned b = 0; b < BLOCKS; b++) {
 		uint32_t number = t->program.numbers[b];
 		p.blocks[number] = p.blocks[number + NUMBERS] = ordinary[number] = ordinary[number + NUMBERS] =

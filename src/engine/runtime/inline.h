@@ -45,6 +45,7 @@ struct inline_site {
 	uint8_t part;                /* the first of them, counted from the first behind the block's checks */
 	int8_t other;                /* from displacement: of the lowest byte, which is to be in the same granule; or the last record's, if two */
 	uint8_t two;                 /* granules are asked for: the first's and the last's */
+	uint8_t same_page;           /* of a fetch: as the one before, always */
 	uint8_t is_part;             /* of such a check: none is left between its parts, as some count themselves */
 };
 
@@ -94,6 +95,7 @@ struct inlining {
 	unsigned n, n_segments;
 	bool decided, apart;
 	uint8_t *way_back, *way_past; /* displacements of the last stub's jmp, and of a part's other one */
+	uint16_t fresh;              /* time has no record of that machine's side yet: see take_time() */
 	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
 	struct inline_segment segment[INSNS_MAX + 1];
 };

@@ -4,7 +4,7 @@
  *     lea a, [operand]   t + 1   i = a >> shift & mask   and a, mask   cmp a, gs:[data + i]   jne out of line
  *     a, i = way, page   gs:[touched + a * 8] = t   gs:[pages + i * 8] = t   (a write: gs:[written + a] = 1)
  *
- * One of a fetch has nothing to compute. Out of line is a stub (inline_out.c).
+ * One of a fetch has nothing to compute. Out of line is a stub (inline_out.c). One of several records in a row: see inline_merge.c.
  *
  * What always holds: the block's header is in the access stream before its first check; the clock is in t from a segment's begin to its end, and in
  * the core's memory else; where the flags matter they are in ax meanwhile, and rax in a spill slot.
@@ -174,7 +174,8 @@ static void look_up_fetch(struct emit *e, struct inline_site *site, const struct
 	put32(e, site->record.tag);
 	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
 	load_half(e, s->reg[0], at + 4);
-	load_half(e, s->reg[1], at + 6);
+	if (!site->same_page)
+		load_half(e, s->reg[1], at + 6);
 }
 
 static void touch(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
@@ -182,7 +183,8 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1], t = s->reg[2];
 	gs_store_word(e, t, a, where->touched);
-	gs_store_word(e, t, i, where->pages);
+	if (!site->same_page)
+		gs_store_word(e, t, i, where->pages);
 	if (site->record.writes) {
 		put(e, 0x65);
 		rex(e, false, 0, a);
@@ -262,8 +264,26 @@ static void emit_merged(struct emit *e, struct inline_site *site, const struct i
 		lea_near(e, s->reg[2], s->reg[2], 1);
 		look_up_data(e, site, s, s->reg[0], out);
 		touch(e, site, s);
+		inlining.fresh = (uint16_t)~(1u << (2 * site->machine + 1));
 	}
 	merged_in(e, site, way_back);
+}
+
+/*
+ * t is a time that no record of this one's side has: the order of time matters within a machine's data, and within its fetches, but where one cache or
+ * TLB has both. So one time may be a fetch's and an access's. What was not found leaves a time that nobody has (inline_run.c).
+ */
+static void take_time(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+{
+	unsigned side = 1u << (2 * site->machine + !site->record.fetch), both = 3u << 2 * site->machine;
+	if (inline_where[site->machine].skips)
+		side = both;
+	if ((inlining.fresh & side) == side) {
+		inlining.fresh &= (uint16_t)~side;
+		return;
+	}
+	lea_near(e, s->reg[2], s->reg[2], 1);
+	inlining.fresh = (uint16_t)~side;
 }
 
 /* Flags are left in ax until the segment's next site: nobody asks for them, or for rax, before. */
@@ -288,8 +308,10 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		inline_address(e, site, s);
 	if (site->parts && site->other && !site->two)
 		lea_sum(e, s->reg[1], site->base, site->index, site->scale, (int32_t)site->displacement + site->other, false);
-	if (!site->record.called)
-		lea_near(e, s->reg[2], s->reg[2], 1);
+	if (site->record.called)
+		inlining.fresh = 0;
+	else
+		take_time(e, site, s);
 	if (live && !kept)
 		flags_keep(e, k);
 	uint8_t *over = NULL;
@@ -398,6 +420,7 @@ static void emit_segment(struct emit *e, const struct inline_segment *s, unsigne
 			publish(e, s, place);
 		if (s->n) {
 			gs_load(e, s->reg[2], inline_where[0].clock);
+			inlining.fresh = 0;
 			e->clock = s->reg[2] + 1;
 			mark(e, MARK_INSN, at, 0, 0, 0);
 		}

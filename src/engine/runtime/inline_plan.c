@@ -90,6 +90,9 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 	const struct trace_program program = {rt.templates, rt.items};
 	const struct block *parent = rt.blocks[id].follows == NONE ? NULL : &rt.blocks[rt.blocks[id].follows];
 	bool sequential = parent && parent->pc + parent->length == decoded.pc;
+	uint64_t page[INLINE_MACHINES]; /* of the last fetch: nobody enters the block but from the parent */
+	for (uint32_t m = 0; m < t->models->n; m++)
+		page[m] = sequential ? (decoded.pc - 1) >> 12 : ~0ull;
 	*n = 0;
 	for (uint32_t m = 0; m < t->models->n; m++) {
 		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id, records[m]);
@@ -111,6 +114,10 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 					.flags = INLINE_CONSTANT, .displacement = r->displacement};
 				if (!r->fetch && !operand_of(site, r))
 					return false;
+				if (r->fetch) {
+					site->same_page = page[m] == (uint64_t)r->displacement >> 12 && !inline_where[m].skips;
+					page[m] = (uint64_t)r->displacement >> 12;
+				}
 				++*n;
 			}
 	for (uint32_t m = 0; m < t->models->n; m++)
