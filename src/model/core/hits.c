@@ -27,28 +27,31 @@ void inline_clear(const struct hits *hits, uint64_t address, uint64_t bytes, uns
 	}
 }
 
-static void inline_clear_page(const struct hits *hits, uint64_t address, uint64_t *noted)
+/* Of the bytes that a TLB's entry translates: what noted[] names. */
+static void inline_clear_page(const struct hits *hits, uint64_t address, uint64_t bytes, uint64_t *noted)
 {
+	uint64_t entry = address & ~((64ull << hits->noted_shift) - 1), step = 1ull << hits->shift, part = 1ull << hits->noted_shift;
 	for (uint64_t of = noted[0]; of; of &= of - 1) {
-		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
-		inline_clear_data(hits, line);
-		if (hits->shift < 6)
-			inline_clear_data(hits, line + 32);
+		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << hits->noted_shift), end = line + part;
+		do
+			inline_clear_data(hits, line);
+		while ((line += step) < end);
 	}
 	for (uint64_t of = noted[1]; of; of &= of - 1) {
-		uint64_t line = address + 64 * (uint64_t)__builtin_ctzll(of);
-		inline_clear_fetch(hits, line);
-		if (hits->shift < 6)
-			inline_clear_fetch(hits, line + 32);
+		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << hits->noted_shift), end = line + part;
+		do
+			inline_clear_fetch(hits, line);
+		while ((line += step) < end);
 	}
 	noted[0] = noted[1] = 0;
+	for (uint64_t at = address; at < address + bytes; at += 4096)
+		*hits_page(hits, 0, at) = *hits_page(hits, 1, at) = 0;
 }
 
 void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes, uint32_t page)
 {
-	if (hits->data && bytes == 4096) {
-		inline_clear_page(hits, address, &hits->noted[2 * page]);
-		*hits_page(hits, 0, address) = *hits_page(hits, 1, address) = 0;
+	if (hits->data && bytes <= 64ull << hits->noted_shift) {
+		inline_clear_page(hits, address, bytes, &hits->noted[2 * page]);
 		return;
 	}
 	if (bytes >> hits->shift >= 1u << (hits->data ? INLINE_FETCH_BITS : HITS_BITS)) {

@@ -62,8 +62,9 @@ struct hits {
 	uint64_t *page_table;    /* [2 << HITS_PAGE_BITS]: of accesses whose granule is not in the table */
 	struct inline_entry *data; /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
-	uint64_t *noted;         /* [2 * page (+ 1)] bit b: granules that begin in bytes 64 b … 64 b + 63 of a page of 4 KB may be in data (in fetch) */
+	uint64_t *noted;         /* [2 * page (+ 1)] bit b: granules in the b-th 64th of a TLB's entry, of 4 KB pages, may be in data (in fetch) */
 	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
+	uint8_t noted_shift;     /* log2 of such a 64th: a TLB with pairs of pages has entries of twice a page */
 };
 
 _Static_assert(HITS_SHIFT_LEAST + HITS_BITS >= 19, "see hits_tag()");
@@ -128,7 +129,7 @@ static inline uint64_t inline_tag(uint64_t address, unsigned shift)
 static inline void inline_note(const struct hits *hits, uint64_t record, uint32_t way, uint32_t page)
 {
 	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, hits->shift);
-	hits->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull << (address >> hits->shift << hits->shift >> 6 & 63);
+	hits->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull << (address >> hits->noted_shift & 63);
 	if (HIT_TYPE_OF(record) == HIT_DATA)
 		hits->data[inline_index(address, hits->shift)] =
 			(struct inline_entry){ .line = address >> hits->shift << hits->shift, .way = way, .page = page };
