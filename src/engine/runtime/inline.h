@@ -54,7 +54,8 @@ struct inline_out { /* 16 bytes */
 	uint8_t flags;               /* enum inline_out_flag */
 } __attribute__((packed));
 enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8 };
-#define INLINE_OUT_CALL 0xe8u /* of the stub's instructions only the call begins like this */
+#define INLINE_OUT_CALL 0xe8u /* of a stub's instructions only the call begins like this */
+#define INLINE_OUT_JMP 0xe9u  /* … and the last one like this */
 
 struct stream_machine {
 	struct model *model;

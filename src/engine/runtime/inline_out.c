@@ -70,7 +70,7 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 	} else {
 		gs_load(&stub, X86_RSP, AT_REG_RSP);
 	}
-	put(&stub, 0xe9); /* see inline_in() */
+	put(&stub, INLINE_OUT_JMP); /* see inline_in() */
 	put32(&stub, 0);
 	if (s) {
 		struct inline_out out = said_by(e, site, s);
