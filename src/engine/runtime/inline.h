@@ -60,7 +60,8 @@ struct inline_out { /* 16 bytes */
 	uint8_t flags;               /* enum inline_out_flag */
 } __attribute__((packed));
 enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8, INLINE_OUT_PART = 16 };
-#define INLINE_OUT_CALL 0xe8u /* of the stub's instructions only the call begins like this */
+#define INLINE_OUT_CALL 0xe8u /* of a stub's instructions only the call begins like this */
+#define INLINE_OUT_JMP 0xe9u  /* … and jumps like this */
 
 struct stream_machine {
 	struct model *model;
@@ -129,6 +130,7 @@ void inline_jump_here(const struct emit *e, uint8_t *from);
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
 void inline_clock(struct thread *t, uint64_t now);
+void inline_put_off(void);   /* t->inline_once, and a signal has come: it is noticed where the code leaves its block */
 void inline_careful(void);   /* the program may have flags, or keys of pages, that are not asked for else */
 void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length);

@@ -210,7 +210,7 @@ static void emit_parts(struct emit *e, struct inline_site *site, const struct in
 		inline_in(e, &part[p]);
 		part[p].back = inlining.way_past;
 	}
-	put(e, 0xe9); /* see merged_in() */
+	put(e, INLINE_OUT_JMP); /* see merged_in() */
 	put32(e, 0);
 }
 

@@ -76,7 +76,7 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 		move_stack_back(&stub, stack);
 	else
 		gs_load(&stub, X86_RSP, AT_REG_RSP);
-	put(&stub, 0xe9); /* see inline_in() */
+	put(&stub, INLINE_OUT_JMP); /* see inline_in() */
 	put32(&stub, 0);
 	unsigned jumped = (unsigned)(stub.p - code);
 	if (s) {
@@ -85,7 +85,7 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 	}
 	if (site->is_part) {
 		move_stack_back(&stub, stack);
-		put(&stub, 0xe9); /* see inline_past() */
+		put(&stub, INLINE_OUT_JMP); /* see way_past */
 		put32(&stub, 0);
 	}
 

@@ -205,16 +205,14 @@ static void emit_group(struct emit *e, unsigned n, struct place place)
 			store_value(e, g, &plan.values[g->probe], record - 8, offsets);
 		store_immediate(e, pointer, 0, e->id);
 	}
-	if (n == 0 && apart) {
-		lea(e, pointer, pointer, record);
-		gs_store(e, pointer, AT_TRACE);
-	}
 	if (apart)
 		gs_load(e, pointer, AT_APART);
 	for (unsigned i = 0; i < plan.n_values; i++)
 		if (plan.values[i].group == n && (n || apart || i != g->probe))
 			store_value(e, g, &plan.values[i], shift + 8 * (1 + plan.values[i].index), offsets);
-	if (n == 0 && !apart) {
+	if (n == 0) { /* last of all: a signal before takes nothing back */
+		if (apart)
+			gs_load(e, pointer, AT_TRACE);
 		lea(e, pointer, pointer, record);
 		gs_store(e, pointer, AT_TRACE);
 	}
