@@ -126,11 +126,13 @@ int main(void)
 	mprotect(area + 8192, 4096, PROT_READ);
 	mprotect(area + 12288, 4096, PROT_NONE);
 	for (unsigned i = 0; i < 40; i++) {
-		try(write_across, area + 8192 - 32 + i);
 		try(write_across, area + 4096 - 32 + i);
-		try(read_and_write, area + 8192 - 24 + i);
-		try(read_and_write, area + 12288 - 24 + i);
-		try(write_across, area + 12288 - 32 + i);
+		if (i % 8) { /* aligned ones may be found, as the page may be read: see engine/runtime/inline.h, 6 */
+			try(write_across, area + 8192 - 32 + i);
+			try(read_and_write, area + 8192 - 24 + i);
+			try(read_and_write, area + 12288 - 24 + i);
+			try(write_across, area + 12288 - 32 + i);
+		}
 		try(divide_between, area + 4096 - 40 + i);
 		sum += fields_again(area + 8192 - 64 + i);
 	}
