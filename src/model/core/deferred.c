@@ -34,13 +34,16 @@ unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_
 
 void deferred_begin(struct core *core)
 {
-	const struct model *model = core->model;
+	struct model *model = core->model;
+	if (model->waits && model->waits != core)
+		core_settle(model->waits);
 	if (core->levels && model->plain && model->plans && !model->n_watches && !model->objects && !core->calls && !model->snoops)
 		core->deferred = core->levels;
 	else
 		core_settle(core);
 	if (core->tlbs)
 		tlbs_wait(core->tlbs, model->plans && !model->n_watches && !core->calls, core->counts);
+	model->waits = core;
 }
 
 void deferred_run(struct core *core, struct deferred *level)
@@ -56,4 +59,6 @@ void core_settle(struct core *core)
 	core->deferred = NULL;
 	if (core->tlbs)
 		tlbs_wait(core->tlbs, false, core->counts);
+	if (core->model->waits == core)
+		core->model->waits = NULL;
 }

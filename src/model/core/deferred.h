@@ -10,7 +10,8 @@
  *  1. A cache whose requests wait is asked by nobody else: of the requests that go to one cache, the order is that of the program. A level behind
  *     the last of levels[] is asked at once by that one (cache_request(), cache_leave()).
  *  2. core->deferred is NULL, or &levels[0] while requests may wait. It becomes NULL only by core_settle(); nothing waits while it is NULL.
- *  3. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first: the end of model_run() and of
+ *  3. Of one core at a time something waits (model->waits), and only inside model_run(), or while generated code decides: what ended may be unmapped.
+ *  4. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first: the end of model_run() and of
  *     model_inline_end(), other counts, other watches, another core (model.c, run.c).
  */
 #ifndef TARE_MODEL_CORE_DEFERRED_H
@@ -28,7 +29,7 @@ struct deferred {
 	struct deferred *next;         /* or NULL: what is behind the cache is asked at once, or memory */
 	uint32_t write_back_bytes;     /* of one that arrives */
 	uint32_t n;
-	uint64_t entries[DEFERRED_MOST + DEFERRED_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
+	uint64_t entries[DEFERRED_MOST + 2 + DEFERRED_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
 };
 
 /* How many levels of the machine can wait; caches: which. */
@@ -43,7 +44,7 @@ void deferred_run_saved(struct core *core, struct deferred *level);
 static inline void deferred_push(struct core *core, struct deferred *level, uint64_t address, unsigned what)
 {
 	level->entries[level->n++] = (address & ~3ull) | what;
-	if (__builtin_expect(level->n == DEFERRED_MOST, 0))
+	if (__builtin_expect(level->n >= DEFERRED_MOST, 0))
 		core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
 }
 

@@ -7,7 +7,7 @@
  *     away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
-#include "model/core/plain_loop.h"
+#include "model/core/quick.h"
 #include "model/core/vectors.h"
 
 /* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of hits.h ---- */
@@ -227,6 +227,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	hits_clear_all(hits);
 	core->plain = model->plain;
 	deferred_begin(core);
+	core->quick = quick_ways(core);
 	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
 		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
 		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
@@ -310,6 +311,35 @@ static void count_misaligned(struct core *core, uint64_t record)
 	stream[STREAM_MISALIGNED_WRITES] += writes;
 }
 
+static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind, uint32_t *page)
+{
+	*page = step_page(core, address, kind);
+	take_apart(core);
+	return *page < HITS_PAGES;
+}
+
+/* A record of HIT_DATA or HIT_FETCH. False: nothing was done. */
+static inline bool quickly(struct core *core, uint64_t record)
+{
+	bool data = HIT_TYPE_OF(record) & HIT_DATA;
+	uint32_t page = HITS_PAGES - 1;
+	if (!core->quick || !core->deferred)
+		return false;
+	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES)) {
+		page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS);
+		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
+			return false;
+	}
+	if (core->model->vectors) {
+		quick_record_saved(core, record, page);
+		return true;
+	}
+	quick_record(core, record, page);
+	if (core->deferred->n >= DEFERRED_MOST)
+		deferred_run(core, core->deferred);
+	return true;
+}
+
 static bool plainly(struct core *core, uint64_t record)
 {
 	return core->plain && (core->model->vectors ? plain_record_saved(core, record) : plain_run(core, record));
@@ -321,7 +351,7 @@ static bool find_or_plainly(struct core *core, uint64_t record)
 		core->clock++;
 		return true;
 	}
-	return plainly(core, record);
+	return (HIT_TYPE_OF(record) == HIT_DATA && quickly(core, record)) || plainly(core, record);
 }
 
 /*
@@ -355,7 +385,7 @@ static void prefetch_set(const struct core *core, uint64_t record, uint64_t addr
 	}
 }
 
-void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
+static __attribute__((noinline)) void miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
 		       uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
@@ -397,7 +427,7 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 			take_apart(core);
 			return;
 		}
-		if (simple && plainly(core, plain)) {
+		if (simple && ((!(HIT_TYPE_OF(plain) & 2) && quickly(core, plain)) || plainly(core, plain))) {
 			if (misaligned)
 				count_misaligned(core, record);
 			take_apart(core);
@@ -406,6 +436,16 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	}
 	miss_slowly(core, program, block, record, address);
 	take_apart(core);
+}
+
+void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
+		       uint64_t behind, uint64_t fs_base)
+{
+	struct core *core = model->cores[number];
+	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record)));
+	if (__builtin_expect(!odd && !core->steps && quickly(core, (record & RECORD_UPPER) | address | HIT_PLAIN), 1))
+		return;
+	miss(model, number, program, block, record, address, behind, fs_base);
 }
 
 /* ---- blocks ---- */

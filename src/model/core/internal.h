@@ -40,6 +40,7 @@ struct core {
 	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
+	uint8_t quick;           /* enum quick: records that are not found may go by quick.h */
 	struct deferred *deferred, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (deferred.h) */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
@@ -89,6 +90,7 @@ struct model {
 	struct cache *shared[MACHINE_CACHES];
 	struct coherence coherence;
 	struct core *acting;     /* in whose access we are */
+	struct core *waits;      /* of which something may wait (core_settle()), or NULL */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
@@ -99,9 +101,9 @@ void core_settle(struct core *core);
 /* What comes is in that core's access. */
 static inline void core_acts(struct core *core)
 {
-	struct core *before = core->model->acting;
-	if (before && before != core)
-		core_settle(before);
+	struct core *waits = core->model->waits;
+	if (waits && waits != core)
+		core_settle(waits);
 	core->model->acting = core;
 }
 

@@ -273,6 +273,8 @@ uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry)
 		hash_remove(lines, at);
 	if (linked(lines))
 		unlink_entry(lines, set, at);
+	if (lines->timed && lines->policy == REPLACE_LRU)
+		lines->touched[at] = 0; /* free ways are the earliest */
 	*entry = 0;
 	if (lines->lowest[set] > entry - first)
 		lines->lowest[set] = (uint32_t)(entry - first);

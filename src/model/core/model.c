@@ -200,9 +200,8 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	const struct machine *machine = &model->machine;
 	struct arena arena = { memory, 0 };
 	struct core *core = memory;
-	for (unsigned k = 0; k < model->core_count; k++)
-		if (model->cores[k])
-			core_settle(model->cores[k]); /* with it, coherence may begin */
+	if (model->waits)
+		core_settle(model->waits); /* with this one, coherence may begin */
 	lay_out_core(&arena, machine, model);
 	core->counts = counts;
 	core->number = number;
@@ -256,9 +255,8 @@ void model_core_calls(struct model *model, unsigned number, struct object_calls 
 
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
 {
-	for (unsigned k = 0; k < model->core_count; k++)
-		if (model->cores[k])
-			core_settle(model->cores[k]);
+	if (model->waits)
+		core_settle(model->waits);
 	model->n_watches = n;
 	model->site_items = site_items;
 	model->site_blocks = site_blocks;
