@@ -229,7 +229,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	hits_clear_all(hits);
 	core->plain = model->plain;
 	deferred_begin(core);
-	core->quick = quick_ways(core);
+	core->quick = quick_kind(core);
 	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
 		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
 		.steps = offset_of(core, &core->steps), .clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
@@ -325,26 +325,26 @@ static inline bool quickly(struct core *core, uint64_t record)
 {
 	bool data = HIT_TYPE_OF(record) & HIT_DATA;
 	uint32_t page = HITS_PAGES - 1;
-	if (!core->quick || !core->deferred)
+	if (!core->quick)
 		return false;
 	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES)) {
 		page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS);
 		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
 			return false;
 	}
-	if (core->model->vectors) {
+	if (core->quick & QUICK_VECTORS) {
 		quick_record_saved(core, record, page);
 		return true;
 	}
-	quick_record(core, record, page);
-	if (core->deferred->n >= DEFERRED_MOST)
+	quick_record(core, record, page, false);
+	if (core->deferred && core->deferred->n >= DEFERRED_MOST)
 		deferred_run(core, core->deferred);
 	return true;
 }
 
 static bool plainly(struct core *core, uint64_t record)
 {
-	return core->plain && (core->model->vectors ? plain_record_saved(core, record) : plain_run(core, record));
+	return core->plain && (core->model->sets_vectors ? plain_record_saved(core, record) : plain_run(core, record));
 }
 
 static bool find_or_plainly(struct core *core, uint64_t record)
@@ -357,21 +357,21 @@ static bool find_or_plainly(struct core *core, uint64_t record)
 }
 
 /*
- * An access that crosses a line's end, 64 bytes' too, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
+ * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
  */
 static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t address)
 {
 	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
 	unsigned write = record >> 63;
-	if (!core->plain || !core->first_data || core->first_data->line_shift != 6 || core->hits.shift != 6 || record & RECORD_BOTH ||
+	if (!core->plain || !core->first_data || core->first_data->line_shift != core->hits.shift || core->hits.shift > 6 || record & RECORD_BOTH ||
 	    (address ^ last) >> 12 || !find_or_plainly(core, plain))
 		return false;
 	find_or_plainly(core, (plain & ~HIT_ADDRESS) | last);
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
-	stream[STREAM_LINE_CROSSING]++;
-	stream[STREAM_LINE_CROSSING_READS + write]++;
+	stream[STREAM_LINE_CROSSING] += (address ^ last) >> 6 != 0;
+	stream[STREAM_LINE_CROSSING_READS + write] += (address ^ last) >> 6 != 0;
 	return true;
 }
 

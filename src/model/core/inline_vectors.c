@@ -29,8 +29,8 @@ void quick_record_saved(struct core *core, uint64_t record, uint32_t page)
 {
 	struct saved saved;
 	save(&saved);
-	quick_record(core, record, page);
-	if (__builtin_expect(core->deferred->n >= DEFERRED_MOST, 0))
+	quick_record(core, record, page, true);
+	if (__builtin_expect(core->deferred && core->deferred->n >= DEFERRED_MOST, 0))
 		run_level(core, core->deferred);
 	restore(&saved);
 }

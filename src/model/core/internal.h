@@ -78,6 +78,7 @@ struct model {
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
+	bool sets_vectors;       /* and there are sets that it is worth saving registers for */
 	bool charges_all;        /* a watch is on what a batch's sums count */
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */

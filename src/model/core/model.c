@@ -178,6 +178,8 @@ struct model *model_init(void *memory, const struct machine *machine)
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
 	model->by_units = tlbs_by_units(machine, &model->pages);
 	model->vectors = vectors_here() == VECTORS_AVX512;
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		model->sets_vectors |= model->vectors && machine->caches[c].ways >= 8;
 	return model;
 }
 
