@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "event/formula.h"
+#include "event/perfex_event.h"
 
 extern const struct embedded_file event_files[];
 
@@ -330,6 +331,27 @@ static bool is_paper_name(const struct event_definition *row, const char *name)
 	return false;
 }
 
+/* The papers' names without their tool in front ("data_tlb_miss"): letter for letter, as libpfm4's names differ from some in case alone. */
+static bool is_bare_paper_name(const struct event_definition *row, const char *name)
+{
+	for (const char *const *paper = row->paper_names; *paper; paper++)
+		if (strcmp(strchr(*paper, ':') + 1, name) == 0)
+			return true;
+	return false;
+}
+
+/* An event of the R10000 by its name in the paper's Appendix A, where perfex lists it by another: that one. NULL: it is none. */
+static const char *perfex_listed(const char *name)
+{
+	const struct perfex_event *event;
+	static const char tool[] = "r10000:";
+	bool prefixed = strncmp(name, tool, sizeof tool - 1) == 0;
+	for (size_t i = 0; (event = perfex_event_at(i)); i++)
+		if (prefixed ? str_equal_nocase(event->appendix, name + sizeof tool - 1) : strcmp(event->appendix, name) == 0)
+			return event->listed;
+	return NULL;
+}
+
 bool event_table_match(const struct event_table *table, const char *name, struct event_match *match)
 {
 	*match = (struct event_match){ .row = event_table_find(table, name), .naming = NAMED_CANONICAL };
@@ -340,6 +362,12 @@ bool event_table_match(const struct event_table *table, const char *name, struct
 		else if (is_alias(row, name))
 			*match = (struct event_match){ row, NAMED_CANONICAL, true };
 		else if (is_paper_name(row, name))
+			*match = (struct event_match){ row, NAMED_PAPER, false };
+	}
+	const char *listed = match->row ? NULL : perfex_listed(name);
+	for (size_t i = 0; !match->row && i < table->rows.all.count; i++) {
+		const struct event_definition *row = event_table_at(table, i);
+		if (is_bare_paper_name(row, name) || (listed && is_bare_paper_name(row, listed)))
 			*match = (struct event_match){ row, NAMED_PAPER, false };
 	}
 	return match->row != NULL;

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 TARE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "tare"
-TIME_OUT_S = 120
+TIME_OUT_S = 600
 try:
     import jsonschema
 except ImportError:

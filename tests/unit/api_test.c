@@ -192,9 +192,17 @@ static void test_counting(void)
 	equal_u64(spent[0].count, PAGES, "what was done is the difference of two readings, to the last fault");
 	ok(spent[0].state == TARE_COUNTED && spent[0].enabled_ns == spent[0].running_ns && spent[0].enabled_ns > 0,
 	   "a counter that always runs says so");
+	/* a guest can lose milliseconds anywhere, between two clocks too: most rounds must agree */
+	int rounds = 0;
+	for (int i = 0; i < 20; i++) {
+		tare_read(c, before, &error);
+		touch(PAGES);
+		tare_read(c, after, &error);
+		tare_difference(before, after, 2, spent);
+		rounds += goes(&spent[1]);
+	}
 	if (has_clock)
-		ok(goes(&spent[1]), "a clock in a group goes for as long as the group is enabled (%d of %d ns)",
-		   (int)spent[1].count, (int)spent[1].enabled_ns);
+		ok(rounds >= 15, "a clock in a group goes for as long as the group is enabled (%d of 20 times)", rounds);
 	else
 		skip("this user may have no clock", "a clock in a group goes for as long as the group is enabled");
 	tare_read(c, before, &error);
@@ -220,8 +228,7 @@ static void test_counting(void)
 	ok(tare_read(c, after, &error) && after[0].enabled_ns == after[0].running_ns &&
 	       after[0].state == TARE_COUNTED && after[0].enabled_ns < before[0].enabled_ns,
 	   "and so do its times");
-	/* a guest can lose milliseconds anywhere, between two clocks too: most rounds must agree */
-	int rounds = 0;
+	rounds = 0;
 	for (int i = 0; i < 20; i++) {
 		tare_stop(c, NULL, &error);
 		tare_reset(c, &error);

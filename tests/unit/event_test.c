@@ -282,6 +282,11 @@ static void test_grammar(void)
 	parses("p5mon:data_read_miss:u", NAMED_PAPER, "p5mon:data_read_miss:u", LEVEL_USER, 0);
 	parses("r10000:Graduated floating point instructions", NAMED_PAPER,
 	       "r10000:Graduated floating point instructions", BOTH, 0);
+	parses("r10000:Instructions graduated", NAMED_PAPER, "r10000:Instructions graduated", BOTH, 0);
+	parses("r10000:load/prefetch/sync/CacheOp graduated:u", NAMED_PAPER, "r10000:load/prefetch/sync/CacheOp graduated:u", LEVEL_USER, 0);
+	parses("Branches mispredicted", NAMED_PAPER, "Branches mispredicted", BOTH, 0);
+	parses("data_tlb_miss:u", NAMED_PAPER, "data_tlb_miss:u", LEVEL_USER, 0);
+	parses("pentium::data_tlb_miss", NAMED_PAPER, "pentium::data_tlb_miss", BOTH, 0);
 	parses("skl::INST_RETIRED:ANY_P", NAMED_PFM, "skl::INST_RETIRED:ANY_P", BOTH, 0);
 	parses("skl::INST_RETIRED:ANY_P:u", NAMED_PFM, "skl::INST_RETIRED:ANY_P:u", LEVEL_USER, 0);
 	parses("skl::INST_RETIRED:ANY_P:u@9", NAMED_PFM, "skl::INST_RETIRED:ANY_P:u", LEVEL_USER, 9);
@@ -291,6 +296,7 @@ static void test_grammar(void)
 	refuses("branch_mises", "unknown event", "'branch-misses'");
 	refuses("PAPI_TOT_INZ", "unknown event", "'PAPI_TOT_INS'");
 	refuses("TOT_INZ", "unknown event", "'TOT_INS'");
+	refuses("DATA_TLB_MISS", "unknown event", "");
 	refuses("p5mon:data_raed", "unknown event", "'p5mon:data_read'");
 	refuses("instructions:x", "'x' is not a level", "':u'");
 	refuses("instructions:uu", "'uu' is not a level", "':u'");

@@ -20,6 +20,7 @@ struct backend {
 	size_t end_after; /* the program is ended by the fake after so many samples; 0: it ends by itself */
 	size_t rows;      /* rows of readings; 0 counts as 1 */
 	const char *engine; /* executions that count this event are under an engine; NULL: none */
+	int told_fd;        /* a byte is written to it when counting begins; 0: none */
 	/* the reading of an event at its end, in the 0-based execution; NULL: 1000 always */
 	void (*read)(struct backend *b, size_t execution, const char *event, struct reading *r);
 	/* cumulative readings on the way; call is 0-based */
@@ -109,7 +110,7 @@ static bool fake_go(struct counting *c, struct error *err)
 	if (c->go_fd >= 0 && write(c->go_fd, "g", 1) == 1)
 		close(c->go_fd);
 	c->go_fd = -1;
-	return true;
+	return !c->backend->told_fd || write(c->backend->told_fd, "b", 1) == 1;
 }
 
 static bool fake_sample(struct counting *c, struct reading *readings, struct error *err)

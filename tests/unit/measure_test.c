@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #include "measure_fake.h"
 
@@ -362,7 +361,7 @@ static void streams(void)
 	result_free(r);
 	options.program_output = OUTPUT_NONE;
 	options.repetitions = 1;
-	equal_text(with_streams("echo out; test -f /dev/stdout", -1, options, &r), "", "output can be hidden");
+	equal_text(with_streams("echo out; test -f /proc/self/fd/1", -1, options, &r), "", "output can be hidden");
 	ok(r && WIFEXITED(r->wait_status) && WEXITSTATUS(r->wait_status) == 0,
 	   "hidden output is a file to the program, not /dev/null");
 	result_free(r);
@@ -432,6 +431,15 @@ static void on_alarm(int signal)
 	interrupt_flag = SIGINT;
 }
 
+/* Ends who waits for that FIFO to be written, as soon as he does. */
+static void let_go(const char *fifo)
+{
+	int fd;
+	while ((fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO)
+		usleep(1000);
+	close(fd);
+}
+
 static void interrupts(void)
 {
 	struct backend b = { .counters = 4 };
@@ -439,11 +447,11 @@ static void interrupts(void)
 	struct sigaction action = { .sa_handler = on_alarm };
 	sigaction(SIGALRM, &action, NULL);
 	/* the programs themselves tell when they have come to the point */
-	char *const sleeps[] = { "sh", "-c", "kill -ALRM $PPID; exec sleep 20", NULL };
+	char *const sleeps[] = { "sh", "-c", "kill -ALRM $PPID; exec sleep 100", NULL };
 	interrupt_flag = 0;
 	struct result *r =
 	    measure(&b, sleeps, abcd, 1, NULL, 0, (struct measure_options){ .interrupt = &interrupt_flag }, &err);
-	ok(r && r->interrupted && r->estimates[0].known && r->elapsed_seconds < 10,
+	ok(r && r->interrupted && r->estimates[0].known && r->elapsed_seconds < 100,
 	   "an interrupt ends the run and keeps what was counted");
 	ok(r && WIFSIGNALED(r->wait_status) && WTERMSIG(r->wait_status) == SIGINT && r->n_notes == 0,
 	   "a signal that tare alone got is passed on to the program, which then ends");
@@ -454,7 +462,7 @@ static void interrupts(void)
 	char path[] = "/tmp/tare-measure-XXXXXX", script[256];
 	close(mkstemp(path));
 	snprintf(script, sizeof script,
-		 "echo x >>%s; test $(wc -l <%s) != 4 || { kill -ALRM $PPID; exec sleep 20; }", path, path);
+		 "echo x >>%s; test $(wc -l <%s) != 4 || { kill -ALRM $PPID; exec sleep 100; }", path, path);
 	char *const argv[] = { "sh", "-c", script, NULL };
 	interrupt_flag = 0;
 	b = (struct backend){ .counters = 4, .read = by_execution };
@@ -466,7 +474,14 @@ static void interrupts(void)
 	result_free(r);
 	unlink(path);
 
-	char *const stubborn[] = { "sh", "-c", "trap '' INT; kill -ALRM $PPID; sleep 5", NULL };
+	/* it stays until it is let go, however long tare takes to find out */
+	char fifo[] = "/tmp/tare-measure-XXXXXX", waits[256];
+	close(mkstemp(fifo));
+	unlink(fifo);
+	if (mkfifo(fifo, 0600) != 0)
+		printf("# no FIFO\n");
+	snprintf(waits, sizeof waits, "trap '' INT; kill -ALRM $PPID; read line <%s", fifo);
+	char *const stubborn[] = { "sh", "-c", waits, NULL };
 	interrupt_flag = 0;
 	b = (struct backend){ .counters = 4 };
 	r = measure(&b, stubborn, abcd, 1, NULL, 0, (struct measure_options){ .interrupt = &interrupt_flag },
@@ -474,6 +489,8 @@ static void interrupts(void)
 	ok(r && r->interrupted && has_note(r, "did not end within 2 s"),
 	   "a program that ignores the interrupt is left running, and that is said");
 	result_free(r);
+	let_go(fifo);
+	unlink(fifo);
 	interrupt_flag = SIGINT;
 	b = (struct backend){ .counters = 4 };
 	r = measure(&b, do_nothing, abcd, 1, NULL, 0, (struct measure_options){ .interrupt = &interrupt_flag },
@@ -543,6 +560,23 @@ static void rows(void)
 	result_free(r);
 }
 
+/* Until a process sleeps; without an end if it never does, as the test's time-out tells. */
+static void until_asleep(pid_t pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	for (;;) {
+		FILE *file = fopen(path, "re");
+		text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+		if (!file)
+			return;
+		fclose(file);
+		const char *name_ends = strrchr(text, ')');
+		if (name_ends && name_ends[1] == ' ' && name_ends[2] == 'S')
+			return;
+	}
+}
+
 /* A target that is a process of the test's own; `end` makes it end. */
 static void attached(void)
 {
@@ -567,16 +601,31 @@ static void attached(void)
 	ok(waitpid(pid, &status, 0) == pid, "the attached process is not reaped by tare");
 	result_free(r);
 
+	/* the interrupt comes once counting has begun and tare sleeps */
+	int began[2];
+	if (pipe(began) != 0)
+		printf("# no pipe\n");
+	pid_t helper = fork();
+	if (helper == 0) {
+		char byte;
+		close(began[1]);
+		if (read(began[0], &byte, 1) == 1) {
+			until_asleep(getppid());
+			kill(getppid(), SIGALRM);
+		}
+		_exit(0);
+	}
+	b.told_fd = began[1];
 	target = (struct target){ .kind = TARGET_CPUS };
-	struct timeval soon = { .tv_usec = 100000 };
-	struct itimerval timer = { .it_value = soon };
 	interrupt_flag = 0;
-	setitimer(ITIMER_REAL, &timer, NULL);
 	options.interrupt = &interrupt_flag;
 	done_ = measure_count(&fake_operations, &b, &target, events, 1, NULL, 0, &options, &r, &err);
 	ok(done_ && !r->interrupted && r->repetitions_done == 1,
 	   "without a program and a delay, the interrupt is the normal end");
 	result_free(r);
+	close(began[0]);
+	close(began[1]);
+	waitpid(helper, NULL, 0);
 }
 
 static void ignored_children(void)

@@ -77,6 +77,20 @@ static void test_roles(void)
 	m = three_levels();
 	ok(at(&m, "stlb.read_misses", MODEL_TLB, 3, TLB_READ_MISSES) && at(&m, "dwalk.write_misses", MODEL_TLB, 3, TLB_WRITE_MISSES),
 	   "a TLB of large pages on the way is no level of its own");
+	struct component_place p;
+	struct model_counts c = {0};
+	char why[256];
+	c.tlb[1][TLB_READS] = 1000, c.tlb[2][TLB_READS] = 20, c.tlb[3][TLB_READS] = 4;
+	ok(component_find(&m, "dtlb.reads", &p, why, sizeof why) && component_value(&p, &c) == 1020,
+	   "but a part of the level that its twin for small pages is in: counts are those of both");
+	m.tlbs[1].page_bytes = 2097152, m.tlbs[2].page_bytes = 4096;
+	ok(component_find(&m, "dtlb.reads", &p, why, sizeof why) && component_value(&p, &c) == 1020 &&
+	   component_find(&m, "stlb.reads", &p, why, sizeof why) && component_value(&p, &c) == 4, "whichever of them comes first");
+	m.tlbs[1].page_bytes = 0, m.tlbs[2].page_bytes = 2097152;
+	ok(component_find(&m, "dtlb.reads", &p, why, sizeof why) && component_value(&p, &c) == 1000 &&
+	   component_find(&m, "stlb.reads", &p, why, sizeof why) && component_value(&p, &c) == 4,
+	   "behind a TLB of pages of any size it is not");
+	m = three_levels();
 	ok(at(&one, "l1i.fetches", MODEL_CACHE, 0, CACHE_FETCHES) && at(&one, "l1d.reads", MODEL_CACHE, 0, CACHE_READS) &&
 	   at(&one, "dwalk.read_misses", MODEL_TLB, 0, TLB_READ_MISSES) && at(&one, "iwalk.fetch_misses", MODEL_TLB, 0, TLB_FETCH_MISSES),
 	   "one cache and one TLB for all play every role, reads, writes and fetches apart");
@@ -131,14 +145,14 @@ static void test_rows(void)
 	c.cache[2][CACHE_READS] = 30, c.cache[2][CACHE_WRITES] = 4, c.cache[2][CACHE_FETCHES] = 600;
 	c.cache[2][CACHE_READ_MISSES] = 7, c.cache[2][CACHE_WRITE_MISSES] = 2, c.cache[2][CACHE_FETCH_MISSES] = 90;
 	c.cache[2][CACHE_WRITE_BACKS] = 11, c.cache[2][CACHE_COHERENCE_MISSES] = 6, c.cache[2][CACHE_FALSE_SHARING_MISSES] = 4;
-	c.tlb[1][TLB_READ_MISSES] = 8, c.tlb[1][TLB_WRITE_MISSES] = 1, c.tlb[3][TLB_READ_MISSES] = 2, c.tlb[3][TLB_FETCH_MISSES] = 5;
+	c.tlb[1][TLB_READ_MISSES] = 8, c.tlb[1][TLB_WRITE_MISSES] = 1, c.tlb[2][TLB_READ_MISSES] = 7, c.tlb[3][TLB_READ_MISSES] = 2, c.tlb[3][TLB_FETCH_MISSES] = 5;
 	c.branch[BRANCH_CONDITIONAL] = 100, c.branch[BRANCH_CONDITIONAL_MISPREDICTED] = 9, c.branch[BRANCH_MISPREDICTED] = 12;
 	c.branch[BRANCH_BTB_HITS] = 70, c.branch[BRANCH_BTB_MISSES] = 60, c.branch[BRANCH_BTB_MISSES_TAKEN] = 20;
 	static const struct { const char *name; uint64_t truth; } truths[] = {
 		{"l1d-misses", 34}, {"l1d-load-misses", 30}, {"l1d-store-misses", 4}, {"l1d-hits", 1166}, {"l1d-accesses", 1200},
 		{"l1i-misses", 600}, {"l1-misses", 634}, {"l1-hits", 51200 - 634}, {"l2-misses", 99}, {"l2-hits", 634 - 99},
 		{"l2-data-misses", 9}, {"l2-code-misses", 90}, {"cache-misses", 0}, {"l1d-write-backs", 3}, {"l2-write-backs", 11},
-		{"dtlb-misses", 9}, {"tlb-misses", 7}, {"itlb-walks", 5}, {"branch-misses", 12}, {"conditional-branch-hits", 91},
+		{"dtlb-misses", 16}, {"tlb-misses", 7}, {"itlb-walks", 5}, {"branch-misses", 12}, {"conditional-branch-hits", 91},
 		{"btb-misses", 20}, {"taken-branches-or-btb-hits", 90}, {"l1d-write-hits-owned", 191}, {"true-sharing-misses", 2},
 		{"l2-quadwords-written-back", 11 * 128 / 16}, {"l1d-quadwords-written-back", 3 * 32 / 16},
 		{"r10000:Secondary data cache misses", 9}, {"p5mon:data_cache_lines_written_back", 3},
@@ -171,6 +185,13 @@ static void test_rows(void)
 	   watches[0].part == MODEL_CACHE && watches[0].index == 1 && watches[0].count == CACHE_READ_MISSES &&
 	   watches[1].count == CACHE_WRITE_MISSES && !minus, "a sum of counts can be watched by instruction");
 	ok(model_event_watches(&bound, watches, 1, &minus) == 0, "but not with fewer watches than counts");
+	struct event pages;
+	event_parse(table, "dtlb-misses", &pages, NULL);
+	ok(model_event_bind(pages.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 4 &&
+	   watches[0].index == 1 && watches[1].index == 2 && watches[2].index == 1 && watches[3].index == 2 &&
+	   watches[1].count == TLB_READ_MISSES && watches[3].count == TLB_WRITE_MISSES && !minus,
+	   "of a level of two TLBs both are watched");
+	ok(model_event_watches(&bound, watches, 3, &minus) == 0, "or neither");
 	ok(model_event_bind(hits.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 4 &&
 	   watches[0].count == CACHE_READS && watches[2].count == CACHE_READ_MISSES && minus == 12, "so can a difference, of which some are to be subtracted");
 	c.cache[1][CACHE_READ_MISSES] = 5000;

@@ -112,18 +112,30 @@ bool component_is_name(const char *name)
 	return role && (is_constant(role, rest) || count_of(role, rest));
 }
 
-/* A TLB of a larger page size on the same level is passed through on the way (core/tlb.h): the steps that count are between TLBs that
- * hold pages of 4 KiB or of any size. */
-static bool holds_small_pages(const struct machine_tlb *tlb)
+/* The TLB that is on the same level for pages of the other size: behind `at`, each for one size only (core/tlb.h: what a TLB does not hold
+ * passes through it uncounted). MACHINE_NONE: there is none, and the level is this TLB alone. */
+static uint8_t twin_of(const struct machine *machine, uint8_t at)
 {
-	return tlb->page_bytes == 0 || tlb->page_bytes == 4096;
+	const struct machine_tlb *tlb = &machine->tlbs[at];
+	uint8_t next = tlb->next;
+	return next != MACHINE_NONE && tlb->page_bytes && machine->tlbs[next].page_bytes &&
+	               machine->tlbs[next].page_bytes != tlb->page_bytes
+	           ? next
+	           : MACHINE_NONE;
+}
+
+/* A TLB for larger pages only that has no twin is passed through on the way: the levels that count hold pages of 4 KiB. */
+static bool holds_small_pages(const struct machine *machine, uint8_t at)
+{
+	return machine->tlbs[at].page_bytes == 0 || machine->tlbs[at].page_bytes == 4096 || twin_of(machine, at) != MACHINE_NONE;
 }
 
 static uint8_t next_of(const struct machine *machine, const struct role *role, uint8_t at)
 {
 	if (role->part == MODEL_CACHE)
 		return machine->caches[at].next;
-	for (at = machine->tlbs[at].next; at != MACHINE_NONE && !holds_small_pages(&machine->tlbs[at]);)
+	uint8_t twin = twin_of(machine, at);
+	for (at = machine->tlbs[twin == MACHINE_NONE ? at : twin].next; at != MACHINE_NONE && !holds_small_pages(machine, at);)
 		at = machine->tlbs[at].next;
 	return at;
 }
@@ -195,6 +207,11 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 		return false;
 	}
 	*out = (struct component_place){.part = role->part, .index = at, .count = count->count};
+	if (role->part == MODEL_TLB) {
+		uint8_t twin = twin_of(machine, at);
+		out->twinned = twin != MACHINE_NONE;
+		out->twin = out->twinned ? twin : 0;
+	}
 	return true;
 }
 
@@ -204,7 +221,8 @@ uint64_t component_value(const struct component_place *place, const struct model
 		return place->value;
 	switch ((enum model_part)place->part) {
 	case MODEL_CACHE: return counts->cache[place->index][place->count];
-	case MODEL_TLB: return counts->tlb[place->index][place->count];
+	case MODEL_TLB:
+		return counts->tlb[place->index][place->count] + (place->twinned ? counts->tlb[place->twin][place->count] : 0);
 	case MODEL_BRANCH: return counts->branch[place->count];
 	case MODEL_STREAM: return counts->stream[place->count];
 	case MODEL_FILTER: return counts->filter[place->count];

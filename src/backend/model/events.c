@@ -117,10 +117,19 @@ size_t model_event_watches(const struct model_event *event, struct model_watch *
 	}
 	if (at_base != base * sum)
 		return 0;
+	size_t watches = 0;
+	uint8_t subtracted = *minus;
+	*minus = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (event->places[i].constant)
+		const struct component_place *p = &event->places[i];
+		if (p->constant)
 			return 0;
-		out[i] = (struct model_watch){event->places[i].part, event->places[i].index, event->places[i].count, 0};
+		for (unsigned twin = 0; twin <= p->twinned; twin++) {
+			if (watches == most || watches == 8)
+				return 0;
+			*minus |= (uint8_t)((subtracted >> i & 1) << watches);
+			out[watches++] = (struct model_watch){p->part, twin ? p->twin : p->index, p->count, 0};
+		}
 	}
-	return n;
+	return watches;
 }

@@ -364,7 +364,9 @@ const char *session_refuses(const char *path)
 	Elf64_Ehdr head;
 	struct stat st;
 	const char *why = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC); /* a program may be executable but not readable */
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES) /* of such a process the kernel lets nobody but root see anything */
+		return "its file may be executed, but not read";
 	ssize_t got = fd >= 0 ? read(fd, &head, sizeof head) : -1;
 	if (stat(path, &st) == 0 && geteuid() != 0) { /* what root runs gets no more rights by these bits */
 		if (st.st_mode & S_ISUID)

@@ -17,7 +17,7 @@ for source; do
 	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
 	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
-	*/model/core/branch*.c | */model/core/tage*.c | */model/core/perceptron.c | */model/core/vectors.c | */model/core/fast.c) object=$work/vector-$(basename "$source").o
+	*/model/core/branch*.c | */model/core/tage*.c | */model/core/perceptron.c | */model/core/vectors.c | */model/core/fast.c | */model/core/headers.c) object=$work/vector-$(basename "$source").o
 		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
 	*/model/core/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses
 		"$cc" $flags -I"$src" -c "$source" -o "$object" ;;

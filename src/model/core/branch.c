@@ -26,7 +26,13 @@ struct branches *branches_init(void *memory, const struct machine *machine)
 	if (machine->direction.kind == PREDICT_TAGE)
 		tage_begin(b, machine);
 	b->sorts = branch_run_sorts(b);
+	branches_share(b, &b->targets.own_changes);
 	return b;
+}
+
+void branches_share(struct branches *b, uint32_t *changes)
+{
+	b->targets.changes = changes;
 }
 
 /* The kind of predictor was chosen once: the host predicts these branches. */

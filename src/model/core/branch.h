@@ -31,6 +31,9 @@ struct branches;
 uint64_t branches_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. */
 struct branches *branches_init(void *memory, const struct machine *machine);
+/* changes: 0 at first, of all who ever share sites, and that is where versions come from: what a site knows of the BTB of one of them must not
+   pass for another's, nor for one's that was in its place before. */
+void branches_share(struct branches *branches, uint32_t *changes);
 
 /*
  * One control transfer at pc, `length` bytes long, to target if taken; ending: which kind. TRACE_END_NONE and TRACE_END_SYSTEM do
@@ -63,6 +66,12 @@ struct branch_site { /* of one machine */
 /* A block from `begins` on, with a branch at pc behind it, or TRACE_END_NONE or _SYSTEM. target: of a direct branch. */
 void branches_site(const struct branches *branches, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
 		   enum trace_ending ending, uint64_t target);
+
+#define BRANCH_BATCH 128 /* that many at once; no more than 255 × 16; a multiple of 64 */
+
+/* What headers.c keeps of a site: its ending in the upper byte of *counted, its version, and in the lower bits of *where its entry, or, as long as it
+   is not known to have one, the first of its set. */
+void branches_head(const struct branches *branches, const struct branch_site *site, uint32_t *counted, uint32_t *version, uint32_t *where);
 
 /* The branches of n blocks: each went to where the next one begins, the last one to where sites[n] does. */
 void branches_run(struct branches *branches, struct branch_site *const *sites, uint32_t n);

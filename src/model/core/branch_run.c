@@ -88,14 +88,23 @@ static void mispredict(struct branches *b, const struct branch_site *site)
 	b->happened[ending_of(site) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
 }
 
+bool branch_run_heads(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	const enum btb btb = btb_of(b);
+	return b->sorts && !t->counters && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))));
+}
+
+void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *version, uint32_t *where)
+{
+	*counted |= (uint32_t)site->ending << 24;
+	*version = site->version;
+	*where |= site->key ? site->set * b->targets.ways : b->targets.entries;
+}
+
 /* ---- the BTB ---- */
 
-struct tally { uint64_t missed, missed_taken; struct told told; }; /* told: of the Pentium's counters */
-
-/* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an
-   entry, and all that comes of a miss is done. */
-static __attribute__((noinline)) bool look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock,
-					       struct tally *tally)
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally)
 {
 	struct targets *t = &b->targets;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
@@ -189,30 +198,6 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 	return ones;
 }
 
-/* How many of each kind but conditional ones, and how many are absent from the BTB. */
-static void count_kinds(struct branches *b, uint32_t n)
-{
-	sixteen absent = { 0 };
-	sixteen sums[SITE_ENDING + 1] = { { 0 } };
-	for (uint32_t i = 0; i < n; i += 16) {
-		sixteen endings;
-		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
-		absent += endings >> 7;
-		endings &= SITE_ENDING;
-#pragma GCC unroll 8
-		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
-			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
-	}
-	b->batched.missed += sum_of(absent);
-#pragma GCC unroll 8
-	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
-		const uint64_t these = sum_of(sums[kind]);
-		b->happened[kind | BRANCH_WAS_TAKEN] += these;
-		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
-			b->batched.looked_up += these;
-	}
-}
-
 /* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
 static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
 							    const enum btb btb, struct tally *tally)
@@ -242,7 +227,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
-			if (__builtin_expect(known, 1) || look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
+			if (__builtin_expect(known, 1) || branch_look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
 				if (btb == BTB_HITS)
 					stamps[site->entry] = clock; /* of no one, if absent */
 				else
@@ -282,22 +267,50 @@ static inline __attribute__((always_inline)) void find(const struct branches *b,
 #endif
 }
 
+/* How many of each kind but conditional ones, and how many are absent from the BTB; which push or pop, which are indirect. */
+static struct kinds kinds_of(const struct branches *b, uint32_t n)
+{
+	struct kinds kinds = { .absent = 0 };
+	sixteen absent = { 0 };
+	sixteen sums[SITE_ENDING + 1] = { { 0 } };
+	for (uint32_t i = 0; i < n; i += 16) {
+		sixteen endings;
+		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
+		absent += endings >> 7;
+		endings &= SITE_ENDING;
+#pragma GCC unroll 8
+		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
+	}
+	kinds.absent = sum_of(absent);
+#pragma GCC unroll 8
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+		kinds.of[kind] = sum_of(sums[kind]);
+	find(b, n, SITE_STACK, kinds.stack);
+	find(b, n, SITE_INDIRECT, kinds.indirect);
+	return kinds;
+}
+
 /* ---- the return stack and the indirect table ---- */
 
-static void calls_and_returns(struct branches *b, struct branch_site *const *sites, uint32_t n)
+static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order, uint32_t i, const bool by_slot)
+{
+	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]]) : order->sites[i];
+}
+
+static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, const uint64_t *found, const bool by_slot)
 {
 	struct targets *t = &b->targets;
-	uint64_t *stack = PART(b, uint64_t, t->returns_at), found[BRANCH_BATCH / 64] = { 0 };
+	uint64_t *stack = PART(b, uint64_t, t->returns_at);
 	const uint32_t entries = t->return_entries;
 	uint32_t top = t->top, valid = t->valid, wrong = 0;
-	find(b, n, SITE_STACK, found);
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
-		for (; found[k]; found[k] &= found[k] - 1) {
-			struct branch_site *const *at = &sites[64 * k + (uint32_t)__builtin_ctzll(found[k])];
-			const bool returns = ending_of(at[0]) == TRACE_END_RETURN;
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			const bool returns = (b->batch.kinds[i] & SITE_ENDING) == TRACE_END_RETURN;
 			const uint32_t above = top + 1 == entries ? 0 : top + 1, below = top ? top - 1 : entries - 1;
-			wrong += returns & ((stack[top] != at[1]->begins) | !valid);
-			stack[returns ? entries : above] = at[0]->behind; /* a return writes where nobody reads */
+			wrong += returns & ((stack[top] != site_at(order, i + 1, by_slot)->begins) | !valid);
+			stack[returns ? entries : above] = site_at(order, i, by_slot)->behind; /* a return writes where nobody reads */
 			top = !returns ? above : valid ? below : top;
 			valid = returns ? valid - (valid != 0) : valid + (valid < entries);
 		}
@@ -309,17 +322,25 @@ static void calls_and_returns(struct branches *b, struct branch_site *const *sit
 	b->happened[TRACE_END_RETURN | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong;
 }
 
-/* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
-static inline __attribute__((always_inline)) void foretell(struct branches *b, struct branch_site *const *sites, uint32_t n, const unsigned history)
+static void calls_and_returns(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
-	uint64_t found[BRANCH_BATCH / 64] = { 0 };
+	if (order->sites)
+		stack(b, order, found, false);
+	else
+		stack(b, order, found, true);
+}
+
+/* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
+static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order, const uint64_t *found,
+							    const unsigned history, const bool by_slot)
+{
 	uint32_t wrong[SITE_ENDING + 1] = { 0 };
-	find(b, n, SITE_INDIRECT, found);
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
-		for (; found[k]; found[k] &= found[k] - 1) {
-			struct branch_site *const *at = &sites[64 * k + (uint32_t)__builtin_ctzll(found[k])];
-			const uint64_t went_to = at[1]->begins, pc = at[0]->behind - at[0]->length;
-			wrong[ending_of(at[0])] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			const struct branch_site *site = site_at(order, i, by_slot);
+			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins, pc = site->behind - site->length;
+			wrong[ending_of(site)] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
 		}
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
@@ -327,12 +348,15 @@ static inline __attribute__((always_inline)) void foretell(struct branches *b, s
 	}
 }
 
-static void indirect_ones(struct branches *b, struct branch_site *const *sites, uint32_t n)
+static void indirect_ones(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
-	if (b->targets.indirect_history == 8) /* of today's machines, as declared: unrolled */
-		foretell(b, sites, n, 8);
+	const unsigned history = b->targets.indirect_history;
+	if (order->sites && history == 8) /* of today's machines, as declared: unrolled */
+		foretell(b, order, found, 8, false);
+	else if (history == 8)
+		foretell(b, order, found, 8, true);
 	else
-		foretell(b, sites, n, b->targets.indirect_history);
+		foretell(b, order, found, history, !order->sites);
 }
 
 /* ---- all of it ---- */
@@ -361,46 +385,61 @@ static void one_by_one(struct branches *b, struct branch_site *const *sites, uin
 	}
 }
 
+uint8_t *branch_run_begin(struct branches *b)
+{
+	struct tage *t = &b->tage;
+	if (b->direction.kind != PREDICT_TAGE)
+		return b->batch.outcome;
+	tage_make_room(t, BRANCH_BATCH);
+	return t->line + t->newest + 1;
+}
+
+void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
+		    const struct tally *tally)
+{
+	struct told told = { 0, 0 };
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] += kinds->of[kind];
+		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
+			b->batched.looked_up += kinds->of[kind];
+	}
+	b->batched.conditional += conditional;
+	b->batched.taken += taken;
+	if (b->targets.sets)
+		b->batched.looked_up += conditional;
+	b->batched.missed += tally->missed + kinds->absent;
+	b->batched.missed_taken += tally->missed_taken;
+	if (b->targets.return_entries)
+		calls_and_returns(b, order, kinds->stack);
+	indirect_ones(b, order, kinds->indirect);
+	if (b->direction.kind == PREDICT_TAGE)
+		told = tage_batch(b, conditional, taken);
+	else if (b->direction.kind == PREDICT_PERCEPTRON)
+		told = perceptron_batch(b, conditional);
+	else if (b->targets.counters)
+		told = tally->told;
+	else if (!b->none)
+		told = direction_batch(b, conditional);
+	b->batched.predicted_taken += told.taken;
+	b->batched.mispredicted += told.wrong;
+}
+
 /* No more than BRANCH_BATCH. */
 static void run(struct branches *b, struct branch_site *const *sites, uint32_t n)
 {
-	struct tage *t = &b->tage;
-	uint8_t *outcome = b->batch.outcome;
-	struct told told = { 0, 0 };
-	if (b->direction.kind == PREDICT_TAGE) {
-		tage_make_room(t, BRANCH_BATCH);
-		outcome = t->line + t->newest + 1;
-	}
+	uint8_t *outcome = branch_run_begin(b);
 	struct tally tally = { 0 };
+	const struct branch_order order = { .sites = sites };
 	const enum btb btb = btb_of(b);
 	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
 				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
 				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :
 				     btb == BTB_NONE     ? sort(b, sites, n, outcome, BTB_NONE, &tally) :
 							   sort(b, sites, n, outcome, BTB_ANY, &tally);
-	const uint64_t taken = count_ones(outcome, conditional);
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
-	count_kinds(b, n);
-	b->batched.conditional += conditional;
-	b->batched.taken += taken;
-	if (btb != BTB_NONE)
-		b->batched.looked_up += conditional;
-	b->batched.missed += tally.missed;
-	b->batched.missed_taken += tally.missed_taken;
-	if (b->targets.return_entries)
-		calls_and_returns(b, sites, n);
-	indirect_ones(b, sites, n);
-	if (b->direction.kind == PREDICT_TAGE)
-		told = tage_batch(b, conditional, (uint32_t)taken);
-	else if (b->direction.kind == PREDICT_PERCEPTRON)
-		told = perceptron_batch(b, conditional);
-	else if (b->targets.counters)
-		told = tally.told;
-	else if (!b->none)
-		told = direction_batch(b, conditional);
-	b->batched.predicted_taken += told.taken;
-	b->batched.mispredicted += told.wrong;
+	const struct kinds kinds = kinds_of(b, n);
+	branch_run_end(b, &order, &kinds, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
 }
 
 void branches_run(struct branches *b, struct branch_site *const *sites, uint32_t n)

@@ -94,9 +94,14 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
 {
 	struct batch *batch = core->model->batch;
-	size_t first = i, blocks;
+	size_t first, blocks;
 	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
 		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
+	for (; (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
+		core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
+		batch_add(core, batch);
+	}
+	first = i;
 	i = core->branches ? run_headers_of(core, program, entries, i, n, true) : run_headers_of(core, program, entries, i, n, false);
 	blocks = i - first;
 	if (!blocks)

@@ -116,11 +116,13 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 		if (inside) {
 			first->skip = model->by_units || !repeats ? INLINE_SKIP : INLINE_HARMLESS;
 			first->record |= RECORD_SKIPS;
+			first->asks_behind = true;
 		}
 		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same once more */
 		if (shift < line_shift && inside && !(block->pc & ((1ull << shift) - 1))) {
 			first = put_fetch(&m, 0, unit << shift, HIT_PAGE);
 			first->record |= HIT_REPEATS;
+			first->asks_behind = true;
 			first->called = !repeats;
 		}
 	}
@@ -230,7 +232,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	core->quick = quick_kind(core);
 	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
 		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
-		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
+		.steps = offset_of(core, &core->steps), .clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
 		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
 	model->inlined = true;
 	model->pages_changed = false;
@@ -406,7 +408,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 		}
 	}
 	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
-		sequential = behind == program->blocks[block].pc;
+		sequential = !(behind >> 63) && behind == program->blocks[block].pc;
 		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
 			step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
 			return;

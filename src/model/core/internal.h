@@ -83,6 +83,7 @@ struct model {
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */
 	struct batch *batch;
+	uint32_t btb_changes;    /* of all cores, which share the plans' sites */
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
 	uint64_t *site_items, *site_blocks;

@@ -134,7 +134,7 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 	if (machine->has_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
 		if (core)
-			core->branches = branches_init(memory, machine);
+			core->branches = branches_init(memory, machine), branches_share(core->branches, &model->btb_changes);
 	}
 	if (machine->coherent) {
 		memory = arena_take(arena, coherence_core_bytes(machine));

@@ -9,6 +9,9 @@ void plans_init(struct plans *plans, struct arena *arena)
 	plans->words = arena_take(arena, PLAN_SLOTS * sizeof *plans->words);
 	plans->at = arena_take(arena, PLAN_SLOTS * sizeof *plans->at);
 	plans->memory = arena_take(arena, PLAN_BYTES + 64); /* what is read eight at a time may lie behind the last one */
+	plans->heads = arena_take(arena, PLAN_SLOTS * sizeof *plans->heads);
+	plans->places = arena_take(arena, HEAD_IDS * sizeof *plans->places);
+	plans->ids = 0;
 	plans->used = NOTHING_UNITS;
 	if (arena->base)
 		*(struct plan *)plans->memory = (struct plan){ .header = UINT64_MAX };
@@ -16,9 +19,16 @@ void plans_init(struct plans *plans, struct arena *arena)
 
 static void forget_all(struct plans *plans)
 {
-	for (uint32_t slot = 0; slot < PLAN_SLOTS; slot++)
+	for (uint32_t slot = 0; slot < PLAN_SLOTS; slot++) {
+		if (plans->at[slot])
+			plans->heads[slot].where = 0; /* not of all: what was never written takes no memory */
 		plans->at[slot] = plans->words[slot] = 0;
+	}
 	plans->used = NOTHING_UNITS;
+	if (plans->ids > HEAD_IDS / 2) {
+		__builtin_memset(plans->places, 0, HEAD_IDS * sizeof *plans->places);
+		plans->ids = 0;
+	}
 }
 
 void plans_forget(struct model *model)
@@ -32,7 +42,7 @@ static struct plan *take(struct plans *plans, unsigned records, bool large)
 	uint64_t bytes = sizeof(struct plan) + records * (sizeof(int64_t) + sizeof(struct plan_items) + (large ? 3 : 0));
 	uint32_t units = (uint32_t)((bytes + 7) / 8);
 	struct plan *plan;
-	if (plans->used + units > PLAN_BYTES / 8)
+	if (plans->used + units > PLAN_BYTES / 8 || plans->ids > HEAD_IDS - HEAD_IDS / 4)
 		forget_all(plans);
 	plan = (struct plan *)(plans->memory + plans->used);
 	plans->used += units;
@@ -188,6 +198,37 @@ static unsigned make_records(const struct core *core, const struct trace_block *
 	return drafts.n;
 }
 
+/* ---- heads ---- */
+
+/* The number of a place in the program, the same as long as there are heads. Those of a page of code lie together, as far as there is room. */
+static uint32_t plan_id(struct plans *plans, uint64_t pc)
+{
+	uint32_t id = (uint32_t)((pc >> 12) * 0x9e3779b97f4a7c15ull >> 32) << 7 | (uint32_t)(pc >> 5 & 127);
+	while (plans->places[id %= HEAD_IDS] && plans->places[id] != pc + 1)
+		id++;
+	plans->ids += !plans->places[id];
+	plans->places[id] = pc + 1;
+	return id;
+}
+
+static void make_head(struct plans *plans, const struct core *core, const struct plan *plan)
+{
+	struct plan_head *head = &plans->heads[plan->header % PLAN_SLOTS];
+	const uint64_t tag = plan_head_tag(plan->header);
+	*head = (struct plan_head){ 0 };
+	if (!(plan->flags & PLAN_DECIDED) || tag >> (32 - HEAD_TAG) || !heads_possible(core))
+		return;
+	*head = (struct plan_head){ .where = (uint32_t)tag << HEAD_TAG, .begins = plan_id(plans, plan->site.begins), .behind = plan_id(plans, plan->site.behind),
+		.low = (uint32_t)plan->site.address, .high = (uint32_t)(plan->site.address >> 32) };
+	for (unsigned i = 0; i < 3; i++)
+		head->counted |= (uint32_t)(plan->sums >> i * PLAN_FIELD & 0xff) << 8 * i;
+	for (unsigned sequential = 0; sequential < 2; sequential++)
+		for (unsigned i = 0; i < 2; i++)
+			head->fetched |= (uint32_t)(plan->fetches[sequential] >> i * PLAN_FIELD & 0xff) << (16 * sequential + 8 * i);
+	if (core->branches)
+		branches_head(core->branches, &plan->site, &head->counted, &head->version, &head->where);
+}
+
 /* ---- plans ---- */
 
 const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
@@ -219,6 +260,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
 	plans->words[number % PLAN_SLOTS] = !fits ? 0 : decided ? 1 : (uint8_t)(1 + block->values);
 	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS };
+	plans->heads[number % PLAN_SLOTS].where = 0;
 	if (!fits)
 		return plan;
 	if (core->branches)
@@ -243,5 +285,6 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plan->fetches[0] = three(lines, fetched, 1);
 	/* a unit that the byte before is in is not entered again */
 	plan->fetches[1] = three(lines - !!(block->pc & ((1ull << line_shift) - 1)), fetched - !!(block->pc & ((1ull << unit_shift) - 1)), 1);
+	make_head(plans, core, plan);
 	return plan;
 }

@@ -55,11 +55,35 @@ enum plan_flag {
 	PLAN_DECIDED = 4,        /* the block is (inline.h): no records, no values behind the header */
 };
 
+/*
+ * What headers.c needs of a decided block, half a line of the host's, by the same number: sixteen of them become vectors, one of each member.
+ * Places are numbered (plan_id()), so that two are the same if their numbers are.
+ */
+struct plan_head {
+	uint32_t counted;        /* a byte each: instructions, reads, writes; branch_site.ending */
+	uint32_t fetched;        /* a byte each: lines and fetch blocks entered, then the same if reached sequentially */
+	uint32_t begins, behind; /* places */
+	uint32_t low, high;      /* branch_site.address */
+	uint32_t version;        /* as a branch_site's */
+	uint32_t where;          /* a branch_site's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
+};
+#define HEAD_TAG 20
+#define HEAD_IDS (1u << 20)
+
+/* What `where` has from HEAD_TAG on. Too large for it: there is no head. */
+static inline uint64_t plan_head_tag(uint64_t header)
+{
+	return header / PLAN_SLOTS + 1;
+}
+
 struct plans {
 	uint8_t *words;          /* [PLAN_SLOTS] of the block's record in the stream; 0: no plan */
 	uint32_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
 	uint64_t *memory;
 	uint32_t used;           /* units of 8 bytes */
+	uint32_t ids;            /* places that have a number */
+	struct plan_head *heads; /* [PLAN_SLOTS] */
+	uint64_t *places;        /* [HEAD_IDS] by number; 0: nobody's */
 };
 
 /* A run of blocks, flattened: the lower halves of two addresses, see batch_entry() and batch_record(). */
@@ -77,6 +101,7 @@ struct batch {
 	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
 	struct batch_block blocks[BATCH_BLOCKS];
 	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
+	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* headers.c */
 };
 
 void plans_init(struct plans *plans, struct arena *arena);
@@ -84,6 +109,11 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 
 /* fast.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
 void batch_add(struct core *core, const struct batch *batch);
+
+/* headers.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and the batch has what batch_add() is to
+   add. 0: nothing was done. */
+size_t run_heads(struct core *core, const uint64_t *entries, size_t n);
+bool heads_possible(const struct core *core);
 
 static inline const struct plan *plan_of(const struct plans *plans, uint32_t number)
 {

@@ -94,7 +94,8 @@ struct tage {
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch still holds (branch_run.c).
-   A version that has come to BTB_OLD stays there, and nothing is known any more. */
+   0 is that of every set that has no key yet, of whatever BTB; the others are one set's at one time, among all who share sites. When they have
+   come to BTB_OLD all later ones are that, and nothing is known any more. */
 #define BTB_OLD 0xfffffffeu
 #define BTB_UNKNOWN 0xffffffffu /* of a site; no version */
 
@@ -110,6 +111,7 @@ struct targets {
 	uint32_t newest;         /* of the target history */
 	uint32_t unused_too;
 	uint64_t tag_mask, clock, random;
+	uint32_t *changes, own_changes; /* the last version given away; if nobody shares sites */
 	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 };
@@ -124,12 +126,10 @@ enum branch_site_flag {
 	SITE_ABSENT = 128,       /* as `absent` */
 };
 
-#define BRANCH_BATCH 128 /* no more than 255 × 16; a multiple of 64 */
-
 struct branches {
 	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
 		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
-		uint8_t outcome[BRANCH_BATCH]; /* but TAGE's are in its line */
+		uint8_t outcome[BRANCH_BATCH + 16]; /* but TAGE's are in its line */
 		uint8_t kinds[BRANCH_BATCH]; /* of all sites */
 	} batch;
 	struct { /* by branch_run.c, beside happened[] */
@@ -304,6 +304,7 @@ static inline __attribute__((always_inline)) uint64_t targets_indirect_in(struct
 	struct targets *t = &b->targets;
 	const uint64_t *history = t->history + t->newest;
 	uint64_t hash = 0;
+#pragma GCC unroll 8
 	for (unsigned i = length; i; i--)
 		hash = (hash ^ history[i - 1]) * TARGETS_MULTIPLIER;
 	uint64_t *entry = PART(b, uint64_t, t->indirect_at) + (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
@@ -322,6 +323,27 @@ uint32_t targets_enter(struct branches *branches, uint32_t set, uint64_t key, ui
 void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
+
+/* ---- branch_run.c, which is in two parts for headers.c ---- */
+
+struct tally { uint64_t missed, missed_taken; struct told told; }; /* of the BTB; told: of the Pentium's counters */
+
+/* The sites of blocks that were executed one after the other: here, or by their slots, in a structure so many words behind memory[at[slot]]. */
+struct branch_order { struct branch_site *const *sites; const uint32_t *slots, *at; const uint64_t *memory; };
+
+/* What the batch's kinds say. */
+struct kinds { uint64_t of[SITE_ENDING + 1], absent, stack[BRANCH_BATCH / 64], indirect[BRANCH_BATCH / 64]; /* how many; bits */ };
+
+/* Where the batch's outcomes go. */
+uint8_t *branch_run_begin(struct branches *branches);
+/* May headers.c do this? */
+bool branch_run_heads(const struct branches *branches);
+/* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an entry,
+   and all that comes of a miss is done. */
+bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally);
+/* The batch is sorted, the BTB knows of it: the rest. */
+void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
+		    const struct tally *tally);
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);

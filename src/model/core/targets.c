@@ -116,7 +116,8 @@ uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t 
 	struct targets *t = &b->targets;
 	const uint32_t way = victim(b, set), entry = set * t->ways + way;
 	uint32_t *version = PART(b, uint32_t, t->versions_at) + set;
-	*version += *version < BTB_OLD;
+	*t->changes += *t->changes < BTB_OLD;
+	*version = *t->changes;
 	PART(b, uint64_t, t->keys_at)[entry] = key;
 	PART(b, uint64_t, t->targets_at)[entry] = target;
 	if (t->counters)

@@ -6,6 +6,7 @@
  * smallest. Both are exact at any associativity; only replacements cost the number of ways.
  */
 #include "model/core/lines.h"
+#include "model/core/processor.h"
 #include "model/core/tlb.h"
 
 #define SCANNED 16
@@ -26,7 +27,8 @@ struct level {
 	uint8_t next, index;
 	uint8_t first_of;        /* entry.first_of, of pages of 4 KB */
 	bool quick;              /* see page_quick() */
-	uint8_t unused[4];
+	bool vectors;            /* for vectors_least() */
+	uint8_t unused[3];
 	uint64_t random;
 	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
 	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
@@ -141,6 +143,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		if (!l->random)
 			l->random = 1;
 		l->quick = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
+		l->vectors = l->quick && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
 	}
 	for (unsigned side = 0; side < 2; side++) {
 		t->quick[side] = begin_quick(t, side);
@@ -291,16 +294,18 @@ static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, boo
 	}
 }
 
-static inline uint32_t oldest(const uint64_t *stamps, uint32_t ways)
+static inline uint32_t oldest(const struct level *l, const uint64_t *stamps)
 {
 	uint32_t least = 0;
-	if (ways == 4)
+	if (l->ways == 4)
 		return lines_least(stamps, 4);
-	if (ways == 12)
+	if (l->ways == 12)
 		return lines_least(stamps, 12);
-	if (ways <= 256)
-		return lines_least(stamps, ways);
-	for (uint32_t way = 1; way < ways; way++)
+	if (l->vectors)
+		return vectors_least(stamps, l->ways);
+	if (l->ways <= 256)
+		return lines_least(stamps, l->ways);
+	for (uint32_t way = 1; way < l->ways; way++)
 		least = stamps[way] < stamps[least] ? way : least;
 	return least;
 }
@@ -322,7 +327,7 @@ static uint32_t victim(struct level *l, uint32_t set)
 	case REPLACE_RANDOM:
 		return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
 	default: /* LRU and FIFO: machine_check() lets no other through */
-		return base + oldest(l->stamps + base, l->ways);
+		return base + oldest(l, l->stamps + base);
 	}
 }
 
@@ -381,7 +386,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
 static inline uint32_t enter_quick(struct tlbs *t, struct level *l, uint64_t unit, uint32_t set, uint64_t now)
 {
-	uint32_t e = set * l->ways + oldest(l->stamps + set * l->ways, l->ways), shift = TLB_PAGE_SHIFT + l->pair_shift;
+	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = TLB_PAGE_SHIFT + l->pair_shift;
 	if (keys_of(l)[e])
 		leave(t, l, e);
 	else

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 		wait(NULL);
 	} else if (!strcmp(mode, "quit")) { /* a thread ends in it */
 		pthread_create(&threads[0], NULL, (void *(*)(void *))leaving, NULL);
-		usleep(20000);
+		pthread_join(threads[0], NULL); /* the kernel says that it has ended, whichever way */
 		six(step);
 	} else if (!strcmp(mode, "many")) {
 		many();

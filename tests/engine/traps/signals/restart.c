@@ -61,8 +61,14 @@ int main(void)
 	int epoll = epoll_create1(0);
 	epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event);
 	fact(epoll_wait(epoll, &event, 1, -1) == -1 && errno == EINTR, "epoll_wait is interrupted");
-	struct timespec remaining = { 0, 0 };
-	fact(nanosleep(&(struct timespec){ 30, 0 }, &remaining) == -1 && errno == EINTR && remaining.tv_sec >= 28,
+	struct timespec remaining = { 0, 0 }, before, after;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	int slept = nanosleep(&(struct timespec){ 30, 0 }, &remaining);
+	int why = errno;
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	double left = (double)remaining.tv_sec + (double)remaining.tv_nsec / 1e9;
+	double elapsed = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+	fact(slept == -1 && why == EINTR && left > 0 && left <= 30 && left + elapsed >= 29.999,
 	     "nanosleep is interrupted and says what remains");
 	fact(clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 30, 0 }, &remaining) == EINTR,
 	     "clock_nanosleep is interrupted");
