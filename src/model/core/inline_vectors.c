@@ -25,14 +25,47 @@ bool plain_record_saved(struct core *core, uint64_t record)
 	return done;
 }
 
-void quick_record_saved(struct core *core, uint64_t record, uint32_t page)
+static inline __attribute__((always_inline)) void quick_saved(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
 {
 	struct saved saved;
 	save(&saved);
-	quick_record(core, record, page, true);
-	if (__builtin_expect(core->deferred && core->deferred->n >= DEFERRED_MOST, 0))
+	quick_access_64(core, data, record, page, ways);
+	if (__builtin_expect(core->deferred->n >= DEFERRED_MOST, 0))
 		run_level(core, core->deferred);
 	restore(&saved);
+}
+
+static __attribute__((noinline)) void quick_data_any(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, true, record, page, core->first_data->main.ways);
+}
+
+static __attribute__((noinline)) void quick_fetch_any(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, false, record, page, core->first_instruction->main.ways);
+}
+
+static __attribute__((noinline)) void quick_data_12(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, true, record, page, 12);
+}
+
+void quick_data_saved(struct core *core, uint64_t record, uint32_t page)
+{
+	if (core->first_data->main.ways == 12)
+		quick_data_12(core, record, page);
+	else if (core->first_data->main.ways == 8)
+		quick_saved(core, true, record, page, 8);
+	else
+		quick_data_any(core, record, page);
+}
+
+void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page)
+{
+	if (core->first_instruction->main.ways == 8)
+		quick_saved(core, false, record, page, 8);
+	else
+		quick_fetch_any(core, record, page);
 }
 
 void deferred_run_saved(struct core *core, struct deferred *level)
