@@ -349,9 +349,11 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	if (tare->mixed_reads)
 		subtraction_widen(&out->s,
 				  (other_way < counts.passes ? other_way : counts.passes) * costs.region.value);
-	/* a user read that the kernel comes into is made again */
+	/* A user read that the kernel comes into is made again. At an end that is counted; at a begin, which is in the
+	 * regions around, there are ticks, and what they wake. */
 	if (tare->reads.by_user)
-		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * costs.region.value);
+		subtraction_widen(&out->s, larger((double)reading->running_ns / TICK_NS, (double)tare->reads.again) *
+					       costs.region.value);
 	if (!own_add_whole)
 		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * OWN_ADD_AGAIN);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;

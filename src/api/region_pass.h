@@ -88,17 +88,16 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 	return user_count(leader, user_head(leader), &user->shifts[0], &counts[0]) && user_same(leader, sequence);
 }
 
-/* The kernel came by, and is gone: another attempt or two go well, or there is another reason. */
+/* The kernel came by, and is gone: another attempt or two go well, or there is another reason. What they count is in
+ * the ± (calibration.c). */
 PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, struct user_mark *mark,
 				       uint64_t *counts)
 {
 	bool read = false;
 	for (unsigned tries = 0; !read && tries < 2; tries++)
 		read = user_mark(thread->user, n, mark, counts);
-	if (read) {
+	if (read)
 		own_add(&thread->user->again, 1);
-		own_add(&thread->calls[2], 1);
-	}
 	return read;
 }
 

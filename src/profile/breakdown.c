@@ -113,6 +113,8 @@ static bool mention(struct job *job, const char *module)
 	return note && vec_push(&job->notes, note);
 }
 
+enum { INLINED_MOST = 8 }; /* of one address, that are looked at */
+
 static struct breakdown_row *code_row(struct job *job, const struct location *l, struct error *err)
 {
 	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
@@ -129,16 +131,16 @@ static struct breakdown_row *code_row(struct job *job, const struct location *l,
 			key.begins = code->begins;
 	} else {
 		key.begins = code->begins;
-		/* the file in which the function begins, whatever was inlined into it */
+		/* the file in which the function begins, whatever was inlined there */
 		const struct symbol_code *start = symbols_code(job->symbols, l->module, code->begins, err);
+		struct symbol_frame inlined[INLINED_MOST];
 		if (!start)
 			return NULL;
-		key.file = start->file;
+		size_t n = start->file ? symbols_inlined(job->symbols, l->module, code->begins, inlined, INLINED_MOST) : 0;
+		key.file = n > 1 && n <= INLINED_MOST && inlined[n - 1].file ? inlined[n - 1].file : start->file;
 	}
 	return row_of(job, &key);
 }
-
-enum { INLINED_MOST = 8 }; /* of one return address, that are shown */
 
 /* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory ran out. */
 static size_t fill_frame(struct job *job, const struct location_frame *from, struct breakdown_frame *to, struct error *err)

@@ -191,4 +191,22 @@ stack = [[frame["function"] for frame in row["stack"]] for row in found["rows"] 
          [frame["function"] for frame in row["stack"]]]
 ok(stack and "main" in stack[0] and any("tls" in function for function in stack[0]),
    "what a library that is opened later has by thread is a block whose stack leads to the access for which it was made", stack)
+
+# ---- static data that the linker puts into a segment of its own, apart from the rest ----
+write("apart.c", """\
+char apart[65536] __attribute__((aligned(1 << 20)));
+int main(void)
+{
+	for (int i = 0; i < 65536; i += 32)
+		((volatile char *)apart)[i] = 1;
+	return 0;
+}
+""")
+for name, options in ("apart", []), ("apart_static", ["-static"]), ("apart_fixed", ["-no-pie"]):
+    if subprocess.run(["gcc", "-g", "-O1", *options, "apart.c", "-o", name], stderr=subprocess.DEVNULL).returncode:
+        skip("no libraries to link so", f"{name}: zeroed data behind a gap is its variable's")
+        continue
+    breakdown = objects(name, f"./{name}")
+    found = named(breakdown, "apart", "variable")
+    ok(len(found) == 1 and swept(found[0][0]), f"{name}: zeroed data behind a gap is its variable's", found)
 done()

@@ -162,6 +162,13 @@ subprocess.run(["gcc", "-g", "-O1", "made.c", "-o", "made"], check=True)
 report = count("generated code", "function", command=("./made",))
 equal(counts(report, "instructions:u", lambda row: row["module"] or row["function"]).get("[anonymous]"), 200, "generated code is anonymous memory's")
 adds_up(report, "generated code")
+
+write("inside.h", "static inline __attribute__((always_inline)) int first_of(volatile int *cell) { return *cell; }\n")
+write("starts.c", '#include "inside.h"\nint cell;\n__attribute__((noinline)) int starts(void) { return first_of(&cell); }\nint main(void) { return starts(); }\n')
+subprocess.run(["gcc", "-g", "-O2", "starts.c", "-o", "starts"], check=True)
+report = count("an inlined function", "function", events="instructions", command=("./starts",))
+equal([os.path.basename(row["file"]) for row in report["breakdown"]["rows"] if row["function"] == "starts"], ["starts.c"],
+      "a function that begins with an inlined one is in its own file")
 report = count("a pipeline", "line", events="instructions,basic-blocks,loads,branches,conditional-not-taken,data-write-bytes",
                command=("sh", "-c", "seq 2000 | sort -rn | gzip -c | wc -c"))
 adds_up(report, "a pipeline")

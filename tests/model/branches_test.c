@@ -173,6 +173,7 @@ static bool end(struct trial *t, unsigned k, bool print)
 	struct model_counts *is, *expected;
 	bool equal;
 	run(t, k);
+	model_inline_end(t->together.model, k);
 	is = t->together.counts[k], expected = t->threads[k].alone.counts[0];
 	equal = counts_equal(&t->machine, is, expected, print) && !memcmp(is->branch, expected->branch, sizeof is->branch);
 	for (unsigned i = 0; i < BRANCH_COUNTS && print; i++)

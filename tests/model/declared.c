@@ -326,7 +326,7 @@ void simulated_make(struct simulated *s, const struct machine *machine)
 
 void simulated_scalar(struct simulated *s)
 {
-	s->model->vectors = false;
+	s->model->vectors = s->model->sets_vectors = false;
 }
 
 void simulated_core(struct simulated *s, unsigned core)

@@ -329,14 +329,14 @@ static void test_no_start(void)
 	/* prepared and never let go */
 	struct event event = event_of("instructions:u");
 	const struct event *events[] = {&event};
-	char *const argv[] = {"touch", "/tmp/exact-test-must-not-be", NULL};
+	unlink(path);
+	char *const argv[] = {"touch", path, NULL};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	target = (struct target){.kind = TARGET_COMMAND, .command = &command};
-	unlink("/tmp/exact-test-must-not-be");
 	bool prepared = ops->prepare(backend, &target, events, 1, &counting, &err);
 	if (prepared)
 		ops->end(counting);
-	ok(prepared && access("/tmp/exact-test-must-not-be", F_OK) != 0 && no_child_left(),
+	ok(prepared && access(path, F_OK) != 0 && no_child_left(),
 	   "a program that is never let go does nothing and is reaped");
 }
 
@@ -347,9 +347,11 @@ static void test_refused(const char *mode, const char *reason, const char *fact)
 		skip("only root can make such a program", fact);
 		return;
 	}
+	char path[64];
+	snprintf(path, sizeof path, "/tmp/exact-test-refused-%d", (int)getpid());
 	pid_t child = fork();
 	if (child == 0) {
-		char *const argv[] = {"/tmp/exact-test-refused", NULL};
+		char *const argv[] = {path, NULL};
 		const char *const requests[] = {"instructions:u"};
 		char line[128];
 		snprintf(line, sizeof line, "cp /bin/true %s && chmod %s %s", argv[0], mode, argv[0]);
@@ -361,7 +363,7 @@ static void test_refused(const char *mode, const char *reason, const char *fact)
 	}
 	int status;
 	waitpid(child, &status, 0);
-	unlink("/tmp/exact-test-refused");
+	unlink(path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
 		skip("no such program can be made here", fact);
 	else

@@ -135,6 +135,26 @@ static void await_threads(pid_t pid, size_t n)
 	} while (now != n);
 }
 
+static bool asleep(pid_t tid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+	FILE *file = fopen(path, "re");
+	text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+	if (file)
+		fclose(file);
+	const char *name_ends = strrchr(text, ')');
+	return !file || !name_ends || strncmp(name_ends, ") S", 3) == 0;
+}
+
+/* Each order wakes both threads. One that comes to it later would write to its pages again, after the fork that is
+ * counted: a fault of its own, or two. The first is asked twice: it may have waited for the other's lock. */
+static void await_sleep(const struct worker *worker)
+{
+	while (!asleep(worker->tids[0]) || !asleep(worker->tids[1]) || !asleep(worker->tids[0]))
+		sched_yield();
+}
+
 /* Counts page faults of a target while the worker does its orders ("p100 t30"). False with the reason printed. */
 static bool count_worker(const struct target *target, struct worker *worker, const char *orders, struct run *run)
 {
@@ -146,6 +166,7 @@ static bool count_worker(const struct target *target, struct worker *worker, con
 	for (const char *what = "ptunp"; *what; what++)
 		tell(worker, *what, 1);
 	await_threads(worker->pid, 3);
+	await_sleep(worker);
 	bool done = perf->prepare(backend, target, events, 1, &counting, &err) && perf->go(counting, &err);
 	while (done && *orders) {
 		char *next;

@@ -257,6 +257,9 @@ static void test_user_reads(void)
 	calibration_free(&c);
 	/* a reading that the kernel comes into is made again: in the ± */
 	test_net("1", "by user reads", 1, false);
+	/* so many that it comes into some (one in about 200000 was seen) */
+	run_program("stub-entries 500000", "instructions:u", calibration_file, "1");
+	net_is("asm_1", 500000, 7, 1, 0, "by user reads: half a million passes of 7 instructions, some of their readings made again");
 }
 
 int main(void)

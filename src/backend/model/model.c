@@ -259,8 +259,8 @@ static bool remark(void *context, const struct view *view, bool children, struct
 	if (!coherent || !several_threads(view, children))
 		return true;
 	return in_step ? say(run, lines, "threads: they are kept in step, and their accesses taken in turns, a few basic blocks of each: invalidations, "
-	                     "interventions and sharing misses are those of that interleaving, and differ a little from run to run; a machine's cores "
-	                     "may take lines from each other more often, or less") :
+	                     "interventions and sharing misses are those of that interleaving, and differ from run to run, by a half where threads meet "
+	                     "for milliseconds only on a busy machine; a machine's cores may take lines from each other more often, or less") :
 	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: what they take from each "
 	           "other, and misses because of it, are far fewer than on cores that run side by side, and differ from run to run; with "
 	           "-e coherence-misses too, threads are kept in step");

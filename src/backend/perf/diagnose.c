@@ -167,7 +167,7 @@ static void examine_kernel_level(struct report *r)
 		 r->hardware        ? "instructions"
 		 : trial.count == 1 ? "context switch"
 				    : "context switches",
-		 r->hardware ? "300 system calls" : "a sleep");
+		 r->hardware ? "300 system calls" : "4 sleeps");
 	add(r, FINDING_WORKS, what, detail, "");
 }
 
@@ -241,7 +241,7 @@ static void examine_tracepoints(struct report *r)
 	struct probe probe = probe_tracepoint();
 	char detail[256];
 	if (probe.outcome == PROBE_WORKS) {
-		snprintf(detail, sizeof detail, "sched:sched_switch counted %" PRIu64 " for a sleep", probe.count);
+		snprintf(detail, sizeof detail, "sched:sched_switch counted %" PRIu64 " for 4 sleeps", probe.count);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else if (probe.outcome == PROBE_HIDDEN) {
 		add(r, FINDING_NO, what, "the numbers of the tracepoints in tracefs can be read by root only",

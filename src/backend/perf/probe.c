@@ -18,10 +18,13 @@ static struct probe judge(struct trial trial)
 
 /* ---- tracepoints ---- */
 
+/* More than one, as in stimulus.c. */
 static bool run_sleep(uint64_t *least)
 {
+	enum { SLEEPS = 4 };
 	struct timespec shortest = { .tv_nsec = 1 };
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &shortest, NULL);
+	for (int i = 0; i < SLEEPS; i++)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &shortest, NULL);
 	*least = 1;
 	return true;
 }
@@ -41,7 +44,7 @@ static bool kernel_has_tracefs(void)
 struct probe probe_tracepoint(void)
 {
 	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	static const struct stimulus sleeping = { "a sleep", run_sleep };
+	static const struct stimulus sleeping = { "4 sleeps", run_sleep };
 	bool hidden = false;
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		char path[128];

@@ -12,7 +12,7 @@
  */
 #include "engine/runtime/runtime.h"
 
-#define ROOM_BYTES 16384u
+#define ROOM_BYTES 32768u
 #define MAP_FIRST (1u << 12) /* slots; it grows. Small: a short program touches all of its pages */
 #define ARENA_REACH 0x70000000ll
 
@@ -163,8 +163,10 @@ static void arena_reset(struct arena *a)
 	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0x65, 0xff, 0x24, 0x25, 0x50, 0, 0, 0};
 	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
 	static const uint8_t tail[] = {0x65, 0xff, 0x24, 0x25, 0x28, 0x01, 0, 0}; /* jmp [gs: region_tail] */
+	static const uint8_t missed[] = {0x65, 0xff, 0x24, 0x25, 0x60, 0x01, 0, 0}; /* jmp [gs: inline_entry] */
 	memcpy(a->base, code, sizeof code);
 	memcpy(a->base + 16, tail, sizeof tail);
+	memcpy(a->base + ARENA_INLINE, missed, sizeof missed);
 	a->miss_check = a->base;
 	a->hot = a->base + 64;
 	a->cold = a->end;

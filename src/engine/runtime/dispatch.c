@@ -7,7 +7,7 @@
  * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is complete;
  * thread.where becomes 0 only after all that the exit says has been read.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
@@ -94,6 +94,8 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 	t->pc = frame[0];
 	if (in.flow == X86_FLOW_IRET) {
 		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
+		if (t->flags & ODD_FLAGS)
+			inline_careful();
 		t->reg[X86_RSP] = frame[3];
 	} else {
 		t->reg[X86_RSP] = rsp + 2 * wide + (in.immediate_size ? (uint64_t)in.immediate & 0xffff : 0);

@@ -19,7 +19,6 @@
 #define WHERE %gs:0xec
 #define SECOND %gs:0xf8
 #define MISSES %gs:0x3c
-#define INLINE_BACK %gs:0x168
 #define REGION_LOW %gs:0x130
 #define REGION_SPAN %gs:0x138
 #define REGION_KEY %gs:0x140
@@ -181,23 +180,47 @@ runtime_region_slow:
 	mov SPILL_RDX, %rdx
 	jmp runtime_miss_tail
 
-	/* From a block's code, for what an inline check did not find (inline.h): the site's number is stored. It goes on at INLINE_BACK with the
-	   registers that REG has then, unless there is attention to be paid: then the block is left there. */
-	.globl runtime_inline, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
-runtime_inline:
-	keep_registers
-	testl $0x40500, FLAGS /* AC, DF, TF */
+	/* Called by a stub, for what an inline check did not find (inline_out.c): on the runtime's stack, with any flags. It goes back with the
+	   registers that REG has then, unless there is attention to be paid: then the block is left there. Careful: flags that are not for the
+	   engine's own code may be set, which are not asked for else (inline_careful()). */
+	.globl runtime_inline, runtime_inline_careful, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
+.macro keep_for_inline
+	mov %rax, REG(0)
+	mov %rcx, REG(1)
+	mov %rdx, REG(2)
+	mov %rbx, REG(3)
+	mov %rbp, REG(5)
+	mov %rsi, REG(6)
+	mov %rdi, REG(7)
+	mov %r8, REG(8)
+	mov %r9, REG(9)
+	mov %r10, REG(10)
+	mov %r11, REG(11)
+	mov %r12, REG(12)
+	mov %r13, REG(13)
+	mov %r14, REG(14)
+	mov %r15, REG(15)
+.endm
+runtime_inline_careful:
+	keep_for_inline
+	pushfq
+	testl $0x40500, (%rsp) /* AC, DF, TF */
 	jz 1f
 	pushq $0x202
 	popfq
+	jmp 1f
+runtime_inline:
+	keep_for_inline
+	pushq $0x202
 1:	mov SELF, %rdi
+	mov 8(%rsp), %rsi
 	call runtime_inline_call
 	cmpl $0, ATTENTION
 	jne runtime_inline_leave
 runtime_inline_checked:
-	testl $0x40500, FLAGS
+	testl $0x40500, (%rsp)
 	jz 2f
-	pushq FLAGS
+	pushq (%rsp)
 	popfq
 2:	mov REG(0), %rax
 	mov REG(1), %rcx
@@ -214,14 +237,15 @@ runtime_inline_checked:
 	mov REG(13), %r13
 	mov REG(14), %r14
 	mov REG(15), %r15
-	mov REG(4), %rsp
-	jmp *INLINE_BACK
+	lea 8(%rsp), %rsp
+	ret
 runtime_inline_end:
 runtime_inline_leave:
 	mov SELF, %rdi
 	call runtime_inline_left
 	test %al, %al
 	jz runtime_inline_checked
+	mov RUNTIME_RSP, %rsp
 	jmp again
 
 	.globl runtime_signal_entry, runtime_restorer

@@ -3,7 +3,7 @@
  *
  *     template ──model_inline_plan()──► sites (inline_plan.c) ──► checks in the block's code (inline_code.c)
  *                                                                    │ not found
- *                                  the program's registers kept ◄────┘ entry.S ──► model_inline_miss() (inline_run.c) ──► back into the block
+ *                   the program's registers kept ◄── stub (inline_out.c) ◄┘ entry.S ──► model_inline_miss() (inline_run.c) ──► back into the block
  *
  * What always holds:
  *  1. They are on (rt.inline_on) while one thread runs, alone or with a vfork's child, no region is known, and every machine can; once off, they
@@ -39,10 +39,22 @@ struct inline_site {
 	uint32_t block;
 	uint8_t machine;
 	uint8_t base, index, scale, flags; /* of the operand; flags: enum inline_operand_flag */
-	uint8_t clock;               /* register that has it, plus one; 0: none */
+	uint8_t stack;               /* register that has the program's stack pointer in the stub, or X86_NO_REG */
 	uint8_t apart;               /* the whole block, whose values are in thread.apart */
-	uint8_t keeps_flags;         /* in ax, and rax in its slot */
 };
+
+/* What a stub says of its site, behind its jmp: see inline_out.c */
+struct inline_out { /* 16 bytes */
+	uint32_t record;             /* inline_record.record: bits 0 … 24, and above those 57 … 63 */
+	uint32_t pc;                 /* of the block, the lower half */
+	uint16_t last;               /* data: bytes - 1 */
+	uint8_t odd;                 /* any of these bits in the address: counts itself */
+	uint8_t machine;
+	uint8_t address, stack, clock; /* registers */
+	uint8_t flags;               /* enum inline_out_flag */
+} __attribute__((packed));
+enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8 };
+#define INLINE_OUT_CALL 0xe8u /* of the stub's instructions only the call begins like this */
 
 struct stream_machine {
 	struct model *model;
@@ -76,6 +88,7 @@ struct inlining {
 	struct inline_site *site;    /* [n], in program order */
 	unsigned n, n_segments;
 	bool decided, apart;
+	uint8_t *way_back;           /* displacement of the last stub's jmp */
 	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
 	struct inline_segment segment[INSNS_MAX + 1];
 };
@@ -92,12 +105,19 @@ void inline_renumber(void);     /* blocks' numbers begin at 0 again */
 
 /* inline_code.c */
 void inline_store(struct emit *e, unsigned at, struct place place);
+void inline_address(struct emit *e, const struct inline_site *site, const struct inline_segment *s);
 void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */
+
+/* inline_out.c. inline_out: where it is; NULL in a probe. s: none for a site that is apart. inline_in: it comes back here */
+uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s);
+void inline_in(struct emit *e, struct inline_site *site);
 
 /* inline_run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
 void inline_clock(struct thread *t, uint64_t now);
+void inline_careful(void);   /* the program may have flags, or keys of pages, that are not asked for else */
+void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length);
 void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned done); /* an apart block: what was done is made now */
 uint64_t inline_behind(const struct thread *t, const uint64_t *header); /* what was executed before the block of that header, in the buffer */

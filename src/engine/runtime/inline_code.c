@@ -4,7 +4,7 @@
  *     lea a, [operand]   t + 1   i = a >> shift & mask   and a, mask   cmp a, gs:[data + i]   jne out of line
  *     a, i = way, page   gs:[touched + a * 8] = t   gs:[pages + i * 8] = t   (a write: gs:[written + a] = 1)
  *
- * One of a fetch has nothing to compute. What is out of line stores the site's number and goes by way of entry.S to inline_run.c, and back.
+ * One of a fetch has nothing to compute. Out of line is a stub (inline_out.c).
  *
  * What always holds: the block's header is in the access stream before its first check; the clock is in t from a segment's begin to its end, and in
  * the core's memory else; where the flags matter they are in ax meanwhile, and rax in a spill slot.
@@ -101,39 +101,9 @@ static void flags_give_back(struct emit *e, unsigned k)
 	mark(e, MARK_INSN, k, 0, 0, 0);
 }
 
-/* ---- what is out of line ---- */
-
-static void go_out(struct emit *e, const struct inline_site *site) /* 20 bytes */
-{
-	put_bytes(e, "\x65\xc7\x04\x25", 4);
-	put32(e, AT_INLINE_SITE);
-	put32(e, (uint32_t)(site - rt.inline_sites));
-	jump_gs(e, AT_INLINE_ENTRY);
-}
-
-static uint8_t *out_of_line(struct emit *e, const struct inline_site *site)
-{
-	if (e->probe)
-		return NULL;
-	struct emit s = {.p = e->arena->cold -= 20};
-	uint8_t *at = s.p;
-	go_out(&s, site);
-	cache_span(e->arena, at, true, SPAN_INLINE, (uint32_t)(site - rt.inline_sites));
-	return at;
-}
-
-static void come_back(struct emit *e, struct inline_site *site)
-{
-	if (!e->probe) {
-		site->back = e->p;
-		site->clock = e->clock;
-		site->keeps_flags = e->stream_third >> 4;
-	}
-}
-
 /* ---- sites ---- */
 
-static void address(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+void inline_address(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
 {
 	unsigned a = s->reg[0], i = s->reg[1];
 	if (site->flags & INLINE_CONSTANT)
@@ -146,7 +116,7 @@ static void address(struct emit *e, const struct inline_site *site, const struct
 	}
 }
 
-static void look_up_data(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1];
@@ -177,7 +147,7 @@ static void look_up_data(struct emit *e, const struct inline_site *site, const s
 	else
 		put32(e, (uint32_t)mask);
 	gs_indexed(e, 0x3b, true, a, i, where->data);
-	jump_if(e, NOT_EQUAL, out_of_line(e, site));
+	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
 	gs_indexed(e, 0x8b, false, a, i, where->data + 8);
 	gs_indexed(e, 0x8b, false, i, i, where->data + 12);
 }
@@ -193,14 +163,14 @@ static void load_half(struct emit *e, unsigned to, uint32_t at) /* movzx to, wor
 	put32(e, at);
 }
 
-static void look_up_fetch(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+static void look_up_fetch(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	uint32_t at = where->fetch + site->record.index * (uint32_t)sizeof(struct inline_fetch);
 	put_bytes(e, "\x65\x81\x3c\x25", 4); /* cmp dword gs:[at], tag */
 	put32(e, at);
 	put32(e, site->record.tag);
-	jump_if(e, NOT_EQUAL, out_of_line(e, site));
+	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
 	load_half(e, s->reg[0], at + 4);
 	load_half(e, s->reg[1], at + 6);
 }
@@ -240,7 +210,7 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 {
 	bool live = inlining.live[k] != 0, kept = e->stream_third >> 4 != FLAGS_REAL;
 	if (!site->record.fetch && !site->record.called)
-		address(e, site, s);
+		inline_address(e, site, s);
 	if (!site->record.called)
 		lea_near(e, s->reg[2], s->reg[2], 1);
 	if (live && !kept)
@@ -254,15 +224,15 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		put32(e, 0);
 	}
 	if (site->record.called) {
-		go_out(e, site);
-		come_back(e, site);
+		jump_to(e, inline_out(e, site, s));
+		inline_in(e, site);
 	} else {
 		if (site->record.fetch)
 			look_up_fetch(e, site, s);
 		else
 			look_up_data(e, site, s);
 		touch(e, site, s);
-		come_back(e, site);
+		inline_in(e, site);
 	}
 	if (over) {
 		uint32_t distance = (uint32_t)(e->p - (over + 4));
@@ -374,8 +344,8 @@ static void emit_apart(struct emit *e, unsigned at)
 	bool live = inlining.live[at] != 0;
 	if (live)
 		flags_keep(e, at);
-	go_out(e, inlining.site);
-	come_back(e, inlining.site);
+	jump_to(e, inline_out(e, inlining.site, NULL));
+	inline_in(e, inlining.site);
 	e->stream_groups = (uint8_t)(plan.n_groups + 1);
 	mark(e, MARK_INSN, at, 0, 0, 0);
 	if (live)

@@ -30,6 +30,7 @@ bool inline_start(struct stream_models *models)
 	rt.inline_sites = memory_private((uint64_t)sites_most() * sizeof *rt.inline_sites);
 	rt.inline_first = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_first);
 	rt.inline_count = memory_private(rt.blocks_max);
+	rt.inline_ends = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_ends);
 	rt.inline_live = memory_private(rt.blocks_max);
 	rt.inline_slots = memory_private((uint64_t)rt.blocks_max * sizeof *rt.inline_slots);
 	return true;
@@ -311,7 +312,15 @@ void inline_plan(uint32_t id)
 {
 	inlining.decided = inlining.apart = false;
 	inlining.n = inlining.n_segments = 0;
-	if (!rt.inline_on || !decoded.count)
+	if (!rt.inline_on)
+		return;
+	for (unsigned k = 0; k < decoded.count; k++) {
+		const struct x86_insn *in = &decoded.insn[k];
+		if (in->special == X86_SPECIAL_POPF || in->special == X86_SPECIAL_PKRU || (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0xfd))
+			inline_careful();
+	}
+	rt.inline_ends[id] = (uint32_t)(rt.templates[id].pc + rt.templates[id].length);
+	if (!decoded.count)
 		return;
 	if (!rt.inline_count[id])
 		find_sites(id);

@@ -29,32 +29,9 @@ void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t 
 {
 	struct model_inline *where = &inline_where[machine];
 	model_inline_where(model, core, where);
-	uint32_t *offset[] = {&where->data, &where->fetch, &where->touched, &where->pages, &where->written, &where->clock};
+	uint32_t *offset[] = {&where->data, &where->fetch, &where->touched, &where->pages, &where->written, &where->clock, &where->steps};
 	for (unsigned i = 0; i < sizeof offset / sizeof *offset; i++)
 		*offset[i] -= (uint32_t)below;
-}
-
-static uint64_t register_of(const struct thread *t, const struct inline_site *site, unsigned reg)
-{
-	return reg == X86_RAX && site->keeps_flags ? t->spill_flags : t->reg[reg];
-}
-
-static uint64_t address_of(const struct thread *t, const struct inline_site *site)
-{
-	uint64_t address = (uint64_t)site->displacement;
-	if (!(site->flags & INLINE_CONSTANT)) {
-		if (site->base < 16)
-			address += register_of(t, site, site->base);
-		if (site->index < 16)
-			address += register_of(t, site, site->index) * site->scale;
-		if (site->flags & INLINE_NARROW)
-			address = (uint32_t)address;
-	}
-	if (site->flags & INLINE_FS)
-		address += t->fs_base;
-	if (site->flags & INLINE_GS)
-		address += t->app_gs;
-	return address;
 }
 
 /* Its values are complete behind its last instruction. */
@@ -81,43 +58,81 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
  * What a model does not find is only made if the memory can be accessed: a handler of the fault may never come back to it. And no signal is
  * delivered between an access that counts itself (not aligned, or no simple one) and its instruction: it would be counted again.
  */
-static bool counts_itself(const struct inline_site *site, uint64_t address)
+static bool will_fault(uint64_t address, bool writes)
 {
-	int32_t granule = 1 << inline_where[site->machine].shift;
-	return !site->record.fetch && (site->record.called || address & (uint64_t)(site->record.mask & (granule - 1)));
-}
-
-static bool will_fault(const struct inline_site *site, uint64_t address)
-{
-	const struct trace_item *item = &rt.items[rt.templates[site->block].first_item + site->record.item];
-	uint64_t last = address + item->bytes - 1;
-	if (item->kind > TRACE_WRITE)
+	uint64_t page = address >> 12, *seen = &rt.inline_seen[(page ^ page >> 9) % INLINE_SEEN], wanted = page << 2 | 2 | writes;
+	if (*seen == wanted || *seen == (wanted | 1))
 		return false;
-	if (!safe_read((const void *)address) || ((address ^ last) >> 12 && !safe_read((const void *)last)))
+	if (!safe_read((const void *)address) || (writes && !safe_write((void *)address)))
 		return true;
-	return site->record.writes && (!safe_write((void *)address) || ((address ^ last) >> 12 && !safe_write((void *)last)));
+	if (!rt.inline_careful) {
+		*seen = wanted;
+		rt.inline_seen_any = 1;
+	}
+	return false;
 }
 
-/* entry.S, with t->inline_site: the header of its block is the newest record. */
-void runtime_inline_call(struct thread *t);
-void runtime_inline_call(struct thread *t)
+/*
+ * Pages that were asked for need not be again before a system call of the program's: who else changes what it may access is the engine itself
+ * (memory_watch()), and what only inline_careful() knows of. Of a file that another process cuts see inline.h, 6.
+ */
+void inline_unseen(void)
 {
-	const struct inline_site *site = &rt.inline_sites[t->inline_site];
-	const struct trace_program program = {rt.templates, rt.items};
-	uint64_t behind = inline_behind(t, t->trace - 1), *now = site->clock ? &t->reg[site->clock - 1] : clock_of(t, 0);
-	t->inline_back = (uint64_t)site->back;
-	t->inline_once = site->apart && !plan_is_rep(site->block);
-	if (site->apart) {
-		make_block(t, site->block, (const uint64_t *)t->apart, UINT32_MAX, behind);
+	if (rt.inline_seen_any)
+		memset(rt.inline_seen, 0, sizeof rt.inline_seen);
+	rt.inline_seen_any = 0;
+}
+
+void inline_careful(void)
+{
+	if (!rt.inline_on || rt.inline_careful)
+		return;
+	rt.inline_careful = 1;
+	inline_unseen();
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
+		rt.threads[i]->inline_entry = (uint64_t)&runtime_inline_careful;
+}
+
+static void call_apart(struct thread *t)
+{
+	uint32_t block = (uint32_t)t->trace[-1];
+	t->inline_once = !plan_is_rep(block);
+	make_block(t, block, (const uint64_t *)t->apart, UINT32_MAX, inline_behind(t, t->trace - 1));
+}
+
+/* As inline_behind(); bit 63 instead of what differs from pc, the lower half of the block's: most are told by one word. */
+static uint64_t behind_if(const struct thread *t, uint32_t pc)
+{
+	const uint64_t *header = t->trace - 1;
+	return header > t->behind_at && rt.inline_ends[(uint32_t)header[-1]] != pc ? 1ull << 63 : inline_behind(t, header);
+}
+
+#define STUB_APART 0x65 /* first byte behind the call of a stub that gets its stack from a slot: see inline_out.c */
+
+/* entry.S; back: in the stub. The header of its block is the newest record. */
+void runtime_inline_call(struct thread *t, const uint8_t *back);
+void runtime_inline_call(struct thread *t, const uint8_t *back)
+{
+	const struct inline_out *out = (const struct inline_out *)(back + 8);
+	if (*back == STUB_APART) {
+		call_apart(t);
 		return;
 	}
-	uint64_t address = address_of(t, site), *clock = clock_of(t, site->machine);
-	t->inline_once = counts_itself(site, address);
-	if (!site->record.fetch && will_fault(site, address))
-		return;
+	const struct model_inline *where = &inline_where[out->machine];
+	const struct trace_program program = {rt.templates, rt.items};
+	uint64_t address = t->reg[out->address], last = address + out->last, *now = &t->reg[out->clock], *clock = clock_of(t, out->machine), behind = 0;
+	t->inline_once = out->flags & INLINE_OUT_ONCE || address & out->odd;
+	if (out->flags & INLINE_OUT_READS) {
+		bool writes = out->flags & INLINE_OUT_WRITES;
+		__builtin_prefetch((const void *)address); /* the program will wait for less of it */
+		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes)))
+			return;
+	}
+	if (out->flags & INLINE_OUT_BEHIND || ((const uint8_t *)t)[(int32_t)where->steps])
+		behind = behind_if(t, out->pc);
 	*clock = *now;
-	model_inline_miss(t->models->machine[site->machine].model, t->slot, &program, site->block, site->record.record, address, behind,
-		t->fs_base);
+	model_inline_miss(t->models->machine[out->machine].model, t->slot, &program, (uint32_t)t->trace[-1],
+		(out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind, t->fs_base);
 	*now = *clock;
 }
 
@@ -125,16 +140,23 @@ void runtime_inline_call(struct thread *t)
 bool runtime_inline_left(struct thread *t);
 bool runtime_inline_left(struct thread *t)
 {
+	const uint64_t *top = (const uint64_t *)t->runtime_rsp;
+	const uint8_t *back = (const uint8_t *)top[-1];
+	int32_t distance;
 	if (t->inline_once) {
 		lock();
 		cache_unlink_all();
 		unlock();
 		return false;
 	}
+	if (*back != STUB_APART)
+		t->reg[X86_RSP] = t->reg[((const struct inline_out *)(back + 8))->stack];
+	back += *back == STUB_APART ? 9 : 3;
+	memcpy(&distance, back + 1, sizeof distance);
 	for (unsigned i = 0; i < 16; i++)
 		t->raw[i] = t->reg[i];
-	t->raw[16] = t->inline_back;
-	t->raw[17] = t->flags;
+	t->raw[16] = (uint64_t)(back + 5 + distance);
+	t->raw[17] = top[-2];
 	t->raw_valid = 1;
 	return true;
 }

@@ -8,7 +8,7 @@
  *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, and from
  *     pages that are written again and again, only to blocks that are compared with memory before each execution.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 #define FAULTS_MAX 8
 #define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */
@@ -251,6 +251,7 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
 			} else {
 				page->state = PAGE_PROTECTED;
 				rt.protected_pages++;
+				inline_unseen();
 			}
 		}
 		checked |= page->state == PAGE_CHECKED;

@@ -158,6 +158,7 @@ bool recover(struct thread *t)
 {
 	const uint8_t *ip = (const uint8_t *)t->raw[16];
 	struct arena *a = arena_of(ip);
+	uint64_t rsp = t->reg[X86_RSP];
 	for (int i = 0; i < 16; i++)
 		t->reg[i] = t->raw[i];
 	t->flags = t->raw[17];
@@ -185,6 +186,8 @@ bool recover(struct thread *t)
 	}
 	case SPAN_INLINE: { /* as in the check that has not found */
 		const struct inline_site *site = &rt.inline_sites[id];
+		if (t->reg[X86_RSP] == t->runtime_rsp)
+			t->reg[X86_RSP] = site->stack == X86_NO_REG ? rsp : t->reg[site->stack];
 		return in_block(t, site->block, (uint32_t)(site->back - 1 - rt.blocks[site->block].code));
 	}
 	default: /* a stub: nothing of it has taken effect */

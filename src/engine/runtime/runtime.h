@@ -64,6 +64,7 @@ struct exit {
 
 struct action { uint64_t handler, flags, restorer, mask; };
 #define SIGNALS 65
+#define ODD_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
 
 struct thread { /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
 	struct thread *self;           /* 0x00 */
@@ -91,8 +92,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t region_salt, frame_count; /* 0x150 */
 	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (pass.c) */
 	uint64_t inline_entry;         /* 0x160: runtime_inline */
-	uint64_t inline_back;          /* 0x168: where the block goes on behind it */
-	uint32_t inline_site, pad8;    /* 0x170: which it is, of rt.inline_sites */
+	uint64_t unused3[2];
 	uint64_t spill_third, spill_flags; /* 0x178 0x180 */
 	uint64_t apart;                /* 0x188: buffer for the values of a block that has no plan */
 	uint64_t behind;               /* 0x190: pc behind the last byte executed, where machines ask for it */
@@ -189,6 +189,8 @@ struct arena {
 };
 
 #define ARENAS 2
+#define INLINE_SEEN 512u
+#define ARENA_INLINE 24u /* where jmp [gs: inline_entry] is, 8 bytes */
 #define DEPTH_MAX 24 /* blocks that follow each other without a counter */
 #define SECOND_SLOTS (1u << 18)
 struct second { uint64_t pc, entry; }; /* indirect branches, by the whole address; see runtime_miss */
@@ -250,6 +252,10 @@ struct runtime {
 	struct inline_site *inline_sites; /* see inline.h */
 	uint32_t *inline_first;        /* by block: its first site */
 	uint8_t *inline_live;          /* by block: flags that matter behind it */
+	uint64_t inline_seen[INLINE_SEEN]; /* see inline_run.c */
+	uint64_t inline_break;         /* the heap's end, as the kernel said last */
+	uint32_t inline_seen_any, inline_careful;
+	uint32_t *inline_ends;         /* by block: the address behind it, the lower half */
 	uint8_t *inline_count;         /* by block: sites, INLINE_APART, or 0: not planned yet */
 	uint16_t *inline_slots;        /* by block: registers whose values are in the slots behind it: 4 bits each, and above 1 for each that is */
 	uint64_t inline_front;         /* bytes below each thread's stacks, for its cores */
@@ -301,6 +307,7 @@ void runtime_miss_jump(void);
 void runtime_miss_slow(void);
 void runtime_miss_tail(void);
 void runtime_inline(void);
+void runtime_inline_careful(void);
 void runtime_inline_checked(void);
 void runtime_inline_end(void);
 void runtime_inline_leave(void);

@@ -11,7 +11,7 @@
  *     signal is noted, everything. thread.mask is the program's.
  *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area.
  */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/inline.h"
 
 enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000, SA_RESTART = 0x10000000, SA_NODEFER = 0x40000000, SA_RESTORER = 0x04000000 };
 #define SA_RESETHAND 0x80000000u
@@ -135,12 +135,21 @@ static bool buffer_full(struct thread *t, struct context *c)
 	return stream_full(t, c->cr2, (const uint8_t *)c->rip, reg);
 }
 
+/* All is still in t->reg, and below the runtime's stack where it would have gone back to, and the flags. */
+static void leave_inline(const struct thread *t, struct context *c)
+{
+	c->rip = (uint64_t)&runtime_inline_leave;
+	c->rsp = t->runtime_rsp - 16;
+	c->eflags &= ~0x54500ull;
+}
+
 void runtime_signal(int signo, struct siginfo *info, void *context)
 {
 	struct thread *t = current();
 	struct context *c = context;
 	uint64_t ip = c->rip;
-	bool in_cache = arena_of((const uint8_t *)ip) != NULL, sync = synchronous(signo) && info->code > 0;
+	const struct arena *arena = arena_of((const uint8_t *)ip);
+	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8, sync = synchronous(signo) && info->code > 0;
 
 	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume && (t->stepping || t->trace_skip)) {
 		t->stepping = t->trace_skip = 0; /* the step that was the jump into the cache */
@@ -184,15 +193,17 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	c->mask = ~SYNCHRONOUS_MASK;
 	if (sync && signo == SIGSEGV && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
 		t->code_fault = c->cr2;
+	if (in_cache && !sync && c->rsp == t->runtime_rsp && *(const uint8_t *)ip != INLINE_OUT_CALL) { /* behind the call of a stub (inline_out.c) */
+		leave_inline(t, c);
+		return;
+	}
 	if (in_cache) {
 		save_raw(t, c);
 		t->raw_valid = 1;
 	} else if (ip >= (uint64_t)&runtime_resume_checked && ip < (uint64_t)&runtime_resume_end) {
 		/* all is still in t->reg, and t->pc */
 	} else if (ip >= (uint64_t)&runtime_inline_checked && ip < (uint64_t)&runtime_inline_end) {
-		c->rip = (uint64_t)&runtime_inline_leave; /* all is still in t->reg */
-		c->rsp = t->runtime_rsp;
-		c->eflags &= ~0x54500ull;
+		leave_inline(t, c);
 		return;
 	} else {
 		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {
@@ -569,6 +580,8 @@ void signal_return(struct thread *t)
 	t->pc = c.rip;
 	regions_return(t, frame);
 	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
+	if (t->flags & ODD_FLAGS)
+		inline_careful();
 	t->trace_skip = (t->flags & 0x100) != 0;
 	if (!on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {
 		uint32_t mode = c.stack_flags & ~SS_AUTODISARM;

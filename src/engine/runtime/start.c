@@ -33,8 +33,6 @@ AT(region_table, 0x148);
 AT(region_salt, 0x150);
 AT(last_linkage, 0x158);
 AT(inline_entry, 0x160);
-AT(inline_back, 0x168);
-AT(inline_site, 0x170);
 AT(spill_third, 0x178);
 AT(spill_flags, 0x180);
 AT(apart, 0x188);

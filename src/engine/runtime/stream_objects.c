@@ -66,6 +66,35 @@ static uint64_t stack_bytes(void)
 	return limit[0] < 1ull << 30 ? limit[0] : 1ull << 30;
 }
 
+/* The program whose mapping was met last: its image may have gaps, and zeroed memory behind one (a segment without bytes in the file). */
+static struct { uint64_t end; char path[232]; } image;
+
+static void image_of(long fd, const struct mapping *m)
+{
+	struct header h;
+	uint64_t bias = 0, end = 0;
+	bool found = false;
+	if (sys4(SYS_pread64, fd, &h, sizeof h, 0) != sizeof h || h.phentsize != sizeof(struct segment) || text_length(m->path) >= sizeof image.path)
+		return;
+	for (unsigned i = 0; i < h.phnum; i++) {
+		struct segment s;
+		if (sys4(SYS_pread64, fd, &s, sizeof s, h.phoff + i * sizeof s) != sizeof s)
+			return;
+		if (s.type != 1)
+			continue;
+		if (s.file_bytes && !found && (s.offset & ~4095ull) <= m->offset && m->offset < s.offset + s.file_bytes) {
+			bias = m->start - (s.address - s.offset + m->offset);
+			found = true;
+		}
+		if (s.address + s.bytes > end)
+			end = s.address + s.bytes;
+	}
+	if (!found)
+		return;
+	image.end = bias + end;
+	memcpy(image.path, m->path, text_length(m->path) + 1);
+}
+
 static void object_of(const struct mapping *m, void *context)
 {
 	uint64_t start = m->start, end = m->end, offset = m->offset;
@@ -76,7 +105,10 @@ static void object_of(const struct mapping *m, void *context)
 		return;
 	if (text[0] == '/' && memcmp(text, "/memfd:", 7)) {
 		long fd = sys3(SYS_open, text, 02000000, 0);
-		objects_file(objects, start, end - start, offset, file_kind(!failed(fd) && is_elf(fd), writable), text);
+		bool elf = !failed(fd) && is_elf(fd);
+		objects_file(objects, start, end - start, offset, file_kind(elf, writable), text);
+		if (elf)
+			image_of(fd, m);
 		if (!failed(fd))
 			sys1(SYS_close, fd);
 		if (m->protection & PROT_EXEC_) /* the host has told of some, of which nobody else would ask */
@@ -96,6 +128,8 @@ static void object_of(const struct mapping *m, void *context)
 		const struct record_object_region *before = objects_region_before(objects, start);
 		if (before && before->elf)
 			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, before->path);
+		else if (start < image.end)
+			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, image.path);
 	}
 }
 

@@ -117,6 +117,8 @@ static long mapping(struct thread *t, uint64_t nr)
 			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
 			break;
 		case SYS_mprotect: case SYS_pkey_mprotect:
+			if (nr == SYS_pkey_mprotect)
+				inline_careful();
 			inline_forget(t, a, b);
 			memory_protected(a, b, (uint32_t)c & 7);
 			break;
@@ -129,6 +131,8 @@ static long mapping(struct thread *t, uint64_t nr)
 		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
 			if (c != 4 && c != 8 && c != 9 && c < 100)
 				break;
+			if (c >= 100) /* guards */
+				inline_forget(t, a, b);
 			memory_forgotten(a, b);
 			break;
 		case SYS_mremap: {
@@ -296,6 +300,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_brk: {
 		long result = pass_on(t, nr);
 		stream_objects_break(t, (uint64_t)result);
+		if ((uint64_t)result < rt.inline_break)
+			inline_forget(t, (uint64_t)result, rt.inline_break - (uint64_t)result);
+		rt.inline_break = (uint64_t)result;
 		return result;
 	}
 	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
@@ -311,6 +318,12 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case 425: /* io_uring_setup: the kernel may write code whenever it likes */
 		lock();
 		memory_foreign();
+		inline_careful();
+		unlock();
+		break;
+	case 330: /* pkey_alloc */
+		lock();
+		inline_careful();
 		unlock();
 		break;
 	case SYS_open: case SYS_openat: {
@@ -372,6 +385,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 {
 	uint64_t *r = t->reg, nr = r[X86_RAX];
 	rseq_watch(t);
+	inline_unseen();
 	t->pc = next - 2;
 	t->call_block = block;
 	t->call_done = rt.blocks[block].insns - 1u;
@@ -427,6 +441,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	for (unsigned i = 0; i < sizeof harmless / sizeof *harmless; i++)
 		known |= harmless[i] == nr;
 	t->record->syscalls_32++;
+	inline_unseen();
 	t->call_block = NONE;
 	if (nr == 1)
 		thread_exit(t, t->reg[X86_RBX]);

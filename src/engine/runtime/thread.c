@@ -111,7 +111,7 @@ struct thread *thread_new(struct record_process *process)
 	t->runtime_rsp = (uint64_t)t - 64;
 	t->exit_entry = (uint64_t)&runtime_exit;
 	t->miss_entry = (uint64_t)&runtime_miss;
-	t->inline_entry = (uint64_t)&runtime_inline;
+	t->inline_entry = rt.inline_careful ? (uint64_t)&runtime_inline_careful : (uint64_t)&runtime_inline;
 	t->flags = 0x202;
 	t->second_table = (uint64_t)rt.second;
 	regions_thread(t);

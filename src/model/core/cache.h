@@ -53,11 +53,13 @@ static inline void cache_forget(const struct cache *cache, uint64_t line)
 		hits_clear(cache->hits, line << cache->line_shift, cache->is.line_bytes, cache->sides);
 }
 
-/* ---- for plain_loop.h ---- */
+/* ---- for plain_loop.h, deferred_loop.h ---- */
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores);
 /* What was evicted goes where it belongs. */
 void cache_leave(struct core *core, struct cache *cache, uint64_t entry);
+/* Arrives at a cache. */
+void cache_write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes);
 
 #endif

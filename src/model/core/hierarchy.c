@@ -22,7 +22,7 @@
  *
  * Depth of calls: at most MACHINE_CACHES levels, each with its prefetches.
  */
-#include "model/core/cache.h"
+#include "model/core/deferred.h"
 
 /* ---- one cache ---- */
 
@@ -146,7 +146,9 @@ static void write_back_line(struct core *core, struct cache *cache, uint64_t lin
 /* Arrives at a cache; NULL: memory. */
 static void write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes)
 {
-	if (cache)
+	if (cache && core->deferred && cache == core->deferred->cache)
+		deferred_push(core, core->deferred, address, DEFERRED_WRITE_BACK);
+	else if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
 			write_back_line(core, cache, line, address, bytes);
 }
@@ -181,6 +183,11 @@ static unsigned back_invalidate(struct core *core, const struct cache *cache, ui
 	return dirty;
 }
 
+void cache_write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes)
+{
+	write_back(core, cache, address, bytes);
+}
+
 void cache_leave(struct core *core, struct cache *cache, uint64_t entry)
 {
 	struct cache *next = behind(core, cache);
@@ -203,7 +210,9 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
 {
 	unsigned dirty = 0;
-	if (cache)
+	if (cache && core->deferred && cache == core->deferred->cache)
+		deferred_push(core, core->deferred, address, kind);
+	else if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
 			counts_of(core, cache)[CACHE_READS + kind]++, dirty |= demand(core, cache, line, kind, stores);
 	return dirty;

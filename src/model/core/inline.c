@@ -7,7 +7,7 @@
  *     away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
-#include "model/core/plain_loop.h"
+#include "model/core/quick.h"
 #include "model/core/vectors.h"
 
 /* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of hits.h ---- */
@@ -116,11 +116,13 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 		if (inside) {
 			first->skip = model->by_units || !repeats ? INLINE_SKIP : INLINE_HARMLESS;
 			first->record |= RECORD_SKIPS;
+			first->asks_behind = true;
 		}
 		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same once more */
 		if (shift < line_shift && inside && !(block->pc & ((1ull << shift) - 1))) {
 			first = put_fetch(&m, 0, unit << shift, HIT_PAGE);
 			first->record |= HIT_REPEATS;
+			first->asks_behind = true;
 			first->called = !repeats;
 		}
 	}
@@ -226,9 +228,11 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	hits->fetch = core->inline_fetch;
 	hits_clear_all(hits);
 	core->plain = model->plain;
+	deferred_begin(core);
+	core->quick = quick_kind(core);
 	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
 		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
-		.clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
+		.steps = offset_of(core, &core->steps), .clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
 		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
 	model->inlined = true;
 	model->pages_changed = false;
@@ -239,6 +243,7 @@ void model_inline_end(struct model *model, unsigned number)
 {
 	struct core *core = model->cores[number];
 	inline_stepped(core);
+	core_settle(core);
 	core->hits.data = NULL;
 	core->hits.fetch = NULL;
 	model->inlined = false;
@@ -308,9 +313,38 @@ static void count_misaligned(struct core *core, uint64_t record)
 	stream[STREAM_MISALIGNED_WRITES] += writes;
 }
 
+static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind, uint32_t *page)
+{
+	*page = step_page(core, address, kind);
+	take_apart(core);
+	return *page < HITS_PAGES;
+}
+
+/* A record of HIT_DATA or HIT_FETCH. False: nothing was done. */
+static inline bool quickly(struct core *core, uint64_t record)
+{
+	bool data = HIT_TYPE_OF(record) & HIT_DATA;
+	uint32_t page = HITS_PAGES - 1;
+	if (!core->quick)
+		return false;
+	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES)) {
+		page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS);
+		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
+			return false;
+	}
+	if (core->quick & QUICK_VECTORS) {
+		quick_record_saved(core, record, page);
+		return true;
+	}
+	quick_record(core, record, page, false);
+	if (core->deferred && core->deferred->n >= DEFERRED_MOST)
+		deferred_run(core, core->deferred);
+	return true;
+}
+
 static bool plainly(struct core *core, uint64_t record)
 {
-	return core->plain && (core->model->vectors ? plain_record_saved(core, record) : plain_run(core, record));
+	return core->plain && (core->model->sets_vectors ? plain_record_saved(core, record) : plain_run(core, record));
 }
 
 static bool find_or_plainly(struct core *core, uint64_t record)
@@ -319,25 +353,25 @@ static bool find_or_plainly(struct core *core, uint64_t record)
 		core->clock++;
 		return true;
 	}
-	return plainly(core, record);
+	return (HIT_TYPE_OF(record) == HIT_DATA && quickly(core, record)) || plainly(core, record);
 }
 
 /*
- * An access that crosses a line's end, 64 bytes' too, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
+ * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
  */
 static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t address)
 {
 	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
 	unsigned write = record >> 63;
-	if (!core->plain || !core->first_data || core->first_data->line_shift != 6 || core->hits.shift != 6 || record & RECORD_BOTH ||
+	if (!core->plain || !core->first_data || core->first_data->line_shift != core->hits.shift || core->hits.shift > 6 || record & RECORD_BOTH ||
 	    (address ^ last) >> 12 || !find_or_plainly(core, plain))
 		return false;
 	find_or_plainly(core, (plain & ~HIT_ADDRESS) | last);
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
-	stream[STREAM_LINE_CROSSING]++;
-	stream[STREAM_LINE_CROSSING_READS + write]++;
+	stream[STREAM_LINE_CROSSING] += (address ^ last) >> 6 != 0;
+	stream[STREAM_LINE_CROSSING_READS + write] += (address ^ last) >> 6 != 0;
 	return true;
 }
 
@@ -353,14 +387,14 @@ static void prefetch_set(const struct core *core, uint64_t record, uint64_t addr
 	}
 }
 
-void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
+static __attribute__((noinline)) void miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
 		       uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
 	bool sequential;
 	(void)fs_base;
-	model->acting = core;
-	if (core->plain)
+	core_acts(core);
+	if (core->plain && !core->deferred)
 		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
@@ -375,7 +409,7 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		}
 	}
 	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
-		sequential = behind == program->blocks[block].pc;
+		sequential = !(behind >> 63) && behind == program->blocks[block].pc;
 		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
 			step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
 			return;
@@ -395,7 +429,7 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 			take_apart(core);
 			return;
 		}
-		if (simple && plainly(core, plain)) {
+		if (simple && ((!(HIT_TYPE_OF(plain) & 2) && quickly(core, plain)) || plainly(core, plain))) {
 			if (misaligned)
 				count_misaligned(core, record);
 			take_apart(core);
@@ -404,6 +438,16 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	}
 	miss_slowly(core, program, block, record, address);
 	take_apart(core);
+}
+
+void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
+		       uint64_t behind, uint64_t fs_base)
+{
+	struct core *core = model->cores[number];
+	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record)));
+	if (__builtin_expect(!odd && !core->steps && quickly(core, (record & RECORD_UPPER) | address | HIT_PLAIN), 1))
+		return;
+	miss(model, number, program, block, record, address, behind, fs_base);
 }
 
 /* ---- blocks ---- */
@@ -416,7 +460,7 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	uint64_t next_pc = core->next_pc;
 	uint32_t first = block->first_item, items = block->items, fetched = block->length;
 	struct fetch fetch;
-	model->acting = core;
+	core_acts(core);
 	inline_stepped(core);
 	core->steps = false;
 	if (done < block->insns)

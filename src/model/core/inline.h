@@ -35,6 +35,7 @@ struct model_inline {
 	uint32_t fetch;          /* struct inline_fetch [fetch_entries] */
 	uint32_t touched, pages; /* uint64_t [] */
 	uint32_t written;        /* uint8_t [] */
+	uint32_t steps;          /* uint8_t: model_inline_miss() is to be given behind whatever the record says */
 	uint32_t clock;          /* uint64_t: the last time that was given; a record's time is larger than all before */
 	uint32_t data_entries, fetch_entries; /* powers of two */
 	uint32_t shift;          /* log2 of a granule */
@@ -65,11 +66,12 @@ struct inline_record {
 	bool fetch, writes;
 	bool called;             /* nothing is looked up: model_inline_miss() at once */
 	uint8_t skip;            /* enum inline_skip */
-	uint8_t unused[2];
+	bool asks_behind;        /* model_inline_miss() looks at it */
+	uint8_t unused;
 	int32_t mask;            /* data: sign-extended; line = address & mask, which is a granule's first byte only if the access is aligned in it */
 	uint32_t index, tag;     /* fetch: of fetch[], what is to be there */
 	int64_t displacement;    /* data: what is added to the item's own address; fetch: the granule's address itself */
-	uint64_t record;         /* the core's */
+	uint64_t record;         /* the core's; bits 25 … 56 are 0 */
 };
 
 #define INLINE_RECORDS 64u
@@ -86,7 +88,7 @@ void model_inline_forget(struct model *model, unsigned core, uint64_t address, u
 /* Fills records[INLINE_RECORDS], returns how many; -1: see 3. A function of the template, which is complete (with its values as ever). */
 int model_inline_plan(struct model *model, unsigned core, const struct trace_program *program, uint32_t block, struct inline_record *records);
 /* Not found, or called. record: struct inline_record's. address: of data with the displacement, of a fetch the displacement. behind: the pc behind the
-   last byte that was executed before the block; bit 63: not sequential. General registers only, as all of this folder that the runtime has. */
+   last byte that was executed before the block; bit 63: not the block's pc. Anything, where nobody asks. General registers only, as all of this folder that the runtime has. */
 void model_inline_miss(struct model *model, unsigned core, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
 		       uint64_t behind, uint64_t fs_base);
 /* All fetches and accesses of a block, step by step, nothing that model_run() will count from its header. done: instructions executed;

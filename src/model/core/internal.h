@@ -25,6 +25,7 @@ struct cache;
 struct coherence_lost;
 struct plans;
 struct batch;
+struct deferred;
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */
@@ -39,6 +40,8 @@ struct core {
 	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
+	uint8_t quick;           /* enum quick: records that are not found may go by quick.h */
+	struct deferred *deferred, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (deferred.h) */
 	struct tlbs *tlbs;       /* or NULL */
 	struct hits hits;        /* table NULL: none */
 	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
@@ -75,6 +78,7 @@ struct model {
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;            /* AVX-512 */
+	bool sets_vectors;       /* and there are sets that it is worth saving registers for */
 	bool charges_all;        /* a watch is on what a batch's sums count */
 	bool charges_branches;
 	struct plans *plans;     /* NULL: every block goes step by step */
@@ -88,9 +92,22 @@ struct model {
 	struct cache *shared[MACHINE_CACHES];
 	struct coherence coherence;
 	struct core *acting;     /* in whose access we are */
+	struct core *waits;      /* of which something may wait (core_settle()), or NULL */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
+
+/* deferred.c: what waits is done, and nothing waits any more. */
+void core_settle(struct core *core);
+
+/* What comes is in that core's access. */
+static inline void core_acts(struct core *core)
+{
+	struct core *waits = core->model->waits;
+	if (waits && waits != core)
+		core_settle(waits);
+	core->model->acting = core;
+}
 
 /* ---- steps (step.c) ---- */
 

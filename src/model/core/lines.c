@@ -1,5 +1,6 @@
 /* Lines in sets: see lines.h. */
 #include "model/core/lines.h"
+#include "model/core/processor.h"
 
 /* The order of a set is kept, by place, by links or by times. */
 static bool in_order(const struct lines *lines)
@@ -37,6 +38,7 @@ void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_
 		lines->heads = arena_take(arena, (1ull << bits) * sizeof *lines->heads);
 		lines->chain = arena_take(arena, all * sizeof *lines->chain);
 	}
+	lines->vectors = timed && ways >= VECTORS_LEAST && ways <= 256 && !(ways & 7) && vectors_here() == VECTORS_AVX512;
 	if (timed && policy == REPLACE_FIFO)
 		lines->filled = arena_take(arena, all * sizeof *lines->filled);
 	if (lines->hashed && linked(lines)) {
@@ -143,15 +145,24 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 	return entry;
 }
 
+static uint64_t eight_bytes(const uint8_t *at)
+{
+	struct unaligned { uint64_t word; } __attribute__((packed, may_alias));
+	return ((const struct unaligned *)at)->word;
+}
+
 /* Hits that were noted, in their order. */
 void lines_settle_timed(struct lines *lines, uint32_t set)
 {
 	uint32_t first = set * lines->ways, end = first + lines->ways;
-	for (uint32_t at = first; at < end; at++)
-		if (lines->written[at]) {
+	for (uint32_t at = first; at < end; at++) {
+		while (end - at >= 8 && !eight_bytes(lines->written + at))
+			at += 8; /* of many ways few were written since */
+		if (at < end && lines->written[at]) {
 			lines->entries[at] |= LINE_DIRTY;
 			lines->written[at] = 0;
 		}
+	}
 	if (lines->ages) {
 		for (uint32_t at = first; at < end; at++)
 			if (lines->touched[at])
@@ -172,7 +183,8 @@ void lines_settle_timed(struct lines *lines, uint32_t set)
 
 uint32_t lines_earliest(const struct lines *lines, uint32_t set)
 {
-	return lines_least((lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways, lines->ways);
+	const uint64_t *times = (lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways;
+	return lines->vectors ? vectors_least(times, lines->ways) : lines_least(times, lines->ways);
 }
 
 static uint32_t choose_victim(struct lines *lines, uint32_t set)
@@ -261,6 +273,8 @@ uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry)
 		hash_remove(lines, at);
 	if (linked(lines))
 		unlink_entry(lines, set, at);
+	if (lines->timed && lines->policy == REPLACE_LRU)
+		lines->touched[at] = 0; /* free ways are the earliest */
 	*entry = 0;
 	if (lines->lowest[set] > entry - first)
 		lines->lowest[set] = (uint32_t)(entry - first);

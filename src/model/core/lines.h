@@ -41,6 +41,7 @@ struct lines {
 	uint64_t set_mask;
 	uint32_t sets, ways;
 	uint8_t policy, ordered, hashed, set_power, timed;
+	uint8_t vectors;         /* for vectors_least() */
 	uint8_t age_most;        /* RRIP: the distant value */
 	uint8_t hash_shift;
 	uint32_t insertions;     /* BRRIP */
@@ -152,6 +153,10 @@ static inline uint32_t lines_least(const uint64_t *times, uint32_t ways)
 	c = d < c ? d : c;
 	return (c < a ? c : a) & 255;
 }
+
+/* inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are as they were. Of 32 and more it is faster. */
+uint32_t vectors_least(const uint64_t *times, uint32_t n);
+#define VECTORS_LEAST 32
 
 /* The way that a full set of timed LRU or FIFO lines gives up next. */
 uint32_t lines_earliest(const struct lines *lines, uint32_t set);

@@ -1,4 +1,5 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
+#include "model/core/deferred.h"
 #include "model/core/plan.h"
 #include "model/core/processor.h"
 
@@ -70,12 +71,24 @@ static void time_cache(struct core *core, const struct machine *machine, struct 
 	*next += cache->main.sets * cache->main.ways;
 }
 
+static void lay_out_levels(struct core *core, const struct machine *machine, struct deferred *levels, const uint8_t *caches)
+{
+	unsigned n = deferred_levels(machine, (uint8_t[DEFERRED_LEVELS]){ 0 });
+	for (unsigned i = 0; i < n; i++) {
+		levels[i].cache = core->caches[caches[i]];
+		levels[i].next = i + 1 < n ? &levels[i + 1] : NULL;
+		levels[i].write_back_bytes = machine->first_data == MACHINE_NONE ? 0 : machine->caches[machine->first_data].line_bytes;
+	}
+	core->levels = levels;
+}
+
 static void lay_out_core(struct arena *arena, const struct machine *machine, struct model *model)
 {
 	struct core *core = arena_take(arena, sizeof *core);
 	uint32_t lines = 0;
 	unsigned shift;
 	bool timed = hits_possible(machine, &shift);
+	uint8_t behind[DEFERRED_LEVELS];
 	void *memory;
 	if (core)
 		core->model = model;
@@ -105,6 +118,11 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 			core->caches[c] = cache;
 		if (core && timed && first(machine, c))
 			time_cache(core, machine, cache, &lines);
+	}
+	if (timed && deferred_levels(machine, behind)) {
+		struct deferred *levels = arena_take(arena, deferred_levels(machine, behind) * sizeof *levels);
+		if (core)
+			lay_out_levels(core, machine, levels, behind);
 	}
 	if (machine->n_tlbs) {
 		memory = arena_take(arena, tlbs_bytes(machine));
@@ -160,6 +178,8 @@ struct model *model_init(void *memory, const struct machine *machine)
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
 	model->by_units = tlbs_by_units(machine, &model->pages);
 	model->vectors = vectors_here() == VECTORS_AVX512;
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		model->sets_vectors |= model->vectors && machine->caches[c].ways >= 8;
 	return model;
 }
 
@@ -182,6 +202,8 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	const struct machine *machine = &model->machine;
 	struct arena arena = { memory, 0 };
 	struct core *core = memory;
+	if (model->waits)
+		core_settle(model->waits); /* with this one, coherence may begin */
 	lay_out_core(&arena, machine, model);
 	core->counts = counts;
 	core->number = number;
@@ -209,6 +231,7 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 	struct core *core = model->cores[number];
 	if (core->branches)
 		branches_count(core->branches, core->counts);
+	core_settle(core);
 	core->counts = counts;
 }
 
@@ -234,6 +257,8 @@ void model_core_calls(struct model *model, unsigned number, struct object_calls 
 
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
 {
+	if (model->waits)
+		core_settle(model->waits);
 	model->n_watches = n;
 	model->site_items = site_items;
 	model->site_blocks = site_blocks;

@@ -6,6 +6,7 @@
  *                 │ no
  *                 └─ asked for behind (here too, if that level is as plain) ──► in the place of the earliest
  */
+#include "model/core/deferred.h"
 #include "model/core/plan.h"
 
 /* ---- a set ---- */
@@ -19,15 +20,6 @@ static inline uint32_t set_match(const uint64_t *entries, uint32_t ways, uint64_
 	__m512i a = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries), wanted);
 	__m512i b = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8), wanted);
 	return (_mm512_cmplt_epu64_mask(a, flags) | (uint32_t)_mm512_cmplt_epu64_mask(b, flags) << 8) & ALL(ways);
-}
-
-/* The first free way, or `ways`. */
-static inline uint32_t set_free(const uint64_t *entries, uint32_t ways)
-{
-	const __m512i most = _mm512_set1_epi64(-1);
-	__m512i a = _mm512_mask_loadu_epi64(most, (__mmask8)ALL(ways), entries);
-	__m512i b = _mm512_mask_loadu_epi64(most, (__mmask8)(ALL(ways) >> 8), entries + 8);
-	return (uint32_t)__builtin_ctz(_mm512_testn_epi64_mask(a, a) | (uint32_t)_mm512_testn_epi64_mask(b, b) << 8 | 1u << ways);
 }
 
 static inline uint32_t set_least(const uint64_t *words, uint32_t ways)
@@ -52,7 +44,7 @@ static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t
 		return (uint32_t)__builtin_ctz(set_match(entries, ways, line) | 1u << ways);
 #endif
 #ifdef PLAIN_ASM
-	if (ways <= 16)
+	if (ways >= ASM_LEAST && ways <= ASM_MOST)
 		return asm_find(entries, ways, line << LINES_FLAGS | LINE_VALID);
 #endif
 	while (way < ways && !entry_is(entries[way], line))
@@ -60,25 +52,18 @@ static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t
 	return way;
 }
 
-static inline uint32_t set_victim(const struct lines *lines, uint32_t first)
+/* Of the times of timed LRU lines the earliest one's way: of free ways the first one's, as theirs are 0. */
+static inline uint32_t set_earliest(const uint64_t *touched, uint32_t ways)
 {
-	const uint64_t *entries = lines->entries + first;
-	uint32_t way = 0;
 #ifdef PLAIN_VECTORS
-	if (lines->ways <= 16) {
-		way = set_free(entries, lines->ways);
-		return way < lines->ways ? way : set_least(lines->touched + first, lines->ways);
-	}
+	if (ways <= 16)
+		return set_least(touched, ways);
 #endif
 #ifdef PLAIN_ASM
-	if (lines->ways <= 16) {
-		way = asm_find(entries, lines->ways, 0);
-		return way < lines->ways ? way : asm_least(lines->touched + first, lines->ways);
-	}
+	if (ways >= ASM_LEAST && ways <= 16)
+		return asm_least(touched, ways);
 #endif
-	while (way < lines->ways && entries[way])
-		way++;
-	return way < lines->ways ? way : lines_earliest(lines, first / lines->ways);
+	return lines_least(touched, ways);
 }
 
 /* The entries in front of `way` move up by one, and `front` is the first. */
@@ -95,8 +80,8 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 	}
 #endif
 #ifdef PLAIN_ASM
-	if (ways <= 16) {
-		asm_rotate(entries, way, front);
+	if (ways >= ASM_LEAST && ways <= ASM_MOST) {
+		asm_rotate(entries, ways, way, front);
 		return;
 	}
 #endif
@@ -197,11 +182,13 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
-	if (plain)
+	if (core->deferred)
+		deferred_push(core, core->deferred, address, kind);
+	else if (plain)
 		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
-	at = first + set_victim(lines, first);
+	at = first + set_earliest(lines->touched + first, lines->ways);
 	replaced = lines->entries[at];
 	lines->entries[at] = line << LINES_FLAGS | LINE_VALID | dirty | flags;
 	lines->touched[at] = ++core->clock;
@@ -211,7 +198,12 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 		counts[CACHE_EVICTIONS]++;
 	}
 	lines->written[at] = writes;
-	if (plain && !cache->leaves && replaced & LINE_DIRTY &&
+	if (core->deferred) {
+		if (replaced & LINE_DIRTY) {
+			counts[CACHE_WRITE_BACKS]++;
+			deferred_push(core, core->deferred, entry_line(replaced) << cache->line_shift, DEFERRED_WRITE_BACK);
+		}
+	} else if (plain && !cache->leaves && replaced & LINE_DIRTY &&
 	    plain_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
 		counts[CACHE_WRITE_BACKS]++;
 	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))

@@ -12,6 +12,7 @@
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
+#include "model/core/deferred.h"
 #include "model/core/plan.h"
 
 /* ---- data ---- */
@@ -252,7 +253,7 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 		return;
 	for (unsigned k = 0; k < model->core_count; k++)
 		if (model->cores[k] && model->cores[k]->tlbs) {
-			tlbs_forget(model->cores[k]->tlbs, start, length);
+			tlbs_forget(model->cores[k]->tlbs, start, length, model->cores[k]->counts);
 			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
 			model->cores[k]->steps = !model->cores[k]->hits.data ||
 						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
@@ -269,8 +270,9 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 {
 	struct core *core = model->cores[number];
 	bool fast = model->plans && core->hits.table && !model->charges_all;
-	model->acting = core;
+	core_acts(core);
 	charge_begin(core);
+	deferred_begin(core);
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
@@ -335,4 +337,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 		inline_stepped(core);
 	if (core->branches)
 		branches_count(core->branches, core->counts);
+	core_settle(core);
+	if (core->hits.data)
+		deferred_begin(core); /* until the next run */
 }

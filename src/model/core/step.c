@@ -224,7 +224,7 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 void model_access(struct model *model, unsigned number, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item)
 {
 	struct core *core = model->cores[number];
-	model->acting = core;
+	core_acts(core);
 	charge_begin(core);
 	if (kind == TRACE_PREFETCH)
 		step_prefetch(core, address, bytes, item);
@@ -237,7 +237,7 @@ void model_fetch(struct model *model, unsigned number, uint64_t address, uint32_
 {
 	struct core *core = model->cores[number];
 	struct fetch fetch = step_fetch_begin(core, address, block);
-	model->acting = core;
+	core_acts(core);
 	charge_begin(core);
 	step_fetch_to(core, &fetch, address + bytes - 1);
 	core->next_pc = address + bytes;
@@ -251,7 +251,7 @@ void model_branch(struct model *model, unsigned number, uint64_t pc, uint32_t le
 	/* as in a trace, where a conditional branch to the instruction behind it cannot be told from one not taken */
 	if (ending == TRACE_END_CONDITIONAL && target == pc + length)
 		taken = false;
-	model->acting = core;
+	core_acts(core);
 	step_branch(core, pc, length, ending, taken, target, block);
 	if (core->branches)
 		branches_count(core->branches, core->counts);

@@ -6,6 +6,7 @@
  * smallest. Both are exact at any associativity; only replacements cost the number of ways.
  */
 #include "model/core/lines.h"
+#include "model/core/processor.h"
 #include "model/core/tlb.h"
 
 #define SCANNED 16
@@ -23,7 +24,11 @@ struct entry {
 struct level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
-	uint8_t next, index, unused[6];
+	uint8_t next, index;
+	uint8_t first_of;        /* entry.first_of, of pages of 4 KB */
+	bool quick;              /* see page_quick() */
+	bool vectors;            /* for vectors_least() */
+	uint8_t unused[3];
 	uint64_t random;
 	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
 	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
@@ -80,6 +85,41 @@ uint64_t tlbs_bytes(const struct machine *machine)
 	return bytes;
 }
 
+static bool takes(const struct level *l, uint32_t shift)
+{
+	return !l->page_shift || l->page_shift == shift;
+}
+
+static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
+{
+	unsigned i = t->first[side];
+	while (i < t->n && !takes(level_of(t, i), shift))
+		i = level_of(t, i)->next;
+	return i;
+}
+
+/* Whether all that take pages of 4 KB are quick ones, the first of all among them. */
+static bool begin_quick(struct tlbs *t, unsigned side)
+{
+	unsigned i = first_taking(t, side, TLB_PAGE_SHIFT);
+	if (i < t->n)
+		level_of(t, i)->first_of |= 1u << side;
+	if (i >= t->n || i != t->first[side])
+		return false;
+	for (; i < t->n; i = level_of(t, i)->next)
+		if (takes(level_of(t, i), TLB_PAGE_SHIFT) && !level_of(t, i)->quick)
+			return false;
+	return true;
+}
+
+static bool may_wait(struct tlbs *t, unsigned side)
+{
+	for (unsigned i = level_of(t, t->first[side])->next; i < t->n; i = level_of(t, i)->next)
+		if (i == t->first[TLB_DATA] || i == t->first[TLB_FETCH])
+			return false;
+	return true;
+}
+
 struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map)
 {
 	struct tlbs *t = memory;
@@ -102,6 +142,12 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
 		if (!l->random)
 			l->random = 1;
+		l->quick = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
+		l->vectors = l->quick && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
+	}
+	for (unsigned side = 0; side < 2; side++) {
+		t->quick[side] = begin_quick(t, side);
+		t->can_wait[side] = t->quick[side] && may_wait(t, side);
 	}
 	return t;
 }
@@ -153,20 +199,37 @@ static uint32_t bucket_of(const struct level *l, uint64_t key)
 	return (key * 0x9e3779b97f4a7c15ull) >> 32 & (l->buckets - 1);
 }
 
-static uint32_t find(struct level *l, uint64_t key, uint32_t set)
+/* No jump depends on what is held. */
+static inline __attribute__((always_inline)) uint32_t find_way(const uint64_t *keys, uint32_t ways, uint64_t key)
+{
+	uint32_t found = NO_ENTRY;
+#pragma GCC unroll 16
+	for (uint32_t way = 0; way < ways; way++)
+		found = keys[way] == key ? way : found;
+	return found;
+}
+
+static inline uint32_t find(struct level *l, uint64_t key, uint32_t set)
 {
 	const uint64_t *keys = keys_of(l);
+	uint32_t way, first = set * l->ways;
 	if (l->buckets) {
 		const struct entry *entries = entries_of(l);
 		for (uint32_t e = heads_of(l)[bucket_of(l, key)]; e; e = entries[e - 1].chain)
 			if (keys[e - 1] == key)
 				return e - 1;
-	} else {
-		for (uint32_t e = set * l->ways, end = e + l->ways; e < end; e++)
-			if (keys[e] == key)
-				return e;
+		return NO_ENTRY;
 	}
-	return NO_ENTRY;
+	keys += first;
+	if (l->ways == 4)
+		way = find_way(keys, 4, key);
+	else if (l->ways == 12)
+		way = find_way(keys, 12, key);
+	else if (l->ways == 8)
+		way = find_way(keys, 8, key);
+	else
+		way = find_way(keys, l->ways, key);
+	return way == NO_ENTRY ? NO_ENTRY : first + way;
 }
 
 static void unchain(struct level *l, uint32_t e)
@@ -224,19 +287,25 @@ static void settle_tree(struct level *l, uint32_t set)
 static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, bool filled)
 {
 	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO)) {
-		l->stamps[e] = ++*t->clock;
+		l->stamps[e] = ++*(l->touched ? t->clock : &t->own_clock);
 	} else if (l->replacement == REPLACE_PLRU) {
 		settle_tree(l, set);
 		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
 	}
 }
 
-static uint32_t oldest(const uint64_t *stamps, uint32_t ways)
+static inline uint32_t oldest(const struct level *l, const uint64_t *stamps)
 {
 	uint32_t least = 0;
-	if (ways <= 256)
-		return lines_least(stamps, ways);
-	for (uint32_t way = 1; way < ways; way++)
+	if (l->ways == 4)
+		return lines_least(stamps, 4);
+	if (l->ways == 12)
+		return lines_least(stamps, 12);
+	if (l->vectors)
+		return vectors_least(stamps, l->ways);
+	if (l->ways <= 256)
+		return lines_least(stamps, l->ways);
+	for (uint32_t way = 1; way < l->ways; way++)
 		least = stamps[way] < stamps[least] ? way : least;
 	return least;
 }
@@ -258,7 +327,7 @@ static uint32_t victim(struct level *l, uint32_t set)
 	case REPLACE_RANDOM:
 		return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
 	default: /* LRU and FIFO: machine_check() lets no other through */
-		return base + oldest(l->stamps + base, l->ways);
+		return base + oldest(l, l->stamps + base);
 	}
 }
 
@@ -273,51 +342,120 @@ static uint64_t key_of(uint64_t unit, uint32_t shift)
 	return unit << 6 | shift;
 }
 
+static inline void leave(struct tlbs *t, struct level *l, uint32_t e)
+{
+	const struct entry *entry = &entries_of(l)[e];
+	if (l->buckets)
+		unchain(l, e);
+	if (l->touched)
+		hits_clear_pages(t->hits, entry->start, entry->bytes, l->first_page + e);
+}
+
+/* Another translation is in its place. */
+static inline void enter(struct level *l, uint32_t e, uint64_t key, uint64_t start, uint64_t bytes, uint32_t shift, uint8_t first_of)
+{
+	struct entry *entry = &entries_of(l)[e];
+	uint32_t chain = 0;
+	keys_of(l)[e] = key;
+	if (l->buckets) {
+		uint32_t *head = &heads_of(l)[bucket_of(l, key)];
+		chain = *head;
+		*head = e + 1;
+	}
+	*entry = (struct entry){ .start = start, .bytes = bytes, .chain = chain, .shift = (uint8_t)shift, .first_of = first_of };
+}
+
 static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set, uint64_t address, uint32_t shift, uint8_t first_of)
 {
 	uint32_t e = victim(l, set);
-	struct entry *entry = &entries_of(l)[e];
-	uint64_t *keys = keys_of(l);
-	if (keys[e]) {
-		if (l->buckets)
-			unchain(l, e);
-		if (l->touched)
-			hits_clear_pages(t->hits, entry->start, entry->bytes, l->first_page + e);
-	} else
+	uint64_t bytes = 1ull << (shift + l->pair_shift);
+	if (keys_of(l)[e])
+		leave(t, l, e);
+	else
 		valid_of(l)[set]++;
-	keys[e] = key;
-	if (l->buckets) {
-		uint32_t *head = &heads_of(l)[bucket_of(l, key)];
-		entry->chain = *head;
-		*head = e + 1;
-	}
-	entry->shift = shift;
-	entry->first_of = first_of;
-	entry->bytes = 1ull << (shift + l->pair_shift);
-	entry->start = address & ~(entry->bytes - 1);
 	/* beside a huge page may lie memory in small ones: the pair then translates the one page only */
-	if (l->pair_shift && t->map && tlb_map_shift(t->map, address ^ 1ull << shift) != shift) {
-		entry->bytes = 1ull << shift;
-		entry->start = address & ~(entry->bytes - 1);
-	}
+	if (l->pair_shift && t->map && tlb_map_shift(t->map, address ^ 1ull << shift) != shift)
+		bytes = 1ull << shift;
+	enter(l, e, key, address & ~(bytes - 1), bytes, shift, first_of);
 	touch(t, l, e, set, true);
 	return e;
 }
 
+/* ---- pages of 4 KB, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
+
+/* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
+static inline uint32_t enter_quick(struct tlbs *t, struct level *l, uint64_t unit, uint32_t set, uint64_t now)
+{
+	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = TLB_PAGE_SHIFT + l->pair_shift;
+	if (keys_of(l)[e])
+		leave(t, l, e);
+	else
+		valid_of(l)[set]++;
+	enter(l, e, key_of(unit, TLB_PAGE_SHIFT), unit << shift, 1ull << shift, TLB_PAGE_SHIFT, l->first_of);
+	l->stamps[e] = now;
+	return e;
+}
+
+/* The levels from i on, of a page that those before it do not have. */
+static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+{
+	while (i < t->n) {
+		struct level *l = level_of(t, i);
+		if (takes(l, TLB_PAGE_SHIFT)) {
+			uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*(l->touched ? t->clock : &t->own_clock);
+			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, TLB_PAGE_SHIFT), set);
+			counts->tlb[i][kind]++;
+			if (e != NO_ENTRY) {
+				if (l->replacement == REPLACE_LRU)
+					l->stamps[e] = now;
+				return;
+			}
+			counts->tlb[i][kind + (TLB_READ_MISSES - TLB_READS)]++;
+			enter_quick(t, l, unit, set, now);
+		}
+		i = l->next;
+	}
+}
+
+static __attribute__((noinline)) void settle(struct tlbs *t, struct model_counts *counts)
+{
+	for (uint32_t k = 0; k < t->waiting; k++) {
+		unsigned kind = t->asked[k] & 4095;
+		ask_quick(t, level_of(t, t->first[kind == TLB_FETCHES])->next, t->asked[k], (enum model_tlb_count)kind, counts);
+	}
+	t->waiting = 0;
+}
+
+/* Of tlbs_page(), the access itself not counted. */
+static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+{
+	struct level *l = level_of(t, t->first[side]);
+	uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*t->clock;
+	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, TLB_PAGE_SHIFT), set);
+	if (e != NO_ENTRY) {
+		l->touched[e] = now;
+		return l->first_page + e;
+	}
+	counts->tlb[t->first[side]][kind + (TLB_READ_MISSES - TLB_READS)]++;
+	e = enter_quick(t, l, unit, set, now);
+	if (t->wait && t->can_wait[side]) {
+		t->asked[t->waiting++] = (address & ~4095ull) | kind;
+		if (t->waiting == TLB_WAITING)
+			settle(t, counts);
+	} else {
+		ask_quick(t, l->next, address, kind, counts);
+	}
+	return l->first_page + e;
+}
+
+void tlbs_wait(struct tlbs *t, bool wait, struct model_counts *counts)
+{
+	if (!wait)
+		settle(t, counts);
+	t->wait = wait;
+}
+
 /* ---- along the levels ---- */
-
-static bool takes(const struct level *l, uint32_t shift)
-{
-	return !l->page_shift || l->page_shift == shift;
-}
-
-static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
-{
-	unsigned i = t->first[side];
-	while (i < t->n && !takes(level_of(t, i), shift))
-		i = level_of(t, i)->next;
-	return i;
-}
 
 static uint32_t hint_of(uint64_t address)
 {
@@ -397,12 +535,11 @@ uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum mode
 	uint32_t e;
 	if (t->first[side] == MACHINE_NONE)
 		return 0;
+	if (t->waiting)
+		settle(t, counts);
 	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT || !guessed(t, side, address, &l, &e))
 		return access_pages(t, address, bytes, kind, counts);
-	if (l->replacement == REPLACE_LRU)
-		l->stamps[e] = ++*t->clock;
-	else
-		touch(t, l, e, e / l->ways, false);
+	touch(t, l, e, e / l->ways, false);
 	counts->tlb[l->index][kind]++;
 	return 1ull << (32 + 5 * l->index);
 }
@@ -428,9 +565,15 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 {
 	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
 	struct level *l = level_of(t, t->first[side]);
-	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT, e;
-	bool passed = !takes(l, shift);
+	uint32_t shift, e;
+	bool passed;
 	*counted = false;
+	if (t->quick[side] && !(t->map && t->map->count))
+		return page_quick(t, side, address, kind, counts);
+	if (t->waiting)
+		settle(t, counts);
+	shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
+	passed = !takes(l, shift);
 	if (passed && side == TLB_DATA)
 		return TLB_PASSED;
 	if (!passed && (e = find_first(l, address, shift)) != NO_ENTRY) {
@@ -456,8 +599,9 @@ bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
 	return false;
 }
 
-void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
+void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length, struct model_counts *counts)
 {
+	settle(tlbs, counts);
 	if (!length)
 		return;
 	uint64_t last = start + length - 1;

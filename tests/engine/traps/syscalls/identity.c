@@ -43,8 +43,9 @@ int main(int count, char **argument, char **environment)
 	getrlimit(RLIMIT_STACK, &stack);
 	fact(stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= 65536, "the stack's limit");
 	cpu_set_t set;
-	fact(sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == sysconf(_SC_NPROCESSORS_ONLN),
-	     "all processors are the program's");
+	/* which ones is whoever's who started it; the runner compares with native */
+	fact(sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= 1, "it may run on a processor");
+	dprintf(1, "on %d of %ld\n", CPU_COUNT(&set), sysconf(_SC_NPROCESSORS_ONLN));
 	struct rusage usage;
 	struct tms times_now;
 	fact(getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0 && times(&times_now) != -1,
