@@ -125,15 +125,18 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	if (out->flags & INLINE_OUT_READS) {
 		bool writes = out->flags & INLINE_OUT_WRITES;
 		__builtin_prefetch((const void *)address); /* the program will wait for less of it */
-		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes)))
+		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes))) {
+			if (out->flags & INLINE_OUT_PART)
+				((uint64_t *)t->runtime_rsp)[-1] = (uint64_t)(out + 1); /* where the stub goes on */
 			return;
+		}
 	}
 	if (out->flags & INLINE_OUT_BEHIND || ((const uint8_t *)t)[(int32_t)where->steps])
 		behind = behind_if(t, out->pc);
 	*clock = *now;
 	model_inline_miss(t->models->machine[out->machine].model, t->slot, &program, (uint32_t)t->trace[-1],
 		(out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind, t->fs_base);
-	*now = *clock;
+	*now = *clock + 1; /* that no record has: see take_time() */
 }
 
 /* In a signal's arrival, too: the lock is nobody's, as no other thread runs. */
