@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) void quick_access_64(struct core *c
 		written[way] |= writes;
 	}
 	touched[way] = core->hits.pages[page] = time;
-	core->hits.noted[2 * page + !data] |= 1ull << (line & 63);
+	core->hits.noted[2 * page + !data] |= 1ull << (address >> core->hits.noted_shift & 63);
 	way += cache->first_way + first;
 	if (data)
 		granules[inline_index(line << 6, 6)] = (struct inline_entry){ .line = line << 6, .way = way, .page = page };
