@@ -116,6 +116,7 @@ void inline_in(struct emit *e, struct inline_site *site);
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
 void inline_clock(struct thread *t, uint64_t now);
+void inline_put_off(void);   /* t->inline_once, and a signal has come: it is noticed where the code leaves its block */
 void inline_careful(void);   /* the program may have flags, or keys of pages, that are not asked for else */
 void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length);

@@ -136,6 +136,14 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	*now = *clock;
 }
 
+/* In a signal's arrival, too: the lock is nobody's, as no other thread runs. */
+void inline_put_off(void)
+{
+	lock();
+	cache_unlink_all();
+	unlock();
+}
+
 /* There is attention to be paid: as if a signal had come behind it. False: not here, but at the next way out. */
 bool runtime_inline_left(struct thread *t);
 bool runtime_inline_left(struct thread *t)
@@ -144,9 +152,7 @@ bool runtime_inline_left(struct thread *t)
 	const uint8_t *back = (const uint8_t *)top[-1];
 	int32_t distance;
 	if (t->inline_once) {
-		lock();
-		cache_unlink_all();
-		unlock();
+		inline_put_off();
 		return false;
 	}
 	if (*back != STUB_APART)

@@ -193,6 +193,10 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	c->mask = ~SYNCHRONOUS_MASK;
 	if (sync && signo == SIGSEGV && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
 		t->code_fault = c->cr2;
+	if (in_cache && !sync && rt.inline_on && t->inline_once) { /* a moment later */
+		inline_put_off();
+		return;
+	}
 	if (in_cache && !sync && c->rsp == t->runtime_rsp && *(const uint8_t *)ip != INLINE_OUT_CALL) { /* behind the call of a stub (inline_out.c) */
 		leave_inline(t, c);
 		return;
