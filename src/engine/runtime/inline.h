@@ -41,6 +41,12 @@ struct inline_site {
 	uint8_t base, index, scale, flags; /* of the operand; flags: enum inline_operand_flag */
 	uint8_t stack;               /* register that has the program's stack pointer in the stub, or X86_NO_REG */
 	uint8_t apart;               /* the whole block, whose values are in thread.apart */
+	uint8_t parts;               /* records that this check stands for: see inline_merge.c; else 0 */
+	uint8_t part;                /* the first of them, counted from the first behind the block's checks */
+	int8_t other;                /* from displacement: of the lowest byte, which is to be in the same granule; or the last record's, if two */
+	uint8_t two;                 /* granules are asked for: the first's and the last's */
+	uint8_t same_page;           /* of a fetch: as the one before, always */
+	uint8_t is_part;             /* of such a check: none is left between its parts, as some count themselves */
 };
 
 /* What a stub says of its site, behind its jmp: see inline_out.c */
@@ -53,8 +59,9 @@ struct inline_out { /* 16 bytes */
 	uint8_t address, stack, clock; /* registers */
 	uint8_t flags;               /* enum inline_out_flag */
 } __attribute__((packed));
-enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8 };
-#define INLINE_OUT_CALL 0xe8u /* of the stub's instructions only the call begins like this */
+enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8, INLINE_OUT_PART = 16 };
+#define INLINE_OUT_CALL 0xe8u /* of a stub's instructions only the call begins like this */
+#define INLINE_OUT_JMP 0xe9u  /* … and jumps like this */
 
 struct stream_machine {
 	struct model *model;
@@ -88,7 +95,8 @@ struct inlining {
 	struct inline_site *site;    /* [n], in program order */
 	unsigned n, n_segments;
 	bool decided, apart;
-	uint8_t *way_back;           /* displacement of the last stub's jmp */
+	uint8_t *way_back, *way_past; /* displacements of the last stub's jmp, and of a part's other one */
+	uint16_t fresh;              /* time has no record of that machine's side yet: see take_time() */
 	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
 	struct inline_segment segment[INSNS_MAX + 1];
 };
@@ -100,6 +108,10 @@ bool inline_start(struct stream_models *models);
 void inline_behold(uint32_t id); /* before that, when the block is translated: what comes behind it, as the program's memory is */
 void inline_plan(uint32_t id);  /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
+/* inline_merge.c */
+unsigned inline_merge(struct inline_site *sites, unsigned *n);
+void inline_place_parts(struct inline_site *sites, unsigned n);
+
 bool inline_is_full(void);      /* another part of the record is due */
 void inline_renumber(void);     /* blocks' numbers begin at 0 again */
 
@@ -110,12 +122,15 @@ void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: 
 
 /* inline_out.c. inline_out: where it is; NULL in a probe. s: none for a site that is apart. inline_in: it comes back here */
 uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s);
+void inline_operand(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept); /* its address; kept: flags are in ax */
 void inline_in(struct emit *e, struct inline_site *site);
+void inline_jump_here(const struct emit *e, uint8_t *from);
 
 /* inline_run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
 void inline_clock(struct thread *t, uint64_t now);
+void inline_put_off(void);   /* t->inline_once, and a signal has come: it is noticed where the code leaves its block */
 void inline_careful(void);   /* the program may have flags, or keys of pages, that are not asked for else */
 void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length);

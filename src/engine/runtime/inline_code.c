@@ -4,7 +4,7 @@
  *     lea a, [operand]   t + 1   i = a >> shift & mask   and a, mask   cmp a, gs:[data + i]   jne out of line
  *     a, i = way, page   gs:[touched + a * 8] = t   gs:[pages + i * 8] = t   (a write: gs:[written + a] = 1)
  *
- * One of a fetch has nothing to compute. Out of line is a stub (inline_out.c).
+ * One of a fetch has nothing to compute. Out of line is a stub (inline_out.c). One of several records in a row: see inline_merge.c.
  *
  * What always holds: the block's header is in the access stream before its first check; the clock is in t from a segment's begin to its end, and in
  * the core's memory else; where the flags matter they are in ax meanwhile, and rax in a spill slot.
@@ -116,19 +116,21 @@ void inline_address(struct emit *e, const struct inline_site *site, const struct
 	}
 }
 
-static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s)
+/* The granule of an address in a; from: a, or i, if that has an address whose granule it is to be, too. out: of a merged one; else it has a stub */
+static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned from, const uint8_t *out)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1];
 	int32_t mask = site->record.mask;
-	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) { /* rorx i, a, shift - 4 */
+	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) { /* rorx i, from, shift - 4 */
 		put(e, 0xc4);
-		put(e, (uint8_t)(0x43 | (i >= 8 ? 0 : 0x80) | (a >= 8 ? 0 : 0x20)));
+		put(e, (uint8_t)(0x43 | (i >= 8 ? 0 : 0x80) | (from >= 8 ? 0 : 0x20)));
 		put_bytes(e, "\x7b\xf0", 2);
-		put(e, (uint8_t)(0xc0 | (i & 7) << 3 | (a & 7)));
+		put(e, (uint8_t)(0xc0 | (i & 7) << 3 | (from & 7)));
 		put(e, (uint8_t)(where->shift - 4));
 	} else {
-		move32(e, i, a);
+		if (from != i)
+			move32(e, i, from);
 		rex(e, false, 0, i);
 		put(e, 0xc1); /* shr i, shift - 4 */
 		put(e, (uint8_t)(0xe8 | (i & 7)));
@@ -147,7 +149,7 @@ static void look_up_data(struct emit *e, struct inline_site *site, const struct 
 	else
 		put32(e, (uint32_t)mask);
 	gs_indexed(e, 0x3b, true, a, i, where->data);
-	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
+	jump_if(e, NOT_EQUAL, site->parts ? out : inline_out(e, site, s));
 	gs_indexed(e, 0x8b, false, a, i, where->data + 8);
 	gs_indexed(e, 0x8b, false, i, i, where->data + 12);
 }
@@ -172,7 +174,8 @@ static void look_up_fetch(struct emit *e, struct inline_site *site, const struct
 	put32(e, site->record.tag);
 	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
 	load_half(e, s->reg[0], at + 4);
-	load_half(e, s->reg[1], at + 6);
+	if (!site->same_page)
+		load_half(e, s->reg[1], at + 6);
 }
 
 static void touch(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
@@ -180,7 +183,8 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1], t = s->reg[2];
 	gs_store_word(e, t, a, where->touched);
-	gs_store_word(e, t, i, where->pages);
+	if (!site->same_page)
+		gs_store_word(e, t, i, where->pages);
 	if (site->record.writes) {
 		put(e, 0x65);
 		rex(e, false, 0, a);
@@ -189,6 +193,97 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 		put32(e, where->written);
 		put(e, 1);
 	}
+}
+
+/* ---- merged sites: see inline_merge.c ---- */
+
+static struct inline_site *parts_of(const struct inline_site *site) { return inlining.site + inlining.n + site->part; }
+
+static void emit_parts(struct emit *e, struct inline_site *site, const struct inline_segment *s)
+{
+	struct inline_site *part = parts_of(site);
+	for (unsigned p = 0; p < site->parts; p++) {
+		inline_operand(e, &part[p], s, e->stream_third >> 4 != FLAGS_REAL);
+		lea_near(e, s->reg[2], s->reg[2], 1);
+		look_up_data(e, &part[p], s, s->reg[0], NULL);
+		touch(e, &part[p], s);
+		inline_in(e, &part[p]);
+		part[p].back = inlining.way_past;
+	}
+	put(e, INLINE_OUT_JMP); /* see merged_in() */
+	put32(e, 0);
+}
+
+#define PARTS_BYTES 2048u /* most of a site's: 16 records, each less than 128 */
+
+/* Where each record by itself is made. Returns NULL in a probe. */
+static uint8_t *merged_out(struct emit *e, struct inline_site *site, const struct inline_segment *s, uint8_t **way_back)
+{
+	static uint8_t scratch[PARTS_BYTES];
+	struct emit out = *e;
+	if (e->probe)
+		return NULL;
+	out.marks = NULL;
+	out.probe = true;
+	out.p = scratch;
+	emit_parts(&out, site, s);
+	uint8_t *at = e->arena->cold -= out.p - scratch;
+	cache_span(e->arena, at, true, SPAN_INLINE, (uint32_t)(site - rt.inline_sites));
+	out.probe = false;
+	out.p = at;
+	out.delta = 0;
+	emit_parts(&out, site, s);
+	*way_back = out.p - 4;
+	return at;
+}
+
+/* As a signal's position, what is made there is made here. */
+static void merged_in(struct emit *e, struct inline_site *site, uint8_t *way_back)
+{
+	if (e->probe)
+		return;
+	inline_jump_here(e, way_back);
+	site->back = e->p;
+	site->stack = X86_NO_REG;
+	for (unsigned p = 0; p < site->parts; p++) {
+		inline_jump_here(e, parts_of(site)[p].back);
+		parts_of(site)[p].back = e->p;
+	}
+}
+
+/* The address is in a, and, of one granule, its lowest byte's in i. */
+static void emit_merged(struct emit *e, struct inline_site *site, const struct inline_segment *s)
+{
+	uint8_t *way_back = NULL, *out = merged_out(e, site, s, &way_back);
+	look_up_data(e, site, s, site->other && !site->two ? s->reg[1] : s->reg[0], out);
+	touch(e, site, s);
+	if (site->two) {
+		struct inline_site last = *site;
+		last.displacement += site->other;
+		inline_operand(e, &last, s, e->stream_third >> 4 != FLAGS_REAL);
+		lea_near(e, s->reg[2], s->reg[2], 1);
+		look_up_data(e, site, s, s->reg[0], out);
+		touch(e, site, s);
+		inlining.fresh = (uint16_t)~(1u << (2 * site->machine + 1));
+	}
+	merged_in(e, site, way_back);
+}
+
+/*
+ * t is a time that no record of this one's side has: the order of time matters within a machine's data, and within its fetches, but where one cache or
+ * TLB has both. So one time may be a fetch's and an access's. What was not found leaves a time that nobody has (inline_run.c).
+ */
+static void take_time(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+{
+	unsigned side = 1u << (2 * site->machine + !site->record.fetch), both = 3u << 2 * site->machine;
+	if (inline_where[site->machine].skips)
+		side = both;
+	if ((inlining.fresh & side) == side) {
+		inlining.fresh &= (uint16_t)~side;
+		return;
+	}
+	lea_near(e, s->reg[2], s->reg[2], 1);
+	inlining.fresh = (uint16_t)~side;
 }
 
 /* Flags are left in ax until the segment's next site: nobody asks for them, or for rax, before. */
@@ -211,8 +306,12 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 	bool live = inlining.live[k] != 0, kept = e->stream_third >> 4 != FLAGS_REAL;
 	if (!site->record.fetch && !site->record.called)
 		inline_address(e, site, s);
-	if (!site->record.called)
-		lea_near(e, s->reg[2], s->reg[2], 1);
+	if (site->parts && site->other && !site->two)
+		lea_sum(e, s->reg[1], site->base, site->index, site->scale, (int32_t)site->displacement + site->other, false);
+	if (site->record.called)
+		inlining.fresh = 0;
+	else
+		take_time(e, site, s);
 	if (live && !kept)
 		flags_keep(e, k);
 	uint8_t *over = NULL;
@@ -223,14 +322,16 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		over = e->p;
 		put32(e, 0);
 	}
-	if (site->record.called) {
+	if (site->parts) {
+		emit_merged(e, site, s);
+	} else if (site->record.called) {
 		jump_to(e, inline_out(e, site, s));
 		inline_in(e, site);
 	} else {
 		if (site->record.fetch)
 			look_up_fetch(e, site, s);
 		else
-			look_up_data(e, site, s);
+			look_up_data(e, site, s, s->reg[0], NULL);
 		touch(e, site, s);
 		inline_in(e, site);
 	}
@@ -319,6 +420,7 @@ static void emit_segment(struct emit *e, const struct inline_segment *s, unsigne
 			publish(e, s, place);
 		if (s->n) {
 			gs_load(e, s->reg[2], inline_where[0].clock);
+			inlining.fresh = 0;
 			e->clock = s->reg[2] + 1;
 			mark(e, MARK_INSN, at, 0, 0, 0);
 		}

@@ -90,6 +90,9 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 	const struct trace_program program = {rt.templates, rt.items};
 	const struct block *parent = rt.blocks[id].follows == NONE ? NULL : &rt.blocks[rt.blocks[id].follows];
 	bool sequential = parent && parent->pc + parent->length == decoded.pc;
+	uint64_t page[INLINE_MACHINES]; /* of the last fetch: nobody enters the block but from the parent */
+	for (uint32_t m = 0; m < t->models->n; m++)
+		page[m] = sequential ? (decoded.pc - 1) >> 12 : ~0ull;
 	*n = 0;
 	for (uint32_t m = 0; m < t->models->n; m++) {
 		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id, records[m]);
@@ -111,12 +114,71 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 					.flags = INLINE_CONSTANT, .displacement = r->displacement};
 				if (!r->fetch && !operand_of(site, r))
 					return false;
+				if (r->fetch) {
+					site->same_page = page[m] == (uint64_t)r->displacement >> 12 && !inline_where[m].skips;
+					page[m] = (uint64_t)r->displacement >> 12;
+				}
 				++*n;
 			}
 	for (uint32_t m = 0; m < t->models->n; m++)
 		if (next[m] != (unsigned)count[m])
 			die("lost: an access's place in its block", decoded.pc);
 	return true;
+}
+
+static void find_live(uint8_t live)
+{
+	inlining.live[decoded.count] = live;
+	for (int k = (int)decoded.count - 1; k >= 0; k--) {
+		live = x86_flags_live_before(&decoded.insn[k], live) & X86_FLAGS_ARITHMETIC;
+		inlining.live[k] = live;
+	}
+}
+
+static uint16_t operand_registers(const struct inline_site *site)
+{
+	return (uint16_t)((site->base < 16 ? 1u << site->base : 0) | (site->index < 16 ? 1u << site->index : 0));
+}
+
+/* The operand by the registers as they are before instruction k, not behind it. False: it is not to be had. */
+static bool by_registers_before(struct inline_site *site, unsigned k)
+{
+	const struct stream_register *before = plan.state[k], *behind = plan.state[k + 1];
+	int64_t moved = 0;
+	if (!(decoded.insn[k].gpr_written & operand_registers(site)))
+		return true;
+	if (site->flags & INLINE_NARROW)
+		return false;
+	if (site->base < 16) {
+		if (before[site->base].origin != behind[site->base].origin)
+			return false;
+		moved = behind[site->base].constant - before[site->base].constant;
+	}
+	if (site->index < 16) {
+		if (before[site->index].origin != behind[site->index].origin)
+			return false;
+		moved += (behind[site->index].constant - before[site->index].constant) * site->scale;
+	}
+	if (moved != (int16_t)moved || site->displacement + moved - 128 < INT32_MIN || site->displacement + moved + 128 > INT32_MAX)
+		return false;
+	site->displacement += moved;
+	return true;
+}
+
+/* A check stands where the flags do not matter, if that is to be had by going back over instructions that neither fault nor access memory: if one
+   of them is left, the record is made again (model/core/inline.h, 4). */
+static void move_back(struct inline_site *site, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned first = i ? site[i - 1].record.insn : 0, to = site[i].record.insn;
+		struct inline_site there = site[i];
+		while (inlining.live[to] && to > first && !may_fault(&decoded.insn[to - 1]) && by_registers_before(&there, to - 1))
+			to--;
+		if (inlining.live[to])
+			continue;
+		site[i] = there;
+		site[i].record.insn = (uint8_t)to;
+	}
 }
 
 static void find_sites(uint32_t id)
@@ -126,9 +188,12 @@ static void find_sites(uint32_t id)
 		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (rt.inline_used + INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
+	if (rt.inline_used + 2 * INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
+		unsigned parts = inline_merge(to, &n);
+		move_back(to, n);
+		inline_place_parts(to, n);
 		rt.inline_count[id] = (uint8_t)(n + 1);
-		rt.inline_used += n;
+		rt.inline_used += n + parts;
 		return;
 	}
 	*to = (struct inline_site){.block = id, .apart = 1};
@@ -175,20 +240,6 @@ void inline_behold(uint32_t id)
 		rt.inline_live[id] = live_at(next, region);
 }
 
-static void find_live(uint8_t live)
-{
-	inlining.live[decoded.count] = live;
-	for (int k = (int)decoded.count - 1; k >= 0; k--) {
-		live = x86_flags_live_before(&decoded.insn[k], live) & X86_FLAGS_ARITHMETIC;
-		inlining.live[k] = live;
-	}
-}
-
-static uint16_t operand_registers(const struct inline_site *site)
-{
-	return (uint16_t)((site->base < 16 ? 1u << site->base : 0) | (site->index < 16 ? 1u << site->index : 0));
-}
-
 #define CANDIDATES 0xefefu /* any but rsp and r12, whose encodings are others */
 
 static unsigned count_bits(uint16_t mask)
@@ -199,14 +250,14 @@ static unsigned count_bits(uint16_t mask)
 	return n;
 }
 
-/* Those that instruction k overwrites without a look at them, where its code is its own: what a spill slot has of them until then is all that
-   there is to be kept. */
+/* Those that nobody reads from behind instruction k on, where its code is its own: what a spill slot has of them until then is all that there is to
+   be kept. */
 static uint16_t overwritten(unsigned k)
 {
 	const struct x86_insn *in = &decoded.insn[k];
 	if (k + 1 == decoded.count || in->special != X86_SPECIAL_NONE || in->rip_relative || (in->prefixes & X86_PREFIX_GS) || (in->class & X86_CLASS_REP))
 		return 0;
-	return in->gpr_written & (uint16_t)~in->gpr_read;
+	return (in->gpr_written | plan.dead[k + 1]) & (uint16_t)~in->gpr_read;
 }
 
 static unsigned take(uint16_t *from, uint16_t *free)
@@ -221,23 +272,28 @@ static unsigned take(uint16_t *from, uint16_t *free)
 	return X86_NO_REG;
 }
 
+/* Bits as spills: the header alone needs one. */
+static unsigned needed(const struct inline_segment *s) { return s->n ? 7 : 1; }
+
 /* kept: see rt.inline_slots */
 static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t kept)
 {
-	uint16_t own = 0;
+	unsigned need = needed(s);
+	uint16_t own = 0, gone = overwritten(s->to);
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned reg = kept >> 4 * i & 15;
-		if (!(kept >> (12 + i) & 1) || !(free >> reg & 1) || own >> reg & 1)
+		if (!(need >> i & 1) || !(kept >> (12 + i) & 1) || !(free >> reg & 1) || own >> reg & 1)
 			continue;
 		own |= (uint16_t)(1u << reg);
 		s->reg[i] = (uint8_t)reg;
 		s->kept |= (uint8_t)(1u << i);
-		s->reloads |= (uint8_t)(1u << i);
+		s->reloads |= (uint8_t)(!(gone >> reg & 1) << i);
 	}
 	free &= (uint16_t)~own;
-	uint16_t dead = s->from == s->to ? free & plan.dead[s->from] : 0, gone = free & overwritten(s->to);
+	gone &= free;
+	uint16_t dead = s->from == s->to ? free & plan.dead[s->from] : 0;
 	for (unsigned i = 0; i < 3; i++) {
-		if (s->kept >> i & 1)
+		if (!(need >> i & 1) || s->kept >> i & 1)
 			continue;
 		uint16_t *from = dead & free ? &dead : gone & free ? &gone : &free;
 		dead &= free;
@@ -253,9 +309,32 @@ static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t k
 	}
 }
 
-static void find_segments(uint32_t follows)
+/* What slots still have before instruction `to` of what they had before `from`. */
+static uint16_t still_kept(uint16_t slots, unsigned from, unsigned to)
 {
-	unsigned at = 0;
+	uint16_t written = 0;
+	for (unsigned k = from; k < to; k++)
+		written |= decoded.insn[k].gpr_written;
+	for (unsigned i = 0; i < 3; i++)
+		if (written >> (slots >> 4 * i & 15) & 1)
+			slots &= (uint16_t)~(1u << (12 + i));
+	return slots;
+}
+
+/* What the slots have behind a segment, which had those before it. */
+static uint16_t slots_of(const struct inline_segment *s, uint16_t slots)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (s->spills >> i & 1)
+			slots = (uint16_t)((slots & ~(15u << 4 * i)) | (unsigned)s->reg[i] << 4 * i | 1u << (12 + i));
+	return slots;
+}
+
+/* Returns what the slots have at the block's end. */
+static uint16_t find_segments(uint32_t follows)
+{
+	uint16_t slots = follows != NONE ? rt.inline_slots[follows] : 0;
+	unsigned at = 0, since = 0;
 	uint8_t needs_rax = 0;
 	for (unsigned i = 0; i < inlining.n; i++)
 		needs_rax |= inlining.live[inlining.site[i].record.insn];
@@ -284,28 +363,12 @@ static void find_segments(uint32_t follows)
 		}
 		if (!s->n && from == s->from && inlining.n && s != inlining.segment)
 			die("no register is left for inline checks", decoded.pc);
-		choose_registers(s, free, s == inlining.segment && follows != NONE ? rt.inline_slots[follows] : 0);
+		slots = still_kept(slots, since, s->from);
+		choose_registers(s, free, slots);
+		slots = slots_of(s, slots);
+		since = s->from; /* what the segment's own instructions write is none of its registers, but perhaps another slot's */
 	}
-}
-
-/* What the slots have at the block's end: a slot is the last segment's that stored to it. */
-static uint16_t slots_behind(void)
-{
-	uint16_t slots = 0;
-	for (unsigned i = 0; i < 3; i++)
-		for (unsigned n = inlining.n_segments; n-- > 0;) {
-			const struct inline_segment *s = &inlining.segment[n];
-			if (!((s->spills | s->kept) >> i & 1))
-				continue;
-			uint16_t written = 0;
-			for (unsigned k = s->to; k < decoded.count; k++)
-				written |= decoded.insn[k].gpr_written;
-			slots |= (uint16_t)(s->reg[i] << 4 * i);
-			if (!(written >> s->reg[i] & 1))
-				slots |= (uint16_t)(1u << (12 + i));
-			break;
-		}
-	return slots;
+	return still_kept(slots, since, decoded.count);
 }
 
 void inline_plan(uint32_t id)
@@ -322,9 +385,9 @@ void inline_plan(uint32_t id)
 	rt.inline_ends[id] = (uint32_t)(rt.templates[id].pc + rt.templates[id].length);
 	if (!decoded.count)
 		return;
+	find_live(rt.inline_live[id]);
 	if (!rt.inline_count[id])
 		find_sites(id);
-	find_live(rt.inline_live[id]);
 	inlining.site = rt.inline_sites + rt.inline_first[id];
 	inlining.decided = true;
 	inlining.apart = rt.inline_count[id] == INLINE_APART;
@@ -332,6 +395,5 @@ void inline_plan(uint32_t id)
 	if (inlining.apart)
 		return;
 	inlining.n = rt.inline_count[id] - 1u;
-	find_segments(rt.blocks[id].follows);
-	rt.inline_slots[id] = slots_behind();
+	rt.inline_slots[id] = find_segments(rt.blocks[id].follows);
 }

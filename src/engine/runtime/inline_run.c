@@ -125,15 +125,26 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	if (out->flags & INLINE_OUT_READS) {
 		bool writes = out->flags & INLINE_OUT_WRITES;
 		__builtin_prefetch((const void *)address); /* the program will wait for less of it */
-		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes)))
+		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes))) {
+			if (out->flags & INLINE_OUT_PART)
+				((uint64_t *)t->runtime_rsp)[-1] = (uint64_t)(out + 1); /* where the stub goes on */
 			return;
+		}
 	}
 	if (out->flags & INLINE_OUT_BEHIND || ((const uint8_t *)t)[(int32_t)where->steps])
 		behind = behind_if(t, out->pc);
 	*clock = *now;
 	model_inline_miss(t->models->machine[out->machine].model, t->slot, &program, (uint32_t)t->trace[-1],
 		(out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind, t->fs_base);
-	*now = *clock;
+	*now = *clock + 1; /* that no record has: see take_time() */
+}
+
+/* In a signal's arrival, too: the lock is nobody's, as no other thread runs. */
+void inline_put_off(void)
+{
+	lock();
+	cache_unlink_all();
+	unlock();
 }
 
 /* There is attention to be paid: as if a signal had come behind it. False: not here, but at the next way out. */
@@ -144,9 +155,7 @@ bool runtime_inline_left(struct thread *t)
 	const uint8_t *back = (const uint8_t *)top[-1];
 	int32_t distance;
 	if (t->inline_once) {
-		lock();
-		cache_unlink_all();
-		unlock();
+		inline_put_off();
 		return false;
 	}
 	if (*back != STUB_APART)

@@ -184,11 +184,12 @@ bool recover(struct thread *t)
 			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset <= 10 ? rcx : offset <= 16 ? rcx + pc : pc);
 	}
-	case SPAN_INLINE: { /* as in the check that has not found */
+	case SPAN_INLINE: { /* as in the check that has not found, or where it goes on */
 		const struct inline_site *site = &rt.inline_sites[id];
-		if (t->reg[X86_RSP] == t->runtime_rsp)
+		bool on_stack = t->reg[X86_RSP] == t->runtime_rsp, done = on_stack ? *ip != INLINE_OUT_CALL : *ip == INLINE_OUT_JMP;
+		if (on_stack)
 			t->reg[X86_RSP] = site->stack == X86_NO_REG ? rsp : t->reg[site->stack];
-		return in_block(t, site->block, (uint32_t)(site->back - 1 - rt.blocks[site->block].code));
+		return in_block(t, site->block, (uint32_t)(site->back - !done - rt.blocks[site->block].code));
 	}
 	default: /* a stub: nothing of it has taken effect */
 		t->exit_id = id;

@@ -135,14 +135,6 @@ static bool buffer_full(struct thread *t, struct context *c)
 	return stream_full(t, c->cr2, (const uint8_t *)c->rip, reg);
 }
 
-/* All is still in t->reg, and below the runtime's stack where it would have gone back to, and the flags. */
-static void leave_inline(const struct thread *t, struct context *c)
-{
-	c->rip = (uint64_t)&runtime_inline_leave;
-	c->rsp = t->runtime_rsp - 16;
-	c->eflags &= ~0x54500ull;
-}
-
 void runtime_signal(int signo, struct siginfo *info, void *context)
 {
 	struct thread *t = current();
@@ -193,8 +185,8 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	c->mask = ~SYNCHRONOUS_MASK;
 	if (sync && signo == SIGSEGV && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
 		t->code_fault = c->cr2;
-	if (in_cache && !sync && c->rsp == t->runtime_rsp && *(const uint8_t *)ip != INLINE_OUT_CALL) { /* behind the call of a stub (inline_out.c) */
-		leave_inline(t, c);
+	if (in_cache && !sync && rt.inline_on && t->inline_once) { /* a moment later */
+		inline_put_off();
 		return;
 	}
 	if (in_cache) {
@@ -203,7 +195,9 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	} else if (ip >= (uint64_t)&runtime_resume_checked && ip < (uint64_t)&runtime_resume_end) {
 		/* all is still in t->reg, and t->pc */
 	} else if (ip >= (uint64_t)&runtime_inline_checked && ip < (uint64_t)&runtime_inline_end) {
-		leave_inline(t, c);
+		c->rip = (uint64_t)&runtime_inline_leave; /* all is still in t->reg, and below the runtime's stack where it goes back to, and the flags */
+		c->rsp = t->runtime_rsp - 16;
+		c->eflags &= ~0x54500ull;
 		return;
 	} else {
 		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {

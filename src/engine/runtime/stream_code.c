@@ -60,9 +60,17 @@ void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsign
 		put(e, 0x67);
 	put_rex(e, true, reg, no_index ? 0 : index, no_base ? 0 : base);
 	put(e, 0x8d);
-	put(e, (uint8_t)((no_base ? 0x04 : 0x84) | (reg & 7) << 3));
+	if (no_index && !no_base && (base & 7) != X86_RSP) {
+		put_operand(e, reg, base, displacement);
+		return;
+	}
+	bool near = !no_base && displacement == (int8_t)displacement;
+	put(e, (uint8_t)((no_base ? 0x04 : near ? 0x44 : 0x84) | (reg & 7) << 3));
 	put(e, (uint8_t)(log << 6 | (no_index ? 4 : index & 7) << 3 | (no_base ? 5 : base & 7)));
-	put32(e, (uint32_t)displacement);
+	if (near)
+		put(e, (uint8_t)displacement);
+	else
+		put32(e, (uint32_t)displacement);
 }
 
 static unsigned holder_of(unsigned at, unsigned origin, unsigned not)
@@ -197,16 +205,14 @@ static void emit_group(struct emit *e, unsigned n, struct place place)
 			store_value(e, g, &plan.values[g->probe], record - 8, offsets);
 		store_immediate(e, pointer, 0, e->id);
 	}
-	if (n == 0 && apart) {
-		lea(e, pointer, pointer, record);
-		gs_store(e, pointer, AT_TRACE);
-	}
 	if (apart)
 		gs_load(e, pointer, AT_APART);
 	for (unsigned i = 0; i < plan.n_values; i++)
 		if (plan.values[i].group == n && (n || apart || i != g->probe))
 			store_value(e, g, &plan.values[i], shift + 8 * (1 + plan.values[i].index), offsets);
-	if (n == 0 && !apart) {
+	if (n == 0) { /* last of all: a signal before takes nothing back */
+		if (apart)
+			gs_load(e, pointer, AT_TRACE);
 		lea(e, pointer, pointer, record);
 		gs_store(e, pointer, AT_TRACE);
 	}

@@ -12,6 +12,9 @@
  * What always holds:
  *  1. Records are done in program order, each before the instruction `insn` is executed, whatever hit or missed; so all that a model knows of
  *     the past is right at each miss.
+ *     What of it may be left out, as it moves nothing: records of data in a row, none of a fetch between them, that are all there and whose granules are
+ *     one or two may touch each granule once, the last record's last; a fetch of the page that was fetched from last need not touch it; and a
+ *     time may be one fetch's and one access's. The last two not where `skips`.
  *  2. Of a block all of whose records are done like that the trace has the header only (TRACE_DECIDED in its template, values 0): model_run() counts
  *     its instructions, accesses and fetches as hits, predicts its branch, and moves nothing in caches and TLBs. A miss counts itself, and what
  *     it takes off the sums of hits (core->apart) is wrong for a moment only.
@@ -36,7 +39,7 @@ struct model_inline {
 	uint32_t touched, pages; /* uint64_t [] */
 	uint32_t written;        /* uint8_t [] */
 	uint32_t steps;          /* uint8_t: model_inline_miss() is to be given behind whatever the record says */
-	uint32_t clock;          /* uint64_t: the last time that was given; a record's time is larger than all before */
+	uint32_t clock;          /* uint64_t: the last time that was given; a record's time is larger than all before, but see 1 */
 	uint32_t data_entries, fetch_entries; /* powers of two */
 	uint32_t shift;          /* log2 of a granule */
 	bool skips;              /* there may be records that are INLINE_SKIP */
