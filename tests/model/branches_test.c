@@ -87,6 +87,8 @@ static void random_blocks(struct random *r, struct blocks *b, unsigned decided)
 		uint16_t length = (uint16_t)(8 + random_below(r, 60) + (gap == 3 ? 4096 : 0));
 		block[i] = (struct trace_block){ .pc = pc, .length = length, .insns = (uint16_t)(3 + random_below(r, 5)), .ending = ending,
 			.ending_length = (uint8_t)(2 + random_below(r, 4)) };
+		if (random_in(r, 30)) /* too many for a plan */
+			block[i].insns += 300, block[i].length = length += 1200;
 		pc += length + (ending == TRACE_END_JUMP || ending == TRACE_END_RETURN ? gap : 0);
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -100,6 +102,8 @@ static void random_blocks(struct random *r, struct blocks *b, unsigned decided)
 			struct trace_block copy = block[i];
 			if (again && !random_in(r, 3))
 				continue;
+			if (again && copy.ending == TRACE_END_JUMP && random_in(r, 2)) /* the code is another */
+				copy.ending = TRACE_END_INDIRECT_JUMP, copy.target = 0;
 			copy.flags = random_below(r, 100) < decided ? TRACE_DECIDED : 0;
 			add(r, b, &copy);
 			copy.pc++, copy.length--, copy.insns--; /* from its second instruction on */
@@ -136,6 +140,8 @@ static void random_predictors(struct random *r, struct machine *m)
 	t->btb_sets += t->btb_sets && random_in(r, 6);
 	t->btb_ways = random_in(r, 2) ? 8 : 1u << random_below(r, 4);
 	t->btb_ways += random_in(r, 6);
+	if (random_in(r, 3))
+		t->btb_ways = 2;
 	t->btb_replacement = random_in(r, 3) ? REPLACE_FIFO : REPLACE_LRU;
 	t->btb_allocation = random_in(r, 3) ? BTB_ALLOCATE_ALL : BTB_ALLOCATE_TAKEN;
 	t->btb_holds_returns = random_in(r, 3);
@@ -269,6 +275,8 @@ static bool try(unsigned number, bool print)
 		for (; n && steps; n--, steps--)
 			step(&r, &t, &t.threads[k]);
 		run(&t, k);
+		if (random_in(&r, 40))
+			plans_forget(t.together.model);
 		if (random_in(&r, 25))
 			equal &= end(&t, k, print);
 	}

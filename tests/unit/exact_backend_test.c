@@ -353,7 +353,7 @@ static void test_refused(const char *mode, const char *reason, const char *fact)
 	if (child == 0) {
 		char *const argv[] = {path, NULL};
 		const char *const requests[] = {"instructions:u"};
-		char line[128];
+		char line[256];
 		snprintf(line, sizeof line, "cp /bin/true %s && chmod %s %s", argv[0], mode, argv[0]);
 		if (system(line) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
 			_exit(2);

@@ -92,12 +92,20 @@ bool branch_run_heads(const struct branches *b)
 {
 	const struct targets *t = &b->targets;
 	const enum btb btb = btb_of(b);
-	return b->sorts && !t->counters && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))));
+	/* these ask for the upper half of an address */
+	const bool whole = b->direction.kind == PREDICT_TAGE || b->direction.kind == PREDICT_BACKWARD_TAKEN;
+	return b->sorts && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))) || (btb == BTB_TWO_WAYS && !whole));
 }
 
-void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *version, uint32_t *where)
+void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *high, uint32_t *version, uint32_t *where)
 {
 	*counted |= (uint32_t)site->ending << 24;
+	if (b->targets.two_ways) {
+		*version = (uint32_t)site->key;
+		*high = (uint32_t)(site->key >> 32);
+		*where |= site->set;
+		return;
+	}
 	*version = site->version;
 	*where |= site->key ? site->set * b->targets.ways : b->targets.entries;
 }
@@ -155,17 +163,21 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 	}
 }
 
-struct missed { uint32_t all, taken; uint64_t targets; /* a byte for each kind of ending */ };
+struct missed { uint32_t all, taken; };
 
-static inline __attribute__((always_inline)) void look_up_two(struct btb_two *sets, const unsigned allocation, const struct branch_site *site,
-							       bool goes, uint64_t went_to, struct missed *missed)
+static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets, const unsigned allocation,
+							       const struct branch_site *site, bool goes, uint64_t went_to, struct missed *missed)
 {
-	const unsigned ending = site->ending, looks = site->key != 0;
-	uint64_t before;
-	const unsigned misses = looks & !targets_two(&sets[site->set], site->key, looks & (goes | allocation), ending & SITE_STORES, went_to, &before);
-	missed->all += misses;
-	missed->taken += misses & goes;
-	missed->targets += (uint64_t)((ending & SITE_LAST_TARGET) != 0 && before != went_to) << 8 * (ending & SITE_ENDING);
+	if (!site->key)
+		return;
+	struct btb_two *set = &sets[site->set];
+	const struct found_two found = targets_two(set, site->key, goes | allocation);
+	missed->all += !found.hit;
+	missed->taken += (unsigned)!found.hit & goes;
+	if (site->ending & SITE_LAST_TARGET && targets_two_had(set, &found) != went_to)
+		mispredict(b, site);
+	if (site->ending & SITE_STORES)
+		targets_two_store(set, &found, went_to);
 }
 _Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
 _Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "sort() counts on it");
@@ -206,7 +218,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
 	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
 	const unsigned allocation = b->targets.allocation;
-	struct missed missed = { 0, 0, 0 };
+	struct missed missed = { 0, 0 };
 	struct branch_site *site = sites[0];
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
@@ -223,7 +235,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += site->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(two, allocation, site, taken | !site->conditional, went_to, &missed);
+			look_up_two(b, two, allocation, site, taken | !site->conditional, went_to, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
@@ -241,10 +253,6 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	b->targets.clock = end;
 	tally->missed += missed.all;
 	tally->missed_taken += missed.taken;
-	for (unsigned kind = TRACE_END_JUMP; btb == BTB_TWO_WAYS && kind <= TRACE_END_RETURN && !b->none; kind++) {
-		b->happened[kind | BRANCH_WAS_TAKEN] -= missed.targets >> 8 * kind & 0xff;
-		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += missed.targets >> 8 * kind & 0xff;
-	}
 	return conditional_ones;
 }
 

@@ -41,8 +41,6 @@ void deferred_begin(struct core *core)
 		core->deferred = core->levels;
 	else
 		core_settle(core);
-	if (core->tlbs)
-		tlbs_wait(core->tlbs, model->plans && !model->n_watches && !core->calls, core->counts);
 	model->waits = core;
 }
 
@@ -57,8 +55,6 @@ void core_settle(struct core *core)
 		if (level->n)
 			core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
 	core->deferred = NULL;
-	if (core->tlbs)
-		tlbs_wait(core->tlbs, false, core->counts);
 	if (core->model->waits == core)
 		core->model->waits = NULL;
 }

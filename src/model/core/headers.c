@@ -69,12 +69,23 @@ _Static_assert(offsetof(struct plan_head, counted) == 0 && offsetof(struct plan_
 	       offsetof(struct plan_head, behind) == 12 && offsetof(struct plan_head, low) == 16 && offsetof(struct plan_head, high) == 20 &&
 	       offsetof(struct plan_head, version) == 24 && offsetof(struct plan_head, where) == 28, "heads_of()");
 
+enum btb { NO_BTB, BTB_KNOWN, BTB_TWO }; /* none; of which heads know where branches are; of two ways, looked up anew every time */
+
 /* Of a batch's blocks, what is left to do when they are sorted. */
 struct left {
-	uint32_t set[BRANCH_BATCH], version[BRANCH_BATCH]; /* what is known of the BTB */
+	uint32_t set[BRANCH_BATCH + SIXTEEN], version[BRANCH_BATCH]; /* what is known of the BTB */
 	uint32_t entry[BRANCH_BATCH]; /* that a hit touches */
+	uint64_t key[BRANCH_BATCH + SIXTEEN]; /* of BTB_TWO: side by side, with their sets */
+	uint32_t what[BRANCH_BATCH + SIXTEEN], keys; /* enum left_what; how many */
 	uint16_t taken[BRANCH_BATCH / SIXTEEN], absent[BRANCH_BATCH / SIXTEEN]; /* bits */
 } __attribute__((aligned(64)));
+
+enum left_what { /* of a key */
+	LEFT_BLOCK = 0xff,       /* in the batch */
+	LEFT_STORES = SITE_STORES << 24, LEFT_LAST_TARGET = SITE_LAST_TARGET << 24, /* endings: in the upper byte */
+	LEFT_GOES = 1 << 8, LEFT_ENTERS = 1 << 9, /* taken; gets an entry if it has none */
+};
+_Static_assert(BRANCH_BATCH <= LEFT_BLOCK, "numbers of blocks");
 
 static inline struct branch_site *site_of(const struct plans *plans, uint32_t slot)
 {
@@ -133,6 +144,32 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 	b->targets.clock = clock + n;
 }
 
+static inline void look_up_two(struct core *core, const struct left *left, struct tally *tally)
+{
+	struct branches *b = core->branches;
+	struct btb_two *sets = PART(b, struct btb_two, b->targets.two_at);
+	const uint32_t keys = left->keys;
+	uint64_t missed = 0, missed_taken = 0;
+	for (uint32_t i = 0; i < keys; i++) {
+		struct btb_two *set = &sets[left->set[i]];
+		const uint32_t what = left->what[i];
+		const struct found_two found = targets_two(set, left->key[i], what / LEFT_ENTERS & 1);
+		missed += !found.hit;
+		missed_taken += (uint32_t)!found.hit & what / LEFT_GOES;
+		if (__builtin_expect(!(what & LEFT_STORES), 1))
+			continue;
+		const uint64_t went_to = site_of(core->model->plans, core->model->batch->slots[(what & LEFT_BLOCK) + 1])->begins;
+		if (what & LEFT_LAST_TARGET && !b->none && targets_two_had(set, &found) != went_to) {
+			const uint32_t kind = what >> 24 & SITE_ENDING;
+			b->happened[kind | BRANCH_WAS_TAKEN]--;
+			b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
+		}
+		targets_two_store(set, &found, went_to);
+	}
+	tally->missed += missed;
+	tally->missed_taken += missed_taken;
+}
+
 static const uint32_t halves[2][SIXTEEN] __attribute__((aligned(64))) = {
 	{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 }, { 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31 },
 };
@@ -147,6 +184,7 @@ struct run { /* of a batch */
 	struct left *left_over;
 	__m128i way_shift;
 	uint8_t *outcome;
+	uint32_t enters;         /* bits: all, if every miss gets an entry */
 	uint32_t at, sequential, conditional, taken;
 	__m512i outer, inner, fetches; /* sums: instructions, writes; reads; lines, fetch blocks */
 };
@@ -183,7 +221,7 @@ INLINE AVX512 struct heads find(struct run *run, uint32_t *there, uint32_t *next
 }
 _Static_assert(PLAN_SLOTS == 1 << 18, "find()");
 
-INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i counted, const uint32_t taken, const bool btb)
+INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i counted, const uint32_t taken, const enum btb btb)
 {
 	struct branches *b = run->b;
 	const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(SITE_ENDING << 24)), ALL(TRACE_END_CONDITIONAL << 24));
@@ -196,11 +234,27 @@ INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i coun
 	_mm512_storeu_si512(address + 8, _mm512_permutex2var_epi32(low, _mm512_load_si512(halves[1]), high));
 	run->conditional += (uint32_t)__builtin_popcount(conditional);
 	run->taken += (uint32_t)__builtin_popcount(bits);
-	if (!btb)
+	if (btb == NO_BTB)
 		return;
 	const __m512i entry = _mm512_and_si512(heads->where, ALL((1u << HEAD_TAG) - 1));
 	const __mmask16 absent = _mm512_movepi32_mask(counted);
 	struct left *left = run->left_over;
+	if (btb == BTB_TWO) { /* those that look it up */
+		const __mmask16 live = _mm512_test_epi32_mask(counted, counted), looks = _mm512_mask_test_epi32_mask(live, heads->version, heads->version) |
+			_mm512_mask_test_epi32_mask(live, heads->high, heads->high);
+		const uint32_t goes = taken | ~conditional;
+		const __m512i numbers = _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), ALL(run->at));
+		__m512i what = _mm512_or_si512(_mm512_and_si512(counted, ALL(0xff000000)), numbers);
+		what = _mm512_mask_or_epi32(what, (__mmask16)goes, what, ALL(LEFT_GOES));
+		what = _mm512_mask_or_epi32(what, (__mmask16)(goes | run->enters), what, ALL(LEFT_ENTERS));
+		const __m512i key = _mm512_maskz_compress_epi32(looks, heads->version), upper = _mm512_maskz_compress_epi32(looks, heads->high);
+		_mm512_storeu_si512(left->set + left->keys, _mm512_maskz_compress_epi32(looks, entry));
+		_mm512_storeu_si512(left->what + left->keys, _mm512_maskz_compress_epi32(looks, what));
+		_mm512_storeu_si512(left->key + left->keys, _mm512_permutex2var_epi32(key, _mm512_load_si512(halves[0]), upper));
+		_mm512_storeu_si512(left->key + left->keys + 8, _mm512_permutex2var_epi32(key, _mm512_load_si512(halves[1]), upper));
+		left->keys += (uint32_t)__builtin_popcount(looks);
+		return;
+	}
 	_mm512_store_si512(left->set + run->at, _mm512_srl_epi32(entry, run->way_shift));
 	_mm512_store_si512(left->version + run->at, heads->version);
 	_mm512_store_si512(left->entry + run->at, _mm512_mask_mov_epi32(entry, absent, ALL(b->targets.entries))); /* of no one, if absent */
@@ -209,7 +263,7 @@ INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i coun
 }
 
 /* Of sixteen blocks the first `live` ones: where they went is known. */
-INLINE AVX512 void sixteen(struct run *run, const struct heads *heads, uint32_t next_begins, const uint32_t live, const bool branches, const bool btb)
+INLINE AVX512 void sixteen(struct run *run, const struct heads *heads, uint32_t next_begins, const uint32_t live, const bool branches, const enum btb btb)
 {
 	const __mmask16 all = (__mmask16)(live == SIXTEEN ? 0xffff : (1u << live) - 1);
 	const __m512i next = _mm512_alignr_epi32(ALL(next_begins), heads->begins, 1);
@@ -243,15 +297,16 @@ INLINE AVX512 struct kinds kinds_of(const struct branches *b, uint32_t n)
 	return kinds;
 }
 
-INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, size_t n, const bool branches, const bool btb)
+INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, size_t n, const bool branches, const enum btb btb)
 {
 	const struct plans *plans = core->model->plans;
 	struct batch *batch = core->model->batch;
 	struct branches *b = core->branches;
 	struct tally tally = { 0 };
 	struct left left_over;
+	left_over.keys = 0;
 	struct run run = { .core = core, .left_over = &left_over, .entries = entries, .n = n, .b = b, .heads = plans->heads, .slots = batch->slots,
-		.way_shift = _mm_cvtsi32_si128(btb ? (int)predict_log2(b->targets.ways) : 0), .outcome = branches ? branch_run_begin(b) : NULL,
+		.way_shift = _mm_cvtsi32_si128(btb == BTB_KNOWN ? (int)predict_log2(b->targets.ways) : 0), .enters = btb && b->targets.allocation == BTB_ALLOCATE_ALL ? 0xffff : 0, .outcome = branches ? branch_run_begin(b) : NULL,
 		.sequential = site_of(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc };
 
 	while (run.at < BRANCH_BATCH) {
@@ -278,23 +333,30 @@ INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, si
 	core->next_pc = site_of(plans, run.slots[run.at - 1])->behind;
 	if (branches) {
 		const struct branch_order order = { .slots = run.slots, .at = plans->at, .memory = plans->memory + offsetof(struct plan, site) / 8 };
-		if (btb)
+		if (btb == BTB_KNOWN)
 			look_up_all(core, &left_over, run.at, &tally);
+		else if (btb == BTB_TWO)
+			look_up_two(core, &left_over, &tally);
 		const struct kinds kinds = kinds_of(b, run.at);
 		branch_run_end(b, &order, &kinds, run.conditional, run.taken, &tally);
 	}
 	return run.at;
 }
 
-static AVX512 size_t run_hits(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, true); }
-static AVX512 size_t run_branches(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, false); }
-static AVX512 size_t run_counts(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, false, false); }
+static AVX512 size_t run_hits(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, BTB_KNOWN); }
+static AVX512 size_t run_two(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, BTB_TWO); }
+static AVX512 size_t run_branches(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, true, NO_BTB); }
+static AVX512 size_t run_counts(struct core *core, const uint64_t *entries, size_t n) { return run_sixteens(core, entries, n, false, NO_BTB); }
 
 size_t run_heads(struct core *core, const uint64_t *entries, size_t n)
 {
 	if (!core->model->vectors || n < 2 || !heads_possible(core))
 		return 0;
-	return !core->branches ? run_counts(core, entries, n) : core->branches->targets.sets ? run_hits(core, entries, n) : run_branches(core, entries, n);
+	if (!core->branches)
+		return run_counts(core, entries, n);
+	if (!core->branches->targets.sets)
+		return run_branches(core, entries, n);
+	return core->branches->targets.two_ways ? run_two(core, entries, n) : run_hits(core, entries, n);
 }
 
 #else

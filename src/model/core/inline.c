@@ -332,13 +332,12 @@ static inline bool quickly(struct core *core, uint64_t record)
 		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
 			return false;
 	}
-	if (core->quick & QUICK_VECTORS) {
-		quick_record_saved(core, record, page);
-		return true;
-	}
-	quick_record(core, record, page, false);
-	if (core->deferred && core->deferred->n >= DEFERRED_MOST)
-		deferred_run(core, core->deferred);
+	if (!(core->quick & QUICK_VECTORS) || !core->deferred)
+		quick_record(core, record, page);
+	else if (data)
+		quick_data_saved(core, record, page);
+	else
+		quick_fetch_saved(core, record, page);
 	return true;
 }
 
@@ -444,9 +443,21 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		       uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record)));
-	if (__builtin_expect(!odd && !core->steps && quickly(core, (record & RECORD_UPPER) | address | HIT_PLAIN), 1))
-		return;
+	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
+	/* what is asked most, without a register kept for the rest */
+	if (!odd && core->quick & QUICK_VECTORS && core->deferred) {
+		bool data = HIT_TYPE_OF(record) & HIT_DATA;
+		uint32_t page = HITS_PAGES - 1;
+		if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES))
+			page = hits_find_page(&core->hits, !data, address);
+		if (page < HITS_PAGES) {
+			if (data)
+				quick_data_saved(core, (record & RECORD_UPPER) | address, page);
+			else
+				quick_fetch_saved(core, address, page);
+			return;
+		}
+	}
 	miss(model, number, program, block, record, address, behind, fs_base);
 }
 

@@ -226,7 +226,7 @@ static void make_head(struct plans *plans, const struct core *core, const struct
 		for (unsigned i = 0; i < 2; i++)
 			head->fetched |= (uint32_t)(plan->fetches[sequential] >> i * PLAN_FIELD & 0xff) << (16 * sequential + 8 * i);
 	if (core->branches)
-		branches_head(core->branches, &plan->site, &head->counted, &head->version, &head->where);
+		branches_head(core->branches, &plan->site, &head->counted, &head->high, &head->version, &head->where);
 }
 
 /* ---- plans ---- */

@@ -64,7 +64,7 @@ struct plan_head {
 	uint32_t fetched;        /* a byte each: lines and fetch blocks entered, then the same if reached sequentially */
 	uint32_t begins, behind; /* places */
 	uint32_t low, high;      /* branch_site.address */
-	uint32_t version;        /* as a branch_site's */
+	uint32_t version;        /* as a branch_site's; or see branches_head() */
 	uint32_t where;          /* a branch_site's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
 };
 #define HEAD_TAG 20

@@ -274,22 +274,35 @@ static inline uint64_t targets_key(const struct targets *t, uint64_t pc, uint32_
 	return t->whole ? address + 1 : (quotient & t->tag_mask) + 1;
 }
 
-/* A set of two ways, the most recent one first. */
-struct btb_two { uint64_t keys[2], targets[2]; };
-/* Hit? Without jumps, and what is written is where it was read: sets of two ways are of small BTBs, which miss often. misses_enter: a
-   branch that misses gets an entry; a key of 0, which is no branch's, "hits" where there is room, and does nothing. */
-static inline __attribute__((always_inline)) bool targets_two(struct btb_two *set, uint64_t key, bool misses_enter, bool stores, uint64_t target,
-							       uint64_t *before)
+/*
+ * A set of two ways. words[0] is of the way that was used last: its branch's key from TWO_KEY on, TWO_VALID: targets[] has its target; bit 0: which
+ * way words[i] is of, xor i. So a branch that stores no target moves two words, always the same ones: the next look-up of the set waits for no address.
+ */
+struct btb_two { uint64_t words[2], targets[2]; };
+enum { TWO_KEY = 2, TWO_VALID = 2 };
+struct found_two { bool hit, enters; uint64_t before; /* words[0] is the branch's now; what it had */ };
+/* Without jumps: sets of two ways are of small BTBs, which miss often. misses_enter: a branch that misses gets an entry. */
+static inline __attribute__((always_inline)) struct found_two targets_two(struct btb_two *set, uint64_t key, bool misses_enter)
 {
-	const uint64_t a = set->keys[0], b = set->keys[1], of_a = set->targets[0], of_b = set->targets[1];
-	const bool first = a == key, hit = first | (b == key), enters = (hit & (key != 0)) | misses_enter, moves = enters & !first;
-	const uint64_t had = first ? of_a : b == key ? of_b : 0;
-	*before = had;
-	set->keys[0] = enters ? key : a;
-	set->keys[1] = moves ? a : b;
-	set->targets[0] = enters ? stores ? target : had : of_a;
-	set->targets[1] = moves ? of_a : of_b;
-	return hit;
+	const uint64_t a = set->words[0], b = set->words[1], word = key << TWO_KEY;
+	if ((a ^ word) >> TWO_KEY == 0) /* nothing moves; and in a loop that is so nearly always */
+		return (struct found_two){ true, true, a };
+	const uint64_t second = (b ^ word) >> TWO_KEY == 0, enters = second | misses_enter;
+	const uint64_t now = b ^ ((b ^ (word | (b & 1))) & (second - 1)) ^ 1; /* by masks: gcc jumps by a `?` */
+	set->words[0] = a ^ ((a ^ now) & (0 - enters));
+	set->words[1] = b ^ ((b ^ a ^ 1) & (0 - enters));
+	return (struct found_two){ second, enters, now };
+}
+static inline uint64_t targets_two_had(const struct btb_two *set, const struct found_two *found)
+{
+	return found->hit && found->before & TWO_VALID ? set->targets[found->before & 1] : 0;
+}
+static inline void targets_two_store(struct btb_two *set, const struct found_two *found, uint64_t target)
+{
+	if (!found->enters)
+		return;
+	set->words[0] |= TWO_VALID;
+	set->targets[found->before & 1] = target;
 }
 
 /* A BTB access: hit? Trains and allocates. direction: NULL, or where the entry's own prediction goes (PREDICT_BTB; a miss: false).

@@ -253,7 +253,7 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 		return;
 	for (unsigned k = 0; k < model->core_count; k++)
 		if (model->cores[k] && model->cores[k]->tlbs) {
-			tlbs_forget(model->cores[k]->tlbs, start, length, model->cores[k]->counts);
+			tlbs_forget(model->cores[k]->tlbs, start, length);
 			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
 			model->cores[k]->steps = !model->cores[k]->hits.data ||
 						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);

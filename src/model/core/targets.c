@@ -40,7 +40,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->entries = (uint32_t)n;
-	t->two_ways = m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole && machine->direction.kind != PREDICT_BTB;
+	t->two_ways = n && m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole && machine->direction.kind != PREDICT_BTB;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
@@ -133,9 +133,13 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 	const uint64_t key = targets_key(t, pc, &set), base = (uint64_t)set * t->ways;
 	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
 	if (t->two_ways) {
-		uint64_t had;
-		return targets_two(&PART(b, struct btb_two, t->two_at)[set], key, taken || t->allocation == BTB_ALLOCATE_ALL, taken && !direct,
-				   target, before ? before : &had);
+		struct btb_two *two = &PART(b, struct btb_two, t->two_at)[set];
+		const struct found_two found = targets_two(two, key, taken || t->allocation == BTB_ALLOCATE_ALL);
+		if (before)
+			*before = targets_two_had(two, &found);
+		if (taken && !direct)
+			targets_two_store(two, &found, target);
+		return found.hit;
 	}
 	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;

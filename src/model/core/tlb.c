@@ -112,14 +112,6 @@ static bool begin_quick(struct tlbs *t, unsigned side)
 	return true;
 }
 
-static bool may_wait(struct tlbs *t, unsigned side)
-{
-	for (unsigned i = level_of(t, t->first[side])->next; i < t->n; i = level_of(t, i)->next)
-		if (i == t->first[TLB_DATA] || i == t->first[TLB_FETCH])
-			return false;
-	return true;
-}
-
 struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map)
 {
 	struct tlbs *t = memory;
@@ -145,10 +137,8 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		l->quick = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
 		l->vectors = l->quick && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
 	}
-	for (unsigned side = 0; side < 2; side++) {
+	for (unsigned side = 0; side < 2; side++)
 		t->quick[side] = begin_quick(t, side);
-		t->can_wait[side] = t->quick[side] && may_wait(t, side);
-	}
 	return t;
 }
 
@@ -287,7 +277,7 @@ static void settle_tree(struct level *l, uint32_t set)
 static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, bool filled)
 {
 	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO)) {
-		l->stamps[e] = ++*(l->touched ? t->clock : &t->own_clock);
+		l->stamps[e] = ++*t->clock;
 	} else if (l->replacement == REPLACE_PLRU) {
 		settle_tree(l, set);
 		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
@@ -402,7 +392,7 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 	while (i < t->n) {
 		struct level *l = level_of(t, i);
 		if (takes(l, TLB_PAGE_SHIFT)) {
-			uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*(l->touched ? t->clock : &t->own_clock);
+			uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*t->clock;
 			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, TLB_PAGE_SHIFT), set);
 			counts->tlb[i][kind]++;
 			if (e != NO_ENTRY) {
@@ -417,15 +407,6 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 	}
 }
 
-static __attribute__((noinline)) void settle(struct tlbs *t, struct model_counts *counts)
-{
-	for (uint32_t k = 0; k < t->waiting; k++) {
-		unsigned kind = t->asked[k] & 4095;
-		ask_quick(t, level_of(t, t->first[kind == TLB_FETCHES])->next, t->asked[k], (enum model_tlb_count)kind, counts);
-	}
-	t->waiting = 0;
-}
-
 /* Of tlbs_page(), the access itself not counted. */
 static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
@@ -438,21 +419,8 @@ static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t a
 	}
 	counts->tlb[t->first[side]][kind + (TLB_READ_MISSES - TLB_READS)]++;
 	e = enter_quick(t, l, unit, set, now);
-	if (t->wait && t->can_wait[side]) {
-		t->asked[t->waiting++] = (address & ~4095ull) | kind;
-		if (t->waiting == TLB_WAITING)
-			settle(t, counts);
-	} else {
-		ask_quick(t, l->next, address, kind, counts);
-	}
+	ask_quick(t, l->next, address, kind, counts);
 	return l->first_page + e;
-}
-
-void tlbs_wait(struct tlbs *t, bool wait, struct model_counts *counts)
-{
-	if (!wait)
-		settle(t, counts);
-	t->wait = wait;
 }
 
 /* ---- along the levels ---- */
@@ -535,8 +503,6 @@ uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum mode
 	uint32_t e;
 	if (t->first[side] == MACHINE_NONE)
 		return 0;
-	if (t->waiting)
-		settle(t, counts);
 	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT || !guessed(t, side, address, &l, &e))
 		return access_pages(t, address, bytes, kind, counts);
 	touch(t, l, e, e / l->ways, false);
@@ -570,8 +536,6 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 	*counted = false;
 	if (t->quick[side] && !(t->map && t->map->count))
 		return page_quick(t, side, address, kind, counts);
-	if (t->waiting)
-		settle(t, counts);
 	shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
 	passed = !takes(l, shift);
 	if (passed && side == TLB_DATA)
@@ -599,9 +563,8 @@ bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
 	return false;
 }
 
-void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length, struct model_counts *counts)
+void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
 {
-	settle(tlbs, counts);
 	if (!length)
 		return;
 	uint64_t last = start + length - 1;

@@ -9,9 +9,7 @@
  *  2. A TLB that does not hold pages of the size at hand (machine_tlb.page_bytes) is passed through: neither access nor miss is
  *     counted there, the next one is asked. So a split first level (4 KB, 2 MB) is two TLBs in a row in front of the second level.
  *  3. The page sizes in force divide the address space: no two pages, hence no two entries of a TLB, overlap.
- *  4. What the levels behind a first TLB hold does not depend on when they are asked, only on the order: they may be asked later, all at once
- *     (tlbs_settle()). Nothing waits where one of them is another side's first, which hits are noted of, or while tlbs.wait is false.
- *  5. Of a side's first TLB, hits may be noted from outside, as times alone (hits.h).
+ *  4. Of a side's first TLB, hits may be noted from outside, as times alone (hits.h).
  *
  * Rules: a miss fills every level that missed (no inclusion, no exclusion: what one level evicts, others keep); empty ways are filled
  * first, lowest number first; index = number of the page (or pair) modulo sets; random: xorshift64* (Vigna 2016), each TLB its own.
@@ -54,20 +52,15 @@ uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address);
 
 enum tlb_side { TLB_DATA, TLB_FETCH };
 
-#define TLB_WAITING 256
-
 struct tlbs { /* tlb.c's */
 	const struct tlb_map *map;
 	const struct hits *hits; /* or NULL */
 	uint64_t *clock, own_clock;
 	uint8_t first[2], n, no_filters;
 	bool quick[2];           /* of a side: see page_quick() */
-	bool can_wait[2], wait;
-	uint8_t unused[7];
+	uint8_t unused[2];
 	uint64_t level_at[MACHINE_TLBS]; /* of each TLB's state, in bytes from here */
 	uint64_t hints_at[2];
-	uint32_t waiting, unused_too;
-	uint64_t asked[TLB_WAITING]; /* misses of first TLBs that those behind them were not asked for yet: address of the 4 KB page | enum model_tlb_count */
 };
 
 /* Bytes of memory for one core's; a multiple of 64. */
@@ -75,10 +68,7 @@ uint64_t tlbs_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. map outlives the TLBs; NULL: 4 KB pages everywhere. */
 struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map);
 /* Translations of any part of the range are dropped, uncounted, as the kernel does when it maps pages anew. */
-void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length, struct model_counts *counts);
-
-/* Whether misses may wait from now on; what waited is counted. */
-void tlbs_wait(struct tlbs *tlbs, bool wait, struct model_counts *counts);
+void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 
 /* What an access did, for watches: pages asked for and missed in TLB t. 5 bits each: an access touches at most 17 pages. */
 #define TLB_ACCESSED(done, t) ((done) >> (32 + 5 * (t)) & 31)

@@ -13,7 +13,9 @@ size_t flatten_vectors(struct core *core, struct batch *batch, const struct trac
 /* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
 /* inline_vectors.c: the same, and all vector registers are as they were */
 bool plain_record_saved(struct core *core, uint64_t record);
-void quick_record_saved(struct core *core, uint64_t record, uint32_t page);
+/* quick_access_64() (quick.h), and likewise */
+void quick_data_saved(struct core *core, uint64_t record, uint32_t page);
+void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page);
 bool plain_record_vectors(struct core *core, uint64_t record);
 
 #endif
