@@ -1,6 +1,6 @@
 /*
  * Records in a row of addresses close together: at every distance from the ends of lines and pages, of all widths, misaligned, with flags and rax
- * alive around them; and such that the second or a later one faults, or an instruction between them does. What they compute is checked.
+ * alive around them; of lines that are only read, or only written; and such that the second or a later one faults, or an instruction between them does. What they compute is checked.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static char large[1 << 19] __attribute__((aligned(4096)));
 static char *area; /* four pages; the third may be read only, the fourth not at all */
 static sigjmp_buf out;
 static volatile unsigned faults;
@@ -84,6 +85,15 @@ static uint64_t fields_again(char *p)
 	return sum;
 }
 
+/* One line is only read, the next one only written, or the other way round; both are there the second time. */
+static void spread_at(char *p)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		__asm__ volatile("mov (%0), %%rdx\n\tmov 16(%0), %%rsi\n\tmov %%rdx, 32(%0)" : : "r"(p) : "rdx", "rsi", "memory");
+		__asm__ volatile("mov %0, 128(%0)\n\tmov 144(%0), %%rsi\n\tmov 160(%0), %%rdx" : : "r"(p) : "rdx", "rsi", "memory");
+	}
+}
+
 static void write_across(char *p) /* the later ones into a page that is read only, or not there */
 {
 	__asm__ volatile("mov %0, (%0)\n\tmov %0, 8(%0)\n\tmov %0, 16(%0)\n\tmov %0, 24(%0)" : : "r"(p) : "memory");
@@ -123,6 +133,8 @@ int main(void)
 		sum += fields_at(area + 4096 - 80 + i % 96);
 		sum += fields_again(area + 8192 - 80 + i % 96);
 	}
+	for (unsigned i = 0; i + 256 < sizeof large; i += 256)
+		spread_at(large + i + 40);
 	mprotect(area + 8192, 4096, PROT_READ);
 	mprotect(area + 12288, 4096, PROT_NONE);
 	for (unsigned i = 0; i < 40; i++) {
