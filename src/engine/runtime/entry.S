@@ -25,13 +25,12 @@
 #define REGION_TABLE %gs:0x148
 #define REGION_SALT %gs:0x150
 
-/* All registers are the program's: they are kept, and the runtime's stack is taken. */
-.macro keep_registers
+/* All registers but the stack pointer. */
+.macro keep_most
 	mov %rax, REG(0)
 	mov %rcx, REG(1)
 	mov %rdx, REG(2)
 	mov %rbx, REG(3)
-	mov %rsp, REG(4)
 	mov %rbp, REG(5)
 	mov %rsi, REG(6)
 	mov %rdi, REG(7)
@@ -43,6 +42,12 @@
 	mov %r13, REG(13)
 	mov %r14, REG(14)
 	mov %r15, REG(15)
+.endm
+
+/* All registers are the program's: they are kept, and the runtime's stack is taken. */
+.macro keep_registers
+	keep_most
+	mov %rsp, REG(4)
 	mov RUNTIME_RSP, %rsp
 	pushfq
 	popq FLAGS
@@ -184,25 +189,8 @@ runtime_region_slow:
 	   registers that REG has then, unless there is attention to be paid: then the block is left there. Careful: flags that are not for the
 	   engine's own code may be set, which are not asked for else (inline_careful()). */
 	.globl runtime_inline, runtime_inline_careful, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
-.macro keep_for_inline
-	mov %rax, REG(0)
-	mov %rcx, REG(1)
-	mov %rdx, REG(2)
-	mov %rbx, REG(3)
-	mov %rbp, REG(5)
-	mov %rsi, REG(6)
-	mov %rdi, REG(7)
-	mov %r8, REG(8)
-	mov %r9, REG(9)
-	mov %r10, REG(10)
-	mov %r11, REG(11)
-	mov %r12, REG(12)
-	mov %r13, REG(13)
-	mov %r14, REG(14)
-	mov %r15, REG(15)
-.endm
 runtime_inline_careful:
-	keep_for_inline
+	keep_most
 	pushfq
 	testl $0x40500, (%rsp) /* AC, DF, TF */
 	jz 1f
@@ -210,7 +198,7 @@ runtime_inline_careful:
 	popfq
 	jmp 1f
 runtime_inline:
-	keep_for_inline
+	keep_most
 	pushq $0x202
 1:	mov SELF, %rdi
 	mov 8(%rsp), %rsi

@@ -424,6 +424,7 @@ struct thread *thread_new(struct record_process *process);
 long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
 long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
 void thread_exit(struct thread *t, uint64_t status);
+void process_over(struct thread *t); /* all that is counted of its process is in the record */
 void process_exit(struct thread *t, uint64_t status);
 void process_inherits(struct record_process *process);
 /* Every other thread is out of the cache, and waits before it enters it again; rt.lock is held. False: not within the time. */

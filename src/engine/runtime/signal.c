@@ -221,21 +221,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 {
 	struct action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
-	if (t->process == rt.process) {
-		lock();
-		if (rt.live_threads > 1) {
-			cache_unlink_all();
-			if (!world_stop(t, false))
-				inexact("a thread could not be stopped at the end");
-		}
-	} else {
-		lock();
-		process_inherits(t->process);
-		unlock();
-	}
-	stream_end(t);
-	regions_end(t);
-	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
+	process_over(t);
 	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
 	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);
 	info->signo = signo;

@@ -436,7 +436,7 @@ void thread_exit(struct thread *t, uint64_t status)
 }
 
 /* The others' last blocks are counted whole only if they are out of the cache. The lock stays held: nobody goes on. */
-void process_exit(struct thread *t, uint64_t status)
+void process_over(struct thread *t)
 {
 	if (t->process == rt.process) {
 		lock();
@@ -453,6 +453,11 @@ void process_exit(struct thread *t, uint64_t status)
 	stream_end(t);
 	regions_end(t);
 	__atomic_store_n(&t->process->state, RECORD_EXITED, __ATOMIC_RELEASE);
+}
+
+void process_exit(struct thread *t, uint64_t status)
+{
+	process_over(t);
 	sys1(SYS_exit_group, status);
 	__builtin_unreachable();
 }
