@@ -245,6 +245,8 @@ static void child_begin(struct thread *t, struct record_process *process)
 			rt.slot_state[i] = 0;
 	t->tid = (uint32_t)sys0(SYS_gettid);
 	t->forked = 1;
+	if (process && !opened) /* without it nothing more can be translated */
+		die("a child process has no memory for its record and its models (ulimit -v?)", 0);
 	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their process differs */
 	if (!opened || !fresh_record(t, process) || !stream_thread(t)) {
 		/* what it counts would be added to its parent: run it on memory of its own, that nobody reads */
