@@ -14,9 +14,11 @@
  *     of a fault between.
  *  5. Each record of the access stream is a header alone, then. The models have what lies between two headers before the next block's instruction
  *     that it belongs to is executed; what is not executed after all is made again, which moves nothing (model/core/inline.h, 4).
- *  6. An access that faults is not made: what a mapping's change may forbid is found no more (inline_forget()), and what is not found is asked for first.
+ *  6. An access that faults is not made: what a mapping's change may forbid is found no more (inline_forget()), and what is not found is asked for first (a page
+ *     once between two system calls: inline_unseen()).
  *     Not so: a write to a page that may be read, and was (its line is left dirty); a read whose instruction writes elsewhere and faults there; one
- *     behind the end of a file that was cut. Each matters only if a handler jumps away, so that it is never repeated.
+ *     behind the end of a file that was cut. Each, also of a merged check's later parts, matters only if a handler jumps away, so
+ *     that it is never repeated.
  */
 #ifndef TARE_ENGINE_RUNTIME_INLINE_H
 #define TARE_ENGINE_RUNTIME_INLINE_H
