@@ -12,9 +12,10 @@ import programs
 # which part of the work a file of the runtime or of the models does; a function that was inlined counts as its caller's
 PARTS = {
     "run loop": "fast vectors run plan model",
-    "caches": "hierarchy lines coherence classify",
+    "not found inline": "inline inline_vectors inline_run",
+    "caches": "hierarchy lines coherence classify deferred",
     "TLBs, steps": "tlb step hits",
-    "branches": "branch branch_run tage tage_batch targets direction perceptron",
+    "branches": "branch branch_run headers tage tage_batch targets direction perceptron",
     "streaming": "stream_run stream_plan stream_follow stream_code stream_objects",
 }
 REST, CODE, KERNEL, OTHER = "translating, rest", "program and emission", "kernel", "tare itself"
