@@ -44,6 +44,24 @@
 	mov %r15, REG(15)
 .endm
 
+.macro give_back_most
+	mov REG(0), %rax
+	mov REG(1), %rcx
+	mov REG(2), %rdx
+	mov REG(3), %rbx
+	mov REG(5), %rbp
+	mov REG(6), %rsi
+	mov REG(7), %rdi
+	mov REG(8), %r8
+	mov REG(9), %r9
+	mov REG(10), %r10
+	mov REG(11), %r11
+	mov REG(12), %r12
+	mov REG(13), %r13
+	mov REG(14), %r14
+	mov REG(15), %r15
+.endm
+
 /* All registers are the program's: they are kept, and the runtime's stack is taken. */
 .macro keep_registers
 	keep_most
@@ -122,21 +140,7 @@ runtime_resume_checked:
 	mov RUNTIME_RSP, %rsp
 	pushq FLAGS
 	popfq
-	mov REG(0), %rax
-	mov REG(1), %rcx
-	mov REG(2), %rdx
-	mov REG(3), %rbx
-	mov REG(5), %rbp
-	mov REG(6), %rsi
-	mov REG(7), %rdi
-	mov REG(8), %r8
-	mov REG(9), %r9
-	mov REG(10), %r10
-	mov REG(11), %r11
-	mov REG(12), %r12
-	mov REG(13), %r13
-	mov REG(14), %r14
-	mov REG(15), %r15
+	give_back_most
 	mov REG(4), %rsp
 	jmp *RESUME
 runtime_resume_end:
@@ -210,21 +214,7 @@ runtime_inline_checked:
 	jz 2f
 	pushq (%rsp)
 	popfq
-2:	mov REG(0), %rax
-	mov REG(1), %rcx
-	mov REG(2), %rdx
-	mov REG(3), %rbx
-	mov REG(5), %rbp
-	mov REG(6), %rsi
-	mov REG(7), %rdi
-	mov REG(8), %r8
-	mov REG(9), %r9
-	mov REG(10), %r10
-	mov REG(11), %r11
-	mov REG(12), %r12
-	mov REG(13), %r13
-	mov REG(14), %r14
-	mov REG(15), %r15
+2:	give_back_most
 	lea 8(%rsp), %rsp
 	ret
 runtime_inline_end:
