@@ -28,11 +28,13 @@ struct counting {
 
 enum { NOBODY = (size_t)-1 };
 
-/* The member that counts an event, and how; NOBODY with the most telling answer. */
+/* The member that counts an event, and how; NOBODY with the most telling answer. One whose counter was never seen to move counts it
+ * where nobody else does. */
 static size_t member_of(struct backend *b, const struct event *event, struct availability *out)
 {
 	struct availability first = { .state = READING_UNSUPPORTED };
 	bool answered = false;
+	size_t unproven = NOBODY;
 	for (size_t i = 0; i < b->n; i++) {
 		/* what is asked of a modelled machine is for those to answer that model one */
 		if (event->machine && !b->members[i].operations->machines && (answered || i + 1 < b->n))
@@ -40,13 +42,20 @@ static size_t member_of(struct backend *b, const struct event *event, struct ava
 		b->members[i].operations->available(b->members[i].backend, event, out);
 		if (out->state == READING_COUNTED)
 			return i;
+		if (out->state == READING_UNPROVEN && unproven == NOBODY) {
+			unproven = i;
+			first = *out;
+			answered = true;
+		}
+		if (unproven != NOBODY)
+			continue;
 		/* what could be had with more rights is worth more to know than what is not there */
 		if (!answered || (first.state == READING_UNSUPPORTED && out->state == READING_DENIED))
 			first = *out;
 		answered = true;
 	}
 	*out = first;
-	return NOBODY;
+	return unproven;
 }
 
 bool backend_auto_join(const struct backend_member *members, size_t n, struct backend **out, struct error *err)
@@ -149,7 +158,8 @@ static size_t choose(struct backend *b, const struct target *target, const struc
 		members[i] = member_of(b, events[i], &answer);
 		if (members[i] == NOBODY)
 			continue;
-		if (hardware == NOBODY && answer.source == SOURCE_HW)
+		/* one that may count nothing keeps nobody else from counting */
+		if (hardware == NOBODY && answer.source == SOURCE_HW && answer.state == READING_COUNTED)
 			hardware = members[i];
 		if (engine == NOBODY && b->members[members[i]].operations->starts_only)
 			engine = members[i];

@@ -55,9 +55,9 @@ struct target {
 };
 
 struct availability {
-	enum reading_state state; /* READING_COUNTED: it works, by trial */
+	enum reading_state state; /* READING_COUNTED: it works, by trial; READING_UNPROVEN: it can be counted, but see there */
 	enum source source;
-	char why[256];            /* otherwise */
+	char why[256];            /* of all but COUNTED */
 	char remedy[256];         /* the one step that would allow it; "" when there is none */
 };
 

@@ -81,6 +81,7 @@ static void add_row(struct reading *sum, const struct reading *row)
 		sum->count_raw += row->count_raw;
 		sum->source = row->source;
 		sum->machine = row->machine;
+		sum->unproven |= row->unproven;
 		if (sum->state == READING_NEVER_RAN) {
 			sum->state = READING_COUNTED;
 			sum->why = NULL;
@@ -100,6 +101,7 @@ bool session_keep(struct session *s, struct series *series, size_t repetition, c
 	count_reading(s, &s->events[series->event], count, r, slices);
 	count->partial = partial;
 	count->measuring = r->measuring;
+	series->unproven |= r->unproven;
 	if (count->state == READING_COUNTED && r->machine && !series->machine &&
 	    !(series->machine = arena_strdup(&s->result->arena, r->machine)))
 		return false;
@@ -158,6 +160,31 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 			return false;
 	}
 	return session_collect_regions(s, pass, repetition, x);
+}
+
+static void not_counted(const struct session *s, struct series *series)
+{
+	static const char why[] = "not known to count: it counted 0, and so it did in all that tare tried";
+	for (size_t r = 0; r < s->options.repetitions; r++)
+		if (series->counts[r].reached && series->counts[r].state == READING_COUNTED)
+			series->counts[r].state = READING_UNSUPPORTED;
+	if (!series->why)
+		series->why = why;
+}
+
+void session_judge_unproven(struct session *s)
+{
+	for (size_t event = 0; event < s->n_events; event++) {
+		const struct series *total = &s->series.items[event];
+		bool moved = !total->unproven;
+		for (size_t r = 0; r < s->options.repetitions && !moved; r++)
+			moved = total->counts[r].reached && total->counts[r].state == READING_COUNTED && total->counts[r].value > 0;
+		for (size_t i = 0; i < s->series.count && !moved; i++)
+			if (s->series.items[i].event == event)
+				not_counted(s, &s->series.items[i]);
+		for (size_t i = 0; i < s->regions.count && !moved; i++)
+			not_counted(s, &s->regions.items[i]->series[event]);
+	}
 }
 
 bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value)

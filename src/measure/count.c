@@ -46,7 +46,7 @@ static bool ask(struct session *s)
 		bool account_only = row && row->counted_by == COUNTED_BY_PROCESS;
 		if (!account_only) {
 			s->operations->available(s->backend, event, &answer);
-			if (answer.state == READING_COUNTED) {
+			if (answer.state == READING_COUNTED || (answer.state == READING_UNPROVEN && lack)) {
 				s->pass_of[i] = 0;
 				continue;
 			}
@@ -366,6 +366,7 @@ static bool report(struct session *s)
 	result->warm_ups = s->warm_ups;
 	result->passes = s->passes;
 	result->confidence = s->options.confidence;
+	session_judge_unproven(s);
 	return describe_target(s) && measure_machine_facts(&result->arena, &result->machine) &&
 	       session_estimate(s) && session_derive(s) && session_name_outliers(s) && session_remark(s);
 }

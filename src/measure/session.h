@@ -30,6 +30,7 @@ struct series {
 	struct count *counts; /* n = session.repetitions */
 	const char *why;      /* the first reason why a count is missing */
 	const char *machine;  /* the modelled machine that was counted on; NULL */
+	bool unproven;        /* its event is READING_UNPROVEN */
 };
 
 /* A region's counts: one series for each event of the session, in the result's arena. */
@@ -98,6 +99,10 @@ struct slices;
 /* Fills in one count of a series; slices may be NULL. */
 bool session_keep(struct session *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
 		  bool partial);
+
+/* collect.c: an event that is READING_UNPROVEN, and whose total is 0 in all executions, is not counted. One count above 0 proves it, and the
+ * zeros of other executions, threads and regions with it. */
+void session_judge_unproven(struct session *s);
 
 /* estimate.c: fills result->estimates and result->regions from the series. */
 bool session_estimate(struct session *s);

@@ -37,6 +37,9 @@ enum reading_state {
 	READING_UNSUPPORTED, /* this machine cannot count it */
 	READING_DENIED,      /* this user may not count it */
 	READING_FAILED,      /* it broke on the way; why says how */
+	/* Of an event, never of a reading: its counter runs, but nothing that was tried moved it. What it counts is a count if it is
+	 * above 0; a 0 is as likely a counter that counts nothing (measure/session.h, session_judge_unproven()). */
+	READING_UNPROVEN,
 };
 
 /* What the measuring itself counts in a number, as far as the backend found out (regions by probes); trust/apply.h judges it. */
@@ -64,6 +67,7 @@ struct reading {
 	pid_t tid;           /* 0: all tasks together */
 	pid_t pid;           /* a process's own row; 0: none */
 	int cpu;             /* -1: all CPUs together */
+	bool unproven;       /* of COUNTED: the event is READING_UNPROVEN */
 	struct measuring measuring; /* of COUNTED */
 };
 

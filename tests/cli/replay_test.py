@@ -210,6 +210,39 @@ has(seen.out, re.compile(r"^  cache-references +hw +[A-Z]", re.M), "what works h
 seen = tare("list", "-v", "metrics", "--on", on, "branch-miss-rate")
 has(seen.out, re.compile(r"^ +needs +branch-misses$", re.M), "a metric says which event it needs")
 
+# ---- a counter that runs, and that nothing was seen to move ----
+UNPROVEN = [*hw("cycles"), {"name": "l1d-load-misses", "source": "hw", "state": "unproven", "why": "not known to count: it stayed at 0"}]
+
+
+def unproven(name, *counts, **more):
+    return recording(name, UNPROVEN, readings(*[{"cycles": 1000, "l1d-load-misses": n} for n in counts]), **more)
+
+
+on = unproven("unproven.json", 0)
+r = as_json(on, "-e", "cycles,l1d-load-misses", "true", fact="an event that nothing was seen to move")
+equal([e["value"] for e in r["results"]], [1000, None], "its 0 is not a count, and others are counted")
+has(r["results"][1]["why"] or "", "not known to count", "the reason says so")
+has(count(on, "-e", "cycles,l1d-load-misses", "--csv", "true").out, "event,l1d-load-misses,user+kernel,,,,,,,,,misses,0,none,", "nor has it a value in CSV")
+seen = tare("list", "events", "--on", on, "l1d-load-misses")
+has(seen.out, re.compile(r"^  l1d-load-misses +no \[1\]", re.M), "the list of events does not say that it works")
+has(seen.out, "not known to count", "and says why")
+r = json.loads(tare("list", "events", "--json", "--on", on, "l1d-load-misses").out)
+equal([(e["works"], e["source"]) for e in r["events"] if e["event"] == "l1d-load-misses"], [(False, None)], "neither as JSON")
+r = as_json(unproven("moved.json", 7), "-e", "cycles,l1d-load-misses", "true", fact="an event that the program moves")
+equal([(e["value"], e["source"]) for e in r["results"]], [(1000, "hw"), (7, "hw")], "a program that moves it has its count")
+r = as_json(unproven("once.json", 0, 6, 0, after_last="repeat"), "-r", "3", "--warm-up", "0", "-e", "l1d-load-misses", "true",
+            fact="an event that one run of three moves")
+equal(r["results"][0]["runs"], [0, 6, 0], "once moved, its zeros are counts too")
+r = as_json(unproven("zeros.json", 0, 0, after_last="repeat"), "-r", "2", "-e", "cycles,l1d-load-misses", "-m", "l1d-load-miss-rate", "true",
+            fact="an event that no run moves", code=0)
+equal(r["results"][1]["value"], None, "zeros of several runs are no count")
+equal([m["value"] for m in r["metrics"]], [None], "and no metric is derived from them")
+on = recording("zero-perfex.json", [{"name": "l1d-load-misses:u", "source": "hw", "state": "unproven", "why": "not known to count"}],
+               readings({"l1d-load-misses:u": 0}))
+has(count(on, "--compat", "perfex", "-e", "l1d-load-misses:u", "true").out, re.compile(r"^l1d-load-misses:u\.+ not counted: not known to count", re.M),
+    "perfex's listing does not show 0")
+has(count(on, "--compat", "p5mon", "-e", "l1d-load-misses:u", "true").out, re.compile(r"not counted \(not known to count"), "nor does run_p5mon's")
+
 # ---- recordings that are none ----
 write("bad.json", '{"tare_recording": 1, "events": [}')
 bad = tare("count", "--on", "replay:bad.json", "true")

@@ -40,6 +40,16 @@ static enum source source_of(const struct event_encoding *encoding, const char *
 	return SOURCE_HW;
 }
 
+/* The kernel's own counting code is there to be read, and counts what its name says (kernel/events/core.c, mm/memory.c): a 0 of it is one.
+ * But these it counts on some architectures only, or never. */
+static bool counted_by_kernel(const struct event_encoding *encoding, const char *pmu)
+{
+	bool doubtful = encoding->type == PERF_TYPE_SOFTWARE &&
+			(encoding->config == PERF_COUNT_SW_ALIGNMENT_FAULTS || encoding->config == PERF_COUNT_SW_EMULATION_FAULTS ||
+			 encoding->config == PERF_COUNT_SW_DUMMY || encoding->config == PERF_COUNT_SW_BPF_OUTPUT);
+	return source_of(encoding, pmu) == SOURCE_OS && !doubtful;
+}
+
 static void refuse(struct answer *answer, enum reading_state state, const char *why, const char *remedy)
 {
 	struct availability *out = &answer->availability;
@@ -113,7 +123,13 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 		    (at_user.os_errno == ENOENT || at_user.os_errno == EOPNOTSUPP))
 			trial = at_user;
 	}
+	if (trial.outcome == TRIAL_UNMOVED && counted_by_kernel(encoding, variants->pmu))
+		trial.outcome = TRIAL_WORKS;
 	switch (trial.outcome) {
+	case TRIAL_UNMOVED:
+		refuse(answer, READING_UNPROVEN, "not known to count: its counter runs, but stayed at 0 through all that tare tried", "");
+		answer->availability.source = source_of(encoding, variants->pmu);
+		break;
 	case TRIAL_WORKS:
 		answer->availability = (struct availability){ .state = READING_COUNTED,
 							      .source = source_of(encoding, variants->pmu) };
@@ -137,7 +153,8 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 static int closeness(enum reading_state state)
 {
 	switch (state) {
-	case READING_COUNTED: return 4;
+	case READING_COUNTED: return 5;
+	case READING_UNPROVEN: return 4;
 	case READING_DENIED: return 3;
 	case READING_NEVER_RAN: return 2;
 	case READING_FAILED: return 1;

@@ -214,7 +214,7 @@ static bool find_events(struct counting *c, const struct event *const *events, c
 		c->n_columns += track->answer->variants.n;
 		const struct availability *known = &track->answer->availability;
 		const char *not_here = cancelled ? cancelled : not_for_target(track->answer, c->kind);
-		if (known->state != READING_COUNTED)
+		if (known->state != READING_COUNTED && known->state != READING_UNPROVEN)
 			refuse(track, known->state, known->why);
 		else if (not_here)
 			refuse(track, cancelled ? READING_DENIED : READING_UNSUPPORTED, not_here);
@@ -487,6 +487,7 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 		return;
 	}
 	r->source = track->answer->availability.source;
+	r->unproven = track->answer->availability.state == READING_UNPROVEN;
 	/* to the nearest; not llround(), which would make libtare need libm */
 	r->count_raw = scale == 1 ? sum.count : (uint64_t)((double)sum.count * scale + 0.5);
 }

@@ -181,7 +181,8 @@ static void examine_cpus(struct report *r)
 	if (cpu < 0)
 		cpu = 0;
 	struct trial trial = try(r, type, config, levels, cpu);
-	if (trial.outcome == TRIAL_WORKS) {
+	/* what runs on that CPU is anybody's: that the counter runs is enough */
+	if (trial.outcome == TRIAL_WORKS || trial.outcome == TRIAL_UNMOVED) {
 		add(r, FINDING_WORKS, what, "everything that runs can be counted, whoever it belongs to", "");
 		return;
 	}
@@ -211,7 +212,8 @@ static void examine_software(struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		struct trial trial =
 		    try(r, PERF_TYPE_SOFTWARE, events[i].config, events[i].levels, COUNTER_ANY_CPU);
-		bool counts = trial.outcome == TRIAL_WORKS;
+		/* UNMOVED: one CPU alone has no migrations; what the kernel counts itself, it counts */
+		bool counts = trial.outcome == TRIAL_WORKS || trial.outcome == TRIAL_UNMOVED;
 		struct str *list = counts ? &good : &bad;
 		str_appendf(list, "%s%s", list->length ? ", " : "", events[i].name);
 		works += counts;

@@ -36,7 +36,7 @@ bool perf_fits(struct backend *backend, const struct event *const *events, size_
 	bool fits = requests && cpus;
 	for (size_t i = 0; fits && i < n; i++) {
 		const struct answer *answer = answer_find(backend, events[i]);
-		if (!answer || answer->availability.state != READING_COUNTED) {
+		if (!answer || (answer->availability.state != READING_COUNTED && answer->availability.state != READING_UNPROVEN)) {
 			fits = false;
 		} else if (!never_short(answer)) {
 			const struct variant *variant = variant_here(answer);

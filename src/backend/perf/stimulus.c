@@ -348,6 +348,31 @@ static const struct row rows[] = {
 	{ "cpu-migrations", SOFTWARE(CPU_MIGRATIONS), &migrations, &migrations },
 };
 
+/* Arithmetic of the kinds that the others leave out. */
+static void calculate(void)
+{
+	enum { TURNS = 1000 };
+	volatile double real = 1.5;
+	volatile float single = 1.5f;
+	volatile uint64_t whole = 12345;
+	for (unsigned i = 1; i <= TURNS; i++) {
+		real = real * 1.0001 + 1 / (double)i;
+		single = single * 1.01f + (float)whole;
+		whole = whole * 3 / i + 7;
+		__atomic_fetch_add(&whole, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+void stimulus_all(void)
+{
+	static const struct stimulus *const all[] = { &instructions, &mispredictions, &loads, &stores, &cache_misses, &tlb_misses,
+						      &page_faults, &context_switches, &migrations, &calls };
+	uint64_t least;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		all[i]->run(&least);
+	calculate();
+}
+
 static bool same_event(const struct row *row, const struct event *event, const struct event_encoding *encoding)
 {
 	if (event->definition)

@@ -24,6 +24,9 @@ struct stimulus {
 const struct stimulus *stimulus_find(const struct event *event, const struct event_encoding *encoding,
 				     const char *pmu, unsigned levels);
 
+/* One of each: what an event that has no stimulus of its own is tried with. */
+void stimulus_all(void);
+
 /* A user-level loop of STIMULUS_LOOPS turns, two instructions each, one of them a branch. */
 enum { STIMULUS_LOOPS = 20000 };
 void stimulus_loop(uint64_t turns);

@@ -42,10 +42,11 @@ static struct trial run(const struct counter_request *requests, size_t n, int cp
 	}
 	if (stimulus)
 		known = stimulus->run(&trial.least);
-	if (!known && cpu >= 0)
-		let_time_pass();
-	else if (!known)
-		stimulus_loop(STIMULUS_LOOPS);
+	if (!known) {
+		stimulus_all();
+		if (cpu >= 0)
+			let_time_pass();
+	}
 	for (size_t i = 0; i < n; i++)
 		counter_disable(fds[i]);
 	for (size_t i = 0; i < n; i++) {
@@ -59,7 +60,10 @@ static struct trial run(const struct counter_request *requests, size_t n, int cp
 	}
 	if (!known)
 		trial.least = 0;
-	trial.outcome = running_ns == 0 ? TRIAL_NEVER_RAN : trial.count < trial.least ? TRIAL_SILENT : TRIAL_WORKS;
+	trial.outcome = running_ns == 0              ? TRIAL_NEVER_RAN
+			: trial.count < trial.least ? TRIAL_SILENT
+			: trial.count == 0          ? TRIAL_UNMOVED
+						    : TRIAL_WORKS;
 out:
 	while (open--)
 		close(fds[open]);

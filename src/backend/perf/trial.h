@@ -11,6 +11,7 @@ enum trial_outcome {
 	TRIAL_REFUSED,   /* the kernel does not open it: os_errno */
 	TRIAL_NEVER_RAN, /* it opens, but never counts: all counters are taken */
 	TRIAL_SILENT,    /* it runs, but has counted less than it must */
+	TRIAL_UNMOVED,   /* it runs, and counted nothing; but nobody knows that it must have */
 };
 
 struct trial {
@@ -20,7 +21,7 @@ struct trial {
 };
 
 /* On tare's own thread, or on the first CPU of each where these count whole CPUs. stimulus may be NULL: then
- * running is enough. */
+ * all of them are tried (stimulus_all()), and any count is enough. */
 struct trial trial_run(const struct variants *variants, unsigned levels, const struct stimulus *stimulus);
 
 /* The same for one encoding, on tare's own thread or, with cpu >= 0, on that CPU. */

@@ -158,7 +158,7 @@ static bool get_choice(struct reader *r, const json_t *object, const struct plac
 }
 
 /* in the order of enum reading_state */
-static const char *const state_names[] = { "counted", "never-ran", "unsupported", "denied", "failed", NULL };
+static const char *const state_names[] = { "counted", "never-ran", "unsupported", "denied", "failed", "unproven", NULL };
 
 /* What a backend can say of itself: a scaled or sampled number is made by measure/. */
 static const char *const source_names[] = { "hw", "os", "exact", "model", NULL };
@@ -234,11 +234,12 @@ static bool read_event(struct reader *r, const json_t *value, const struct place
 	    !get_short_text(r, value, place, "remedy", a->remedy, sizeof a->remedy))
 		return false;
 	a->state = (enum reading_state)state;
-	if (a->state == READING_COUNTED && a->source == SOURCE_NONE)
+	bool readable = a->state == READING_COUNTED || a->state == READING_UNPROVEN;
+	if (readable && a->source == SOURCE_NONE)
 		return refuse(r, place, "'%s' is counted, but no 'source' says by what", name);
 	if (a->state == READING_COUNTED && (a->why[0] || a->remedy[0]))
 		return refuse(r, place, "'%s' is counted: 'why' and 'remedy' have no meaning", name);
-	if (a->state != READING_COUNTED && a->source != SOURCE_NONE)
+	if (!readable && a->source != SOURCE_NONE)
 		return refuse(r, place, "'%s' is not counted: 'source' has no meaning", name);
 	if (a->state != READING_COUNTED && !a->why[0])
 		return refuse(r, place, "'%s' is not counted, but no 'why' says the reason", name);
@@ -283,7 +284,8 @@ static bool read_reading(struct reader *r, const json_t *value, const struct pla
 	unsigned state = READING_COUNTED;
 	const char *why = NULL;
 	*out =
-	    (struct reading){ .source = event->availability.source, .enabled_ns = context->enabled_ns, .cpu = -1 };
+	    (struct reading){ .source = event->availability.source, .enabled_ns = context->enabled_ns, .cpu = -1,
+			      .unproven = event->availability.state == READING_UNPROVEN };
 	if (json_is_integer(value)) {
 		out->running_ns = out->enabled_ns;
 		return check_u64(r, value, place, INT64_MAX, &out->count_raw);
@@ -295,6 +297,8 @@ static bool read_reading(struct reader *r, const json_t *value, const struct pla
 	    !get_u64(r, value, place, "enabled_ns", INT64_MAX, &out->enabled_ns))
 		return false;
 	out->state = (enum reading_state)state;
+	if (out->state == READING_UNPROVEN)
+		return refuse(r, place, "an event can be 'unproven', a reading cannot");
 	if (out->state != READING_COUNTED) {
 		if (json_object_get(value, "count") || json_object_get(value, "running_ns"))
 			return refuse(r, place, "a reading that is '%s' has no 'count' and no 'running_ns'",
@@ -344,7 +348,7 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 		if (!find_event(r->out, name, &reading->event))
 			return refuse(r, &where, "'%s' is not one of the recording's events", name);
 		const struct recorded_event *event = &r->out->events[reading->event];
-		if (event->availability.state != READING_COUNTED)
+		if (event->availability.state != READING_COUNTED && event->availability.state != READING_UNPROVEN)
 			return refuse(r, &where, "'%s' has a reading, but is not counted", name);
 		if (in_rows && json_array_size(each) != x->n_rows)
 			return refuse(r, &where, "'%s' needs an array of %zu readings, one for each row", name,

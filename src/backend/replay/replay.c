@@ -94,7 +94,8 @@ static bool indices(const struct recording *recording, const struct event *const
 	for (size_t i = 0; i < n; i++) {
 		ptrdiff_t index = find(recording, events[i]);
 		*missing = events[i];
-		if (index == NO_EVENT || recording->events[index].availability.state != READING_COUNTED)
+		if (index == NO_EVENT || (recording->events[index].availability.state != READING_COUNTED &&
+					  recording->events[index].availability.state != READING_UNPROVEN))
 			return false;
 		out[i] = (size_t)index;
 	}
