@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/exact/events.h"
 #include "backend/exact/exact.h"
+#include "backend/exact/trial.h"
 #include "tap.h"
 
 static struct event_table *table;
@@ -90,6 +92,45 @@ static void test_available(void)
 	ok(is_available("misaligned-accesses:u", &a) && a.source == SOURCE_EXACT, "what the access stream tells is counted exactly");
 	ok(!is_available("r12000::l1d-misses:u", &a) && strstr(a.remedy, "model:r12000"), "a machine's event is not the engine's");
 	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
+}
+
+/* All of the groups of instructions: those of other processors as well. */
+enum { ALL_GROUPS = 15 };
+
+static void test_trial(void)
+{
+	struct trial plain = {0}, traced = {.traced = true};
+	bool passed = trial_passed(&plain) && trial_passed(&traced);
+	ok(passed, "the engine counts a known program right: %s%s", plain.why, traced.why);
+	for (size_t i = 0; i < exact_event_count(); i++) {
+		const struct exact_event *event = exact_event_at(i);
+		struct trial *trial = exact_event_needs_trace(event) ? &traced : &plain;
+		uint64_t truth, count[COUNTS], value;
+		bool known = true;
+		for (unsigned c = 0; c < COUNTS; c++)
+			known &= trial_truth((enum exact_count)c, ALL_GROUPS, &count[c]);
+		ok(known && exact_event_value(event, count, &value) && value > 0, "%s has a stimulus that moves it", event->name);
+		ok(passed && trial_counts(trial, event), "and it is counted right");
+		for (unsigned c = 0; passed && c < COUNTS; c++)
+			if (trial->wrong[c] && exact_event_uses(event, (enum exact_count)c))
+				printf("# count %u: %llu is right\n", c, trial_truth((enum exact_count)c, trial_groups(), &truth) ? (unsigned long long)truth : 0ull);
+	}
+	for (unsigned without = 1; without <= ALL_GROUPS; without++) {
+		struct trial less = {.without = without};
+		unsigned wrong = 0;
+		passed = trial_passed(&less);
+		for (unsigned c = 0; c < COUNTS; c++)
+			wrong += less.wrong[c];
+		ok(passed && wrong == 0, "on a processor without groups %x of instructions all is counted right (%u wrong) %s", without, wrong, less.why);
+	}
+	/* one class that is counted wrongly */
+	struct event fp = event_of("fp-divides:u"), other = event_of("instructions:u");
+	struct availability a;
+	plain.wrong[COUNT_FP_DIVIDES] = true;
+	exact_event_available(&fp, &plain, &a);
+	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "wrongly"), "a class whose trial fails is not counted: %s", a.why);
+	exact_event_available(&other, &plain, &a);
+	ok(a.state == READING_COUNTED, "and the others are");
 }
 
 static void test_counts(void)
@@ -386,6 +427,7 @@ int main(void)
 		return 0;
 	}
 	test_available();
+	test_trial();
 	test_counts();
 	test_children();
 	test_exec();

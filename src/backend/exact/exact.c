@@ -59,7 +59,10 @@ void exact_event_available(const struct event *event, struct trial *trial, struc
 	else if (!trial_passed(trial)) {
 		snprintf(out->why, sizeof out->why, "%.250s", trial->why);
 		snprintf(out->remedy, sizeof out->remedy, "%.250s", trial->remedy);
-	} else
+	} else if (!trial_counts(trial, exact))
+		snprintf(out->why, sizeof out->why, "the engine counts '%.100s' wrongly here: of a small known program it is not what it must be",
+		         event->label);
+	else
 		*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_EXACT};
 }
 
