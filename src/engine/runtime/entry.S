@@ -337,7 +337,12 @@ fp_save:
 	mov %esi, %eax
 	mov %rsi, %rdx
 	shr $32, %rdx
+	test %rsi, %rsi
+	jz 1f
 	xsave64 (%rdi)
+	mov $1, %eax
+	ret
+1:	fxsave64 (%rdi)
 	mov $1, %eax
 	ret
 fp_save_end:
@@ -345,7 +350,12 @@ fp_restore:
 	mov %esi, %eax
 	mov %rsi, %rdx
 	shr $32, %rdx
+	test %rsi, %rsi
+	jz 1f
 	xrstor64 (%rdi)
+	mov $1, %eax
+	ret
+1:	fxrstor64 (%rdi)
 	mov $1, %eax
 	ret
 fp_restore_end:

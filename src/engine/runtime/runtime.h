@@ -6,6 +6,7 @@
  *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
+ *     fpstate.c    vector and x87 registers, in signal frames
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
  *     inline_*.c   accesses that generated code decides itself (inline.h)
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
@@ -27,6 +28,7 @@
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
 #include "engine/x86/decode.h"
+#include "engine/x86/xstate.h"
 
 #define THREAD_BYTES 8192u /* struct thread, in front of its counters */
 #define STACK_BYTES 65536u
@@ -143,6 +145,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
+	uint64_t fp_features; /* of the kernel's last signal frame of this thread; 0: there was none */
+	uint32_t fp_bytes, pad10;
 };
 
 enum block_flag {
@@ -227,8 +231,10 @@ struct runtime {
 	uint32_t lock, stopping;
 	uint32_t generation, unused; /* of the cache: a flush ends one */
 	uint32_t has_bmi2, thread_total;
-	uint64_t xfeatures;
-	uint32_t xsave_bytes, limited;
+	struct x86_xstate xstate;
+	uint64_t fp_features; /* of xstate, all but tiles; 0: the processor, or the system, has no xsave */
+	uint32_t fp_bytes, limited; /* of an area for them */
+	uint32_t pkru, unused7; /* that a handler begins with */
 	struct action action[SIGNALS];
 	uint32_t action_lock, live_threads;
 	struct thread **threads;  /* by slot */
@@ -266,7 +272,7 @@ struct runtime {
 	uint32_t region_count;
 	uint64_t image, image_bytes;
 	uint32_t counters_most, protected_pages;
-	uint32_t fp_sw_known, started;
+	uint32_t started, unused8;
 	uint32_t rseq_sections; /* 0 not looked at, 1 none, 2 some */
 	uint32_t rseq_given;    /* an area was registered by a thread of this image */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
@@ -290,7 +296,6 @@ struct runtime {
 	uint64_t stub_regions;          /* libtare's, by the stub's number; 0: unknown */
 	uint64_t red_zone_at;           /* of the last instruction behind a stub's call: its block, context and generation */
 	uint32_t red_zone_block[2], red_zone_generation, unused6;
-	uint8_t fp_sw[48];
 };
 
 /* else the addresses of entry.S's labels would go through a table that nobody relocates */
@@ -335,7 +340,7 @@ bool safe_write(void *at);
 bool safe_read(const void *at);
 void safe_copy_fault(void);
 void safe_copy_end(void);
-bool fp_save(void *area, uint64_t features);
+bool fp_save(void *area, uint64_t features); /* by xsave, or without features by fxsave */
 void fp_save_end(void);
 bool fp_restore(const void *area, uint64_t features);
 void fp_restore_end(void);
@@ -400,6 +405,17 @@ void recover_thread(struct thread *t);
 bool recover_at_step(const struct thread *t);
 void recover_x87_address(const struct thread *t, const struct block *b);
 bool stores_x87_address(const struct x86_insn *in);
+
+/* fpstate.c */
+void fp_look(void);
+uint64_t fp_in_use(void);                 /* components that are not in their initial state, as the processor says */
+void fp_learn(struct thread *t, uint64_t frame); /* frame: the kernel's, its fpstate */
+uint32_t fp_frame_bytes(const struct thread *t); /* of the area in a frame … */
+uint32_t fp_frame_room(const struct thread *t);  /* … and with the magic word behind it */
+bool fp_frame_write(const struct thread *t, uint64_t at); /* false: memory faulted */
+bool fp_frame_read(const struct thread *t, uint64_t at);  /* false: memory faulted, or the processor refuses what is there */
+void fp_initial(void);                    /* a handler begins */
+void *fp_area_new(void);                  /* for fp_save(…, rt.fp_features) */
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);

@@ -9,7 +9,7 @@
  *     the process ends by that very signal.
  *  2. The kernel's mask is the program's without the synchronous signals (the engine's own faults must arrive), or, while a
  *     signal is noted, everything. thread.mask is the program's.
- *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area.
+ *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area (fpstate.c).
  */
 #include "engine/runtime/inline.h"
 
@@ -21,9 +21,9 @@ enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x080000
 #define SIG_DFL_ 0u
 #define SIG_IGN_ 1u
 #define UNBLOCKABLE ((1ull << 8) | (1ull << 18)) /* KILL STOP */
-#define FP_MAGIC1 0x46505853u
-#define FP_MAGIC2 0x46505845u
-#define FP_AREA_MOST 16384u
+#define UC_FP_XSTATE 1u
+#define UC_SIGCONTEXT_SS 2u
+#define UC_STRICT_RESTORE_SS 4u
 
 enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11, SIGSYS = 31 };
 
@@ -150,10 +150,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 
 	if (rt.trace && signo == SIGSEGV && sync && in_cache && buffer_full(t, c))
 		return;
-	if (!rt.fp_sw_known && c->fpstate) {
-		memcpy(rt.fp_sw, (const void *)(c->fpstate + 464), 48);
-		rt.fp_sw_known = 1;
-	}
+	fp_learn(t, c->fpstate);
 	if (sync && !in_cache && t->forced) {
 		t->forced = 0;
 		note(t, signo, info, c);
@@ -246,40 +243,6 @@ static uint32_t altstack_state(const struct thread *t, uint64_t sp)
 	return on_altstack(t, sp) ? SS_ONSTACK : 0;
 }
 
-static uint32_t fp_bytes(void) /* of the xsave area, without the magic behind */
-{
-	uint32_t bytes = 0;
-	if (rt.fp_sw_known)
-		memcpy(&bytes, rt.fp_sw + 16, 4);
-	return bytes ? bytes : rt.xsave_bytes;
-}
-
-static uint64_t fp_features(void)
-{
-	uint64_t features = 0;
-	if (rt.fp_sw_known)
-		memcpy(&features, rt.fp_sw + 8, 8);
-	return features ? features : rt.xfeatures;
-}
-
-static bool write_fp(uint64_t at)
-{
-	static const uint8_t zeros[64];
-	uint32_t bytes = fp_bytes(), magic2 = FP_MAGIC2;
-	uint8_t sw[48] = {0};
-	uint32_t magic1 = FP_MAGIC1, extended = bytes + 4;
-	uint64_t features = fp_features();
-	memcpy(sw, &magic1, 4);
-	memcpy(sw + 4, &extended, 4);
-	memcpy(sw + 8, &features, 8);
-	memcpy(sw + 16, &bytes, 4);
-	if (!safe_copy((void *)(at + 512), zeros, 64) || !safe_copy((void *)at, zeros, 64))
-		return false;
-	if (!fp_save((void *)at, features))
-		return false;
-	return safe_copy((void *)(at + 464), sw, 48) && safe_copy((void *)(at + bytes), &magic2, 4);
-}
-
 /* Enters the handler. False: its stack cannot be written. */
 static bool enter_handler(struct thread *t, int signo, const struct action *action, unsigned which)
 {
@@ -290,12 +253,12 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	bool nested_on_it = on_altstack(t, r[X86_RSP]);
 	if (entering)
 		sp = t->altstack_sp + t->altstack_size;
-	uint64_t fp = (sp - fp_bytes() - 4) & ~63ull, at = ((fp - sizeof f) & ~15ull) - 8;
+	uint64_t fp = (sp - fp_frame_room(t)) & ~63ull, at = ((fp - sizeof f) & ~15ull) - 8;
 	if (nested_on_it && !on_altstack(t, at)) /* the kernel ends it by SIGSEGV rather than run off the stack */
 		return false;
 	if (entering && at < t->altstack_sp)
 		return false;
-	c->flags = 7; /* UC_FP_XSTATE UC_SIGCONTEXT_SS UC_STRICT_RESTORE_SS */
+	c->flags = (rt.fp_features ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
 	c->stack_sp = t->altstack_sp;
 	c->stack_flags = t->altstack_size ? t->altstack_flags | (on_altstack(t, r[X86_RSP]) ? SS_ONSTACK : 0) : SS_DISABLE;
 	c->stack_size = t->altstack_size;
@@ -312,8 +275,9 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	c->mask = t->mask;
 	c->oldmask = t->mask;
 	f.info = t->pending[which];
-	if (!write_fp(fp) || !safe_copy((void *)at, &f, sizeof f))
+	if (!fp_frame_write(t, fp) || !safe_copy((void *)at, &f, sizeof f))
 		return false;
+	fp_initial();
 	if (t->altstack_flags & SS_AUTODISARM) {
 		t->altstack_sp = t->altstack_size = 0;
 		t->altstack_flags = SS_DISABLE;
@@ -509,49 +473,11 @@ long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
 	return 0;
 }
 
-static bool read_fp(uint64_t at)
-{
-	uint8_t area[FP_AREA_MOST] __attribute__((aligned(64)));
-	uint32_t bytes = 512, sw[5];
-	uint64_t features = 3;
-	if (!at) {
-		uint32_t mxcsr = 0x1f80;
-		memset(area, 0, 576);
-		memcpy(area + 24, &mxcsr, 4);
-		area[0] = 0x7f, area[1] = 3;
-		return fp_restore(area, fp_features());
-	}
-	if (!safe_copy(area, (const void *)at, 576))
-		return false;
-	memcpy(sw, area + 464, sizeof sw);
-	if (sw[0] == FP_MAGIC1 && sw[4] >= 576 && sw[4] <= fp_bytes() && sw[4] <= FP_AREA_MOST) {
-		bytes = sw[4];
-		memcpy(&features, area + 472, 8);
-		features &= fp_features();
-		if (!safe_copy(area + 576, (const void *)(at + 576), bytes - 576))
-			return false;
-	} else { /* the legacy area alone */
-		uint64_t header[8] = {3};
-		memcpy(area + 512, header, sizeof header);
-	}
-	uint32_t mask = 0xffff;
-	uint32_t mxcsr;
-	memcpy(&mxcsr, area + 24, 4);
-	mxcsr &= mask;
-	memcpy(area + 24, &mxcsr, 4);
-	/* what the frame does not hold goes to its initial state, as the kernel has it */
-	uint64_t present;
-	memcpy(&present, area + 512, 8);
-	present &= features;
-	memcpy(area + 512, &present, 8);
-	return fp_restore(area, fp_features());
-}
-
 void signal_return(struct thread *t)
 {
 	struct context c;
 	uint64_t *r = t->reg, frame = r[X86_RSP];
-	if (!safe_copy(&c, (const void *)frame, sizeof c) || !read_fp(c.fpstate)) {
+	if (!safe_copy(&c, (const void *)frame, sizeof c) || !fp_frame_read(t, c.fpstate)) {
 		signal_force(t, SIGSEGV, 0x80, 0);
 		return;
 	}

@@ -43,22 +43,13 @@ _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow")
 
 void runtime_init(const struct start *start);
 
-static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
-{
-	__asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "0"(leaf), "2"(sub));
-}
-
 static void look_at_processor(void)
 {
-	uint32_t r[4], low, high;
-	uint32_t tsc = 0;
+	uint32_t a = 7, b, c = 0, d, tsc = 0;
 	rt.no_tsc = failed(sys2(SYS_prctl, 25, &tsc)) || tsc != 1; /* PR_GET_TSC: PR_TSC_ENABLE */
-	cpuid(7, 0, r);
-	rt.has_bmi2 = r[1] >> 8 & 1;
-	cpuid(13, 0, r);
-	rt.xsave_bytes = r[1];
-	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	rt.xfeatures = ((uint64_t)high << 32 | low) & ~(1ull << 18); /* AMX tile data only by permission */
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	rt.has_bmi2 = b >> 8 & 1;
+	fp_look();
 }
 
 #define BLOCKS_LEAST 1024u

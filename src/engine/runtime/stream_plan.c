@@ -75,7 +75,7 @@ static unsigned width_of(const struct x86_insn *in, const struct x86_memory *m)
 		return m->width;
 	if (is_xsave(in)) {
 		unsigned extension = in->modrm >> 3 & 7;
-		return in->encoding == X86_LEGACY && in->opcode == 0xae && extension < 2 ? 512 : rt.xsave_bytes;
+		return in->encoding == X86_LEGACY && in->opcode == 0xae && extension < 2 ? 512 : rt.fp_bytes;
 	}
 	return 64;
 }

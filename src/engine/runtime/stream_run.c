@@ -30,7 +30,7 @@ static void models_begin(void)
 {
 	lock_word(&rt.models_lock);
 	if (!fp_area)
-		fp_area = memory_private(rt.xsave_bytes);
+		fp_area = fp_area_new();
 	fp_is_kept = false;
 }
 
@@ -39,13 +39,13 @@ static void models_end(void) { unlock_word(&rt.models_lock); }
 static void fp_keep(void)
 {
 	if (!fp_is_kept)
-		fp_save(fp_area, rt.xfeatures);
+		fp_save(fp_area, rt.fp_features);
 }
 
 static void fp_give_back(void)
 {
 	if (!fp_is_kept)
-		fp_restore(fp_area, rt.xfeatures);
+		fp_restore(fp_area, rt.fp_features);
 }
 
 static uint64_t site_item_bytes(void) { return (uint64_t)rt.items_max * rt.session->watch_count * 8; }
