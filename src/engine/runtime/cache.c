@@ -9,6 +9,8 @@
  *     no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
  *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every such exit.
  *  3. rt.map has one number for each address and context, the newest. A block is only led to from blocks of its own context.
+ *  4. A page's list has every live block that begins there, and each number once at most: one that was dropped from elsewhere (tail_from)
+ *     stays in it, and may become live again in its old place.
  */
 #include "engine/runtime/runtime.h"
 
@@ -150,10 +152,12 @@ void cache_enter(uint32_t id, bool in_map)
 		if (rt.map_count * 2 > rt.map_mask)
 			map_grow();
 	}
-	struct page *page = cache_page(b->pc >> 12, true);
-	b->page_next = page->first;
-	page->first = id;
-	b->flags |= BLOCK_LIVE;
+	if (!(b->flags & BLOCK_LISTED)) {
+		struct page *page = cache_page(b->pc >> 12, true);
+		b->page_next = page->first;
+		page->first = id;
+	}
+	b->flags |= BLOCK_LIVE | BLOCK_LISTED;
 }
 
 /* ---- arenas ----------------------------------------------------------------------------------- */
@@ -334,15 +338,16 @@ static void drop_in_page(struct page *page, uint64_t from, uint64_t to)
 	uint32_t *link = &page->first;
 	while (*link != NONE) {
 		struct block *b = &rt.blocks[*link];
-		if (b->pc < to && b->pc + (b->length ? b->length : 1u) > from) {
-			uint32_t id = *link;
-			*link = b->page_next;
-			cache_drop(id);
-		} else if (!(b->flags & BLOCK_LIVE)) {
-			*link = b->page_next;
-		} else {
+		bool hit = b->pc < to && b->pc + (b->length ? b->length : 1u) > from;
+		if (!hit && (b->flags & BLOCK_LIVE)) {
 			link = &b->page_next;
+			continue;
 		}
+		uint32_t id = *link;
+		*link = b->page_next;
+		b->flags &= (uint8_t)~BLOCK_LISTED;
+		if (hit)
+			cache_drop(id);
 	}
 }
 

@@ -156,6 +156,7 @@ enum block_flag {
 	BLOCK_TAIL = 8,       /* its last jump was replaced by what follows it */
 	BLOCK_ENTRY_IN_FRONT = 16, /* the entry for indirect branches lies in front of the code */
 	BLOCK_EVENT = 64,     /* no instruction: a pass begins or ends here (region.c) */
+	BLOCK_LISTED = 128,   /* in its page's list, live or not */
 	BLOCK_STALE = 32,     /* dropped, and a thread may still run its code: the number is not used again before a flush */
 };
 

@@ -96,7 +96,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 		.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT ? 1 + is_call(last) : 0,
 		.context = decoded.context};
 	if (!fresh) {
-		b->flags = old.flags & BLOCK_LEADER;
+		b->flags = old.flags & (BLOCK_LEADER | BLOCK_LISTED);
+		b->page_next = old.page_next;
 		b->edge = old.edge;
 		b->follower = old.follower;
 		b->no_follower = old.no_follower;
