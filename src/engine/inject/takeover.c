@@ -299,6 +299,8 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	}
 	struct record_process *process = &in->how->processes[index];
 	*process = (struct record_process){.state = RECORD_RESERVED, .pid = (uint32_t)own_pid(in->pid), .parent = parent};
+	if (parent != RECORD_NONE)
+		memcpy(process->limits, in->how->processes[parent].limits, sizeof process->limits);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)in->pid);
 	ssize_t length = readlink(path, exe, sizeof exe - 1);
 	if (length > 0)

@@ -92,7 +92,9 @@ void die(const char *why, uint64_t pc)
    whatever is counted. Only a wish. */
 uint64_t memory_place(uint64_t bytes)
 {
-	return 0x7ee000000000 + __atomic_fetch_add(&rt.placed, (bytes + 0xffff) & ~0xffffull, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_fetch_add(&rt.placed, (bytes + 0xffff) & ~0xffffull, __ATOMIC_RELAXED);
+	limits_grew();
+	return 0x7ee000000000 + before;
 }
 
 void *memory_private(uint64_t bytes)
@@ -109,28 +111,43 @@ uint64_t record_reserve(uint64_t bytes)
 	return __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
 }
 
+/* rt.base becomes a page of the record's file at `offset`, by duplicating a mapping of what lies before it. No more than a stride is ever
+   mapped for nothing on the way, whatever lies between. */
+static bool base_at(uint64_t offset)
+{
+	bool behind = rt.base && offset >= rt.base_offset;
+	uint64_t at = behind ? rt.base : (uint64_t)rt.session, here = behind ? rt.base_offset : 0, stride = limits_stride();
+	while (!rt.base || here != offset) {
+		uint64_t step = offset - here < stride ? offset - here : stride;
+		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, 1, 0);
+		if (failed(p) || (step && sys2(SYS_munmap, p, step)))
+			return false;
+		if (rt.base)
+			sys2(SYS_munmap, rt.base, RECORD_PAGE);
+		rt.base = at = (uint64_t)p + step;
+		rt.base_offset = here += step;
+	}
+	return true;
+}
+
+void record_near(void)
+{
+	if (limits_stride() < RECORD_FILE_BYTES)
+		base_at(__atomic_load_n(&rt.session->next_offset, __ATOMIC_RELAXED));
+}
+
 /* See wire/start.h: a mapping of the session's file is duplicated, as there is no descriptor. */
 void *record_map(uint64_t offset, uint64_t bytes, void *at)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-	bool near = rt.base && offset >= rt.base_offset;
-	uint64_t ahead = near ? offset - rt.base_offset : offset;
-	long p = sys5(SYS_mremap, near ? rt.base : (uint64_t)rt.session, 0, ahead + bytes, 1, 0);
-	if (failed(p))
+	if (!base_at(offset))
 		return NULL;
-	if (ahead && sys2(SYS_munmap, p, ahead))
-		return NULL;
-	p += (long)ahead;
 	if (!at) {
 		long place = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		at = failed(place) ? NULL : (void *)place;
 	}
-	if (at && p != (long)at) {
-		p = sys5(SYS_mremap, p, bytes, bytes, 3, at);
-		if (failed(p))
-			return NULL;
-	}
-	return (void *)p;
+	long p = sys5(SYS_mremap, rt.base, 0, bytes, at ? 3 : 1, at);
+	return failed(p) ? NULL : (void *)p;
 }
 
 void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited)
@@ -156,13 +173,6 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	}
 }
 
-/* What comes next is mapped by way of this area: by way of the session it would need room for all that lies between. */
-static void near_by(const struct record_process *process)
-{
-	rt.base = (uint64_t)rt.record_code;
-	rt.base_offset = process->code.offset;
-}
-
 bool record_open(struct record_process *process)
 {
 	rt.process = process;
@@ -174,7 +184,6 @@ bool record_open(struct record_process *process)
 		rt.record_modules = record_map(process->modules.offset, process->modules.bytes, NULL);
 	else
 		rt.record_modules = record_area(&process->modules, area_bytes(2, true), 0);
-	near_by(process);
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
 }
 
@@ -198,7 +207,6 @@ bool record_reopen(struct record_process *process)
 	rt.record_sites = record_area(&process->sites, area_bytes(3, false), sites);
 	rt.record_modules = record_area(&process->modules, area_bytes(2, true), modules);
 	rt.record_corrections = record_area(&process->corrections, area_bytes(4, false), 0);
-	near_by(process);
 	rt.blocks_inherited = blocks;
 	rt.sites_inherited = sites;
 	rt.modules_inherited = modules;
@@ -216,7 +224,6 @@ void record_leave(void *area, uint64_t bytes, bool remove)
 bool record_part(struct record_process *process, bool remove)
 {
 	const struct record_process *old = rt.process;
-	void *code = rt.record_code; /* what the new ones are mapped by */
 	record_leave(rt.record_blocks, area_bytes(0, false), remove);
 	record_leave(rt.record_sites, area_bytes(3, false), remove);
 	record_leave(rt.record_corrections, area_bytes(4, false), remove);
@@ -225,9 +232,8 @@ bool record_part(struct record_process *process, bool remove)
 	for (uint32_t i = 0; i < rt.parents_code_count; i++)
 		sys2(SYS_munmap, rt.parents_code[i].at, rt.parents_code[i].bytes);
 	rt.parents_code_count = 0;
-	bool opened = record_open(process);
-	record_leave(code, old->code.bytes, remove);
-	return opened;
+	record_leave(rt.record_code, old->code.bytes, remove);
+	return record_open(process);
 }
 
 uint32_t record_block_begin(uint64_t pc)

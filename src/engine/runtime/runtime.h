@@ -11,6 +11,7 @@
  *     inline_*.c   accesses that generated code decides itself (inline.h)
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
+ *     limits.c     limits that the program sets on its memory
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -283,7 +284,9 @@ struct runtime {
 	uint32_t closing;   /* futex, see part.c */
 	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
-	uint64_t base, base_offset;    /* a mapping of the record, near to what is mapped next; 0: the session */
+	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
+	uint64_t stride;               /* see limits_stride */
+	struct record_limit limits[RECORD_LIMITS];
 	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
 	uint32_t parents_code_count, unused3;
 	/* regions, see region.c */
@@ -519,6 +522,12 @@ void part_continue(struct thread *t);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);
 
+/* limits.c */
+bool limits_start(void); /* true: there is little address space */
+void limits_grew(void);
+uint64_t limits_stride(void); /* how much may be mapped for nothing for a moment */
+bool limits_call(struct thread *t, uint64_t nr, long *result);
+
 /* memory.c: under rt.lock */
 void memory_modules_unknown(void);
 
@@ -545,6 +554,7 @@ void die(const char *why, uint64_t pc) __attribute__((noreturn));
 void *memory_private(uint64_t bytes);
 uint64_t memory_place(uint64_t bytes);
 void *record_map(uint64_t offset, uint64_t bytes, void *at);
+void record_near(void); /* what is mapped next, here or in a child, is near by then */
 uint64_t record_reserve(uint64_t bytes);
 bool record_open(struct record_process *process);
 bool record_reopen(struct record_process *process);

@@ -57,13 +57,11 @@ static void look_at_processor(void)
 
 static void choose_sizes(void)
 {
-	uint64_t limit[2] = {~0ull, ~0ull};
-	sys2(SYS_getrlimit, 9, limit); /* RLIMIT_AS */
+	rt.limited = limits_start();
 	rt.blocks_max = 1u << 21;
 	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
-	if (limit[0] < 8ull << 30) {
-		rt.limited = 1;
+	if (rt.limited) {
 		rt.blocks_max = 1u << 15;
 		if (!rt.session->cache_bytes)
 			rt.arena_bytes = 4u << 20;

@@ -351,6 +351,12 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		}
 		break;
 	case SYS_seccomp: rt.no_tsc = 1; break;
+	case SYS_getrlimit: case SYS_setrlimit: case SYS_prlimit64: {
+		long result;
+		if (limits_call(t, nr, &result))
+			return result;
+		break;
+	}
 	case 311: { /* process_vm_writev: into itself it is a write like any other, that the engine's protection must not stop */
 		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid))
 			break;

@@ -217,6 +217,7 @@ struct record_process *thread_part(struct record_process *old)
 	process->parent = (uint32_t)(old - entry_of(0));
 	process->continues = process->parent + 1;
 	process->session_at = (uint64_t)rt.session;
+	memcpy(process->limits, rt.limits, sizeof rt.limits);
 	process->regions = old->regions;
 	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);
 	return process;
@@ -229,6 +230,7 @@ static struct record_process *reserve_process(const struct record_process *paren
 		return NULL;
 	process->parent = (uint32_t)(parent - entry_of(0));
 	process->forked = 1;
+	memcpy(process->limits, parent->limits, sizeof process->limits);
 	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);
 	return process;
 }
@@ -236,6 +238,7 @@ static struct record_process *reserve_process(const struct record_process *paren
 /* In the child, the lock held: the parent's memory, without its threads and its record. */
 static void child_begin(struct thread *t, struct record_process *process)
 {
+	t->forked = 1;
 	bool opened = process && record_reopen(process) && stream_reopen(process) && regions_child(t, process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
@@ -244,7 +247,6 @@ static void child_begin(struct thread *t, struct record_process *process)
 		if (rt.threads[i] != t)
 			rt.slot_state[i] = 0;
 	t->tid = (uint32_t)sys0(SYS_gettid);
-	t->forked = 1;
 	if (process && !opened) /* without it nothing more can be translated */
 		die("a child process has no memory for its record and its models (ulimit -v?)", 0);
 	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their process differs */
@@ -271,6 +273,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	lock();
 	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
 	struct record_process *process = reserve_process(t->process);
+	record_near();
 	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
@@ -281,6 +284,8 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 		process->pid = (uint32_t)result;
 	else if (failed(result) && process)
 		__atomic_store_n(&process->state, RECORD_FREE, __ATOMIC_RELEASE);
+	if (result == -ENOMEM_) /* overcommitting forbidden, for one */
+		inexact("a fork was refused for lack of memory, of which the engine has taken some");
 	unlock();
 	signal_set_mask(t, t->mask);
 	return result;
@@ -316,6 +321,7 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	if (!child) {
 		if (process != t->process)
 			__atomic_store_n(&process->state, RECORD_FREE, __ATOMIC_RELEASE);
+		inexact("a thread or child was refused to the program: the engine has no memory for it (ulimit -v?)");
 		unlock();
 		signal_set_mask(t, t->mask);
 		return -11; /* EAGAIN: as natively when there is no memory for a stack */

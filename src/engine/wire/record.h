@@ -29,12 +29,12 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x34524154u /* "TAR4"; a change of layout changes it */
+#define RECORD_MAGIC 0x35524154u /* "TAR5"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
-#define RECORD_PROCESS_BYTES 704u
+#define RECORD_PROCESS_BYTES 768u
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
@@ -116,6 +116,10 @@ struct record_area {
 	uint64_t bytes;      /* room; for the host: how much to map at most */
 };
 
+/* A limit on the process's memory that the program set: what it asked for, and the kernel's hard limit (runtime/limits.c). */
+struct record_limit { uint64_t soft, hard, kernels, set; };
+#define RECORD_LIMITS 2u /* RLIMIT_AS, RLIMIT_DATA */
+
 struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t state;
 	uint32_t pid;        /* as the process itself sees it */
@@ -137,6 +141,7 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t totals, totals_bytes; /* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
 	uint64_t objects;    /* offset of struct record_objects (wire/objects.h); 0: none */
 	uint64_t regions;    /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
+	struct record_limit limits[RECORD_LIMITS]; /* the next image of an exec begins with them */
 	uint64_t unused[3];
 };
 
