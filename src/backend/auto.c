@@ -49,8 +49,8 @@ static size_t member_of(struct backend *b, const struct event *event, struct ava
 		}
 		if (unproven != NOBODY)
 			continue;
-		/* what could be had with more rights is worth more to know than what is not there */
-		if (!answered || (first.state == READING_UNSUPPORTED && out->state == READING_DENIED))
+		/* what could be had with more rights, or in other circumstances, is worth more to know than what is not there */
+		if (!answered || (first.state == READING_UNSUPPORTED && !first.prevented && (out->state == READING_DENIED || out->prevented)))
 			first = *out;
 		answered = true;
 	}

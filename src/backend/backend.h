@@ -59,6 +59,7 @@ struct availability {
 	enum source source;
 	char why[256];            /* of all but COUNTED */
 	char remedy[256];         /* the one step that would allow it; "" when there is none */
+	bool prevented;           /* this backend counts it, but for what `why` says of this machine, this user or its limits */
 };
 
 /* What `tare doctor` prints, a line each. */

@@ -78,9 +78,11 @@ static void settle_level(struct build *b, struct event *event)
 	if (event->text[metric_level_at(event->text)] || account || counted(b, event, &refusal))
 		return;
 	snprintf(request, sizeof request, "%s:u", event->text);
-	if (!event_parse(b->means->events, request, &user, NULL) || !counted(b, &user, &answer))
+	if (!event_parse(b->means->events, request, &user, NULL))
 		return;
-	if (answer.source != SOURCE_EXACT && answer.source != SOURCE_MODEL)
+	if (!counted(b, &user, &answer) && !(answer.prevented && !refusal.prevented)) /* then its reason is the one to be told */
+		return;
+	if (answer.state == READING_COUNTED && answer.source != SOURCE_EXACT && answer.source != SOURCE_MODEL)
 		remember_user_only(b, event, refusal.why);
 	*event = user;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/exact/counting.h"
 #include "backend/exact/events.h"
@@ -41,7 +42,9 @@ bool exact_event_level(const struct event *event, struct availability *out)
 	}
 	/* no level asked for means both: a part is no count of that */
 	snprintf(out->why, sizeof out->why, "the engine counts user mode only, and both levels were asked for");
-	snprintf(out->remedy, sizeof out->remedy, "ask for it at user level: %.100s:u", event->label);
+	size_t length = strlen(event->label);
+	bool said = length > 3 && (strcmp(event->label + length - 3, ":uk") == 0 || strcmp(event->label + length - 3, ":ku") == 0);
+	snprintf(out->remedy, sizeof out->remedy, "ask for it at user level: %.*s:u", (int)(said ? length - 3 : length < 100 ? length : 100), event->label);
 	return false;
 }
 
@@ -57,6 +60,7 @@ void exact_event_available(const struct event *event, struct trial *trial, struc
 	else if (exact->why_not)
 		snprintf(out->why, sizeof out->why, "%s", exact->why_not);
 	else if (!trial_passed(trial)) {
+		out->prevented = true;
 		snprintf(out->why, sizeof out->why, "%.250s", trial->why);
 		snprintf(out->remedy, sizeof out->remedy, "%.250s", trial->remedy);
 	} else if (!trial_counts(trial, exact))

@@ -163,6 +163,7 @@ static void available(struct backend *b, const struct event *event, struct avail
 	if (!model_event_bind(event->definition, &d->machine, &bound, out->why, sizeof out->why))
 		return;
 	if (!trial_passed(&b->stream_trial)) {
+		out->prevented = true;
 		snprintf(out->why, sizeof out->why, "%.250s", b->stream_trial.why);
 		snprintf(out->remedy, sizeof out->remedy, "%.250s", b->stream_trial.remedy);
 		return;

@@ -111,20 +111,24 @@ uint64_t record_reserve(uint64_t bytes)
 	return __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
 }
 
-/* rt.base becomes a page of the record's file at `offset`, by duplicating a mapping of what lies before it. No more than a stride is ever
-   mapped for nothing on the way, whatever lies between. */
+/* rt.base, always at the same address, becomes the page of the record's file at `offset`, by duplicating a mapping of what lies before it.
+   No more than a stride is ever mapped for nothing on the way, whatever lies between. */
 static bool base_at(uint64_t offset)
 {
 	bool behind = rt.base && offset >= rt.base_offset;
 	uint64_t at = behind ? rt.base : (uint64_t)rt.session, here = behind ? rt.base_offset : 0, stride = limits_stride();
-	while (!rt.base || here != offset) {
+	if (!rt.base) {
+		long place = sys6(SYS_mmap, memory_place(RECORD_PAGE), RECORD_PAGE, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		if (failed(place))
+			return false;
+		rt.base = (uint64_t)place, rt.base_offset = ~0ull;
+	}
+	while (rt.base_offset != offset) {
 		uint64_t step = offset - here < stride ? offset - here : stride;
 		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, 1, 0);
-		if (failed(p) || (step && sys2(SYS_munmap, p, step)))
+		if (failed(p) || (step && sys2(SYS_munmap, p, step)) || failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE, 3, rt.base)))
 			return false;
-		if (rt.base)
-			sys2(SYS_munmap, rt.base, RECORD_PAGE);
-		rt.base = at = (uint64_t)p + step;
+		at = rt.base;
 		rt.base_offset = here += step;
 	}
 	return true;
