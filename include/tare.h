@@ -279,8 +279,36 @@ struct tare_region;
 
 enum { TARE_REGIONS_MOST = 1 << 20 };
 
-/* Not 0 while regions are counted. To be read only, by the functions below. */
+/* Not 0 while regions are counted: 1 by this library, 2 by tare's engine, which runs the program ('tare count --on exact')
+ * and does by itself what the functions below say. To be read only, by them. */
 TARE_API extern int tare_regions_on;
+#define TARE_REGIONS_HERE_ 1
+#if defined(__GNUC__)
+#define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) & (whose), 0)
+#else
+#define TARE_REGIONS_ON_(whose) (tare_regions_on & (whose))
+#endif
+
+/* Marks for tare's engine: two instructions that do nothing, the second a nop that it knows by its number. Under the
+ * engine a region lasts from mark to mark, and has no instruction of this library in it. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__ILP32__)
+#define TARE_MARK_(instruction, number, operand)                                                                  \
+	__asm__ __volatile__(instruction "{q}\t{%0, %%rdi|rdi, %0}\n\t.byte 0x66, 0x0f, 0x1f, 0x87\n\t.long 0x5441520" number \
+			     :                                                                                    \
+			     : operand                                                                            \
+			     : "rdi", "memory")
+#define TARE_MARK_ENTER_(region) TARE_MARK_("mov", "2", "rm"(region))
+#define TARE_MARK_LEAVE_(region) TARE_MARK_("mov", "3", "rm"(region))
+#define TARE_MARK_ENTER_NAME_(name) TARE_MARK_("lea", "4", "m"(*(const char *)(name)))
+#define TARE_MARK_LEAVE_NAME_(name) TARE_MARK_("lea", "5", "m"(*(const char *)(name)))
+#else /* the functions have marks of their own */
+#define TARE_MARK_ENTER_(region) ((void)0)
+#define TARE_MARK_LEAVE_(region) ((void)0)
+#define TARE_MARK_ENTER_NAME_(name) ((void)0)
+#define TARE_MARK_LEAVE_NAME_(name) ((void)0)
+#undef TARE_REGIONS_HERE_
+#define TARE_REGIONS_HERE_ 3
+#endif
 
 /* The same for languages that cannot see a variable of C: whether regions are counted. */
 TARE_API bool tare_regions_counted(void);
@@ -313,24 +341,24 @@ TARE_API struct tare_region *tare_region(const char *name, struct tare_error *er
 TARE_API TARE_LOOKED_UP void tare_region_enter(struct tare_region *region);
 TARE_API TARE_LOOKED_UP void tare_region_leave(struct tare_region *region);
 
+/* The same by name, for the Fortran module: as Fortran compilers call a procedure with a character argument. The name is
+ * `bytes` characters, of which blanks at the end are not part. Nothing is counted for a name that cannot be had. */
+TARE_API TARE_LOOKED_UP void tare_region_enter_text_(const char *name, size_t bytes);
+TARE_API TARE_LOOKED_UP void tare_region_leave_text_(const char *name, size_t bytes);
+
 /* Both keep errno. */
 static inline void tare_region_begin(struct tare_region *region)
 {
-#if defined(__GNUC__)
-	if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
-#else
-	if (tare_regions_on)
-#endif
+	if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))
 		tare_region_enter(region);
+	else
+		TARE_MARK_ENTER_(region);
 }
 
 static inline void tare_region_end(struct tare_region *region)
 {
-#if defined(__GNUC__)
-	if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
-#else
-	if (tare_regions_on)
-#endif
+	TARE_MARK_LEAVE_(region);
+	if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))
 		tare_region_leave(region);
 }
 
@@ -551,22 +579,31 @@ class counters
  * at each place, when regions are counted. `name` is a constant text. Of one place, threads may look it up at the
  * same time: they get the same. Not for a first use in a signal handler (tare_region()).
  * The first TARE_REGION_END of a place looks its name up inside of the region: some hundred instructions, once, that
- * are in its count. Regions that are shorter than many times that want handles. */
+ * are in its count (not under tare's engine). Regions that are shorter than many times that want handles. */
 #if defined(__GNUC__)
 #define TARE_REGION_CALL(function, name)                                                                          \
 	do {                                                                                                      \
 		static struct tare_region *tare_here_;                                                            \
-		if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)) {                   \
-			struct tare_region *tare_found_ = __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE);         \
-			if (!tare_found_) {                                                                       \
-				tare_found_ = tare_region(name, NULL);                                            \
-				__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                     \
-			}                                                                                         \
-			function(tare_found_);                                                                    \
+		struct tare_region *tare_found_ = __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE);                 \
+		if (!tare_found_) {                                                                               \
+			tare_found_ = tare_region(name, NULL);                                                    \
+			__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                             \
 		}                                                                                                 \
+		function(tare_found_);                                                                            \
 	} while (0)
-#define TARE_REGION_BEGIN(name) TARE_REGION_CALL(tare_region_enter, name)
-#define TARE_REGION_END(name) TARE_REGION_CALL(tare_region_leave, name)
+#define TARE_REGION_BEGIN(name)                                                                                   \
+	do {                                                                                                      \
+		if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))                                                         \
+			TARE_REGION_CALL(tare_region_enter, name);                                                \
+		else                                                                                              \
+			TARE_MARK_ENTER_NAME_(name);                                                              \
+	} while (0)
+#define TARE_REGION_END(name)                                                                                     \
+	do {                                                                                                      \
+		TARE_MARK_LEAVE_NAME_(name);                                                                      \
+		if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))                                                         \
+			TARE_REGION_CALL(tare_region_leave, name);                                                \
+	} while (0)
 #endif
 
 #endif

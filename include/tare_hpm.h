@@ -44,21 +44,25 @@ static inline void hpmTerminate(int task)
 static inline void hpmStart(int number, const char *label)
 {
 	struct tare_region *region;
-	if (!__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
+	if (!TARE_REGIONS_ON_(-1))
 		return;
 	region = tare_region(label, NULL);
 	if (number >= 0 && number < TARE_HPM_MOST)
 		__atomic_store_n(&tare_hpm_started_[number], region, __ATOMIC_RELEASE);
-	tare_region_enter(region);
+	tare_region_begin(region);
 }
 
 static inline void hpmStop(int number)
 {
 	struct tare_region *region = NULL;
-	if (!__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0))
+	if (number >= 0 && number < TARE_HPM_MOST)
+		TARE_MARK_LEAVE_(tare_hpm_started_[number]);
+	if (!TARE_REGIONS_ON_(-1))
 		return;
 	if (number >= 0 && number < TARE_HPM_MOST)
 		region = __atomic_load_n(&tare_hpm_started_[number], __ATOMIC_ACQUIRE);
+	if (region && !TARE_REGIONS_ON_(TARE_REGIONS_HERE_))
+		return; /* the mark did it */
 	if (!region) {
 		char name[32];
 		snprintf(name, sizeof name, "hpmStop(%d)", number);

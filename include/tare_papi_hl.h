@@ -7,7 +7,7 @@
  * without it nothing is counted. The report goes where TARE_OUTPUT says.
  * - Regions may overlap, and entries that do not match exits are in the report, not in what the calls return.
  * - A name that is a constant text is looked up once at each place; others at each call, at the end inside of the
- *   region.
+ *   region (not under tare's engine). A name is an expression that may be evaluated twice.
  * - PAPI_hl_read() is not there: tare_region_read() reads passes that have ended, which is something else.
  *
  * GNU C99 and C++. */
@@ -23,28 +23,40 @@
 #endif
 
 /* PAPI_OK; PAPI_EINVAL for a region that cannot be had (no name, no memory): it is not counted. */
-#define PAPI_hl_region_begin(name) TARE_PAPI_HL_(tare_region_enter, name)
-#define PAPI_hl_region_end(name) TARE_PAPI_HL_(tare_region_leave, name)
+#define PAPI_hl_region_begin(name)                                                                                \
+	(__extension__({                                                                                          \
+		int tare_done_ = PAPI_OK;                                                                         \
+		if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))                                                         \
+			TARE_PAPI_HL_(tare_region_enter, name);                                                   \
+		else                                                                                              \
+			TARE_MARK_ENTER_NAME_(name);                                                              \
+		tare_done_;                                                                                       \
+	}))
+#define PAPI_hl_region_end(name)                                                                                  \
+	(__extension__({                                                                                          \
+		int tare_done_;                                                                                   \
+		TARE_MARK_LEAVE_NAME_(name);                                                                      \
+		tare_done_ = PAPI_OK;                                                                             \
+		if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))                                                         \
+			TARE_PAPI_HL_(tare_region_leave, name);                                                   \
+		tare_done_;                                                                                       \
+	}))
 
 /* The report is written at exit. */
 #define PAPI_hl_stop() PAPI_OK
 
 #define TARE_PAPI_HL_(pass, name)                                                                                 \
-	(__extension__({                                                                                          \
+	do {                                                                                                      \
 		static struct tare_region *tare_here_;                                                            \
-		int tare_done_ = PAPI_OK;                                                                         \
-		if (__builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)) {                   \
-			struct tare_region *tare_found_ =                                                         \
-			    __builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE) : NULL;   \
-			if (!tare_found_) {                                                                       \
-				tare_found_ = tare_region(name, NULL);                                            \
-				if (__builtin_constant_p(name))                                                   \
-					__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);             \
-			}                                                                                         \
-			pass(tare_found_);                                                                        \
-			tare_done_ = tare_found_ ? PAPI_OK : PAPI_EINVAL;                                         \
+		struct tare_region *tare_found_ =                                                                 \
+		    __builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE) : NULL;           \
+		if (!tare_found_) {                                                                               \
+			tare_found_ = tare_region(name, NULL);                                                    \
+			if (__builtin_constant_p(name))                                                           \
+				__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                     \
 		}                                                                                                 \
-		tare_done_;                                                                                       \
-	}))
+		pass(tare_found_);                                                                                \
+		tare_done_ = tare_found_ ? PAPI_OK : PAPI_EINVAL;                                                 \
+	} while (0)
 
 #endif

@@ -17,8 +17,8 @@
 !    it is never lost. tare_region_begin and tare_region_end never fail.
 ! 3. Counts are integer(int64), where C has uint64_t: they stay below 2**63.
 ! 4. Indices of events begin at 1; of arrays of readings, element i is the i-th event's.
-! 5. By handle, a region is a call of libtare's and nothing else. By name it is looked up at each call, while regions are
-!    counted: at the end, that lies inside of the region. Short regions want a handle.
+! 5. Beginning and ending a region is a call of libtare's and nothing else. By name it is looked up at each call, while
+!    regions are counted: at the end, that lies inside of the region (not under tare's engine). Short regions want a handle.
 !
 ! SPDX-License-Identifier: MIT
 module tare
@@ -81,14 +81,19 @@ module tare
       import :: tare_region
       type(tare_region), value :: region
     end subroutine
-    module procedure begin_name
+    ! libtare's, too. A name that cannot be had (no memory, '') counts nothing.
+    subroutine tare_region_enter_text(name)
+      character(len=*), intent(in) :: name
+    end subroutine
   end interface
   interface tare_region_end
     subroutine end_handle(region) bind(c, name='tare_region_leave')
       import :: tare_region
       type(tare_region), value :: region
     end subroutine
-    module procedure end_name
+    subroutine tare_region_leave_text(name)
+      character(len=*), intent(in) :: name
+    end subroutine
   end interface
   interface tare_region_read
     module procedure read_handle, read_name
@@ -192,11 +197,6 @@ module tare
       character(kind=c_char), intent(in) :: events(*)
       type(c_error), intent(inout) :: error
       logical(c_bool) :: done
-    end function
-    ! tare_regions_on is out of reach: a bind(c) variable would be a second one, in the program
-    function c_counted() bind(c, name='tare_regions_counted') result(counted)
-      import :: c_bool
-      logical(c_bool) :: counted
     end function
     function c_region(name, error) bind(c, name='tare_region') result(handle)
       import :: c_char, c_ptr
@@ -484,17 +484,6 @@ contains
     region%handle = handle_of(name, c_loc(inner))
     call finish(c_associated(region%handle), inner, error)
   end function
-
-  ! A name that cannot be had (no memory, '') counts nothing.
-  subroutine begin_name(name)
-    character(len=*), intent(in) :: name
-    if (c_counted()) call begin_handle(tare_region(handle_of(name, c_null_ptr)))
-  end subroutine
-
-  subroutine end_name(name)
-    character(len=*), intent(in) :: name
-    if (c_counted()) call end_handle(tare_region(handle_of(name, c_null_ptr)))
-  end subroutine
 
   ! scope: tare_thread (also when absent) or tare_process. readings: at least as many elements as
   ! tare_regions_start() had events.

@@ -16,6 +16,7 @@
 #include "backend/perf/state.h"
 
 int tare_regions_on;
+enum { REGIONS_HERE = 1, REGIONS_OF_ENGINE = 2 };
 
 static _Atomic(struct regions *) process_regions;
 
@@ -77,20 +78,20 @@ static struct tare_region *name_new(const char *name, size_t bytes, uint64_t has
 	*region = (struct tare_region){
 		.id = (uint32_t)names.count++, .hash = hash, .name_bytes = bytes, .same_bucket = *bucket
 	};
-	memcpy(region->name, name, bytes + 1);
+	memcpy(region->name, name, bytes);
+	region->name[bytes] = '\0';
 	region->text = region->name;
 	*bucket = region;
 	return region;
 }
 
-struct tare_region *tare_region(const char *name, struct tare_error *error)
+struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error)
 {
 	struct error inner = { 0 };
-	if (!name || !*name) {
+	if (!bytes) {
 		api_fail_text(error, TARE_ERROR_USAGE, "the region has no name", "");
 		return NULL;
 	}
-	size_t bytes = strlen(name);
 	uint64_t hash = hash_of(name, bytes);
 	pthread_mutex_lock(&names.lock);
 	struct tare_region *region = names.n_buckets ? names.buckets[hash & (names.n_buckets - 1)] : NULL;
@@ -103,6 +104,21 @@ struct tare_region *tare_region(const char *name, struct tare_error *error)
 	if (!region)
 		api_fail(error, &inner);
 	return region;
+}
+
+struct tare_region *tare_region(const char *name, struct tare_error *error)
+{
+	return region_of_name(name, name ? strlen(name) : 0, error);
+}
+
+struct tare_region *region_of_text(const char *name, size_t bytes)
+{
+	const char *end = memchr(name, '\0', bytes);
+	if (end)
+		bytes = (size_t)(end - name);
+	while (bytes && name[bytes - 1] == ' ')
+		bytes--;
+	return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) ? region_of_name(name, bytes, NULL) : NULL;
 }
 
 struct tare_region **regions_listed(size_t *n, struct error *err)
@@ -218,7 +234,8 @@ static bool go(struct regions *r, struct tare_error *error)
 		regions_free(r);
 		return api_fail_errno(error, TARE_ERROR_NO_MEMORY, reason, "cannot watch for forks");
 	}
-	__atomic_store_n(&tare_regions_on, 1, __ATOMIC_RELEASE);
+	int off = 0; /* the engine's stay its own */
+	__atomic_compare_exchange_n(&tare_regions_on, &off, REGIONS_HERE, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -302,7 +319,7 @@ __attribute__((constructor)) static void regions_begin(void)
 	const char *events = secure_getenv("TARE_EVENTS");
 	int kept_errno = errno;
 	if (under_engine()) {
-		__atomic_store_n(&tare_regions_on, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELEASE);
 		return;
 	}
 	if (!events || !*events)
@@ -363,6 +380,8 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 			region_sums_add(&sums, thread, slot);
 	}
 	region_sums_finish(&sums, r);
+	for (size_t i = 0; i < n && __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) == REGIONS_OF_ENGINE; i++)
+		sums.readings[i].state = TARE_NOT_COUNTED; /* nothing of a region is done here: 0 would be no count */
 	if (passes)
 		*passes = sums.passes;
 	if (readings)

@@ -258,8 +258,7 @@ void region_leave_slowly(struct tare_region *region)
 	errno = kept_errno;
 }
 
-__attribute__((used, visibility("hidden"))) void region_enter(struct tare_region *region);
-__attribute__((used, visibility("hidden"))) void region_leave(struct tare_region *region);
+__attribute__((visibility("hidden"))) void region_enter(struct tare_region *region);
 
 /* The pass is then made by the same instructions as any: this is no caller of it any more (a tail call). */
 __attribute__((noinline)) static void enter_again(struct tare_region *region)
@@ -270,38 +269,43 @@ __attribute__((noinline)) static void enter_again(struct tare_region *region)
 
 #if defined(__x86_64__)
 /* Under tare's engine the exported functions end at their first instruction, a nop that it knows by its displacement
- * (src/engine/wire/region.h): the region's name is at *rdi, and none of what follows is executed or counted. */
-#define REGION_FUNCTION(name, code, body)                                                                         \
-	__attribute__((naked)) void name(struct tare_region *region __attribute__((unused)))                     \
+ * (src/engine/wire/region.h): the region's name is at *rdi, or it is rsi bytes from rdi on, and none of what follows is executed or
+ * counted. */
+#define REGION_FUNCTION(name, code, body, ...)                                                                    \
+	__attribute__((used, visibility("hidden"))) void body(__VA_ARGS__);                                       \
+	__attribute__((naked)) void name(__VA_ARGS__)                                                             \
 	{                                                                                                         \
 		__asm__(".byte 0x66, 0x0f, 0x1f, 0x84, 0x00\n\t.long 0x54415200 + " #code "\n\tjmp " #body);     \
 	}                                                                                                         \
-	void body(struct tare_region *region)
-REGION_FUNCTION(tare_region_enter, 2, region_enter)
+	void body(__VA_ARGS__)
 #else
-void tare_region_enter(struct tare_region *region)
-{
-	region_enter(region);
-}
-void region_enter(struct tare_region *region)
+#define REGION_FUNCTION(name, code, body, ...)                                                                    \
+	__attribute__((alias(#name), visibility("hidden"))) void body(__VA_ARGS__);                               \
+	void name(__VA_ARGS__)
 #endif
+#define UNUSED __attribute__((unused)) /* of a naked function */
+
+REGION_FUNCTION(tare_region_enter, 2, region_enter, UNUSED struct tare_region *region)
 {
 	if (!region_pass_enter(region))
 		enter_again(region);
 }
 
-#if defined(__x86_64__)
-REGION_FUNCTION(tare_region_leave, 3, region_leave)
-#else
-void tare_region_leave(struct tare_region *region)
-{
-	region_leave(region);
-}
-void region_leave(struct tare_region *region)
-#endif
+REGION_FUNCTION(tare_region_leave, 3, region_leave, UNUSED struct tare_region *region)
 {
 	if (!region_pass_leave(region))
 		region_leave_slowly(region);
+}
+
+/* For the Fortran module: as Fortran compilers call an external procedure with a character argument, whose length they pass behind it. */
+REGION_FUNCTION(tare_region_enter_text_, 6, region_enter_text, UNUSED const char *name, UNUSED size_t bytes)
+{
+	region_enter(region_of_text(name, bytes));
+}
+
+REGION_FUNCTION(tare_region_leave_text_, 7, region_leave_text, UNUSED const char *name, UNUSED size_t bytes)
+{
+	region_leave(region_of_text(name, bytes));
 }
 
 void region_thread_reads(const struct region_thread *thread, struct tare_reads *out)

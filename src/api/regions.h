@@ -128,6 +128,8 @@ struct regions {
 
 /* region.c. One for the process: what the environment and tare_regions_start() opened. NULL before. */
 struct regions *regions_of_process(void);
+struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error); /* as tare_region() */
+struct tare_region *region_of_text(const char *name, size_t bytes); /* Fortran's: blanks at its end are not of it; NULL while nothing is counted */
 struct tare_region **regions_listed(size_t *n, struct error *err); /* in order of id; the caller frees it */
 
 /* region_thread.c */

@@ -25,21 +25,22 @@ void region_append_passes(struct str *text, const struct region_row *row)
 			    (unsigned long long)row->exits, times(row->exits));
 }
 
-/* The engine sees at which instruction a region was left, however; probes see only the ends that they are at. */
-static bool every_end_seen(const struct region_row *row)
+/* The engine sees at which instruction a region was left, however; probes see only the ends that they are at. "": nothing is counted. */
+static const char *what_counts(const struct region_row *row)
 {
 	for (size_t i = 0; i < row->n_estimates; i++)
 		if (row->estimates[i].known)
-			return row->estimates[i].source == SOURCE_EXACT || row->estimates[i].source == SOURCE_MODEL;
-	return false;
+			return row->estimates[i].source == SOURCE_EXACT || row->estimates[i].source == SOURCE_MODEL
+				? ": what it did up to there is in the counts" : ": the counts are of the passes whose end was seen";
+	return "";
 }
 
 void region_append_trouble(struct str *text, const struct region_row *row)
 {
 	if (row->why || !row->unbalanced)
 		return;
-	str_appendf(text, "in %llu of %llu thread%s it was not left as it was entered (a longjmp, an exception, a thread's end inside): %s",
+	str_appendf(text, "in %llu of %llu thread%s it was not left as it was entered (a longjmp, an exception, a thread's end inside)%s",
 		    (unsigned long long)row->unbalanced, (unsigned long long)(row->threads > row->unbalanced ? row->threads : row->unbalanced),
 		    times(row->threads > row->unbalanced ? row->threads : row->unbalanced),
-		    every_end_seen(row) ? "what it did up to there is in the counts" : "the counts are of the passes whose end was seen");
+		    what_counts(row));
 }

@@ -267,6 +267,9 @@ static struct reading reading_in(const struct counting *c, const struct counted_
 {
 	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
+	if (!why && !region->asked && region->open)
+		why = "it was entered more often than left (a longjmp, an exception, a thread's or the program's end inside): where that pass "
+		      "ended is not known";
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))

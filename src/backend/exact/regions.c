@@ -170,6 +170,7 @@ static void add_passes(struct job *job, const struct region_image *image)
 		to->exits += passes[i].exits;
 		to->moved += passes[i].moved;
 		to->threads += passes[i].entries > 0;
+		to->open += passes[i].depth > passes[i].inherited;
 		to->unbalanced += passes[i].entries != passes[i].exits || passes[i].strays;
 	}
 }

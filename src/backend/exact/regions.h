@@ -7,7 +7,8 @@
  *  1. The regions asked for come first, in their order, entered or not; those that the program named follow, one for a name, in the
  *     order of their first mention.
  *  2. A region's counts are the sum over all blocks whose context contains it, corrected as the program's are: passes that did not end
- *     are in them up to the instruction at which the thread left or ended.
+ *     are in them up to the instruction at which the thread left or ended. Where a region that the program named was left, other than by
+ *     its end, nobody can know (a longjmp may stay inside): `open` says that its counts are not to be used.
  *  3. why is set if the record lost something that any region's counts need; then none is used.
  */
 #ifndef TARE_BACKEND_EXACT_REGIONS_H
@@ -29,6 +30,7 @@ struct counted_region {
 	size_t name_bytes;
 	bool asked;
 	uint64_t entries, exits, unbalanced, threads;
+	uint64_t open;      /* threads whose pass through a region that the program named did not end; what they inherited apart */
 	uint64_t moved;     /* instructions of the access stream that led to ends of passes, and are not of the region */
 	uint64_t count[COUNTS];
 	struct model_counts *models; /* [machines], of the access stream; NULL: not asked for, or not known */

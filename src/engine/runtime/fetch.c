@@ -4,6 +4,10 @@
 
 struct decoded decoded;
 
+/* The last instruction of a block begins at LENGTH_MAX - 1 at most; what is behind it may make it a mark. */
+#define LENGTH_READ (LENGTH_MAX + 15 + REGION_MARK_BYTES)
+_Static_assert(LENGTH_READ <= sizeof decoded.bytes, "it fits");
+
 
 static bool ends_block(const struct x86_insn *in)
 {
@@ -29,6 +33,14 @@ void decode_bytes(unsigned available, unsigned most)
 		if (status != X86_DECODE_OK)
 			return;
 		uint32_t magic = asks(in, decoded.bytes + decoded.length);
+		if (!magic) {
+			bool unseen;
+			magic = mark_behind(in, decoded.bytes + decoded.length, available - decoded.length, &unseen);
+			if (unseen && decoded.more) {
+				decoded.truncated = true;
+				return;
+			}
+		}
 		if (magic && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT)) {
 			decoded.event = !decoded.count;
 			return;
@@ -63,11 +75,11 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 		decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
 	}
 	uint64_t available = region->end - pc;
-	if (available > LENGTH_MAX + 16)
-		available = LENGTH_MAX + 16;
+	if (available > LENGTH_READ)
+		available = LENGTH_READ;
 	/* first what is likely and in this page, for reading may have to protect; a second try reads more */
 	unsigned rest = 4096 - (unsigned)(pc & 4095);
-	for (unsigned want = rest < 128 ? rest : 128;; want = LENGTH_MAX + 16) {
+	for (unsigned want = rest < 128 ? rest : 128;; want = LENGTH_READ) {
 		if (want > available)
 			want = (unsigned)available;
 		decoded.checked = memory_watch(pc, want, region);
@@ -78,7 +90,9 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 			available = want = (unsigned)page;
 		}
 		decoded.pc = pc;
+		decoded.more = want < available;
 		decode_bytes(want, single ? 1 : INSNS_MAX);
+		decoded.more = false;
 		decoded.sixteen = want >= 16;
 		if (!decoded.truncated || want == available)
 			break;

@@ -197,7 +197,7 @@ struct way {
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
 	/* of the access stream: the record of `call` is to be one of `before` and one of `after` */
-	bool divides;
+	bool divides, text;  /* text: what puts the call's arguments into registers is the call's */
 	uint8_t before_words, after_words, n_early, n_late;
 	int64_t sp;          /* what rsp grew by from `after`'s beginning to where it led */
 	struct { uint8_t from, to, words; int64_t more; } early[WAY_VALUES];            /* before's, from call's */
@@ -304,6 +304,29 @@ static bool divide_after(struct way *w)
 	return true;
 }
 
+/* Does it do nothing but give an argument of a call by name (rdi, rsi)? Behind the call nobody looks at those (System V ABI, 3.2.1). */
+static bool gives_argument(const struct x86_insn *in)
+{
+	return in->flow == X86_FLOW_NONE && in->gpr_written && !(in->gpr_written & ~(1u << X86_RDI | 1u << X86_RSI)) &&
+	       !(in->class & (X86_CLASS_LOAD | X86_CLASS_STORE)) && (in->opcode == 0x8d || !in->flags_written || !in->gpr_read);
+}
+
+/* Takes from the instructions in front of the block's call, of which *stay bytes and *n instructions stay, those that give arguments. */
+static void take_arguments(const struct block *b, unsigned *stay, unsigned *n)
+{
+	unsigned at = 0, kept_at = 0, kept = 0;
+	for (unsigned i = 0; i < *n; i++) {
+		struct x86_insn in;
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			return;
+		at += in.length;
+		if (!gives_argument(&in))
+			kept_at = at, kept = i + 1;
+	}
+	*stay = kept_at;
+	*n = kept;
+}
+
 /* first: the block whose jump or call it was */
 static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 {
@@ -328,6 +351,8 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 		stay -= (unsigned)sizeof red_zone_below;
 		n--;
 	}
+	if (w->text)
+		take_arguments(&b, &stay, &n);
 	struct stream_value whole[WAY_VALUES];
 	unsigned n_whole = 0;
 	w->divides = rt.trace;
@@ -412,7 +437,7 @@ static void follow_stream(struct thread *t, const struct way *w, struct stream_t
 }
 
 /* The pass ends. What led there is counted in the context behind it. */
-static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at)
+static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at, bool text)
 {
 	uint32_t from = t->context, to = context_without(from, region);
 	struct stream_tail tail;
@@ -420,7 +445,7 @@ static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t re
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
 	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
 	if (!known) {
-		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .last = t->last_indirect, .generation = rt.generation};
+		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .last = t->last_indirect, .generation = rt.generation, .text = text};
 		if (!find_way(t, w)) {
 			w->back = 0;
 			regions_lost(RECORD_LOST_ENDS);
@@ -477,31 +502,77 @@ static void skip_red_zone(struct thread *t)
 	t->pc += sizeof code;
 }
 
+static uint32_t region_of_call(const struct thread *t, uint32_t magic)
+{
+	if (magic == REGION_STUB_INIT)
+		return NONE;
+	if (magic >= REGION_STUB_MAGIC)
+		return region_of_stub((magic - REGION_STUB_MAGIC) / 2);
+	if (magic >= (REGION_CALL_MAGIC | REGION_CALL_ENTER_TEXT))
+		return region_of_text(t->reg[X86_RDI], t->reg[X86_RSI]);
+	if (magic >= (REGION_CALL_MAGIC | REGION_CALL_ENTER_NAME))
+		return region_of_text(t->reg[X86_RDI], ~0ull);
+	return region_named(t->reg[X86_RDI], NULL);
+}
+
+/* False: it is not the outermost end of a pass */
+static bool ends_outermost(struct record_pass *pass)
+{
+	if (!pass->depth) {
+		pass->exits++;
+		pass->strays++;
+		return false;
+	}
+	return --pass->depth == 0;
+}
+
+static void begin(struct thread *t, struct record_pass *pass, uint32_t region)
+{
+	if (pass->depth++)
+		return;
+	pass->entries++;
+	set_context(t, context_with(t->context, region, false));
+}
+
+/* False: there is no mark */
+static bool marked(struct thread *t)
+{
+	uint64_t rdi, behind;
+	uint32_t magic = mark_at(t, &rdi, &behind);
+	if (!magic)
+		return false;
+	stream_break(t, t->pc); /* what comes behind the mark is no consequence of the branch in front of it */
+	t->reg[X86_RDI] = rdi;
+	t->pc = behind;
+	uint32_t region = region_of_call(t, magic);
+	if (region == NONE)
+		return true;
+	struct record_pass *pass = region_pass(t, region);
+	if (!region_call_leaves(magic))
+		begin(t, pass, region);
+	else if (ends_outermost(pass))
+		leave(t, region, true);
+	return true;
+}
+
 /* False: the stack cannot be read */
 static bool called(struct thread *t, uint32_t magic)
 {
 	uint64_t back, at = t->pc;
-	bool stub = magic >= REGION_STUB_MAGIC, ends = stub ? magic & 1 : magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE);
+	bool stub = magic >= REGION_STUB_MAGIC, ends = region_call_leaves(magic);
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
-	uint32_t region = magic == REGION_STUB_INIT ? NONE : stub ? region_of_stub((magic - REGION_STUB_MAGIC) / 2) : region_named(t->reg[X86_RDI], NULL);
+	uint32_t region = region_of_call(t, magic);
 	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
-	if (pass && ends && !pass->depth) {
-		pass->exits++;
-		pass->strays++;
-	} else if (pass && ends && --pass->depth == 0) {
-		leave_by_way(t, pass, region, back, at);
-	}
+	if (pass && ends && ends_outermost(pass))
+		leave_by_way(t, pass, region, back, at, magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE_TEXT));
 	stream_returned(t, at, t->reg[X86_RSP]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	if (pass && !ends) {
 		if (stub && !pass->depth)
 			skip_red_zone(t);
-		if (pass->depth++ == 0) {
-			pass->entries++;
-			set_context(t, context_with(t->context, region, false));
-		}
+		begin(t, pass, region);
 	}
 	return true;
 }
@@ -525,6 +596,8 @@ void regions_at(struct thread *t, uint32_t block)
 	bool done = t->context != context;
 	if (!done && safe_copy(code, (const void *)t->pc, sizeof code) && (magic = region_magic(code)) && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT))
 		done = called(t, magic);
+	if (!done)
+		done = marked(t);
 	if (!done)
 		cache_drop(block); /* it is not what it was */
 	set_bounds(t);
@@ -553,7 +626,7 @@ void regions_inherited(struct thread *t)
 	for (uint32_t i = 0, n = context_members(t->context, &members); i < n; i++) {
 		struct record_pass *pass = region_pass(t, members[i] >> 1);
 		pass->entries++;
-		pass->depth = 1;
+		pass->depth = pass->inherited = 1;
 	}
 	unlock();
 }

@@ -21,6 +21,8 @@ struct region_tables {
 	uint32_t sets[SETS];           /* of members: context plus one; open addressing */
 	struct { uint64_t at; uint32_t region, unused; } pointers[POINTERS]; /* of names: region plus one */
 	uint32_t passes[PASSES];       /* of thread and region: number of the pass plus one */
+	uint32_t named;                /* of pointers[], which is never full */
+	uint32_t names[POINTERS];      /* of the program's regions by their names: region plus one */
 	struct { uint64_t key; uint32_t to, unused; } moves[MOVES]; /* what context_with and its kin found last */
 };
 
@@ -120,7 +122,7 @@ bool regions_child(struct thread *t, struct record_process *process)
 	for (uint32_t i = 0; i < n; i++) {
 		struct record_pass *pass = region_pass(t, members[i] >> 1);
 		pass->entries = 1;
-		pass->depth = depths[i];
+		pass->depth = pass->inherited = depths[i];
 	}
 	return true;
 }
@@ -351,16 +353,18 @@ uint64_t regions_cut(uint64_t pc)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-/* Copies the bytes behind those used; false: there is no room for them, or they cannot be read. */
-static bool copy_name(uint64_t from, uint32_t *bytes)
+/* Copies the name behind those used, up to a 0 byte or `most` bytes; false: there is no room for it, or it cannot be read. */
+static bool copy_name(uint64_t from, uint64_t most, uint32_t *bytes)
 {
 	struct record_regions *r = rt.record_regions;
 	char *to = all_names() + r->names_used;
 	uint64_t room = RECORD_NAMES_BYTES - r->names_used;
-	for (uint64_t n = 0;;) {
+	for (uint64_t n = 0; n < most;) {
 		uint64_t part = 4096 - ((from + n) & 4095);
 		if (part > 256)
 			part = 256;
+		if (part > most - n)
+			part = most - n;
 		if (part > room - n)
 			part = room - n;
 		if (!part || !safe_copy(to + n, (const void *)(from + n), part))
@@ -371,23 +375,25 @@ static bool copy_name(uint64_t from, uint32_t *bytes)
 				return true;
 			}
 	}
+	*bytes = (uint32_t)most;
+	return true;
 }
 
-uint32_t region_named(uint64_t pointer, const char *fixed)
+/* The region of the name that lies behind those used, which is so many bytes: known, or new; NONE: no room. */
+static uint32_t intern_name(uint32_t bytes)
 {
-	if (!regions_ready())
-		return NONE;
 	struct record_regions *r = rt.record_regions;
-	struct region_tables *t = rt.region_tables;
-	uint32_t at = (uint32_t)(pointer * 0x9e3779b97f4a7c15u >> 40) % POINTERS;
-	for (; t->pointers[at].region; at = (at + 1) % POINTERS)
-		if (t->pointers[at].at == pointer)
-			return t->pointers[at].region - 1;
-	uint64_t name = (uint64_t)fixed;
-	uint32_t bytes = 0;
-	if (!fixed && !safe_copy(&name, (const void *)pointer, 8))
-		return NONE; /* no region: libtare takes NULL */
-	if (r->n_regions == RECORD_REGIONS_MOST || !copy_name(name, &bytes)) {
+	const char *name = all_names() + r->names_used;
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	for (uint32_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
+	uint32_t *names = rt.region_tables->names, at = (uint32_t)(hash ^ hash >> 32) % POINTERS;
+	for (; names[at]; at = (at + 1) % POINTERS) {
+		const struct record_region *known = &all_regions()[names[at] - 1];
+		if (known->name_bytes == bytes && !memcmp(all_names() + known->name, name, bytes))
+			return names[at] - 1;
+	}
+	if (r->n_regions == RECORD_REGIONS_MOST) {
 		regions_lost(RECORD_LOST_REGIONS);
 		return NONE;
 	}
@@ -395,6 +401,45 @@ uint32_t region_named(uint64_t pointer, const char *fixed)
 	all_regions()[id] = (struct record_region){.name_bytes = bytes, .name = r->names_used};
 	r->names_used += bytes;
 	__atomic_store_n(&r->n_regions, id + 1, __ATOMIC_RELEASE);
+	names[at] = id + 1;
+	return id;
+}
+
+uint32_t region_of_text(uint64_t text, uint64_t most)
+{
+	uint32_t bytes;
+	if (!text || !regions_ready())
+		return NONE;
+	if (!copy_name(text, most, &bytes)) {
+		regions_lost(RECORD_LOST_REGIONS);
+		return NONE;
+	}
+	const char *name = all_names() + rt.record_regions->names_used;
+	while (most != ~0ull && bytes && name[bytes - 1] == ' ')
+		bytes--;
+	return bytes ? intern_name(bytes) : NONE; /* libtare knows no region without a name */
+}
+
+uint32_t region_named(uint64_t pointer, const char *fixed)
+{
+	if (!regions_ready())
+		return NONE;
+	struct region_tables *t = rt.region_tables;
+	uint32_t at = (uint32_t)(pointer * 0x9e3779b97f4a7c15u >> 40) % POINTERS, bytes;
+	for (; t->pointers[at].region; at = (at + 1) % POINTERS)
+		if (t->pointers[at].at == pointer)
+			return t->pointers[at].region - 1;
+	uint64_t name = (uint64_t)fixed;
+	if (!fixed && !safe_copy(&name, (const void *)pointer, 8))
+		return NONE; /* no region: libtare takes NULL */
+	if (!copy_name(name, ~0ull, &bytes)) {
+		regions_lost(RECORD_LOST_REGIONS);
+		return NONE;
+	}
+	uint32_t id = intern_name(bytes);
+	if (id == NONE || rt.region_tables->named == RECORD_REGIONS_MOST)
+		return id;
+	t->named++;
 	t->pointers[at].at = pointer;
 	t->pointers[at].region = id + 1;
 	return id;

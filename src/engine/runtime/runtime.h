@@ -481,6 +481,7 @@ bool regions_ready(void);                        /* makes the record of regions,
 void regions_mapped(void);                       /* rt.regions was read anew */
 void regions_unmapped(uint64_t start, uint64_t end);
 uint32_t region_named(uint64_t pointer, const char *fixed); /* by the address of its name, whose bytes these are if it is not `fixed`; NONE */
+uint32_t region_of_text(uint64_t text, uint64_t most); /* by its name: up to a 0 byte, or `most` bytes without the blanks at their end; NONE */
 struct record_pass *region_pass(struct thread *t, uint32_t region);
 void regions_lost(uint32_t what);
 bool regions_child(struct thread *t, struct record_process *process);
@@ -493,9 +494,13 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 	memcpy(&magic, code + 5, 4);
 	if (memcmp(code, nop, 5))
 		return 0;
-	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE)) ||
+	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE_TEXT)) ||
 	       (magic >= REGION_STUB_MAGIC && magic <= REGION_STUB_INIT) ? magic : 0;
 }
+
+/* mark.c: the magic of the mark that begins with this instruction; 0. truncated: what comes behind it is not among the bytes */
+uint32_t mark_behind(const struct x86_insn *in, const uint8_t *code, unsigned available, bool *truncated);
+uint32_t mark_at(const struct thread *t, uint64_t *rdi, uint64_t *behind);
 
 /* pass.c: the same; regions_signal and regions_return take it themselves */
 void regions_thread(struct thread *t);           /* a thread begins, in none */
@@ -512,7 +517,9 @@ void regions_end(struct thread *t);              /* after stream_end */
 bool wild(uint64_t pc);
 /* The block's last instruction, and its address; 0: its bytes are none */
 uint64_t last_instruction(const struct block *b, struct x86_insn *in);
-/* What the operand of an indirect jump or call is, for registers as they are; rsp as it was. */
+/* The address of the explicit operand in memory of the instruction at pc, for registers as they are; rsp as it was. */
+uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp);
+/* What the operand of an indirect jump or call is, or of a mov from r/m64; likewise. */
 bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value);
 bool wild_undo(struct thread *t);
 

@@ -19,6 +19,7 @@ struct decoded {
 	bool truncated; /* they end before an instruction does */
 	bool invalid;   /* what follows the last instruction is none */
 	bool sixteen;   /* so many bytes could be read */
+	bool more;      /* there are bytes behind those available */
 	bool event;     /* no instruction: a pass begins or ends here (region.c) */
 	uint32_t context;
 	unsigned most;  /* bytes, at most LENGTH_MAX: no instruction begins behind */

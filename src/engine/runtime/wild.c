@@ -24,13 +24,9 @@ uint64_t last_instruction(const struct block *b, struct x86_insn *in)
 	return b->pc + begin;
 }
 
-bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value)
+uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp)
 {
 	const struct x86_memory *m = &in->memory[0];
-	if (in->rm != X86_NO_REG) {
-		*value = in->rm == X86_RSP ? rsp : t->reg[in->rm];
-		return true;
-	}
 	uint64_t at = (uint64_t)m->displacement;
 	if (m->base == X86_RIP)
 		at += pc + in->length;
@@ -40,12 +36,22 @@ bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t 
 		at += t->reg[m->index] * m->scale;
 	if (in->prefixes & X86_PREFIX_ADDRSIZE)
 		at = (uint32_t)at;
+	if (m->flags & X86_MEM_ADDRESS_ONLY) /* lea knows no segment */
+		return at;
 	if (m->segment == X86_GS)
 		at += t->app_gs;
 	uint64_t fs = 0;
 	if (m->segment == X86_FS && !failed(sys2(SYS_arch_prctl, 0x1003, &fs)))
 		at += fs;
-	return read_word(at, value);
+	return at;
+}
+
+bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value)
+{
+	if (in->rm == X86_NO_REG)
+		return read_word(address_of_operand(t, in, pc, rsp), value);
+	*value = in->rm == X86_RSP ? rsp : t->reg[in->rm];
+	return true;
 }
 
 /* Could it have led to t->pc? *rsp: what the stack pointer was before it. */

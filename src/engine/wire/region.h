@@ -17,6 +17,17 @@
  *     REGION_STUB_MAGIC | 2 * N (+ 1)   -             -                            the same for stub N: entered (+ 1: left)
  *
  *     REGION_STUB_INIT                  -             -                            returns to the caller
+ *     REGION_CALL_MAGIC | ENTER_TEXT    -             characters of the name, rsi  as ENTER, LEAVE; blanks at the end are not of the name
+ *     … | LEAVE_TEXT                                  of them
+ *
+ * and marks in the text of a program (tare.h): an instruction that sets rdi, `mov` or `lea`, and behind it the nop
+ * 66 0f 1f 87 disp32 (nopw disp32(%rdi)):
+ *
+ *     REGION_CALL_MAGIC | ENTER, LEAVE                as above
+ *     … | ENTER_NAME, LEAVE_NAME                      the name, up to a 0 byte
+ *
+ * The engine does what they say in the place of both instructions, and goes on behind them. Neither is counted: a pass begins behind the
+ * one mark and ends before the other. Reached otherwise than by way of its first instruction a nop is a nop.
  *
  * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that function ends there:
  * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
@@ -43,7 +54,14 @@
 #define REGION_STUB_INIT (REGION_STUB_MAGIC + 2 * REGION_STUBS) /* tare_asm_init: makes names, which the engine has anyway */
 #define REGION_CALL_BYTES 9u
 
-enum region_call { REGION_CALL_PRESENT = 1, REGION_CALL_ENTER = 2, REGION_CALL_LEAVE = 3 };
+#define REGION_MARK_BYTES 8u /* of the nop */
+
+enum region_call {
+	REGION_CALL_PRESENT = 1, REGION_CALL_ENTER = 2, REGION_CALL_LEAVE = 3,
+	REGION_CALL_ENTER_NAME = 4, REGION_CALL_LEAVE_NAME = 5, /* marks only */
+	REGION_CALL_ENTER_TEXT = 6, REGION_CALL_LEAVE_TEXT = 7, /* functions only */
+};
+static inline int region_call_leaves(uint32_t magic) { return (int)(magic & 1); }
 
 /* At session->regions: what is asked for, [session->region_ranges]. */
 enum record_region_kind { RECORD_REGION_FUNCTION, RECORD_REGION_CODE };
@@ -88,6 +106,7 @@ struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
+	uint32_t inherited, unused; /* of depth: what the process or thread was in when it came into being */
 	uint64_t moved;          /* instructions that led to its ends, in the access stream's counts of the region and not in its blocks */
 };
 
@@ -102,5 +121,5 @@ static inline void record_regions_lay_out(struct record_regions *r)
 }
 
 _Static_assert(sizeof(struct record_region_range) == 256, "as it says");
-_Static_assert(sizeof(struct record_pass) == 40, "as it says");
+_Static_assert(sizeof(struct record_pass) == 48, "as it says");
 #endif
