@@ -466,7 +466,8 @@ static int show_help(void)
 	      stdout);
 	options_help(count_option_rows, stdout);
 	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
-	      "3 cannot measure, or the report could not be written. See also tare-count(1).\n",
+	      "3 cannot measure, the report could not be written, or what --require or --strict\n"
+	      "asks for is not counted. See also tare-count(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -546,6 +547,7 @@ int command_count(int argc, char **argv)
 	}
 	code = exit_code(&job);
 	take_off(&job);
+	size_t missing = selection_missing(&job.selection, job.result, job.request.strict);
 	if (!selection_finish(&job.selection, &job.means, job.result,
 			      job.request.format == FORMAT_TEXT && job.request.compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");
@@ -556,6 +558,8 @@ int command_count(int argc, char **argv)
 	if (!write_lines(&job, &job.blocks, job.request.blocks, "basic blocks", job.result->blocks))
 		code = TARE_CANNOT_MEASURE;
 	if (!write_lines(&job, &job.system_calls, job.request.system_calls, "system calls", job.result->system_calls))
+		code = TARE_CANNOT_MEASURE;
+	if (missing && code == TARE_DONE)
 		code = TARE_CANNOT_MEASURE;
 out:
 	close_all(&job);

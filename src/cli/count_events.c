@@ -21,13 +21,14 @@ struct build {
 	char user_only_why[sizeof((struct availability *)0)->why];
 	const char *const *machines; /* that the backend models */
 	size_t n_machines;
+	bool required;       /* what is added now is */
 };
 
 static bool add_slot(struct build *b, long event, const char *label, const char *why, struct error *err)
 {
 	if (b->slots.count >= EVENT_LIST_MOST)
 		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
-	return vec_push(&b->slots, ((struct slot){ event, label, why, NULL })) || error_no_memory(err);
+	return vec_push(&b->slots, ((struct slot){ event, label, why, NULL, b->required })) || error_no_memory(err);
 }
 
 static long find_label(const struct build *b, const char *label)
@@ -41,7 +42,11 @@ static long find_label(const struct build *b, const char *label)
 /* An event asked for twice is counted and shown once, unless `again`. */
 static bool add_event(struct build *b, const struct event *event, const char *label, bool again, struct error *err)
 {
-	if (!again && find_label(b, event->label) != SLOT_NO_EVENT)
+	long known = again ? SLOT_NO_EVENT : find_label(b, event->label);
+	for (size_t i = 0; known != SLOT_NO_EVENT && i < b->slots.count; i++)
+		if (b->slots.items[i].event == known)
+			b->slots.items[i].required |= b->required;
+	if (known != SLOT_NO_EVENT)
 		return true;
 	if (b->events.count >= EVENT_LIST_MOST)
 		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
@@ -465,6 +470,11 @@ static bool choose(struct build *b, const struct count_request *request, const s
 		if (!(perfex ? add_perfex_list(b, list, chosen, err) : add_list(b, list, err)))
 			return false;
 	}
+	b->required = true;
+	for (size_t i = 0; i < request->required.count; i++)
+		if (!add_list(b, request->required.items[i], err))
+			return false;
+	b->required = false;
 	for (size_t i = 0; i < request->metric_lists.count; i++)
 		if (!add_metric_list(b, request->metric_lists.items[i], err))
 			return false;
@@ -485,7 +495,7 @@ static bool choose(struct build *b, const struct count_request *request, const s
 bool selection_needs_metrics(const struct count_request *request)
 {
 	/* -F alone may leave the choice of events to the defaults */
-	bool events = request->event_lists.count || request->compat == COMPAT_PERFEX || request->parameter_file;
+	bool events = request->event_lists.count || request->required.count || request->compat == COMPAT_PERFEX || request->parameter_file;
 	return request->metric_lists.count || !events;
 }
 

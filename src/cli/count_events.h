@@ -21,6 +21,7 @@ struct slot {
 	const char *label; /* shown instead of the event's own; NULL */
 	const char *why;
 	const char *unit;  /* without an event; NULL: "events" */
+	bool required;     /* --require */
 };
 
 struct selection {
@@ -57,5 +58,9 @@ bool selection_needs_metrics(const struct count_request *request);
  * out (the result is as it was). */
 bool selection_finish(const struct selection *selection, const struct counting_means *means, struct result *result,
 		      bool fold);
+
+/* What was required (strict: asked for) and is not counted in all of the runs: a line each to standard error. How many there are. To be
+ * called before selection_finish(). */
+size_t selection_missing(const struct selection *selection, const struct result *result, bool strict);
 
 #endif

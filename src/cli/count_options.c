@@ -10,6 +10,7 @@ enum {
 	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, GROSS, ON, OUTPUT,
 	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
 	OVERRIDE, COMPAT, BY, BY_FILE, REGION,
+	REQUIRE, STRICT,
 };
 
 const struct option_row count_option_rows[] = {
@@ -22,6 +23,8 @@ const struct option_row count_option_rows[] = {
 	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
 	  "counts it here), perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list machines'), "
 	  "replay:FILE", ON },
+	{ 0, "require", "EVENT,...", "events, as -e; end in 3 if one of them is not counted", REQUIRE },
+	{ 0, "strict", NULL, "end in 3 if anything that was asked for is not counted", STRICT },
 	{ .help = "Of what (instead of a program, except -a and -C)" },
 	{ 'p', "pid", "PID,...", "running processes, with all their threads", PID },
 	{ 't', "tid", "TID,...", "running threads", TID },
@@ -147,6 +150,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
+	case REQUIRE: return vec_push(&r->required, value) || error_no_memory(err);
+	case STRICT: r->strict = true; return true;
 	case METRIC: return vec_push(&r->metric_lists, value) || error_no_memory(err);
 	case EVENTS_FILE: return vec_push(&r->event_files, value) || error_no_memory(err);
 	case REGION: return vec_push(&r->regions, value) || error_no_memory(err);
@@ -277,6 +282,7 @@ bool count_request_parse(struct count_request *request, int argc, char **argv, s
 void count_request_free(struct count_request *request)
 {
 	vec_free(&request->event_lists);
+	vec_free(&request->required);
 	vec_free(&request->event_files);
 	vec_free(&request->metric_lists);
 	vec_free(&request->overrides);

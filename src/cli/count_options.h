@@ -21,6 +21,7 @@ struct number_list {
 
 struct count_request {
 	VEC(const char *) event_lists;  /* -e, borrowed from argv, as all strings here */
+	VEC(const char *) required;     /* --require; counted as those of -e are */
 	VEC(const char *) event_files;
 	VEC(const char *) metric_lists; /* -m */
 	VEC(const char *) overrides;    /* -F */
@@ -44,6 +45,7 @@ struct count_request {
 	enum program_output program_output;
 	uint64_t for_ns;
 	bool gross;                     /* --gross */
+	bool strict;                    /* --strict */
 	unsigned verbose;
 	bool help;
 	char *const *command;           /* the program and its arguments; NULL when there is none */
