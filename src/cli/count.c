@@ -403,8 +403,11 @@ static void take_off(struct job *job)
 {
 	struct calibration calibration = { 0 };
 	char why[256];
-	if (job->request.compat != COMPAT_NONE)
+	if (job->request.compat != COMPAT_NONE) {
+		if (!trust_apply_to_regions(job->result))
+			say_warning("out of memory: counts of regions have what their probes cost");
 		return;
+	}
 	/* a recording is of another machine, maybe: only what is named counts for it */
 	const char *named = getenv("TARE_CALIBRATION");
 	bool recorded = strcmp(job->means.operations->name, "replay") == 0;

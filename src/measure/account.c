@@ -58,6 +58,20 @@ const char *account_lacks(const struct event *event, const struct target *target
 	return NULL;
 }
 
+static bool is_time(enum kept kept)
+{
+	return kept == KEPT_ELAPSED || kept == KEPT_USER || kept == KEPT_SYSTEM || kept == KEPT_CPU;
+}
+
+double account_probes(const struct account *account, const struct event *event)
+{
+	enum kept kept;
+	if (!find(event, &kept) || !is_time(kept))
+		return 0;
+	double unit_ns = strcmp(event->definition->unit, "seconds") == 0 ? 1e-9 : 1;
+	return (double)(kept == KEPT_ELAPSED ? account->probes_elapsed_ns : account->probes_ns) * unit_ns;
+}
+
 bool account_value(const struct account *account, const struct event *event, double *value)
 {
 	enum kept kept;
@@ -77,8 +91,7 @@ bool account_value(const struct account *account, const struct event *event, dou
 	case KEPT_INVOLUNTARY: *value = (double)account->involuntary_switches; break;
 	}
 	/* times are kept in ns, memory in bytes; a table that prefers seconds says so by its unit */
-	bool time = kept == KEPT_ELAPSED || kept == KEPT_USER || kept == KEPT_SYSTEM || kept == KEPT_CPU;
-	if (time && strcmp(event->definition->unit, "seconds") == 0)
+	if (is_time(kept) && strcmp(event->definition->unit, "seconds") == 0)
 		*value /= 1e9;
 	return true;
 }

@@ -17,6 +17,7 @@ struct account {
 	bool under_engine; /* not the program's own: never reported as its */
 	int wait_status;
 	uint64_t elapsed_ns, user_ns, system_ns, peak_memory_bytes;
+	uint64_t probes_ns, probes_elapsed_ns; /* of the times, so much is what probes of regions took */
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches, steal_ns;
 };
 
@@ -25,5 +26,8 @@ const char *account_lacks(const struct event *event, const struct target *target
 
 /* The event's value in the event's unit; false when this execution has no such account. */
 bool account_value(const struct account *account, const struct event *event, double *value);
+
+/* What probes of regions took of it, in the event's unit; 0 of what is not a time, and without probes. */
+double account_probes(const struct account *account, const struct event *event);
 
 #endif

@@ -131,6 +131,8 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 		.under_engine = run->under_engine,
 		.wait_status = run->wait_status,
 		.elapsed_ns = run->elapsed_ns,
+		.probes_ns = run->probes_ns,
+		.probes_elapsed_ns = run->probes_elapsed_ns,
 		.user_ns = run->user_ns,
 		.system_ns = run->system_ns,
 		.peak_memory_bytes = run->peak_memory_bytes,
@@ -149,6 +151,8 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 		for (size_t row = 0; row < run->n_rows; row++) {
 			const struct reading *r = &run->readings[row * x->n_events + i];
 			add_row(&sum, r);
+			if (run->n_rows == 1)
+				sum.measuring = r->measuring;
 			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
 			struct series *series = row_series(s, event, r);

@@ -37,6 +37,9 @@ static struct count count_of(const struct session *s, const struct series *serie
 	    account_value(account, &s->events[series->event], &count.value)) {
 		count.state = READING_COUNTED;
 		count.low = count.high = count.value;
+		double probes = account_probes(account, &s->events[series->event]);
+		if (probes > 0)
+			count.measuring = (struct measuring){ .state = MEASURING_INCLUDED, .count = probes };
 	}
 	return count;
 }
@@ -136,6 +139,27 @@ static bool remark_on(struct session *s, const struct series *series, struct est
 	return e->note != NULL;
 }
 
+/* More of the rest than this is too much: as of Korn's threshold law (trust/rules.h). */
+static const double DISTURBED = 0.05;
+
+/* Of the whole program, with regions that were probed: what the probes took is in it. A region's own is for trust/apply.h to judge, which
+ * knows more of it. */
+static bool is_disturbed(const struct session *s, const struct series *series, const struct estimate *e)
+{
+	bool total = series >= s->series.items && series < s->series.items + s->series.count;
+	return total && e->measuring.state == MEASURING_INCLUDED && e->measuring.count > DISTURBED * (e->value - e->measuring.count);
+}
+
+static bool refuse_disturbed(struct session *s, struct estimate *e)
+{
+	struct estimate was = *e;
+	*e = (struct estimate){ .event = was.event, .unit = was.unit, .level = was.level, .confidence = was.confidence, .gross = was.value,
+				.tid = was.tid, .pid = was.pid, .cpu = was.cpu };
+	e->why = arena_printf(&s->result->arena, "the probes of the regions took %.0f %% of it, or more: without --region it is the program's own",
+			      was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
+	return e->why != NULL;
+}
+
 bool session_estimate_one(struct session *s, const struct series *series, struct count *scratch, struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
@@ -176,6 +200,8 @@ bool session_estimate_one(struct session *s, const struct series *series, struct
 		e->runs[i] = scratch[i].value;
 	fill_values(e, scratch, n);
 	e->measuring = mean_measuring(scratch, n);
+	if (is_disturbed(s, series, e))
+		return refuse_disturbed(s, e);
 	return remark_on(s, series, e, reached);
 }
 

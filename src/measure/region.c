@@ -25,6 +25,7 @@ static struct region_series *series_of(struct session *s, const struct run_regio
 	new->kind = r->kind;
 	new->entries = r->entries, new->exits = r->exits, new->unbalanced = r->unbalanced, new->threads = r->threads;
 	new->least = new->most = r->entries;
+	new->seen = r->least;
 	if (r->why && !(new->why = arena_strdup(arena, r->why)))
 		return NULL;
 	for (size_t i = 0; i < s->n_events; i++) {
@@ -80,7 +81,7 @@ bool session_estimate_regions(struct session *s, struct count *scratch)
 		struct region_row *row = &result->regions[i];
 		*row = (struct region_row){ .name = series->name, .text = series->text, .kind = series->kind, .entries = series->entries,
 					    .exits = series->exits, .unbalanced = series->unbalanced, .threads = series->threads,
-					    .why = series->why, .note = note_of(s, series) };
+					    .why = series->why, .least = series->seen, .note = note_of(s, series) };
 		row->estimates = arena_alloc(arena, (s->n_events + 1) * sizeof *row->estimates);
 		if (!row->estimates || !row->note)
 			return false;

@@ -40,6 +40,7 @@ struct region_series {
 	uint64_t entries, exits, unbalanced, threads; /* of its first execution */
 	uint64_t least, most;                         /* entries of any */
 	const char *why;
+	uint64_t seen;                                /* with why: entries so far */
 	struct series *series; /* [n_events] */
 };
 

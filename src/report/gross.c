@@ -75,7 +75,7 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	bool by_construction = true; /* all of it was counted by the engine or a model */
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
-		if (e->evidence)
+		if (e->evidence && e->measuring.state == MEASURING_UNKNOWN) /* a calibration's */
 			evidence = e->evidence;
 		by_construction = by_construction && (!e->known || e->has_tare);
 	}

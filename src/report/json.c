@@ -84,6 +84,8 @@ static void write_regions(struct json *json, const struct result *result)
 			json_write_null(json, "exits");
 			json_write_null(json, "unbalanced_threads");
 			json_write_null(json, "threads");
+			if (r->least)
+				json_write_integer(json, "entries_at_least", (int64_t)r->least);
 			json_write_text(json, "why", r->why);
 		} else {
 			json_write_integer(json, "entries", (int64_t)r->entries);

@@ -136,7 +136,9 @@ static void print_regions(FILE *out, const struct result *result, const struct e
 		const struct region_row *r = &result->regions[i];
 		fputs("\nRegion ", out);
 		print_escaped(out, region_name(r));
-		if (r->why)
+		if (r->why && r->least)
+			fprintf(out, ", entered at least %llu times:\n", (unsigned long long)r->least);
+		else if (r->why)
 			fputs(", how often it was entered is not known:\n", out);
 		else
 			fprintf(out, ", entered %llu times and exited %llu times:\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
@@ -243,7 +245,10 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		const struct region_row *r = &result->regions[i];
 		fputs("# Region ", out);
 		print_escaped(out, region_name(r));
-		fprintf(out, ", entered %llu times and exited %llu times\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
+		if (r->why)
+			fprintf(out, ", entered at least %llu times\n", (unsigned long long)r->least);
+		else
+			fprintf(out, ", entered %llu times and exited %llu times\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
 		for (size_t j = 0; j < r->n_estimates; j++)
 			file_event(out, &r->estimates[j], table, all_results, r);
 	}

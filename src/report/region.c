@@ -14,7 +14,9 @@ const char *region_kind_name(enum region_kind kind)
 
 void region_append_passes(struct str *text, const struct region_row *row)
 {
-	if (row->why)
+	if (row->why && row->least)
+		str_appendf(text, "entered at least %llu time%s", (unsigned long long)row->least, times(row->least));
+	else if (row->why)
 		str_append(text, "how often it was entered is not known");
 	else if (row->entries == 0 && row->exits == 0)
 		str_append(text, "never entered");

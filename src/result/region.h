@@ -82,6 +82,7 @@ struct run_region {
 	uint64_t unbalanced;     /* threads with entries ≠ exits, or that left it when they were not in it */
 	uint64_t threads;        /* that entered it */
 	const char *why;         /* the numbers above are not known, and why; NULL: they are */
+	uint64_t least;          /* with why: entries that were seen; 0: nobody looked */
 	struct reading *readings; /* [run->n_events], of the passes that ended */
 };
 
@@ -93,6 +94,7 @@ struct region_row {
 	struct estimate *estimates; /* [n_estimates], as result->estimates without rows of threads or CPUs */
 	size_t n_estimates;
 	const char *why;         /* as of run_region */
+	uint64_t least;
 	const char *note;
 };
 

@@ -89,6 +89,8 @@ struct run {
 	uint64_t voluntary_switches, involuntary_switches;
 	struct run_region *regions; /* those asked for, in that order, then those that the program named itself; in the arena */
 	size_t n_regions;
+	uint64_t probes_ns;       /* of the program's time, so much is what probes of regions took; 0 without … */
+	uint64_t probes_elapsed_ns; /* … and of the time on the clock */
 	uint64_t steal_ns;        /* of all CPUs, while it ran; 10 ms resolution */
 	struct arena arena;
 };

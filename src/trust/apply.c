@@ -71,6 +71,11 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 		e->tare = 0;
 		return true;
 	}
+	if (e->measuring.state == MEASURING_INCLUDED) { /* of regions' probes, little of it: measure/estimate.c */
+		e->bound = fmin(e->measuring.count + e->measuring.half_width, fmax(e->value, 0));
+		e->evidence = "region-trial";
+		return true;
+	}
 	/* without a level it is the operating system's account, which nobody calibrated */
 	if (!c || !result->command || result->target || !e->level || !e->level[0])
 		return true;
@@ -113,6 +118,15 @@ static bool apply_to_region(struct result *result, const struct region_row *row,
 	return not_known(result, e, text);
 }
 
+bool trust_apply_to_regions(struct result *result)
+{
+	bool done = true;
+	for (size_t r = 0; r < result->n_regions; r++)
+		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
+			done = apply_to_region(result, &result->regions[r], &result->regions[r].estimates[i]) && done;
+	return done;
+}
+
 bool trust_apply(struct result *result, const struct calibration *c)
 {
 	bool done = true;
@@ -123,8 +137,5 @@ bool trust_apply(struct result *result, const struct calibration *c)
 		done = apply(result, &result->estimates[i], c) && done;
 	for (size_t i = 0; i < result->n_metrics; i++)
 		result->metrics[i].bound = NAN;
-	for (size_t r = 0; r < result->n_regions; r++)
-		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
-			done = apply_to_region(result, &result->regions[r], &result->regions[r].estimates[i]) && done;
-	return done;
+	return trust_apply_to_regions(result) && done;
 }

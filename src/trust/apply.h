@@ -20,4 +20,7 @@
 /* calibration NULL or empty: only what needs none is filled in. False when memory ran out. */
 bool trust_apply(struct result *result, const struct calibration *calibration);
 
+/* That part alone which is of regions, and needs no calibration: a count that is mostly of the probes is refused. */
+bool trust_apply_to_regions(struct result *result);
+
 #endif

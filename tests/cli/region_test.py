@@ -347,6 +347,47 @@ ok(seen.out == "stopped 1\nstatus 3, signals 5\n" and "region work: entered 6 ti
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "work", "./signals", "abort")
 ok(seen.code == 128 + signal.SIGABRT and "region work: entered 6 times" in seen.err, "and the signal that ends it", seen)
 
+# ---- probes that would take nearly all of the time ----
+write("often.c", """\
+#include <stdlib.h>
+__attribute__((noinline)) void tiny(void) { __asm__ volatile("nop; nop"); }
+__attribute__((noinline)) void once(void) { __asm__ volatile("nop; nop"); }
+int main(int argc, char **argv)
+{
+	once();
+	for (long i = 0, n = argc > 1 ? atol(argv[1]) : 1; i < n; i++)
+		tiny();
+	return 3;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "often.c", "-o", "often"], check=True)
+MILLIONS = "5000000"  # at a microsecond a trap, which no kernel is as quick as, these take 10 s
+TIMES = "task-clock,page-faults,elapsed-time,user-time,system-time,cpu-time"
+seen = tare("count", "--on", "perf", "--json", "-o", "-", "-e", TIMES, "-m", "cpu-utilisation", "--region", "tiny", "--region", "once", "./often", MILLIONS)
+r = parsed(seen.out, "a region that is entered millions of times")
+equal(seen.code, 3, "the program runs to its end, and its status is its own")
+tiny, once = r["regions"]
+ok(tiny["entries"] is None and 1000 <= tiny["entries_at_least"] < int(MILLIONS) and
+   tiny["why"].startswith(f"entered at least {tiny['entries_at_least']} times: ") and "--on exact counts it" in tiny["why"],
+   "it is not counted to its end: it was entered at least so often, and the engine would count it", tiny)
+equal(once["entries_at_least"], 1, "another region of that execution has what was seen of it")
+ok(all(row["value"] is None and row["why"] == region["why"] for region in r["regions"] for row in region["results"]), "and neither has a count", r["regions"])
+rows = {row["event"]: row for row in r["results"]}
+for event in ("task-clock", "elapsed-time", "user-time", "system-time", "cpu-time"):
+    ok(rows[event]["value"] is None and "the probes of the regions took" in rows[event]["why"] and "without --region" in rows[event]["why"],
+       f"{event} of the whole program is not printed as its own", rows[event])
+ok(rows["page-faults"]["value"] > 0, "its page faults are", rows["page-faults"])
+equal([m["value"] for m in r["metrics"]], [None], "and no metric has such a time in it")
+for compat in ("p5mon", "perfex"):
+    seen = tare("count", "--on", "perf", "--compat", compat, "-o", "-", "-e", "task-clock,elapsed-time", "--region", "tiny", "./often", MILLIONS)
+    equal(len(re.findall(r"^ *task-clock\S* +not counted", seen.out, re.M)), 2, f"{compat}: neither the whole's time nor the region's is printed")
+    has(seen.out, re.compile(r"^Region tiny, entered at least \d+ times", re.M), f"{compat}: the region was entered at least so often")
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "once", "--region", "tiny", "./often", "1000")
+has(seen.err, "region tiny: entered 1000 times", "some thousands of traps are no reason to stop")
+if platform.machine() == "x86_64":
+    seen = tare("count", "--on", "exact", "-e", "instructions:u", "--region", "tiny", "./often", "100000")
+    has(seen.err, "region tiny: entered 100000 times", "the engine counts what probes do not")
+
 # ---- the engine sees every instruction: it is the witness of what the probes see ----
 PASSES = ("entries", "exits", "unbalanced_threads", "threads")
 

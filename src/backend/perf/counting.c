@@ -317,7 +317,8 @@ static bool begin_regions(struct counting *c, const struct target *target, const
 		events[i].instructions = event->definition && strcmp(event->definition->name, "instructions") == 0 && event->levels == LEVEL_USER &&
 					 events[i].source == SOURCE_HW;
 		const char *unit = event->definition && event->definition->unit ? event->definition->unit : "";
-		events[i].time = strcmp(unit, "ns") == 0 || strcmp(unit, "cycles") == 0;
+		bool kernel = events[i].source == SOURCE_HW && (events[i].levels & LEVEL_KERNEL);
+		events[i].time = kernel || strcmp(unit, "ns") == 0 || strcmp(unit, "cycles") == 0;
 		events[i].scale = events[i].encoding->scale > 0 ? events[i].encoding->scale : 1;
 	}
 	if (!c->backend->bias)

@@ -39,6 +39,7 @@ struct follower {
 	struct trace_probes trace;
 	bool prime;
 	bool executed; /* the program has begun */
+	uint64_t hits_ns; /* of threads that have ended */
 };
 
 static void incomplete(struct follower *f, const char *format, const char *what)
@@ -72,6 +73,17 @@ static void put_away(struct follower *f, struct thread *t)
 	t->primer = -1;
 }
 
+static void close_group(struct follower *f, struct thread *t)
+{
+	if (!t->group)
+		return;
+	f->task->report->hits += group_hits(t->group);
+	f->task->report->threads += group_hits(t->group) > 0;
+	f->hits_ns += group_hits_ns(t->group);
+	group_close(t->group);
+	t->group = NULL;
+}
+
 static void close_thread(struct follower *f, struct thread *t)
 {
 	if (t->group) {
@@ -79,8 +91,7 @@ static void close_thread(struct follower *f, struct thread *t)
 		const char *why = group_incomplete(t->group);
 		if (why)
 			incomplete(f, "%s", why);
-		f->task->report->hits += group_hits(t->group);
-		group_close(t->group);
+		close_group(f, t);
 	}
 	put_away(f, t);
 	passes_end(t->passes);
@@ -115,6 +126,8 @@ static struct thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
 		t->tid = tid;
 		t->primer = -1;
 		t->passes = passes_new(f->task->regions, f->task->sums);
+		if (t->passes && f->task->report->too_dear)
+			return t;
 		if (t->passes && group_open(f->task->plan, tid, pages_of_ring(f), &t->group, probe)) {
 			/* what the first thread could have, each must have */
 			if (f->executed && refused(f->task->plan) != before)
@@ -214,7 +227,7 @@ static void prime(struct follower *f, struct thread *t)
 	char path[PATH_MAX];
 	uint64_t offset;
 	put_away(f, t);
-	if (!f->prime)
+	if (!f->prime || f->task->report->too_dear)
 		return;
 	if (next_instruction(t->tid, path, sizeof path, &offset)) {
 		int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -298,6 +311,33 @@ static bool take_news(struct follower *f)
 			close_thread(f, t);
 	}
 	return tid == 0 || errno != ECHILD;
+}
+
+/* ---- probes that cost too much ---- */
+
+/* A quarter of a second in traps is little of any measurement. More of it is too much where the program does next to nothing else: it would
+ * take ten times as long, or ten thousand times. */
+static const double TRAPS_LEAST_NS = 250e6, TRAPS_SHARE = 0.9;
+
+static bool is_too_dear(const struct follower *f)
+{
+	uint64_t hits = f->task->report->hits, ns = f->hits_ns;
+	for (size_t i = 0; i < f->threads.count; i++) {
+		const struct group *group = f->threads.items[i]->group;
+		hits += group ? group_hits(group) : 0;
+		ns += group ? group_hits_ns(group) : 0;
+	}
+	double traps_ns = (double)hits * f->task->trap_ns;
+	return traps_ns > TRAPS_LEAST_NS && traps_ns > TRAPS_SHARE * (double)ns;
+}
+
+/* The threads run on without. What they did in regions until now is no count of anything. */
+static void stop_probing(struct follower *f)
+{
+	incomplete(f, "%s", "the probes took most of the time, and were taken out");
+	f->task->report->too_dear = true;
+	for (size_t i = 0; i < f->threads.count; i++)
+		close_group(f, f->threads.items[i]);
 }
 
 /* ---- all of it ---- */
@@ -413,6 +453,8 @@ _Noreturn void follow(const struct follow_task *task)
 				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))
 					t->silent = true;
 		}
+		if (!task->report->too_dear && is_too_dear(&f))
+			stop_probing(&f);
 		bool ended = f.polled.items[threads + 1].revents != 0;
 		if (f.polled.items[threads].revents) {
 			while (read(news, &info, sizeof info) > 0)

@@ -7,7 +7,8 @@
  * What always holds:
  *  1. No thread that belongs to the target runs without its group, or the report says that the counts are not complete, and why.
  *  2. The program's signals, stops and status are its own: what is delivered to it is passed on.
- *  3. When this process ends the program runs on (no PTRACE_O_EXITKILL).
+ *  3. Probes that take nearly all of the time are taken out, and then no region is counted.
+ *  4. When this process ends the program runs on (no PTRACE_O_EXITKILL).
  */
 #ifndef TARE_BACKEND_PERF_REGION_FOLLOW_H
 #define TARE_BACKEND_PERF_REGION_FOLLOW_H
@@ -20,7 +21,8 @@ enum { REGION_WHY_BYTES = 256 };
 struct follow_report {
 	char why[REGION_WHY_BYTES]; /* the counts are not complete; "": they are */
 	struct error failed;        /* it could not begin; code 0: it could */
-	uint64_t hits;
+	uint64_t hits, threads; /* of the threads that had any */
+	bool too_dear;      /* the probes were taken out (stop_probing()); why says so, too */
 	uint64_t unprimed; /* processes whose first probed instruction is a page fault (prime()) */
 	int begun;
 };
@@ -33,6 +35,7 @@ struct follow_task {
 	struct pass_sums *sums;      /* shared */
 	struct follow_report *report;  /* shared */
 	int *os_errno;                 /* shared: [plan->n_events] */
+	double trap_ns; /* what a hit costs; 0: not known */
 	int control; /* one byte is written when it has begun; one read, or the end of file, ends it */
 };
 

@@ -70,7 +70,7 @@ struct group {
 	size_t members;
 	uint8_t *record; /* one that wraps around the buffer's end */
 	uint64_t *values; /* [n_events] */
-	uint64_t hits;
+	uint64_t hits, first_ns, last_ns; /* enabled times of the first and the last one */
 	bool lost;
 };
 
@@ -251,6 +251,11 @@ uint64_t group_hits(const struct group *g)
 	return g->hits;
 }
 
+uint64_t group_hits_ns(const struct group *g)
+{
+	return g->last_ns - g->first_ns;
+}
+
 /* ---- records ---- */
 
 struct registers {
@@ -295,7 +300,9 @@ static bool take_sample(struct group *g, const uint64_t *words, size_t n, struct
 	struct hit hit = { .enabled_ns = words[2], .running_ns = words[3], .values = g->values,
 			   .ip = bit_value(&registers, REGISTER_IP), .reg = register_value, .context = &registers };
 	g->probes[i].hits++;
-	g->hits++;
+	if (!g->hits++)
+		g->first_ns = hit.enabled_ns;
+	g->last_ns = hit.enabled_ns;
 	passes_hit(passes, probe->edges, probe->n_edges, &hit);
 	return true;
 }

@@ -64,6 +64,8 @@ bool group_drain(struct group *group, struct passes *passes);
 /* Of the thread as it stands; only when everything has been drained. NULL: every hit has arrived; otherwise why not. */
 const char *group_incomplete(struct group *group);
 uint64_t group_hits(const struct group *group);
+/* From its first hit to its last. */
+uint64_t group_hits_ns(const struct group *group);
 void group_close(struct group *group); /* NULL is accepted */
 
 #endif

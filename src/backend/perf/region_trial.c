@@ -193,7 +193,7 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	char path[PATH_MAX];
 	uint64_t start;
 	size_t n = counted->n_events, more = counted->n_probes > 1 ? counted->n_probes - 1 : 0, all = n + more, probe;
-	memset(costs, 0, n * sizeof *costs);
+	memset(costs, 0, (n + 1) * sizeof *costs);
 	if (!file_of(t->start, path, sizeof path, &start))
 		return;
 	const struct region_edge edges[] = { { .module = path, .offset = start, .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER },
@@ -203,7 +203,7 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	for (size_t i = 0; i < counted->n_probes; i++)
 		place.all_registers |= counted->probes[i].all_registers;
 	struct group_event *events = calloc(all + 1, sizeof *events);
-	uint64_t *raw = calloc(all + 1, sizeof *raw), *passed = calloc(n * (1 + COST_ROUNDS) + 1, sizeof *passed);
+	uint64_t *raw = calloc(all + 1, sizeof *raw), *passed = calloc((n + 1) * (1 + COST_ROUNDS), sizeof *passed), before_ns = 0;
 	struct pass_sum region = { 0 };
 	int64_t correction = 0;
 	struct pass_sums sums = { .n_regions = 1, .n_events = all, .regions = &region, .counts = raw, .corrections = &correction };
@@ -228,12 +228,15 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 			goto out;
 		for (size_t i = 0; i < n; i++)
 			passed[i * (1 + COST_ROUNDS) + round] = raw[i];
+		passed[n * (1 + COST_ROUNDS) + round] = region.enabled_ns - before_ns;
+		before_ns = region.enabled_ns;
 	}
 	if (region.running_ns != region.enabled_ns)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		if (!events[i].os_errno)
 			costs[i] = cost_of(passed + i * (1 + COST_ROUNDS));
+	costs[n] = cost_of(passed + n * (1 + COST_ROUNDS));
 out:
 	group_close(group);
 	passes_end(passes);
@@ -244,7 +247,7 @@ out:
 #else
 void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs)
 {
-	memset(costs, 0, plan->n_events * sizeof *costs);
+	memset(costs, 0, (plan->n_events + 1) * sizeof *costs);
 }
 
 void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out)

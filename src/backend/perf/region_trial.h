@@ -20,8 +20,8 @@ struct trap_cost {
 	double first;          /* the first pass of a process, in which the kernel makes room for the probed instructions */
 };
 
-/* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events]. The first pass is that of a
- * process only where the calling one was never probed before: call it in a new one. */
+/* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events + 1]. The first pass is that of a
+ * process only where the calling one was never probed before: call it in a new one. costs[plan->n_events]: in ns of the thread. */
 void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs);
 
 #endif

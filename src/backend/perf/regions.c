@@ -25,7 +25,7 @@ struct probed {
 	struct pass_sums sums;
 	struct follow_report *report;
 	int *os_errno;
-	struct trap_cost *costs; /* [n_events]; of times */
+	struct trap_cost *costs; /* [n_events + 1]; of times; the last one is in ns of the thread */
 	void *shared;
 	size_t shared_bytes;
 	pid_t follower;
@@ -111,7 +111,7 @@ static void *part(struct probed *r, size_t *at, size_t bytes)
 static bool share(struct probed *r, struct error *err)
 {
 	size_t at = 0, sums = r->n_asked * sizeof(struct pass_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t), corrections = r->n_asked * sizeof(int64_t);
-	r->shared_bytes = sizeof *r->report + sums + counts + corrections + r->n_events * (sizeof *r->os_errno + sizeof *r->costs) + 160;
+	r->shared_bytes = sizeof *r->report + sums + counts + corrections + (r->n_events + 1) * (sizeof *r->os_errno + sizeof *r->costs) + 160;
 	r->shared = mmap(NULL, r->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->shared == MAP_FAILED) {
 		r->shared = NULL;
@@ -124,7 +124,7 @@ static bool share(struct probed *r, struct error *err)
 	r->sums.counts = part(r, &at, counts);
 	r->sums.corrections = part(r, &at, corrections);
 	r->os_errno = part(r, &at, r->n_events * sizeof *r->os_errno);
-	r->costs = part(r, &at, r->n_events * sizeof *r->costs);
+	r->costs = part(r, &at, (r->n_events + 1) * sizeof *r->costs);
 	return true;
 }
 
@@ -158,7 +158,8 @@ static bool start_follower(struct probed *r, const struct target *target, pid_t 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_set_errno(err, ERROR_LIMIT, errno, "cannot follow the program's threads");
 	struct follow_task task = { .program = program, .children = target->follow_children, .regions = r->asked, .plan = &r->plan,
-				    .sums = &r->sums, .report = r->report, .os_errno = r->os_errno, .control = pair[1] };
+				    .sums = &r->sums, .report = r->report, .os_errno = r->os_errno, .control = pair[1],
+				    .trap_ns = r->costs[r->n_events].known ? r->costs[r->n_events].median : 0 };
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask); /* tare's handlers are not for the follower */
 	r->follower = fork();
@@ -231,22 +232,18 @@ static void try_costs(struct probed *r)
 	while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
 	if (child < 0 || ended != child || status != 0)
-		memset(r->costs, 0, r->n_events * sizeof *r->costs);
+		memset(r->costs, 0, (r->n_events + 1) * sizeof *r->costs);
 }
 
 static void find_costs(struct probed *r, struct region_costs *kept)
 {
-	bool any = false;
-	for (size_t i = 0; i < r->n_events; i++)
-		any |= r->events[i].time && r->events[i].encoding;
-	if (!any)
-		return;
 	if (are_kept(r, kept)) {
 		memcpy(r->costs, kept->costs, r->n_events * sizeof *r->costs);
+		r->costs[r->n_events] = kept->ns;
 		return;
 	}
 	try_costs(r);
-	*kept = (struct region_costs){ .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0, .n_probes = r->plan.n_probes };
+	*kept = (struct region_costs){ .ns = r->costs[r->n_events], .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0, .n_probes = r->plan.n_probes };
 	for (size_t i = 0; i < kept->n_events; i++) {
 		if (r->events[i].encoding)
 			kept->encodings[i] = *r->events[i].encoding;
@@ -304,7 +301,8 @@ static struct measuring traps_cost(const struct trap_cost *cost, const struct pa
 				   .half_width = hits * cost->spread * scale, .inside = (double)inside * cost->median * scale };
 }
 
-static void read_count(const struct probed *r, size_t region, size_t event, struct reading *out)
+/* why: the region was not followed to its end; NULL. */
+static void read_count(const struct probed *r, size_t region, size_t event, const char *why, struct reading *out)
 {
 	const struct region_event *e = &r->events[event];
 	const struct pass_sum *sum = &r->sums.regions[region];
@@ -316,11 +314,12 @@ static void read_count(const struct probed *r, size_t region, size_t event, stru
 		return;
 	}
 	out->state = READING_FAILED;
+	out->why = why;
+	if (why)
+		return;
 	out->enabled_ns = sum->enabled_ns;
 	out->running_ns = sum->running_ns;
-	if (r->report->why[0])
-		out->why = r->report->why;
-	else if (sum->running_ns < sum->enabled_ns)
+	if (sum->running_ns < sum->enabled_ns)
 		out->why = "the counters were shared with other events while the region ran: ask for fewer at once, or with --several-runs";
 	else {
 		out->state = READING_COUNTED;
@@ -377,6 +376,26 @@ static bool remark(const struct probed *r, struct run *run)
 	return true;
 }
 
+/* What all probes of the execution cost in the whole program's counts. */
+static void measure_totals(const struct probed *r, struct run *run)
+{
+	/* as traps_cost() has it: each thread's first trap is as dear as the first of a process */
+	struct pass_sum all = { .hits = r->report->hits, .threads = r->report->threads };
+	run->probes_ns = (uint64_t)traps_cost(&r->costs[r->n_events], &all, 1).count;
+	/* putting a probe in and taking it out: about 10 ms were seen, of each */
+	run->probes_elapsed_ns = run->probes_ns + r->plan.n_probes * (uint64_t)20000000;
+	for (size_t i = 0; i < r->n_events && i < run->n_events; i++)
+		if (r->events[i].time && run->n_rows == 1 && run->readings[i].state == READING_COUNTED)
+			run->readings[i].measuring = traps_cost(&r->costs[i], &all, r->events[i].scale);
+}
+
+static const char *too_dear(const struct probed *r, struct run *run, const struct run_region *region)
+{
+	return arena_printf(&run->arena, "entered at least %llu time%s: the probes took more than nine tenths of the time by then, %.2g us each, and were "
+			    "taken out; --on exact counts it", (unsigned long long)region->entries, region->entries == 1 ? "" : "s",
+			    r->costs[r->n_events].median / 1000);
+}
+
 bool probed_stop(struct probed *r, struct run *run, struct error *err)
 {
 	if (send(r->control, "s", 1, MSG_NOSIGNAL) != 1 || hear(r->control) != 1)
@@ -384,17 +403,21 @@ bool probed_stop(struct probed *r, struct run *run, struct error *err)
 	run->regions = arena_alloc(&run->arena, (r->n_asked + 1) * sizeof *run->regions);
 	if (!run->regions || !remark(r, run))
 		return error_no_memory(err);
+	measure_totals(r, run);
 	for (size_t i = 0; i < r->n_asked; i++) {
 		const struct pass_sum *sum = &r->sums.regions[i];
 		struct run_region *out = &run->regions[i];
 		*out = (struct run_region){ .name = r->asked[i].name, .text = r->asked[i].text, .kind = r->asked[i].kind,
 					    .entries = sum->entries, .exits = sum->exits, .unbalanced = sum->unbalanced, .threads = sum->threads,
 					    .why = r->report->why[0] ? r->report->why : NULL };
+		out->least = r->report->too_dear ? sum->entries : 0;
+		if (r->report->too_dear && !(out->why = too_dear(r, run, out)))
+			return error_no_memory(err);
 		out->readings = arena_alloc(&run->arena, (r->n_events + 1) * sizeof *out->readings);
 		if (!out->readings || !keep_text(run, &out->name) || !keep_text(run, &out->text) || !keep_text(run, &out->why))
 			return error_no_memory(err);
 		for (size_t event = 0; event < r->n_events; event++) {
-			read_count(r, i, event, &out->readings[event]);
+			read_count(r, i, event, out->why, &out->readings[event]);
 			if (!keep_text(run, &out->readings[event].why))
 				return error_no_memory(err);
 		}

@@ -15,7 +15,7 @@ struct region_costs {
 	size_t n_events, n_probes; /* 0 events: none are kept */
 	struct event_encoding encodings[COSTS_KEPT];
 	unsigned levels[COSTS_KEPT];
-	struct trap_cost costs[COSTS_KEPT];
+	struct trap_cost costs[COSTS_KEPT], ns;
 };
 
 struct region_bias {
@@ -31,7 +31,7 @@ struct region_event {
 	unsigned levels;
 	enum source source;
 	double scale;
-	bool time; /* or cycles: what a probe costs is in it, and is measured */
+	bool time; /* or cycles, or the kernel's part of what the hardware counts: what a probe costs is in it, and is measured */
 	bool instructions; /* of a hardware counter, at user level: what probes do to it can be known */
 	const char *why;
 };
@@ -40,7 +40,7 @@ struct region_event {
  * The program is held before its exec. On failure *out is NULL. What events points to must outlive *out. */
 bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct region_bias *bias,
 		   struct probed **out, struct error *err);
-/* Fills run->regions. */
+/* Fills run->regions and run->probes_ns, and what the probes cost in the whole program's readings[events]. */
 bool probed_stop(struct probed *regions, struct run *run, struct error *err);
 void probed_end(struct probed *regions); /* NULL is accepted */
 
