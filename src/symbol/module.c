@@ -100,6 +100,24 @@ static bool has_symbols(Elf *elf, GElf_Word type)
 	return false;
 }
 
+/* The file, whose name may be as /proc/PID/maps writes it: with \\012 for a newline, and no way to tell that from those four characters. */
+static bool open_named(struct module *m, struct error *err)
+{
+	char *name, *to;
+	if (elf_file_open(m->path, &m->file, err))
+		return true;
+	if (!strstr(m->path, "\\012") || !(name = to = strdup(m->path)))
+		return false;
+	for (const char *from = m->path; (*to = *from); from++, to++)
+		if (strncmp(from, "\\012", 4) == 0) {
+			*to = '\n';
+			from += 3;
+		}
+	bool opened = elf_file_open(name, &m->file, NULL);
+	free(name);
+	return opened;
+}
+
 static bool open_file(struct module *m, const struct naming *naming)
 {
 	static const char deleted[] = " (deleted)";
@@ -117,7 +135,7 @@ static bool open_file(struct module *m, const struct naming *naming)
 		snprintf(m->trouble, sizeof m->trouble, "'%.200s' is no path", m->path);
 		return true;
 	}
-	if (!elf_file_open(m->path, &m->file, &err)) {
+	if (!open_named(m, &err)) {
 		bool gone = length >= sizeof deleted && strcmp(m->path + length - (sizeof deleted - 1), deleted) == 0;
 		snprintf(m->trouble, sizeof m->trouble, "%s", gone ? "its file was deleted while it ran" : err.text);
 		return true;

@@ -20,6 +20,17 @@ struct region_image {
 	struct region_image *next;
 };
 
+/* A path as /proc/PID/maps writes it, which is what the runtime compares it with. */
+static void as_mapped(char *to, size_t size, const char *path)
+{
+	for (; *path && size > 5; path++) {
+		size_t n = *path == '\n' ? 4 : 1;
+		memcpy(to, n == 4 ? "\\012" : path, n);
+		to += n, size -= n;
+	}
+	*to = 0;
+}
+
 bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges, struct error *err)
 {
 	size_t count = 0;
@@ -37,7 +48,7 @@ bool regions_plan(const struct region_asked *asked, size_t n, struct record_regi
 			struct record_region_range *to = &(*out)[(*n_ranges)++];
 			*to = (struct record_region_range){.low = from->low, .high = from->high, .asked = (uint32_t)i,
 				.kind = asked[i].kind == REGION_FUNCTION ? RECORD_REGION_FUNCTION : RECORD_REGION_CODE};
-			snprintf(to->path, sizeof to->path, "%s", from->module);
+			as_mapped(to->path, sizeof to->path, from->module);
 		}
 	return true;
 }

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +160,21 @@ static void judge_counts(struct trial *trial, const struct tally *tally, unsigne
 	}
 }
 
+/* A file without a name that may be executed: in memory, or, where the kernel forbids that (vm.memfd_noexec), in a temporary folder. */
+static int executable_file(void)
+{
+	const char *named = getenv("TMPDIR"), *const folders[] = {named ? named : "/tmp", "/tmp", "/var/tmp", "/dev/shm", "."};
+	int fd = memfd_create("tare-trial", MFD_CLOEXEC | 0x10 /* MFD_EXEC: Linux 6.3 */);
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("tare-trial", MFD_CLOEXEC);
+	for (size_t i = 0; fd < 0 && i < sizeof folders / sizeof *folders; i++) {
+		struct statvfs system;
+		if (statvfs(folders[i], &system) == 0 && !(system.f_flag & ST_NOEXEC))
+			fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
+	}
+	return fd;
+}
+
 static bool run(struct trial *trial, struct error *err)
 {
 	bool traced = trial->traced;
@@ -174,7 +191,7 @@ static bool run(struct trial *trial, struct error *err)
 	struct session_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = traced};
 	size_t bytes = (size_t)(trial_program_end - trial_program);
-	int status, file = memfd_create("tare-trial", MFD_CLOEXEC);
+	int status, file = executable_file();
 	bool done = false;
 	if (file < 0 || write(file, trial_program, bytes) != (ssize_t)bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make a program to try");

@@ -17,6 +17,8 @@
  */
 #include "engine/inject/attendant.h"
 
+#include "engine/inject/privileges.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +30,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 static long futex(uint32_t *word, int operation, uint32_t value)
@@ -71,13 +71,10 @@ static void read_text(pid_t tid, uint64_t address, char *out, size_t size)
 	out[have] = 0;
 }
 
-/* Would the file give the process privileges that the kernel withholds from a traced one? */
-static bool raises_privileges(pid_t tid, const struct __ptrace_syscall_info *info)
+/* Why the file gives the process privileges that the kernel withholds from a traced one; NULL when it does not. */
+static const char *raises_privileges(pid_t tid, const struct __ptrace_syscall_info *info)
 {
 	char name[4096], path[4200];
-	struct stat st;
-	if (geteuid() == 0)
-		return false; /* root's tracing withholds nothing */
 	bool at = info->entry.nr == SYS_execveat;
 	read_text(tid, info->entry.args[at ? 1 : 0], name, sizeof name);
 	if (name[0] == '/')
@@ -86,10 +83,7 @@ static bool raises_privileges(pid_t tid, const struct __ptrace_syscall_info *inf
 		snprintf(path, sizeof path, "/proc/%d/fd/%d%s%s", (int)tid, (int)info->entry.args[0], name[0] ? "/" : "", name);
 	else
 		snprintf(path, sizeof path, "/proc/%d/cwd/%s", (int)tid, name);
-	if (stat(path, &st))
-		return false; /* the execve fails too, or what it finds is the kernel's to judge */
-	return (st.st_mode & S_ISUID) || (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
-	       getxattr(path, "security.capability", NULL, 0) > 0;
+	return privileges_of_file(path, tid); /* none: the execve fails too, or what it finds is the kernel's to judge */
 }
 
 /* ---- who asks ---- */
@@ -216,8 +210,9 @@ static void follow(const struct takeover *how, uint32_t index)
 			struct __ptrace_syscall_info info = call_info(pid);
 			if (info.op == PTRACE_SYSCALL_INFO_ENTRY && (info.entry.nr == SYS_execve || info.entry.nr == SYS_execveat)) {
 				in_exec = true;
-				if (raises_privileges(pid, &info)) {
-					takeover_inexact(process, "it execs a set-user-ID program, which runs natively");
+				const char *raises = raises_privileges(pid, &info);
+				if (raises) {
+					takeover_inexact(process, "the program that it execs runs natively, not counted: %s", raises);
 					__atomic_store_n(&process->state, RECORD_EXECED, __ATOMIC_RELEASE);
 					ptrace(PTRACE_DETACH, pid, NULL, NULL);
 					return;
@@ -289,6 +284,17 @@ static void leave(int signal)
 	_exit(0);
 }
 
+/* Closes all but two descriptors. */
+static void close_but(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	if (low > 0)
+		close_range(0, low - 1, 0);
+	if (high > low + 1)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0u, 0);
+}
+
 pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -305,9 +311,7 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *ar
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	struct takeover mine = *how;
-	if (mine.fd > 0)
-		close_range(0, (unsigned)mine.fd - 1, 0);
-	close_range((unsigned)mine.fd + 1, ~0u, 0);
+	close_but(mine.fd, mine.image_fd);
 	serve(&mine, fold, arg);
 	_exit(0);
 }

@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <linux/futex.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
+#include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
 #include "engine/wire/region.h"
 
@@ -109,6 +109,13 @@ const void *session_fold_context(const struct session *session)
 	return session->fold_context;
 }
 
+/* A file in memory that is never executed as a program; that it is mapped executable is another matter. */
+static int memory_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | 0x8 /* MFD_NOEXEC_SEAL: Linux 6.3, and demanded where vm.memfd_noexec is 2 */);
+	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
 bool session_new(const struct session_options *options, struct session **out, struct error *err)
 {
 	struct session *session = calloc(1, sizeof *session);
@@ -118,11 +125,12 @@ bool session_new(const struct session_options *options, struct session **out, st
 		free(session);
 		return error_no_memory(err);
 	}
-	session->how = (struct takeover){.fd = -1, .image_offset = RECORD_SPACE_OFFSET, .image_bytes = whole_pages(image_bytes)};
+	session->how = (struct takeover){.fd = -1, .image_fd = -1, .image_bytes = whole_pages(image_bytes)};
 	session->file_bytes = largest_file();
-	session->how.fd = memfd_create("tare-record", MFD_CLOEXEC);
-	if (session->how.fd < 0) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create the engine's record");
+	session->how.fd = memory_file("tare-record");
+	session->how.image_fd = memory_file("tare-engine");
+	if (session->how.fd < 0 || session->how.image_fd < 0) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create the engine's record (memfd_create(2))");
 		goto fail;
 	}
 	if (session->file_bytes < (1u << 30)) {
@@ -130,9 +138,13 @@ bool session_new(const struct session_options *options, struct session **out, st
 		error_hint(err, "run 'ulimit -f unlimited'");
 		goto fail;
 	}
-	if (ftruncate(session->how.fd, (off_t)session->file_bytes) ||
-	    pwrite(session->how.fd, engine_image, image_bytes, (off_t)session->how.image_offset) != (ssize_t)image_bytes) {
+	if (ftruncate(session->how.fd, (off_t)session->file_bytes)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record");
+		goto fail;
+	}
+	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) || pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes ||
+	    fcntl(session->how.image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
 		goto fail;
 	}
 	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
@@ -152,7 +164,7 @@ bool session_new(const struct session_options *options, struct session **out, st
 	session->fold = options ? options->fold : NULL;
 	session->fold_context = options ? options->fold_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
-	record->next_offset = session->how.image_offset + session->how.image_bytes;
+	record->next_offset = RECORD_SPACE_OFFSET;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines and regions into the engine's record");
 		goto fail;
@@ -186,6 +198,7 @@ bool session_read(int fd, struct session **out, struct error *err)
 		free(session);
 		return error_no_memory(err);
 	}
+	session->how.image_fd = -1;
 	session->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (session->how.fd < 0 || fstat(fd, &st)) {
 		error_set_errno(err, ERROR_IO, errno, "cannot read the engine's record");
@@ -355,6 +368,8 @@ void session_free(struct session *session)
 		munmap(record, RECORD_SPACE_OFFSET);
 	if (session->how.fd >= 0)
 		close(session->how.fd);
+	if (session->how.image_fd >= 0)
+		close(session->how.image_fd);
 	free(session->holds);
 	free(session);
 }
@@ -362,20 +377,12 @@ void session_free(struct session *session)
 const char *session_refuses(const char *path)
 {
 	Elf64_Ehdr head;
-	struct stat st;
 	const char *why = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES) /* of such a process the kernel lets nobody but root see anything */
 		return "its file may be executed, but not read";
 	ssize_t got = fd >= 0 ? read(fd, &head, sizeof head) : -1;
-	if (stat(path, &st) == 0 && geteuid() != 0) { /* what root runs gets no more rights by these bits */
-		if (st.st_mode & S_ISUID)
-			why = "it is a set-user-ID program";
-		else if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-			why = "it is a set-group-ID program";
-		else if (getxattr(path, "security.capability", NULL, 0) > 0)
-			why = "its file grants capabilities";
-	}
+	why = privileges_of_file(path, 0);
 	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_machine != EM_X86_64)
 		why = "it is not an x86-64 program";
 	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] != ELFCLASS64)

@@ -1,6 +1,6 @@
 /*
- * The runtime is put in by system calls that the stopped process makes for us ("borrowed"): its stack, then the record and the
- * image out of one descriptor, which is closed again. The kernel has loaded the program, so auxv, brk, vdso and
+ * The runtime is put in by system calls that the stopped process makes for us ("borrowed"): its stack, then the record
+ * and the image out of a descriptor each, which is closed again. The kernel has loaded the program, so auxv, brk, vdso and
  * /proc/self/exe are what they would be natively.
  *
  * What always holds:
@@ -139,25 +139,49 @@ static int64_t borrowed_call(struct injection *in, long nr, uint64_t a, uint64_t
 	return (int64_t)r.rax;
 }
 
+/* By the call for it or, where a filter refuses that, by the process's file. */
 static bool write_memory(struct injection *in, uint64_t to, const void *bytes, size_t length)
 {
 	struct iovec local = {(void *)bytes, length}, remote = {(void *)to, length};
-	return process_vm_writev(in->pid, &local, 1, &remote, 1, 0) == (ssize_t)length;
+	char path[64];
+	if (process_vm_writev(in->pid, &local, 1, &remote, 1, 0) == (ssize_t)length)
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)in->pid);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && pwrite(fd, bytes, length, (off_t)to) == (ssize_t)length;
+	if (fd >= 0)
+		close(fd);
+	return done;
 }
 
-/* Is the process's descriptor the record? A path may name another file where /proc is not ours. */
-static bool is_record(struct injection *in, int64_t fd)
+/* A number of /proc/pid/status; -1 when it is not there. */
+static long status_number(pid_t pid, const char *field)
+{
+	char path[64], line[256];
+	long number = -1;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	while (file && number < 0 && fgets(line, sizeof line, file))
+		if (!strncmp(line, field, strlen(field)))
+			number = strtol(line + strlen(field), NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Is the process's descriptor that file of ours? A path may name another one where /proc is not ours. */
+static bool is_same(struct injection *in, int64_t fd, int ours_fd)
 {
 	char path[64];
 	struct stat theirs, ours;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)in->pid, (int)fd);
-	return fd >= 0 && stat(path, &theirs) == 0 && fstat(in->how->fd, &ours) == 0 && theirs.st_dev == ours.st_dev &&
-	       theirs.st_ino == ours.st_ino;
+	return fd >= 0 && stat(path, &theirs) == 0 && fstat(ours_fd, &ours) == 0 && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
 /* What the process needs in its memory to receive a descriptor; at the start of its new stack. */
 struct receiving {
 	struct sockaddr_un address;
+	int pair[2];
 	struct msghdr message;
 	struct iovec vector;
 	char byte;
@@ -167,9 +191,8 @@ struct receiving {
 	} control;
 };
 
-static bool send_record(int listening, int fd)
+static bool send_descriptor(int peer, int fd)
 {
-	int peer = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 	struct receiving r = {0};
 	r.vector = (struct iovec){&r.byte, 1};
 	r.message = (struct msghdr){.msg_iov = &r.vector, .msg_iovlen = 1, .msg_control = r.control.room,
@@ -177,67 +200,154 @@ static bool send_record(int listening, int fd)
 	struct cmsghdr *c = CMSG_FIRSTHDR(&r.message);
 	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
 	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	bool done = peer >= 0 && sendmsg(peer, &r.message, MSG_NOSIGNAL) == 1;
-	if (peer >= 0)
-		close(peer);
-	return done;
+	return sendmsg(peer, &r.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-/* By a socket, which needs no path and no rights: in a chroot, another namespace, or as another user. */
-static int64_t received_descriptor(struct injection *in, uint64_t scratch)
+/* Receives in the process what was sent to its socket; the descriptor there. */
+static int64_t receive_descriptor(struct injection *in, uint64_t scratch, int64_t theirs)
 {
-	struct receiving r = {.address.sun_family = AF_UNIX};
-	struct sockaddr_un any = {.sun_family = AF_UNIX};
-	socklen_t length = sizeof r.address;
-	int64_t theirs = -1, fd = -EIO;
-	/* bound to no name: the kernel picks an abstract one */
-	int listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (listening < 0 || bind(listening, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listening, 1) ||
-	    getsockname(listening, (struct sockaddr *)&r.address, &length))
-		goto out;
+	struct receiving r = {0};
+	int number;
 	r.message.msg_iov = (void *)(scratch + offsetof(struct receiving, vector));
 	r.message.msg_iovlen = 1;
 	r.message.msg_control = (void *)(scratch + offsetof(struct receiving, control));
 	r.message.msg_controllen = sizeof r.control.room;
 	r.vector = (struct iovec){(void *)(scratch + offsetof(struct receiving, byte)), 1};
 	if (!write_memory(in, scratch, &r, sizeof r))
-		goto out;
-	theirs = borrowed_call(in, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0);
-	fd = theirs < 0 ? theirs : borrowed_call(in, SYS_connect, (uint64_t)theirs, scratch, length, 0, 0, 0);
-	if (theirs < 0 || fd < 0 || !send_record(listening, in->how->fd))
-		goto out;
-	fd = borrowed_call(in, SYS_recvmsg, (uint64_t)theirs, scratch + offsetof(struct receiving, message), MSG_CMSG_CLOEXEC, 0, 0, 0);
+		return -EIO;
+	int64_t result = borrowed_call(in, SYS_recvmsg, (uint64_t)theirs, scratch + offsetof(struct receiving, message), MSG_CMSG_CLOEXEC, 0, 0, 0);
 	struct iovec local = {&r, sizeof r}, remote = {(void *)scratch, sizeof r};
-	int number;
-	if (fd < 0 || process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof r || r.control.align.cmsg_type != SCM_RIGHTS ||
-	    r.control.align.cmsg_len != CMSG_LEN(sizeof number)) {
-		fd = fd < 0 ? fd : -EMFILE; /* the message came without its descriptor: there is no room for one */
-		goto out;
-	}
+	if (result < 0)
+		return result;
+	if (process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof r || r.control.align.cmsg_type != SCM_RIGHTS ||
+	    r.control.align.cmsg_len != CMSG_LEN(sizeof number))
+		return -EMFILE; /* the message came without its descriptor: there is no room for one */
 	memcpy(&number, CMSG_DATA(&r.control.align), sizeof number);
-	fd = number;
+	return number;
+}
+
+static void close_theirs(struct injection *in, int64_t fd)
+{
+	if (fd >= 0)
+		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+}
+
+/* By a pair of sockets that the process makes and of which we take one end: it has no name, so that no namespace cuts it and nobody else
+ * can be at its end. Linux 5.6. */
+static int64_t by_pair(struct injection *in, uint64_t scratch, int ours_fd)
+{
+	int pair[2], ours = -1;
+	struct iovec local = {pair, sizeof pair}, remote = {(void *)(scratch + offsetof(struct receiving, pair)), sizeof pair};
+	int64_t fd = borrowed_call(in, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, (uint64_t)remote.iov_base, 0, 0);
+	if (fd < 0)
+		return fd;
+	if (process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof pair)
+		return -EIO;
+	int process = (int)syscall(SYS_pidfd_open, in->pid, 0);
+	if (process >= 0)
+		ours = (int)syscall(SYS_pidfd_getfd, process, pair[0], 0);
+	fd = ours < 0 ? -errno : 0;
+	close_theirs(in, pair[0]);
+	if (ours >= 0 && !send_descriptor(ours, ours_fd))
+		fd = -errno;
+	if (fd == 0)
+		fd = receive_descriptor(in, scratch, pair[1]);
+	close_theirs(in, pair[1]);
+	if (ours >= 0)
+		close(ours);
+	if (process >= 0)
+		close(process);
+	return fd;
+}
+
+/* The connection that the process made, whoever else has found the socket's name. */
+static int accept_from(int listening, pid_t pid)
+{
+	for (int tries = 0; tries < 2 * SOMAXCONN; tries++) {
+		struct ucred peer;
+		socklen_t length = sizeof peer;
+		int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return -1;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == pid)
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* By a socket with a name, which works in a chroot and as another user, but not in another network namespace. */
+static int64_t by_name(struct injection *in, uint64_t scratch, int ours_fd)
+{
+	struct sockaddr_un any = {.sun_family = AF_UNIX}, address;
+	socklen_t length = sizeof address;
+	int64_t theirs = -1, fd = -EIO;
+	int peer = -1, listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* bound to no name: the kernel picks an abstract one */
+	if (listening < 0 || bind(listening, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listening, SOMAXCONN) ||
+	    getsockname(listening, (struct sockaddr *)&address, &length) ||
+	    !write_memory(in, scratch + offsetof(struct receiving, address), &address, sizeof address))
+		goto out;
+	/* it must not wait behind strangers who fill the queue */
+	theirs = borrowed_call(in, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
+	fd = theirs < 0 ? theirs
+	                : borrowed_call(in, SYS_connect, (uint64_t)theirs, scratch + offsetof(struct receiving, address), length, 0, 0, 0);
+	if (fd < 0)
+		goto out;
+	peer = accept_from(listening, in->pid);
+	fd = peer >= 0 && send_descriptor(peer, ours_fd) ? receive_descriptor(in, scratch, theirs) : -EIO;
 out:
-	if (theirs >= 0)
-		borrowed_call(in, SYS_close, (uint64_t)theirs, 0, 0, 0, 0, 0);
+	close_theirs(in, theirs);
+	if (peer >= 0)
+		close(peer);
 	if (listening >= 0)
 		close(listening);
 	return fd;
 }
 
-/* A descriptor of the record in the process: by path where that leads there, else by a socket. */
-static int64_t record_descriptor(struct injection *in, uint64_t scratch)
+/* A descriptor of ours in the process: by path where that leads there, else by sockets. TARE_HANDOVER: for tests, the one way to try. */
+static int64_t hand_over(struct injection *in, uint64_t scratch, int ours_fd, int mode)
 {
+	const char *only = getenv("TARE_HANDOVER");
 	char path[64];
-	int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), in->how->fd);
-	if (!write_memory(in, scratch, path, (size_t)length + 1))
-		return -errno;
-	int64_t fd = borrowed_call(in, SYS_open, scratch, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0, 0, 0, 0);
-	if (is_record(in, fd))
+	int64_t fd = -EIO;
+	if (!only || !strcmp(only, "path")) {
+		int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ours_fd);
+		if (!write_memory(in, scratch, path, (size_t)length + 1))
+			return -errno;
+		fd = borrowed_call(in, SYS_open, scratch, (uint64_t)(mode | O_CLOEXEC | O_NONBLOCK), 0, 0, 0, 0);
+		if (is_same(in, fd, ours_fd))
+			return fd;
+		close_theirs(in, fd);
+	}
+	if (!only || !strcmp(only, "pair"))
+		fd = by_pair(in, scratch, ours_fd);
+	if (fd < 0 && (!only || !strcmp(only, "name"))) {
+		int64_t named = by_name(in, scratch, ours_fd);
+		fd = named >= 0 || named != -ECONNREFUSED ? named : fd;
+	}
+	return fd;
+}
+
+/* What of the runtime's mappings the process was refused, and why. */
+static const char *refusal(struct injection *in, bool code, int64_t why)
+{
+	if (code && (why == -EACCES || why == -EPERM)) {
+		if (borrowed_call(in, SYS_prctl, 66 /* PR_GET_MDWE */, 0, 0, 0, 0, 0) > 0)
+			return " (PR_SET_MDWE is set: no memory may be writable and executable)";
+		return " (no memory may be writable and executable here)";
+	}
+	return status_number(in->pid, "Seccomp:") > 0 ? " (it has a seccomp filter)" : "";
+}
+
+static int64_t map_file(struct injection *in, uint64_t scratch, int ours_fd, int mode, uint64_t bytes, uint64_t protection, uint64_t flags)
+{
+	int64_t fd = hand_over(in, scratch, ours_fd, mode);
+	if (fd < 0)
 		return fd;
-	if (fd >= 0)
-		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-	fd = received_descriptor(in, scratch);
-	return fd < 0 || is_record(in, fd) ? fd : -EBADF;
+	int64_t at = borrowed_call(in, SYS_mmap, 0, bytes, protection, flags, (uint64_t)fd, 0);
+	close_theirs(in, fd);
+	return at;
 }
 
 /* Its number as the process itself sees it: the last of NSpid. */
@@ -312,21 +422,6 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	return true;
 }
 
-/* A number of /proc/pid/status; -1 when it is not there. */
-static long status_number(pid_t pid, const char *field)
-{
-	char path[64], line[256];
-	long number = -1;
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	FILE *file = fopen(path, "re");
-	while (file && number < 0 && fgets(line, sizeof line, file))
-		if (!strncmp(line, field, strlen(field)))
-			number = strtol(line + strlen(field), NULL, 10);
-	if (file)
-		fclose(file);
-	return number;
-}
-
 static bool map_and_start(struct injection *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
@@ -335,22 +430,15 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)
 		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
-	int64_t fd = record_descriptor(in, (uint64_t)stack);
-	int64_t session = -1, image = -1;
-	if (fd >= 0) {
-		session = borrowed_call(in, SYS_mmap, 0, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-		                        (uint64_t)fd, 0);
-		image = borrowed_call(in, SYS_mmap, 0, how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE,
-		                      (uint64_t)fd, how->image_offset);
-		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-	}
-	if (fd < 0 || (session < 0 && session > -4096) || (image < 0 && image > -4096)) {
-		int64_t why = fd < 0 ? -fd : session < 0 && session > -4096 ? -session : -image;
+	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
+	int64_t image = session < 0 ? session
+	                            : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+	if (image < 0) {
+		const char *more = refusal(in, session >= 0, image);
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
-		if (fd >= 0 && !(session < 0 && session > -4096))
+		if (session >= 0)
 			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
-		return error_set_errno(err, ERROR_LIMIT, (int)why, "cannot map the engine into the program%s",
-		                       status_number(in->pid, "Seccomp:") > 0 ? " (it has a seccomp filter)" : "");
+		return error_set_errno(err, ERROR_LIMIT, (int)-image, "cannot map the engine into the program%s", more);
 	}
 	how->processes[entry].session_at = (uint64_t)session;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;

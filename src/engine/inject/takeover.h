@@ -15,7 +15,7 @@ struct takeover {
 	struct record_session *record;
 	struct record_process *processes;
 	int fd;                /* the record's, in the process that calls takeover_at_exec() */
-	uint64_t image_offset; /* the runtime's flat image in the record */
+	int image_fd;          /* the runtime's flat image, sealed against writing */
 	uint64_t image_bytes;
 };
 

@@ -2,7 +2,7 @@
  * What the host leaves for runtime_start, at the address in rdi, on the runtime's stack. The stack pointer is below it, 64-byte
  * aligned. All addresses are the target's.
  *
- * The host has mapped: the flat image (private, read-write-execute), a stack, and the session's first pages up to the end of
+ * The host has mapped: the flat image (private, read-write-execute, of a file that is sealed against writing), a stack, and the session's first pages up to the end of
  * the process table (RECORD_SPACE_OFFSET bytes, shared): `session`. No descriptor is left open. To map other parts of the file, the
  * runtime duplicates that mapping: mremap(session, 0, length, MREMAP_MAYMOVE) yields a second mapping from the file's offset 0
  * on, of any length, and mremap(session + n, 0, …) one from offset n on (n < RECORD_SPACE_OFFSET). For an area at a larger offset:
