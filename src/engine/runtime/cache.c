@@ -50,16 +50,42 @@ static struct second *second_slot(uint32_t context, uint64_t pc)
 	return &(context ? rt.second_regions : rt.second)[((uint32_t)pc ^ context_salt(context)) * 0x9e3779b1u >> 14];
 }
 
-static void *low_memory(uint64_t bytes)
+static void *fixed_memory(uint64_t at, uint64_t bytes, uint32_t protection)
 {
-	for (uint64_t at = 0x7fc00000; at > 0x10000000; at -= 0x4000000) {
-		long p = sys6(SYS_mmap, at, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_NOREPLACE_ | MAP_NORESERVE_, (uint64_t)-1, 0);
-		if (p == (long)at)
-			return (void *)p;
-		if (!failed(p))
-			sys2(SYS_munmap, p, bytes);
-	}
+	long p = sys6(SYS_mmap, at, bytes, protection, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_NOREPLACE_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	if (p == (long)at)
+		return (void *)p;
+	if (!failed(p))
+		sys2(SYS_munmap, p, bytes);
 	return NULL;
+}
+
+/* Below 2 GB, not in [start, end): first in few places, high above a heap, then in whatever hole there is, the one below the usual
+   beginning of programs included. */
+static void *low_memory(uint64_t bytes, uint64_t start, uint64_t end)
+{
+	void *p = NULL;
+	for (uint64_t at = 0x7fc00000, by = 0x4000000; at >= 0x10000 && !p; at -= by) {
+		if (at >= end || at + bytes <= start)
+			p = fixed_memory(at, bytes, PROT_READ_ | PROT_WRITE_);
+		if (at <= 0x10000000 && by == 0x4000000)
+			at = 0x7ff00000, by = 0x80000;
+		if (at <= 0x400000)
+			by = 0x10000;
+	}
+	return p;
+}
+
+static bool tables_map(uint64_t start, uint64_t end)
+{
+	void *tables = low_memory(TABLES_BYTES, start, end);
+	if (!tables)
+		return false;
+	if (rt.tables)
+		sys2(SYS_munmap, rt.tables, TABLES_BYTES);
+	rt.tables = tables;
+	sys3(SYS_madvise, rt.tables, TABLES_BYTES, 23); /* MADV_POPULATE_WRITE: all of it is written next; a fault for each page costs more */
+	return true;
 }
 
 bool cache_start(void)
@@ -72,10 +98,8 @@ bool cache_start(void)
 	rt.exit_count = 1; /* 0 is EXIT_LOOKUP */
 	rt.page_mask = 4095;
 	rt.pages = memory_private(4096 * sizeof *rt.pages);
-	rt.tables = low_memory(3 * TABLE_SLOTS * 8);
-	if (!rt.tables)
+	if (!tables_map(0, 0))
 		return false;
-	sys3(SYS_madvise, rt.tables, 3 * TABLE_SLOTS * 8, 23); /* MADV_POPULATE_WRITE: all of it is written next; a fault for each page costs more */
 	rt.second = memory_private(SECOND_SLOTS * sizeof *rt.second);
 	tables_clear();
 	return true;
@@ -199,11 +223,8 @@ struct arena *cache_arena(uint64_t pc)
 				continue;
 			if (at < 0x1000000 || at > 0x7fffffffffffull)
 				continue;
-			p = sys6(SYS_mmap, at, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_ | MAP_FIXED_NOREPLACE_, (uint64_t)-1, 0);
-			if (!failed(p) && p != (long)at) {
-				sys2(SYS_munmap, p, rt.arena_bytes);
-				p = -1;
-			}
+			void *there = fixed_memory(at, rt.arena_bytes, 7);
+			p = there ? (long)there : -1;
 		}
 	if (failed(p))
 		p = sys6(SYS_mmap, 0, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
@@ -407,6 +428,44 @@ void cache_flush(struct thread *t)
 	for (uint32_t i = 0; i <= rt.page_mask; i++)
 		rt.pages[i].first = NONE;
 	empty();
+}
+
+static bool between(uint64_t at, uint64_t bytes, uint64_t start, uint64_t end) { return at < end && at + bytes > start; }
+
+/* An arena's code is gone (cache_flush). It may be out of reach of the program's data afterwards, which takes longer ways then. */
+static bool arena_move(struct arena *a, uint64_t start, uint64_t end)
+{
+	uint64_t place = memory_place(rt.arena_bytes);
+	if (between(place, rt.arena_bytes, start, end))
+		return false;
+	void *p = fixed_memory(place, rt.arena_bytes, 7);
+	if (!p)
+		return false;
+	sys2(SYS_munmap, a->base, rt.arena_bytes);
+	a->base = p;
+	a->end = a->base + rt.arena_bytes;
+	arena_reset(a);
+	return true;
+}
+
+/* The program is to have [start, end). */
+bool cache_move(struct thread *t, uint64_t start, uint64_t end)
+{
+	bool tables = between((uint64_t)rt.tables, TABLES_BYTES, start, end), any = tables, moved = false;
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		any |= between((uint64_t)rt.arena[i].base, rt.arena_bytes, start, end);
+	if (!any)
+		return false;
+	cache_flush(t);
+	if (tables && tables_map(start, end)) {
+		moved = true;
+		rt.second_used = 1;
+		tables_clear();
+	}
+	for (uint32_t i = 0; i < rt.arena_count; i++)
+		if (between((uint64_t)rt.arena[i].base, rt.arena_bytes, start, end))
+			moved |= arena_move(&rt.arena[i], start, end);
+	return moved;
 }
 
 /* Keeps only what is known of pages that are, or have been, written to. */

@@ -321,6 +321,8 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		}
 	}
 	while (!vsyscall(t)) {
+		if (rt.user_faults)
+			fetch_wait(t->pc);
 		lock();
 		if (id == EXIT_LOOKUP)
 			exit = NULL;
@@ -437,6 +439,8 @@ void runtime_again(struct thread *t)
 			signal_release_held(t);
 		if (vsyscall(t))
 			continue;
+		if (rt.user_faults)
+			fetch_wait(t->pc);
 		lock();
 		if (part_is_due(t))
 			part_continue(t);

@@ -55,6 +55,26 @@ void decode_bytes(unsigned available, unsigned most)
 	}
 }
 
+/*
+ * Memory that the program itself supplies when it is touched (userfaultfd): the thread that does so may need rt.lock, so the block's
+ * pages are waited for without it. The next page only if an instruction goes on there, as the processor would.
+ */
+void fetch_wait(uint64_t pc)
+{
+	uint8_t bytes[LENGTH_MAX + 16];
+	unsigned rest = 4096 - (unsigned)(pc & 4095), have = rest < sizeof bytes ? rest : sizeof bytes;
+	if (wild(pc) || !safe_copy(bytes, (const void *)pc, have))
+		return;
+	struct x86_insn in;
+	for (unsigned at = 0, n = 0; at < have && n < INSNS_MAX; at += in.length, n++) {
+		enum x86_decode_status status = x86_decode(bytes + at, have - at, &in);
+		if (status == X86_DECODE_TRUNCATED && have == rest)
+			safe_read((const void *)(pc + rest));
+		if (status != X86_DECODE_OK || ends_block(&in))
+			return;
+	}
+}
+
 /* False: no instruction can be fetched there. */
 bool decode_block(uint32_t context, uint64_t pc, bool single)
 {
@@ -74,6 +94,8 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 		uint64_t cut = regions_cut(pc) - pc;
 		decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
 	}
+	if (rt.user_faults && decoded.most > 4096 - (pc & 4095))
+		decoded.most = 4096 - (unsigned)(pc & 4095);
 	uint64_t available = region->end - pc;
 	if (available > LENGTH_READ)
 		available = LENGTH_READ;
@@ -102,7 +124,9 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 		unsigned have = (unsigned)available;
 		const struct region *next = memory_executable(pc + have);
 		if (have < 15 && next && safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
-			memory_watch(pc + have, 1, next);
+			decoded.checked |= memory_watch(pc + have, 1, next);
+			if (!safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) /* as it is now */
+				return false;
 			decode_bytes(15, 1);
 		}
 	}

@@ -27,12 +27,16 @@ static bool parse(const char *text, struct mapping *m)
 	m->shared = text[4] == 's';
 	text += 6;
 	m->offset = hex(&text);
-	for (int field = 0; field < 2; field++) { /* device, inode */
-		while (*text == ' ')
-			text++;
-		while (*text && *text != ' ')
-			text++;
-	}
+	while (*text == ' ')
+		text++;
+	uint64_t major = hex(&text);
+	text += *text == ':';
+	uint64_t minor = hex(&text);
+	m->device = (minor & 0xff) | major << 8 | (minor & ~0xffull) << 12; /* as stat has it */
+	while (*text == ' ')
+		text++;
+	for (m->inode = 0; *text >= '0' && *text <= '9'; text++)
+		m->inode = m->inode * 10 + (uint64_t)(*text - '0');
 	while (*text == ' ')
 		text++;
 	m->path = text;

@@ -5,8 +5,9 @@
  *
  * What always holds (under rt.lock):
  *  1. rt.regions is sorted, without overlap, and has every executable mapping and every shared one.
- *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, and from
- *     pages that are written again and again, only to blocks that are compared with memory before each execution.
+ *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, from a private one
+ *     of a file that may be written, and from pages that are written again and again, only to blocks that are compared with memory before
+ *     each execution.
  */
 #include "engine/runtime/inline.h"
 
@@ -93,6 +94,8 @@ static bool any_region(uint64_t start, uint64_t end)
 	return i < rt.region_count && rt.regions[i].start < end;
 }
 
+bool memory_any(uint64_t start, uint64_t length) { return any_region(start, start + length); }
+
 void memory_unmapped(uint64_t start, uint64_t length)
 {
 	uint64_t end = (start + length + 4095) & ~4095ull;
@@ -118,7 +121,7 @@ void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool sh
 	(void)offset;
 	memory_unmapped(start, length);
 	if ((protection & PROT_EXEC_) || shared)
-		insert(&(struct region){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0});
+		insert(&(struct region){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
 }
 
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
@@ -139,7 +142,7 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 		} else {
 			uint64_t to = i < rt.region_count && rt.regions[i].start < end ? rt.regions[i].start : end;
 			if (protection & PROT_EXEC_)
-				insert(&(struct region){at, to, protection, 0, MODULE_UNKNOWN, 0});
+				insert(&(struct region){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
 			at = to;
 		}
 	}
@@ -186,12 +189,14 @@ static void region_of(const struct mapping *m, void *context)
 	uint32_t at = region_at(start);
 	if (at < rt.region_count && rt.regions[at].start <= start && (rt.regions[at].protection & PROT_WRITE_))
 		protection |= PROT_WRITE_;
+	bool written = at < rt.region_count && rt.regions[at].start <= start && rt.regions[at].inode == m->inode && rt.regions[at].written;
 	char path[232];
 	unsigned n = 0;
 	for (; m->path[n] && n < sizeof path - 1; n++)
 		path[n] = m->path[n];
 	path[n] = 0;
-	scan->fresh[scan->count++] = (struct region){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE, 0};
+	scan->fresh[scan->count++] = (struct region){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
+		written || (m->inode && !m->shared && file_written(m->device, m->inode, path)), m->device, m->inode};
 }
 
 void memory_rescan(void)
@@ -215,7 +220,7 @@ void memory_start(void)
 	if (rt.region_count)
 		return;
 	for (uint32_t i = 0; i < rt.process->modules.count; i++) /* no /proc: what the host saw */
-		insert(&(struct region){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0});
+		insert(&(struct region){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
 }
 
 const struct region *memory_executable(uint64_t pc)
@@ -237,7 +242,7 @@ const struct region *memory_executable(uint64_t pc)
 bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
 {
 	bool checked = false;
-	if (region->shared)
+	if (region->shared || region->written)
 		return true;
 	if (!(region->protection & PROT_WRITE_))
 		return false;
@@ -304,6 +309,35 @@ bool memory_release(uint64_t start, uint64_t length)
 			any = true;
 		}
 	return any;
+}
+
+bool memory_file_written(const struct code_file *file)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < rt.region_count; i++) {
+		struct region *r = &rt.regions[i];
+		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode || (file && !region_is_of(r, file)))
+			continue;
+		r->written = 1;
+		cache_drop_range(r->start, r->end);
+		any = true;
+	}
+	return any;
+}
+
+/* Pages that are not mapped any more are as if they had never been; zeros have replaced others. */
+void memory_forked(void)
+{
+	cache_drop_range(0x10000, 0x800000000000ull);
+	memory_rescan();
+	for (uint32_t i = 0; i <= rt.page_mask; i++) {
+		struct page *page = &rt.pages[i];
+		if (!page->number || page->state != PAGE_PROTECTED || any_region(page->number << 12, (page->number + 1) << 12))
+			continue;
+		page->state = PAGE_CLEAN;
+		page->faults = 0;
+		rt.protected_pages--;
+	}
 }
 
 void memory_foreign(void)

@@ -94,7 +94,7 @@ uint64_t memory_place(uint64_t bytes)
 {
 	uint64_t before = __atomic_fetch_add(&rt.placed, (bytes + 0xffff) & ~0xffffull, __ATOMIC_RELAXED);
 	limits_grew();
-	return 0x7ee000000000 + before;
+	return OWN_WINDOW + before;
 }
 
 void *memory_private(uint64_t bytes)
@@ -102,6 +102,7 @@ void *memory_private(uint64_t bytes)
 	long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 	if (failed(p))
 		die("no memory for the engine's own tables", bytes);
+	own_add((uint64_t)p, bytes);
 	return (void *)p;
 }
 
@@ -151,7 +152,10 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at)
 		at = failed(place) ? NULL : (void *)place;
 	}
 	long p = sys5(SYS_mremap, rt.base, 0, bytes, at ? 3 : 1, at);
-	return failed(p) ? NULL : (void *)p;
+	if (failed(p))
+		return NULL;
+	own_add((uint64_t)p, bytes);
+	return (void *)p;
 }
 
 void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited)

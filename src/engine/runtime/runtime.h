@@ -9,6 +9,7 @@
  *     fpstate.c    vector and x87 registers, in signal frames
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
  *     inline_*.c   accesses that generated code decides itself (inline.h)
+ *     mapping.c    calls that change mappings; what is its own files.c     files that are code and may be written
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *     limits.c     limits that the program sets on its memory
@@ -205,8 +206,18 @@ struct second { uint64_t pc, entry; }; /* indirect branches, by the whole addres
 struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t pad; };
 enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
 
-struct region { uint64_t start, end; uint32_t protection, shared, module, pad; };
+struct region { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
 #define REGIONS_MAX 16384u
+
+#define OPENED_MAX 256u
+struct code_file { uint64_t device, inode; };
+
+/* Where the engine asks for its mappings; the rest of what it has is in rt.own, the cache and the tables */
+#define OWN_WINDOW 0x7ee000000000ull
+#define OWN_MAX 64u
+#define TABLES_BYTES (3 * TABLE_SLOTS * 8)
+#define HEAP_GAP 0x200000u /* the kernel leaves so much, and less, between the heap and what is above */
+struct own { uint64_t start, end; };
 
 struct known { uint64_t pc; uint32_t id, context; }; /* id: a block's number plus one */
 
@@ -282,6 +293,11 @@ struct runtime {
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */
+	struct own own[OWN_MAX];
+	uint32_t own_count, forks_differ; /* forks_differ: a child may not have all that its parent has (madvise) */
+	struct code_file opened[OPENED_MAX];
+	uint32_t opened_count, code_files_seen;
+	uint32_t user_faults, unused9; /* there is a userfaultfd */
 	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
@@ -350,6 +366,9 @@ bool fp_restore(const void *area, uint64_t features);
 void fp_restore_end(void);
 void fp_restore_fault(void);
 
+/* fetch.c: not under rt.lock */
+void fetch_wait(uint64_t pc);
+
 /* dispatch.c */
 void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
@@ -396,6 +415,7 @@ void cache_table(uint32_t id, unsigned which);
 void cache_drop(uint32_t id);
 void cache_drop_range(uint64_t from, uint64_t to);
 void cache_flush(struct thread *t);
+bool cache_move(struct thread *t, uint64_t start, uint64_t end); /* false: nothing of it is there, or it cannot be elsewhere */
 void cache_forget(void);
 void cache_unlink_all(void);
 bool cache_room(const struct arena *arena);
@@ -437,6 +457,7 @@ void signal_set_mask(struct thread *t, uint64_t mask);
 
 /* syscall.c */
 void system_call(struct thread *t, uint32_t block, uint64_t next);
+void rseq_library(long fd);
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 
 /* thread.c */
@@ -539,13 +560,30 @@ bool limits_call(struct thread *t, uint64_t nr, long *result);
 void memory_modules_unknown(void);
 
 /* maps.c, under rt.lock. False: there is no /proc */
-struct mapping { uint64_t start, end, offset; uint32_t protection, shared; const char *path; };
+struct mapping { uint64_t start, end, offset, device, inode; uint32_t protection, shared; const char *path; };
 bool maps_read(void (*each)(const struct mapping *m, void *context), void *context);
 void memory_start(void);
+
+/* mapping.c; own_add: under rt.lock, or before there are threads */
+long mapping_call(struct thread *t, uint64_t nr);
+long heap_call(struct thread *t);
+void own_add(uint64_t start, uint64_t bytes);
+
+/* files.c; not under rt.lock but for file_mapped and file_written */
+void file_opened(long fd);
+void file_opened_how(long fd, uint64_t flags); /* as open(2) has them */
+void file_mapped(long fd);
+bool file_written(uint64_t device, uint64_t inode, const char *path);
+bool region_is_of(const struct region *region, const struct code_file *file);
+void files_look(void);
+
 void memory_rescan(void);
 const struct region *memory_executable(uint64_t pc);
 void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset);
 void memory_forgotten(uint64_t start, uint64_t length);
+bool memory_any(uint64_t start, uint64_t length); /* something there is executable, or shared */
+bool memory_file_written(const struct code_file *file); /* NULL: any may be. True: it was code, and not known to be written */
+void memory_forked(void); /* the child has not all that its parent has */
 void memory_unmapped(uint64_t start, uint64_t length);
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection);
 bool memory_watch(uint64_t pc, uint64_t length, const struct region *region); /* before its bytes are read. True: to be checked instead */

@@ -83,6 +83,9 @@ void runtime_init(const struct start *start)
 	rt.session = (struct record_session *)start->session;
 	rt.image = start->image;
 	rt.image_bytes = start->image_bytes;
+	own_add(start->session, RECORD_SPACE_OFFSET);
+	own_add(start->image, start->image_bytes);
+	own_add(start->stack, start->stack_bytes);
 	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) + start->process;
 	rt.process = process;
 	choose_sizes();

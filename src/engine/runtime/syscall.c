@@ -64,7 +64,7 @@ static bool program_has_rseq_sections(void)
  * A library with such sections. The kernel would end one that it interrupts; here it sees an address of the cache, takes the section
  * for left and forgets it, perhaps before rseq_watch() looks.
  */
-static void rseq_library(long fd)
+void rseq_library(long fd)
 {
 	if (rt.rseq_sections == 2 || rt.no_tsc || fd < 0 || !has_rseq_sections(fd)) /* no_tsc: a filter may not like more calls */
 		return;
@@ -98,66 +98,6 @@ static void rseq_watch(struct thread *t)
 	uint64_t section = 0;
 	if (t->rseq && safe_copy(&section, (const void *)(t->rseq + 8), 8) && section)
 		inexact("the program uses restartable sequences, which do not restart under the engine");
-}
-
-static long mapping(struct thread *t, uint64_t nr)
-{
-	const uint64_t *r = t->reg;
-	uint64_t a = r[X86_RDI], b = r[X86_RSI], c = r[X86_RDX], d = r[X86_R10];
-	lock();
-	long result = pass_on(t, nr);
-	if (!failed(result) && result != ABORTED)
-		switch (nr) {
-		case SYS_mmap:
-			if ((c & PROT_EXEC_) && !(d & MAP_ANONYMOUS_))
-				rseq_library((long)(int)r[X86_R8]);
-			inline_forget(t, (uint64_t)result, b);
-			memory_mapped((uint64_t)result, b, (uint32_t)c & 7, (d & 3) == 1 || (d & 3) == 3, (d & MAP_ANONYMOUS_) ? -1 : (long)(int)r[X86_R8], r[X86_R9]);
-			stream_mapped(t, (uint64_t)result, b, d);
-			stream_objects_mapped(t, (uint64_t)result, b, (uint32_t)c & 7, d, (long)(int)r[X86_R8], r[X86_R9]);
-			break;
-		case SYS_mprotect: case SYS_pkey_mprotect:
-			if (nr == SYS_pkey_mprotect)
-				inline_careful();
-			inline_forget(t, a, b);
-			memory_protected(a, b, (uint32_t)c & 7);
-			break;
-		case SYS_munmap:
-			inline_forget(t, a, b);
-			memory_unmapped(a, b);
-			stream_unmapped(t, a, b);
-			stream_objects_unmapped(t, a, b);
-			break;
-		case SYS_madvise: /* contents that are given up: zeros, or the file's again */
-			if (c != 4 && c != 8 && c != 9 && c < 100)
-				break;
-			if (c >= 100) /* guards */
-				inline_forget(t, a, b);
-			memory_forgotten(a, b);
-			break;
-		case SYS_mremap: {
-			inline_forget(t, a, b);
-			inline_forget(t, (uint64_t)result, c);
-			stream_objects_moved(t, a, b, (uint64_t)result, c);
-			const struct region *region = memory_executable(a);
-			uint32_t protection = region ? region->protection : 0, shared = region && region->shared;
-			if (region) {
-				if (b)
-					memory_unmapped(a, b);
-				memory_mapped((uint64_t)result, c, protection, shared, 0, 0);
-			} else if (d & 2) {
-				memory_unmapped((uint64_t)result, c);
-			}
-			break;
-		}
-		case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
-			inline_forget(t, 0, 0x800000000000ull);
-			cache_drop_range(0x10000, 0x800000000000ull);
-			memory_rescan();
-			break;
-		}
-	unlock();
-	return result;
 }
 
 /* The attendant is to look at process->ask. */
@@ -295,16 +235,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			safe_copy(pair, (const void *)r[X86_R9], 16);
 		return with_mask(t, nr, pair[0], pair[1]);
 	}
-	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
-		return mapping(t, nr);
-	case SYS_brk: {
-		long result = pass_on(t, nr);
-		stream_objects_break(t, (uint64_t)result);
-		if ((uint64_t)result < rt.inline_break)
-			inline_forget(t, (uint64_t)result, rt.inline_break - (uint64_t)result);
-		rt.inline_break = (uint64_t)result;
-		return result;
-	}
+	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages: case 462: /* mseal */
+		return mapping_call(t, nr);
+	case SYS_brk: return heap_call(t);
 	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
 		if (t->attention & ATTENTION_SIGNAL)
 			return ABORTED;
@@ -339,7 +272,27 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			rt.foreign_writes |= 2;
 			unlock();
 		}
+		uint64_t flags = nr == SYS_open ? r[X86_RSI] : r[X86_RDX];
+		long result = pass_on_unlocked(t, nr);
+		file_opened_how(result, flags);
+		return result;
+	}
+	case 323: rt.user_faults = 1; break; /* userfaultfd */
+	case 16: /* ioctl: USERFAULTFD_IOC_NEW, of /dev/userfaultfd */
+		if ((uint32_t)r[X86_RSI] == 0xaa00)
+			rt.user_faults = 1;
 		break;
+	case 85: case 319: { /* creat, memfd_create */
+		long result = pass_on_unlocked(t, nr);
+		file_opened(result);
+		return result;
+	}
+	case 437: { /* openat2: its flags come first */
+		uint64_t flags = 0;
+		safe_copy(&flags, (const void *)r[X86_RDX], 8);
+		long result = pass_on_unlocked(t, nr);
+		file_opened_how(result, flags);
+		return result;
 	}
 	case SYS_write: case 18: case 20: case 296:
 		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
@@ -406,6 +359,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
 		count_call(t, nr); /* they may not come back */
 	long result = one_call(t, nr, next);
+	files_look();
 	if (result == -EFAULT_ && rt.protected_pages) { /* the kernel met a page that the engine protects: natively it would not */
 		lock();
 		bool any = memory_release(0, ~0ull >> 17);

@@ -78,6 +78,7 @@ struct thread *thread_new(struct record_process *process)
 		long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			return NULL;
+		own_add((uint64_t)p, bytes);
 		t = (struct thread *)((uint64_t)p + rt.inline_front + SIGNAL_STACK_BYTES + STACK_BYTES);
 		if (!fresh_record(t, process))
 			return NULL;
@@ -247,6 +248,8 @@ static void child_begin(struct thread *t, struct record_process *process)
 		if (rt.threads[i] != t)
 			rt.slot_state[i] = 0;
 	t->tid = (uint32_t)sys0(SYS_gettid);
+	if (rt.forks_differ)
+		memory_forked();
 	if (process && !opened) /* without it nothing more can be translated */
 		die("a child process has no memory for its record and its models (ulimit -v?)", 0);
 	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their process differs */

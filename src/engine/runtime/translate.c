@@ -196,7 +196,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		leader = b->branch;
 		uint32_t there = cache_find(t->context, next);
 		bool follow = b->follower != NONE || (!b->no_follower && there == NONE && b->depth < DEPTH_MAX && last && last->flow != X86_FLOW_CALL);
-		bool room = !single && !checked && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
+		bool room = !single && !checked && !rt.user_faults /* nothing is read ahead */ && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
 		if ((there == NONE || b->follower != NONE) && room && (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
 		    decode_block(t->context, next, false) && !decoded.checked && decoded.count && (b->follower == NONE || same_bytes(b->follower))) {
 			follow = follow && may_follow();

@@ -50,6 +50,9 @@ enum {
 	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
 };
 
+#define RECORD_CODE_FILES 16u
+struct record_code_file { uint64_t device, inode; };
+
 struct record_session {
 	uint32_t magic;
 	uint32_t flags;
@@ -68,6 +71,8 @@ struct record_session {
 	uint32_t models_bytes;   /* of a thread's record_thread.models, whole pages; set by the runtime */
 	uint64_t regions;        /* offset of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
 	uint32_t region_ranges, region_count;
+	uint32_t code_file_claims, code_file_count; /* atomic fetch-add: a place is claimed, then filled, then counted */
+	struct record_code_file code_files[RECORD_CODE_FILES]; /* the last ones: files that are code and may be written (runtime/files.c) */
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 

@@ -1,0 +1,115 @@
+/*
+ * Files whose bytes are code, and which may be written while they are: a private mapping shows what is written into the file, by
+ * whomever, in every page that is not a copy yet. No fault tells of it.
+ *
+ *     opened for writing ─┐
+ *                         ├──► region.written: its code is compared before each execution (memory_watch)
+ *     mapped executable ──┘
+ *
+ * What always holds (under rt.lock):
+ *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last.
+ *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the session: they look
+ *     behind their next system call. Other programs, which do not have the file mapped, are not seen.
+ */
+#include "engine/runtime/runtime.h"
+
+enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
+
+struct status { uint64_t device, inode, links; uint8_t rest[120]; }; /* struct stat, 144 bytes */
+_Static_assert(sizeof(struct status) == 144, "the kernel's layout");
+
+/* maps says of some file systems another device than stat does: then the path decides. */
+static bool same_file(const struct code_file *file, uint64_t device, uint64_t inode, const char *path)
+{
+	struct status named;
+	if (!inode || file->inode != inode)
+		return false;
+	return file->device == device || failed(sys2(SYS_stat, path, &named)) || (named.inode == inode && named.device == file->device);
+}
+
+bool file_written(uint64_t device, uint64_t inode, const char *path)
+{
+	uint32_t n = rt.opened_count < OPENED_MAX ? rt.opened_count : OPENED_MAX;
+	for (uint32_t i = 0; inode && i < n; i++)
+		if (same_file(&rt.opened[i], device, inode, path))
+			return true;
+	return false;
+}
+
+/* Tells the other processes. */
+static void post(const struct code_file *file)
+{
+	struct record_session *s = rt.session;
+	uint32_t at = __atomic_fetch_add(&s->code_file_claims, 1, __ATOMIC_ACQ_REL);
+	struct record_code_file *place = &s->code_files[at % RECORD_CODE_FILES];
+	place->device = file->device;
+	__atomic_store_n(&place->inode, file->inode, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&s->code_file_count, 1, __ATOMIC_ACQ_REL);
+}
+
+static void opened(const struct code_file *file, bool tell)
+{
+	uint32_t n = rt.opened_count < OPENED_MAX ? rt.opened_count : OPENED_MAX, i = 0;
+	while (i < n && (rt.opened[i].inode != file->inode || rt.opened[i].device != file->device))
+		i++;
+	if (i == n)
+		rt.opened[rt.opened_count++ % OPENED_MAX] = *file;
+	if (memory_file_written(file) && tell)
+		post(file);
+}
+
+bool region_is_of(const struct region *region, const struct code_file *file)
+{
+	static const char none[] = "";
+	uint32_t own = region->module - rt.modules_inherited;
+	bool named = region->module >= rt.modules_inherited && region->module < rt.process->modules.count;
+	return same_file(file, region->device, region->inode, named ? rt.record_modules[own].path : none);
+}
+
+/* fd: the program's, open for writing, or of a call that failed. */
+void file_opened(long fd)
+{
+	struct status status;
+	if (failed(fd) || rt.no_tsc || failed(sys2(SYS_fstat, fd, &status))) /* no_tsc: a filter may not like more calls */
+		return;
+	lock();
+	opened(&(struct code_file){status.device, status.inode}, true);
+	unlock();
+}
+
+void file_opened_how(long fd, uint64_t flags)
+{
+	if ((flags & ACCESS_MODE) || (flags & TRUNCATES))
+		file_opened(fd);
+}
+
+/* It may have come from elsewhere: by an exec, from another process. Under rt.lock */
+void file_mapped(long fd)
+{
+	struct status status;
+	if (rt.no_tsc)
+		return;
+	long flags = sys3(SYS_fcntl, fd, F_GETFL_, 0);
+	if (failed(flags) || !(flags & ACCESS_MODE) || failed(sys2(SYS_fstat, fd, &status)))
+		return;
+	opened(&(struct code_file){status.device, status.inode}, true);
+}
+
+/* What other processes have said since. */
+void files_look(void)
+{
+	struct record_session *s = rt.session;
+	uint32_t count = __atomic_load_n(&s->code_file_count, __ATOMIC_ACQUIRE);
+	if (count == rt.code_files_seen)
+		return;
+	lock();
+	if (count - rt.code_files_seen > RECORD_CODE_FILES)
+		memory_file_written(NULL); /* some were missed: every file's */
+	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
+		struct code_file file = {s->code_files[i].device, __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE)};
+		if (file.inode)
+			opened(&file, false);
+	}
+	rt.code_files_seen = count;
+	unlock();
+}
