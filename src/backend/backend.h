@@ -94,6 +94,8 @@ struct backend_operations {
 	/* The machines that it models, in the order of asking; an event may be asked of one of them (event.machine). NULL: this
 	 * backend models none. */
 	const char *const *(*machines)(struct backend *backend, size_t *n);
+	/* Whose counters that machine has: "r12000", "intel"; NULL: nobody's. NULL where `machines` is. */
+	const char *(*family)(struct backend *backend, size_t machine);
 
 	/* Would a machine model count it, for want of anything better? Answered without trying the model, which takes a
 	 * run. NULL: never. */

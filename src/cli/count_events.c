@@ -425,10 +425,12 @@ static bool add_p5mon(struct build *b, const struct parameters *parameters, enum
 	return true;
 }
 
-static bool add_r10000(struct build *b, size_t index, struct error *err)
+static bool add_perfex_event(struct build *b, size_t index, struct error *err)
 {
-	const struct event_definition *row = perfex_event_definition(b->means->events, index);
-	char *label = arena_printf(&b->selection->arena, "r10000:%s", perfex_event_at(index)->listed);
+	const char *family = b->n_machines ? b->means->operations->family(b->means->backend, 0) : NULL;
+	enum perfex_machine machine = family && strcmp(family, "r12000") == 0 ? PERFEX_R12000 : PERFEX_R10000;
+	const struct event_definition *row = perfex_event_definition(b->means->events, machine, index);
+	char *label = arena_printf(&b->selection->arena, "%s:%s", perfex_machine_name(machine), perfex_event_of(machine, index)->listed);
 	if (!label)
 		return error_no_memory(err);
 	/* perfex counts at user level unless told otherwise */
@@ -451,7 +453,7 @@ static bool add_perfex_list(struct build *b, const char *list, long chosen[2], s
 		return error_hint(err, "choose one of 0 to 15 and one of 16 to 31");
 	}
 	*counter = (long)index;
-	return add_r10000(b, index, err);
+	return add_perfex_event(b, index, err);
 }
 
 static bool choose(struct build *b, const struct count_request *request, const struct parameters *parameters,
@@ -480,7 +482,7 @@ static bool choose(struct build *b, const struct count_request *request, const s
 			return false;
 	if (perfex && (request->perfex_all || b->slots.count == 0)) {
 		for (size_t i = 0; i < PERFEX_EVENTS; i++)
-			if (!add_r10000(b, i, err))
+			if (!add_perfex_event(b, i, err))
 				return false;
 	}
 	if (b->slots.count)

@@ -93,6 +93,7 @@ static void json_machine(struct json *json, const char *name, const struct machi
 		struct str text = { 0 };
 		json_write_integer(json, "cores", m->cores);
 		json_write_integer(json, "fetch_bytes", m->fetch_bytes);
+		json_write_integer(json, "page_bytes", m->page_bytes);
 		json_write_bool(json, "coherent", m->coherent);
 		json_caches(json, m);
 		json_write_text(json, "predictor", machine_predictor_name(m->direction.kind));

@@ -39,6 +39,12 @@ enum { LEVEL_USER = 1, LEVEL_KERNEL = 2 };
 
 struct formula; /* event/formula.h */
 
+/* What a row means on the modelled machines of one family, where it is another count than on the rest: "intel". */
+struct event_model {
+	const char *family;
+	const struct formula *formula;
+};
+
 /* One row of data/events/. */
 struct event_definition {
 	const char *name;       /* "branch-misses" */
@@ -57,6 +63,7 @@ struct event_definition {
 	bool constant_overhead; /* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches
 	                           and times it depends on what ran before */
 	const struct formula *model; /* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
+	const struct event_model *models; /* … by family, until one without a family; NULL: `model` on all */
 	const char *no_model;   /* … and why, where a reader would expect one ("a timing event: …"); NULL */
 	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
 };

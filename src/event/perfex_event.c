@@ -38,7 +38,33 @@ static const struct perfex_event events[PERFEX_EVENTS] = {
 	  "Stores or prefetch-exclusives to Shared secondary cache blocks" },
 };
 
+/* What the R12000 counts under these numbers instead. */
+static const struct perfex_event others[PERFEX_EVENTS] = {
+	[1] = { "Decoded instructions", NULL },
+	[2] = { "Decoded loads", NULL },
+	[3] = { "Decoded stores", NULL },
+	[4] = { "Miss handling table occupancy", NULL },
+	[6] = { "Resolved conditional branches", NULL },
+	[14] = { "ALU/FPU progress cycles", NULL },
+	[16] = { "Executed prefetch instructions", NULL },
+	[17] = { "Prefetch primary data cache misses", NULL },
+	[28] = { "State of intervention hits in scache", NULL },
+	[29] = { "State of invalidation hits in scache", NULL },
+};
+
 const struct perfex_event *perfex_event_at(size_t index)
 {
-	return index < PERFEX_EVENTS ? &events[index] : NULL;
+	return perfex_event_of(PERFEX_R10000, index);
+}
+
+const struct perfex_event *perfex_event_of(enum perfex_machine machine, size_t index)
+{
+	if (index >= PERFEX_EVENTS)
+		return NULL;
+	return machine == PERFEX_R12000 && others[index].listed ? &others[index] : &events[index];
+}
+
+const char *perfex_machine_name(enum perfex_machine machine)
+{
+	return machine == PERFEX_R12000 ? "r12000" : "r10000";
 }

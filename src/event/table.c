@@ -115,19 +115,45 @@ static bool is_encoding(const char *text)
 
 struct row_lists {
 	text_list aliases, papers, encodings;
+	VEC(struct event_model) models; /* of families */
 };
 
-/* A formula over a machine's counters; their names are the business of who evaluates it. */
-static bool read_model(struct arena *arena, struct event_definition *row, const struct stanza_key *key, const char *source,
-		       struct error *err)
+/* "intel:l1d.fills", "l1d.read_misses": a formula over a machine's counters, of a family's machines or of all others. The names in it are the
+ * business of who evaluates it. */
+static bool read_model(struct arena *arena, struct event_definition *row, struct row_lists *lists, const struct stanza_key *key,
+		       const char *source, struct error *err)
 {
 	struct error why = { 0 };
+	const char *colon = strchr(key->value, ':');
+	const char *family = colon ? arena_strndup(arena, key->value, (size_t)(colon - key->value)) : NULL;
 	struct formula *formula = arena_alloc(arena, sizeof *formula);
-	if (!formula)
+	if (!formula || (colon && !family))
 		return error_no_memory(err);
+	if (family && !is_canonical_name(family))
+		return wrong(source, key->line, err, "not a family of machines:", family);
+	bool twice = !family && row->model;
+	for (size_t i = 0; family && i < lists->models.count; i++)
+		twice |= strcmp(lists->models.items[i].family, family) == 0;
+	if (twice)
+		return wrong(source, key->line, err, "given twice:", family ? family : key->key);
+	if (!formula_parse(colon ? colon + 1 : key->value, arena, formula, &why))
+		return error_set(err, ERROR_SYNTAX, "%s:%u: model: %s", source, key->line, why.text);
+	if (family)
+		return vec_push(&lists->models, ((struct event_model){ family, formula })) || error_no_memory(err);
 	row->model = formula;
-	return formula_parse(key->value, arena, formula, &why) ||
-	       error_set(err, ERROR_SYNTAX, "%s:%u: model: %s", source, key->line, why.text);
+	return true;
+}
+
+/* The families' formulas as an array in the arena that ends with one of no family. */
+static bool keep_models(struct arena *arena, struct event_definition *row, const struct row_lists *lists)
+{
+	if (!lists->models.count)
+		return true;
+	struct event_model *kept = arena_alloc(arena, (lists->models.count + 1) * sizeof *kept);
+	if (kept)
+		memcpy(kept, lists->models.items, lists->models.count * sizeof *kept);
+	row->models = kept;
+	return kept != NULL;
 }
 
 static bool read_key(struct arena *arena, struct event_definition *row, struct row_lists *lists,
@@ -171,8 +197,7 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 					  : wrong(source, key->line, err, "not a kind of encoding:", value);
 
 	if (strcmp(key->key, "model") == 0)
-		return row->model ? wrong(source, key->line, err, "given twice:", key->key)
-				  : read_model(arena, row, key, source, err);
+		return read_model(arena, row, lists, key, source, err);
 
 	/* the rest are lists of words */
 	char *words = arena_strdup(arena, value);
@@ -241,10 +266,14 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza,
 			  row->model && row->no_model ? "has both model and no_model" : "is not counted by model");
 		goto out;
 	}
+	if (lists.models.count && !row->model) {
+		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' has models of families, and none of all others", source, stanza->line, row->name);
+		goto out;
+	}
 	row->paper_names = keep_list(arena, &lists.papers);
 	row->encodings = keep_list(arena, &lists.encodings);
 	row->aliases = keep_list(arena, &lists.aliases);
-	if (!row->paper_names || !row->encodings || !row->aliases)
+	if (!row->paper_names || !row->encodings || !row->aliases || !keep_models(arena, row, &lists))
 		error_no_memory(err);
 	else
 		done = row;
@@ -252,6 +281,7 @@ out:
 	vec_free(&lists.aliases);
 	vec_free(&lists.papers);
 	vec_free(&lists.encodings);
+	vec_free(&lists.models);
 	return done;
 }
 

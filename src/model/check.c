@@ -237,10 +237,11 @@ static bool tlb_is_sound(const struct machine *m, unsigned i, struct machine_fau
 	if (t->ways > WAYS_MAX || t->sets > TLB_ENTRIES_MAX || (uint64_t)t->ways * t->sets > TLB_ENTRIES_MAX)
 		return fault(f, t->name, "entries", "more than %d ways, or than %d entries", WAYS_MAX,
 			     TLB_ENTRIES_MAX);
-	if (t->page_bytes != 0 && t->page_bytes != 4096 && t->page_bytes != 2u << 20)
-		return fault(f, t->name, "page", "pages of %u bytes: programs here have pages of 4K and 2M",
-			     t->page_bytes) ||
-		       advise(f, "write 4K or 2M, or leave the line out for a TLB that holds pages of any size");
+	uint32_t own = m->page_bytes ? m->page_bytes : 4096;
+	if (t->page_bytes != 0 && t->page_bytes != own && t->page_bytes != 2u << 20)
+		return fault(f, t->name, "page", "pages of %uK: programs on this machine have pages of %uK and 2M",
+			     t->page_bytes >> 10, own >> 10) ||
+		       advise(f, "leave the line out for a TLB that holds pages of any size; 'page' in [machine] says which pages the machine has");
 	if (!in_powers(f, t->name, "pages_per_entry", t->pages_per_entry, 1, 64))
 		return false;
 	if (t->replacement == REPLACE_SRRIP || t->replacement == REPLACE_BRRIP)
@@ -401,6 +402,10 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 	if (!in_range(f, "machine", "cores", m->cores, 1, 65536) ||
 	    !in_powers(f, "machine", "fetch_bytes", m->fetch_bytes, 4, 64))
 		return false;
+	if (m->page_bytes && !in_powers(f, "machine", "page", m->page_bytes, 4096, 65536))
+		return false;
+	if (m->family > FAMILY_POWER4)
+		return fault(f, "machine", "family", "no such family");
 	if (m->seed == 0)
 		return fault(f, "machine", "seed", "0 is no seed: xorshift would stay 0 for ever");
 	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1 || m->in_step > 1)

@@ -53,6 +53,9 @@ const struct conf_word conf_predictors[] = {
 const struct conf_word conf_allocations[] = { { "taken", BTB_ALLOCATE_TAKEN },
 					      { "all", BTB_ALLOCATE_ALL },
 					      { 0 } };
+const struct conf_word conf_families[] = { { "other", FAMILY_OTHER }, { "intel", FAMILY_INTEL },
+					   { "golden-cove", FAMILY_GOLDEN_COVE }, { "amd", FAMILY_AMD }, { "armv8", FAMILY_ARMV8 },
+					   { "mips", FAMILY_MIPS }, { "r12000", FAMILY_R12000 }, { "power4", FAMILY_POWER4 }, { 0 } };
 static const struct conf_word yes_no[] = { { "yes", 1 }, { "no", 0 }, { 0 } };
 
 #define FIELD(type, member) offsetof(type, member), sizeof(((type *)0)->member), 1
@@ -67,6 +70,8 @@ static const struct conf_key machine_keys[] = {
 	{ "fetch_bytes", CONF_SIZE, FIELD(struct conf_machine, machine.fetch_bytes) },
 	{ "seed", CONF_NUMBER, FIELD(struct conf_machine, machine.seed) },
 	{ "coherent", CONF_WORD, FIELD(struct conf_machine, machine.coherent), yes_no },
+	{ "page", CONF_SIZE, FIELD(struct conf_machine, machine.page_bytes) },
+	{ "family", CONF_WORD, FIELD(struct conf_machine, machine.family), conf_families },
 	{ 0 },
 };
 

@@ -386,8 +386,8 @@ void machine_draw(const struct machine *m, size_t width, struct str *out)
 	struct str text = { 0 };
 	collect(m, false, &caches);
 	collect(m, true, &tlbs);
-	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time", m->name, m->title, m->cores,
-		    m->cores == 1 ? "" : "s", m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes);
+	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time; pages of %uK", m->name, m->title, m->cores,
+		    m->cores == 1 ? "" : "s", m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes, m->page_bytes >> 10);
 	wrap(out, text.failed || !text.text ? m->name : text.text, 0, width);
 	str_free(&text);
 	str_append_char(out, '\n');

@@ -40,6 +40,7 @@ struct seen {
 	size_t n_tlbs;
 	unsigned threads_per_core;
 	char vendor[13], brand[49], hypervisor[13];
+	unsigned cpu_family, cpu_model;
 	bool is_guest;
 };
 
@@ -97,7 +98,10 @@ static void see_names(const struct host_probe *probe, struct seen *seen)
 		used = strlen(seen->brand);
 		snprintf(seen->brand + used, sizeof seen->brand - used, "%s", rest);
 	}
-	seen->is_guest = ask(probe, 1, 0).ecx >> 31;
+	r = ask(probe, 1, 0);
+	seen->cpu_family = (r.eax >> 8 & 15) + (r.eax >> 20 & 255);
+	seen->cpu_model = (r.eax >> 4 & 15) | (r.eax >> 16 & 15) << 4;
+	seen->is_guest = r.ecx >> 31;
 	if (seen->is_guest) {
 		/* this range has a limit of its own */
 		r = probe->cpuid(probe->context, 0x40000000, 0);
@@ -105,6 +109,21 @@ static void see_names(const struct host_probe *probe, struct seen *seen)
 	}
 	r = ask(probe, 0xb, 0);
 	seen->threads_per_core = (r.ebx & 0xffff) ? r.ebx & 0xffff : 1;
+}
+
+/* Whose generic names the kernel gives this CPU: data/machines/README.md, `family`. */
+static const char *counters_of(const struct seen *seen)
+{
+	/* those that Linux gives glc_hw_cache_event_ids: Alder Lake, Raptor Lake, Meteor Lake, Sapphire, Emerald and Granite Rapids, … */
+	static const uint8_t golden_cove[] = { 0x8f, 0x97, 0x9a, 0xaa, 0xac, 0xad, 0xae, 0xb7, 0xba, 0xbd, 0xbf, 0xc5, 0xc6, 0xcf };
+	if (strcmp(seen->vendor, "AuthenticAMD") == 0 || strcmp(seen->vendor, "HygonGenuine") == 0)
+		return "amd";
+	if (strcmp(seen->vendor, "GenuineIntel") != 0)
+		return "other";
+	for (size_t i = 0; i < sizeof golden_cove; i++)
+		if (seen->cpu_family == 6 && seen->cpu_model == golden_cove[i])
+			return "golden-cove";
+	return "intel";
 }
 
 /* Leaf 4 and Fn8000_001D have one layout. */
@@ -429,6 +448,8 @@ bool host_write_conf(const struct host_probe *probe, struct str *text, struct er
 	str_appendf(text, "source = %s\n",
 		    probe->cpuid ? "CPUID leaves 0x80000002 to 0x80000004, 1 and 0x40000000" : "no CPUID here");
 	str_appendf(text, "cores = %u\nsource = CPUs on line\n", probe->cores ? probe->cores : 1);
+	str_appendf(text, "family = %s\nsource = %s\n", counters_of(&seen),
+		    probe->cpuid ? "CPUID leaves 0 and 1: vendor, family and model" : "no CPUID here");
 	write_caches(&seen, text);
 	write_tlbs(&seen, text);
 	return true;

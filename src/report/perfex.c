@@ -1,6 +1,6 @@
 /* perfex's listing (Zagha, Appendix C): a dotted line an event, counter 0's events, then counter 1's.
  *
- * An estimate is an R10000 event when it is labelled "r10000:<listed name>"; cycles and graduated instructions can
+ * An estimate is one of perfex's events when it is labelled "r10000:<listed name>" ("r12000:…" of that machine); cycles and graduated instructions can
  * be there twice, once for each counter, and their disagreement says what multiplexing costs. Other events follow
  * under their own names, and metrics as perfex -y has its statistics. */
 #include <math.h>
@@ -12,8 +12,6 @@
 #include "report/perfex_events.h"
 #include "report/region.h"
 #include "report/report.h"
-
-static const char PREFIX[] = "r10000:";
 
 enum { DOTTED_COLUMNS = 64, NUMBER_COLUMNS = 15 };
 
@@ -39,13 +37,37 @@ static void print_line(FILE *out, const char *name, const struct estimate *e, in
 	fprintf(out, " not counted: %s\n", why);
 }
 
-/* The estimate of one R10000 event; the occurrence-th of that name. */
+/* Behind "r10000:" or "r12000:"; NULL: it is no event of perfex's. */
+static const char *listed_name(const struct estimate *e, enum perfex_machine *machine)
+{
+	for (unsigned i = 0; i < PERFEX_MACHINES; i++) {
+		const char *name = perfex_machine_name((enum perfex_machine)i);
+		size_t length = strlen(name);
+		*machine = (enum perfex_machine)i;
+		if (strncmp(e->event, name, length) == 0 && e->event[length] == ':')
+			return e->event + length + 1;
+	}
+	return NULL;
+}
+
+/* The machine whose events were counted: all are of one. */
+static enum perfex_machine machine_of(const struct result *result)
+{
+	enum perfex_machine machine;
+	for (size_t i = 0; i < result->n_estimates; i++)
+		if (listed_name(&result->estimates[i], &machine))
+			return machine;
+	return PERFEX_R10000;
+}
+
+/* The estimate of one of its events; the occurrence-th of that name. */
 static const struct estimate *find(const struct result *result, const char *listed, size_t occurrence)
 {
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
-		if (is_total(e) && strncmp(e->event, PREFIX, strlen(PREFIX)) == 0 &&
-		    strcmp(e->event + strlen(PREFIX), listed) == 0 && occurrence-- == 0)
+		enum perfex_machine machine;
+		const char *name = listed_name(e, &machine);
+		if (is_total(e) && name && strcmp(name, listed) == 0 && occurrence-- == 0)
 			return e;
 	}
 	return NULL;
@@ -63,19 +85,20 @@ static void print_disagreement(FILE *out, const struct result *result, const cha
 
 void report_perfex(FILE *out, const struct result *result, const struct event_table *table)
 {
+	enum perfex_machine machine = machine_of(result), other;
 	(void)table;
 	for (size_t i = 0; i < PERFEX_EVENTS; i++) {
-		const char *listed = perfex_event_at(i)->listed;
+		const char *listed = perfex_event_of(machine, i)->listed;
 		size_t occurrence = 0;
 		for (size_t before = 0; before < i; before++)
-			occurrence += strcmp(perfex_event_at(before)->listed, listed) == 0;
+			occurrence += strcmp(perfex_event_of(machine, before)->listed, listed) == 0;
 		const struct estimate *e = find(result, listed, occurrence);
 		if (e)
 			print_line(out, listed, e, 0);
 	}
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
-		if (is_total(e) && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0)
+		if (is_total(e) && !listed_name(e, &other))
 			print_line(out, e->event, e, 0);
 	}
 	if (result->n_metrics)

@@ -63,9 +63,9 @@ has(text, re.compile(r"99\.99 % +scaled"), "nearly always is not always")
 five = [201902, 201902, 201902, 201902, 201907]
 misses = [269, 269, 269, 269, 271]
 # the warm-up, then 5 repetitions
-on = recording("figure44.json", hw("l1d-load-misses:u", "cycles:u"),
-               readings({"l1d-load-misses:u": 999, "cycles:u": 999},
-                        *[{"l1d-load-misses:u": miss, "cycles:u": value} for miss, value in zip(misses, five)]))
+on = recording("figure44.json", hw("l1d-read-misses:u", "cycles:u"),
+               readings({"l1d-read-misses:u": 999, "cycles:u": 999},
+                        *[{"l1d-read-misses:u": miss, "cycles:u": value} for miss, value in zip(misses, five)]))
 write("figure44.parms", "(p5mon\n command = true;\n repetitions = 5;\n output_all_results = yes;\n"
       " output_file = figure47;\n data_read_miss = yes;\n count_clocks = yes;\nend)\n")
 text = count(on, "-P", "figure44.parms", "--compat", "p5mon").out
@@ -106,7 +106,7 @@ text = count(on, "-P", "figure44.parms", "-Foutput_all_results=no", "--compat", 
 has(text, "confidence level):\n  Data Read Miss: 269.4 +/- 0.9 (0.341%)\n  Clock cycles: 201903.0 +/- 2.3 (0.001%)\n",
     "p5mon: the summary of Figure 4.3, to the digit")
 r = as_json(on, "-P", "figure44.parms", fact="a parameter file")
-ok(r["results"][0]["event"] == "l1d-load-misses:u" and r["results"][0]["runs"] == misses,
+ok(r["results"][0]["event"] == "l1d-read-misses:u" and r["results"][0]["runs"] == misses,
    "in tare's own report a parameter's event has the name of what was counted", r["results"])
 half_width = (r["results"][0]["high"] - r["results"][0]["low"]) / 2
 # t(0.975, 4) = 2.7764, s = sqrt(4 * 0.16 + 2.56) / 2 = 0.894427, n = 5

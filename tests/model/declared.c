@@ -49,32 +49,39 @@ static void name(struct machine_cache *c, const char *text)
 	snprintf(c->name, sizeof(c->name), "%s", text);
 }
 
-static void random_tlb(struct random *r, struct machine_tlb *tlb, const char *name, unsigned holds)
+static void random_tlb(struct random *r, struct machine_tlb *tlb, const char *name, unsigned holds, uint32_t page_bytes)
 {
 	snprintf(tlb->name, sizeof(tlb->name), "%s", name);
 	tlb->sets = 1u + (uint32_t)random_below(r, 4);
 	tlb->ways = 1u << random_below(r, 4);
-	tlb->page_bytes = random_in(r, 4) ? random_in(r, 3) ? 2097152 : 4096 : 0;
+	tlb->page_bytes = random_in(r, 4) ? random_in(r, 3) ? 2097152 : page_bytes : 0;
 	tlb->pages_per_entry = random_in(r, 3) ? 2 : 1;
 	tlb->holds = (uint8_t)holds;
 	tlb->replacement = (uint8_t)random_below(r, 4);
 	tlb->next = MACHINE_NONE;
 }
 
+/* Most machines have pages of 4 KB. */
+static uint32_t random_page(struct random *r)
+{
+	return random_in(r, 3) ? 4096u << random_below(r, 5) : 4096;
+}
+
 static void random_tlbs(struct random *r, struct machine *m)
 {
 	bool data = !random_in(r, 4), instructions = !random_in(r, 4), one = random_in(r, 5);
 	unsigned n = 0;
+	m->page_bytes = random_page(r);
 	if (data && !one)
-		random_tlb(r, &m->tlbs[m->first_data_tlb = (uint8_t)n++], "DTLB", MACHINE_DATA);
+		random_tlb(r, &m->tlbs[m->first_data_tlb = (uint8_t)n++], "DTLB", MACHINE_DATA, m->page_bytes);
 	if (instructions && !one)
-		random_tlb(r, &m->tlbs[m->first_instruction_tlb = (uint8_t)n++], "ITLB", MACHINE_INSTRUCTIONS);
+		random_tlb(r, &m->tlbs[m->first_instruction_tlb = (uint8_t)n++], "ITLB", MACHINE_INSTRUCTIONS, m->page_bytes);
 	if (one || (n && !random_in(r, 3))) {
 		for (unsigned t = 0; t < n; t++)
 			m->tlbs[t].next = t == 0 || !random_in(r, 3) ? (uint8_t)n : MACHINE_NONE;
 		if (one)
 			m->first_data_tlb = m->first_instruction_tlb = 0;
-		random_tlb(r, &m->tlbs[n++], "STLB", MACHINE_DATA | MACHINE_INSTRUCTIONS);
+		random_tlb(r, &m->tlbs[n++], "STLB", MACHINE_DATA | MACHINE_INSTRUCTIONS, m->page_bytes);
 	}
 	m->n_tlbs = (uint8_t)n;
 }
@@ -214,6 +221,7 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	if (random_in(r, 5))
 		m->caches[2].prefetch = PREFETCH_NEXT_LINE;
 	m->n_tlbs = 3;
+	m->page_bytes = random_page(r);
 	m->first_instruction_tlb = 1;
 	for (unsigned t = 0; t < 3; t++) {
 		random_tlb(r, &m->tlbs[t],
@@ -222,7 +230,7 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 				    : "STLB",
 			   t == 0   ? MACHINE_DATA
 			   : t == 1 ? MACHINE_INSTRUCTIONS
-				    : MACHINE_DATA | MACHINE_INSTRUCTIONS);
+				    : MACHINE_DATA | MACHINE_INSTRUCTIONS, m->page_bytes);
 		m->tlbs[t].page_bytes = 0;
 		m->tlbs[t].replacement = REPLACE_LRU;
 		m->tlbs[t].sets = 1u << random_below(r, 4);

@@ -82,10 +82,84 @@ _start:
 	jnz	2b
 	dec	%ecx
 	jnz	1b
+#elif defined KERNEL_WAITS	/* N times: a jump by register, and a call from which three calls are nested: four returns */
+	mov	$N, %ecx
+	lea	2f(%rip), %rax
+1:	jmp	*%rax
+2:	call	three
+	dec	%ecx
+	jnz	1b
+#elif defined KERNEL_SWITCHES	/* N times: a branch taken every second time, from weakly not taken: never predicted */
+	mov	$N, %ecx
+1:	test	$1, %cl
+	jz	2f
+	nop
+2:	dec	%ecx
+	jnz	1b
+#elif defined KERNEL_P5FLOPS	/* N times: 2 integer multiplications, x87 add, multiply, divide, root, remainder: 7 */
+	mov	$N, %ecx
+	fld1
+	fld1
+1:	imul	%eax, %eax
+	mul	%edx
+	fadd	%st(1), %st
+	fmul	%st(1), %st
+	fdiv	%st(1), %st
+	fsqrt
+	fprem
+	fscale
+	fchs
+	dec	%ecx
+	jnz	1b
+#ifdef FSIN
+	fsin
+#endif
+#elif defined KERNEL_PLACES	/* N times: of 2 bytes at 0 to 7, of 4 at 0 to 3, of 8 at 0, 4, 7, of 10 at 0, 1, 3, 8: loads, then a string */
+	mov	$N, %ecx
+1:	.irp at, 0, 1, 2, 3, 4, 5, 6, 7
+	movw	\at(%rbx), %ax
+	.endr
+	.irp at, 0, 1, 2, 3
+	mov	\at(%rbx), %eax
+	.endr
+	.irp at, 0, 4, 7
+	mov	\at(%rbx), %rax
+	.endr
+	.irp at, 0, 1, 3, 8
+	fldt	\at(%rbx)
+	fstp	%st(0)
+	.endr
+	mov	%ecx, %edx
+	lea	1(%rbx), %rdi
+	mov	$10, %ecx
+	rep	stosw		/* 10 words at odd addresses: every second crosses a multiple of 4 */
+	mov	%edx, %ecx
+	dec	%ecx
+	jnz	1b
+#elif defined KERNEL_PREFETCHES	/* N times: 2 loads, 3 prefetches, a fence, a store */
+	mov	$N, %ecx
+1:	mov	(%rbx), %eax
+	mov	64(%rbx), %edx
+	prefetcht0	128(%rbx)
+	prefetcht2	192(%rbx)
+	prefetchnta	256(%rbx)
+	mfence
+	mov	%eax, 8(%rbx)
+	dec	%ecx
+	jnz	1b
 #endif
 	mov	$60, %eax		/* exit */
 	xor	%edi, %edi
 	syscall
+#ifdef KERNEL_WAITS
+three:	call	two
+	ret
+two:	call	one
+	ret
+one:	call	none
+	ret
+none:	ret
+#endif
 	.bss
 	.balign	1048576
 area:	.skip	8388608

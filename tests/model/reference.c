@@ -139,6 +139,13 @@ void reference_access(struct reference *r, unsigned core, uint64_t address, uint
 		stream[STREAM_MISALIGNED]++;
 		stream[write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS]++;
 	}
+	for (uint64_t part = address; part < address + bytes && (power_of_two || bytes == 10); part += 8) { /* Safford's Appendix A, 0x0B */
+		uint64_t of_part = bytes - (part - address) < 8 ? bytes - (part - address) : 8, unit = of_part == 8 ? 8 : 4;
+		if (part / unit != (part + of_part - 1) / unit)
+			stream[STREAM_PENTIUM_MISALIGNED]++;
+		if (bytes > 10)
+			break;
+	}
 	if (address / 64 != (address + bytes - 1) / 64) {
 		stream[STREAM_LINE_CROSSING]++;
 		stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS]++;

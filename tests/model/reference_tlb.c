@@ -14,19 +14,20 @@ void tlb_make(struct reference *r, struct sets *s, unsigned tlb)
 }
 
 /*
- * Only 4 KB and 2 MB. A large page is one whose whole aligned range was named so, and nothing of it otherwise
+ * Only the machine's own pages and 2 MB. A large page is one whose whole aligned range was named so, and nothing of it otherwise
  * since.
  */
 static uint64_t page_bytes_at(const struct reference *r, uint64_t address)
 {
-	uint64_t large = 2097152, first = address / large * large, page_bytes = 4096;
+	uint64_t large = 2097152, first = address / large * large, ordinary = r->machine.page_bytes ? r->machine.page_bytes : 4096;
+	uint64_t page_bytes = ordinary;
 	for (size_t i = 0; i < r->n_regions; i++) {
 		const struct region *region = &r->regions[i];
 		if (region->start >= first + large || region->end <= first)
 			continue;
 		page_bytes = region->page_bytes == large && region->start <= first && region->end >= first + large
 				 ? large
-				 : 4096;
+				 : ordinary;
 	}
 	return page_bytes;
 }

@@ -38,6 +38,8 @@ static void papers(void)
 	ok(tlb(&m, "TLB")->ways * tlb(&m, "TLB")->sets == 64 && tlb(&m, "TLB")->sets == 1 &&
 	       tlb(&m, "TLB")->pages_per_entry == 2,
 	   "r12000: the TLB has 64 entries of page pairs (Korn 3.5)");
+	equal_u64(m.page_bytes, 4096, "r12000: pages of 4 KB (Korn 3.5)");
+	ok(m.family == FAMILY_R12000, "r12000: its counters are its own (Korn, table 1)");
 	ok(strcmp(m.tlbs[m.first_data_tlb].name, "TLB") == 0, "r12000: data goes to the TLB itself");
 	ok(m.direction.entries == 2048 && m.targets.btb_sets * m.targets.btb_ways == 32,
 	   "r12000: 2048 counters and 32 targets");
@@ -45,6 +47,8 @@ static void papers(void)
 	ok(m.direction.kind == PREDICT_BIMODAL && m.direction.entries == 512 && m.direction.counter_bits == 2 &&
 	       m.targets.btb_sets == 0,
 	   "r10000: 512 2-bit counters, no BTB");
+	ok(m.page_bytes == 16384 && m.tlbs[m.first_data_tlb].page_bytes == 0 && m.family == FAMILY_MIPS,
+	   "r10000: pages of 16 KB (Zagha 4.2), which its TLB holds; its own counters");
 	m = find("power3");
 	ok(is_cache(&m, "L1I", 32, 128, 128) && is_cache(&m, "L1D", 64, 128, 128),
 	   "power3: 32 and 64 KB, 128-way, 128-byte lines (Nieto 4.6)");
@@ -243,12 +247,14 @@ static void this_machine(void)
 	   "a guest of KVM: caches as leaf 4 shows them, sets no power of two among them");
 	ok(cache(m, "L3")->shared && !cache(m, "L2")->shared && !cache(m, "L1D")->shared,
 	   "the last level alone is shared");
+	ok(m->family == FAMILY_GOLDEN_COVE && m->page_bytes == 4096, "an Emerald Rapids: generic names as of Golden Cove; pages of 4K");
 	ok(strstr(m->title, "as shown by KVM"), "the title says that a hypervisor shows it");
 	ok(tlb(m, "DTLB")->sets * tlb(m, "DTLB")->ways == 64 && m->direction.kind == PREDICT_TAGE && m->cores == 4,
 	   "what CPUID does not say comes from host.conf");
 	machine_description_free(&d);
 
 	d = host_of(golden_cove, NULL);
+	ok(m->family == FAMILY_INTEL, "another of Intel's: as of Intel before Golden Cove");
 	ok(is_cache(m, "L2", 1280, 10, 64) && is_cache(m, "L3", 25600, 10, 64),
 	   "Golden Cove: 1.25 MB and 25 MB, 10-way");
 	ok(!cache(m, "L1D")->shared && cache(m, "L2")->shared,
@@ -265,6 +271,7 @@ static void this_machine(void)
 	machine_description_free(&d);
 
 	d = host_of(zen4, NULL);
+	ok(m->family == FAMILY_AMD, "AMD's: as of AMD");
 	ok(is_cache(m, "L1D", 32, 8, 64) && is_cache(m, "L2", 1024, 8, 64) && is_cache(m, "L3", 32 * 1024, 16, 64),
 	   "Zen 4: caches of Fn8000_001D");
 	ok(cache(m, "L2")->inclusion == INCLUSION_INCLUSIVE && cache(m, "L3")->inclusion == INCLUSION_NONE &&
@@ -284,6 +291,7 @@ static void this_machine(void)
 	char path[512];
 	snprintf(path, sizeof path, "%s", path_of("cache"));
 	d = host_of(NULL, path);
+	ok(m->family == FAMILY_OTHER, "without CPUID, tare's sentences as they stand");
 	ok(is_cache(m, "L1D", 64, 4, 64) && is_cache(m, "L2", 1024, 8, 64) && m->n_caches == 3 &&
 	       cache(m, "L2")->next == MACHINE_NONE,
 	   "without CPUID: caches of sysfs, 8 ways where it says none, no L3 where there is none");

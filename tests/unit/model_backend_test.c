@@ -12,6 +12,7 @@
 #include "backend/model/components.h"
 #include "backend/model/events.h"
 #include "backend/model/model.h"
+#include "model/machines.h"
 #include "event/formula.h"
 #include "tap.h"
 #include "unit/exact_record.h"
@@ -203,6 +204,128 @@ static void test_rows(void)
 	ok(!model_event_bind(cycles.definition, &m, &bound, why, sizeof why) && strstr(why, "timing"), "cycles are a timing event");
 }
 
+/* ---- perf's generic names: on each declared machine what its own counter counts ---- */
+
+static const char *const generic_machines[] = {"lab", "pentium", "power3", "alpha21264", "r10000", "power4", "sapphire-rapids", "zen4", "neoverse-v2"};
+
+/* By hand from the kernel's tables (Linux 6.1: p4_generic_events and power4_cache_events, spr_hw_cache_event_ids, amd_f17h_perfmon_event_map
+   and amd_hw_cache_event_ids_f17h, armv8_pmuv3_perf_map and armv8_pmuv3_perf_cache_map) and, where the kernel knows no such machine or
+   no such event of it, from tare's sentence. r w f: accesses, R W F: misses, X: fills; minus with a - in front; C: conditional
+   mispredictions, M: all. NULL: the machine has no such thing. */
+static const struct { const char *event, *on[9]; } generic_truths[] = {
+	{"cache-references", {"L1D rw L1I f", "L2 rwf", "L2 rwf", "L2 rwf", "L2 rwf", "L1D r", "L3 rwf", "L2 rwf", "L1D rw"}},
+	{"cache-misses", {"L1D RW L1I F", "L2 RWF", "L2 RWF", "L2 RWF", "L2 RWF", "L1D R", "L3 RWF", "L2 RWF", "L1D RW"}},
+	{"branch-misses", {"branch M", "branch M", "branch M", "branch M", "branch C", "branch C", "branch M", "branch M", "branch M"}},
+	{"L1-dcache-loads", {"L1D r", "L1D r", "L1D r", "L1D r", "L1D r", "L1D r", "L1D r", "L1D rw", "L1D rw"}},
+	{"L1-dcache-load-misses", {"L1D R", "L1D R", "L1D R", "L1D R", "L1D R", "L1D R", "L1D R", "L1D RW", "L1D RW"}},
+	{"L1-dcache-stores", {"L1D w", "L1D w", "L1D w", "L1D w", "L1D w", "L1D w", "L1D w", "L1D w", "L1D rw"}},
+	{"L1-dcache-store-misses", {"L1D W", "L1D W", "L1D W", "L1D W", "L1D W", "L1D W", "L1D W", "L1D W", "L1D RW"}},
+	{"L1-icache-loads", {"L1I f", "L1I f", "L1I f", "L1I f", "L1I f", "L1I f", "L1I f", "L1I f", "L1I f"}},
+	{"L1-icache-load-misses", {"L1I F", "L1I F", "L1I F", "L1I F", "L1I F", "L1I F", "L1I F", "L1I F", "L1I F"}},
+	{"LLC-loads", {"L1D r", "L2 r", "L2 r", "L2 r", "L2 r", "L3 r", "L3 r", "L3 r", "L3 r"}},
+	{"LLC-load-misses", {"L1D R", "L2 R", "L2 R", "L2 R", "L2 R", "L3 R", "L3 R", "L3 R", "L3 R"}},
+	{"LLC-stores", {"L1D w", "L2 w", "L2 w", "L2 w", "L2 w", "L3 w", "L3 w", "L3 w", "L3 w"}},
+	{"LLC-store-misses", {"L1D W", "L2 W", "L2 W", "L2 W", "L2 W", "L3 W", "L3 W", "L3 W", "L3 W"}},
+	{"dTLB-loads", {"TLB r", "DTLB r", "DTLB r", "DTLB r", "TLB r", "DTLB r", "DTLB r DTLB2M r", "L2DTLB rw", "DTLB rw"}},
+	{"dTLB-load-misses", {"TLB R", "DTLB R", "DTLB R", "DTLB R", "TLB R", "TLB RW", "STLB R", "L2DTLB RW", "DTLB RW"}},
+	{"dTLB-stores", {"TLB w", "DTLB w", "DTLB w", "DTLB w", "TLB w", "DTLB w", "DTLB w DTLB2M w", "DTLB w", "DTLB w"}},
+	{"dTLB-store-misses", {"TLB W", "DTLB W", "DTLB W", "DTLB W", "TLB W", "DTLB W", "STLB W", "DTLB W", "DTLB W"}},
+	{"iTLB-loads", {"TLB f", "ITLB f", "ITLB f", "ITLB f", "ITLB f", "ITLB f", "STLB f-F", "L2ITLB f-F", "ITLB f"}},
+	{"iTLB-load-misses", {"TLB F", "ITLB F", "ITLB F", "ITLB F", "ITLB F", "TLB F", "STLB F", "L2ITLB F", "ITLB F"}},
+};
+
+static uint64_t *count_named(struct model_counts *c, const struct machine *m, const char *component, char letter)
+{
+	static const char letters[] = "rwfRWFX";
+	unsigned count = (unsigned)(strchr(letters, letter) - letters);
+	if (letter == 'C' || letter == 'M')
+		return &c->branch[letter == 'C' ? BRANCH_CONDITIONAL_MISPREDICTED : BRANCH_MISPREDICTED];
+	for (unsigned i = 0; i < m->n_caches; i++)
+		if (!strcmp(m->caches[i].name, component))
+			return &c->cache[i][count];
+	for (unsigned i = 0; i < m->n_tlbs; i++)
+		if (!strcmp(m->tlbs[i].name, component))
+			return &c->tlb[i][count];
+	return NULL;
+}
+
+/* "L1D RW L1I F" */
+static bool truth_of(struct model_counts *c, const struct machine *m, const char *text, uint64_t *sum)
+{
+	char copy[100], *rest = copy;
+	snprintf(copy, sizeof copy, "%s", text);
+	*sum = 0;
+	for (const char *component; (component = strsep(&rest, " "));) {
+		const char *letters = strsep(&rest, " ");
+		for (bool minus = false; *letters; letters++) {
+			uint64_t *count = *letters == '-' ? NULL : count_named(c, m, component, *letters);
+			if (*letters == '-')
+				minus = true;
+			else if (!count)
+				return false;
+			else
+				*sum += minus ? 0 - *count : *count;
+		}
+	}
+	return true;
+}
+
+/* Each of them another one, misses fewer than accesses. */
+static void fill_counts(struct model_counts *c)
+{
+	uint64_t next = 1;
+	memset(c, 0, sizeof *c);
+	for (unsigned i = 0; i < MACHINE_CACHES; i++)
+		for (unsigned k = CACHE_COUNTS; k-- > 0; next = next * 3 / 2 + 7)
+			c->cache[i][k] = next % 1000003 + (k < CACHE_READ_MISSES ? 1u << 30 : 0);
+	for (unsigned i = 0; i < MACHINE_TLBS; i++)
+		for (unsigned k = TLB_COUNTS; k-- > 0; next = next * 3 / 2 + 7)
+			c->tlb[i][k] = next % 1000003 + (k < TLB_READ_MISSES ? 1u << 30 : 0);
+	for (unsigned k = 0; k < BRANCH_COUNTS; k++)
+		c->branch[k] = 5000 + 17 * k * k;
+}
+
+static void test_generic_names(void)
+{
+	for (size_t i = 0; i < sizeof generic_truths / sizeof *generic_truths; i++)
+		for (size_t k = 0; k < sizeof generic_machines / sizeof *generic_machines; k++) {
+			static struct machine m;
+			static struct model_counts c;
+			struct event event;
+			struct model_event bound;
+			struct error err = {0};
+			char why[256] = "";
+			const char *no = "";
+			uint64_t value = 0, truth = 1;
+			fill_counts(&c);
+			bool good = machine_find(generic_machines[k], &m, &err) && truth_of(&c, &m, generic_truths[i].on[k], &truth) &&
+				event_parse(table, generic_truths[i].event, &event, &err) &&
+				model_event_bind(event.definition, &m, &bound, why, sizeof why) && model_event_value(&bound, &c, &value, &no);
+			ok(good && value == truth, "%s on %s is %s", generic_truths[i].event, generic_machines[k], generic_truths[i].on[k]);
+			if (!good || value != truth)
+				printf("# %llu, not %llu: %s%s%s\n", (unsigned long long)value, (unsigned long long)truth, why, no, err.text);
+		}
+	/* and no generic cache name that a model counts is left out */
+	unsigned left_out = 0;
+	for (size_t i = 0; i < event_table_count(table); i++) {
+		const struct event_definition *row = event_table_at(table, i);
+		bool generic = false, found = false, families = true;
+		for (const char *const *e = row->encodings; *e; e++)
+			generic |= !strncmp(*e, "generic:", 8);
+		for (const struct event_model *m = row->models; m && m->family; m++)
+			families &= model_family_is_known(m->family);
+		for (size_t k = 0; k < sizeof generic_truths / sizeof *generic_truths; k++) {
+			struct event event;
+			found |= event_parse(table, generic_truths[k].event, &event, NULL) && event.definition == row;
+		}
+		if (!families || ((row->models || (generic && row->model)) && !found && strcmp(row->name, "l1d-prefetches"))) {
+			printf("# %s\n", row->name);
+			left_out++;
+		}
+	}
+	equal_u64(left_out, 0, "every generic name that a model counts is among these, and every family is one");
+}
+
 /* ---- the rows' new keys ---- */
 
 static bool refused(const char *keys, const char *reason)
@@ -224,6 +347,9 @@ static void test_keys(void)
 	ok(refused("counted_by = exact\nmodel = l1d.reads\n", "is not counted by model"), "so is one of a row that no model counts");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nno_model = never\n", "both"), "and a row that is modelled and is not");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = l1d.reads\n", "twice"), "and one with two formulas");
+	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = amd:l1d.reads\nmodel = amd:l1d.fills\n", "own:9: given twice: 'amd'"), "or two of one family");
+	ok(refused("counted_by = model\nmodel = amd:l1d.reads\n", "none of all others"), "or of families alone");
+	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = a b:l1d.reads\n", "not a family"), "or of what is no family's name");
 	struct event event;
 	struct event_encoding encoding;
 	struct event_machine host = event_machine_host();
@@ -551,6 +677,7 @@ int main(void)
 	table = event_table_new(NULL);
 	test_roles();
 	test_rows();
+	test_generic_names();
 	test_keys();
 	test_records();
 	test_parts();

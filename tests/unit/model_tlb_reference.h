@@ -51,6 +51,8 @@ static void ref_tlbs_end(struct ref_tlbs *r)
 		free(r->tlb[i].ways), free(r->tlb[i].right_next);
 }
 
+static uint64_t ref_ordinary(const struct ref_tlbs *r) { return r->machine->page_bytes ? r->machine->page_bytes : 4096; }
+
 /* The last to speak of an address decides, if a whole page of that size fits what it said and nobody spoke of a part of it since. */
 static uint64_t ref_page_bytes(const struct ref_tlbs *r, uint64_t address)
 {
@@ -58,15 +60,17 @@ static uint64_t ref_page_bytes(const struct ref_tlbs *r, uint64_t address)
 		const struct ref_said *s = &r->said[i];
 		if (address < s->start || address >= s->end)
 			continue;
+		if (s->page_bytes <= ref_ordinary(r))
+			return ref_ordinary(r);
 		uint64_t from = address / s->page_bytes * s->page_bytes, to = from + s->page_bytes;
 		if (from < s->start || to > s->end)
-			return 4096;
+			return ref_ordinary(r);
 		for (unsigned later = i + 1; later < r->n_said; later++)
 			if (r->said[later].start < to && r->said[later].end > from)
-				return 4096;
+				return ref_ordinary(r);
 		return s->page_bytes;
 	}
-	return 4096;
+	return ref_ordinary(r);
 }
 
 static void ref_pages(struct ref_tlbs *r, uint64_t start, uint64_t length, uint64_t page_bytes)

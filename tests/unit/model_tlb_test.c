@@ -34,6 +34,8 @@ static void begin(struct under_test *u, struct machine machine)
 {
 	memset(u, 0, sizeof(*u));
 	u->machine = machine;
+	while (machine.page_bytes >> u->map.shift > 1)
+		u->map.shift++;
 	u->memory = aligned_alloc(64, tlbs_bytes(&machine));
 	memset(u->memory, 0, tlbs_bytes(&machine));
 	u->tlbs = tlbs_init(u->memory, &u->machine, &u->map);
@@ -63,6 +65,28 @@ static void array(void)
 		end(&u);
 	}
 	ok(all, "a[i] = a[i] + 1 over n ints misses U(b, 4n, 4096) pages, all by reads");
+}
+
+static void ordinary_pages(void)
+{
+	static const unsigned sizes[] = {4096, 8192, 16384, 65536};
+	bool all = true, whole = true;
+	for (unsigned round = 0; round < 200; round++) {
+		struct under_test u;
+		struct machine m = machine_of_one(tlb(1, 64, 0, 1, REPLACE_LRU, MACHINE_NONE));
+		uint64_t b = 0x10000000 + 4 * draw(30000), n = 1 + draw(30000);
+		m.page_bytes = sizes[draw(4)];
+		begin(&u, m);
+		for (uint64_t i = 0; i < n; i++)
+			reads(&u, b + 4 * i, 4);
+		all &= u.counts.tlb[0][TLB_READS] == n && u.counts.tlb[0][TLB_READ_MISSES] == units(b, 4 * n, m.page_bytes);
+		/* back from huge pages: in the machine's own again */
+		whole &= tlb_map_set(&u.map, 1 << 30, 4 << 20, 2 << 20) && tlb_map_shift(&u.map, 1 << 30) == 21 &&
+			 tlb_map_set(&u.map, 1 << 30, 4 << 20, 4096) && 1u << tlb_map_shift(&u.map, 1 << 30) == m.page_bytes && u.map.count == 0;
+		end(&u);
+	}
+	ok(all, "on machines with pages of 4, 8, 16 and 64 KB an array of n ints misses U(b, 4n, page) times");
+	ok(whole, "memory that is no longer in huge pages is in the machine's own");
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b) { return b ? gcd(b, a % b) : a; }
@@ -282,7 +306,7 @@ static void random_streams(void)
 	for (unsigned p = 0; p < 4; p++) {
 		unsigned replacement = policies[p].replacement;
 		quick = 0;
-		bool one = true, unified = true, split = true, paired = true;
+		bool one = true, unified = true, split = true, paired = true, larger = true;
 		for (unsigned s = 0; s < sizeof(shapes) / sizeof(*shapes); s++) {
 			unsigned sets = shapes[s][0], ways = shapes[s][1];
 			if (replacement == REPLACE_PLRU && ways & (ways - 1))
@@ -303,12 +327,19 @@ static void random_streams(void)
 			m.tlbs[2] = tlb(2, 4, 0, 1, replacement, 3);
 			m.tlbs[3] = tlb(sets, ways, 0, 1, replacement, MACHINE_NONE);
 			split &= same_as_reference(m, 6 * sets * ways, true, 6000);
+			m.page_bytes = m.tlbs[0].page_bytes = 16384;
+			larger &= same_as_reference(m, 20 * sets * ways, true, 4000);
+			m = machine_of_one(tlb(sets, ways, 0, 2, replacement, MACHINE_NONE));
+			m.page_bytes = 16384;
+			m.first_instruction_tlb = 0;
+			larger &= same_as_reference(m, 20 * sets * ways, true, 4000) && same_as_reference(m, 20 * sets * ways, false, 4000);
 		}
 		ok(replacement == REPLACE_LRU || replacement == REPLACE_FIFO ? quick >= 30 : !quick, "%s: %s", policies[p].name,
 		   quick ? "most machines' pages are asked for in few steps" : "nothing goes in few steps");
 		ok(one, "%s: one TLB of ten shapes counts as the reference, with filters and without, also when pages alone are asked for", policies[p].name);
 		ok(paired, "%s: so do page pairs, fetches and data in one, while page sizes change", policies[p].name);
 		ok(unified, "%s: so does an instruction TLB in front of a joint one", policies[p].name);
+		ok(larger, "%s: so do both on machines with pages of 16 KB", policies[p].name);
 		ok(split, "%s: so do two levels, the first split by page size", policies[p].name);
 	}
 }
@@ -344,6 +375,7 @@ int main(void)
 {
 	least_of_many();
 	array();
+	ordinary_pages();
 	thrash();
 	adi();
 	pairs();

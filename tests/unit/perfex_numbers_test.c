@@ -20,7 +20,7 @@ int main(void)
 		fclose(file);
 	ok(table && bytes > 0 && bytes < sizeof manual - 1, "the manual is there");
 	for (size_t i = 0; table && i < PERFEX_EVENTS; i++) {
-		const struct event_definition *row = perfex_event_definition(table, i);
+		const struct event_definition *row = perfex_event_definition(table, PERFEX_R10000, i);
 		char line[200];
 		snprintf(line, sizeof line, "\n%2zu  %-62s  %s\n", i, perfex_event_at(i)->listed,
 			 row ? row->name : "-");

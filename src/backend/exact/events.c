@@ -12,6 +12,7 @@ static const struct exact_event events[] = {
 	{"instructions", {P(COUNT_INSTRUCTIONS)}, 0, NULL},
 	{"basic-blocks", {P(COUNT_BASIC_BLOCKS)}, 0, NULL},
 	{"loads", {P(COUNT_LOADS)}, 0, NULL},
+	{"loads-and-prefetches", {P(COUNT_LOADS), P(COUNT_PREFETCH), P(COUNT_FENCES)}, 0, NULL},
 	{"stores", {P(COUNT_STORES)}, 0, NULL},
 	{"memory-instructions", {P(COUNT_MEMORY)}, 0, NULL},
 	{"data-reads", {P(COUNT_READS)}, 0, NULL},
@@ -20,6 +21,7 @@ static const struct exact_event events[] = {
 	{"data-read-bytes", {P(COUNT_READ_BYTES)}, 0, NULL},
 	{"data-write-bytes", {P(COUNT_WRITE_BYTES)}, 0, NULL},
 	{"misaligned-accesses", {P(COUNT_MISALIGNED)}, 0, NULL},
+	{"pentium-misaligned-accesses", {P(COUNT_PENTIUM_MISALIGNED)}, 0, NULL},
 	{"line-crossing-accesses", {P(COUNT_LINE_CROSSING)}, 0, NULL},
 	{"page-crossing-accesses", {P(COUNT_PAGE_CROSSING)}, 0, NULL},
 	{"line-crossing-loads", {P(COUNT_LINE_CROSSING_READS)}, 0, NULL},
@@ -54,6 +56,7 @@ static const struct exact_event events[] = {
 
 	{"fp-instructions", {P(COUNT_FP)}, 0, NULL},
 	{"fp-operations", {P(COUNT_FP_OPERATIONS)}, 0, NULL},
+	{"pentium-flops", {P(COUNT_PENTIUM_FLOPS)}, 0, NULL},
 	{"fp-single-operations", {P(COUNT_SINGLE_OPERATIONS)}, 0, NULL},
 	{"fp-double-operations", {P(COUNT_DOUBLE_OPERATIONS)}, 0, NULL},
 	{"fp-half-operations", {P(COUNT_HALF_OPERATIONS)}, 0, NULL},
@@ -118,6 +121,9 @@ const char *exact_event_unknown(const struct exact_event *event, const struct ta
 {
 	if (tally->why || event->why_not)
 		return tally->why ? tally->why : event->why_not;
+	if (exact_event_uses(event, COUNT_PENTIUM_FLOPS) && tally->total[COUNT_TRANSCENDENTAL])
+		return "the program used x87 instructions for transcendental functions (fsin and the like): the Pentium counts several operations for "
+		       "each, and no source says how many (Safford 1997, Appendix A); fp-operations counts each as one";
 	for (unsigned i = 0; i < COUNTS; i++)
 		if (tally->unknown[i] && exact_event_uses(event, (enum exact_count)i))
 			return tally->unknown[i];

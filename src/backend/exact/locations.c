@@ -15,7 +15,7 @@
 static const struct { enum exact_count count; enum model_stream_count stream; } streams[] = {
 	{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
 	{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING}, {COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
 };
 
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */

@@ -63,7 +63,7 @@ static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct m
 	static const struct { enum exact_count count; enum model_stream_count stream; } counts[] = {
 		{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
 		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING}, {COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
 	};
 	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM, "every count of the stream is here");
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

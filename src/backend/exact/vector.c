@@ -26,6 +26,28 @@ static void add_fp(uint32_t *of, const struct x86_insn *insn)
 		of[precision ? COUNT_VECTOR_DOUBLE : COUNT_VECTOR_SINGLE]++;
 }
 
+/* What x87 has on D9 F0 to FF. */
+enum { D9_F2XM1 = 0xf0, D9_FYL2X, D9_FPTAN, D9_FPATAN, D9_FYL2XP1 = 0xf9, D9_FSINCOS = 0xfb, D9_FSCALE = 0xfd, D9_FSIN, D9_FCOS };
+
+/*
+ * The Pentium's FLOPs (Safford 1997, Appendix A, event 0x22): adds, subtracts, multiplies, divides, remainders and square roots, and integer
+ * multiplications. An instruction for a transcendental function counts several times; how often is not said.
+ */
+static void add_pentium_flops(uint32_t *of, const struct x86_insn *insn)
+{
+	unsigned d9 = insn->class & X86_CLASS_X87_ARITH && insn->opcode == 0xd9 && insn->modrm >= 0xc0 ? insn->modrm : 0;
+	switch (d9) {
+	case D9_F2XM1: case D9_FYL2X: case D9_FPTAN: case D9_FPATAN: case D9_FYL2XP1: case D9_FSINCOS: case D9_FSIN: case D9_FCOS:
+		of[COUNT_TRANSCENDENTAL]++;
+		break;
+	case D9_FSCALE: break;
+	default:
+		if (insn->class & (X86_CLASS_FP | X86_CLASS_X87_ARITH))
+			of[COUNT_PENTIUM_FLOPS] += insn->fp_operations;
+		of[COUNT_PENTIUM_FLOPS] += (insn->class & X86_CLASS_INT_MUL) != 0;
+	}
+}
+
 static void add_flow(uint32_t *of, const struct x86_insn *insn)
 {
 	switch (insn->flow) {
@@ -75,6 +97,7 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 	of[COUNT_PACKED] += (class & X86_CLASS_VECTOR_INT) || ((class & X86_CLASS_FP) && insn->fp_bytes >= 16);
 	if (class & (X86_CLASS_FP | X86_CLASS_X87_ARITH))
 		add_fp(of, insn);
+	add_pentium_flops(of, insn);
 	add_flow(of, insn);
 	*each = (struct exact_each){.rep = class & X86_CLASS_REP};
 	if (each->rep) {

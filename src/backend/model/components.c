@@ -43,7 +43,7 @@ static const struct name stream_names[] = {
 	{"misaligned_reads", STREAM_MISALIGNED_READS, false}, {"misaligned_writes", STREAM_MISALIGNED_WRITES, false},
 	{"line_crossing", STREAM_LINE_CROSSING, false}, {"page_crossing", STREAM_PAGE_CROSSING, false},
 	{"fetch_blocks", STREAM_FETCH_BLOCKS, false}, {"line_crossing_reads", STREAM_LINE_CROSSING_READS, false},
-	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false},
+	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false}, {"pentium_misaligned", STREAM_PENTIUM_MISALIGNED, false},
 };
 static const struct name filter_names[] = { /* for measuring the models themselves: bench/model */
 	{"undecided_accesses", FILTER_UNDECIDED_ACCESSES, false}, {"undecided_fetches", FILTER_UNDECIDED_FETCHES, false},
@@ -124,10 +124,11 @@ static uint8_t twin_of(const struct machine *machine, uint8_t at)
 	           : MACHINE_NONE;
 }
 
-/* A TLB for larger pages only that has no twin is passed through on the way: the levels that count hold pages of 4 KiB. */
+/* A TLB for larger pages only that has no twin is passed through on the way: the levels that count hold the machine's ordinary pages. */
 static bool holds_small_pages(const struct machine *machine, uint8_t at)
 {
-	return machine->tlbs[at].page_bytes == 0 || machine->tlbs[at].page_bytes == 4096 || twin_of(machine, at) != MACHINE_NONE;
+	return machine->tlbs[at].page_bytes == 0 || machine->tlbs[at].page_bytes == (machine->page_bytes ? machine->page_bytes : 4096) ||
+	       twin_of(machine, at) != MACHINE_NONE;
 }
 
 static uint8_t next_of(const struct machine *machine, const struct role *role, uint8_t at)

@@ -2,16 +2,47 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "event/formula.h"
 
 _Static_assert((int)MODEL_INPUTS_MOST == (int)FORMULA_INPUTS_MOST, "every formula's inputs have room");
 
+/* Families from the narrowest to the widest that a machine belongs to; the kernel's tables of their generic names say what is counted. */
+static const char *const families[][3] = {
+	[FAMILY_OTHER] = {NULL}, [FAMILY_INTEL] = {"intel"}, [FAMILY_GOLDEN_COVE] = {"golden-cove", "intel"}, [FAMILY_AMD] = {"amd"},
+	[FAMILY_ARMV8] = {"armv8"}, [FAMILY_MIPS] = {"mips"}, [FAMILY_R12000] = {"r12000", "mips"},
+	[FAMILY_POWER4] = {"power4"},
+};
+
+bool model_family_is_known(const char *name)
+{
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if (families[i][0] && !strcmp(families[i][0], name))
+			return true;
+	return false;
+}
+
+const char *model_family(const struct machine *machine)
+{
+	return machine->family < sizeof families / sizeof *families ? families[machine->family][0] : NULL;
+}
+
+static const struct formula *formula_on(const struct event_definition *definition, const struct machine *machine)
+{
+	const char *const *of = families[machine->family < sizeof families / sizeof *families ? machine->family : FAMILY_OTHER];
+	for (size_t i = 0; of[i]; i++)
+		for (const struct event_model *m = definition->models; m && m->family; m++)
+			if (!strcmp(m->family, of[i]))
+				return m->formula;
+	return definition->model;
+}
+
 bool model_event_bind(const struct event_definition *definition, const struct machine *machine, struct model_event *out, char *why,
                       size_t size)
 {
-	const struct formula *formula = definition ? definition->model : NULL;
-	*out = (struct model_event){.definition = definition};
+	const struct formula *formula = definition ? formula_on(definition, machine) : NULL;
+	*out = (struct model_event){.definition = definition, .formula = formula};
 	if (!formula) {
 		if (definition && definition->no_model)
 			snprintf(why, size, "%s", definition->no_model);
@@ -29,7 +60,7 @@ bool model_event_bind(const struct event_definition *definition, const struct ma
 
 bool model_event_uses(const struct model_event *event, enum model_part part)
 {
-	for (size_t i = 0; i < event->definition->model->n_inputs; i++)
+	for (size_t i = 0; i < event->formula->n_inputs; i++)
 		if (!event->places[i].constant && event->places[i].part == part)
 			return true;
 	return false;
@@ -37,7 +68,7 @@ bool model_event_uses(const struct model_event *event, enum model_part part)
 
 bool model_event_classifies(const struct model_event *event)
 {
-	for (size_t i = 0; i < event->definition->model->n_inputs; i++) {
+	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
 		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_COMPULSORY && p->count <= CACHE_CONFLICT)
 			return true;
@@ -47,7 +78,7 @@ bool model_event_classifies(const struct model_event *event)
 
 bool model_event_shares(const struct model_event *event)
 {
-	for (size_t i = 0; i < event->definition->model->n_inputs; i++) {
+	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
 		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS && p->count <= CACHE_FALSE_SHARING_MISSES)
 			return true;
@@ -59,7 +90,7 @@ static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a doub
 
 bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why)
 {
-	const struct formula *formula = event->definition->model;
+	const struct formula *formula = event->formula;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
 	if (counts->filter[FILTER_PAGES_UNKNOWN] && model_event_uses(event, MODEL_TLB)) {
 		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its TLBs can keep apart";
@@ -88,7 +119,7 @@ bool model_event_value(const struct model_event *event, const struct model_count
 
 size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most, uint8_t *minus)
 {
-	const struct formula *formula = event->definition->model;
+	const struct formula *formula = event->formula;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
 	size_t n = formula->n_inputs;
 	double sum = 0;

@@ -14,12 +14,19 @@ enum { MODEL_INPUTS_MOST = 32 }; /* FORMULA_INPUTS_MOST */
 
 struct model_event {
 	const struct event_definition *definition;
+	const struct formula *formula; /* the row's, on machines of this family */
 	struct component_place places[MODEL_INPUTS_MOST]; /* of the formula's inputs */
 };
 
 /* False when no model counts it, or not on this machine: why[size] says the reason. */
 bool model_event_bind(const struct event_definition *definition, const struct machine *machine, struct model_event *out, char *why,
                       size_t size);
+
+/* Is there such a family of machines, as rows name it ("intel")? For checks of data/events/. */
+bool model_family_is_known(const char *name);
+
+/* The machine's own family; NULL: nobody's. */
+const char *model_family(const struct machine *machine);
 
 /* Does it use anything of that part? */
 bool model_event_uses(const struct model_event *event, enum model_part part);

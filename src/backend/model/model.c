@@ -123,6 +123,11 @@ static const char *const *machines(struct backend *b, size_t *n)
 	return b->names;
 }
 
+static const char *family(struct backend *b, size_t machine)
+{
+	return machine < b->n && look_up(&b->declared[machine], NULL) ? model_family(&b->declared[machine].machine) : NULL;
+}
+
 /* ---- what can be counted ---- */
 
 /* The machine that an event is asked of; NULL with the reason. */
@@ -254,8 +259,8 @@ static bool remark(void *context, const struct view *view, bool children, struct
 			return false;
 	}
 	if (!say(run, lines, "modelled: this program's own accesses in user mode, on a declared machine; what the kernel would have touched is "
-	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of 4 KiB but "
-	         "where the process maps larger ones"))
+	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; the machine's pages "
+	         "(4 KiB but of the R10000) but where the process maps larger ones"))
 		return false;
 	if (!coherent || !several_threads(view, children))
 		return true;
@@ -364,6 +369,7 @@ const struct backend_operations model_backend = {
 	.open = open_model,
 	.close = close_model,
 	.machines = machines,
+	.family = family,
 	.only_modelled = only_modelled,
 	.available = available,
 	.prepare = prepare,

@@ -62,6 +62,7 @@ enum model_stream_count {    /* what the stream is, whatever the machine */
 	STREAM_PAGE_CROSSING,    /* of 4096 bytes */
 	STREAM_FETCH_BLOCKS,     /* runs of machine.fetch_bytes that were fetched */
 	STREAM_LINE_CROSSING_READS, STREAM_LINE_CROSSING_WRITES, /* of STREAM_LINE_CROSSING, apart */
+	STREAM_PENTIUM_MISALIGNED, /* accesses that the Pentium counts as misaligned: see pentium_misaligned() */
 	STREAM_COUNTS
 };
 
@@ -72,6 +73,19 @@ enum model_filter_count {    /* what the model's own work was: no property of th
 	FILTER_PAGES_UNKNOWN,      /* not 0: what TLBs count is not the machine's, for the pages' sizes were not all kept (tlb_map.dropped) */
 	FILTER_COUNTS
 };
+
+/*
+ * Safford 1997, Appendix A, event 0x0B: of 2 and 4 bytes, what crosses a multiple of 4; of 8 bytes, of 8; of 10 bytes, what its parts of 8 and
+ * 2 bytes make. Wider accesses, which the Pentium has not, go by their first 8 bytes; sizes that are no powers of two are never misaligned.
+ */
+static inline uint32_t pentium_misaligned(uint64_t address, uint32_t bytes)
+{
+	if (bytes == 10)
+		return (address % 8 != 0) + (address % 4 == 3);
+	if (bytes & (bytes - 1))
+		return 0;
+	return bytes <= 4 ? address % 4 + bytes > 4 : address % 8 != 0;
+}
 
 struct model_counts {
 	uint64_t cache[MACHINE_CACHES][CACHE_COUNTS];

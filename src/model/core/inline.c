@@ -304,13 +304,14 @@ static bool in_granule(const struct core *core, uint64_t record, uint64_t addres
 	return !((address ^ (address + MISALIGNED_OF(record))) >> (core->hits.shift < 6 ? core->hits.shift : 6));
 }
 
-static void count_misaligned(struct core *core, uint64_t record)
+static void count_misaligned(struct core *core, uint64_t record, uint64_t address)
 {
 	uint64_t *stream = core->counts->stream;
 	uint64_t writes = record & HIT_WRITES ? 1 : 0, reads = record & HIT_WRITES_FIRST ? 0 : 1;
 	stream[STREAM_MISALIGNED] += reads + writes;
 	stream[STREAM_MISALIGNED_READS] += reads;
 	stream[STREAM_MISALIGNED_WRITES] += writes;
+	stream[STREAM_PENTIUM_MISALIGNED] += (reads + writes) * pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
 }
 
 static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind, uint32_t *page)
@@ -369,6 +370,7 @@ static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t a
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
+	stream[STREAM_PENTIUM_MISALIGNED] += pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
 	stream[STREAM_LINE_CROSSING] += (address ^ last) >> 6 != 0;
 	stream[STREAM_LINE_CROSSING_READS + write] += (address ^ last) >> 6 != 0;
 	return true;
@@ -421,7 +423,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 		bool simple = !misaligned || in_granule(core, record, address);
 		if (misaligned && simple && inline_find(&core->hits, plain, core->clock + 1)) {
 			core->clock++;
-			count_misaligned(core, record);
+			count_misaligned(core, record, address);
 			return;
 		}
 		if (!simple && cross(core, record, plain, address)) {
@@ -430,7 +432,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 		}
 		if (simple && ((!(HIT_TYPE_OF(plain) & 2) && quickly(core, plain)) || plainly(core, plain))) {
 			if (misaligned)
-				count_misaligned(core, record);
+				count_misaligned(core, record, address);
 			take_apart(core);
 			return;
 		}

@@ -15,6 +15,11 @@
 #define MACHINE_TABLES 16     /* tagged tables of a TAGE */
 #define MACHINE_NONE 0xff     /* the next level is memory; no such component */
 
+enum machine_family {         /* whose counters stand behind the generic names: "l1d-load-misses", "branch-misses" … */
+	FAMILY_OTHER,             /* nobody's: they mean what tare's own definition says */
+	FAMILY_INTEL, FAMILY_GOLDEN_COVE /* Intel's since 2021 */, FAMILY_AMD, FAMILY_ARMV8, FAMILY_MIPS, FAMILY_R12000, FAMILY_POWER4,
+};
+
 enum machine_holds { MACHINE_INSTRUCTIONS = 1, MACHINE_DATA = 2 };
 
 enum machine_replacement {
@@ -60,7 +65,7 @@ struct machine_cache {
 struct machine_tlb {
 	char name[8];             /* "DTLB", "ITLB", "STLB" */
 	uint32_t sets, ways;      /* entries = sets × ways */
-	uint32_t page_bytes;      /* 4096, or 2097152: only translations of pages of that size; 0: of any size */
+	uint32_t page_bytes;      /* the machine's own size, or 2097152: only translations of pages of that size; 0: of any size */
 	uint8_t pages_per_entry;  /* 1; R12000: 2, an aligned pair */
 	uint8_t holds, replacement;
 	uint8_t next;             /* index, > its own, or MACHINE_NONE: a walk */
@@ -125,7 +130,8 @@ struct machine {
 	uint8_t no_filters;       /* set per run: no table of hits, every access goes the long way (a test's) */
 	uint8_t has_branches;     /* set per run to 0: no branch is predicted */
 	uint8_t in_step;          /* set per run: threads are kept in step, for what they take from each other depends on it */
-	uint8_t unused[5];
+	uint8_t family;           /* enum machine_family */
+	uint32_t page_bytes;      /* of memory that the process does not map in larger pages; 0: 4096, else 4096 … 65536 */
 	struct machine_cache caches[MACHINE_CACHES];
 	struct machine_tlb tlbs[MACHINE_TLBS];
 	struct machine_direction direction;

@@ -176,6 +176,7 @@ struct model *model_init(void *memory, const struct machine *machine)
 		model->plain &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.plain);
 	}
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
+	model->pages.shift = machine->page_bytes ? log2_of(machine->page_bytes) : TLB_PAGE_SHIFT;
 	model->by_units = tlbs_by_units(machine, &model->pages);
 	model->vectors = vectors_here() == VECTORS_AVX512;
 	for (unsigned c = 0; c < machine->n_caches; c++)

@@ -66,6 +66,7 @@ static void count_string(struct core *core, const struct string_run *run)
 		stream[STREAM_MISALIGNED] += run->n;
 		stream[run->write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS] += run->n;
 	}
+	stream[STREAM_PENTIUM_MISALIGNED] += crossings(lowest, run->n, run->bytes, run->bytes < 8 ? 4 : 8);
 	crossing = crossings(lowest, run->n, run->bytes, 64);
 	stream[STREAM_LINE_CROSSING] += crossing;
 	stream[run->write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += crossing;

@@ -25,7 +25,7 @@ struct level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
 	uint8_t next, index;
-	uint8_t first_of;        /* entry.first_of, of pages of 4 KB */
+	uint8_t first_of;        /* entry.first_of, of ordinary pages */
 	bool quick;              /* see page_quick() */
 	bool vectors;            /* for vectors_least() */
 	uint8_t unused[3];
@@ -98,16 +98,16 @@ static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
 	return i;
 }
 
-/* Whether all that take pages of 4 KB are quick ones, the first of all among them. */
+/* Whether all that take ordinary pages are quick ones, the first of all among them. */
 static bool begin_quick(struct tlbs *t, unsigned side)
 {
-	unsigned i = first_taking(t, side, TLB_PAGE_SHIFT);
+	unsigned i = first_taking(t, side, t->page_shift);
 	if (i < t->n)
 		level_of(t, i)->first_of |= 1u << side;
 	if (i >= t->n || i != t->first[side])
 		return false;
 	for (; i < t->n; i = level_of(t, i)->next)
-		if (takes(level_of(t, i), TLB_PAGE_SHIFT) && !level_of(t, i)->quick)
+		if (takes(level_of(t, i), t->page_shift) && !level_of(t, i)->quick)
 			return false;
 	return true;
 }
@@ -117,6 +117,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 	struct tlbs *t = memory;
 	uint64_t at = rounded(sizeof(*t));
 	t->map = map;
+	t->page_shift = (uint8_t)tlb_ordinary(map);
 	t->clock = &t->own_clock;
 	t->n = machine->n_tlbs;
 	t->no_filters = machine->no_filters;
@@ -155,8 +156,9 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift)
 {
 	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	unsigned page = machine->page_bytes ? log2_up(machine->page_bytes) : TLB_PAGE_SHIFT;
 	for (unsigned side = 0; side < 2; side++) {
-		unsigned of = firsts[side] == MACHINE_NONE ? 0 : TLB_PAGE_SHIFT - 6 + log2_up(machine->tlbs[firsts[side]].pages_per_entry);
+		unsigned of = firsts[side] == MACHINE_NONE ? 0 : page - 6 + log2_up(machine->tlbs[firsts[side]].pages_per_entry);
 		shift = of > shift ? of : shift;
 	}
 	return shift;
@@ -371,17 +373,17 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 	return e;
 }
 
-/* ---- pages of 4 KB, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
+/* ---- ordinary pages, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
 
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
 static inline uint32_t enter_quick(struct tlbs *t, struct level *l, uint64_t unit, uint32_t set, uint64_t now)
 {
-	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = TLB_PAGE_SHIFT + l->pair_shift;
+	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = t->page_shift + l->pair_shift;
 	if (keys_of(l)[e])
 		leave(t, l, e);
 	else
 		valid_of(l)[set]++;
-	enter(l, e, key_of(unit, TLB_PAGE_SHIFT), unit << shift, 1ull << shift, TLB_PAGE_SHIFT, l->first_of);
+	enter(l, e, key_of(unit, t->page_shift), unit << shift, 1ull << shift, t->page_shift, l->first_of);
 	l->stamps[e] = now;
 	return e;
 }
@@ -391,9 +393,9 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 {
 	while (i < t->n) {
 		struct level *l = level_of(t, i);
-		if (takes(l, TLB_PAGE_SHIFT)) {
-			uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*t->clock;
-			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, TLB_PAGE_SHIFT), set);
+		if (takes(l, t->page_shift)) {
+			uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
+			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
 			counts->tlb[i][kind]++;
 			if (e != NO_ENTRY) {
 				if (l->replacement == REPLACE_LRU)
@@ -411,8 +413,8 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
 	struct level *l = level_of(t, t->first[side]);
-	uint64_t unit = address >> (TLB_PAGE_SHIFT + l->pair_shift), now = ++*t->clock;
-	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, TLB_PAGE_SHIFT), set);
+	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
+	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
 	if (e != NO_ENTRY) {
 		l->touched[e] = now;
 		return l->first_page + e;
@@ -473,7 +475,7 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 {
 	uint64_t done = 0;
 	while (left) {
-		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
+		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift;
 		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
 		uint32_t entry;
 		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts, &entry, false);
@@ -520,7 +522,7 @@ static uint32_t find_first(struct level *l, uint64_t address, uint32_t shift)
 uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 {
 	struct level *l = level_of(t, t->first[side]);
-	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT, e;
+	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift, e;
 	if (!takes(l, shift))
 		return TLB_PASSED;
 	e = find_first(l, address, shift);
@@ -536,7 +538,7 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 	*counted = false;
 	if (t->quick[side] && !(t->map && t->map->count))
 		return page_quick(t, side, address, kind, counts);
-	shift = t->map ? tlb_map_shift(t->map, address) : TLB_PAGE_SHIFT;
+	shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift;
 	passed = !takes(l, shift);
 	if (passed && side == TLB_DATA)
 		return TLB_PASSED;
@@ -552,7 +554,7 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
 {
 	for (uint32_t size = 0; size <= map->count; size++) {
-		uint32_t shift = size ? map->regions[size - 1].shift : TLB_PAGE_SHIFT;
+		uint32_t shift = size ? map->regions[size - 1].shift : tlb_ordinary(map);
 		unsigned at[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
 		for (unsigned side = 0; side < 2; side++)
 			while (at[side] != MACHINE_NONE && machine->tlbs[at[side]].page_bytes && machine->tlbs[at[side]].page_bytes >> shift != 1)
@@ -602,15 +604,15 @@ uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < map->count && address >= map->regions[low].start ? map->regions[low].shift : TLB_PAGE_SHIFT;
+	return low < map->count && address >= map->regions[low].start ? map->regions[low].shift : tlb_ordinary(map);
 }
 
-static uint32_t append(struct tlb_region *to, uint32_t n, uint64_t start, uint64_t end, uint32_t shift)
+static uint32_t append(struct tlb_region *to, uint32_t n, uint64_t start, uint64_t end, uint32_t shift, uint32_t ordinary)
 {
 	uint64_t page = 1ull << shift;
 	start = (start + page - 1) & ~(page - 1);
 	end &= ~(page - 1);
-	if (start >= end || shift == TLB_PAGE_SHIFT)
+	if (start >= end || shift <= ordinary)
 		return n;
 	if (n && to[n - 1].end == start && to[n - 1].shift == shift)
 		to[n - 1].end = end;
@@ -624,7 +626,7 @@ bool tlb_map_set(struct tlb_map *map, uint64_t start, uint64_t length, uint64_t 
 	/* what is left of the old ones in front, the new one, what is left behind: at most two more than before */
 	struct tlb_region now[TLB_REGIONS + 2];
 	uint64_t end = start + length;
-	uint32_t n = 0, shift = page_bytes ? log2_up(page_bytes) : 0;
+	uint32_t n = 0, shift = page_bytes ? log2_up(page_bytes) : 0, ordinary = tlb_ordinary(map);
 	if (end < start || shift < TLB_PAGE_SHIFT || shift > 40 || page_bytes & (page_bytes - 1)) {
 		map->dropped++;
 		return false;
@@ -632,13 +634,13 @@ bool tlb_map_set(struct tlb_map *map, uint64_t start, uint64_t length, uint64_t 
 	uint32_t i = 0;
 	for (; i < map->count && map->regions[i].start < start; i++) {
 		const struct tlb_region *r = &map->regions[i];
-		n = append(now, n, r->start, r->end < start ? r->end : start, r->shift);
+		n = append(now, n, r->start, r->end < start ? r->end : start, r->shift, ordinary);
 	}
-	n = append(now, n, start, end, shift);
+	n = append(now, n, start, end, shift, ordinary);
 	for (i = i ? i - 1 : 0; i < map->count; i++) {
 		const struct tlb_region *r = &map->regions[i];
 		if (r->end > end)
-			n = append(now, n, r->start > end ? r->start : end, r->end, r->shift);
+			n = append(now, n, r->start > end ? r->start : end, r->end, r->shift, ordinary);
 	}
 	if (n > TLB_REGIONS) {
 		map->dropped++;
