@@ -35,12 +35,16 @@ static bool decode_x86(const uint8_t *code, size_t available, uint64_t address, 
 		out->has_target = true;
 		out->target = next + (uint64_t)(int64_t)insn.target_rel;
 	}
+	if (insn.flow == X86_FLOW_JMP_ABS) {
+		out->has_target = true;
+		out->target = (uint64_t)insn.immediate;
+	}
 	switch (insn.flow) {
 	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: case X86_FLOW_XBEGIN: out->kind = FLOW_BRANCH; break;
-	case X86_FLOW_JMP: out->kind = FLOW_JUMP; break;
+	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: out->kind = FLOW_JUMP; break;
 	case X86_FLOW_CALL: case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: case X86_FLOW_CALL_FAR: out->kind = FLOW_CALL; break;
 	case X86_FLOW_JMP_REG:
-		out->kind = FLOW_JUMP_REGISTER;
+		out->kind = insn.extended ? FLOW_JUMP_MEMORY : FLOW_JUMP_REGISTER; /* r16 to r31 are not followed */
 		out->reg = dwarf_number[insn.rm & 15];
 		break;
 	case X86_FLOW_JMP_MEM: jump_through_memory(&insn, next, out); break;

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "decode_differences.h"
+#include "decode_newer.h"
 #include "engine/x86/decode.h"
 
 static const char *const fact_names[FACT_COUNT] = {
 	"validity", "length", "layout", "registers", "flow", "target", "immediate", "sizes", "flags read", "flags written", "flags undefined",
 	"gpr read", "gpr written", "memory count", "memory address", "memory width", "memory access", "memory conditional",
 	"load/store", "locked", "string", "x87", "fp", "fp precision", "fp operations", "convert", "prefetch", "gather", "nop", "vector",
-	"masked", "truncation",
+	"masked", "divides", "square roots", "integer multiplies", "integer divides", "x87 arithmetic", "vector integer", "fences", "crypto",
+	"truncation",
 };
 
 const char *decode_fact_name(unsigned fact) { return fact_names[fact]; }
@@ -354,6 +356,65 @@ static bool raises_fp(ZydisExceptionClass class)
 	}
 }
 
+/* Divides and square roots of any kind: the manual's names. */
+static void compare_arithmetic(const struct comparison *c)
+{
+	const struct x86_insn *own = c->own;
+	EXPECT(DIVIDES, !!(own->class & X86_CLASS_FP_DIV), in_list(c->mnemonic, "divps divpd divss divsd vdivps vdivpd vdivss vdivsd vdivph vdivsh "
+		"fdiv fdivp fdivr fdivrp fidiv fidivr"));
+	EXPECT(SQUARE_ROOTS, !!(own->class & X86_CLASS_FP_SQRT), in_list(c->mnemonic, "sqrtps sqrtpd sqrtss sqrtsd vsqrtps vsqrtpd vsqrtss vsqrtsd "
+		"vsqrtph vsqrtsh fsqrt"));
+	EXPECT(INT_MUL, !!(own->class & X86_CLASS_INT_MUL), in_list(c->mnemonic, "mul imul mulx"));
+	EXPECT(INT_DIV, !!(own->class & X86_CLASS_INT_DIV), in_list(c->mnemonic, "div idiv"));
+	EXPECT(FENCE, !!(own->class & X86_CLASS_FENCE), in_list(c->mnemonic, "lfence mfence sfence"));
+	/* SDM 5.2.2 and 5.2.4: the four basic operations, root, remainders, scaling; the transcendental ones. fabs, fchs, frndint and fxtract
+	   change or take apart one value. */
+	EXPECT(X87_ARITH, !!(own->class & X86_CLASS_X87_ARITH), in_list(c->mnemonic, "fadd faddp fiadd fsub fsubp fisub fsubr fsubrp fisubr fmul fmulp "
+		"fimul fdiv fdivp fidiv fdivr fdivrp fidivr fprem fprem1 fscale fsqrt fsin fcos fsincos fptan fpatan f2xm1 fyl2x fyl2xp1"));
+	switch (c->z->meta.category) {
+	case ZYDIS_CATEGORY_AES: case ZYDIS_CATEGORY_VAES: case ZYDIS_CATEGORY_SHA: case ZYDIS_CATEGORY_PCLMULQDQ: case ZYDIS_CATEGORY_VPCLMULQDQ:
+	case ZYDIS_CATEGORY_GFNI: case ZYDIS_CATEGORY_KEYLOCKER: case ZYDIS_CATEGORY_KEYLOCKER_WIDE: case ZYDIS_CATEGORY_PADLOCK:
+		EXPECT(CRYPTO, !!(own->class & X86_CLASS_CRYPTO), true);
+		break;
+	default: /* Zydis files the 128-bit vpclmulqdq under AVX */
+		EXPECT(CRYPTO, !!(own->class & X86_CLASS_CRYPTO), c->z->mnemonic == ZYDIS_MNEMONIC_VPCLMULQDQ || is_new_crypto(c->z));
+	}
+}
+
+static bool in_ranges(unsigned opcode, const uint8_t (*ranges)[2], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (opcode >= ranges[i][0] && opcode <= ranges[i][1])
+			return true;
+	return false;
+}
+
+/* Integer arithmetic and logic on vectors by the manual's opcode maps (SDM volume 2, appendix A, tables A-3 to A-5), not by names: what the
+   maps have in common for mmx, SSE, VEX and EVEX. EVEX's own and XOP's are not in them and are left to the facts of decode_test.c. */
+static void compare_vector_integer(const struct comparison *c)
+{
+	/* map 0F: compares, shifts, sums, products, logic; without unpacks, packs, moves, inserts, pmovmskb, lddqu, maskmov */
+	static const uint8_t map_0f[][2] = {{0x64, 0x66}, {0x71, 0x76}, {0xd1, 0xd5}, {0xd8, 0xe5}, {0xe8, 0xef}, {0xf1, 0xf6}, {0xf8, 0xfe}};
+	/* map 0F38: horizontal sums, pmaddubsw, psign, pmulhrsw; ptest; pabs; pmuldq, pcmpeqq; pcmpgtq to phminposuw; shifts by vectors; dot products, tiles' too */
+	static const uint8_t map_0f38[][2] = {{0x01, 0x0b}, {0x17, 0x17}, {0x1c, 0x1e}, {0x28, 0x29}, {0x37, 0x41}, {0x45, 0x47}, {0x50, 0x53}, {0x5e, 0x5e}};
+	const ZydisDecodedInstruction *z = c->z;
+	bool legacy = z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY, vex = z->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
+	unsigned pp = vex ? z->raw.vex.pp : 0;
+	bool other = vex ? pp > 1 : z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
+	for (unsigned i = 0; legacy && i < z->raw.prefix_count; i++)
+		other |= z->raw.prefixes[i].value == 0xf2 || z->raw.prefixes[i].value == 0xf3;
+	if ((!legacy && !vex) || !(c->own->class & X86_CLASS_VECTOR))
+		return;
+	bool expected = false;
+	if (z->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		expected = in_ranges(z->opcode, map_0f, sizeof map_0f / sizeof *map_0f) && !other && !in_list(c->mnemonic, "movq2dq movdq2q");
+	else if (z->opcode_map == ZYDIS_OPCODE_MAP_0F38)
+		expected = in_ranges(z->opcode, map_0f38, sizeof map_0f38 / sizeof *map_0f38);
+	else
+		return;
+	EXPECT(VECTOR_INT, !!(c->own->class & X86_CLASS_VECTOR_INT), expected);
+}
+
 static void compare_classes(const struct comparison *c)
 {
 	const struct x86_insn *own = c->own;
@@ -423,6 +484,8 @@ unsigned decode_compare(const uint8_t *code, size_t available, struct decode_tal
 	ZyanStatus status = ZydisDecoderDecodeFull(&decoder, code, available, &z, operands);
 	enum x86_decode_status own_status = x86_decode(code, available, &own);
 	bool valid = ZYAN_SUCCESS(status);
+	if (own_status == X86_DECODE_OK && own.class & X86_CLASS_UNKNOWN) /* executed as it is, and nothing is claimed of it */
+		own_status = X86_DECODE_INVALID;
 	struct comparison comparison = {
 		.code = code, .available = available, .tally = tally, .mnemonic = valid ? ZydisMnemonicGetString(z.mnemonic) : NULL,
 		.z = &z, .operands = operands, .own = &own,
@@ -435,6 +498,10 @@ unsigned decode_compare(const uint8_t *code, size_t available, struct decode_tal
 		return 1;
 	}
 	if (!valid || own_status != X86_DECODE_OK) {
+		if (!valid && own_status == X86_DECODE_OK && decode_is_newer(code, &own)) {
+			tally->newer++;
+			return own.length;
+		}
 		if (valid || own_status == X86_DECODE_OK)
 			disagree(c, FACT_VALIDITY, own_status == X86_DECODE_OK, valid ? z.mnemonic : 0);
 		return valid ? z.length : 1;
@@ -449,5 +516,7 @@ unsigned decode_compare(const uint8_t *code, size_t available, struct decode_tal
 	compare_registers(c);
 	compare_memory(c);
 	compare_classes(c);
+	compare_arithmetic(c);
+	compare_vector_integer(c);
 	return z.length;
 }

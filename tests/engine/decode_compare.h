@@ -17,6 +17,7 @@ enum decode_fact {
 	FACT_MEMORY_COUNT, FACT_MEMORY_ADDRESS, FACT_MEMORY_WIDTH, FACT_MEMORY_ACCESS, FACT_MEMORY_CONDITIONAL,
 	FACT_LOAD_STORE, FACT_LOCKED, FACT_STRING, FACT_X87, FACT_FP, FACT_FP_PRECISION, FACT_FP_OPERATIONS, FACT_CONVERT,
 	FACT_PREFETCH, FACT_GATHER, FACT_NOP, FACT_VECTOR, FACT_MASKED,
+	FACT_DIVIDES, FACT_SQUARE_ROOTS, FACT_INT_MUL, FACT_INT_DIV, FACT_X87_ARITH, FACT_VECTOR_INT, FACT_FENCE, FACT_CRYPTO,
 	FACT_TRUNCATION,
 	FACT_COUNT,
 };
@@ -24,6 +25,7 @@ enum decode_fact {
 struct decode_tally {
 	uint64_t compared;                 /* byte strings given to both decoders */
 	uint64_t valid;                    /* of which both call an instruction */
+	uint64_t newer;                    /* of which only this decoder does, for the manuals have it since: APX, and decode_newer.h */
 	uint64_t disagreements[FACT_COUNT]; /* not listed */
 	uint64_t listed[128];              /* by row of decode_differences.h */
 	unsigned shown, show;              /* unlisted disagreements printed, and how many may be */

@@ -39,6 +39,11 @@ static bool is_fma4(const ZydisDecodedInstruction *z)
 	return z->meta.isa_set == ZYDIS_ISA_SET_FMA4;
 }
 
+static bool is_extended_90(const ZydisDecodedInstruction *z)
+{
+	return z->opcode == 0x90 && z->raw.rex.B;
+}
+
 #define F(fact) (1ull << FACT_##fact)
 #define ALL_MEMORY (F(MEMORY_COUNT) | F(MEMORY_ADDRESS) | F(MEMORY_WIDTH) | F(MEMORY_ACCESS) | F(MEMORY_CONDITIONAL) | F(LOAD_STORE))
 #define ALL_FLAGS (F(FLAGS_READ) | F(FLAGS_WRITTEN) | F(FLAGS_UNDEFINED))
@@ -85,6 +90,7 @@ static const struct decode_difference {
 	  "the operands name registers and an address that are not read" },
 	{ "enclaves, virtual machines", ALL_GPR, "enclu encls enclv getsec vmcall vmmcall vmfunc vmlaunch vmresume vmrun tdcall seamcall seamops "
 	  "seamret rsm", NULL, "other code runs, which may read or write any register" },
+	{ "pause with REX.B", ALL_GPR | F(NOP), "pause", is_extended_90, "with REX.B 90 is xchg r8, rax, whatever F3 says. Measured" },
 	/* ---- memory ---- */
 	{ "address only", F(MEMORY_ACCESS) | F(LOAD_STORE), "prefetch prefetchw prefetchwt1 prefetchnta prefetcht0 prefetcht1 prefetcht2 clflush "
 	  "clflushopt clwb cldemote invlpg vgatherpf0dps vgatherpf0dpd vgatherpf0qps vgatherpf0qpd vgatherpf1dps vgatherpf1dpd vgatherpf1qps "

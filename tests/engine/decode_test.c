@@ -208,6 +208,62 @@ static void events(void)
 	fact(is("f3 90") && has(X86_CLASS_NOP), "pause is a nop");
 }
 
+/* What the manuals have since Zydis 4.0. */
+static void newer(void)
+{
+	fact(is("c4 e2 72 50 c2") && has(X86_CLASS_VECTOR_INT | X86_CLASS_VECTOR) && in.vector_bytes == 16 && is("c4 e2 6e 51 07") && in.data_read_bytes == 32,
+		"vpdpbsud and vpdpbsuds (AVX-VNNI-INT8) are vector integer work");
+	fact(is("c4 e2 75 d2 c2") && has(X86_CLASS_VECTOR_INT) && is("c4 e2 f5 b4 c2") && has(X86_CLASS_VECTOR_INT) && is("62 f2 74 48 50 c2")
+		&& in.vector_bytes == 64, "so are vpdpwusd (INT16), vpmadd52luq (AVX-IFMA) and AVX10.2's vpdpbuud");
+	fact(is("c4 e2 7f b0 07") && has(X86_CLASS_FP_CONVERT | X86_CLASS_LOAD) && in.data_read_bytes == 32 && is("c4 e2 79 b1 07") && in.data_read_bytes == 2,
+		"vcvtneobf162ps reads a vector, vbcstnesh2ps two bytes (AVX-NE-CONVERT), and both convert");
+	fact(is("c4 e2 72 da c2") && has(X86_CLASS_CRYPTO) && is("c4 e3 71 de c2 03") && has(X86_CLASS_CRYPTO) && is("c4 e2 7f cc c1") && has(X86_CLASS_CRYPTO),
+		"vsm4key4, vsm3rnds2 and vsha512msg1 are cryptography");
+	fact(is("c4 e2 71 e4 07") && has(X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_LOCKED) && in.memory[0].width == 4
+		&& in.gpr_read == (BIT(X86_RAX) | BIT(X86_RCX) | BIT(X86_RDI)) && in.gpr_written == BIT(X86_RAX) && in.flags_written == ARITH,
+		"cmpzxadd reads and writes memory at once, compares, and leaves what was there in its first register");
+	fact(is("48 0f 38 fc 07") && has(X86_CLASS_LOCKED) && in.data_write_bytes == 8 && in.flags_written == 0 && in.gpr_written == 0, "aadd (RAO-INT) writes memory and nothing else");
+	fact(is("0f 18 3d 00 00 00 00") && in.data_reads == 0 && has(X86_CLASS_NOP) && in.rip_relative, "prefetchit0 is a hint about code: no data access");
+	fact(is("62 f5 75 48 58 c2") && has(X86_CLASS_FP) && fp_is(X86_FP_BF16, 64, 32), "vaddbf16 zmm (AVX10.2) is 32 additions");
+	fact(is("f3 41 90") && in.gpr_written == (BIT(X86_RAX) | BIT(X86_R8)) && is("f3 90") && in.gpr_written == 0, "F3 makes no pause of xchg r8, rax");
+}
+
+/* APX (Intel's architecture specification, chapter 3): REX2 and the EVEX prefix's bits for r16 to r31. */
+static void extended(void)
+{
+	fact(is("d5 19 89 c0") && in.has_rex2 && in.rm == 24 && in.extended && in.gpr_read == BIT(X86_RAX) && in.gpr_written == 0, "mov r24, rax: r16 to r31 are in no mask");
+	fact(is("d5 38 8b 04 48") && memory_is(0, X86_MEM_READ, 8, X86_R16, 17, 2, 0) && in.extended, "[r16 + r17 × 2] has both registers");
+	fact(is("d5 80 10 07") && has(X86_CLASS_LOAD) && !in.extended && in.map == X86_MAP_0F, "REX2.M0 chooses map 0F");
+	fact(is("d5 00 a1 88 77 66 55 44 33 22 11") && in.flow == X86_FLOW_JMP_ABS && in.immediate == 0x1122334455667788, "jmpabs has its target's address");
+	fact(is("d5 08 b8 88 77 66 55 44 33 22 11") && in.immediate_size == 8 && is("d5 10 50") && in.reg == 16 && has(X86_CLASS_STORE), "mov r, imm64 and push r16 take REX2");
+	fact(is_invalid("d5 00 40 00 00 00") && is_invalid("d5 00 e8 00 00 00 00") && is_invalid("d5 80 80 00 00 00 00") && is_invalid("48 d5 00 90 00 00"),
+		"rows 4, 7, A and E of map 0, 3 and 8 of map 0F, and REX before it are refused");
+	fact(is("62 f9 7c 48 58 00") && in.memory[0].base == X86_R16 && in.extended && is("62 f1 78 48 58 04 08") && in.memory[0].index == 17,
+		"EVEX has r16 as a base by B4, r17 as an index by X4");
+	fact(is("62 f2 7d 41 90 0c 10") && in.memory[0].index == 18, "a gather's vector index keeps V' for its fifth bit");
+}
+
+/* Encodings of no table: the length is sure, or they are invalid. */
+static void unknown(void)
+{
+	static const char *const sure[] = {"c4 e2 7f 04 c0", "c4 e3 7f 03 c0 55", "c4 e1 7b 0b 00", "c4 e1 78 70 04 24 01", "62 f2 7e 08 03 44 24 01", "62 f3 7e 08 07 c0 05",
+		"62 f5 7c 08 00 80 01 02 03 04", "c4 e7 7b f8 c0 01 02 03 04", "62 f7 7e 08 f8 c0 01 02 03 04", "8f e8 78 00 c0 01", "8f e9 78 f0 c0", "8f ea 78 ff c0 01 02 03 04",
+		"0f 38 ff c0", "66 0f 38 fe 44 24 08", "0f 3a ff c0 01", "0f 0f c1 00", "0f 01 c7", "0f ae d0", "0f c7 c0"};
+	bool right = true;
+	for (unsigned i = 0; i < sizeof sure / sizeof *sure; i++) {
+		bool holds = is(sure[i]) && in.class == X86_CLASS_UNKNOWN && in.gpr_read == 0xffff && in.gpr_written == 0xffff && in.flow == X86_FLOW_NONE
+			&& in.flags_killed == 0 && in.data_reads == 0 && in.data_writes == 0;
+		if (!holds)
+			printf("# %s\n", sure[i]);
+		right &= holds;
+	}
+	fact(right, "an unknown encoding whose length the map decides is unknown, may use every register, and is no branch");
+	fact(is("c4 e2 7f 04 05 01 02 03 04") && in.rip_relative && in.displacement_offset == 5 && in.memory_count == 1, "its rip-relative operand can be seen");
+	fact(is_invalid("06") && is_invalid("0f 39 c0") && is_invalid("ea 00 00 00 00 00 00") && is_invalid("f0 e8 00 00 00 00") && is_invalid("62 f0 7c 08 58 c0"),
+		"one whose length nothing tells is invalid, and so is a branch with a prefix that it cannot have");
+	fact(is_truncated("c4 e3 7f 03 c0") && is_truncated("62 f7 7e 08 f8 c0 01 02"), "and one cut short is truncated");
+}
+
 int main(void)
 {
 	layout();
@@ -216,6 +272,9 @@ int main(void)
 	registers();
 	memory();
 	events();
+	newer();
+	extended();
+	unknown();
 	printf("1..%u\n", tests);
 	return failed != 0;
 }

@@ -3,6 +3,7 @@
  * manuals say otherwise, classifies by mnemonic, and folds the answers into small tables.
  *
  *   probe.c     one point of an opcode's key space → one struct x86_form
+ *   newer.c     what Zydis does not know, as an older instruction and what differs
  *   classify.c  mnemonic → event classes, control flow, specials
  *   correct.c   what the manuals say otherwise than Zydis
  *   tree.c      all points of an opcode → nodes
@@ -40,6 +41,9 @@ struct form_row {
 /* Fills *row for the point and returns true, or returns false if no encoding of the point is valid.
    *mnemonic, for the comments in the output, is Zydis' name. */
 bool probe_form(const struct slot *slot, uint32_t key, struct form_row *row, ZydisMnemonic *mnemonic);
+
+/* The same for an instruction that Zydis does not know; *name is for the comments. */
+bool newer_form(const struct slot *slot, uint32_t key, struct form_row *row, const char **name);
 
 /* Finds out whether the slot has a ModRM byte, and of which kind. */
 void probe_slot(struct slot *slot);

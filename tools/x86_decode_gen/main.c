@@ -21,7 +21,7 @@ static unsigned implicit_count = 1;
 static uint16_t roots[ROOTS_COUNT][256];
 static uint8_t modrm[2][256];
 
-static uint16_t intern_form(struct form_row *row, ZydisMnemonic mnemonic)
+static uint16_t intern_form(struct form_row *row, const char *name)
 {
 	unsigned i;
 	for (i = 0; i < 2; i++)
@@ -44,7 +44,6 @@ static uint16_t intern_form(struct form_row *row, ZydisMnemonic mnemonic)
 		assert(form_count < MAX_FORMS);
 		forms[form_count++] = row->form;
 	}
-	const char *name = ZydisMnemonicGetString(mnemonic);
 	size_t used = strlen(form_names[i]);
 	char *found = strstr(form_names[i], name);
 	bool whole = found && (found[strlen(name)] == ' ' || !found[strlen(name)]) && (found == form_names[i] || found[-1] == ' ');
@@ -71,6 +70,8 @@ static uint32_t canonical(const struct slot *s, uint32_t key)
 			drop |= 1u << KEY_REX_B;
 		if ((key >> KEY_REP & 3) == 3)
 			drop |= 1u << KEY_REP; /* both: as F2 alone */
+		if (s->roots == ROOTS_0 && s->opcode == 0x90 && key >> KEY_REX_B & 1)
+			drop |= 3u << KEY_REP; /* xchg with r8: not even F3 makes it a pause (measured by decode_cpu) */
 	} else {
 		drop |= 1u << KEY_66 | 1u << KEY_REX_B;
 		if (s->roots < ROOTS_EVEX_0F || s->roots > ROOTS_EVEX_6)
@@ -111,7 +112,11 @@ static void ask_opcode(unsigned table, unsigned opcode)
 				value[key] = value[same];
 			continue;
 		}
-		value[key] = probe_form(&slot, key, &row, &mnemonic) ? intern_form(&row, mnemonic) : 0;
+		const char *name;
+		if (probe_form(&slot, key, &row, &mnemonic))
+			value[key] = intern_form(&row, ZydisMnemonicGetString(mnemonic));
+		else
+			value[key] = newer_form(&slot, key, &row, &name) ? intern_form(&row, name) : 0;
 	}
 	for (uint32_t key = 0; key < KEYS; key++)
 		value[key] = value[canonical(&slot, key)];

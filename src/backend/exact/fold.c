@@ -135,7 +135,7 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 	}
 	for (size_t c = 0; c < COUNTS; c++)
 		totals->unknown[c] = tally->unknown[c] != NULL;
-	snprintf(totals->unknown_text, sizeof totals->unknown_text, "%s", tally->unknown_text);
+	snprintf(totals->unknown_text, sizeof totals->unknown_text, "%s", tally->strange_text[0] ? tally->strange_text : tally->unknown_text);
 	for (size_t i = 0; i < view->n_processes; i++) /* the part's, and the totals of the one before it */
 		if (view->processes[i].loaded || view->processes[i].totals)
 			syscalls_sum(&view->processes[i], totals->calls);

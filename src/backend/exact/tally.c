@@ -141,6 +141,22 @@ static void iterations_unknown(struct tally *t, const struct view_process *p, co
 		t->unknown[depend[i]] = t->unknown_text;
 }
 
+/* The first instruction of no table, by its bytes; whether it was executed is known when all corrections are. */
+static void note_strange(struct tally *t, const struct known *known, const struct view_process *owner, const struct record_block *block)
+{
+	const uint8_t *code = view_code(owner, block);
+	bool strange = false;
+	char bytes[64] = "";
+	for (unsigned i = 0; i < known->n_counts; i++)
+		strange |= known->counts[i].of == COUNT_UNKNOWN;
+	if (!strange || t->strange_text[0] || !code)
+		return;
+	for (uint32_t i = 0; i < block->length_bytes && i < 15; i++)
+		snprintf(bytes + 3 * i, 4, " %02x", code[i]);
+	snprintf(t->strange_text, sizeof t->strange_text, "tare does not know the instruction at 0x%llx of '%s':%s",
+	         (unsigned long long)block->address, owner->path, bytes);
+}
+
 static bool counts_fall(const struct record_block *block)
 {
 	return __atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_COUNTS_FALL;
@@ -202,6 +218,8 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 				known = known_find(&job->knowledge, owner, block);
 				leaders = known && job->options->blocks ? known_leaders(known, owner, block, &job->leaders) : 0;
 				to = targets_of(job, owner, block);
+				if (known)
+					note_strange(job->tally, known, owner, block);
 			}
 			if (job->knowledge.no_memory) {
 				free(sites);
@@ -409,6 +427,32 @@ static void judge(struct job *job)
 		mark(job->tally, "the engine has no record of the program");
 }
 
+/* What is in doubt if such an instruction was executed. */
+static void judge_strange(struct tally *t)
+{
+	bool executed = false;
+	for (size_t r = 0; r < t->n_rows; r++)
+		executed |= t->rows[r].count[COUNT_UNKNOWN] != 0;
+	if (!executed) {
+		t->strange_text[0] = 0;
+		return;
+	}
+	if (!t->strange_text[0])
+		snprintf(t->strange_text, sizeof t->strange_text, "%s", t->unknown_text[0] ? t->unknown_text : "tare does not know an instruction of the program");
+	for (unsigned e = 0; e < COUNTS; e++)
+		if (exact_count_needs_kind((enum exact_count)e) && !t->unknown[e])
+			t->unknown[e] = t->strange_text;
+	tally_mark_models(t, "%s", t->strange_text);
+}
+
+/* The access stream does not have what is reached by way of r16 to r31. */
+static void judge_extended(struct tally *t)
+{
+	for (size_t r = 0; r < t->n_rows; r++)
+		if (t->rows[r].count[COUNT_EXTENDED])
+			tally_mark_models(t, "the program uses r16 to r31 (APX), whose accesses the engine does not follow");
+}
+
 bool tally_join(struct tally *tally, bool threads, size_t machines)
 {
 	size_t n = 0;
@@ -456,6 +500,8 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !tally_code(job.tally, p, err))))
 			goto out;
 	}
+	judge_strange(job.tally);
+	judge_extended(job.tally);
 	tally_models(job.tally, options, view->session, job.seats.items, job.seats.count);
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)

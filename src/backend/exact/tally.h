@@ -6,9 +6,11 @@
  *  2. Arithmetic is checked: what does not fit in 64 bits makes the tally inexact, as does everything in the record that does not
  *     add up (a block whose bytes do not decode to its instruction count, a correction of nothing). A rep instruction without a
  *     counter makes unknown only what depends on its iterations.
- *  3. The access stream is checked by the instructions that it holds: where they are not those that were counted, thread by thread,
+ *  3. If an instruction that the decoder does not know was executed, what depends on the kind of instructions is unknown, and nothing
+ *     of the access stream is used.
+ *  4. The access stream is checked by the instructions that it holds: where they are not those that were counted, thread by thread,
  *     nothing of it is used.
- *  4. why is set before a count may be wrong, and then no count of the tally may be reported.
+ *  5. why is set before a count may be wrong, and then no count of the tally may be reported.
  */
 #ifndef TARE_BACKEND_EXACT_TALLY_H
 #define TARE_BACKEND_EXACT_TALLY_H
@@ -41,6 +43,7 @@ struct tally {
 	const char *why;        /* not exact: the reason; NULL */
 	const char *unknown[COUNTS]; /* why this one count is not known, the others being exact; NULL */
 	char why_text[320], unknown_text[320], models_text[320];
+	char strange_text[320]; /* which instruction of no table the record has */
 };
 
 struct tally_options {

@@ -52,7 +52,7 @@ static void add_flow(uint32_t *of, const struct x86_insn *insn)
 {
 	switch (insn->flow) {
 	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: of[COUNT_CONDITIONAL]++; break;
-	case X86_FLOW_JMP: of[COUNT_DIRECT_JUMPS]++; break;
+	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: of[COUNT_DIRECT_JUMPS]++; break;
 	case X86_FLOW_CALL: of[COUNT_DIRECT_CALLS]++; break;
 	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: case X86_FLOW_JMP_FAR: of[COUNT_INDIRECT_JUMPS]++; break;
 	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: case X86_FLOW_CALL_FAR: of[COUNT_INDIRECT_CALLS]++; break;
@@ -72,6 +72,19 @@ static bool is_branch(const struct x86_insn *insn)
 	return insn->flow >= X86_FLOW_JCC && insn->flow <= X86_FLOW_RET_FAR && insn->flow != X86_FLOW_XBEGIN;
 }
 
+bool exact_count_needs_kind(enum exact_count count)
+{
+	switch (count) {
+	case COUNT_INSTRUCTIONS: case COUNT_UNKNOWN: case COUNT_EXTENDED: case COUNT_REP: case COUNT_STRING: case COUNT_CONDITIONAL: case COUNT_DIRECT_JUMPS:
+	case COUNT_INDIRECT_JUMPS: case COUNT_DIRECT_CALLS: case COUNT_INDIRECT_CALLS: case COUNT_RETURNS: case COUNT_X87: case COUNT_X87_OPERATIONS:
+	case COUNT_SEGMENT_LOADS: case COUNT_CPUID: case COUNT_TSC: case COUNT_SYSTEM_CALLS: case COUNT_TAKEN: case COUNT_ITERATIONS:
+	case COUNT_BASIC_BLOCKS: case COUNT_CODE_LINES: case COUNT_CODE_PAGES:
+		return false;
+	default:
+		return true;
+	}
+}
+
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
 {
 	static const struct { uint32_t class; enum exact_count count; } by_class[] = {
@@ -86,6 +99,12 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 	};
 	uint32_t *of = vector->of, class = insn->class;
 	of[COUNT_INSTRUCTIONS]++;
+	of[COUNT_EXTENDED] += insn->extended;
+	if (class & X86_CLASS_UNKNOWN) {
+		of[COUNT_UNKNOWN]++;
+		*each = (struct exact_each){0};
+		return;
+	}
 	for (unsigned i = 0; i < sizeof by_class / sizeof *by_class; i++)
 		of[by_class[i].count] += (class & by_class[i].class) != 0;
 	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE); /* movntdqa is a load */

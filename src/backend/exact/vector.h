@@ -4,7 +4,8 @@
  * What always holds:
  *  1. A vector says nothing that depends on data: taken branches and rep iterations are counters of the record. A masked vector
  *     instruction counts by its full width, as data/events/program.events has it.
- *  2. What a rep string instruction reads and writes is per iteration, in `each`, and not in the vector itself.
+ *  2. Of an instruction that the decoder does not know (X86_CLASS_UNKNOWN) it is counted that it is one, and no more.
+ *  3. What a rep string instruction reads and writes is per iteration, in `each`, and not in the vector itself.
  */
 #ifndef TARE_BACKEND_EXACT_VECTOR_H
 #define TARE_BACKEND_EXACT_VECTOR_H
@@ -30,6 +31,8 @@ enum exact_count {
 	COUNT_INTEGER, COUNT_MULTIPLIES, COUNT_DIVIDES, COUNT_VECTOR, COUNT_VECTOR_INTEGER, COUNT_PACKED, COUNT_CRYPTO, COUNT_NOPS,
 	COUNT_SEGMENT_LOADS, COUNT_CPUID, COUNT_TSC, COUNT_SERIALISING, COUNT_SYSTEM_CALLS,
 	COUNT_PENTIUM_FLOPS, COUNT_TRANSCENDENTAL, /* Safford's Appendix A, event 0x22; of x87, instructions that count there more than once */
+	COUNT_UNKNOWN, /* instructions in no table of the decoder's: if any was executed, what depends on its kind is not known */
+	COUNT_EXTENDED, /* instructions that name one of r16 to r31, whose accesses the stream leaves out */
 	COUNT_STATIC, /* how many a vector has; the rest comes from counters of the record */
 	COUNT_TAKEN = COUNT_STATIC, COUNT_ITERATIONS, COUNT_BASIC_BLOCKS,
 	COUNT_STREAM, /* from here on: of the access stream (model/core/counts.h), known only if that was asked for */
@@ -52,6 +55,9 @@ struct exact_each {
 	bool rep;
 	uint32_t reads, writes, read_bytes, write_bytes;
 };
+
+/* What such an instruction leaves in doubt: all but instructions, blocks, branches, system calls, rep, x87 and code. */
+bool exact_count_needs_kind(enum exact_count count);
 
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each);
 

@@ -43,7 +43,7 @@ static bool spills_at_end(const struct x86_insn *in)
 /* Whether a signal handler may see the flags and registers before the instruction, which then count as read. */
 bool may_fault(const struct x86_insn *in)
 {
-	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT))
+	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT | X86_CLASS_UNKNOWN))
 		return true;
 	if (in->memory_count && !(in->memory[0].flags & X86_MEM_ADDRESS_ONLY))
 		return true;

@@ -310,6 +310,48 @@ runtime_final_exit:
 	syscall
 	hlt
 
+	/* void processor_try(const void *at): jumps there with all registers zero, rsp too (signals have their own stack). It faults. */
+	.globl processor_try, processor_tried
+processor_try:
+	push %rbx
+	push %rbp
+	push %r12
+	push %r13
+	push %r14
+	push %r15
+	mov %rsp, processor_stack(%rip)
+	mov %rdi, processor_at(%rip)
+	xor %eax, %eax
+	xor %ecx, %ecx
+	xor %edx, %edx
+	xor %ebx, %ebx
+	xor %esp, %esp
+	xor %ebp, %ebp
+	xor %esi, %esi
+	xor %edi, %edi
+	xor %r8d, %r8d
+	xor %r9d, %r9d
+	xor %r10d, %r10d
+	xor %r11d, %r11d
+	xor %r12d, %r12d
+	xor %r13d, %r13d
+	xor %r14d, %r14d
+	xor %r15d, %r15d
+	jmp *processor_at(%rip)
+processor_tried:
+	mov processor_stack(%rip), %rsp
+	cld
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbp
+	pop %rbx
+	ret
+	.local processor_stack, processor_at
+	.comm processor_stack, 8, 8
+	.comm processor_at, 8, 8
+
 	/* bool safe_copy(void *to, const void *from, size_t n) */
 	.globl safe_copy, safe_copy_fault, safe_copy_end
 safe_copy:

@@ -11,7 +11,7 @@ _Static_assert(LENGTH_READ <= sizeof decoded.bytes, "it fits");
 
 static bool ends_block(const struct x86_insn *in)
 {
-	return in->flow != X86_FLOW_NONE || (in->class & X86_CLASS_REP) || stores_x87_address(in);
+	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) || stores_x87_address(in);
 }
 
 /* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its end. */
@@ -21,6 +21,7 @@ static uint32_t asks(const struct x86_insn *in, const uint8_t *code) { return in
 void decode_bytes(unsigned available, unsigned most)
 {
 	decoded.count = decoded.length = 0;
+	decoded.available = available;
 	decoded.truncated = decoded.invalid = decoded.event = false;
 	unsigned gathers = 0;
 	while (decoded.count < most && decoded.length < decoded.most) {
@@ -31,6 +32,8 @@ void decode_bytes(unsigned available, unsigned most)
 		if (status == X86_DECODE_INVALID)
 			decoded.invalid = true;
 		if (status != X86_DECODE_OK)
+			return;
+		if ((in->class & X86_CLASS_UNKNOWN) && decoded.count) /* alone in its block, which is made when it is to be executed (unknown.c) */
 			return;
 		uint32_t magic = asks(in, decoded.bytes + decoded.length);
 		if (!magic) {

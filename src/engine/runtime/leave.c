@@ -127,7 +127,12 @@ static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t
 	gs_store(e, X86_RAX, AT_SPILL_RAX);
 	mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
 	if (in->rm != X86_NO_REG) {
-		if (in->rm != X86_RCX) {
+		if (in->extended) { /* mov rcx, r16 … r31 */
+			put(e, 0xd5);
+			put(e, (uint8_t)(0x48 | (in->rm & 8) >> 1));
+			put(e, 0x89);
+			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
+		} else if (in->rm != X86_RCX) {
 			put(e, in->rm < 8 ? 0x48 : 0x4c);
 			put(e, 0x89);
 			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
@@ -160,7 +165,7 @@ static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t
 	}
 	if (in->prefixes & X86_PREFIX_ADDRSIZE)
 		put(e, 0x67);
-	put(e, (uint8_t)(0x48 | (in->rex & 3)));
+	put_operand_rex(e, in);
 	put(e, 0x8b);
 	put(e, (uint8_t)((in->modrm & 0xc7) | X86_RCX << 3));
 	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
@@ -245,6 +250,12 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		if (context_named(decoded.context))
 			note_branch(e);
 		*next_out = target;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_JMP_ABS:
+		if (context_named(decoded.context))
+			note_branch(e);
+		*next_out = (uint64_t)in->immediate;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_CALL:

@@ -45,7 +45,7 @@ uint32_t mark_at(const struct thread *t, uint64_t *rdi, uint64_t *behind)
 		if (have >= sizeof code || !safe_copy(code, (const void *)t->pc, have))
 			return 0;
 	}
-	if (x86_decode(code, have, &in) != X86_DECODE_OK)
+	if (x86_decode(code, have, &in) != X86_DECODE_OK || in.extended)
 		return 0;
 	uint32_t magic = mark_behind(&in, code, have, &truncated);
 	if (!magic)

@@ -18,10 +18,14 @@ static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_
 		b[n++] = code[i];
 	}
 	b[modrm_at] = (uint8_t)((in->modrm & 0x38) | base);
-	if ((in->encoding == X86_LEGACY || in->encoding == X86_3DNOW) && in->rex)
-		b[rex_at] &= 0xfc;
+	if ((in->encoding == X86_LEGACY || in->encoding == X86_3DNOW) && (in->rex || in->has_rex2))
+		b[rex_at + in->has_rex2] &= in->has_rex2 ? 0xcc : 0xfc;
 	else if (in->encoding == X86_VEX3 || in->encoding == X86_EVEX || in->encoding == X86_XOP)
 		b[rex_at + 1] |= 0x60; /* X and B are stored inverted */
+	if (in->encoding == X86_EVEX) {
+		b[rex_at + 1] &= (uint8_t)~8; /* and of r16 to r31 base's bit as it is, index's inverted */
+		b[rex_at + 2] |= 4;
+	}
 	for (unsigned i = tail; i < in->length; i++)
 		b[n++] = code[i];
 	put_bytes(e, b, n);
@@ -37,12 +41,26 @@ static unsigned unused_register(const struct x86_insn *in, unsigned not)
 	return X86_NO_REG;
 }
 
+/* The prefix of an instruction of ours with the operand of the program's: 64 bits, r16 to r31 where those are named. */
+void put_operand_rex(struct emit *e, const struct x86_insn *in)
+{
+	unsigned base = in->memory[0].base, index = in->memory[0].index, extended = (base & ~15u) == 16 ? 0x10 : 0;
+	if ((index & ~15u) == 16)
+		extended |= 0x20;
+	if (extended) {
+		put(e, 0xd5);
+		put(e, (uint8_t)(extended | 8 | (in->rex & 3)));
+	} else {
+		put(e, (uint8_t)(0x48 | (in->rex & 3)));
+	}
+}
+
 /* reg = the operand's address without a segment's base */
 void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg)
 {
 	if (in->prefixes & X86_PREFIX_ADDRSIZE)
 		put(e, 0x67);
-	put(e, (uint8_t)(0x48 | (in->rex & 3)));
+	put_operand_rex(e, in);
 	put(e, 0x8d);
 	put(e, (uint8_t)((in->modrm & 0xc7) | reg << 3));
 	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
@@ -76,6 +94,8 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 	case X86_SPECIAL_RDGSBASE:
 	case X86_SPECIAL_WRGSBASE: {
 		unsigned reg = in->rm;
+		if (in->extended)
+			die("the program keeps gs in one of r16 to r31, which the engine does not support", pc);
 		bool wide = in->operand_bytes == 8, write = in->special == X86_SPECIAL_WRGSBASE;
 		if (!write && !wide) { /* mov r32, gs:[..] */
 			put(e, 0x65);

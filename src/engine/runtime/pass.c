@@ -242,6 +242,7 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 	*next = b->pc + b->length;
 	switch (in.flow) {
 	case X86_FLOW_NONE: return pc != 0;
+	case X86_FLOW_JMP_ABS: *next = (uint64_t)in.immediate; return pc != 0;
 	case X86_FLOW_JMP:
 	case X86_FLOW_CALL: *next += (uint64_t)(int64_t)in.target_rel; return pc != 0;
 	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP], next);

@@ -221,7 +221,7 @@ bool recover_at_step(const struct thread *t)
 bool stores_x87_address(const struct x86_insn *in)
 {
 	unsigned extension = in->modrm >> 3 & 7;
-	if (in->encoding != X86_LEGACY || !in->has_modrm || in->rm != X86_NO_REG || (in->prefixes & (X86_PREFIX_FS | X86_PREFIX_GS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE)))
+	if (in->encoding != X86_LEGACY || !in->has_modrm || in->rm != X86_NO_REG || in->extended || (in->prefixes & (X86_PREFIX_FS | X86_PREFIX_GS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE)))
 		return false;
 	if (in->map == X86_MAP_0)
 		return (in->opcode == 0xd9 || in->opcode == 0xdd) && extension == 6;

@@ -591,6 +591,14 @@ bool memory_write_fault(struct thread *t, uint64_t address);
 void memory_foreign(void); /* from now on writable code is always compared */
 bool memory_release(uint64_t start, uint64_t length); /* before the kernel writes there. True: something was protected */
 
+/* unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it faults; runtime_signal() fills the
+   trial and comes back. processor_refuses: the bytes are no instruction of this processor's; else the program ends with a message. */
+struct processor_trial { struct thread *thread; uint64_t rip, cr2, trapno; };
+struct processor_trial *processor_trial(void);
+void processor_try(const void *at);
+void processor_tried(void);
+bool processor_refuses(const uint8_t *bytes, unsigned available, const char *why, uint64_t pc);
+
 /* record.c */
 void inexact(const char *why);
 void inexact_process(struct record_process *process, const char *why);

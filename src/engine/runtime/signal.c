@@ -151,6 +151,13 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	if (rt.trace && signo == SIGSEGV && sync && in_cache && buffer_full(t, c))
 		return;
 	fp_learn(t, c->fpstate);
+	if (sync && processor_trial()->thread == t) { /* what the processor says of bytes that it was asked about */
+		struct processor_trial *trial = processor_trial();
+		trial->rip = ip, trial->cr2 = c->cr2, trial->trapno = c->trapno;
+		c->rip = (uint64_t)&processor_tried;
+		c->eflags &= ~0x54500ull;
+		return;
+	}
 	if (sync && !in_cache && t->forced) {
 		t->forced = 0;
 		note(t, signo, info, c);

@@ -35,7 +35,7 @@ static bool followed(const struct x86_insn *in, const struct stream_register *r,
 {
 	bool wide = in->operand_bytes == 8, plain = in->operand_bytes >= 4 && !(in->prefixes & (X86_PREFIX_LOCK | X86_PREFIX_OPSIZE));
 	unsigned extension = in->modrm >> 3 & 7;
-	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || !plain)
+	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || !plain || in->extended)
 		return false;
 	if (in->opcode >= 0xb8 && in->opcode <= 0xbf) { /* mov r, imm */
 		*reg = in->reg;

@@ -221,6 +221,8 @@ static void enter_items(const struct x86_insn *in, unsigned k, unsigned offset)
 
 static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 {
+	if ((in->class & X86_CLASS_UNKNOWN) || in->extended) /* whatever it accesses: nothing of the stream is used (judge_strange) */
+		return;
 	if (stream_is_enter(in) && (in->immediate >> 16 & 31)) {
 		enter_items(in, k, offset);
 		return;
@@ -513,7 +515,7 @@ static unsigned ending_of(const struct x86_insn *in)
 {
 	switch (in->flow) {
 	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: return TRACE_END_CONDITIONAL;
-	case X86_FLOW_JMP: return TRACE_END_JUMP;
+	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: return TRACE_END_JUMP;
 	case X86_FLOW_CALL: return TRACE_END_CALL;
 	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return TRACE_END_INDIRECT_JUMP;
 	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return TRACE_END_INDIRECT_CALL;

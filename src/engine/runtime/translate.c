@@ -33,6 +33,14 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 			count_block(e, place);
 			mark(e, MARK_INSN, k, 0, 0, 0);
 		}
+		if ((in->class & X86_CLASS_UNKNOWN) && unknown_needs_moving(in, pc, emit_address(e))) {
+			if (!e->probe)
+				processor_refuses(code, in->length, "an unknown instruction whose operand cannot be reached from here:", pc);
+			put_bytes(e, "\x0f\x0b", 2);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			*next = pc + in->length;
+			return true;
+		}
 		if (k == decoded.count - 1)
 			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
@@ -50,6 +58,8 @@ static bool emit_block(struct emit *e, struct place place, uint64_t *next)
 	struct x86_insn in;
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
 	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK && in.length == 15;
+	if (!too_long && !e->probe)
+		processor_refuses(decoded.bytes, decoded.sixteen ? 15 : decoded.available, "an instruction of unknown length:", pc);
 	put_bytes(e, too_long ? "\xf4\x90" : "\x0f\x0b", 2);
 	mark(e, MARK_EXIT0, 0, 0, 0, 0);
 	*next = pc;
@@ -71,7 +81,7 @@ static bool is_call(const struct x86_insn *in)
 
 static bool is_jump(const struct x86_insn *in)
 {
-	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
+	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_ABS || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
 }
 
 /* A call or jump may turn out to lead to the end of a region, which moves it into another context (pass.c), and so may an endbr64 that is

@@ -20,6 +20,7 @@ struct decoded {
 	bool invalid;   /* what follows the last instruction is none */
 	bool sixteen;   /* so many bytes could be read */
 	bool more;      /* there are bytes behind those available */
+	unsigned available; /* bytes that could be */
 	bool event;     /* no instruction: a pass begins or ends here (region.c) */
 	uint32_t context;
 	unsigned most;  /* bytes, at most LENGTH_MAX: no instruction begins behind */
@@ -32,7 +33,11 @@ void decode_bytes(unsigned available, unsigned most);
 
 /* operand.c */
 void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc);
+void put_operand_rex(struct emit *e, const struct x86_insn *in);
 void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg);
+
+/* unknown.c: whether the instruction cannot be executed at `to` as it is */
+bool unknown_needs_moving(const struct x86_insn *in, uint64_t pc, uint64_t to);
 
 /* counter.c. ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its
    flags. DEAD: a register is. END: the terminator has spilled rax anyway. NONE: the block follows another. STREAM: in the first group of the

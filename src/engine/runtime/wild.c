@@ -28,6 +28,8 @@ uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, u
 {
 	const struct x86_memory *m = &in->memory[0];
 	uint64_t at = (uint64_t)m->displacement;
+	if (in->extended) /* r16 to r31 are not kept */
+		return 0;
 	if (m->base == X86_RIP)
 		at += pc + in->length;
 	else if (m->base != X86_NO_REG)
@@ -48,6 +50,8 @@ uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, u
 
 bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value)
 {
+	if (in->extended)
+		return false;
 	if (in->rm == X86_NO_REG)
 		return read_word(address_of_operand(t, in, pc, rsp), value);
 	*value = in->rm == X86_RSP ? rsp : t->reg[in->rm];

@@ -12,8 +12,11 @@
  *     An instruction that this CPU lacks decodes like any other; it faults when it is executed.
  *  3. On X86_DECODE_OK every field is set, memory[] up to memory_count and parts that are present. On anything
  *     else the record's content means nothing.
- *  4. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them).
- *  5. Where Zydis 4.0 accepts or refuses an encoding, so does this decoder, but for Knights Corner's. What it
+ *  4. An encoding that is in no table, but whose length is sure, is X86_DECODE_OK too, with X86_CLASS_UNKNOWN: it may read and write
+ *     every register and flag, it is no branch, and nothing else that it says of events is known. The processor decides whether
+ *     it is an instruction; see describe_unknown() for which lengths are sure.
+ *  5. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them).
+ *  6. Where Zydis 4.0 accepts or refuses an encoding, so does this decoder, but for Knights Corner's. What it
  *     says of registers, flags and memory follows the manuals (Intel SDM, AMD APM) and the CPU where they
  *     differ: each such difference is a row, with its reason, in tests/engine/decode_differences.h.
  */
@@ -29,16 +32,18 @@
 enum x86_decode_status {
 	X86_DECODE_OK,
 	X86_DECODE_TRUNCATED, /* the bytes ended too early to tell */
-	X86_DECODE_INVALID,   /* the CPU raises #UD (or #GP, for more than 15 bytes) */
+	X86_DECODE_INVALID,   /* in no table, and its length is not sure: known CPUs raise #UD (or #GP, for more than 15 bytes) */
 };
 
 /* ---- registers -------------------------------------------------------------------------------- */
 
-/* General registers by their numbers in the encoding; bit n of a GPR mask is register n. */
+/* General registers by their numbers in the encoding; bit n of a GPR mask is register n. APX's r16 to r31 are named (as a base, an
+   index, reg, rm or vvvv) and are in no mask: the engine neither uses nor keeps them. */
 enum x86_gpr {
 	X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP, X86_RSI, X86_RDI,
 	X86_R8, X86_R9, X86_R10, X86_R11, X86_R12, X86_R13, X86_R14, X86_R15,
-	X86_RIP = 16,     /* as a base only */
+	X86_R16, X86_R31 = 31,
+	X86_RIP = 32,     /* as a base only */
 	X86_NO_REG = 255,
 };
 
@@ -61,10 +66,11 @@ enum x86_flag {
 
 /* ---- encoding --------------------------------------------------------------------------------- */
 
+/* A legacy instruction with APX's two-byte prefix is X86_LEGACY with rex2 set. */
 enum x86_encoding { X86_LEGACY, X86_3DNOW, X86_VEX2, X86_VEX3, X86_EVEX, X86_XOP };
 
-/* Values of x86_insn.map; XOP maps keep AMD's numbers, EVEX 5 and 6 Intel's. */
-enum x86_map { X86_MAP_0, X86_MAP_0F, X86_MAP_0F38, X86_MAP_0F3A, X86_MAP_5 = 5, X86_MAP_6 = 6,
+/* Values of x86_insn.map; XOP maps keep AMD's numbers, VEX and EVEX 4 to 7 Intel's. */
+enum x86_map { X86_MAP_0, X86_MAP_0F, X86_MAP_0F38, X86_MAP_0F3A, X86_MAP_4, X86_MAP_5, X86_MAP_6, X86_MAP_7,
 	X86_MAP_XOP8 = 8, X86_MAP_XOP9 = 9, X86_MAP_XOPA = 10, X86_MAP_3DNOW = 15 };
 
 enum x86_prefix {
@@ -89,6 +95,7 @@ enum x86_flow {
 	X86_FLOW_JMP,        /* jmp rel8, rel32 */
 	X86_FLOW_CALL,       /* call rel32 */
 	X86_FLOW_XBEGIN,     /* falls through; target is the abort handler */
+	X86_FLOW_JMP_ABS,    /* APX's jmpabs: the immediate is the target's address */
 	/* indirect: operand is a register, or memory[0] */
 	X86_FLOW_JMP_REG, X86_FLOW_JMP_MEM,
 	X86_FLOW_CALL_REG, X86_FLOW_CALL_MEM,
@@ -203,6 +210,7 @@ enum x86_class {
 	X86_CLASS_NON_TEMPORAL = 1 << 27, /* movnt* */
 	X86_CLASS_AMX = 1 << 28,
 	X86_CLASS_FP_OTHER = 1 << 29,  /* works on FP values but computes none: compare round classify scale extract */
+	X86_CLASS_UNKNOWN = 1 << 30,   /* in no table: of all classes and counts only that it is an instruction is known */
 };
 
 enum x86_precision { X86_FP_NONE, X86_FP_HALF, X86_FP_BF16, X86_FP_SINGLE, X86_FP_DOUBLE, X86_FP_EXTENDED };
@@ -216,8 +224,11 @@ struct x86_insn {
 	uint8_t map;             /* enum x86_map */
 	uint8_t opcode;          /* the last opcode byte; for 3DNow! the suffix byte */
 	uint8_t prefixes;        /* enum x86_prefix bits */
-	uint8_t prefix_bytes;    /* legacy prefixes: a REX, VEX, EVEX or XOP prefix, if any, starts at this offset */
-	uint8_t rex;             /* the REX byte, 0 without; for VEX, EVEX, XOP: W R X B as a REX would have them */
+	uint8_t prefix_bytes;    /* legacy prefixes: a REX, REX2, VEX, EVEX or XOP prefix, if any, starts at this offset */
+	uint8_t rex;             /* the REX byte, 0 without; for REX2, VEX, EVEX, XOP: W R X B as a REX would have them */
+	uint8_t has_rex2;        /* 0 or 1: APX's two-byte prefix D5, … */
+	uint8_t rex2;            /* … and the byte behind it; 0 without */
+	uint8_t extended;        /* 1: it names one of r16 to r31 */
 	uint8_t opcode_offset;   /* of the last opcode byte (the suffix of 3DNow!) */
 	uint8_t has_modrm;       /* 0 or 1 */
 	uint8_t modrm_offset;

@@ -40,6 +40,7 @@ enum {
 	ROOTS_EVEX_0F, ROOTS_EVEX_0F38, ROOTS_EVEX_0F3A, ROOTS_EVEX_5, ROOTS_EVEX_6,
 	ROOTS_XOP_8, ROOTS_XOP_9, ROOTS_XOP_A,
 	ROOTS_COUNT,
+	ROOTS_NONE = ROOTS_COUNT, /* a map of which no instruction is known */
 };
 
 /* Two bits per legacy opcode of maps 0 and 0F, four opcodes to a byte. */
