@@ -44,7 +44,7 @@ callee:	nop					/* twice, as all here: 2 nops */
 	div	%ecx				/* a divide */
 	imul	%ecx, %eax			/* a multiply */
 	lea	-256(%rsp), %rdi
-	and	$-64, %rdi
+	and	$-128, %rdi			/* … never a page's last: what crosses its end crosses no page's */
 	mov	%rdi, %r13
 	mov	$16, %ecx
 	rep	stosb				/* a string instruction: 16 iterations, 16 writes of 1 */
