@@ -7,13 +7,14 @@
  *     mapped executable ──┘
  *
  * What always holds (under rt.lock):
- *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last.
+ *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last. A library that a program
+ *     has written and closed before it maps it is as good as any.
  *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the session: they look
  *     behind their next system call. Other programs, which do not have the file mapped, are not seen.
  */
 #include "engine/runtime/runtime.h"
 
-enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
+enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, SYS_getdents64 = 217, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
 
 struct status { uint64_t device, inode, links; uint8_t rest[120]; }; /* struct stat, 144 bytes */
 _Static_assert(sizeof(struct status) == 144, "the kernel's layout");
@@ -27,11 +28,35 @@ static bool same_file(const struct code_file *file, uint64_t device, uint64_t in
 	return file->device == device || failed(sys2(SYS_stat, path, &named)) || (named.inode == inode && named.device == file->device);
 }
 
+/* Can a descriptor of this process write into it? */
+static bool open_now(const struct code_file *file)
+{
+	static uint8_t entries[4096]; /* of struct linux_dirent64: the name, a number, is 19 bytes behind the beginning */
+	struct status status;
+	bool found = false;
+	long folder = sys3(SYS_open, "/proc/self/fd", 0200000 | 02000000, 0), n; /* O_DIRECTORY, O_CLOEXEC */
+	if (failed(folder))
+		return true;
+	while (!found && (n = sys3(SYS_getdents64, folder, entries, sizeof entries)) > 0)
+		for (long at = 0; at < n && !found;) {
+			long fd = 0;
+			uint16_t length;
+			for (const uint8_t *c = entries + at + 19; *c >= '0' && *c <= '9'; c++)
+				fd = fd * 10 + (*c - '0');
+			memcpy(&length, entries + at + 16, 2);
+			at += length;
+			long flags = sys3(SYS_fcntl, fd, F_GETFL_, 0);
+			found = !failed(flags) && (flags & ACCESS_MODE) && !failed(sys2(SYS_fstat, fd, &status)) && status.inode == file->inode && status.device == file->device;
+		}
+	sys1(SYS_close, folder);
+	return found;
+}
+
 bool file_written(uint64_t device, uint64_t inode, const char *path)
 {
 	uint32_t n = rt.opened_count < OPENED_MAX ? rt.opened_count : OPENED_MAX;
 	for (uint32_t i = 0; inode && i < n; i++)
-		if (same_file(&rt.opened[i], device, inode, path))
+		if (same_file(&rt.opened[i], device, inode, path) && (rt.opened[i].mapped || rt.has_forked || open_now(&rt.opened[i])))
 			return true;
 	return false;
 }
@@ -53,7 +78,8 @@ static void opened(const struct code_file *file, bool tell)
 	while (i < n && (rt.opened[i].inode != file->inode || rt.opened[i].device != file->device))
 		i++;
 	if (i == n)
-		rt.opened[rt.opened_count++ % OPENED_MAX] = *file;
+		rt.opened[i = rt.opened_count++ % OPENED_MAX] = *file;
+	rt.opened[i].mapped |= file->mapped;
 	if (memory_file_written(file) && tell)
 		post(file);
 }
@@ -73,7 +99,7 @@ void file_opened(long fd)
 	if (failed(fd) || rt.no_tsc || failed(sys2(SYS_fstat, fd, &status))) /* no_tsc: a filter may not like more calls */
 		return;
 	lock();
-	opened(&(struct code_file){status.device, status.inode}, true);
+	opened(&(struct code_file){status.device, status.inode, false}, true);
 	unlock();
 }
 
@@ -84,7 +110,7 @@ void file_opened_how(long fd, uint64_t flags)
 }
 
 /* It may have come from elsewhere: by an exec, from another process. Under rt.lock */
-void file_mapped(long fd)
+void file_mapped(long fd, bool shared)
 {
 	struct status status;
 	if (rt.no_tsc)
@@ -92,7 +118,7 @@ void file_mapped(long fd)
 	long flags = sys3(SYS_fcntl, fd, F_GETFL_, 0);
 	if (failed(flags) || !(flags & ACCESS_MODE) || failed(sys2(SYS_fstat, fd, &status)))
 		return;
-	opened(&(struct code_file){status.device, status.inode}, true);
+	opened(&(struct code_file){status.device, status.inode, shared}, true);
 }
 
 /* What other processes have said since. */
@@ -106,7 +132,7 @@ void files_look(void)
 	if (count - rt.code_files_seen > RECORD_CODE_FILES)
 		memory_file_written(NULL); /* some were missed: every file's */
 	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
-		struct code_file file = {s->code_files[i].device, __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE)};
+		struct code_file file = {s->code_files[i].device, __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE), true};
 		if (file.inode)
 			opened(&file, false);
 	}

@@ -81,7 +81,7 @@ static void mapped(struct thread *t, uint64_t at)
 	if (fd >= 0) {
 		if (protection & PROT_EXEC_)
 			rseq_library(fd);
-		file_mapped(fd);
+		file_mapped(fd, (flags & 3) == 1 || (flags & 3) == 3);
 	}
 	inline_forget(t, at, length);
 	memory_mapped(at, length, protection, (flags & 3) == 1 || (flags & 3) == 3, fd, r[X86_R9]);

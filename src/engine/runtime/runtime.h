@@ -210,7 +210,7 @@ struct region { uint64_t start, end; uint32_t protection, shared, module, writte
 #define REGIONS_MAX 16384u
 
 #define OPENED_MAX 256u
-struct code_file { uint64_t device, inode; };
+struct code_file { uint64_t device, inode; bool mapped; /* shared, from a descriptor that may write: no descriptor is needed any more */ };
 
 /* Where the engine asks for its mappings; the rest of what it has is in rt.own, the cache and the tables */
 #define OWN_WINDOW 0x7ee000000000ull
@@ -297,7 +297,7 @@ struct runtime {
 	uint32_t own_count, forks_differ; /* forks_differ: a child may not have all that its parent has (madvise) */
 	struct code_file opened[OPENED_MAX];
 	uint32_t opened_count, code_files_seen;
-	uint32_t user_faults, unused9; /* there is a userfaultfd */
+	uint32_t user_faults, has_forked; /* there is a userfaultfd; other processes have this one's descriptors */
 	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
@@ -572,7 +572,7 @@ void own_add(uint64_t start, uint64_t bytes);
 /* files.c; not under rt.lock but for file_mapped and file_written */
 void file_opened(long fd);
 void file_opened_how(long fd, uint64_t flags); /* as open(2) has them */
-void file_mapped(long fd);
+void file_mapped(long fd, bool shared);
 bool file_written(uint64_t device, uint64_t inode, const char *path);
 bool region_is_of(const struct region *region, const struct code_file *file);
 void files_look(void);

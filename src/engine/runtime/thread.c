@@ -276,6 +276,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	lock();
 	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
 	struct record_process *process = reserve_process(t->process);
+	rt.has_forked = 1;
 	record_near();
 	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
