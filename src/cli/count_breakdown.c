@@ -9,6 +9,10 @@ bool count_break_down(struct result *result, enum breakdown_by by, struct error 
 		return false;
 	bool done = breakdown_new(result->locations, symbols, by, &result->breakdown, err);
 	symbols_free(symbols);
+	if (done) {
+		result->breakdown->run = result->first_run;
+		result->breakdown->runs = result->repetitions;
+	}
 	return done;
 }
 

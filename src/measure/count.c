@@ -306,6 +306,8 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 		result->under_engine |= x.run.under_engine;
 		if (i >= s->warm_ups) {
 			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
+			if (first)
+				result->first_run = repetition + 1;
 			done = done && (keep_blocks(result, &x) || error_no_memory(err));
 			done = done && (keep_locations(result, &x) || error_no_memory(err));
 			if (done && !x.run.interrupted && pass + 1 == s->passes)

@@ -130,9 +130,22 @@ static bool remark_engine(struct session *s)
 	                    (double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
 }
 
+/* The table's values are means. */
+static bool remark_first_run(struct session *s)
+{
+	const struct result *result = s->result;
+	bool files = result->blocks || result->system_calls;
+	if (s->options.repetitions < 2 || (!files && !result->locations))
+		return true;
+	const char *what = !files ? "where the events took place" : result->locations ? "where the events took place, and the files of blocks and system calls,"
+			  : "the files of blocks and system calls";
+	return session_note(s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means", what,
+			    files ? "are" : "is", result->first_run, s->options.repetitions);
+}
+
 bool session_remark(struct session *s)
 {
-	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s))
+	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) || !remark_first_run(s))
 		return false;
 	s->result->n_notes = s->notes.count;
 	s->result->notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *s->result->notes);

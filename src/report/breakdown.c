@@ -133,6 +133,8 @@ static void print_event(FILE *out, const struct breakdown *b, size_t event, cons
 		str_escape_to(label, sizeof label, e->machine);
 		fprintf(out, ", modelled on %s", label);
 	}
+	if (b->runs > 1)
+		fprintf(out, ", of run %zu of %zu", b->run, b->runs);
 	fputc('\n', out);
 	if (e->why) {
 		char why[512];
@@ -313,6 +315,8 @@ void breakdown_json(struct json *json, const char *key, const struct breakdown *
 	json->lines = 3;
 	json_write_open(json, key, '{');
 	json_write_text(json, "by", breakdown_by_name(b->by));
+	if (b->runs > 1)
+		json_write_integer(json, "repetition", (int64_t)b->run);
 	json_write_open(json, "events", '[');
 	for (size_t i = 0; i < b->n_events; i++) {
 		const struct breakdown_event *e = &b->events[i];

@@ -37,6 +37,7 @@ struct breakdown_event {
 struct breakdown {
 	struct arena arena;
 	enum breakdown_by by;
+	size_t run, runs;      /* 1-based: the repetition that it is of, and how many there were; a table's means are of all of these */
 	struct breakdown_event *events;
 	size_t n_events;
 	struct breakdown_row *rows; /* by the first event that has rows, descending; then the next; then by name */

@@ -176,6 +176,7 @@ struct result {
 	char *system_calls;      /* system calls of that execution by name, likewise; NULL */
 	const char *blocks_why;  /* why there are none, though they (or system calls) were asked for */
 	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
+	size_t first_run;        /* 1-based: the repetition that blocks, system calls and locations are of */
 	struct locations *locations; /* where that execution's events took place, in an arena of their own; NULL */
 	const char *locations_why; /* why they are not known, though they were asked for */
 	struct breakdown *breakdown; /* the same by name, likewise; who has the names adds it */

@@ -203,6 +203,35 @@ ok(all(event["total"] is None and "why" in event for event in report["breakdown"
 seen = tare("count", "--on", "exact", "-r", "2", "-e", "instructions", "--json", "-o", "report.json", "--by", "function", "./places")
 report = parsed(read("report.json"), "repetitions")
 equal(counts(report, "instructions:u", function_of), TRUTH, "of several executions it is the first one's that is counted")
+write("grows.c", """\
+#include <stdio.h>
+__attribute__((noinline)) int turns(long n) { volatile int s = 0; for (long i = 0; i < n; i++) s += 1; return s; }
+int main(void)
+{
+	FILE *f = fopen("grown", "a");
+	fputc('x', f);
+	long n = ftell(f);
+	fclose(f);
+	turns(1000 * n);
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "-o", "grows", "grows.c"], check=True)
+write("grown", "")
+ONE_RUN = ("count", "--on", "exact", "-r", "3", "--warm-up", "0", "-e", "instructions", "--by", "function")
+seen = tare(*ONE_RUN, "--json", "-o", "report.json", "./grows")
+report = parsed(read("report.json"), "runs that differ")
+runs, total = report["results"][0]["runs"], report["breakdown"]["events"][0]["total"]
+ok(runs[0] < runs[1] < runs[2] and total == runs[0] and report["breakdown"]["repetition"] == 1,
+   "the places of several runs that differ are those of run 1, and say so", (runs, total))
+ALONE = "of run 1 of 3 alone"
+ok(any(ALONE in note for note in report["notes"]), "so does a note", report["notes"])
+write("grown", "")
+seen = tare(*ONE_RUN, "--blocks", "blocks.tsv", "./grows")
+has(seen.err, "instructions:u by function, of run 1 of 3\n", "the heading names the run")
+has(" ".join(seen.err.split()), f"where the events took place, and the files of blocks and system calls, are {ALONE}", "the note is of the files, too")
+seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "function", "./grows")
+ok("of run 1" not in seen.err, "of one run nothing is said of runs", seen)
 seen = tare("count", "--csv", "-o", "report.csv", "--by", "function", "--by-file", "by.tsv", "--on", "exact", "-e", "instructions", "./places")
 ok(seen.code == 0 and len(table()) == 5 and "twice" not in read("report.csv"), "CSV stays as it is, the places are in their file", seen)
 seen = tare("count", "--by", "function", "-e", "instructions", "./places")
