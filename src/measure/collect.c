@@ -47,6 +47,7 @@ static void count_reading(const struct session *s, const struct event *event, st
 				 .source = (unsigned char)r->source };
 	if (r->state != READING_COUNTED) {
 		count->share = 0;
+		count->has_least = r->has_least;
 		return;
 	}
 	if (r->enabled_ns > 0 && r->running_ns == 0 && r->count_raw == 0) {
@@ -89,6 +90,9 @@ static void add_row(struct reading *sum, const struct reading *row)
 	} else if (row->state != READING_NEVER_RAN) {
 		sum->state = row->state;
 		sum->why = row->why;
+		sum->has_least = row->has_least;
+		sum->count_raw = row->count_raw;
+		sum->source = row->source;
 	} else if (sum->state == READING_NEVER_RAN && !sum->why) {
 		sum->why = row->why;
 	}
@@ -153,6 +157,8 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 			add_row(&sum, r);
 			if (run->n_rows == 1)
 				sum.measuring = r->measuring;
+			else
+				sum.has_least = false; /* of one row is not of all */
 			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
 			struct series *series = row_series(s, event, r);

@@ -62,6 +62,25 @@ static size_t pick(const struct session *s, const struct series *series, struct 
 	return n;
 }
 
+/* No run gave a count: the mean of what each counted at least. */
+static void find_least(const struct session *s, const struct series *series, struct estimate *e)
+{
+	size_t n = 0;
+	double sum = 0;
+	for (size_t r = 0; r < s->options.repetitions && !s->by_account[series->event]; r++) {
+		const struct count *count = &series->counts[r];
+		if (!count->reached)
+			continue;
+		if (!count->has_least)
+			return;
+		sum += count->value;
+		e->least_source = (enum source)count->source;
+		n++;
+	}
+	e->has_least = n > 0;
+	e->least = n ? floor(sum / (double)n) : 0;
+}
+
 /* The mean over n >= 1 counts, of which all know it in the same way. */
 static struct measuring mean_measuring(const struct count *counts, size_t n)
 {
@@ -180,6 +199,7 @@ bool session_estimate_one(struct session *s, const struct series *series, struct
 		return false;
 	size_t n = pick(s, series, scratch, &reached);
 	if (n == 0) {
+		find_least(s, series, e);
 		bool engine = account && session_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
 			 : engine                 ? UNDER_ENGINE

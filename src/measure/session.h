@@ -19,6 +19,7 @@ struct count {
 	unsigned char source; /* enum source */
 	bool reached;         /* its execution took place */
 	bool partial;         /* … but was cut short by the user */
+	bool has_least;       /* not counted, but it is `value` or more */
 	struct measuring measuring;
 };
 

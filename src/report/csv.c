@@ -93,6 +93,7 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	number(out, summary && e->has_tare, e->tare);
 	number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
 	text(out, summary ? e->evidence : "");
+	number(out, summary && !e->known && e->has_least, e->least);
 	fputs("\r\n", out);
 }
 
@@ -106,7 +107,7 @@ static void rows(FILE *out, const struct estimate *e, const char *kind, bool all
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence\r\n",
+	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least\r\n",
 	      out);
 	for (size_t i = 0; i < result->n_estimates; i++)
 		rows(out, &result->estimates[i], "event", options->all_repetitions, NULL);

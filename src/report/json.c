@@ -29,6 +29,8 @@ static void write_estimate(struct json *json, const struct estimate *e)
 		json_write_null(json, "low");
 		json_write_null(json, "high");
 		json_write_null(json, "confidence");
+		if (e->has_least)
+			json_write_number(json, "at_least", e->least);
 		json_write_text(json, "why", e->why ? e->why : "not counted");
 	}
 	json_write_text(json, "unit", e->unit);

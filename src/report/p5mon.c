@@ -101,7 +101,10 @@ static void print_event(FILE *out, const struct estimate *e, const struct event_
 	fputs(all_results ? "  Event: " : "  ", out);
 	print_name(out, e, table);
 	if (!e->known) {
-		fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
+		if (e->has_least)
+			fprintf(out, "%sat least %.0f (", all_results ? "\n    " : ": ", e->least);
+		else
+			fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
 		print_escaped(out, e->why ? e->why : "no reason is known");
 		fputs(")\n", out);
 		return;

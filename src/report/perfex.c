@@ -34,7 +34,10 @@ static void print_line(FILE *out, const char *name, const struct estimate *e, in
 	}
 	char why[512];
 	str_escape_to(why, sizeof why, e->why ? e->why : "no reason is known");
-	fprintf(out, " not counted: %s\n", why);
+	if (e->has_least)
+		fprintf(out, " %*.0f or more: %s\n", NUMBER_COLUMNS, e->least, why);
+	else
+		fprintf(out, " not counted: %s\n", why);
 }
 
 /* Behind "r10000:" or "r12000:"; NULL: it is no event of perfex's. */

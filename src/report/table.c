@@ -236,7 +236,13 @@ static void print_row(FILE *out, const struct row *row, const size_t widths[COLU
 	}
 	if (!e->known) {
 		struct str text = { 0 };
-		str_append(&text, "not counted");
+		if (e->has_least) {
+			char least[NUMBER_BYTES];
+			number_group(least, e->least, 0);
+			str_appendf(&text, "\u2265 %s, %s", least, source_name(e->least_source));
+		} else {
+			str_append(&text, "not counted");
+		}
 		if (!row->why_below)
 			str_appendf(&text, ": %s", e->why ? e->why : "no reason is known");
 		if (row->cells[NOTE][0])

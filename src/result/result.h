@@ -63,6 +63,7 @@ struct reading {
 	uint64_t enabled_ns; /* wall time of the measured tasks while the counter was asked for */
 	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
 	const char *why;     /* when not COUNTED: the reason; borrowed from the run's arena */
+	bool has_least;      /* … but at least count_raw took place, as source saw it */
 	const char *machine; /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */
 	pid_t tid;           /* 0: all tasks together */
 	pid_t pid;           /* a process's own row; 0: none */
@@ -121,6 +122,9 @@ struct estimate {
 	struct measuring measuring; /* as the backend knows it, the mean over the runs; what it means is in the fields above */
 	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
 	const char *why;       /* when not known */
+	bool has_least;        /* when not known: but it is `least` or more, as `least_source` counted it */
+	double least;
+	enum source least_source;
 	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */
 	pid_t tid;             /* 0: all */
 	pid_t pid;             /* a process's own row; 0: all */

@@ -94,4 +94,55 @@ equal(len(values), 1, "with --reproducible the size of the environment does not 
 for option in (["--blocks", "b"], ["--per-process"], ["--reproducible"]):
     seen = tare("count", *option, "-a", "--for", "0.1")
     ok(seen.code == 2 and option[0] in seen.err, f"{option[0]} is for programs that tare starts", seen)
+# ---- lower bounds: a program that ends out of turn, or leaves a process behind ----
+write("turns.S", """\
+	.globl	_start
+_start:	mov	$1000000, %ecx
+1:	dec	%ecx
+	jnz	1b
+	mov	$57, %eax		# fork, in the second program
+	.ifdef	LEAVES
+	syscall
+	test	%eax, %eax
+	jnz	3f
+	xor	%edi, %edi		# the child reads until the test closes the pipe: after tare has ended
+	lea	-8(%rsp), %rsi
+	mov	$1, %edx
+	xor	%eax, %eax
+	syscall
+3:	mov	$60, %eax
+	xor	%edi, %edi
+	syscall
+	.else
+2:	mov	$39, %eax		# getpid; then it kills itself
+	syscall
+	mov	%eax, %edi
+	mov	$9, %esi
+	mov	$62, %eax
+	syscall
+	jmp	2b
+	.endif
+""")
+EVENTS = "instructions,conditional-branches,conditional-taken,data-reads"
+for name, flags, code, most in (("killed", (), 128 + 9, 2000016), ("leaves", ("-Wa,--defsym,LEAVES=1",), 0, 2000016)):
+    if subprocess.run(["gcc", "-nostdlib", "-static", *flags, "-o", name, "turns.S"], check=False).returncode:
+        skip("there is no assembler", f"{name}: lower bounds")
+        continue
+    process = start("count", "--on", "exact", "--json", "-o", "report.json", "-e", EVENTS, "./" + name, stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    code_seen = process.wait(timeout=TIME_OUT_S)
+    process.stdin.close()
+    report = parsed(read("report.json"), name)
+    equal(code_seen, code, f"{name}: the status is the program's own")
+    row = {r["event"]: r for r in report["results"]}
+    least = row["instructions:u"].get("at_least")
+    if row["instructions:u"]["value"] is None:
+        # an entry of a block that was not left stands for at most that block: a handful of instructions, of each thread
+        ok(2000001 - 64 <= least <= most, f"{name}: at least so many instructions, and no more than there were", row)
+        ok(1000000 - 64 <= row["conditional-branches:u"]["at_least"] <= 1000001, f"{name}: likewise branches", row)
+        ok(999999 - 64 <= row["conditional-taken:u"]["at_least"] <= 1000000, f"{name}: likewise taken ones", row)
+        ok("at_least" not in row["data-reads:u"], f"{name}: of what rep instructions add without end there is no bound", row)
+        ok(row["instructions:u"]["why"].startswith("not exact: process"), f"{name}: with the reason", row)
+    else:
+        ok(2000001 <= row["instructions:u"]["value"] <= most, f"{name}: it was between two blocks, and is exact", row)
 done()

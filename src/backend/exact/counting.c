@@ -217,6 +217,37 @@ static struct reading reading_of(const struct counting *c, const struct counted_
 	return c->models.value(c->models.context, event->modelled, &counts[event->machine], &r.count_raw, &why) ? r : failed(why);
 }
 
+/* Of a program that has not ended, or not between two instructions: what it has done at least. *r: the reading, which is not known. */
+static void add_least(const struct counted_event *event, const struct tally *tally, struct reading *r)
+{
+	uint64_t value, uncertain, sum = 0;
+	if (!event->exact || event->exact->why_not || exact_event_unknown(event->exact, tally) ||
+	    !exact_event_value(event->exact, tally->total, &value))
+		return;
+	for (unsigned i = 0; i < COUNTS; i++) {
+		if (!exact_event_uses(event->exact, (enum exact_count)i))
+			continue;
+		if (!tally_uncertain(tally, (enum exact_count)i, &uncertain) || __builtin_add_overflow(sum, uncertain, &sum))
+			return;
+	}
+	r->has_least = value > sum;
+	r->count_raw = value > sum ? value - sum : 0;
+	r->source = SOURCE_EXACT;
+}
+
+static bool fill_least(const struct counting *c, struct run *run, struct error *err)
+{
+	struct view *view = NULL;
+	struct tally *tally = NULL;
+	bool done = look(c, true, &view, &tally, NULL, err);
+	for (size_t i = 0; done && !tally->why && i < c->n; i++)
+		if (run->readings[i].state == READING_FAILED)
+			add_least(&c->events[i], tally, &run->readings[i]);
+	tally_free(tally);
+	view_free(view);
+	return done;
+}
+
 bool counting_sample(struct counting *c, struct reading *readings, struct error *err)
 {
 	struct view *view = NULL;
@@ -384,6 +415,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		done = c->models.remark(c->models.context, view, c->children, run);
 	if (done && regions)
 		done = fill_regions(c, run, tally, regions, ns);
+	if (done && tally && tally->why && !rows)
+		done = fill_least(c, run, err);
 	if (!done)
 		error_no_memory(err);
 out:

@@ -419,8 +419,7 @@ static void judge(struct job *job)
 		n++;
 		if (!p->loaded)
 			continue; /* its own fold said it */
-		bool unfinished = p->record->state <= RECORD_RUNNING && !p->record->inexact;
-		if (p->inexact && !(job->options->still_running && unfinished))
+		if (p->inexact && !(job->options->still_running && p->unfinished))
 			mark(job->tally, "not exact: process %u (%s): %s", p->record->pid, p->path, p->inexact);
 	}
 	if (n == 0)
@@ -451,6 +450,63 @@ static void judge_extended(struct tally *t)
 	for (size_t r = 0; r < t->n_rows; r++)
 		if (t->rows[r].count[COUNT_EXTENDED])
 			tally_mark_models(t, "the program uses r16 to r31 (APX), whose accesses the engine does not follow");
+}
+
+/*
+ * A block is counted when it is entered, and so are those that only follow it (RECORD_BLOCK_FOLLOWS): a thread that is in the middle of one,
+ * or ended there, has not executed all of them. The most instructions that one entry stands for.
+ */
+static bool longest_entry(const struct view_process *p, uint64_t *longest)
+{
+	uint64_t *insns = calloc(p->blocks.count + 1u, sizeof *insns);
+	*longest = 0;
+	if (!insns)
+		return false;
+	/* a block follows one of a smaller number */
+	for (uint32_t number = p->blocks.count; number-- > 0;) {
+		const struct view_process *owner = view_block_owner(p, number);
+		const struct record_block *block = owner ? view_block(owner, number) : NULL;
+		if (!block)
+			continue;
+		insns[number] += block->insns;
+		if (__atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_FOLLOWS && block->counter < number)
+			insns[block->counter] += insns[number];
+		else if (insns[number] > *longest)
+			*longest = insns[number];
+	}
+	free(insns);
+	return true;
+}
+
+static bool find_uncertain(struct job *job, struct error *err)
+{
+	for (size_t i = 0; i < job->view->n_processes; i++) {
+		const struct view_process *p = &job->view->processes[i];
+		uint64_t longest;
+		if (!included(job->options, p) || !p->loaded || !p->unfinished)
+			continue;
+		if (!longest_entry(p, &longest))
+			return error_no_memory(err);
+		for (size_t t = 0; t < p->n_threads; t++)
+			if (p->threads[t].record->state != RECORD_THREAD_EXITED)
+				job->tally->uncertain_insns += longest;
+	}
+	return true;
+}
+
+bool tally_uncertain(const struct tally *tally, enum exact_count count, uint64_t *most)
+{
+	enum { OPERATIONS_MOST = 64 }; /* of one instruction: exact_vector */
+	static const enum exact_count by_iteration[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES, COUNT_READ_BYTES, COUNT_WRITE_BYTES};
+	for (size_t i = 0; i < sizeof by_iteration / sizeof *by_iteration; i++)
+		if (count == by_iteration[i])
+			return false; /* a rep instruction in the middle may have any number of them to come */
+	if (count >= COUNT_STREAM && count < COUNT_STREAM_END)
+		return false; /* what runs has not handed in all of its access stream */
+	bool operations = count == COUNT_FP_OPERATIONS || count == COUNT_SINGLE_OPERATIONS || count == COUNT_DOUBLE_OPERATIONS ||
+	                  count == COUNT_HALF_OPERATIONS || count == COUNT_SSE_OPERATIONS || count == COUNT_X87_OPERATIONS ||
+	                  (count >= COUNT_FP_WIDTHS && count < COUNT_FP_WIDTHS_END);
+	return !__builtin_mul_overflow(tally->uncertain_insns, operations ? OPERATIONS_MOST : 1, most);
 }
 
 bool tally_join(struct tally *tally, bool threads, size_t machines)
@@ -506,6 +562,8 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
 			tally_add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
+	if (options->still_running && !find_uncertain(&job, err))
+		goto out;
 	*out = job.tally;
 	done = true;
 out:

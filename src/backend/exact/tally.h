@@ -41,6 +41,7 @@ struct tally {
 	struct model_counts *models; /* likewise, of all rows; those of each row follow */
 	const char *models_why; /* no count of the access stream can be used, and why; NULL. Set if why is, too */
 	const char *why;        /* not exact: the reason; NULL */
+	uint64_t uncertain_insns; /* of still_running: so many instructions of the counts may not have been executed yet */
 	const char *unknown[COUNTS]; /* why this one count is not known, the others being exact; NULL */
 	char why_text[320], unknown_text[320], models_text[320];
 	char strange_text[320]; /* which instruction of no table the record has */
@@ -64,5 +65,8 @@ bool tally_join(struct tally *tally, bool threads, size_t machines);
 /* False when a sum does not fit. */
 bool tally_add_models(struct model_counts *to, const struct model_counts *from, size_t machines);
 void tally_free(struct tally *tally);
+
+/* At most so much of a count is of instructions that were not executed: of tally->uncertain_insns. False: no bound is known. */
+bool tally_uncertain(const struct tally *tally, enum exact_count count, uint64_t *most);
 
 #endif

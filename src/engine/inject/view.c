@@ -11,10 +11,18 @@
 
 static void mark(struct view_process *p, const char *why)
 {
+	p->unfinished = false;
 	if (p->inexact)
 		return;
 	snprintf(p->inexact_text, sizeof p->inexact_text, "%s", why);
 	p->inexact = p->inexact_text;
+}
+
+static void mark_unfinished(struct view_process *p, const char *why)
+{
+	bool first = !p->inexact;
+	mark(p, why);
+	p->unfinished = first;
 }
 
 static bool map_area(const struct session *session, struct view_process *p, const struct record_area *area, size_t entry_bytes,
@@ -106,9 +114,9 @@ static void judge_end(struct view_process *p, uint32_t state)
 	if (inexact)
 		mark(p, inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
 	else if (state == RECORD_RESERVED && !p->record->pid)
-		mark(p, "it was only being started");
+		mark_unfinished(p, "it was only being started");
 	else if (state <= RECORD_RUNNING && lives(p->record->pid))
-		mark(p, "it still runs");
+		mark_unfinished(p, "it still runs");
 	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a count of 0 */
 }
 
@@ -124,7 +132,7 @@ static void killed(struct view_process *p)
 		n += waits;
 	}
 	if (!waited || n == 0)
-		mark(p, "it was ended in the middle of a block");
+		mark_unfinished(p, "it was ended in the middle of a block");
 }
 
 /* The corrections of one thread, by block; *out is NULL when there are none. */

@@ -41,6 +41,7 @@ struct view_process {
 	char path[sizeof((struct record_process *)0)->path];
 	const char *inexact;   /* why its counts are not what the program did, or NULL; lives as long as the view */
 	char inexact_text[sizeof((struct record_process *)0)->reason + 64];
+	bool unfinished;       /* that it had not ended, or not between two blocks, when it was looked at, is all that is inexact */
 	struct view_thread *threads;
 	size_t n_threads;
 	struct view_area blocks, code, modules, sites, corrections;
