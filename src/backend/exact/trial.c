@@ -82,6 +82,8 @@ static const struct { enum exact_count count; uint64_t main, groups[GROUPS]; } t
 	{COUNT_VECTOR, 9, {12, 8, 1, 2}}, {COUNT_VECTOR_INTEGER, 1, {2, 1, 0, 0}}, {COUNT_PACKED, 3, {8, 5, 0, 1}},
 	{COUNT_CRYPTO, 0, {0, 0, 1}}, {COUNT_NOPS, 2, {0}}, {COUNT_SEGMENT_LOADS, 1, {0}}, {COUNT_CPUID, 1, {0}}, {COUNT_TSC, 1, {0}},
 	{COUNT_SERIALISING, 1, {0}}, {COUNT_SYSTEM_CALLS, 1, {0}},
+	/* none that the decoder does not know, none of APX */
+	{COUNT_UNKNOWN, 0, {0}}, {COUNT_EXTENDED, 0, {0}},
 	{COUNT_PENTIUM_FLOPS, 11 + 1, {52, 72, 0, 64}}, {COUNT_TRANSCENDENTAL, 0, {0}}, /* floating-point operations and the multiplication */
 	/* of the access stream. A gather's and a scatter's lanes all lie at the line's start */
 	{COUNT_MISALIGNED, 3, {0}}, {COUNT_LINE_CROSSING, 3, {0}}, {COUNT_LINE_CROSSING_READS, 1, {0}}, {COUNT_LINE_CROSSING_WRITES, 2, {0}},
