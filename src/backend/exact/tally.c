@@ -504,7 +504,7 @@ bool tally_uncertain(const struct tally *tally, enum exact_count count, uint64_t
 	if (count >= COUNT_STREAM && count < COUNT_STREAM_END)
 		return false; /* what runs has not handed in all of its access stream */
 	bool operations = count == COUNT_FP_OPERATIONS || count == COUNT_SINGLE_OPERATIONS || count == COUNT_DOUBLE_OPERATIONS ||
-	                  count == COUNT_HALF_OPERATIONS || count == COUNT_SSE_OPERATIONS || count == COUNT_X87_OPERATIONS ||
+	                  count == COUNT_HALF_OPERATIONS || count == COUNT_SSE_OPERATIONS || count == COUNT_X87_OPERATIONS || count == COUNT_PENTIUM_FLOPS ||
 	                  (count >= COUNT_FP_WIDTHS && count < COUNT_FP_WIDTHS_END);
 	return !__builtin_mul_overflow(tally->uncertain_insns, operations ? OPERATIONS_MOST : 1, most);
 }
