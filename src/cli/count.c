@@ -60,7 +60,7 @@ static void on_closed_pipe(int number)
 
 static void catch_interrupts(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO }, old;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		/* what tare was told to ignore (nohup) stays ignored, for the program as well */

@@ -194,7 +194,7 @@ bool execution_run(struct execution *x, struct error *err)
 	/* without a program and a delay, an interrupt is how a measurement ends */
 	x->run.interrupted = waited.interrupted && (what.process > 0 || x->delay_ns > 0);
 	if (x->still_running)
-		x->run.wait_status = SIGINT; /* as wait(2) encodes a death by it: what the user asked for */
+		x->run.wait_status = abs((int)*x->waiter->interrupt); /* as wait(2) encodes a death by it: what the user asked for */
 	if (!x->operations->stop(x->counting, &x->run, err))
 		goto out;
 	if (x->slices)

@@ -10,7 +10,7 @@
  *    the counted runs are all alike: each writes to a file in memory (streams.h), none to a terminal.
  *    OUTPUT_ALL shows the warm-ups too. Standard error goes the way of standard output.
  * 5. A program that was asked to end (see `interrupt`) has 2 s for it; then it is left running, a note says so,
- *    and result->wait_status is that of a death by SIGINT. Without a program and without delay_ns an
+ *    and result->wait_status is that of a death by that signal. Without a program and without delay_ns an
  *    interrupt is the normal end: result->interrupted stays false. */
 #ifndef TARE_MEASURE_MEASURE_H
 #define TARE_MEASURE_MEASURE_H
@@ -52,7 +52,7 @@ struct measure_options {
 	uint64_t slice_ns;       /* how often multiplexed counters are read; 0: the default, 10 ms */
 	uint64_t delay_ns;       /* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
 	/* Becomes non-zero when the user wants to stop; may be NULL. Positive: the number of a signal that tare
-	 * alone got, which is passed on to the program (1 counts as SIGINT). Negative: the terminal sent it to
+	 * alone got, which is passed on to the program. Negative: the terminal sent it to
 	 * the program as well (si_code SI_KERNEL), so that passing it on would be a second one. */
 	const volatile sig_atomic_t *interrupt;
 	bool want_blocks;        /* result->blocks, of the first counted execution under an engine */

@@ -66,7 +66,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static void pass_on(const struct wait_for *what, int value)
 {
 	if (what->process > 0 && value > 0)
-		kill(what->process, value == 1 ? SIGINT : value);
+		kill(what->process, value);
 }
 
 void wait_until(struct waiter *w, const struct wait_for *what, struct waited *out)

@@ -13,7 +13,8 @@
  *  2. One worker for one request: an execve that blocks delays nobody else's.
  *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked inexact.
  *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death: then it says so in the
- *     record, and programs that wait for it go on without.
+ *     record, and programs that wait for it go on without. Should it be killed, the kernel says so.
+ *  5. A worker that is killed while it puts the runtime in takes the program with it: half of it would run as something else.
  */
 #include "engine/inject/attendant.h"
 
@@ -193,6 +194,7 @@ static void follow(const struct takeover *how, uint32_t index)
 		}
 		if (status >> 16 == PTRACE_EVENT_EXEC) {
 			uint32_t entry;
+			ptrace((enum __ptrace_request)PTRACE_SETOPTIONS, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL));
 			if (takeover_at_exec(how, pid, index, &entry, &err))
 				return;
 			if (err.code == ERROR_NOT_FOUND)
@@ -273,6 +275,18 @@ static void serve(const struct takeover *how, attendant_fold *fold, void *arg)
 	}
 }
 
+/* Whatever ends this process, the kernel says so in the record: SIGKILL leaves it no time to do that itself. */
+static void show_life(struct record_session *record)
+{
+	static struct robust_list entry;
+	static struct robust_list_head head;
+	head.list.next = &entry;
+	entry.next = &head.list;
+	head.futex_offset = (long)((char *)&record->attendant_life - (char *)&entry);
+	__atomic_store_n(&record->attendant_life, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	syscall(SYS_set_robust_list, &head, sizeof head);
+}
+
 /* The one thing that a signal handler of the attendant's own process needs; no other process sees it set. */
 static struct record_session *served;
 
@@ -303,6 +317,7 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *ar
 	served = how->record;
 	for (int s = 1; s < NSIG; s++)
 		signal(s, s == SIGRTMAX ? leave : SIG_IGN); /* none that comes to a whole group; SIGCHLD ignored: workers need no reaping */
+	show_life(how->record);
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX, 0, 0, 0);
 	prctl(PR_SET_NAME, "tare-attendant", 0, 0, 0);
 	if (getppid() != parent)

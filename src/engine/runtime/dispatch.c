@@ -33,7 +33,9 @@ static bool vsyscall(struct thread *t)
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
 	stream_break(t, t->pc);
+	written_begin(t, number[offset >> 10]);
 	t->reg[X86_RAX] = (uint64_t)sys3(number[offset >> 10], t->reg[X86_RDI], t->reg[X86_RSI], t->reg[X86_RDX]);
+	written_end(t);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	return true;
@@ -243,7 +245,8 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	}
 	uint32_t block = cache_find(t->context, t->pc);
 	t->entered = NONE;
-	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) && !checked_still_same(&rt.blocks[block])) {
+	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) &&
+	    (!checked_still_same(&rt.blocks[block]) || memory_settle(rt.blocks[block].pc, rt.blocks[block].length))) {
 		cache_drop(block);
 		block = NONE;
 	}

@@ -251,15 +251,22 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
 		if (page->state == PAGE_CLEAN) {
 			uint64_t rsp = current()->reg[X86_RSP];
 			bool stack = rsp >= region->start && rsp < region->end;
-			if (stack || rt.foreign_writes || sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_)) {
+			/* announced before it is looked at who may write there: see written_open() */
+			__atomic_fetch_add(&rt.protected_pages, 1, __ATOMIC_SEQ_CST);
+			if (stack || rt.foreign_writes)
 				page->state = PAGE_CHECKED;
-			} else {
+			else if (written_now(number << 12, (number + 1) << 12))
+				page->state = PAGE_OPEN;
+			else if (sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_))
+				page->state = PAGE_CHECKED;
+			else
 				page->state = PAGE_PROTECTED;
-				rt.protected_pages++;
+			if (page->state == PAGE_PROTECTED)
 				inline_unseen();
-			}
+			else
+				rt.protected_pages--;
 		}
-		checked |= page->state == PAGE_CHECKED;
+		checked |= page->state == PAGE_CHECKED || page->state == PAGE_OPEN;
 	}
 	return checked;
 }
@@ -297,17 +304,63 @@ bool memory_write_fault(struct thread *t, uint64_t address)
 	return true;
 }
 
+/* What a page has been released for says how often it is written; a call that may write anywhere says nothing. */
+static void release_uncounted(struct page *page)
+{
+	uint8_t faults = page->faults;
+	release(page);
+	page->faults = faults;
+	page->state = PAGE_CLEAN;
+}
+
 bool memory_release(uint64_t start, uint64_t length)
 {
 	bool any = false;
 	uint64_t first = start >> 12, last = (start + length - 1) >> 12;
 	if (!rt.protected_pages || !length)
 		return false;
-	for (uint32_t i = 0; i <= rt.page_mask; i++)
-		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED && rt.pages[i].number >= first && rt.pages[i].number <= last) {
-			release(&rt.pages[i]);
+	if (last - first < rt.page_mask / 8) {
+		for (uint64_t number = first; number <= last; number++) {
+			struct page *page = cache_page(number, false);
+			if (!page || page->state != PAGE_PROTECTED)
+				continue;
+			release(page);
 			any = true;
 		}
+		return any;
+	}
+	for (uint32_t i = 0; i <= rt.page_mask; i++)
+		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED && rt.pages[i].number >= first && rt.pages[i].number <= last) {
+			release_uncounted(&rt.pages[i]);
+			any = true;
+		}
+	return any;
+}
+
+void memory_pin(uint64_t at, uint64_t bytes)
+{
+	for (uint64_t number = at >> 12; at && number <= (at + bytes - 1) >> 12; number++) {
+		uint32_t i = region_at(number << 12);
+		if (i == rt.region_count || rt.regions[i].start > number << 12 || !(rt.regions[i].protection & PROT_WRITE_))
+			continue;
+		struct page *page = cache_page(number, true);
+		if (page->state == PAGE_PROTECTED)
+			release(page);
+		page->state = PAGE_CHECKED;
+	}
+}
+
+bool memory_settle(uint64_t pc, uint64_t length)
+{
+	bool any = false;
+	for (uint64_t number = pc >> 12; number <= (pc + length - 1) >> 12; number++) {
+		struct page *page = cache_page(number, false);
+		if (!page || page->state != PAGE_OPEN || written_now(number << 12, (number + 1) << 12))
+			continue;
+		cache_drop_range(number << 12, (number + 1) << 12);
+		page->state = PAGE_CLEAN;
+		any = true;
+	}
 	return any;
 }
 

@@ -113,14 +113,14 @@ static void wait_folded(void)
 {
 	struct record_process *before = rt.before;
 	struct { int64_t seconds, ns; } wait = {0, 100000000};
-	for (int tries = 0; tries < 600 && before && __atomic_load_n(&before->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD && __atomic_load_n(&rt.session->attendant_pid, __ATOMIC_ACQUIRE); tries++)
+	for (int tries = 0; tries < 600 && before && __atomic_load_n(&before->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD && attendant_lives(); tries++)
 		sys4(SYS_futex, &before->ask, 0, RECORD_ASK_FOLD, &wait);
 }
 
 static void ask_to_fold(struct record_process *old)
 {
 	rt.before = old;
-	if (!__atomic_load_n(&rt.session->attendant_pid, __ATOMIC_ACQUIRE))
+	if (!attendant_lives())
 		return;
 	__atomic_store_n(&old->ask, RECORD_ASK_FOLD, __ATOMIC_RELEASE);
 	request(old);
@@ -152,7 +152,7 @@ static void move_calls(struct thread *t, bool away)
 static void change_part(struct thread *t)
 {
 	struct record_process *old = rt.process;
-	bool read = __atomic_load_n(&rt.session->attendant_pid, __ATOMIC_ACQUIRE) != 0;
+	bool read = attendant_lives();
 	wait_folded();
 	stream_part_ends();
 	move_calls(t, true);

@@ -88,6 +88,15 @@ void die(const char *why, uint64_t pc)
 	__builtin_unreachable();
 }
 
+/* Somebody serves requests. Who was killed has said nothing: the kernel has. */
+bool attendant_lives(void)
+{
+	struct record_session *s = rt.session;
+	if (__atomic_load_n(&s->attendant_life, __ATOMIC_ACQUIRE) & RECORD_DIED)
+		__atomic_store_n(&s->attendant_pid, 0, __ATOMIC_RELEASE);
+	return __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own addresses are then the same
    whatever is counted. Only a wish. */
 uint64_t memory_place(uint64_t bytes)

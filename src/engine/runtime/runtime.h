@@ -11,6 +11,7 @@
  *     inline_*.c   accesses that generated code decides itself (inline.h)
  *     mapping.c    calls that change mappings; what is its own files.c     files that are code and may be written
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
+ *     written.c    which memory a system call may write
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *     limits.c     limits that the program sets on its memory
  *
@@ -31,6 +32,9 @@
 #include "engine/wire/start.h"
 #include "engine/x86/decode.h"
 #include "engine/x86/xstate.h"
+
+#define WRITTEN_MAX 24
+struct written { uint64_t start, end; }; /* the kernel may write there: see written.c */
 
 #define THREAD_BYTES 8192u /* struct thread, in front of its counters */
 #define STACK_BYTES 65536u
@@ -119,7 +123,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t rseq;                 /* the program's area, 0 without */
 	uint64_t fault_from, fault_to; /* a fault in the runtime between these continues at fault_landing */
 	uint64_t fault_landing;
-	uint64_t clear_tid, code_fault; /* a write to a page that code was translated from */
+	uint64_t clear_tid, code_fault; /* the kernel writes there at the thread's end; a write to a page that code was translated from */
+	uint64_t robust_list;
 	uint64_t raw[18];              /* registers at a signal's arrival in the cache, rip last but one, flags last */
 	uint32_t raw_valid, step_once;
 	uint32_t trace_skip, forked;
@@ -145,6 +150,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t in_call, parked;       /* see part.c */
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
+	struct written written[WRITTEN_MAX]; /* by the call that is being made */
+	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
 	uint64_t fp_features; /* of the kernel's last signal frame of this thread; 0: there was none */
@@ -204,7 +211,7 @@ struct second { uint64_t pc, entry; }; /* indirect branches, by the whole addres
 
 
 struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t pad; };
-enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED };
+enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED, PAGE_OPEN /* as checked, while the kernel may write there */ };
 
 struct region { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
 #define REGIONS_MAX 16384u
@@ -446,6 +453,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context);
 void signals_start(struct thread *t);
 void signals_thread(struct thread *t);
 void signal_ignore_in_kernel(int signo);
+void signals_clear(struct thread *t); /* as CLONE_CLEAR_SIGHAND */
 void signal_deliver(struct thread *t);
 void signal_force(struct thread *t, int signo, int code, uint64_t address);
 void signal_release_held(struct thread *t);
@@ -590,6 +598,17 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct region *region); /*
 bool memory_write_fault(struct thread *t, uint64_t address);
 void memory_foreign(void); /* from now on writable code is always compared */
 bool memory_release(uint64_t start, uint64_t length); /* before the kernel writes there. True: something was protected */
+void memory_pin(uint64_t at, uint64_t bytes); /* no page there is protected from now on */
+bool memory_settle(uint64_t pc, uint64_t length); /* True: nothing writes there any more, and what was translated meanwhile is gone */
+
+/* written.c. Between begin and end no page that the call may write is protected; not under rt.lock */
+void written_begin(struct thread *t, uint64_t nr);
+void written_add(struct thread *t, uint64_t at, uint64_t bytes); /* more than the call's number says; then written_open() */
+void written_everything(struct thread *t);
+void written_open(struct thread *t);
+void written_end(struct thread *t);
+void written_last(struct thread *t);
+bool written_now(uint64_t start, uint64_t end); /* under rt.lock */
 
 /* unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it faults; runtime_signal() fills the
    trial and comes back. processor_refuses: the bytes are no instruction of this processor's; else the program ends with a message. */
@@ -604,6 +623,7 @@ void inexact(const char *why);
 void inexact_process(struct record_process *process, const char *why);
 void inexact_at(const char *why, uint64_t pc);
 void die(const char *why, uint64_t pc) __attribute__((noreturn));
+bool attendant_lives(void);
 void *memory_private(uint64_t bytes);
 uint64_t memory_place(uint64_t bytes);
 void *record_map(uint64_t offset, uint64_t bytes, void *at);

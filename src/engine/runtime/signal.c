@@ -97,6 +97,17 @@ void signal_ignore_in_kernel(int signo)
 	sys4(SYS_rt_sigaction, signo, &ignore, 0, 8);
 }
 
+/* As the kernel does: what is ignored stays so. */
+void signals_clear(struct thread *t)
+{
+	for (int signo = 1; signo < SIGNALS; signo++) {
+		struct action *action = &t->actions[signo], before = *action;
+		*action = (struct action){.handler = before.handler == SIG_IGN_};
+		if (signo != 9 && signo != 19 && (before.handler > SIG_IGN_ || before.flags))
+			tell_kernel(signo, action, NULL);
+	}
+}
+
 void signals_thread(struct thread *t)
 {
 	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } stack = {(uint64_t)t - STACK_BYTES - SIGNAL_STACK_BYTES, 0, 0, SIGNAL_STACK_BYTES};
@@ -332,7 +343,7 @@ static void deliver(struct thread *t, unsigned which)
 	if (enter_handler(t, signo, &action, which))
 		return;
 	lock();
-	bool released = memory_release(t->reg[X86_RSP] - 65536, 65536);
+	bool released = memory_release(t->reg[X86_RSP] - 65536, 65536) | memory_release(t->altstack_sp, t->altstack_size);
 	unlock();
 	if (released && enter_handler(t, signo, &action, which))
 		return;

@@ -313,9 +313,8 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case 311: { /* process_vm_writev: into itself it is a write like any other, that the engine's protection must not stop */
 		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid))
 			break;
-		lock();
-		memory_release(0, ~0ull >> 17);
-		unlock();
+		written_everything(t);
+		written_open(t);
 		long result = pass_on_unlocked(t, nr);
 		lock();
 		cache_drop_range(0x10000, 0x800000000000ull);
@@ -328,12 +327,21 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			poked((uint32_t)r[X86_RSI]);
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
-	case SYS_read: case SYS_pread64: case SYS_recvfrom:
-		if (rt.protected_pages) {
-			lock();
-			memory_release(r[X86_RSI], r[X86_RDX]);
-			unlock();
-		}
+	case 218: /* set_tid_address: written at the thread's end */
+		t->clear_tid = r[X86_RDI];
+		written_add(t, t->clear_tid, 4);
+		written_open(t);
+		break;
+	case 273: { /* set_robust_list: what it leads to is written then */
+		long result = pass_on_unlocked(t, nr);
+		if (!result)
+			t->robust_list = r[X86_RDI];
+		return result;
+	}
+	case 206: case 209: /* io_setup, io_submit: what it begins is written later */
+		lock();
+		memory_foreign();
+		unlock();
 		break;
 	}
 	return pass_on_unlocked(t, nr);
@@ -358,15 +366,10 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	}
 	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
 		count_call(t, nr); /* they may not come back */
+	written_begin(t, nr);
 	long result = one_call(t, nr, next);
+	written_end(t);
 	files_look();
-	if (result == -EFAULT_ && rt.protected_pages) { /* the kernel met a page that the engine protects: natively it would not */
-		lock();
-		bool any = memory_release(0, ~0ull >> 17);
-		unlock();
-		if (any)
-			result = pass_on_unlocked(t, nr);
-	}
 	if (result == ABORTED) {
 		if (nr == SYS_execve || nr == SYS_execveat)
 			t->record->syscalls[nr]--;
@@ -419,7 +422,9 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 		die("a system call by int 0x80 that the engine does not support", next - 2);
 	/* the kernel keeps all registers but rax, and clears r8 to r11 */
 	call_begin(t, 0xfffffffeu);
+	written_begin(t, ~0ull); /* i386's calls have no table */
 	t->reg[X86_RAX] = (uint64_t)runtime_app_int80(t->reg);
+	written_end(t);
 	call_end(t);
 	t->reg[X86_R8] = t->reg[X86_R9] = t->reg[X86_R10] = t->reg[X86_R11] = 0;
 	t->pc = next;

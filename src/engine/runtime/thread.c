@@ -166,9 +166,12 @@ void runtime_clone_start(struct thread *t)
 		t->process->pid = (uint32_t)sys0(SYS_getpid);
 		__atomic_store_n(&t->process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 	}
+	written_end(t);
 	stream_fs_changed(t);
 	regions_inherited(t);
 	signals_thread(t);
+	if (t->clear_actions)
+		signals_clear(t);
 	signal_set_mask(t, t->mask);
 }
 
@@ -305,11 +308,37 @@ void process_inherits(struct record_process *process)
 	stream_inherit(process);
 }
 
-enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000, CLONE_SIGHAND = 0x800 };
+enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000, CLONE_SIGHAND = 0x800, CLONE_PIDFD = 0x1000, CLONE_PARENT_SETTID = 0x100000,
+	CLONE_CHILD_CLEARTID = 0x200000, CLONE_CHILD_SETTID = 0x1000000 };
+#define CLONE_CLEAR_SIGHAND (1ull << 32)
+
+/* What the kernel writes for a child; the two numbers may be written before either goes on. */
+static void clone_writes(struct thread *t, uint64_t flags, uint64_t pidfd, uint64_t parent_tid, uint64_t child_tid)
+{
+	if (flags & CLONE_PIDFD)
+		written_add(t, pidfd, 4);
+	if (flags & CLONE_PARENT_SETTID)
+		written_add(t, parent_tid, 4);
+	if (flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID))
+		written_add(t, child_tid, 4);
+	written_open(t);
+}
+
+/* In a child with memory of its own. */
+static void forked_child(struct thread *t, uint64_t flags, uint64_t stack, uint64_t child_tid)
+{
+	t->clear_tid = flags & CLONE_CHILD_CLEARTID ? child_tid : 0;
+	t->robust_list = 0;
+	if (flags & CLONE_CLEAR_SIGHAND)
+		signals_clear(t);
+	if (stack)
+		t->reg[X86_RSP] = stack;
+}
 
 /* A child that shares memory: a thread, or a vfork's. */
 static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64_t *clone3_args, uint64_t flags, uint64_t stack, uint64_t next)
 {
+	uint64_t child_tid = clone3_args ? clone3_args[2] : args[3];
 	uint64_t all = ~0ull;
 	struct record_process *process = t->process;
 	lock();
@@ -348,6 +377,11 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 		memcpy(child->own_actions, t->actions, sizeof child->own_actions);
 		child->actions = child->own_actions;
 	}
+	if (flags & CLONE_CHILD_CLEARTID)
+		child->clear_tid = child_tid;
+	if (flags & CLONE_CHILD_SETTID)
+		written_add(child, child_tid, 4); /* until it runs */
+	child->clear_actions = (flags & CLONE_CLEAR_SIGHAND) != 0;
 	if (flags & CLONE_VFORK) {
 		child->altstack_sp = t->altstack_sp;
 		child->altstack_size = t->altstack_size;
@@ -388,8 +422,12 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
 	uint64_t flags, stack, clone3_args[32] = {0};
-	if (nr == SYS_fork)
-		return thread_fork(t, SYS_fork, args);
+	if (nr == SYS_fork) {
+		long result = thread_fork(t, SYS_fork, args);
+		if (result == 0)
+			forked_child(t, 0, 0, 0);
+		return result;
+	}
 	if (nr == SYS_vfork) {
 		flags = CLONE_VM | CLONE_VFORK | 17;
 		uint64_t plain[6] = {flags};
@@ -398,20 +436,25 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	if (nr == SYS_clone) {
 		flags = args[0];
 		stack = args[1];
+		clone_writes(t, flags, args[2], args[2], args[3]);
 		if (flags & CLONE_VM) {
 			stream_objects_stack(t, stack, 0);
 			return clone_shared(t, nr, args, NULL, flags, stack, next);
 		}
 		args[1] = 0;
 		long result = thread_fork(t, (long)nr, args);
-		if (result == 0 && stack)
-			r[X86_RSP] = stack;
+		if (result == 0)
+			forked_child(t, (uint32_t)flags, stack, args[3]);
 		return result;
 	}
 	/* clone3(struct clone_args *, size) */
 	if (args[1] < 64 || args[1] > sizeof clone3_args || !safe_copy(clone3_args, (const void *)args[0], args[1]))
 		return sys2((long)nr, args[0], args[1]); /* the kernel's own error, or what a newer one makes of it */
 	flags = clone3_args[0];
+	if ((flags & CLONE_CLEAR_SIGHAND) && (flags & CLONE_SIGHAND))
+		return -EINVAL_;
+	clone_writes(t, flags, clone3_args[1], clone3_args[3], clone3_args[2]);
+	clone3_args[0] &= ~CLONE_CLEAR_SIGHAND; /* the kernel's handlers are the engine's */
 	stack = clone3_args[5] ? clone3_args[5] + clone3_args[6] : 0;
 	args[0] = (uint64_t)clone3_args;
 	if ((flags & CLONE_VM) && stack)
@@ -422,14 +465,15 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 		return -EINVAL_;
 	clone3_args[5] = clone3_args[6] = 0;
 	long result = thread_fork(t, (long)nr, args);
-	if (result == 0 && stack)
-		r[X86_RSP] = stack;
+	if (result == 0)
+		forked_child(t, flags, stack, clone3_args[2]);
 	return result;
 }
 
 void thread_exit(struct thread *t, uint64_t status)
 {
 	uint64_t all = ~0ull;
+	written_last(t);
 	if (rt.live_threads > 1) /* alone, a slot is not used again: strict seccomp allows no such call */
 		sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
 	stream_flush(t);
@@ -469,6 +513,8 @@ void process_over(struct thread *t)
 
 void process_exit(struct thread *t, uint64_t status)
 {
+	if (t->process != rt.process) /* who shares the memory goes on */
+		written_last(t);
 	process_over(t);
 	sys1(SYS_exit_group, status);
 	__builtin_unreachable();

@@ -38,6 +38,7 @@
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
+#define RECORD_DIED 0x40000000u /* FUTEX_OWNER_DIED */
 #define RECORD_SYSCALLS 512u /* system calls by number; larger numbers, and those of int 0x80, have counters of their own */
 
 /* session->flags, set by the host before the start */
@@ -60,7 +61,7 @@ struct record_session {
 	uint32_t process_count;  /* atomic fetch-add: who adds owns the entry */
 	uint32_t requests;       /* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
 	uint32_t attendant_pid;  /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
-	uint32_t unused;
+	uint32_t attendant_life; /* its thread's number, of which the kernel makes RECORD_DIED when it ends, by whatever signal (a robust futex) */
 	uint64_t token;          /* random: tells a process that has this record mapped from every other */
 	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
 	uint64_t machines;       /* offset of struct machine [machine_count] (model/core/machine.h), written by the host before the start */
@@ -89,7 +90,7 @@ enum record_process_state {
 /*
  * process->ask, a futex, shared. The runtime sets ask_tid and ask = RECORD_ASK_EXEC, takes a ticket from session->requests, stores
  * its index in the queue, wakes session->requests (FUTEX_WAKE 1, not private), and waits on ask for the answer, with a time-out after
- * which it looks whether session->attendant_pid became 0: then nobody answers any more. One request of a process at a time.
+ * which it looks whether session->attendant_pid became 0, or attendant_life says that it died: then nobody answers any more. One request of a process at a time.
  */
 enum record_ask {
 	RECORD_ASK_NONE,

@@ -51,7 +51,7 @@ int main(void)
 	TRY(".byte 0xcd, 0x03");
 	fact(at_signal == SIGTRAP && at_rip == rip + 2, "int $3 is SIGTRAP after its two bytes");
 	TRY(".byte 0xf1");
-	fact(at_signal == SIGTRAP && at_rip == rip + 1, "int1 is SIGTRAP after it");
+	fact(at_signal == SIGTRAP && (at_rip == rip + 1 || at_rip == rip), "int1 is SIGTRAP after it, or at it on a virtual AMD machine");
 	TRY("int $0x04");
 	fact(at_signal == SIGSEGV && at_rip == rip + 2, "int $4 (overflow) is SIGSEGV after it, as Linux has it");
 	return trap_done();
