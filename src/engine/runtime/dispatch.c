@@ -68,33 +68,82 @@ static void fetch_fault(struct thread *t, bool branched)
 		t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
 }
 
+/* An exit's instruction has not happened after all: it faults. */
+static void undo_last(struct thread *t, const struct block *b, uint64_t pc)
+{
+	t->pc = pc;
+	lock();
+	record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+	stream_undo(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
+	unlock();
+}
+
+enum { TRAP_STACK = 12, TRAP_PROTECTION = 13, TRAP_PAGE = 14, PAGE_READ_ERROR = 4 };
+enum { CODE_32 = 0x23, DATA_64 = 0x2b, CODE_64 = 0x33, SELECTOR_LOCAL = 4 };
+
+static void fault_as(struct thread *t, int trap, uint64_t error)
+{
+	signal_force(t, trap == TRAP_STACK ? 7 : 11, 0x80, 0); /* SIGBUS, SIGSEGV; SI_KERNEL */
+	if (t->pending_count) {
+		t->pending_trapno[t->pending_count - 1] = (uint64_t)trap;
+		t->pending_error[t->pending_count - 1] = error;
+		t->pending_cr2[t->pending_count - 1] = 0;
+	}
+}
+
+static void fault_of_read(struct thread *t, uint64_t address)
+{
+	uint8_t byte;
+	bool mapped = !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	signal_force(t, 11, mapped ? 2 : 1, address);
+	if (t->pending_count)
+		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped;
+}
+
+/* The general protection fault of a selector that a far return (ss 0: it has none) finds: its error code, or -1: none. */
+static long refused_selector(const struct thread *t, uint64_t cs, uint64_t ss, uint64_t to, bool iret)
+{
+	if (iret && (t->flags & 0x4000)) /* NT */
+		return 0;
+	if (cs != CODE_64 && cs != CODE_32 && !(rt.local_segments && (cs & SELECTOR_LOCAL)))
+		return (long)(cs & 0xfffc);
+	if (cs != CODE_64)
+		return -1;
+	if (iret && ss != DATA_64 && !(rt.local_segments && (ss & SELECTOR_LOCAL)))
+		return (long)(ss & 0xfffc);
+	return wild(to) ? 0 : -1;
+}
+
 /* A far return or iretq, which stays in the 64-bit code segment. */
 static void far_return(struct thread *t, uint64_t next, const struct block *b)
 {
-	const uint8_t *code = b->bytes;
 	struct x86_insn in = {0};
 	for (unsigned at = 0; at < b->length; at += in.length)
 		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
 			die("lost: a far return's bytes", next);
-		else
-			code = b->bytes + at;
-	(void)code;
+	bool iret = in.flow == X86_FLOW_IRET;
 	uint64_t frame[5] = {0}, pc = next - in.length, rsp = t->reg[X86_RSP];
-	unsigned wide = in.operand_bytes, items = in.flow == X86_FLOW_IRET ? 5 : 2;
+	unsigned wide = in.operand_bytes, items = iret ? 5 : 2;
 	for (unsigned i = 0; i < items; i++)
 		if (!safe_copy(&frame[i], (const void *)(rsp + i * wide), wide)) {
-			t->pc = pc;
-			lock();
-			record_correct(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
-			stream_undo(t, (uint32_t)(b - rt.blocks), b->insns - 1u);
-			unlock();
-			signal_force(t, 11, 1, rsp + i * wide);
+			undo_last(t, b, pc);
+			if (wild(rsp + i * wide))
+				fault_as(t, TRAP_STACK, 0);
+			else
+				fault_of_read(t, rsp + i * wide);
 			return;
 		}
-	if ((frame[1] & 0xffff) != 0x33)
+	uint64_t cs = frame[1] & 0xffff, ss = frame[4] & 0xffff;
+	long error = refused_selector(t, cs, ss, frame[0], iret);
+	if (error >= 0) {
+		undo_last(t, b, pc);
+		fault_as(t, TRAP_PROTECTION, (uint64_t)error);
+		return;
+	}
+	if (cs != CODE_64)
 		die("a far return to another code segment, which the engine does not support", pc);
 	t->pc = frame[0];
-	if (in.flow == X86_FLOW_IRET) {
+	if (iret) {
 		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
 		if (t->flags & ODD_FLAGS)
 			inline_careful();

@@ -359,6 +359,7 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 	case X86_FLOW_HLT:
 	case X86_FLOW_XABORT:
 	case X86_FLOW_XEND:
+	case X86_FLOW_UIRET:
 		put_bytes(e, code, in->length);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
@@ -368,12 +369,20 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
-	case X86_FLOW_SYSENTER: /* a fault, natively, for what it returns to */
-		put(e, 0xf4);
+	case X86_FLOW_SYSENTER: /* a fault, natively, for what it returns to; no instruction of AMD's 64-bit mode */
+		if (rt.no_sysenter)
+			put_bytes(e, "\x0f\x0b", 2);
+		else
+			put(e, 0xf4);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_RET_FAR:
 	case X86_FLOW_IRET:
+		if (in->map != X86_MAP_0) { /* sysret, sysexit, eretu: the kernel's own, which fault as they are */
+			put_bytes(e, code, in->length);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			return true;
+		}
 		plain_exit(e, next, EXIT_FAR);
 		return false;
 	default:

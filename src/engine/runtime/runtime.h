@@ -297,6 +297,8 @@ struct runtime {
 	uint32_t rseq_given;    /* an area was registered by a thread of this image */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
 	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
+	uint32_t no_sysenter;    /* the processor has none in 64-bit mode */
+	uint32_t local_segments; /* the program has made some */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */

@@ -45,8 +45,11 @@ void runtime_init(const struct start *start);
 
 static void look_at_processor(void)
 {
-	uint32_t a = 7, b, c = 0, d, tsc = 0;
+	uint32_t a = 0, b, c = 0, d, tsc = 0;
 	rt.no_tsc = failed(sys2(SYS_prctl, 25, &tsc)) || tsc != 1; /* PR_GET_TSC: PR_TSC_ENABLE */
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	rt.no_sysenter = b == 0x68747541 || b == 0x6f677948; /* "Auth"enticAMD, "Hygo"nGenuine */
+	a = 7, c = 0;
 	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
 	rt.has_bmi2 = b >> 8 & 1;
 	fp_look();

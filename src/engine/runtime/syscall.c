@@ -327,6 +327,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			poked((uint32_t)r[X86_RSI]);
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
+	case 154: /* modify_ldt */
+		rt.local_segments = 1;
+		break;
 	case 218: /* set_tid_address: written at the thread's end */
 		t->clear_tid = r[X86_RDI];
 		written_add(t, t->clear_tid, 4);
