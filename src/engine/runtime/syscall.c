@@ -117,8 +117,11 @@ static bool ask_to_follow(struct thread *t)
 	struct record_process *process = t->process;
 	struct { int64_t seconds, ns; } wait = {0, 100000000};
 	uint32_t attendant = __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE);
-	if (!attendant)
+	if (!attendant || !attendant_lives()) {
+		if (attendant)
+			inexact_process(process, "what followed the programs that it execs has ended");
 		return false;
+	}
 	sys2(SYS_prctl, 0x59616d61, attendant); /* PR_SET_PTRACER */
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	__atomic_store_n(&process->ask, RECORD_ASK_EXEC, __ATOMIC_RELEASE);
@@ -127,8 +130,10 @@ static bool ask_to_follow(struct thread *t)
 		uint32_t answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
 		if (answer == RECORD_ASK_GRANTED || answer == RECORD_ASK_REFUSED)
 			return true;
-		if (!__atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE))
+		if (!attendant_lives()) {
+			inexact_process(process, "what followed the programs that it execs has ended");
 			return false;
+		}
 		sys4(SYS_futex, &process->ask, 0, answer, &wait);
 	}
 }
