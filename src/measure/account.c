@@ -68,8 +68,7 @@ double account_probes(const struct account *account, const struct event *event)
 	enum kept kept;
 	if (!find(event, &kept) || !is_time(kept))
 		return 0;
-	double unit_ns = strcmp(event->definition->unit, "seconds") == 0 ? 1e-9 : 1;
-	return (double)(kept == KEPT_ELAPSED ? account->probes_elapsed_ns : account->probes_ns) * unit_ns;
+	return (double)(kept == KEPT_ELAPSED ? account->probes_elapsed_ns : account->probes_ns);
 }
 
 bool account_value(const struct account *account, const struct event *event, double *value)
@@ -90,8 +89,5 @@ bool account_value(const struct account *account, const struct event *event, dou
 	case KEPT_VOLUNTARY: *value = (double)account->voluntary_switches; break;
 	case KEPT_INVOLUNTARY: *value = (double)account->involuntary_switches; break;
 	}
-	/* times are kept in ns, memory in bytes; a table that prefers seconds says so by its unit */
-	if (is_time(kept) && strcmp(event->definition->unit, "seconds") == 0)
-		*value /= 1e9;
 	return true;
 }

@@ -24,10 +24,10 @@ struct account {
 /* Does the process account have this event? NULL when it has, otherwise why not (a static text). */
 const char *account_lacks(const struct event *event, const struct target *target);
 
-/* The event's value in the event's unit; false when this execution has no such account. */
+/* The event's value, times in ns, memory in bytes; false when this execution has no such account. */
 bool account_value(const struct account *account, const struct event *event, double *value);
 
-/* What probes of regions took of it, in the event's unit; 0 of what is not a time, and without probes. */
+/* What probes of regions took of it, in ns; 0 of what is not a time, and without probes. */
 double account_probes(const struct account *account, const struct event *event);
 
 #endif
