@@ -249,7 +249,7 @@ static bool sort_sites(struct job *job, const struct view_process *owner)
 		return false;
 	for (uint32_t i = 0; i < owner->sites.own; i++) {
 		const struct record_site *site = (const struct record_site *)owner->sites.entries + i;
-		if (site->kind == RECORD_SITE_ITERATIONS)
+		if (site->kind == RECORD_SITE_ITERATIONS || site->kind == RECORD_SITE_AMOUNT)
 			sorted[n++] = site;
 	}
 	if (n)
@@ -258,8 +258,8 @@ static bool sort_sites(struct job *job, const struct view_process *owner)
 	return true;
 }
 
-/* How often a rep instruction's iterations took place, in all threads of the process. */
-static uint64_t iterations(const struct adding *a, uint32_t insn)
+/* What an instruction's own counter has, in all threads of the process. */
+static uint64_t site_count(const struct adding *a, uint32_t insn)
 {
 	const struct record_site wanted = {.block = a->number, .insn = (uint16_t)insn}, *key = &wanted, **found;
 	uint64_t sum = 0;
@@ -284,11 +284,10 @@ static void counts_of(const struct adding *a, uint32_t index, uint64_t address, 
 	for (unsigned e = 0; e < COUNT_STATIC; e++)
 		count[e] = a->times * vector.of[e];
 	count[COUNT_BASIC_BLOCKS] = leaders_has(a->leaders, address) ? a->times : 0;
-	if (each.rep && !a->subtract) {
-		uint64_t n = iterations(a, index);
-		count[COUNT_ITERATIONS] = n;
-		count[COUNT_READS] += n * each.reads, count[COUNT_WRITES] += n * each.writes;
-		count[COUNT_READ_BYTES] += n * each.read_bytes, count[COUNT_WRITE_BYTES] += n * each.write_bytes;
+	if (each.site && !a->subtract) {
+		uint64_t n = site_count(a, index);
+		for (unsigned i = 0; i < each.n; i++)
+			count[each.adds[i].of] += n * each.adds[i].times;
 	}
 	if (index + 1u == block->insns && block->taken != RECORD_NONE) {
 		bool falls = __atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_COUNTS_FALL;

@@ -105,13 +105,13 @@ static int by_block(const void *a, const void *b)
 	return x->block != y->block ? (x->block > y->block) - (x->block < y->block) : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-/* The owner's own sites that count iterations, by block and instruction. */
+/* The owner's own sites that count, by block and instruction. */
 static bool sort_sites(const struct view_process *owner, const struct record_site ***out, size_t *count)
 {
 	VEC(const struct record_site *) sites = {0};
 	for (uint32_t i = 0; i < owner->sites.own; i++) {
 		const struct record_site *site = (const struct record_site *)owner->sites.entries + i;
-		if (site->kind == RECORD_SITE_ITERATIONS && !vec_push(&sites, site)) {
+		if ((site->kind == RECORD_SITE_ITERATIONS || site->kind == RECORD_SITE_AMOUNT) && !vec_push(&sites, site)) {
 			vec_free(&sites);
 			return false;
 		}
@@ -122,23 +122,20 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	return true;
 }
 
-static void add_iterations(struct job *job, uint64_t count[COUNTS], const struct known_rep *rep, uint64_t times)
+static void add_each(struct job *job, uint64_t count[COUNTS], const struct exact_each *each, uint64_t times)
 {
-	tally_add(job->tally, &count[COUNT_ITERATIONS], times, 1);
-	tally_add(job->tally, &count[COUNT_READS], times, rep->each.reads);
-	tally_add(job->tally, &count[COUNT_WRITES], times, rep->each.writes);
-	tally_add(job->tally, &count[COUNT_READ_BYTES], times, rep->each.read_bytes);
-	tally_add(job->tally, &count[COUNT_WRITE_BYTES], times, rep->each.write_bytes);
+	for (unsigned i = 0; i < each->n; i++)
+		tally_add(job->tally, &count[each->adds[i].of], times, each->adds[i].times);
 }
 
-static void iterations_unknown(struct tally *t, const struct view_process *p, const struct record_block *block)
+static void each_unknown(struct tally *t, const struct view_process *p, const struct record_block *block, const struct exact_each *each)
 {
-	static const enum exact_count depend[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES, COUNT_READ_BYTES, COUNT_WRITE_BYTES};
 	if (!t->unknown_text[0])
-		snprintf(t->unknown_text, sizeof t->unknown_text, "the iterations of a rep instruction at 0x%llx of '%s' were not counted",
+		snprintf(t->unknown_text, sizeof t->unknown_text, "%s at 0x%llx of '%s' were not counted",
+		         each->site == RECORD_SITE_ITERATIONS + 1 ? "the iterations of a rep instruction" : "the bytes or operations of an instruction",
 		         (unsigned long long)block->address, p->path);
-	for (size_t i = 0; i < sizeof depend / sizeof *depend; i++)
-		t->unknown[depend[i]] = t->unknown_text;
+	for (unsigned i = 0; i < each->n; i++)
+		t->unknown[each->adds[i].of] = t->unknown_text;
 }
 
 /* The first instruction of no table, by its bytes; whether it was executed is known when all corrections are. */
@@ -241,11 +238,11 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 				while (s < n_sites && sites[s]->block == number && sites[s]->insn != known->reps[r].insn)
 					s++;
 				if (s == n_sites || sites[s]->block != number) {
-					iterations_unknown(job->tally, owner, block);
+					each_unknown(job->tally, owner, block, &known->reps[r].each);
 					continue;
 				}
 				for (uint32_t i = 0; i <= to.n; i++)
-					add_iterations(job, target(job, &to, holders[h].row, i), &known->reps[r], view_counter(holders[h].thread, sites[s]->counter));
+					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each, view_counter(holders[h].thread, sites[s]->counter));
 			}
 		}
 	}

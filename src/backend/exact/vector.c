@@ -1,5 +1,7 @@
 #include "backend/exact/vector.h"
 
+#include "engine/x86/xstate.h"
+
 static void add_fp(uint32_t *of, const struct x86_insn *insn)
 {
 	uint32_t operations = insn->fp_operations;
@@ -85,6 +87,52 @@ bool exact_count_needs_kind(enum exact_count count)
 	}
 }
 
+static void each_adds(struct exact_each *each, enum exact_count of, unsigned times)
+{
+	if (times)
+		each->adds[each->n].of = (uint8_t)of, each->adds[each->n++].times = (uint8_t)times;
+}
+
+static void each_iteration(struct exact_each *each, const struct x86_insn *insn)
+{
+	each->site = RECORD_SITE_ITERATIONS + 1;
+	each_adds(each, COUNT_ITERATIONS, 1);
+	each_adds(each, COUNT_READS, insn->data_reads);
+	each_adds(each, COUNT_WRITES, insn->data_writes);
+	each_adds(each, COUNT_READ_BYTES, insn->data_read_bytes);
+	each_adds(each, COUNT_WRITE_BYTES, insn->data_write_bytes);
+}
+
+/* fxsave and fxrstor do not access the end of their area. */
+static uint32_t bytes_of(const struct x86_insn *insn, uint32_t bytes)
+{
+	return insn->memory_count && bytes == insn->memory[0].width ? x86_operand_bytes(insn, &insn->memory[0]) : bytes;
+}
+
+static void each_operation(struct exact_each *each, const struct x86_insn *insn)
+{
+	struct x86_insn one = *insn;
+	uint32_t with[COUNT_STATIC] = {0}, without[COUNT_STATIC] = {0};
+	one.fp_operations = 1;
+	add_fp(with, &one);
+	one.fp_operations = 0;
+	add_fp(without, &one);
+	for (unsigned i = 0; i < COUNT_STATIC; i++)
+		each_adds(each, (enum exact_count)i, with[i] - without[i]);
+}
+
+static void each_moved(struct exact_each *each, uint32_t *of, const struct x86_insn *insn)
+{
+	switch (x86_state_kind(insn)) {
+	case X86_STATE_NONE: return;
+	case X86_XSAVE: case X86_XSAVEOPT: of[COUNT_READ_BYTES] += X86_HEADER_READ; /* fall through */
+	case X86_XSAVEC: case X86_TILE_STORE: each_adds(each, COUNT_WRITE_BYTES, 1); break;
+	case X86_XRSTOR: case X86_TILE_LOAD: each_adds(each, COUNT_READ_BYTES, 1); break;
+	case X86_TILE_PRODUCT: each_operation(each, insn); break;
+	}
+	each->site = RECORD_SITE_AMOUNT + 1;
+}
+
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
 {
 	static const struct { uint32_t class; enum exact_count count; } by_class[] = {
@@ -118,12 +166,13 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 		add_fp(of, insn);
 	add_pentium_flops(of, insn);
 	add_flow(of, insn);
-	*each = (struct exact_each){.rep = class & X86_CLASS_REP};
-	if (each->rep) {
-		each->reads = insn->data_reads, each->writes = insn->data_writes;
-		each->read_bytes = insn->data_read_bytes, each->write_bytes = insn->data_write_bytes;
-	} else {
+	*each = (struct exact_each){0};
+	if (class & X86_CLASS_REP)
+		each_iteration(each, insn);
+	else
 		of[COUNT_READS] += insn->data_reads, of[COUNT_WRITES] += insn->data_writes;
-		of[COUNT_READ_BYTES] += insn->data_read_bytes, of[COUNT_WRITE_BYTES] += insn->data_write_bytes;
+	if (!each->site) {
+		of[COUNT_READ_BYTES] += bytes_of(insn, insn->data_read_bytes), of[COUNT_WRITE_BYTES] += bytes_of(insn, insn->data_write_bytes);
+		each_moved(each, of, insn);
 	}
 }

@@ -5,7 +5,8 @@
  *  1. A vector says nothing that depends on data: taken branches and rep iterations are counters of the record. A masked vector
  *     instruction counts by its full width, as data/events/program.events has it.
  *  2. Of an instruction that the decoder does not know (X86_CLASS_UNKNOWN) it is counted that it is one, and no more.
- *  3. What a rep string instruction reads and writes is per iteration, in `each`, and not in the vector itself.
+ *  3. What a rep string instruction reads and writes is per iteration, and how much xsave, its kin and tiles move a counter of the record:
+ *     in `each`, and not in the vector itself.
  */
 #ifndef TARE_BACKEND_EXACT_VECTOR_H
 #define TARE_BACKEND_EXACT_VECTOR_H
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/wire/record.h"
 #include "engine/x86/decode.h"
 
 enum exact_count {
@@ -50,10 +52,13 @@ struct exact_vector {
 	uint32_t of[COUNT_STATIC]; /* a block has at most 65535 instructions of at most 64 operations each */
 };
 
-/* What a rep string instruction adds for each iteration. */
+/* What an instruction adds for each one that a counter of its own has (struct record_site): a rep string instruction for each iteration; one whose
+   bytes or FP operations depend on the processor's state (engine/x86/xstate.h) for each of these. */
+#define EXACT_EACH 5u
 struct exact_each {
-	bool rep;
-	uint32_t reads, writes, read_bytes, write_bytes;
+	uint8_t site;             /* enum record_site_kind plus one; 0: nothing */
+	uint8_t n;
+	struct { uint8_t of, times; } adds[EXACT_EACH]; /* of: enum exact_count */
 };
 
 /* What such an instruction leaves in doubt: all but instructions, blocks, branches, system calls, rep, x87 and code. */

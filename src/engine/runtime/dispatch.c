@@ -344,6 +344,10 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			unlock();
 			exit = NULL;
 			transfer = false;
+		} else if (exit->kind == EXIT_STATE) {
+			state_moved(t, exit->block);
+			exit = NULL;
+			transfer = false;
 		} else if (exit->kind == EXIT_FS) {
 			stream_fs_changed(t);
 			exit = NULL;

@@ -137,6 +137,7 @@ void inline_careful(void);   /* the program may have flags, or keys of pages, th
 void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length);
 void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned done); /* an apart block: what was done is made now */
+void inline_spans(struct thread *t, uint32_t item, const uint64_t *words); /* of the block that was executed last, as behind a mark TRACE_SPANS */
 uint64_t inline_behind(const struct thread *t, const uint64_t *header); /* what was executed before the block of that header, in the buffer */
 void inline_began(struct thread *t, uint64_t behind); /* the buffer is empty, or its last record is no block's */
 

@@ -54,6 +54,18 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
 	*clock_of(t, 0) = now;
 }
 
+void inline_spans(struct thread *t, uint32_t item, const uint64_t *words)
+{
+	const struct trace_program program = {rt.templates, rt.items};
+	uint64_t now = *clock_of(t, 0);
+	for (uint32_t m = 0; m < t->models->n; m++) {
+		*clock_of(t, m) = now;
+		model_inline_spans(t->models->machine[m].model, t->slot, &program, item, words);
+		now = *clock_of(t, m);
+	}
+	*clock_of(t, 0) = now;
+}
+
 /*
  * What a model does not find is only made if the memory can be accessed: a handler of the fault may never come back to it. And no signal is
  * delivered between an access that counts itself (not aligned, or no simple one) and its instruction: it would be counted again.

@@ -221,6 +221,12 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 			plain_exit(e, next, EXIT_X87);
 			return false;
 		}
+		if (x86_state_kind(in)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_STATE);
+			return false;
+		}
 		if (in->length == REGION_CALL_BYTES && region_magic(code)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);

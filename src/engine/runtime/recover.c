@@ -217,7 +217,7 @@ bool recover_at_step(const struct thread *t)
 	return false;
 }
 
-/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave too, whose users only restore it.) */
+/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave and its kin, too: state.c.) */
 bool stores_x87_address(const struct x86_insn *in)
 {
 	unsigned extension = in->modrm >> 3 & 7;
@@ -250,23 +250,9 @@ static uint64_t program_address(const uint8_t *ip)
 	return b->pc + at;
 }
 
-/* The last instruction of the block has stored such an address: it is made the program's. */
-void recover_x87_address(const struct thread *t, const struct block *b)
+void recover_x87_word(uint64_t to, bool wide)
 {
-	struct x86_insn in = {0};
-	for (unsigned at = 0; at < b->length; at += in.length)
-		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
-			return;
-	const struct x86_memory *m = &in.memory[0];
-	uint64_t to = (uint64_t)m->displacement, stored = 0, found = 0;
-	if (m->base == X86_RIP)
-		to += b->pc + b->length;
-	else if (m->base != X86_NO_REG)
-		to += t->reg[m->base];
-	if (m->index != X86_NO_REG)
-		to += t->reg[m->index] * m->scale;
-	bool fxsave = in.opcode == 0xae, wide = fxsave && (in.rex & 8);
-	to += fxsave ? 8 : 12;
+	uint64_t stored = 0, found = 0;
 	if (!safe_copy(&stored, (const void *)to, wide ? 8 : 4))
 		return;
 	if (wide)
@@ -276,6 +262,26 @@ void recover_x87_address(const struct thread *t, const struct block *b)
 			found = program_address((const uint8_t *)(high << 32 | stored));
 	if (found)
 		safe_copy((void *)to, &found, wide ? 8 : 4);
+}
+
+/* The last instruction of the block has stored such an address: it is made the program's. */
+void recover_x87_address(const struct thread *t, const struct block *b)
+{
+	struct x86_insn in = {0};
+	for (unsigned at = 0; at < b->length; at += in.length)
+		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
+			return;
+	const struct x86_memory *m = &in.memory[0];
+	uint64_t to = (uint64_t)m->displacement;
+	if (m->base == X86_RIP)
+		to += b->pc + b->length;
+	else if (m->base != X86_NO_REG)
+		to += t->reg[m->base];
+	if (m->index != X86_NO_REG)
+		to += t->reg[m->index] * m->scale;
+	bool fxsave = in.opcode == 0xae, wide = fxsave && (in.rex & 8);
+	to += fxsave ? 8 : 12;
+	recover_x87_word(to, wide);
 }
 
 /* For a thread that was sent to runtime_recovered: itself, or whoever waits for it to be out of the cache. */

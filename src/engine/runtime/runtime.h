@@ -6,7 +6,7 @@
  *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
  *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
  *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
- *     fpstate.c    vector and x87 registers, in signal frames
+ *     fpstate.c    vector and x87 registers, in signal frames  state.c     what xsave and its kin, and tiles, have touched
  *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
  *     inline_*.c   accesses that generated code decides itself (inline.h)
  *     mapping.c    calls that change mappings; what is its own files.c     files that are code and may be written
@@ -59,6 +59,7 @@ enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT
 	EXIT_REGION,  /* a pass begins or ends at the target, which goes on in another context */
 	EXIT_CALL,    /* a call out of ranges that are a region; target 0: an indirect one, to thread.target */
 	EXIT_PRESENT, /* behind libtare's question */
+	EXIT_STATE,   /* behind an instruction whose bytes or operations depend on the processor's state (state.c) */
 };
 
 struct exit {
@@ -437,6 +438,7 @@ bool recover(struct thread *t);
 void recover_thread(struct thread *t);
 bool recover_at_step(const struct thread *t);
 void recover_x87_address(const struct thread *t, const struct block *b);
+void recover_x87_word(uint64_t at, bool wide); /* the address that was stored there, under rt.lock */
 bool stores_x87_address(const struct x86_insn *in);
 
 /* fpstate.c */
@@ -449,6 +451,9 @@ bool fp_frame_write(const struct thread *t, uint64_t at); /* false: memory fault
 bool fp_frame_read(const struct thread *t, uint64_t at);  /* false: memory faulted, or the processor refuses what is there */
 void fp_initial(void);                    /* a handler begins */
 void *fp_area_new(void);                  /* for fp_save(…, rt.fp_features) */
+
+/* state.c */
+void state_moved(struct thread *t, uint32_t block);
 
 /* signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);

@@ -109,6 +109,8 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done); /* the newest re
 void stream_break(struct thread *t, uint64_t pc);
 void stream_returned(struct thread *t, uint64_t pc, uint64_t slot); /* the runtime returned from what was called, at its address pc */
 void stream_block(struct thread *t, uint32_t id); /* the runtime executed it, which accesses no memory */
+/* What the block's last instruction, just executed, has touched: spans, all read or all written. */
+void stream_spans(struct thread *t, uint32_t id, uint64_t address, const struct x86_span *spans, unsigned n);
 bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail); /* the newest records are of these: taken off */
 void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* records that the runtime made, n at most STREAM_TAIL_WORDS */
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
@@ -121,6 +123,8 @@ static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flag
 static inline uint64_t *stream_record_end(uint64_t *at)
 {
 	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
+	if (kind == TRACE_SPANS)
+		return at + 2 + 2 * at[1];
 	if (kind && kind != TRACE_PARTIAL)
 		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
 	return at + 1 + (kind != 0) + stream_values((uint32_t)at[kind != 0]);

@@ -66,20 +66,6 @@ static struct trace_item *new_item(unsigned kind, unsigned k, unsigned offset, u
 	return &plan.items[i];
 }
 
-static bool is_xsave(const struct x86_insn *in) { return in->special == X86_SPECIAL_XSAVE; }
-
-/* Bytes of an operand whose encoding does not say: fxsave's 512, the whole area of xsave and its kin, a row of an AMX tile. */
-static unsigned width_of(const struct x86_insn *in, const struct x86_memory *m)
-{
-	if (m->width)
-		return m->width;
-	if (is_xsave(in)) {
-		unsigned extension = in->modrm >> 3 & 7;
-		return in->encoding == X86_LEGACY && in->opcode == 0xae && extension < 2 ? 512 : rt.fp_bytes;
-	}
-	return 64;
-}
-
 /* Whether the address can be had only by way of the operand itself. */
 static bool by_operand(const struct x86_insn *in, const struct x86_memory *m)
 {
@@ -177,7 +163,11 @@ static void operand_item(const struct x86_insn *in, const struct x86_memory *m, 
 	bool rep = (in->class & X86_CLASS_REP) && (m->flags & X86_MEM_STRING);
 	if (rep)
 		kind = write ? TRACE_REP_WRITE : TRACE_REP_READ;
-	new_item(kind, k, offset, width_of(in, m), flags);
+	if (x86_state_kind(in)) {
+		new_item(write ? TRACE_SPANS_WRITE : TRACE_SPANS_READ, k, offset, 0, 0);
+		return;
+	}
+	new_item(kind, k, offset, x86_operand_bytes(in, m), flags);
 	if (rep && in->address_bytes == 4) {
 		item_value[i] = (uint16_t)at_insn(CAPTURE_LOW, k, m->base);
 		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER_LOW, k, m->base);

@@ -448,6 +448,27 @@ void stream_words(struct thread *t, const uint64_t *words, unsigned n)
 	models_end();
 }
 
+void stream_spans(struct thread *t, uint32_t id, uint64_t address, const struct x86_span *spans, unsigned n)
+{
+	const struct trace_block *block = &rt.templates[id];
+	uint32_t item = block->first_item + block->items - 1u;
+	uint64_t words[2 + 2 * X86_SPANS];
+	if (!rt.trace || !n)
+		return;
+	if (block->items > 1 && rt.items[item].kind == TRACE_SPANS_WRITE && !spans->write)
+		item--; /* it reads and writes, in this order */
+	words[0] = trace_mark(TRACE_SPANS, item);
+	words[1] = n;
+	for (unsigned i = 0; i < n; i++) {
+		words[2 + 2 * i] = address + spans[i].at;
+		words[3 + 2 * i] = spans[i].bytes | TRACE_SPAN;
+	}
+	if (block->flags & TRACE_DECIDED)
+		inline_spans(t, item, words + 1);
+	else
+		stream_words(t, words, 2 + 2 * n);
+}
+
 void stream_block(struct thread *t, uint32_t id) { note(t, 1, id, 0, 0, 0); }
 
 /* flags: mmap's. The size of the pages is in bits 26 to 31, as a power of two; 0: the default, 2 MB */

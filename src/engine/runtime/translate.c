@@ -121,6 +121,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 			stream_template(id, record_block_module(id));
 		if (last && (last->class & X86_CLASS_REP))
 			record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
+		else if (last && x86_state_kind(last))
+			record_site(id, decoded.count - 1, RECORD_SITE_AMOUNT, id * 2 + 1);
 	}
 	if (parent != NONE)
 		rt.blocks[parent].follower = id;

@@ -186,6 +186,8 @@ enum record_site_kind {
 	RECORD_SITE_REP_PARTS,    /* how often that instruction was left before its end (fault, signal) and later resumed:
 	                             the block's count is not to hold the resumption twice; informative */
 	RECORD_SITE_LANES,        /* gather, scatter, masked: lanes that were accessed */
+	RECORD_SITE_AMOUNT,       /* of an instruction whose encoding does not say it (x86/xstate.h): bytes that were stored, or of one that does
+	                             not store read; of a product of tiles FP operations */
 };
 
 struct record_site { /* something counted at one instruction */

@@ -57,6 +57,7 @@ enum trace_kind { /* of an item */
 	TRACE_REP_READ, TRACE_REP_WRITE, /* string instruction with a rep prefix: see struct trace_item, `second` */
 	TRACE_GATHER, TRACE_SCATTER,
 	TRACE_VALUE,             /* no access: a register's value before its instruction, only with RECORD_OBJECTS; see enum trace_value */
+	TRACE_SPANS_READ, TRACE_SPANS_WRITE, /* one access (xsave and its kin, a tile), whose bytes are said behind the block by a mark TRACE_SPANS */
 };
 
 /* Items of kind TRACE_VALUE: `lanes` says which value, in this order; `scale` the function, where the block is one's first. */
@@ -135,7 +136,12 @@ enum trace_mark_kind {
 	/* [mark] [address] [slot]: the function that was called last, and that control has come to at that address, returned there and then, by no
 	   instruction (libtare's calls, region.h): slot is where its return address was. A return stack has one entry less; nothing is counted. */
 	TRACE_RETURNED = 6,
+	/* [mark, argument = item] [count] then count times [address] [bytes | TRACE_SPAN]: what the access of that item (TRACE_SPANS_READ,
+	   TRACE_SPANS_WRITE), an instruction's of the block before, touched. It crosses a line's or a page's end if one of its spans does. */
+	TRACE_SPANS = 7,
 };
+#define TRACE_SPAN (1ull << 62) /* no block's number */
+#define TRACE_SPAN_BYTES 0xffffffffu
 
 static inline uint64_t trace_mark(enum trace_mark_kind kind, uint32_t argument)
 {

@@ -1,6 +1,6 @@
 #include "engine/x86/xstate.h"
 
-enum { LEAF_XSTATE = 13, LEGACY_X87_END = 24, LEGACY_MXCSR = 24, LEGACY_STACK = 32, LEGACY_XMM = 160, LEGACY_END = 416, TILE_ROWS_MOST = 16 };
+enum { LEAF_XSTATE = 13, LEGACY_X87_END = 24, LEGACY_MXCSR = 24, LEGACY_STACK = 32, LEGACY_XMM = 160, LEGACY_END = X86_LEGACY_BYTES, TILE_ROWS_MOST = 16 };
 #define COMPACTED (1ull << 63)
 
 static bool has(uint64_t components, unsigned component) { return components >> component & 1; }
@@ -117,7 +117,7 @@ unsigned x86_xsave_spans(const struct x86_xstate *x, enum x86_state_kind kind, u
 	if (compacts && asked & sse && mxcsr != X86_MXCSR_INITIAL)
 		saved |= sse;
 	if (!compacts)
-		put(&list, X86_XSTATE_HEADER, 8, false);
+		put(&list, X86_XSTATE_HEADER, X86_HEADER_READ, false);
 	put_legacy(&list, has(saved, X86_STATE_X87), compacts ? has(saved, X86_STATE_SSE) : (asked & (sse | avx)) != 0, has(saved, X86_STATE_SSE), true);
 	put(&list, X86_XSTATE_HEADER, compacts ? 16 : 8, true);
 	put_components(&list, x, saved, compacts ? asked | COMPACTED : 0, true);

@@ -21,7 +21,9 @@
 enum x86_component { X86_STATE_X87, X86_STATE_SSE, X86_STATE_AVX, X86_STATE_OPMASK = 5, X86_STATE_ZMM_HIGH, X86_STATE_HIGH_ZMM, X86_STATE_PKRU = 9,
 	X86_STATE_TILE_CONFIG = 17, X86_STATE_TILES, X86_STATE_COMPONENTS = 63 };
 #define X86_STATE_BIT(component) (1ull << (component))
+#define X86_LEGACY_BYTES 416u    /* of the legacy region, accessed */
 #define X86_XSTATE_HEADER 512u   /* where it lies */
+#define X86_HEADER_READ 8u        /* of it by xsave and xsaveopt */
 #define X86_XSTATE_LEAST 576u    /* legacy region and header */
 #define X86_MXCSR_INITIAL 0x1f80u
 
@@ -46,6 +48,12 @@ uint32_t x86_xstate_compacted(const struct x86_xstate *x, uint64_t components, u
 enum x86_state_kind { X86_STATE_NONE, X86_XSAVE, X86_XSAVEOPT, X86_XSAVEC, X86_XRSTOR, X86_TILE_LOAD, X86_TILE_STORE, X86_TILE_PRODUCT };
 /* Of those whose bytes, or operations, the encoding does not say. (fxsave and fxrstor have a fixed area; xsaves and xrstors fault.) */
 enum x86_state_kind x86_state_kind(const struct x86_insn *in);
+
+/* What is accessed of an operand whose size is fixed: of fxsave's area, as of xsave's, not the last 96 bytes. */
+static inline uint32_t x86_operand_bytes(const struct x86_insn *in, const struct x86_memory *m)
+{
+	return in->special == X86_SPECIAL_XSAVE && m->width == 512 ? X86_LEGACY_BYTES : m->width;
+}
 
 struct x86_span { uint64_t at; uint32_t bytes; bool write; }; /* at: of an area from its beginning, of a tile from its first row */
 #define X86_SPANS 68u

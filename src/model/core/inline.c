@@ -494,3 +494,13 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	}
 	fetch_to(core, &fetch, block->pc + fetched - 1);
 }
+
+void model_inline_spans(struct model *model, unsigned number, const struct trace_program *program, uint32_t item, const uint64_t *words)
+{
+	struct core *core = model->cores[number];
+	core_acts(core);
+	inline_stepped(core);
+	run_spans(core, program, item, words);
+	if (core->steps)
+		hits_clear_all(&core->hits);
+}

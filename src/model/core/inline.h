@@ -99,4 +99,7 @@ void model_inline_miss(struct model *model, unsigned core, const struct trace_pr
 void model_inline_block(struct model *model, unsigned core, const struct trace_program *program, uint32_t block, const uint64_t *values, uint32_t done,
 			uint64_t behind, uint64_t fs_base);
 
+/* What a mark TRACE_SPANS would say of an item of the block that was made last, which has no plan: words as behind the mark. */
+void model_inline_spans(struct model *model, unsigned core, const struct trace_program *program, uint32_t item, const uint64_t *words);
+
 #endif

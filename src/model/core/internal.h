@@ -133,6 +133,8 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
+/* run.c: what a mark TRACE_SPANS says of an item; words: behind the mark. Returns how many there are. */
+size_t run_spans(struct core *core, const struct trace_program *program, uint32_t item, const uint64_t *words);
 /* decided.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
 static inline bool decided_counts(const struct trace_item *item)
 {

@@ -174,8 +174,31 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 	case TRACE_SCATTER:
 		access_lanes(core, item, i, values, fs_base);
 		return 1;
+	case TRACE_SPANS_READ:
+	case TRACE_SPANS_WRITE:
+		core->counts->stream[item->kind == TRACE_SPANS_WRITE ? STREAM_WRITES : STREAM_READS]++;
+		return 1;
 	}
 	return 1;
+}
+
+size_t run_spans(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *words)
+{
+	uint64_t *stream = core->counts->stream;
+	bool write = program->items[number].kind == TRACE_SPANS_WRITE, line = false, page = false;
+	const uint64_t *span = words + 1, *end = span + 2 * words[0];
+	for (; span < end; span += 2) {
+		uint32_t bytes = span[1] & TRACE_SPAN_BYTES;
+		line |= (span[0] & 63) + bytes > 64;
+		page |= (span[0] & 4095) + bytes > 4096;
+		step_memory(core, span[0], bytes, write, number);
+		charge_item(core, number);
+	}
+	stream[STREAM_LINE_CROSSING] += line;
+	stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += line;
+	stream[STREAM_PAGE_CROSSING] += page;
+	charge_item(core, number);
+	return (size_t)(end - words);
 }
 
 /* ---- blocks ---- */
@@ -313,6 +336,9 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 					objects_returned(core->model->objects, core->calls, entries[i + 1]);
 				core->next_pc = NOWHERE;
 				i += 2;
+				continue;
+			case TRACE_SPANS:
+				i += run_spans(core, program, trace_mark_argument(header), entries + i);
 				continue;
 			case TRACE_ALLOCATED:
 				i += 3;
