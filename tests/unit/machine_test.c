@@ -66,6 +66,8 @@ static void papers(void)
 	ok(cache(&m, "L1D")->write == WRITE_BACK && cache(&m, "L2")->write == WRITE_BACK &&
 	       cache(&m, "L1D")->replacement == REPLACE_LRU,
 	   "pentium: write back, LRU (Safford, table 5.5)");
+	ok(!cache(&m, "L1D")->write_allocate && cache(&m, "L2")->write_allocate && m.page_bytes == 4096,
+	   "pentium: writes that miss bring no line into L1D (Alpert & Avnon 1993)");
 	ok(m.targets.btb_sets * m.targets.btb_ways == 256 && m.direction.kind == PREDICT_BTB,
 	   "pentium: a BTB of 256 entries that predicts");
 	m = find("alpha21264");
