@@ -117,8 +117,10 @@ static bool read_parameters(struct job *job, struct error *err)
 		if (!read)
 			return false;
 	}
-	if (!parameters_check(p, err))
+	if (!parameters_check(p, r->on, err))
 		return false;
+	if (p->use_assembly_regions && strcmp(r->on, "auto") == 0)
+		r->on = "model:host"; /* the engine, with what auto would model */
 
 	/* options of the command line are said last, and win */
 	if (!r->has_repetitions)

@@ -226,6 +226,17 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "-a means all CPUs, -C some: not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
 		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
+	const char *lost = !r->compat             ? NULL
+			   : r->gross               ? "--gross"
+			   : r->per_thread          ? "--per-thread"
+			   : r->per_process         ? "--per-process"
+			   : r->per_cpu             ? "--per-cpu"
+			   : r->all_repetitions && r->compat == COMPAT_PERFEX ? "--all-repetitions"
+						    : NULL;
+	if (lost) {
+		error_set(err, ERROR_USAGE, "--compat %s has no %s", r->compat == COMPAT_P5MON ? "p5mon" : "perfex", lost);
+		return error_hint(err, "leave out one of them: tare's own report, --json and --csv have it");
+	}
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
 	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))

@@ -400,17 +400,18 @@ bool parameters_override(struct parameters *p, const char *assignment, struct er
 	return true;
 }
 
-bool parameters_check(const struct parameters *p, struct error *err)
+bool parameters_check(const struct parameters *p, const char *on, struct error *err)
 {
-	if (!p->use_assembly_regions)
+	bool sees = strcmp(on, "auto") == 0 || strcmp(on, "exact") == 0 || strncmp(on, "model", 5) == 0;
+	if (!p->use_assembly_regions || sees)
 		return true;
 	const struct parameter_set *set = &p->sets[find_row("use_assembly_regions")];
+	static const char why[] = "'use_assembly_regions' is yes: only the engine sees the regions that a program has itself";
 	if (set->in_file && !set->overridden)
-		error_set(err, ERROR_USAGE, "%s:%u:%u: 'use_assembly_regions' is yes: tare has no regions yet", p->source,
-			  set->line, set->column);
+		error_set(err, ERROR_USAGE, "%s:%u:%u: %s", p->source, set->line, set->column, why);
 	else
-		error_set(err, ERROR_USAGE, "'use_assembly_regions' is yes: tare has no regions yet");
-	return error_hint(err, "set it to no: the whole program is counted");
+		error_set(err, ERROR_USAGE, "%s", why);
+	return error_hint(err, "--on exact or --on model:MACHINE counts them; or set it to no: the whole program is counted");
 }
 
 size_t parameters_warn(const struct parameters *p, FILE *out)

@@ -68,8 +68,8 @@ bool parameters_read(struct parameters *p, const char *text, size_t length, cons
 /* One "key=value" of -F; an unknown key is an error with the nearest names. */
 bool parameters_override(struct parameters *p, const char *assignment, struct error *err);
 
-/* After all were read: refuses what tare cannot do (regions). */
-bool parameters_check(const struct parameters *p, struct error *err);
+/* After all were read: refuses what the backend `on` cannot do (regions of the program's own). */
+bool parameters_check(const struct parameters *p, const char *on, struct error *err);
 
 /* The warnings that the warn_parm_… parameters ask for, a line each. Returns how many. */
 size_t parameters_warn(const struct parameters *p, FILE *out);

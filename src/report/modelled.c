@@ -24,3 +24,12 @@ void modelled_print(FILE *out, const struct result *result, const char *before)
 	if (n)
 		fputc('\n', out);
 }
+
+void notes_print(FILE *out, const struct result *result, const char *before)
+{
+	for (size_t i = 0; i < result->n_notes; i++) {
+		char note[2048];
+		str_escape_to(note, sizeof note, result->notes[i]);
+		fprintf(out, "%snote: %s\n", before, note);
+	}
+}

@@ -9,4 +9,7 @@
 /* A line that begins with `before` and names them; nothing when there are none. */
 void modelled_print(FILE *out, const struct result *result, const char *before);
 
+/* What a reader has to know of the result (that the program failed, above all): a line each, behind `before`. */
+void notes_print(FILE *out, const struct result *result, const char *before);
+
 #endif

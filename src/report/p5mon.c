@@ -60,14 +60,17 @@ static void print_escaped(FILE *out, const char *text)
 
 static void print_command(FILE *out, const char *const *command)
 {
-	/* what the parameter file says, not how it was started */
+	/* what the parameter file says; how it was started, too, because it is counted */
+	bool shell = false;
 	if (command && command[0] && command[1] && command[2] && !command[3] &&
 	    strcmp(command[0], "/bin/sh") == 0 && strcmp(command[1], "-c") == 0)
-		command += 2;
+		command += 2, shell = true;
 	for (size_t i = 0; command && command[i]; i++) {
 		fputs(i ? " " : "", out);
 		print_escaped(out, command[i]);
 	}
+	if (shell)
+		fputs("\n  (by /bin/sh -c, which is counted with it)", out);
 }
 
 static void print_header(FILE *out, const struct result *result, const struct p5mon_header *header)
@@ -92,6 +95,12 @@ static void print_name(FILE *out, const struct estimate *e, const struct event_t
 {
 	const struct p5mon_event *event = event_of(e, table);
 	print_escaped(out, event ? event->title : e->event);
+	/* of tare's own names several can be of one title: at user level, at kernel level, at both */
+	if (event && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
+		fputs(" (", out);
+		print_escaped(out, e->event);
+		fputc(')', out);
+	}
 }
 
 /* entries: of the region that it is of; 0: of none, or never entered. */
@@ -119,10 +128,15 @@ static void print_event(FILE *out, const struct estimate *e, const struct event_
 			snprintf(label, sizeof label, "rep %zu:", r);
 			fprintf(out, "    %-12s %6.0f\n", label, e->runs[r]);
 		}
-		fprintf(out, "    %-12s %.1f +/- %.1f (%s%%)%s\n", "Average:", s.mean, s.half_width, s.percent, each);
+		fprintf(out, "    %-12s ", "Average:");
 	} else {
-		fprintf(out, ": %.1f +/- %.1f (%s%%)%s\n", s.mean, s.half_width, s.percent, each);
+		fputs(": ", out);
 	}
+	/* one repetition says nothing of the spread: its 0 is none */
+	if (e->n_runs < 2)
+		fprintf(out, "%.1f +/- unknown%s\n", s.mean, each);
+	else
+		fprintf(out, "%.1f +/- %.1f (%s%%)%s\n", s.mean, s.half_width, s.percent, each);
 }
 
 /* The stubs' regions have numbers, as libp5mon's had. */
@@ -185,11 +199,13 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	size_t counted = result->executions > result->warm_ups ? result->executions - result->warm_ups : 0;
 	fprintf(out, "\nTotal elapsed time: %.1f seconds\n", result->elapsed_seconds);
 	if (counted)
-		fprintf(out, "(program executed %zu times, with an average execution time of %.1fs)\n", counted,
-			result->elapsed_seconds / (double)result->executions);
+		fprintf(out, "(program executed %zu times, with an average execution time of %.1fs%s)\n", counted,
+			result->elapsed_seconds / (double)result->executions,
+			result->under_engine ? ", tare's engine in it" : result->n_regions ? ", the probes of the regions in it" : "");
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",
 	      out);
+	notes_print(out, result, "");
 	modelled_print(out, result, "");
 }
 
@@ -225,8 +241,16 @@ static void file_event(FILE *out, const struct estimate *e, const struct event_t
 			fprintf(out, "%s %zu %.0f\n", code, r, e->runs[r]);
 		}
 		struct summary s = summarise(e);
+		if (event && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
+			fprintf(out, "# %s is ", code); /* several can be of one code */
+			print_escaped(out, e->event);
+			fputc('\n', out);
+		}
 		print_escaped(out, shown);
-		fprintf(out, "%s -1 %.1f %.1f %s", code, s.mean, s.half_width, s.percent);
+		if (e->n_runs < 2)
+			fprintf(out, "%s -1 %.1f NaN NaN", code, s.mean);
+		else
+			fprintf(out, "%s -1 %.1f %.1f %s", code, s.mean, s.half_width, s.percent);
 		if (region && !region->why && region->exits)
 			fprintf(out, " %.1f", s.mean / (double)region->exits);
 		fputc('\n', out);
@@ -240,6 +264,7 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 	fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
 		result->confidence * 100);
 	modelled_print(out, result, "# ");
+	notes_print(out, result, "# ");
 	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);
 	for (size_t i = 0; i < result->n_estimates; i++)
 		if (estimate_is_total(&result->estimates[i]))

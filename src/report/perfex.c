@@ -90,6 +90,8 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 {
 	enum perfex_machine machine = machine_of(result), other;
 	(void)table;
+	if (result->repetitions_done > 1)
+		fprintf(out, "Means of %zu executions of each event\n", result->repetitions_done);
 	for (size_t i = 0; i < PERFEX_EVENTS; i++) {
 		const char *listed = perfex_event_of(machine, i)->listed;
 		size_t occurrence = 0;
@@ -123,4 +125,5 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 	print_disagreement(out, result, "Cycles");
 	print_disagreement(out, result, "Graduated instructions");
 	modelled_print(out, result, "");
+	notes_print(out, result, "");
 }

@@ -138,10 +138,16 @@ for text, place, fact in (
         ("(p5mon\n  command = true\n  repetitions = 5;\nend)", "bad.parms:2:17:", "a missing ';'"),
         ("(p5mon\n\trepetitions = 5;\n", "bad.parms:1:1:", "a section without end"),
         ("nothing here", "bad.parms:1:1:", "text outside sections"),
-        (b"\x00\x01\x02", "bad.parms:1:1:", "no text at all"),
-        ("(p5mon use_assembly_regions = yes; end)", "bad.parms:1:8:", "regions")):
+        (b"\x00\x01\x02", "bad.parms:1:1:", "no text at all")):
     write("bad.parms", text)
     refused(tare("count", "-P", "bad.parms", "true"), 2, place, f"a parameter file with {fact}")
+write("bad.parms", "(p5mon use_assembly_regions = yes; instructions_executed = yes; end)")
+refused(tare("count", "-P", "bad.parms", "--on", "perf", "true"), 2, "bad.parms:1:8:", "the program's own regions, of a backend that does not see them,")
+for option in ("--gross", "--per-thread", "--per-process"):
+    for compat in ("p5mon", "perfex"):
+        refused(tare("count", "--compat", compat, option, "true"), 2, f"--compat {compat} has no {option}", f"{option} with --compat {compat}")
+refused(tare("count", "--compat", "p5mon", "--per-cpu", "-a", "true"), 2, "--compat p5mon has no --per-cpu", "--per-cpu with --compat")
+refused(tare("count", "--compat", "perfex", "--all-repetitions", "true"), 2, "--compat perfex has no --all-repetitions", "--all-repetitions with --compat perfex")
 write("empty.parms", "(p5mon command = true; end)")
 refused(tare("count", "-P", "empty.parms"), 2, "asks for no event", "a parameter file without events")
 refused(tare("count", "-Frepetitions=x", "true"), 2, "'repetitions' is a whole number", "a wrong value of -F")

@@ -170,4 +170,26 @@ if program:
     of_mode, result = of("fork")
     value = of_mode["region"]["results"][0]["value"]
     ok(value is not None and value > 100, "a forked child may end in the region that it was born in: that is counted", of_mode["region"])
+
+# ---- run_p5mon's regions of assembly ----
+program = build("assembly.c", """
+#include <tare.h>
+void tare_asm_begin_7(void);
+void tare_asm_end_7(void);
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		tare_asm_begin_7();
+		NOPS
+		tare_asm_end_7();
+	}
+	return 0;
+}
+""".replace("NOPS", NOPS), "gcc", "-O1")
+if program:
+    write("regions.parms", "(p5mon\n command = " + program + ";\n repetitions = 1; skip_initialization_run = yes; use_assembly_regions = yes;\n"
+          " user_events = yes; kernel_events = no; instructions_executed = yes;\nend)\n")
+    seen = tare("count", "-P", "regions.parms", "--compat", "p5mon", "-o", "-")
+    ok(seen.code == 0 and "\nRegion 7, entered 3 times and exited 3 times:\n  Instructions Executed (instructions:u): 21.0 +/- unknown [7.0]\n" in seen.out,
+       "use_assembly_regions = yes: the regions of assembly stubs are counted, to the instruction", seen)
 done()

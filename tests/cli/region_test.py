@@ -429,7 +429,7 @@ rows = list(csv.DictReader(seen.out.splitlines()))
 equal([(row["kind"], row["value"], row["region"], row["entries"], row["exits"]) for row in rows][1:], [("region", "70", "hot", "10", "10")],
       "CSV has a row for it")
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--compat", "p5mon", "-o", "-", "--region", "leap", "./pages1", "leap")
-ok("\nRegion leap, entered 10 times and exited 5 times:\n  page-faults: 10.0 +/- 0.0 (0.000%) [2.0]\n" in seen.out, "so has run_p5mon's report", seen)
+ok("\nRegion leap, entered 10 times and exited 5 times:\n  page-faults: 10.0 +/- unknown [2.0]\n" in seen.out, "so has run_p5mon's report", seen)
 seen = tare("count", "--on", "perf", "-e", "page-faults", "--compat", "perfex", "-o", "-", "--region", "touch", "./pages1", "touch")
 ok(re.search(r"\nRegion touch, entered 10 times\npage-faults\.+ +70\n", seen.out), "and perfex's", seen)
 done()

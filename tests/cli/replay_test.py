@@ -210,6 +210,29 @@ has(seen.out, re.compile(r"^  cache-references +hw +[A-Z]", re.M), "what works h
 seen = tare("list", "-v", "metrics", "--on", on, "branch-miss-rate")
 has(seen.out, re.compile(r"^ +needs +branch-misses$", re.M), "a metric says which event it needs")
 
+# ---- the papers' reports: what a reader would take for something else ----
+LEVELS = ["instructions:u", "instructions:k", "instructions"]
+on = recording("levels.json", hw(*LEVELS), readings({"instructions:u": 10, "instructions:k": 3, "instructions": 13}), after_last="repeat")
+text = count(on, "--compat", "p5mon", "-e", ",".join(LEVELS), "true").out
+equal(re.findall(r"^  Instructions Executed (\(\S+\)): ([0-9.]+) \+/- (.*)$", text, re.M),
+      [("(instructions:u)", "10.0", "unknown"), ("(instructions:k)", "3.0", "unknown"), ("(instructions)", "13.0", "unknown")],
+      "p5mon: events of one title are told apart, and one repetition has no interval")
+write("levels.parms", "(p5mon command = true | true; output_file = levels.out; repetitions = 1; skip_initialization_run = yes;\n"
+      " user_events = yes; kernel_events = no; instructions_executed = yes; end)\n")
+text = count(on, "-P", "levels.parms", "-e", "instructions:k", "--compat", "p5mon").out
+has(text, " command: true | true\n  (by /bin/sh -c, which is counted with it)\n", "p5mon: the shell that is counted is named")
+has(text, "  Instructions Executed: 10.0 +/- unknown\n", "p5mon: what the parameter file asks for has the thesis's title")
+equal([line for line in read("levels.out").splitlines() if not line.startswith("# run") and "Results" not in line and "Event" not in line],
+      ["0x16 -1 10.0 NaN NaN", "# 0x16 is instructions:k", "0x16 -1 3.0 NaN NaN"], "p5mon: so it is in the file, and no 0 stands for an unknown spread")
+for compat in ("p5mon", "perfex"):
+    seen = count(on, "--compat", compat, "-r", "3", "-e", "instructions:u", "false", code=1)
+    has(seen.out, "note: every run of the program ended with: exit status 1\n", f"{compat}: a program that fails in every run is said to")
+    seen = count(on, "--compat", compat, "-e", "instructions:u", "sh", "-c", "kill -TERM $$", code=128 + 15)
+    has(seen.out, "note: the program ended with: killed by signal 15", f"{compat}: so is one that a signal ends")
+ok(count(on, "--compat", "perfex", "-r", "3", "-e", "instructions:u", "true").out.startswith("Means of 3 executions of each event\n"),
+   "perfex: means say that they are")
+has_not(count(on, "--compat", "perfex", "-e", "instructions:u", "true").out, "Means", "perfex: a count of one execution is none")
+
 # ---- a counter that runs, and that nothing was seen to move ----
 UNPROVEN = [*hw("cycles"), {"name": "l1d-load-misses", "source": "hw", "state": "unproven", "why": "not known to count: it stayed at 0"}]
 

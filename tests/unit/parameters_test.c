@@ -126,9 +126,11 @@ static void test_overrides(void)
 	parameters_free(&p);
 
 	ok(parse(&p, "(p5mon\n use_assembly_regions = yes;\nend)", &err), "regions are understood");
-	ok(!parameters_check(&p, &err) && err.code == ERROR_USAGE, "but refused");
+	ok(parameters_check(&p, "auto", &err) && parameters_check(&p, "exact", &err) && parameters_check(&p, "model:r12000", &err),
+	   "and can be had of the engine");
+	ok(!parameters_check(&p, "perf", &err) && err.code == ERROR_USAGE, "but not of a backend that does not see them");
 	ok(strncmp(err.text, "f:2:2: ", 7) == 0, "with the place");
-	ok(parameters_override(&p, "use_assembly_regions=no", &err) && parameters_check(&p, &err),
+	ok(parameters_override(&p, "use_assembly_regions=no", &err) && parameters_check(&p, "perf", &err),
 	   "an override makes the file usable");
 	parameters_free(&p);
 }
