@@ -35,7 +35,7 @@ static void add_of(const char *begin, const char *middle, const char *end, uint6
 
 static void access(bool reads, bool writes, unsigned bytes)
 {
-	add("loads", reads), add("data-reads", reads), add("data-read-bytes", reads * bytes);
+	add("loads", reads), add("loads-and-prefetches", reads), add("data-reads", reads), add("data-read-bytes", reads * bytes);
 	add("stores", writes), add("data-writes", writes), add("data-write-bytes", writes * bytes);
 	add("data-accesses", reads + writes);
 }
@@ -49,7 +49,7 @@ static void floating(const char *text, bool fused)
 		exit(1);
 	bool scalar = !strcmp(width, "scalar"), half = !strcmp(precision, "half");
 	add("vector-instructions", 1), add("fp-instructions", 1);
-	add("fp-operations", operations), add("fp-sse-operations", operations);
+	add("fp-operations", operations), add("fp-sse-operations", operations), add("pentium-flops", operations);
 	add_of("fp-", precision, "-operations", operations);
 	add("fma-instructions", fused);
 	add("packed-instructions", !scalar);
@@ -81,13 +81,17 @@ static void expect(const char *word)
 	else if (sscanf(word, "S%u", &n) == 1)
 		access(false, true, n), add("memory-instructions", 1);
 	else if (sscanf(word, "x87:%u", &n) == 1)
-		add("x87-instructions", 1), add("x87-operations", n), add("fp-operations", n), add("fp-instructions", n > 0);
+		add("x87-instructions", 1), add("x87-operations", n), add("fp-operations", n), add("fp-instructions", n > 0), add("pentium-flops", n);
 	else if (!strncmp(word, "fp:", 3) || !strncmp(word, "fma:", 4))
 		floating(strchr(word, ':') + 1, word[1] == 'm');
 	else if (sscanf(word, "%63[^=]=%u", name, &n) == 2)
 		add(name, n);
 	else
 		exit(1);
+	if (!strcmp(word, "loads=1") || !strcmp(word, "prefetch-instructions=1") || !strcmp(word, "fences=1"))
+		add("loads-and-prefetches", 1);
+	if (!strcmp(word, "integer-multiplies=1"))
+		add("pentium-flops", 1);
 }
 
 static bool as_expected(const struct row *row, struct x86_insn *insn)

@@ -6,6 +6,7 @@
        B            branches, unconditional-branches, taken-branches (a jump, call or return)
        fp:W-P:N     an FP instruction of width W (scalar 128 256 512), precision P (single double half), N operations, with V and, if it
                     is a vector, packed-instructions
+       (what is a load, a prefetch or a fence is loads-and-prefetches, too, what is an FP operation or an integer multiplication pentium-flops)
        fma:W-P:N    a fused multiply-add likewise                x87:N    an x87 instruction of N operations */
 	.macro row expected:req, instruction:vararg
 	.text
@@ -126,7 +127,7 @@ rows:
 	row "x87:1 fp-divides=1", fdivp
 	row "x87:1 fp-divides=1 L8", fdivl (%rax)
 	row "x87:1 fp-square-roots=1", fsqrt
-	row "x87:1", fsin
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fsin /* the Pentium's flops do not know it */
 	row "x87:0 L4 fp-integer-conversions=1", fildl (%rax)
 	row "x87:0 S8 fp-integer-conversions=1", fistpll (%rax)
 	/* SSE: scalar */
