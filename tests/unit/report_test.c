@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/breakdown.h"
 #include "report/number.h"
 #include "report/perfex_events.h"
 #include "report/report.h"
@@ -107,6 +108,10 @@ static void test_numbers(void)
 	equal_u64((uint64_t)number_half_width_decimals(0.0021, 1), 4, "a half-width shows two significant digits");
 	struct estimate e = { .event = "task-clock", .unit = "ns", .value = 999999999 };
 	equal_text(number_scale_of(&e, false).unit, "ms", "just below a second is in ms");
+	e = (struct estimate){ .event = "peak-memory", .unit = "bytes", .value = 1048575 };
+	equal_text(number_scale_of(&e, false).unit, "KiB", "just below 2^20 bytes is in KiB");
+	e.value = 1048576;
+	equal_text(number_scale_of(&e, false).unit, "MiB", "2^20 bytes are a MiB");
 	e = (struct estimate){ .event = "page-faults", .unit = "faults", .value = 3 };
 	equal_text(number_scale_of(&e, false).unit, "", "a unit that the name says is not repeated");
 	e.unit = "pages";
@@ -262,7 +267,7 @@ static void test_text(void)
 	e[0].has_interval = true;
 	e[0].note = e[2].note = "a remark";
 	e[1].source = SOURCE_SCALED;
-	e[1].share_running = 0.9999;
+	e[1].share_running = 0.99999;
 	e[1].low = 9e9;
 	e[1].high = INFINITY;
 	e[1].has_interval = true;
@@ -427,8 +432,41 @@ static void test_json(void)
 	free(text);
 }
 
+/* Row i of 30 has i + 1 counts, in no order: together 465. */
+static void test_breakdown(void)
+{
+	enum { ROWS = 30 };
+	static struct breakdown_row rows[ROWS];
+	static uint64_t counts[ROWS];
+	static char names[ROWS][8];
+	for (size_t i = 0; i < ROWS; i++) {
+		counts[i] = (i * 7 + 3) % ROWS + 1;
+		snprintf(names[i], sizeof names[i], "f%llu", (unsigned long long)counts[i]);
+		rows[i] = (struct breakdown_row){ .name = names[i], .module = "/bin/p", .counts = &counts[i] };
+	}
+	struct breakdown_event event = { .label = "loads", .unit = "loads", .total = 465, .sum = 465 };
+	struct breakdown b = { .by = BREAKDOWN_BY_FUNCTION, .run = 1, .runs = 1, .events = &event, .n_events = 1, .rows = rows, .n_rows = ROWS };
+	struct report_options options = { .width = 100 };
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	breakdown_text(out, &b, &options);
+	fclose(out);
+	has(text, "      30(  6.5%)     30(  6.5%)  f30 (p)\n      29(  6.2%)     59( 12.7%)  f29 (p)\n", "the largest come first, with what they have together");
+	has(text, "       6(  1.3%)    450( 96.8%)  f6 (p)\n      15(  3.2%)    465(100.0%)  5 others\n", "what the others have is the rest");
+	has(text, "     465(100.0%)    465(100.0%)  TOTAL\n", "the total is last");
+	free(text);
+	event.defect = "the rows do not add up";
+	out = open_memstream(&text, &length);
+	breakdown_text(out, &b, &options);
+	fclose(out);
+	has(text, "WRONG: the rows do not add up", "rows that do not add up are said to be wrong");
+	free(text);
+}
+
 int main(void)
 {
+	test_breakdown();
 	test_numbers();
 	test_interrupts_in_regions();
 	test_p5mon();
