@@ -497,6 +497,11 @@ unsigned decode_compare(const uint8_t *code, size_t available, struct decode_tal
 			disagree(c, FACT_VALIDITY, own.length, 0);
 		return 1;
 	}
+	/* with the bit clear that is APX's X4, the prefix was Knights Corner's */
+	if (valid && own_status == X86_DECODE_OK && is_knights_corner(&z) && decode_is_apx(code, &own)) {
+		tally->newer++;
+		return own.length;
+	}
 	if (!valid || own_status != X86_DECODE_OK) {
 		if (!valid && own_status == X86_DECODE_OK && decode_is_newer(code, &own)) {
 			tally->newer++;

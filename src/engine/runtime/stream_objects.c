@@ -308,18 +308,11 @@ static void read_symbols(const struct elf_view *elf, const struct section *table
 	}
 }
 
-void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
+/* The file's bytes, at least a header, as a mapping at start from offset on. Any bytes: tests/fuzz/fuzz_runtime_elf.c. */
+static void read_module(const uint8_t *file, uint64_t bytes, uint64_t start, uint64_t offset, const char *path)
 {
-	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, 02000000, 0) : -1;
-	if (failed(fd))
-		return;
-	long size = sys3(8, fd, 0, 2), at; /* lseek to the end */
-	at = size < (long)sizeof(struct header) ? -1 : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);
-	sys1(SYS_close, fd);
-	if (failed(at))
-		return;
-	const struct header *h = (const struct header *)at;
-	struct elf_view elf = {.file = (const uint8_t *)at, .bytes = (uint64_t)size, .type = h->type, .path = path};
+	const struct header *h = (const struct header *)file;
+	struct elf_view elf = {.file = file, .bytes = bytes, .type = h->type, .path = path};
 	bool found = false;
 	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct segment) && h->phoff < elf.bytes &&
 	    h->phnum * sizeof(struct segment) <= elf.bytes - h->phoff) {
@@ -340,6 +333,19 @@ void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
 			read_symbols(&elf, &elf.sections[i], &elf.sections[elf.sections[i].link]);
 	if (found)
 		stream_tls_module(&elf);
+}
+
+void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
+{
+	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, 02000000, 0) : -1;
+	if (failed(fd))
+		return;
+	long size = sys3(8, fd, 0, 2), at; /* lseek to the end */
+	at = size < (long)sizeof(struct header) ? -1 : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);
+	sys1(SYS_close, fd);
+	if (failed(at))
+		return;
+	read_module((const uint8_t *)at, (uint64_t)size, start, offset, path);
 	sys2(SYS_munmap, at, size);
 }
 
