@@ -271,6 +271,14 @@ static void play_record(struct played *p, const struct record *record, bool with
 	if (*entry & TRACE_MARK && trace_mark_kind(*entry) != TRACE_PARTIAL) {
 		p->fetched = NOT_FETCHED;
 		enum trace_mark_kind kind = trace_mark_kind(*entry);
+		if (kind == TRACE_SPANS) { /* at once, as the code's own records */
+			uint64_t *clock = at(p, p->where.clock);
+			*clock = p->clock;
+			model_inline_spans(p->core.model, 0, &p->templates, trace_mark_argument(*entry), entry + 1);
+			p->clock = *clock;
+			p->fresh = 0;
+			return;
+		}
 		put_record(p, record);
 		if (kind == TRACE_RETURNED || (kind == TRACE_BREAK && !trace_mark_argument(*entry)))
 			p->behind = NOT_SEQUENTIAL;

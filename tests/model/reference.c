@@ -291,6 +291,8 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 				if (next + 1u < block->items && is_rep(item + 1) && item[1].insn == item->insn)
 					n = 2;
 				run_rep(r, core, program->items, i, n, values, fs_base);
+			} else if (item->kind == TRACE_SPANS_READ || item->kind == TRACE_SPANS_WRITE) {
+				; /* a mark says what it touched */
 			} else if (item->kind == TRACE_GATHER || item->kind == TRACE_SCATTER) {
 				run_lanes(r, core, item, i, values, fs_base);
 			} else {
@@ -305,6 +307,27 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 		r->cores[core].fetched = false;
 }
 
+/* What one access touched, apart from each other. Returns how many words. */
+static size_t run_spans(struct reference *r, unsigned core, const struct trace_program *program, uint32_t item, const uint64_t *words)
+{
+	uint64_t *stream = r->cores[core].counts.stream, n = words[0], crosses_line = 0, crosses_page = 0;
+	bool write = program->items[item].kind == TRACE_SPANS_WRITE;
+	struct before b = before(r);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t address = words[1 + 2 * i], last = address + (words[2 + 2 * i] & TRACE_SPAN_BYTES) - 1;
+		crosses_line |= address / 64 != last / 64;
+		crosses_page |= address / 4096 != last / 4096;
+		tlb_access(r, core, address, (uint32_t)(last - address + 1), write ? WRITE : READ);
+		touch(r, core, address, (uint32_t)(last - address + 1), write ? WRITE : READ, item);
+	}
+	stream[write ? STREAM_WRITES : STREAM_READS] += n > 0;
+	stream[STREAM_LINE_CROSSING] += crosses_line;
+	stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += crosses_line;
+	stream[STREAM_PAGE_CROSSING] += crosses_page;
+	charge(r, &b, r->site_items, item);
+	return 1 + 2 * n;
+}
+
 void reference_run(struct reference *r, unsigned core, const struct trace_program *program,
 		   const uint64_t *entries, size_t n, uint64_t fs_base)
 {
@@ -314,6 +337,10 @@ void reference_run(struct reference *r, unsigned core, const struct trace_progra
 		if (header & TRACE_MARK && trace_mark_kind(header) != TRACE_PARTIAL) {
 			if (trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_RETURNED)
 				r->cores[core].fetched = false;
+			if (trace_mark_kind(header) == TRACE_SPANS) {
+				i += run_spans(r, core, program, trace_mark_argument(header), &entries[i]);
+				continue;
+			}
 			if (trace_mark_kind(header) == TRACE_PAGES)
 				tlb_pages(r, entries[i], entries[i + 1], entries[i + 2]);
 			i += trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_FREED ? 1

@@ -16,11 +16,16 @@ static void random_item(struct random *r, struct trace_item *item, uint16_t *val
 {
 	static const uint8_t kinds[] = { TRACE_READ,   TRACE_READ,     TRACE_READ,     TRACE_WRITE,
 					 TRACE_WRITE,  TRACE_PREFETCH, TRACE_REP_READ, TRACE_REP_WRITE,
-					 TRACE_GATHER, TRACE_SCATTER };
+					 TRACE_GATHER, TRACE_SCATTER,  TRACE_SPANS_READ, TRACE_SPANS_WRITE };
 	item->kind = kinds[random_below(r, sizeof(kinds))];
 	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 4) ? 7 : 4));
 	item->displacement = random_in(r, 2) ? (int64_t)random_below(r, 256) - 128 : 0;
 	item->value = item->second = TRACE_NO_VALUE;
+	if (item->kind == TRACE_SPANS_READ || item->kind == TRACE_SPANS_WRITE) {
+		item->bytes = 0;
+		item->displacement = 0;
+		return;
+	}
 	if (is_string(item->kind)) {
 		item->bytes = (uint16_t)(1u << random_below(r, 4));
 		item->displacement = 0;
@@ -171,6 +176,25 @@ static void random_values(struct random *r, const struct program *p, unsigned bl
 	}
 }
 
+/* What an item touched that says nothing of it itself; none if the program has no such item. */
+static uint64_t *random_spans(struct random *r, const struct program *p, uint64_t *at)
+{
+	uint32_t item = (uint32_t)random_below(r, p->n_items + 1);
+	for (uint32_t i = 0; i <= p->n_items; i++, item = (item + 1) % (p->n_items + 1)) {
+		if (item == p->n_items || (p->items[item].kind != TRACE_SPANS_READ && p->items[item].kind != TRACE_SPANS_WRITE))
+			continue;
+		*at++ = trace_mark(TRACE_SPANS, item);
+		unsigned n = (unsigned)random_below(r, 4);
+		*at++ = n;
+		for (unsigned k = 0; k < n; k++) {
+			*at++ = (random_in(r, 5) ? 0x7ff000 : 0x20000) + random_below(r, 8192);
+			*at++ = TRACE_SPAN | (1 + random_below(r, random_in(r, 2) ? 64 : 1500));
+		}
+		break;
+	}
+	return at;
+}
+
 /* Registers move by strides, now and then elsewhere; those of blocks' other items are random. */
 struct registers {
 	uint64_t value[BLOCKS][VALUES_MOST];
@@ -245,7 +269,9 @@ void random_walk(struct random *r, const struct machine *machine, const struct p
 			block = random_in(r, 3)   ? (unsigned)random_below(r, BLOCKS)
 				: random_in(r, 2) ? block
 						  : (block + 1) % BLOCKS;
-		if (random_in(r, marks)) {
+		if (random_in(r, marks) && (at = random_spans(r, p, at)) > record->entries) {
+			/* such a mark */
+		} else if (random_in(r, marks)) {
 			unsigned what = (unsigned)random_below(r, 5);
 			uint64_t base = 0x20000 + random_below(r, 4) * 0x200000 - random_below(r, 2) * 0x20000;
 			*at++ = trace_mark(what == 0   ? TRACE_PAGES

@@ -462,9 +462,25 @@ long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uin
 	return 0;
 }
 
+struct altstack { uint64_t sp; uint32_t flags, pad; uint64_t size; };
+
+/* How small a stack may be depends on the frame: on the processor's state, AMX's permission, how the kernel was started. It is asked; no signal
+   comes meanwhile, and the engine's own stack is given back. */
+static long accepted(struct thread *t, const struct altstack *stack)
+{
+	uint64_t all = ~0ull, before = 0;
+	if (stack->size >= SIGNAL_STACK_BYTES)
+		return 0;
+	sys4(SYS_rt_sigprocmask, 2, &all, &before, 8);
+	long result = sys2(SYS_sigaltstack, stack, 0);
+	signals_thread(t);
+	sys4(SYS_rt_sigprocmask, 2, &before, 0, 8);
+	return result;
+}
+
 long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
 {
-	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } stack, before = {t->altstack_sp, 0, 0, t->altstack_size};
+	struct altstack stack, before = {t->altstack_sp, 0, 0, t->altstack_size};
 	uint64_t sp = t->reg[X86_RSP];
 	if (new && !safe_copy(&stack, (const void *)new, sizeof stack))
 		return -EFAULT_;
@@ -479,8 +495,9 @@ long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
 			t->altstack_sp = t->altstack_size = 0;
 			t->altstack_flags = stack.flags;
 		} else {
-			if (stack.size < 2048)
-				return -12;
+			long result = accepted(t, &stack);
+			if (failed(result))
+				return result;
 			t->altstack_sp = stack.sp;
 			t->altstack_size = stack.size;
 			t->altstack_flags = stack.flags & SS_AUTODISARM;

@@ -136,7 +136,7 @@ enum trace_mark_kind {
 	/* [mark] [address] [slot]: the function that was called last, and that control has come to at that address, returned there and then, by no
 	   instruction (libtare's calls, region.h): slot is where its return address was. A return stack has one entry less; nothing is counted. */
 	TRACE_RETURNED = 6,
-	/* [mark, argument = item] [count] then count times [address] [bytes | TRACE_SPAN]: what the access of that item (TRACE_SPANS_READ,
+	/* [mark, argument = item] [count] then count times [address] [bytes | TRACE_SPAN]: what the one access of that item (TRACE_SPANS_READ,
 	   TRACE_SPANS_WRITE), an instruction's of the block before, touched. It crosses a line's or a page's end if one of its spans does. */
 	TRACE_SPANS = 7,
 };

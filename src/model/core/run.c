@@ -176,8 +176,7 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 		return 1;
 	case TRACE_SPANS_READ:
 	case TRACE_SPANS_WRITE:
-		core->counts->stream[item->kind == TRACE_SPANS_WRITE ? STREAM_WRITES : STREAM_READS]++;
-		return 1;
+		return 1; /* run_spans() */
 	}
 	return 1;
 }
@@ -194,6 +193,7 @@ size_t run_spans(struct core *core, const struct trace_program *program, uint32_
 		step_memory(core, span[0], bytes, write, number);
 		charge_item(core, number);
 	}
+	stream[write ? STREAM_WRITES : STREAM_READS] += words[0] != 0;
 	stream[STREAM_LINE_CROSSING] += line;
 	stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += line;
 	stream[STREAM_PAGE_CROSSING] += page;
