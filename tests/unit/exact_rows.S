@@ -128,6 +128,16 @@ rows:
 	row "x87:1 fp-divides=1 L8", fdivl (%rax)
 	row "x87:1 fp-square-roots=1", fsqrt
 	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fsin /* the Pentium's flops do not know it */
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fcos
+	row "x87-instructions=1 x87-operations=2 fp-operations=2 fp-instructions=1", fsincos
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fptan
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fpatan
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", f2xm1
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fyl2x
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fyl2xp1
+	row "x87-instructions=1 x87-operations=1 fp-operations=1 fp-instructions=1", fscale
+	row "x87:1", fprem
+	row "x87:1", fprem1
 	row "x87:0 L4 fp-integer-conversions=1", fildl (%rax)
 	row "x87:0 S8 fp-integer-conversions=1", fistpll (%rax)
 	/* SSE: scalar */

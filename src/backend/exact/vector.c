@@ -115,8 +115,10 @@ static void each_operation(struct exact_each *each, const struct x86_insn *insn)
 	uint32_t with[COUNT_STATIC] = {0}, without[COUNT_STATIC] = {0};
 	one.fp_operations = 1;
 	add_fp(with, &one);
+	add_pentium_flops(with, &one);
 	one.fp_operations = 0;
 	add_fp(without, &one);
+	add_pentium_flops(without, &one);
 	for (unsigned i = 0; i < COUNT_STATIC; i++)
 		each_adds(each, (enum exact_count)i, with[i] - without[i]);
 }
