@@ -11,6 +11,8 @@
 enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000, MSEAL = 462 };
 enum { MADV_DONTNEED_ = 4, MADV_FREE_ = 8, MADV_REMOVE_ = 9, MADV_DONTFORK_ = 10, MADV_WIPEONFORK_ = 18, MADV_DONTNEED_LOCKED_ = 24, MADV_GUARDS = 100 };
 #define ADDRESSES 0x800000000000ull
+#define BELOW_FROM 0x40000000ull /* arch/x86/kernel/sys_x86_64.c, find_start_end */
+#define BELOW_TO 0x80000000ull
 
 static long pass_on(const struct thread *t, uint64_t nr)
 {
@@ -181,6 +183,15 @@ static long around_own(struct thread *t, uint64_t nr)
 	return result;
 }
 
+/* Addresses that MAP_32BIT may give: the cache and its tables leave them when there is no room. */
+static long change_below(struct thread *t)
+{
+	long result = change(t, SYS_mmap);
+	if (result == -ENOMEM_ && cache_move(t, BELOW_FROM, BELOW_TO))
+		result = change(t, SYS_mmap);
+	return result;
+}
+
 static long change_others(struct thread *t, uint64_t nr)
 {
 	const uint64_t *r = t->reg;
@@ -190,6 +201,8 @@ static long change_others(struct thread *t, uint64_t nr)
 	case SYS_mmap:
 		if ((r[X86_R10] & (MAP_FIXED_ | MAP_FIXED_NOREPLACE_)) && !wraps && !give_way(t, a, b) && !(r[X86_R10] & MAP_FIXED_NOREPLACE_))
 			return -ENOMEM_;
+		if ((r[X86_R10] & (MAP_32BIT_ | MAP_FIXED_)) == MAP_32BIT_)
+			return change_below(t);
 		break;
 	case SYS_mremap:
 		if (!wraps && own_any(a, a + (b ? b : 1)))
@@ -244,7 +257,7 @@ long heap_call(struct thread *t)
 	if (end < before) {
 		lock();
 		inline_forget(t, end, before - end);
-		memory_unmapped((end + 4095) & ~4095ull, before - end);
+		memory_unmapped((end + 4095) & ~4095ull, ((before + 4095) & ~4095ull) - ((end + 4095) & ~4095ull));
 		unlock();
 	}
 	rt.inline_break = end;

@@ -1,4 +1,4 @@
-/* fact: the heap of a program that is not position-independent grows by 4 GB, past all that the engine keeps near it
+/* fact: the heap of a program that is not position-independent grows by 4 GB, and MAP_32BIT has its place, past all that the engine keeps near it
  * build: -no-pie -fno-pie */
 #include "trap.h"
 
@@ -11,6 +11,11 @@ int main(void)
 	const long step = 16 << 20, steps = 256;
 	long given = 0, sum = 0;
 	char *start = sbrk(0), *last = NULL;
+	char *below = mmap(NULL, 900 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
+	fact(below != MAP_FAILED && (uint64_t)below + (900 << 20) <= 0x80000000, "900 MB between 1 GB and 2 GB");
+	for (long at = 0; below != MAP_FAILED && at < 900 << 20; at += 1 << 20)
+		below[at] = (char)calls[at & 1](at & 127);
+	munmap(below, 900 << 20);
 	for (; given < steps; given++) {
 		char *at = sbrk(step);
 		if (at == (void *)-1)
