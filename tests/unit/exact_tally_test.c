@@ -101,6 +101,76 @@ static void test_threads(void)
 	hand_free(&h);
 }
 
+/*
+ * What the processor's state decides (engine/x86/xstate.h), of instructions that this machine may not have. Each ends its block; its counter has
+ * bytes, or operations.
+ */
+static const uint8_t state_code[] = {
+	0x0f, 0xae, 0x27,             /* 0  xsave (%rdi) */
+	0x0f, 0xc7, 0x27,             /* 3  xsavec (%rdi) */
+	0x0f, 0xae, 0x2f,             /* 6  xrstor (%rdi) */
+	0x0f, 0xae, 0x07,             /* 9  fxsave (%rdi): without a counter */
+	0xc4, 0xe2, 0x7b, 0x4b, 0x04, 0x37, /* 12 tileloadd (%rdi,%rsi), %tmm0 */
+	0xc4, 0xe2, 0x7a, 0x4b, 0x04, 0x37, /* 18 tilestored %tmm0, (%rdi,%rsi) */
+	0xc4, 0xe2, 0x6a, 0x5c, 0xc1, /* 24 tdpbf16ps %tmm2, %tmm1, %tmm0 */
+};
+
+static uint32_t state_image(struct hand *h, unsigned sites_known)
+{
+	static const uint8_t at[] = {0, 3, 6, 9, 12, 18, 24, sizeof state_code};
+	struct record_block blocks[7];
+	struct record_site sites[7];
+	unsigned n_sites = 0;
+	for (uint32_t i = 0; i < 7; i++) {
+		blocks[i] = (struct record_block){.address = 0x1000 + at[i], .code = at[i], .length_bytes = (uint16_t)(at[i + 1] - at[i]), .insns = 1,
+			.counter = 2 * i, .taken = RECORD_NONE, .module = 0, .flags = 1};
+		if (at[i] != 9 && n_sites < sites_known)
+			sites[n_sites++] = (struct record_site){.block = i, .insn = 0, .kind = RECORD_SITE_AMOUNT, .counter = 2 * i + 1};
+	}
+	uint32_t index = hand_process(h, RECORD_NONE, false);
+	struct record_process *p = session_process(h->session, index);
+	p->blocks = hand_area(h, blocks, sizeof *blocks, 7, 0);
+	p->code = hand_area(h, state_code, 1, sizeof state_code, 0);
+	p->sites = hand_area(h, sites, sizeof *sites, n_sites, 0);
+	p->modules = hand_area(h, &one_module, sizeof one_module, 1, 0);
+	return index;
+}
+
+static void test_state(void)
+{
+	struct view *view;
+	/* 2 xsave of 680 bytes, 3 xsavec of 280, 4 xrstor of 324, 5 fxsave, 1000 loads and 10 stores of whole tiles, 1000 products of them */
+	static const uint64_t counters[14] = {2, 2 * 680, 3, 3 * 280, 4, 4 * 324, 5, 0, 1000, 1024000, 10, 10240, 1000, 16384000};
+	struct hand h = hand_new();
+	hand_thread(&h, state_image(&h, 7), 7, counters, 14);
+	struct tally *t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a record with amounts has a tally")) {
+		equal_u64(t->total[COUNT_FP_OPERATIONS], 16384000, "1,000 tdpbf16ps of whole tiles are 16,384,000 FP operations");
+		equal_u64(t->total[COUNT_HALF_OPERATIONS], 16384000, "… of half precision");
+		equal_u64(t->total[COUNT_SINGLE_OPERATIONS] + t->total[COUNT_DOUBLE_OPERATIONS], 0, "… and of no other");
+		equal_u64(t->total[COUNT_READ_BYTES], 2 * 8 + 4 * 324 + 1024000, "xsave reads a word of its header, xrstor and a load of a tile what they read");
+		equal_u64(t->total[COUNT_WRITE_BYTES], 2 * 680 + 3 * 280 + 5 * 416 + 10240, "saves and a store of a tile write what they wrote, fxsave 416 bytes");
+		equal_u64(t->total[COUNT_READS], 2 + 4 + 1000, "each is one read …");
+		equal_u64(t->total[COUNT_WRITES], 2 + 3 + 5 + 10, "… or write, and xsave both");
+		equal_u64(t->total[COUNT_ITERATIONS], 0, "bytes are no iterations");
+		ok(!t->unknown[COUNT_READ_BYTES] && !t->unknown[COUNT_FP_OPERATIONS], "all of it is known");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+	h = hand_new();
+	hand_thread(&h, state_image(&h, 3), 7, counters, 14); /* the record was full: the tiles have no counters */
+	t = tally_of(&h, true, &view);
+	if (ok(t && !t->why, "a record without some of the counters has a tally")) {
+		ok(t->unknown[COUNT_READ_BYTES] && t->unknown[COUNT_WRITE_BYTES] && t->unknown[COUNT_FP_OPERATIONS] && t->unknown[COUNT_HALF_OPERATIONS],
+		   "bytes and operations that nobody counted are not known: not counted, not 0");
+		ok(!t->unknown[COUNT_READS] && !t->unknown[COUNT_INSTRUCTIONS] && t->total[COUNT_READS] == 2 + 4 + 1000, "what the code tells is known as ever");
+	}
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
 static void test_fork(void)
 {
 	struct hand h = hand_new();
@@ -456,6 +526,7 @@ int main(void)
 {
 	test_counts();
 	test_threads();
+	test_state();
 	test_fork();
 	test_exec();
 	test_corrections();
