@@ -243,11 +243,24 @@ static bool several_threads(const struct view *view, bool children)
 	return false;
 }
 
+/* "4 KiB", "4 KiB (r10000: 16 KiB)" */
+static void name_pages(const struct modelling *m, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "4 KiB"), others = 0;
+	for (size_t i = 0; i < m->n && used < size; i++)
+		if (m->machines[i].page_bytes > 4096)
+			used += (size_t)snprintf(text + used, size - used, "%s%.20s: %u KiB", others++ ? ", " : " (", m->machines[i].name,
+			                         m->machines[i].page_bytes >> 10);
+	if (others && used < size)
+		snprintf(text + used, size - used, ")");
+}
+
 static bool remark(void *context, const struct view *view, bool children, struct run *run)
 {
 	const struct modelling *m = context;
 	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
 	bool coherent = false, in_step = false;
+	char pages[64];
 	if (!lines)
 		return false;
 	run->remarks = lines;
@@ -258,9 +271,10 @@ static bool remark(void *context, const struct view *view, bool children, struct
 		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
+	name_pages(m, pages, sizeof pages);
 	if (!say(run, lines, "modelled: this program's own accesses in user mode, on a declared machine; what the kernel would have touched is "
-	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; the machine's pages "
-	         "(4 KiB but of the R10000) but where the process maps larger ones"))
+	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of %s but "
+	         "where the process maps larger ones", pages))
 		return false;
 	if (!coherent || !several_threads(view, children))
 		return true;
