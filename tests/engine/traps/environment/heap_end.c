@@ -15,7 +15,8 @@ int main(void)
 	fact(below != MAP_FAILED && (uint64_t)below + (900 << 20) <= 0x80000000, "900 MB between 1 GB and 2 GB");
 	for (long at = 0; below != MAP_FAILED && at < 900 << 20; at += 1 << 20)
 		below[at] = (char)calls[at & 1](at & 127);
-	munmap(below, 900 << 20);
+	if (below != MAP_FAILED)
+		munmap(below, 900 << 20);
 	for (; given < steps; given++) {
 		char *at = sbrk(step);
 		if (at == (void *)-1)
@@ -24,7 +25,7 @@ int main(void)
 		last = at;
 		sum = calls[given & 1]((int)sum);
 	}
-	if (given < steps && !getenv("TRAP"))
+	if (given < steps || below == MAP_FAILED) /* natively a reason; under the engine another end, and noticed */
 		skip_trap("there is no room for a heap of 4 GB");
 	fact_equal(given * 16, 4096, "MB that sbrk gave");
 	fact_equal(sum, 128 * 3, "calls by pointers meanwhile");
