@@ -491,7 +491,7 @@ void runtime_again(struct thread *t)
 		}
 		if (t->attention & ATTENTION_SIGNAL)
 			signal_deliver(t);
-		if (t->held & ~t->mask)
+		if (signals_held(t) & ~t->mask)
 			signal_release_held(t);
 		if (vsyscall(t))
 			continue;

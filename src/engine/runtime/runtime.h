@@ -126,6 +126,9 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t fault_landing;
 	uint64_t clear_tid, code_fault; /* the kernel writes there at the thread's end; a write to a page that code was translated from */
 	uint64_t robust_list;
+	uint64_t dispatch_from, dispatch_bytes, dispatch_selector; /* syscall user dispatch: outside of these bytes a call is a signal, if the selector says so */
+	uint32_t dispatched;
+	uint32_t shown; /* the kernel blocks what the program blocks, faults' signals too: see signals_show() */
 	uint64_t raw[18];              /* registers at a signal's arrival in the cache, rip last but one, flags last */
 	uint32_t raw_valid, step_once;
 	uint32_t trace_skip, forked;
@@ -298,6 +301,9 @@ struct runtime {
 	uint32_t rseq_given;    /* an area was registered by a thread of this image */
 	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
 	uint32_t traced; /* by a program, which is to see faults that the engine finds out itself */
+	uint64_t held;               /* faults' signals for the process that came to a thread which blocks them */
+	struct siginfo held_info[32];
+	uint32_t signal_descriptors; /* the program has some */
 	uint32_t no_sysenter;    /* the processor has none in 64-bit mode */
 	uint32_t local_segments; /* the program has made some */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
@@ -463,7 +469,14 @@ void signal_ignore_in_kernel(int signo);
 void signals_clear(struct thread *t); /* as CLONE_CLEAR_SIGHAND */
 void signal_deliver(struct thread *t);
 void signal_force(struct thread *t, int signo, int code, uint64_t address);
+void signal_end(struct thread *t, int signo) __attribute__((noreturn)); /* by its default action, whatever the program's is */
+uint64_t signals_held(const struct thread *t); /* sent to it or to its process, and blocked when they came */
 void signal_release_held(struct thread *t);
+void signal_requeue_held(struct thread *t); /* the kernel blocks them now */
+enum signals_shown { SIGNALS_AS_EVER, SIGNALS_SHOWN /* signals_hide() */, SIGNALS_CAME /* the call is not made */ };
+enum signals_shown signals_show(struct thread *t, uint64_t nr);
+void signals_hide(struct thread *t);
+void signals_as_sent(const struct thread *t, uint64_t nr, long result);
 long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old, uint64_t size);
 long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uint64_t size);
 long signal_altstack(struct thread *t, uint64_t new, uint64_t old);

@@ -26,6 +26,10 @@ enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x080000
 #define UC_STRICT_RESTORE_SS 4u
 
 enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11, SIGSYS = 31 };
+#define SI_USER_ 0
+#define SI_TKILL_ (-6)
+#define CODE_SENT_ON (-7654321) /* stands for SI_USER */
+#define SIGNALFD_RECORD 128
 
 struct context { /* struct ucontext, the kernel's */
 	uint64_t flags, link;
@@ -146,11 +150,65 @@ static bool buffer_full(struct thread *t, struct context *c)
 	return stream_full(t, c->cr2, (const uint8_t *)c->rip, reg);
 }
 
+/* The kernel lets only the first thread say SI_USER of a signal that it sends to its own process. */
+static void send_on(uint32_t tid, int signo, const struct siginfo *info)
+{
+	struct siginfo sent = *info;
+	if (sent.code == SI_USER_)
+		sent.code = CODE_SENT_ON;
+	sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), tid, signo, &sent);
+}
+
+/* A signal that was sent on, as it was: in what a call has given the program. */
+void signals_as_sent(const struct thread *t, uint64_t nr, long result)
+{
+	uint64_t at = t->reg[X86_RSI], records = nr == SYS_read ? (uint64_t)result / SIGNALFD_RECORD : 1;
+	int32_t head[3], code = SI_USER_; /* signal, error, code: siginfo's and signalfd's begin alike */
+	if (failed(result) || !at || (nr == SYS_read ? result % SIGNALFD_RECORD != 0 : nr != SYS_rt_sigtimedwait))
+		return;
+	for (uint64_t i = 0; i < records; i++, at += SIGNALFD_RECORD)
+		if (safe_copy(head, (const void *)at, sizeof head) && head[2] == CODE_SENT_ON && synchronous(head[0]))
+			safe_copy((void *)(at + 8), &code, sizeof code);
+}
+
+/* Until the program blocks it no more, or asks for it. The first one stays. */
+static void hold(struct thread *t, int signo, const struct siginfo *info)
+{
+	bool shared = info->code != SI_TKILL_ && t->process == rt.process;
+	uint64_t *held = shared ? &rt.held : &t->held;
+	struct siginfo *infos = shared ? rt.held_info : t->held_info;
+	if (!(__atomic_load_n(held, __ATOMIC_ACQUIRE) & bit(signo)))
+		infos[signo] = *info;
+	__atomic_or_fetch(held, bit(signo), __ATOMIC_SEQ_CST);
+}
+
+/* A signal for the process came to a thread that blocks it, and is held: a thread that asks for such signals just now gets it. Held first
+   and looked for then, as who asks says so first and looks then: one of the two sees the other. */
+static void hand_on(const struct thread *t, int signo)
+{
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
+		const struct thread *o = rt.threads[i];
+		struct siginfo info = rt.held_info[signo];
+		if (o == t || !rt.slot_state[i] || o->process != t->process || !__atomic_load_n(&o->shown, __ATOMIC_SEQ_CST))
+			continue;
+		if (__atomic_fetch_and(&rt.held, ~bit(signo), __ATOMIC_SEQ_CST) & bit(signo))
+			send_on(o->tid, signo, &info);
+		return;
+	}
+}
+
+uint64_t signals_held(const struct thread *t)
+{
+	return t->held | (t->process == rt.process ? __atomic_load_n(&rt.held, __ATOMIC_ACQUIRE) : 0);
+}
+
 void runtime_signal(int signo, struct siginfo *info, void *context)
 {
 	struct thread *t = current();
 	struct context *c = context;
 	uint64_t ip = c->rip;
+	if (info->code == CODE_SENT_ON)
+		info->code = SI_USER_;
 	const struct arena *arena = arena_of((const uint8_t *)ip);
 	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8, sync = synchronous(signo) && info->code > 0;
 
@@ -190,8 +248,9 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		die(signo == SIGBUS ? "a bus error in the engine (memory for the record exhausted?)" : "a fault in the engine", ip);
 	}
 	if (synchronous(signo) && !sync && (t->pending_count || (t->mask & bit(signo)))) {
-		t->held |= bit(signo);
-		t->held_info[signo] = *info;
+		hold(t, signo, info);
+		if ((t->mask & bit(signo)) && t->process == rt.process)
+			hand_on(t, signo);
 		if (!(t->mask & bit(signo)))
 			__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
 		return;
@@ -233,7 +292,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 
 /* ---- delivery --------------------------------------------------------------------------------- */
 
-static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
+static __attribute__((noreturn)) void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 {
 	struct action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
 	process_over(t);
@@ -245,6 +304,12 @@ static void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 	set_kernel_mask(~bit(signo));
 	for (;;)
 		sys1(SYS_exit_group, 128 + signo);
+}
+
+void signal_end(struct thread *t, int signo)
+{
+	struct siginfo info = {.signo = signo, .code = 0x80};
+	end_by_signal(t, signo, &info);
 }
 
 static bool on_altstack(const struct thread *t, uint64_t sp)
@@ -404,13 +469,58 @@ void signal_force(struct thread *t, int signo, int code, uint64_t address)
 	__atomic_or_fetch(&t->attention, ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
 }
 
-void signal_release_held(struct thread *t)
+static void send_held(struct thread *t, uint64_t which)
 {
 	for (int signo = 1; signo < 32; signo++)
-		if ((t->held & ~t->mask) & bit(signo)) {
-			t->held &= ~bit(signo);
-			sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), signo, &t->held_info[signo]);
+		if (signals_held(t) & which & bit(signo)) {
+			bool own = __atomic_fetch_and(&t->held, ~bit(signo), __ATOMIC_ACQ_REL) & bit(signo);
+			struct siginfo info = own ? t->held_info[signo] : rt.held_info[signo];
+			if (own || (__atomic_fetch_and(&rt.held, ~bit(signo), __ATOMIC_ACQ_REL) & bit(signo)))
+				send_on((uint32_t)sys0(SYS_gettid), signo, &info);
 		}
+}
+
+void signal_release_held(struct thread *t) { send_held(t, ~t->mask); }
+void signal_requeue_held(struct thread *t) { send_held(t, t->mask); }
+
+/* A call that asks which signals are pending, by itself or by a signalfd, or takes one of them. */
+static bool looks_at_signals(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_rt_sigpending: case SYS_rt_sigtimedwait: return true;
+	case SYS_read: case 7: case 19: case 23: case SYS_epoll_wait: case SYS_pselect6: case SYS_ppoll: case SYS_epoll_pwait: case SYS_epoll_pwait2:
+		return rt.signal_descriptors; /* read, poll, readv, select … */
+	default: return false;
+	}
+}
+
+static bool kernel_blocks(uint64_t mask)
+{
+	uint64_t args[6] = {2, (uint64_t)&mask, 0, 8};
+	return runtime_app_syscall(SYS_rt_sigprocmask, args) != ABORTED;
+}
+
+/*
+ * The signals of faults are not blocked in the kernel, but for the time of such a call: then those that the program blocks are, and
+ * those that were held back are pending there.
+ */
+enum signals_shown signals_show(struct thread *t, uint64_t nr)
+{
+	uint64_t blocked = t->mask & SYNCHRONOUS_MASK;
+	if (!blocked || !(signals_held(t) || looks_at_signals(nr)))
+		return SIGNALS_AS_EVER;
+	if (!kernel_blocks(t->mask))
+		return SIGNALS_CAME;
+	__atomic_store_n(&t->shown, 1, __ATOMIC_SEQ_CST);
+	signal_requeue_held(t);
+	return SIGNALS_SHOWN;
+}
+
+/* What is still pending comes to runtime_signal at once, and is held back again. Where a signal is noted, its frame has set the mask. */
+void signals_hide(struct thread *t)
+{
+	__atomic_store_n(&t->shown, 0, __ATOMIC_RELEASE);
+	kernel_blocks(t->mask & ~SYNCHRONOUS_MASK);
 }
 
 /* ---- system calls ----------------------------------------------------------------------------- */
@@ -429,6 +539,11 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 	if (new) {
 		action.mask &= ~UNBLOCKABLE;
 		t->actions[signo] = action;
+		if (action.handler == SIG_IGN_ && t->process == rt.process)
+			__atomic_and_fetch(&rt.held, ~bit((int)signo), __ATOMIC_ACQ_REL);
+		for (uint32_t i = 0; action.handler == SIG_IGN_ && i < rt.slots_max && rt.threads[i]; i++) /* one that is pending is gone */
+			if (rt.slot_state[i] && rt.threads[i]->actions == t->actions)
+				__atomic_and_fetch(&rt.threads[i]->held, ~bit((int)signo), __ATOMIC_ACQ_REL);
 		result = tell_kernel((int)signo, &action, NULL);
 		if (failed(result))
 			t->actions[signo] = before;
@@ -454,7 +569,7 @@ long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uin
 		if (runtime_app_syscall(SYS_rt_sigprocmask, args) == ABORTED)
 			return ABORTED;
 		t->mask = mask;
-		if (t->held & ~mask)
+		if (signals_held(t) & ~mask)
 			__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
 	}
 	if (old && !safe_copy((void *)old, &before, 8))
@@ -539,6 +654,6 @@ void signal_return(struct thread *t)
 		t->mask = c.mask & ~UNBLOCKABLE; /* one is noted: the kernel's mask follows when it is delivered */
 	else
 		signal_set_mask(t, c.mask);
-	if (t->held & ~t->mask)
+	if (signals_held(t) & ~t->mask)
 		__atomic_or_fetch(&t->attention, ATTENTION_STOP, __ATOMIC_ACQ_REL);
 }

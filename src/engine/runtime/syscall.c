@@ -23,9 +23,19 @@ static long pass_on(struct thread *t, uint64_t nr)
 /* A call that may wait, with rt.lock free: the record may go on in another part meanwhile. */
 static long pass_on_unlocked(struct thread *t, uint64_t nr)
 {
+	enum signals_shown shown = signals_show(t, nr);
+	if (shown == SIGNALS_CAME)
+		return ABORTED;
 	call_begin(t, nr);
 	long result = pass_on(t, nr);
+	/* woken for a signal that another thread, which blocks it too, took away: hand_on() brings it back */
+	while (result == -EINTR_ && shown == SIGNALS_SHOWN && nr == SYS_rt_sigtimedwait && !(t->attention & ATTENTION_SIGNAL))
+		result = pass_on(t, nr);
 	call_end(t);
+	if (shown == SIGNALS_SHOWN) {
+		signals_hide(t);
+		signals_as_sent(t, nr, result);
+	}
 	return result;
 }
 
@@ -163,6 +173,7 @@ static long execute(struct thread *t, uint64_t nr)
 		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
 			signal_ignore_in_kernel(s);
 	sys4(SYS_rt_sigprocmask, 2, &t->mask, 0, 8);
+	signal_requeue_held(t);
 	long result = pass_on(t, nr);
 	/* it failed, or a signal came first */
 	signal_set_mask(t, t->mask);
@@ -188,8 +199,54 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 	return result;
 }
 
+/*
+ * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses of the engine's. So it
+ * is not told, and what it would do is done here.
+ */
+enum { PR_SYSCALL_USER_DISPATCH = 59, DISPATCH_ALLOW = 0, DISPATCH_BLOCK = 1, SIGSYS_ = 31, SYS_USER_DISPATCH = 2 };
+
+static long set_dispatch(struct thread *t)
+{
+	uint64_t mode = t->reg[X86_RSI], from = t->reg[X86_RDX], bytes = t->reg[X86_R10], selector = t->reg[X86_R8];
+	if (mode > 1 || (mode == 0 && (from || bytes || selector)))
+		return -EINVAL_;
+	if (mode == 1 && from && from + bytes <= from)
+		return -EINVAL_;
+	if (mode == 1 && selector >= 0x7ffffffff000ull)
+		return -EFAULT_;
+	t->dispatched = (uint32_t)mode;
+	t->dispatch_from = from, t->dispatch_bytes = bytes, t->dispatch_selector = selector;
+	return 0;
+}
+
+/* The call is not to be made: a signal is on its way, or ends the process. */
+static bool dispatched_away(struct thread *t, uint64_t next)
+{
+	uint8_t selector = DISPATCH_BLOCK;
+	if (!t->dispatched || next - t->dispatch_from < t->dispatch_bytes)
+		return false;
+	if (t->dispatch_selector && !safe_copy(&selector, (const void *)t->dispatch_selector, 1))
+		signal_end(t, 11);
+	if (selector == DISPATCH_ALLOW)
+		return false;
+	if (selector != DISPATCH_BLOCK || (t->mask >> (SIGSYS_ - 1) & 1) || t->actions[SIGSYS_].handler == 1)
+		signal_end(t, SIGSYS_);
+	t->pc = next;
+	t->reg[X86_RCX] = next;
+	t->reg[X86_R11] = t->flags;
+	signal_force(t, SIGSYS_, SYS_USER_DISPATCH, next);
+	if (t->pending_count) {
+		struct siginfo *info = &t->pending[t->pending_count - 1];
+		info->field[1] = (uint32_t)t->reg[X86_RAX] | 0xc000003eull << 32; /* AUDIT_ARCH_X86_64 */
+		t->pending_trapno[t->pending_count - 1] = t->pending_cr2[t->pending_count - 1] = 0;
+	}
+	return true;
+}
+
 static long prctl(struct thread *t, uint64_t nr)
 {
+	if ((uint32_t)t->reg[X86_RDI] == PR_SYSCALL_USER_DISPATCH)
+		return set_dispatch(t);
 	if (t->reg[X86_RDI] == 22 || t->reg[X86_RDI] == 26) /* PR_SET_SECCOMP, PR_SET_TSC */
 		rt.no_tsc = 1;
 	return pass_on(t, nr);
@@ -332,6 +389,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			poked((uint32_t)r[X86_RSI]);
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
+	case SYS_signalfd: case SYS_signalfd4: rt.signal_descriptors = 1; break;
 	case 154: /* modify_ldt */
 		rt.local_segments = 1;
 		break;
@@ -365,6 +423,10 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	t->call_block = block;
 	t->call_done = rt.blocks[block].insns - 1u;
 	t->syscall_retired = 0;
+	if (dispatched_away(t, next)) {
+		count_call(t, nr);
+		return;
+	}
 	if (nr == SYS_rt_sigreturn) {
 		count_call(t, nr);
 		r[X86_RCX] = next;

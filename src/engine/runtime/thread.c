@@ -246,6 +246,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 	bool opened = process && record_reopen(process) && stream_reopen(process) && regions_child(t, process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
+	t->held = rt.held = 0; /* no signal is pending for it; all are blocked here */
 	rt.live_threads = 1;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i] != t)
@@ -329,6 +330,7 @@ static void forked_child(struct thread *t, uint64_t flags, uint64_t stack, uint6
 {
 	t->clear_tid = flags & CLONE_CHILD_CLEARTID ? child_tid : 0;
 	t->robust_list = 0;
+	t->dispatched = 0;
 	if (flags & CLONE_CLEAR_SIGHAND)
 		signals_clear(t);
 	if (stack)
