@@ -272,13 +272,13 @@ static long arch(struct thread *t, uint64_t nr)
 }
 
 /* Another process, if it is one of this record, has its memory written to by this one. */
-static void poked(uint32_t pid)
+static void poked(uint32_t pid, const char *why)
 {
 	struct record_process *all = (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET);
 	uint32_t count = __atomic_load_n(&rt.session->process_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
 		if (all[i].pid == pid && all[i].state == RECORD_RUNNING)
-			inexact_process(&all[i], "a tracer wrote into its memory, perhaps its code");
+			inexact_process(&all[i], why);
 }
 
 static long one_call(struct thread *t, uint64_t nr, uint64_t next)
@@ -373,8 +373,12 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		break;
 	}
 	case 311: { /* process_vm_writev: into itself it is a write like any other, that the engine's protection must not stop */
-		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid))
-			break;
+		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid)) {
+			long written = pass_on_unlocked(t, nr);
+			if (written == -EFAULT_) /* its engine may protect what natively could be written */
+				poked((uint32_t)r[X86_RDI], "another process could not write into its memory, perhaps its code");
+			return written;
+		}
 		written_everything(t);
 		written_open(t);
 		long result = pass_on_unlocked(t, nr);
@@ -386,7 +390,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_ptrace:
 		rt.traced |= r[X86_RDI] == 0; /* PTRACE_TRACEME */
 		if (r[X86_RDI] == 4 || r[X86_RDI] == 5) /* PTRACE_POKETEXT, PTRACE_POKEDATA */
-			poked((uint32_t)r[X86_RSI]);
+			poked((uint32_t)r[X86_RSI], "a tracer wrote into its memory, perhaps its code");
 		inexact("the program traces a process, whose instructions under the engine are not where they would be");
 		break;
 	case SYS_signalfd: case SYS_signalfd4: rt.signal_descriptors = 1; break;
