@@ -111,7 +111,7 @@ for name, options in (("memory", []), ("memory_static", ["-static"])):
     moved = of_stack(found, "heap", "moved", "main")
     equal(sorted(size for n, blocks, size in moved if n > 1000), [65536, 50 * 65536], f"{name}: a block that realloc moves is one of its own")
     # the second one got the bytes of the first, which begins in the middle of a line, too
-    ok(all(swept(n - (2050 if size > 65536 else 0)) for n, blocks, size in moved if n > 1000), f"{name}: and is swept like the others", moved)
+    ok(every(swept(n - (2050 if size > 65536 else 0)) for n, blocks, size in moved if n > 1000), f"{name}: and is swept like the others", moved)
     ok([n for n, blocks, size in of_stack(found, "heap", "cleared", "main") if n >= 2000], f"{name}: what calloc clears is its block", of_stack(found, "heap", "cleared"))
     filled = of_stack(found, "heap", "filled", "main")
     ok([n for n, blocks, size in filled if size == 98304 and n >= 2000], f"{name}: what realloc copies is in the new one", filled)

@@ -103,7 +103,7 @@ equal(counts(report, "data-reads:u", function_of), {"twice": 2, "copies": 65, "n
 adds_up(report, "by function")
 lines = [e for e in report["breakdown"]["events"] if e["event"] == "code-lines:u"][0]
 ok(lines["total"] is None and "no sum over places" in lines["why"], "what has no sum over places is not broken down, with the reason", lines)
-ok(all(row["module"] == HERE and row["file"].endswith("places.s") for row in report["breakdown"]["rows"]),
+ok(every(row["module"] == HERE and row["file"].endswith("places.s") for row in report["breakdown"]["rows"]),
    "rows say the module and the source file", report["breakdown"]["rows"])
 rows = [row for row in table() if row["event"] == "instructions:u"]
 equal([row["name"] for row in rows], ["twice", "_start", "copies", "nameless", ""], "the file has them in order, and a last line")
@@ -131,7 +131,7 @@ has(seen.err, re.compile(r"^ *2,000\( 49\.8%\) +2,000\( 49\.8%\)  places\.s:5 \(
 # ---- no symbols ----
 report = count("a stripped program", "function", command=("./stripped",))
 adds_up(report, "a stripped program")
-ok(all(re.fullmatch(r"stripped\+0x[0-9a-f]+", row["function"]) for row in report["breakdown"]["rows"]),
+ok(every(re.fullmatch(r"stripped\+0x[0-9a-f]+", row["function"]) for row in report["breakdown"]["rows"]),
    "places of a stripped program are the module and the offset", report["breakdown"]["rows"])
 ok(any("stripped: " in note for note in report["breakdown"]["notes"]), "a note says that it is stripped", report["breakdown"]["notes"])
 
@@ -198,7 +198,7 @@ ok(seen.code == 3 and "no counts by line" in seen.err and "page-faults" in seen.
 seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "line", "--by-file", "/nowhere/by", "true")
 ok(seen.code == 3 and "/nowhere/by" in seen.err, "a file that cannot be written is an error before anything runs", seen)
 report = count("by object", "object")
-ok(all(event["total"] is None and "why" in event for event in report["breakdown"]["events"]) and not report["breakdown"]["rows"],
+ok(every(event["total"] is None and "why" in event for event in report["breakdown"]["events"]) and not report["breakdown"]["rows"],
    "what the engine counts is not counted by object, and says so", report["breakdown"])
 seen = tare("count", "--on", "exact", "-r", "2", "-e", "instructions", "--json", "-o", "report.json", "--by", "function", "./places")
 report = parsed(read("report.json"), "repetitions")

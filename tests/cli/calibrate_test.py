@@ -93,7 +93,7 @@ has_not(read("report"), "tare: calibration", "but not the regions that it measur
 subprocess.run([PROGRAM, "nested"], env=with_calibration(path, TARE_GROSS="1", **run), check=True)
 has(read("report"), re.compile(r"entries +exits +gross +tare +net  event"), "TARE_GROSS=1 adds columns")
 subprocess.run([PROGRAM, "nested"], env=with_calibration(path, TARE_FORMAT="csv", **run), check=True)
-ok(all(len(line.split(",")) == 15 for line in read("report").splitlines() if not line.startswith("#")), "CSV has them always", read("report"))
+ok(every(len(line.split(",")) == 15 for line in read("report").splitlines() if not line.startswith("#")), "CSV has them always", read("report"))
 
 # ---- not used ----
 machine = doctor["machine"]

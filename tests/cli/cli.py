@@ -93,12 +93,19 @@ def ok(holds, fact, seen=None):
     return bool(holds)
 
 
+def every(facts):
+    """As all(), but of nothing nothing is true."""
+    facts = list(facts)
+    return bool(facts) and all(facts)
+
+
 def equal(seen, expected, fact):
     return ok(seen == expected, fact, f"{seen!r}\nexpected: {expected!r}")
 
 
 def has(text, part, fact):
-    """part is a text, or a compiled pattern."""
+    """part is a text, or a compiled pattern. Every text has the empty one."""
+    assert part, fact
     found = part.search(text) if isinstance(part, re.Pattern) else part in text
     return ok(found, fact, f"{text}\nexpected in it: {part}")
 

@@ -62,7 +62,7 @@ equal(sum(int(row[3]) * int(row[4]) for row in table[1:]), rows(report, "instruc
       "blocks times their lengths are the instructions")
 ok(any(row[0].endswith("/true") for row in table[1:]), "the program's own blocks are among them")
 places = sorted((row[0], int(row[1], 16), int(row[2])) for row in table[1:])
-ok(all(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in zip(places, places[1:]) if a[0].endswith("/true")),
+ok(every(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in zip(places, places[1:]) if a[0].endswith("/true")),
    "blocks of the program do not overlap")
 report, _ = count("blocks of processes", "--per-process", "--blocks", "blocks.tsv", "-e", "instructions", "sh", "-c", "/bin/true; :")
 table = table_of("blocks.tsv")

@@ -20,7 +20,7 @@ ok(text.count("\r\n") == text.count("\n") == 3, "CSV: a header and a line an eve
 rows = list(csv.DictReader(io.StringIO(text)))
 equal(list(rows[0]), COLUMNS, "CSV: the documented columns")
 equal([row["event"] for row in rows], ["page-faults", "task-clock"], "CSV: events in the order of asking")
-ok(all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) and row["runs"] == "3" for row in rows),
+ok(every(float(row["low"]) <= float(row["value"]) <= float(row["high"]) and row["runs"] == "3" for row in rows),
    "CSV: values lie in their intervals", text)
 seen = tare("count", "--csv", "-o", "out.csv", "--all-repetitions", "-r", "2", "-e", "page-faults", "true")
 with open("out.csv", newline="", encoding="utf-8") as file:
@@ -112,7 +112,7 @@ has(result, re.compile(r"^Total elapsed time: \d+\.\d seconds\n\(program execute
 text = read("p5mon_output")
 has(text, "# run_p5mon results file\n# Results (3 repetitions, 95% confidence level):\n"
           "# Event Repetition Value [conf.int] [percentage]\n", "p5mon: the parseable file's header is Figure 4.7's")
-ok(all(line.startswith("#") or re.fullmatch(r"\S+ (-1 \d+\.\d \d+\.\d (\d+\.\d{3}|NaN)|\d+ \d+)", line)
+ok(every(line.startswith("#") or re.fullmatch(r"\S+ (-1 \d+\.\d \d+\.\d (\d+\.\d{3}|NaN)|\d+ \d+)", line)
        for line in text.splitlines()), "p5mon: the parseable file has comments, values and summaries", text)
 os.remove("runs")
 seen = tare("count", "-P", "test.parms", "-Frepetitions=2", "-Fskip_initialization_run=yes", "--compat", "p5mon",
@@ -147,7 +147,7 @@ equal(len(lines), 32, "perfex: -a lists all 32 events")
 equal([line.split("..")[0] for line in lines[14:18]],
       ["Virtual coherency conditions", "Graduated instructions", "Cycles", "Graduated instructions"],
       "perfex: counter 0's events, then counter 1's")
-ok(all(re.fullmatch(r"[A-Z][A-Za-z/ ]*[a-z]\.{5,} +(\d+|not counted: .+)", line) for line in lines),
+ok(every(re.fullmatch(r"[A-Z][A-Za-z/ ]*[a-z]\.{5,} +(\d+|not counted: .+)", line) for line in lines),
    "perfex: dotted lines with a count or the reason", seen.out)
 ok(len({len(line[:line.index(". ") + 1]) for line in lines}) == 1, "perfex: the dots end in one column", seen.out)
 seen = tare("count", "--compat", "perfex", "-e", "15", "-e", "21", "-o", "-", "true")

@@ -73,7 +73,7 @@ has(tare("list", "backends").out, re.compile(r"^  perf ", re.M), "backends are l
 has(tare("list", "machines").out, re.compile(r"^  host ", re.M), "the machine is listed")
 listing = json.loads(tare("list", "events", "--json").out)["events"]
 equal([row["event"] for row in listing], names, "the JSON has the same events")
-ok(all(row["works"] != bool(row["why"]) for row in listing), "what does not work says why", listing)
+ok(every(row["works"] != bool(row["why"]) for row in listing), "what does not work says why", listing)
 
 # what the list says is what count does
 for row in listing:

@@ -21,7 +21,7 @@ equal({cache["name"]: (cache["bytes"], cache["ways"], cache["line_bytes"]) for c
       {"L1I": (32768, 2, 64), "L1D": (32768, 2, 32), "L2": (1 << 20, 2, 128)}, "the R12000's caches are those of Korn et al.")
 equal([(tlb["name"], tlb["entries"], tlb["pages_per_entry"]) for tlb in r12000["tlbs"]], [("ITLB", 8, 1), ("TLB", 64, 2)],
       "and its TLB has 64 entries of page pairs")
-ok(all(key in rows[0] for key in ("cpu", "cpus", "architecture", "kernel", "hostname", "pmu", "hypervisor")),
+ok(every(key in rows[0] for key in ("cpu", "cpus", "architecture", "kernel", "hostname", "pmu", "hypervisor")),
    "the JSON says of this machine what it is", rows[0])
 
 # ---- one ----

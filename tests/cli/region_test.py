@@ -371,7 +371,7 @@ ok(tiny["entries"] is None and 1000 <= tiny["entries_at_least"] < int(MILLIONS) 
    tiny["why"].startswith(f"entered at least {tiny['entries_at_least']} times: ") and "--on exact counts it" in tiny["why"],
    "it is not counted to its end: it was entered at least so often, and the engine would count it", tiny)
 equal(once["entries_at_least"], 1, "another region of that execution has what was seen of it")
-ok(all(row["value"] is None and row["why"] == region["why"] for region in r["regions"] for row in region["results"]), "and neither has a count", r["regions"])
+ok(every(row["value"] is None and row["why"] == region["why"] for region in r["regions"] for row in region["results"]), "and neither has a count", r["regions"])
 rows = {row["event"]: row for row in r["results"]}
 for event in ("task-clock", "elapsed-time", "user-time", "system-time", "cpu-time"):
     ok(rows[event]["value"] is None and "the probes of the regions took" in rows[event]["why"] and "without --region" in rows[event]["why"],

@@ -118,7 +118,7 @@ values = {name: 1000 * (i + 1) for i, name in enumerate(names)}
 on = recording("groups.json", hw(*names), readings(*[values] * 10), counters=2)
 r = as_json(on, "-r", "3", "-e", ",".join(names), "true", fact="groups of events")
 ok(r["passes"] == 3 and r["executions"] == 10 and r["warm_ups"] == 1, "5 events on 2 counters are 3 groups", r)
-ok(all(e["source"] == "hw" and e["share_running"] == 1 for e in r["results"]), "and nothing is scaled", r)
+ok(every(e["source"] == "hw" and e["share_running"] == 1 for e in r["results"]), "and nothing is scaled", r)
 equal([e["value"] for e in r["results"]], [1000, 2000, 3000, 4000, 5000], "each event has its own count")
 r = as_json(on, "--several-runs", "--warm-up", "0", "-e", ",".join(names), "true", fact="--several-runs")
 ok(r["executions"] == 3 and r["repetitions"] == 1, "--several-runs makes the groups' runs without -r", r)

@@ -72,7 +72,7 @@ def no_more(found, event, name, most):
 
 
 one, report = shared(1)
-ok(all(no_more(one, event, name, 2) for event in EVENTS for name in ("sums", "allocate", "apart", "common")),
+ok(every(no_more(one, event, name, 2) for event in EVENTS for name in ("sums", "allocate", "apart", "common")),
    "one thread shares nothing", one)
 counts = {}
 for threads in (2, 3):
