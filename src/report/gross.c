@@ -72,11 +72,12 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 	struct style style = style_of(options);
 	size_t width = (size_t)table_width(options);
 	const char *evidence = NULL;
-	bool by_construction = true; /* all of it was counted by the engine or a model */
+	bool any = false, by_construction = true; /* all of it was counted by the engine or a model */
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
 		if (e->evidence && e->measuring.state == MEASURING_UNKNOWN) /* a calibration's */
 			evidence = e->evidence;
+		any |= e->known;
 		by_construction = by_construction && (!e->known || e->has_tare);
 	}
 	fputc('\n', out);
@@ -93,7 +94,7 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 			 "count may be the "
 			 "measuring, which cannot be taken off because it depends on what ran before",
 			 evidence);
-	else if (by_construction)
+	else if (any && by_construction)
 		snprintf(text, sizeof text,
 			 "tare: nothing of the measuring is in what the engine and the models count");
 	else if (probes_known(result))
