@@ -248,7 +248,7 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	size_t width = (size_t)table_width(options);
 	struct footnotes notes = { 0 };
 	enum trust trust;
-	bool differs = trust_differs(result, &trust);
+	bool differs = trust_differs(result, &trust), single = any_known(result->estimates, result->n_estimates, true);
 
 	print_heading(out, result, &style, width);
 	print_machine(out, &result->machine, width);
@@ -256,7 +256,7 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	print_tables(out, result, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
 	if (notes.items.count || result->n_notes || result->n_regions || (options->all_repetitions && result->n_outliers) ||
-	    (any && !differs))
+	    (any && !differs && (single || trust != TRUST_UNVERIFIED)))
 		fputc('\n', out);
 	for (size_t i = 0; i < notes.items.count; i++)
 		footnote(out, i + 1, &notes.items.items[i], width);
@@ -268,16 +268,14 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
 		remark(out, "-", result->notes[i], width);
-	if (any && !differs) {
-		bool single = any_known(result->estimates, result->n_estimates, true);
-		char text[160];
-		snprintf(text, sizeof text, "%s: all of these numbers%s", trust_name(trust),
-			 !single ? ""
-			 : result->command
-			     ? "; \u00b1? because one execution says nothing of the spread (try -r 5)"
-			     : "; \u00b1? because one measurement says nothing of the spread");
+	if (any && !differs && trust != TRUST_UNVERIFIED) {
+		char text[64];
+		snprintf(text, sizeof text, "%s: all of these numbers", trust_name(trust));
 		remark(out, "-", text, width);
 	}
+	if (any && !differs && single)
+		remark(out, "-", result->command ? "\u00b1? because one execution says nothing of the spread (try -r 5)"
+						 : "\u00b1? because one measurement says nothing of the spread", width);
 	vec_free(&notes.items);
 	if (options->gross)
 		gross_text(out, result, options);
