@@ -23,6 +23,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
@@ -31,6 +32,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -89,6 +92,27 @@ static const char *raises_privileges(pid_t tid, const struct __ptrace_syscall_in
 
 /* ---- who asks ---- */
 
+/* Is it the record's file that the process has mapped there? Entries are the processes' to write, and so could name any process. */
+static bool maps_record(const struct takeover *how, pid_t pid, uint64_t at)
+{
+	char path[64], line[4400];
+	struct stat ours;
+	bool mapped = false;
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	FILE *file = fstat(how->fd, &ours) == 0 ? fopen(path, "re") : NULL;
+	while (file && fgets(line, sizeof line, file)) {
+		uint64_t low, high, inode;
+		unsigned major_number, minor_number;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64, &low, &high, &major_number, &minor_number, &inode) != 5 || low != at)
+			continue;
+		mapped = inode == ours.st_ino && makedev(major_number, minor_number) == ours.st_dev;
+		break;
+	}
+	if (file)
+		fclose(file);
+	return mapped;
+}
+
 /* Has the process this record mapped where that entry says? Numbers of processes mean others in other namespaces. */
 static bool has_record(const struct takeover *how, const struct record_process *process, pid_t pid)
 {
@@ -97,7 +121,7 @@ static bool has_record(const struct takeover *how, const struct record_process *
 	       &how->processes[process->parent] < process)
 		process = &how->processes[process->parent];
 	struct iovec local = {&token, sizeof token}, remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
-	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->record->token;
+	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->token && maps_record(how, pid, at);
 }
 
 /* The last number of the line `field` of a status file: what the process itself sees. */

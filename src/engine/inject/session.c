@@ -51,6 +51,23 @@ static uint64_t largest_file(void)
 	return RECORD_FILE_BYTES;
 }
 
+/* Where the bytes are in the image's file; 0 on failure. */
+static uint64_t append_image(struct session *session, const void *bytes, size_t n)
+{
+	uint64_t offset = session->how.image_bytes;
+	session->how.image_bytes += whole_pages(n);
+	bool done = ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) == 0 && pwrite(session->how.image_fd, bytes, n, (off_t)offset) == (ssize_t)n;
+	return done ? offset : 0;
+}
+
+/* From now on nobody can change what programs begin with. */
+static bool seal_image(struct session *session)
+{
+	session->how.token = session->how.record->token;
+	session->how.setup_offset = append_image(session, session->how.record, sizeof *session->how.record);
+	return session->how.setup_offset && fcntl(session->how.image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+}
+
 /* What is to be done with the access stream. */
 static bool set_trace(struct session *session, const struct session_options *options)
 {
@@ -69,9 +86,7 @@ static bool set_trace(struct session *session, const struct session_options *opt
 	record->machine_count = (uint32_t)options->machine_count;
 	if (bytes == 0)
 		return true;
-	record->machines = record->next_offset;
-	record->next_offset += whole_pages(bytes);
-	return pwrite(session->how.fd, options->machines, bytes, (off_t)record->machines) == (ssize_t)bytes;
+	return (record->machines = append_image(session, options->machines, bytes)) != 0;
 }
 
 /* The regions that are counted apart. */
@@ -83,9 +98,7 @@ static bool set_regions(struct session *session, const struct session_options *o
 	record->region_count = (uint32_t)options->region_count;
 	if (bytes == 0)
 		return true;
-	record->regions = record->next_offset;
-	record->next_offset += whole_pages(bytes);
-	return pwrite(session->how.fd, options->regions, bytes, (off_t)record->regions) == (ssize_t)bytes;
+	return (record->regions = append_image(session, options->regions, bytes)) != 0;
 }
 
 /* A lock of the file's first byte: it ends with the process that has it, whatever happens to that. */
@@ -142,8 +155,7 @@ bool session_new(const struct session_options *options, struct session **out, st
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record");
 		goto fail;
 	}
-	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) || pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes ||
-	    fcntl(session->how.image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
+	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) || pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
 		goto fail;
 	}
@@ -166,13 +178,18 @@ bool session_new(const struct session_options *options, struct session **out, st
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines and regions into the engine's record");
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines and regions into the engine's image");
+		goto fail;
+	}
+	if (options && options->alone)
+		record->flags &= ~(uint32_t)RECORD_FOLLOW;
+	if (!seal_image(session)) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot seal the engine's image");
 		goto fail;
 	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
 	session->whole = whole == MAP_FAILED ? NULL : whole;
 	if (options && options->alone) {
-		record->flags &= ~(uint32_t)RECORD_FOLLOW;
 		*out = session;
 		return true;
 	}

@@ -47,6 +47,7 @@ struct injection {
 	uint64_t mask;                /* the program's */
 	int stop_signal;              /* to be passed on at the end; 0 */
 	bool ended;                   /* killed meanwhile */
+	struct record_area modules;   /* as fill_modules() left them */
 };
 
 void takeover_inexact(struct record_process *process, const char *format, ...)
@@ -375,7 +376,7 @@ static void fill_modules(struct injection *in, struct record_process *process)
 	uint64_t offset = __atomic_fetch_add(&in->how->record->next_offset, bytes, __ATOMIC_ACQ_REL);
 	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd, (off_t)offset);
 	uint32_t count = 0;
-	process->modules = (struct record_area){.offset = offset, .bytes = bytes};
+	process->modules = in->modules = (struct record_area){.offset = offset, .bytes = bytes};
 	if (modules == MAP_FAILED)
 		return;
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)in->pid);
@@ -396,6 +397,7 @@ static void fill_modules(struct injection *in, struct record_process *process)
 	if (file)
 		fclose(file);
 	munmap(modules, bytes);
+	in->modules.count = count;
 	__atomic_store_n(&process->modules.count, count, __ATOMIC_RELEASE);
 }
 
@@ -441,6 +443,7 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 		return error_set_errno(err, ERROR_LIMIT, (int)-image, "cannot map the engine into the program%s", more);
 	}
 	how->processes[entry].session_at = (uint64_t)session;
+	start.setup = (uint64_t)image + how->setup_offset, start.modules = in->modules;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
 	uint64_t top = ((uint64_t)stack + STACK_BYTES - sizeof start) & ~63ull;
 	if (!write_memory(in, top, &start, sizeof start))

@@ -16,7 +16,9 @@ struct takeover {
 	struct record_process *processes;
 	int fd;                /* the record's, in the process that calls takeover_at_exec() */
 	int image_fd;          /* the runtime's flat image, sealed against writing */
-	uint64_t image_bytes;
+	uint64_t image_bytes;  /* with what lies behind it: the setup, machines, regions */
+	uint64_t setup_offset; /* in it: struct record_session */
+	uint64_t token;        /* the record's, as it was: processes may have written over that one */
 };
 
 /* The process is at PTRACE_EVENT_EXEC and was traced with TAKEOVER_PTRACE_OPTIONS. Makes it a new entry (parent: an index or

@@ -160,7 +160,7 @@ void memory_modules_unknown(void)
 
 static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
-	for (uint32_t i = 0; i < rt.process->modules.count - rt.modules_inherited; i++) {
+	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count - rt.modules_inherited; i++) {
 		const struct record_module *m = &rt.record_modules[i];
 		if (m->address == start && m->address + m->length == end && !memcmp(m->path, path, text_length(path) + 1))
 			return i + rt.modules_inherited;
@@ -219,7 +219,7 @@ void memory_start(void)
 	memory_rescan();
 	if (rt.region_count)
 		return;
-	for (uint32_t i = 0; i < rt.process->modules.count; i++) /* no /proc: what the host saw */
+	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++) /* no /proc: what the host saw */
 		insert(&(struct region){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
 }
 

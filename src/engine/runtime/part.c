@@ -54,17 +54,11 @@ void call_end(struct thread *t)
 }
 
 /* So near its end that what one exit may translate could not be recorded. */
-static bool short_of(const struct record_area *area, uint32_t inherited, uint64_t entry)
-{
-	return (uint64_t)(area->count - inherited) * entry > area->bytes - area->bytes / 8;
-}
-
 static bool due(void)
 {
-	const struct record_process *p = rt.process;
-	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || short_of(&p->code, 0, 1) ||
-	       short_of(&p->sites, rt.sites_inherited, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
-	       short_of(&p->corrections, 0, sizeof(struct record_correction));
+	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || record_is_short(AREA_CODE, 1) ||
+	       record_is_short(AREA_SITES, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
+	       record_is_short(AREA_CORRECTIONS, sizeof(struct record_correction));
 }
 
 static bool shares_memory(void)

@@ -78,9 +78,9 @@ void die(const char *why, uint64_t pc)
 	n = append(text, n, sizeof text, why);
 	n = append(text, n, sizeof text, " at ");
 	n = append_hex(text, n, sizeof text, pc);
-	if (rt.process && rt.process->path[0]) {
+	if (rt.path[0]) {
 		n = append(text, n, sizeof text, " in ");
-		n = append(text, n, sizeof text, rt.process->path);
+		n = append(text, n, sizeof text, rt.path);
 	}
 	n = append(text, n, sizeof text, "\n");
 	sys3(SYS_write, 2, text, n);
@@ -118,7 +118,10 @@ void *memory_private(uint64_t bytes)
 uint64_t record_reserve(uint64_t bytes)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-	return __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
+	uint64_t offset = __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
+	if (offset % RECORD_PAGE || offset < RECORD_SPACE_OFFSET || offset > RECORD_FILE_BYTES || bytes > RECORD_FILE_BYTES - offset)
+		die("the record was written over", offset);
+	return offset;
 }
 
 /* rt.base, always at the same address, becomes the page of the record's file at `offset`, by duplicating a mapping of what lies before it.
@@ -132,6 +135,7 @@ static bool base_at(uint64_t offset)
 		if (failed(place))
 			return false;
 		rt.base = (uint64_t)place, rt.base_offset = ~0ull;
+		own_add(rt.base, RECORD_PAGE);
 	}
 	while (rt.base_offset != offset) {
 		uint64_t step = offset - here < stride ? offset - here : stride;
@@ -190,44 +194,64 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	}
 }
 
-bool record_open(struct record_process *process)
+/* A fresh area, and what the runtime itself knows of it: the record's own words are for the host, and others may write over them. */
+static void *fresh_area(struct record_area *area, enum area which, uint64_t bytes, uint32_t inherited)
 {
-	rt.process = process;
-	rt.record_blocks = record_area(&process->blocks, area_bytes(0, false), 0);
-	rt.record_code = record_area(&process->code, area_bytes(1, false), 0);
-	rt.record_sites = record_area(&process->sites, area_bytes(3, false), 0);
-	rt.record_corrections = record_area(&process->corrections, area_bytes(4, false), 0);
-	if (process->modules.offset)
-		rt.record_modules = record_map(process->modules.offset, process->modules.bytes, NULL);
-	else
-		rt.record_modules = record_area(&process->modules, area_bytes(2, true), 0);
+	rt.areas[which] = (struct record_area){.count = inherited, .inherited = inherited, .bytes = bytes};
+	return record_area(area, bytes, inherited);
+}
+
+/* An entry more is complete. */
+static void grew(struct record_area *area, enum area which, uint32_t by)
+{
+	rt.areas[which].count += by;
+	__atomic_store_n(&area->count, rt.areas[which].count, __ATOMIC_RELEASE);
+}
+
+static bool opened(void)
+{
 	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
 }
 
-/* In a forked child: areas of its own that go on from the parent's counts. The parent's code bytes stay mapped, for they are
-   read; its other areas are left alone. */
+bool record_open(struct record_process *process, const struct record_area *modules)
+{
+	rt.process = process;
+	if (!rt.code)
+		rt.code = memory_private(area_bytes(1, false));
+	rt.code_used = 0;
+	rt.record_blocks = record_area(&process->blocks, area_bytes(0, false), 0);
+	rt.record_code = fresh_area(&process->code, AREA_CODE, area_bytes(1, false), 0);
+	rt.record_sites = fresh_area(&process->sites, AREA_SITES, area_bytes(3, false), 0);
+	rt.record_corrections = fresh_area(&process->corrections, AREA_CORRECTIONS, area_bytes(4, false), 0);
+	if (modules && modules->offset) {
+		rt.areas[AREA_MODULES] = *modules;
+		rt.record_modules = record_map(modules->offset, modules->bytes, NULL);
+	} else {
+		rt.record_modules = fresh_area(&process->modules, AREA_MODULES, area_bytes(2, true), 0);
+	}
+	return opened();
+}
+
+/* In a forked child: areas of its own that go on from the parent's counts. */
 bool record_reopen(struct record_process *process)
 {
-	const struct record_process *parent = rt.process;
-	uint32_t blocks = rt.block_count, sites = parent->sites.count, modules = parent->modules.count;
-	if (rt.parents_code_count < sizeof rt.parents_code / sizeof *rt.parents_code) {
-		rt.parents_code[rt.parents_code_count].at = (uint64_t)rt.record_code;
-		rt.parents_code[rt.parents_code_count++].bytes = parent->code.bytes;
-	}
+	uint32_t blocks = rt.block_count, sites = rt.areas[AREA_SITES].count, modules = rt.areas[AREA_MODULES].count;
 	rt.before = NULL;
 	sys2(SYS_munmap, rt.record_blocks, area_bytes(0, false));
+	sys2(SYS_munmap, rt.record_code, area_bytes(1, false));
 	sys2(SYS_munmap, rt.record_sites, area_bytes(3, false));
 	sys2(SYS_munmap, rt.record_corrections, area_bytes(4, false));
+	sys2(SYS_munmap, rt.record_modules, rt.areas[AREA_MODULES].bytes);
 	rt.process = process;
 	rt.record_blocks = record_area(&process->blocks, area_bytes(0, false), blocks);
-	rt.record_code = record_area(&process->code, area_bytes(1, false), 0);
-	rt.record_sites = record_area(&process->sites, area_bytes(3, false), sites);
-	rt.record_modules = record_area(&process->modules, area_bytes(2, true), modules);
-	rt.record_corrections = record_area(&process->corrections, area_bytes(4, false), 0);
+	rt.record_code = fresh_area(&process->code, AREA_CODE, area_bytes(1, false), 0);
+	rt.record_sites = fresh_area(&process->sites, AREA_SITES, area_bytes(3, false), sites);
+	rt.record_modules = fresh_area(&process->modules, AREA_MODULES, area_bytes(2, true), modules);
+	rt.record_corrections = fresh_area(&process->corrections, AREA_CORRECTIONS, area_bytes(4, false), 0);
 	rt.blocks_inherited = blocks;
 	rt.sites_inherited = sites;
 	rt.modules_inherited = modules;
-	return rt.record_blocks && rt.record_code && rt.record_sites && rt.record_corrections && rt.record_modules;
+	return opened();
 }
 
 void record_leave(void *area, uint64_t bytes, bool remove)
@@ -240,22 +264,26 @@ void record_leave(void *area, uint64_t bytes, bool remove)
 /* Areas for a part that goes on; nothing refers to the old one's any more. remove: nobody will read those. */
 bool record_part(struct record_process *process, bool remove)
 {
-	const struct record_process *old = rt.process;
 	record_leave(rt.record_blocks, area_bytes(0, false), remove);
 	record_leave(rt.record_sites, area_bytes(3, false), remove);
 	record_leave(rt.record_corrections, area_bytes(4, false), remove);
-	record_leave(rt.record_modules, old->modules.bytes, false);
+	record_leave(rt.record_modules, rt.areas[AREA_MODULES].bytes, false);
+	record_leave(rt.record_code, area_bytes(1, false), remove);
 	rt.blocks_inherited = rt.sites_inherited = rt.modules_inherited = 0;
-	for (uint32_t i = 0; i < rt.parents_code_count; i++)
-		sys2(SYS_munmap, rt.parents_code[i].at, rt.parents_code[i].bytes);
-	rt.parents_code_count = 0;
-	record_leave(rt.record_code, old->code.bytes, remove);
-	return record_open(process);
+	return record_open(process, NULL);
+}
+
+/* Of code: what is the program's own process's, and with what it inherited. */
+bool record_is_short(enum area which, uint64_t entry)
+{
+	const struct record_area *area = &rt.areas[which];
+	uint64_t used = which == AREA_CODE ? rt.code_used : (uint64_t)(area->count - area->inherited) * entry;
+	return used > area->bytes - area->bytes / 8;
 }
 
 uint32_t record_block_begin(uint64_t pc)
 {
-	if (rt.block_count < rt.blocks_max && rt.process->code.count + 1024 < rt.process->code.bytes)
+	if (rt.block_count < rt.blocks_max && rt.code_used + 1024 < rt.areas[AREA_CODE].bytes)
 		return rt.block_count;
 	die("the program ran more distinct basic blocks than the engine's record holds", pc);
 }
@@ -265,20 +293,26 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 	struct record_process *process = rt.process;
 	if (id != rt.block_count)
 		return NULL;
-	uint32_t at = process->code.count;
+	uint32_t at = rt.areas[AREA_CODE].count;
+	uint8_t *own = rt.code + rt.code_used;
+	memcpy(own, bytes, length);
+	rt.code_used += length;
 	memcpy(rt.record_code + at, bytes, length);
-	__atomic_store_n(&process->code.count, at + length, __ATOMIC_RELEASE);
+	grew(&process->code, AREA_CODE, length);
 	struct record_block *block = &rt.record_blocks[id - rt.blocks_inherited];
-	const struct region *region = memory_executable(rt.blocks[id].pc);
 	*block = (struct record_block){.address = rt.blocks[id].pc, .code = at, .length_bytes = (uint16_t)length, .insns = (uint16_t)insns,
-		.counter = follows == NONE ? id * 2 : follows, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = region ? region->module : RECORD_NONE,
+		.counter = follows == NONE ? id * 2 : follows, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = record_block_module(id),
 		.flags = (follows == NONE ? 0 : (uint32_t)RECORD_BLOCK_FOLLOWS) | (uint32_t)rt.blocks[id].context << RECORD_BLOCK_CONTEXT_SHIFT};
 	rt.block_count = id + 1;
 	__atomic_store_n(&process->blocks.count, id + 1, __ATOMIC_RELEASE);
-	return rt.record_code + at;
+	return own;
 }
 
-uint32_t record_block_module(uint32_t id) { return rt.record_blocks[id - rt.blocks_inherited].module; }
+uint32_t record_block_module(uint32_t id)
+{
+	const struct region *region = memory_executable(rt.blocks[id].pc);
+	return region ? region->module : RECORD_NONE;
+}
 
 void record_leader(uint32_t id)
 {
@@ -297,52 +331,52 @@ void record_edge(uint32_t id, enum edge edge)
 
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter)
 {
-	struct record_area *area = &rt.process->sites;
-	uint32_t own = area->count - rt.sites_inherited;
-	if ((own + 1) * sizeof(struct record_site) > area->bytes) {
+	uint32_t own = rt.areas[AREA_SITES].count - rt.sites_inherited;
+	if ((own + 1) * sizeof(struct record_site) > rt.areas[AREA_SITES].bytes) {
 		inexact("the record is full: too many repeated string instructions");
 		return;
 	}
 	rt.record_sites[own] = (struct record_site){.block = block, .insn = (uint16_t)insn, .kind = (uint16_t)kind, .counter = counter};
-	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
+	grew(&rt.process->sites, AREA_SITES, 1);
 }
 
 void record_correct(struct thread *t, uint32_t block, uint32_t done)
 {
 	struct record_area *area = &t->process->corrections;
 	struct record_correction *all = rt.record_corrections;
-	uint32_t tid = t->record->tid;
+	uint32_t tid = t->record->tid, *used = &rt.areas[AREA_CORRECTIONS].count;
+	uint64_t bytes = rt.areas[AREA_CORRECTIONS].bytes;
 	if (t->process != rt.process) {
 		if (!t->corrections)
 			t->corrections = record_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
 		all = t->corrections;
+		used = &t->corrections_used, bytes = VFORK_CORRECTIONS * sizeof *all;
 		if (!all) {
 			inexact("no memory for the record of a child");
 			return;
 		}
 	}
-	for (uint32_t i = 0; i < area->count; i++)
+	for (uint32_t i = 0; i < *used; i++)
 		if (all[i].block == block && all[i].done == done && all[i].tid == tid) {
 			all[i].times++;
 			return;
 		}
-	if ((area->count + 1) * sizeof(struct record_correction) > area->bytes) {
+	if ((*used + 1) * sizeof(struct record_correction) > bytes) {
 		inexact("the record is full: too many different blocks were left early");
 		return;
 	}
-	all[area->count] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
-	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
+	all[*used] = (struct record_correction){.block = block, .done = done, .tid = tid, .times = 1};
+	__atomic_store_n(&area->count, ++*used, __ATOMIC_RELEASE);
 }
 
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path)
 {
-	struct record_area *area = &rt.process->modules;
-	uint32_t own = area->count - rt.modules_inherited;
-	if ((own + 1) * sizeof(struct record_module) > area->bytes)
+	uint32_t own = rt.areas[AREA_MODULES].count - rt.modules_inherited;
+	if ((own + 1) * sizeof(struct record_module) > rt.areas[AREA_MODULES].bytes)
 		return RECORD_NONE; /* the module's name is lost, no count is */
 	struct record_module *module = &rt.record_modules[own];
 	*module = (struct record_module){.address = start, .length = length, .file_offset = offset};
 	append(module->path, 0, sizeof module->path, path);
-	__atomic_store_n(&area->count, area->count + 1, __ATOMIC_RELEASE);
-	return area->count - 1;
+	grew(&rt.process->modules, AREA_MODULES, 1);
+	return rt.areas[AREA_MODULES].count - 1;
 }

@@ -26,11 +26,19 @@ struct region_tables {
 	struct { uint64_t key; uint32_t to, unused; } moves[MOVES]; /* what context_with and its kin found last */
 };
 
-static struct record_region *all_regions(void) { return (struct record_region *)((uint8_t *)rt.record_regions + rt.record_regions->regions); }
-static struct record_context *all_contexts(void) { return (struct record_context *)((uint8_t *)rt.record_regions + rt.record_regions->contexts); }
-static uint32_t *all_members(void) { return (uint32_t *)((uint8_t *)rt.record_regions + rt.record_regions->members); }
-static struct record_pass *all_passes(void) { return (struct record_pass *)((uint8_t *)rt.record_regions + rt.record_regions->passes); }
-static char *all_names(void) { return (char *)rt.record_regions + rt.record_regions->names; }
+/* Other processes may write into the record: no offset or index is taken from it unchecked. */
+static struct record_regions layout(void)
+{
+	struct record_regions r = {.n_contexts = 1};
+	record_regions_lay_out(&r);
+	return r;
+}
+static struct record_region *all_regions(void) { return (struct record_region *)((uint8_t *)rt.record_regions + layout().regions); }
+static struct record_context *all_contexts(void) { return (struct record_context *)((uint8_t *)rt.record_regions + layout().contexts); }
+static uint32_t *all_members(void) { return (uint32_t *)((uint8_t *)rt.record_regions + layout().members); }
+static struct record_pass *all_passes(void) { return (struct record_pass *)((uint8_t *)rt.record_regions + layout().passes); }
+static char *all_names(void) { return (char *)rt.record_regions + layout().names; }
+static uint32_t at_most(uint32_t n, uint32_t most) { return n < most ? n : most; }
 
 void regions_lost(uint32_t what) { __atomic_or_fetch(&rt.record_regions->lost, what, __ATOMIC_RELEASE); }
 
@@ -40,15 +48,14 @@ static uint64_t whole_pages(uint64_t bytes) { return (bytes + RECORD_PAGE - 1) &
 
 static struct record_regions *fresh_record(struct record_process *process)
 {
-	struct record_regions layout = {.n_contexts = 1};
-	record_regions_lay_out(&layout);
-	uint64_t offset = record_reserve(layout.bytes);
-	struct record_regions *r = record_map(offset, layout.bytes, NULL);
+	struct record_regions fresh = layout();
+	uint64_t offset = record_reserve(fresh.bytes);
+	struct record_regions *r = record_map(offset, fresh.bytes, NULL);
 	if (!r) {
 		inexact("no memory for the record of regions");
 		return NULL;
 	}
-	*r = layout;
+	*r = fresh;
 	if (rt.trace) {
 		uint64_t bytes = RECORD_REGIONS_MOST * stream_counts() * 8;
 		if (rt.region_models)
@@ -79,7 +86,7 @@ bool regions_ready(void)
 
 bool regions_start(void)
 {
-	const struct record_session *s = rt.session;
+	const struct record_session *s = rt.setup;
 	if (!s->region_ranges && !s->region_count)
 		return true;
 	if (!regions_ready())
@@ -106,14 +113,18 @@ bool regions_child(struct thread *t, struct record_process *process)
 	struct record_regions *r = fresh_record(process);
 	if (!r)
 		return false;
-	r->n_regions = old->n_regions, r->n_contexts = old->n_contexts, r->n_members = old->n_members;
-	r->names_used = old->names_used, r->lost = old->lost;
-	memcpy((uint8_t *)r + r->regions, (uint8_t *)old + old->regions, r->n_regions * sizeof(struct record_region));
-	memcpy((uint8_t *)r + r->contexts, (uint8_t *)old + old->contexts, r->n_contexts * sizeof(struct record_context));
-	memcpy((uint8_t *)r + r->members, (uint8_t *)old + old->members, r->n_members * sizeof(uint32_t));
-	memcpy((uint8_t *)r + r->names, (uint8_t *)old + old->names, r->names_used);
+	const struct record_regions at = layout();
+	uint32_t n_regions = at_most(old->n_regions, RECORD_REGIONS_MOST), n_contexts = at_most(old->n_contexts, RECORD_CONTEXTS_MOST);
+	uint32_t n_members = at_most(old->n_members, RECORD_MEMBERS_MOST);
+	uint64_t names_used = old->names_used < RECORD_NAMES_BYTES ? old->names_used : RECORD_NAMES_BYTES;
+	r->n_regions = n_regions, r->n_contexts = n_contexts, r->n_members = n_members;
+	r->names_used = names_used, r->lost = old->lost;
+	memcpy((uint8_t *)r + at.regions, (uint8_t *)old + at.regions, n_regions * sizeof(struct record_region));
+	memcpy((uint8_t *)r + at.contexts, (uint8_t *)old + at.contexts, n_contexts * sizeof(struct record_context));
+	memcpy((uint8_t *)r + at.members, (uint8_t *)old + at.members, n_members * sizeof(uint32_t));
+	memcpy((uint8_t *)r + at.names, (uint8_t *)old + at.names, names_used);
 	rt.record_regions = r;
-	sys2(SYS_munmap, old, old->bytes);
+	sys2(SYS_munmap, old, at.bytes);
 	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, 4))) /* MADV_DONTNEED: zeros */
 		memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes);
 	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096); /* it begins within a page */
@@ -149,7 +160,7 @@ void regions_counted(struct thread *t)
 	for (uint64_t w = 0; w < words; w++) {
 		uint64_t more = now[w] - t->counted[w];
 		for (uint32_t i = 0; more && i < n; i++)
-			rt.region_models[(members[i] >> 1) * words + w] += more;
+			rt.region_models[((members[i] >> 1) % RECORD_REGIONS_MOST) * words + w] += more;
 		t->counted[w] = now[w];
 	}
 }
@@ -161,8 +172,11 @@ uint32_t context_members(uint32_t context, const uint32_t **members)
 	*members = NULL;
 	if (!context)
 		return 0;
-	*members = all_members() + all_contexts()[context].first;
-	return all_contexts()[context].n;
+	if (context >= RECORD_CONTEXTS_MOST)
+		return 0;
+	struct record_context c = *(volatile struct record_context *)&all_contexts()[context];
+	*members = all_members() + at_most(c.first, RECORD_MEMBERS_MOST - RECORD_REGIONS_OPEN);
+	return at_most(c.n, RECORD_REGIONS_OPEN);
 }
 
 static uint32_t interned(const uint32_t *members, uint32_t n)
@@ -176,17 +190,17 @@ static uint32_t interned(const uint32_t *members, uint32_t n)
 	uint32_t *sets = rt.region_tables->sets, at = hash % SETS;
 	for (; sets[at]; at = (at + 1) % SETS) {
 		const struct record_context *c = &all_contexts()[sets[at] - 1];
-		if (c->n == n && !memcmp(all_members() + c->first, members, n * sizeof *members))
+		if (c->n == n && !memcmp(all_members() + at_most(c->first, RECORD_MEMBERS_MOST - RECORD_REGIONS_OPEN), members, n * sizeof *members))
 			return sets[at] - 1;
 	}
-	if (n > RECORD_REGIONS_OPEN || r->n_contexts == RECORD_CONTEXTS_MOST || r->n_members + n > RECORD_MEMBERS_MOST) {
+	uint32_t id = __atomic_load_n(&r->n_contexts, __ATOMIC_RELAXED), first = __atomic_load_n(&r->n_members, __ATOMIC_RELAXED);
+	if (n > RECORD_REGIONS_OPEN || id >= RECORD_CONTEXTS_MOST || first > RECORD_MEMBERS_MOST - n) {
 		regions_lost(RECORD_LOST_CONTEXTS);
 		return NONE;
 	}
-	uint32_t id = r->n_contexts;
-	memcpy(all_members() + r->n_members, members, n * sizeof *members);
-	all_contexts()[id] = (struct record_context){r->n_members, n};
-	__atomic_store_n(&r->n_members, r->n_members + n, __ATOMIC_RELEASE);
+	memcpy(all_members() + first, members, n * sizeof *members);
+	all_contexts()[id] = (struct record_context){first, n};
+	__atomic_store_n(&r->n_members, first + n, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->n_contexts, id + 1, __ATOMIC_RELEASE);
 	sets[at] = id + 1;
 	return id;
@@ -251,7 +265,7 @@ bool context_named(uint32_t context)
 {
 	const uint32_t *members;
 	for (uint32_t i = 0, n = context_members(context, &members); i < n; i++)
-		if (!all_regions()[members[i] >> 1].asked)
+		if (!all_regions()[(members[i] >> 1) % RECORD_REGIONS_MOST].asked)
 			return true;
 	return false;
 }
@@ -260,7 +274,7 @@ bool context_named(uint32_t context)
 
 static void place(uint64_t low, uint64_t high, const struct record_region_range *range)
 {
-	if (rt.place_count == rt.session->region_ranges * 8 + 64) {
+	if (rt.place_count == rt.setup->region_ranges * 8 + 64) {
 		regions_lost(RECORD_LOST_CONTEXTS);
 		return;
 	}
@@ -273,36 +287,32 @@ static void place(uint64_t low, uint64_t high, const struct record_region_range 
 
 void regions_mapped(void)
 {
-	const struct record_session *s = rt.session;
+	const struct record_session *s = rt.setup;
 	const struct record_region_range *ranges = NULL;
 	if (!rt.places)
 		return;
 	uint64_t bytes = s->region_ranges * sizeof *ranges;
-	if (bytes && !(ranges = record_map(s->regions, bytes, NULL))) {
-		regions_lost(RECORD_LOST_CONTEXTS);
-		return;
-	}
+	if (bytes)
+		ranges = (const struct record_region_range *)(rt.image + s->regions);
 	rt.place_count = 0;
 	rt.places_low = ~0ull;
 	rt.places_high = 0;
 	for (uint32_t i = 0; i < rt.region_count; i++) {
 		const struct region *m = &rt.regions[i];
-		if (!(m->protection & PROT_EXEC_) || m->module >= rt.process->modules.count || m->module < rt.modules_inherited)
+		if (!(m->protection & PROT_EXEC_) || m->module >= rt.areas[AREA_MODULES].count || m->module < rt.modules_inherited)
 			continue;
 		const struct record_module *module = &rt.record_modules[m->module - rt.modules_inherited];
 		uint64_t first = module->file_offset, last = first + module->length;
 		for (uint32_t k = 0; k < s->region_ranges; k++) {
 			const struct record_region_range *range = &ranges[k];
 			uint64_t high = range->kind == RECORD_REGION_FUNCTION ? range->low + 1 : range->high, low = range->low;
-			if (low >= last || high <= first || memcmp(range->path, module->path, text_length(module->path) + 1))
+			if (low >= last || high <= first || memcmp(range->path, module->path, text_length(range->path) + 1))
 				continue;
 			low = low < first ? first : low;
 			high = high > last ? last : high;
 			place(low - first + module->address, high - first + module->address, range);
 		}
 	}
-	if (ranges)
-		sys2(SYS_munmap, ranges, (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1));
 }
 
 /* Other code may come there, before the mappings are read again. */
@@ -353,12 +363,18 @@ uint64_t regions_cut(uint64_t pc)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
+static uint64_t names_used(const struct record_regions *r)
+{
+	uint64_t used = __atomic_load_n(&r->names_used, __ATOMIC_RELAXED);
+	return used < RECORD_NAMES_BYTES ? used : RECORD_NAMES_BYTES;
+}
+
 /* Copies the name behind those used, up to a 0 byte or `most` bytes; false: there is no room for it, or it cannot be read. */
 static bool copy_name(uint64_t from, uint64_t most, uint32_t *bytes)
 {
 	struct record_regions *r = rt.record_regions;
-	char *to = all_names() + r->names_used;
-	uint64_t room = RECORD_NAMES_BYTES - r->names_used;
+	uint64_t used = names_used(r), room = RECORD_NAMES_BYTES - used;
+	char *to = all_names() + used;
 	for (uint64_t n = 0; n < most;) {
 		uint64_t part = 4096 - ((from + n) & 4095);
 		if (part > 256)
@@ -383,23 +399,27 @@ static bool copy_name(uint64_t from, uint64_t most, uint32_t *bytes)
 static uint32_t intern_name(uint32_t bytes)
 {
 	struct record_regions *r = rt.record_regions;
-	const char *name = all_names() + r->names_used;
+	uint64_t used = names_used(r);
+	if (bytes > RECORD_NAMES_BYTES - used)
+		return NONE;
+	const char *name = all_names() + used;
 	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
 	for (uint32_t i = 0; i < bytes; i++)
 		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
 	uint32_t *names = rt.region_tables->names, at = (uint32_t)(hash ^ hash >> 32) % POINTERS;
 	for (; names[at]; at = (at + 1) % POINTERS) {
 		const struct record_region *known = &all_regions()[names[at] - 1];
-		if (known->name_bytes == bytes && !memcmp(all_names() + known->name, name, bytes))
+		uint64_t at_name = __atomic_load_n(&known->name, __ATOMIC_RELAXED);
+		if (known->name_bytes == bytes && at_name <= RECORD_NAMES_BYTES - bytes && !memcmp(all_names() + at_name, name, bytes))
 			return names[at] - 1;
 	}
-	if (r->n_regions == RECORD_REGIONS_MOST) {
+	uint32_t id = __atomic_load_n(&r->n_regions, __ATOMIC_RELAXED);
+	if (id >= RECORD_REGIONS_MOST) {
 		regions_lost(RECORD_LOST_REGIONS);
 		return NONE;
 	}
-	uint32_t id = r->n_regions;
-	all_regions()[id] = (struct record_region){.name_bytes = bytes, .name = r->names_used};
-	r->names_used += bytes;
+	all_regions()[id] = (struct record_region){.name_bytes = bytes, .name = used};
+	r->names_used = used + bytes;
 	__atomic_store_n(&r->n_regions, id + 1, __ATOMIC_RELEASE);
 	names[at] = id + 1;
 	return id;
@@ -414,7 +434,7 @@ uint32_t region_of_text(uint64_t text, uint64_t most)
 		regions_lost(RECORD_LOST_REGIONS);
 		return NONE;
 	}
-	const char *name = all_names() + rt.record_regions->names_used;
+	const char *name = all_names() + names_used(rt.record_regions);
 	while (most != ~0ull && bytes && name[bytes - 1] == ' ')
 		bytes--;
 	return bytes ? intern_name(bytes) : NONE; /* libtare knows no region without a name */
@@ -457,13 +477,14 @@ struct record_pass *region_pass(struct thread *t, uint32_t region)
 		if (pass->tid == t->tid && pass->region == region)
 			return pass;
 	}
-	if (r->n_passes == RECORD_PASSES_MOST) {
+	uint32_t id = __atomic_load_n(&r->n_passes, __ATOMIC_RELAXED);
+	if (id >= RECORD_PASSES_MOST) {
 		regions_lost(RECORD_LOST_PASSES);
 		return &nowhere;
 	}
-	struct record_pass *pass = &all_passes()[r->n_passes];
+	struct record_pass *pass = &all_passes()[id];
 	*pass = (struct record_pass){.region = region, .tid = t->tid};
-	passes[at] = r->n_passes + 1;
-	__atomic_store_n(&r->n_passes, r->n_passes + 1, __ATOMIC_RELEASE);
+	passes[at] = id + 1;
+	__atomic_store_n(&r->n_passes, id + 1, __ATOMIC_RELEASE);
 	return pass;
 }

@@ -152,6 +152,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct model_counts *model_counts;
 	struct stream_models *models;
 	uint32_t in_call, parked;       /* see part.c */
+	uint32_t corrections_used, pad10;
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
@@ -159,7 +160,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
 	uint64_t fp_features; /* of the kernel's last signal frame of this thread; 0: there was none */
-	uint32_t fp_bytes, pad10;
+	uint32_t fp_bytes, pad11;
 };
 
 enum block_flag {
@@ -219,6 +220,7 @@ enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED, PAGE_OPEN /* as chec
 
 struct region { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
 #define REGIONS_MAX 16384u
+enum area { AREA_CODE, AREA_MODULES, AREA_SITES, AREA_CORRECTIONS, AREAS };
 
 #define OPENED_MAX 256u
 struct code_file { uint64_t device, inode; bool mapped; /* shared, from a descriptor that may write: no descriptor is needed any more */ };
@@ -319,8 +321,11 @@ struct runtime {
 	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
 	uint64_t stride;               /* see limits_stride */
 	struct record_limit limits[RECORD_LIMITS];
-	struct { uint64_t at, bytes; } parents_code[8]; /* of those that this process was forked from, still read */
-	uint32_t parents_code_count, unused3;
+	const struct record_session *setup; /* the session as the host wrote it: what is read of it is read there, as others may write over rt.session */
+	struct record_area areas[AREAS];    /* of rt.process, likewise */
+	char path[184];                /* of the program */
+	uint8_t *code;                 /* the blocks' bytes, which struct block points to; in the record there is a copy for the host */
+	uint32_t code_used, items_inherited, templates_inherited, unused3;
 	/* regions, see region.c */
 	uint64_t *region_models; /* of the access stream: model_counts by region and machine */
 	struct record_regions *record_regions; /* NULL: none was entered, and none is asked for */
@@ -649,7 +654,8 @@ uint64_t memory_place(uint64_t bytes);
 void *record_map(uint64_t offset, uint64_t bytes, void *at);
 void record_near(void); /* what is mapped next, here or in a child, is near by then */
 uint64_t record_reserve(uint64_t bytes);
-bool record_open(struct record_process *process);
+bool record_open(struct record_process *process, const struct record_area *modules); /* modules: that the host has filled, or NULL */
+bool record_is_short(enum area which, uint64_t entry); /* of room for what one exit may translate */
 bool record_reopen(struct record_process *process);
 bool record_part(struct record_process *process, bool remove);
 void record_leave(void *area, uint64_t bytes, bool remove);

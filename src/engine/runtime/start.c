@@ -62,16 +62,16 @@ static void choose_sizes(void)
 {
 	rt.limited = limits_start();
 	rt.blocks_max = 1u << 21;
-	rt.arena_bytes = rt.session->cache_bytes ? rt.session->cache_bytes : 64u << 20;
+	rt.arena_bytes = rt.setup->cache_bytes ? rt.setup->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (rt.limited) {
 		rt.blocks_max = 1u << 15;
-		if (!rt.session->cache_bytes)
+		if (!rt.setup->cache_bytes)
 			rt.arena_bytes = 4u << 20;
 		rt.slots_max = 1024;
 	}
-	if (rt.session->blocks_most && rt.session->blocks_most < rt.blocks_max)
-		rt.blocks_max = rt.session->blocks_most < BLOCKS_LEAST ? BLOCKS_LEAST : rt.session->blocks_most;
+	if (rt.setup->blocks_most && rt.setup->blocks_most < rt.blocks_max)
+		rt.blocks_max = rt.setup->blocks_most < BLOCKS_LEAST ? BLOCKS_LEAST : rt.setup->blocks_most;
 	rt.blocks_max &= ~255u; /* counters are whole pages */
 	if (rt.arena_bytes < 1u << 18)
 		rt.arena_bytes = 1u << 18;
@@ -84,6 +84,7 @@ void runtime_init(const struct start *start)
 {
 	uint64_t none = 0;
 	rt.session = (struct record_session *)start->session;
+	rt.setup = (const struct record_session *)start->setup;
 	rt.image = start->image;
 	rt.image_bytes = start->image_bytes;
 	own_add(start->session, RECORD_SPACE_OFFSET);
@@ -91,11 +92,12 @@ void runtime_init(const struct start *start)
 	own_add(start->stack, start->stack_bytes);
 	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) + start->process;
 	rt.process = process;
+	memcpy(rt.path, process->path, sizeof rt.path - 1);
 	choose_sizes();
 	look_at_processor();
-	if (!record_open(process))
+	if (!record_open(process, &start->modules))
 		die("no memory for the record", start->pc);
-	rt.trace = (rt.session->flags & RECORD_TRACE) != 0;
+	rt.trace = (rt.setup->flags & RECORD_TRACE) != 0;
 	if (rt.trace && !stream_open(process))
 		die("no memory for the access stream", start->pc);
 	if (!regions_start())

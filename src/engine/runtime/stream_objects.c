@@ -25,7 +25,7 @@ static uint32_t function_count;
 static bool open_record(struct record_process *process)
 {
 	struct record_objects layout = {0};
-	record_objects_lay_out(&layout, rt.session->watch_count);
+	record_objects_lay_out(&layout, rt.setup->watch_count);
 	uint64_t offset = record_reserve(layout.bytes);
 	struct record_objects *fresh = record_map(offset, layout.bytes, NULL);
 	if (!fresh)
@@ -136,7 +136,7 @@ static void object_of(const struct mapping *m, void *context)
 bool stream_objects_open(struct record_process *process)
 {
 	uint64_t bytes = objects_bytes(rt.limited ? POOL_BYTES_LIMITED : POOL_BYTES);
-	if (!(rt.session->flags & RECORD_OBJECTS) || !rt.session->watch_count)
+	if (!(rt.setup->flags & RECORD_OBJECTS) || !rt.setup->watch_count)
 		return true;
 	if (!open_record(process))
 		return false;

@@ -580,9 +580,9 @@ void stream_template(uint32_t id, uint32_t module)
 	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
 		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
 	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);
-	memcpy(rt.record_items + (first - process->items.inherited), plan.items, plan.n_items * sizeof *plan.items);
+	memcpy(rt.record_items + (first - rt.items_inherited), plan.items, plan.n_items * sizeof *plan.items);
 	rt.templates[id] = block;
-	rt.record_templates[id - process->templates.inherited] = block;
+	rt.record_templates[id - rt.templates_inherited] = block;
 	rt.item_count = first + plan.n_items;
 	__atomic_store_n(&process->items.count, rt.item_count, __ATOMIC_RELEASE);
 	__atomic_store_n(&process->templates.count, id + 1, __ATOMIC_RELEASE);

@@ -16,7 +16,7 @@
 static const struct machine *machines; /* of the session, or the one below */
 static struct machine no_machine;
 
-static uint32_t machine_count(void) { return rt.session->machine_count ? rt.session->machine_count : 1; }
+static uint32_t machine_count(void) { return rt.setup->machine_count ? rt.setup->machine_count : 1; }
 
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
 static uint64_t models_bytes(void) { return whole_pages(machine_count() * sizeof(struct model_counts)); }
@@ -48,14 +48,14 @@ static void fp_give_back(void)
 		fp_restore(fp_area, rt.fp_features);
 }
 
-static uint64_t site_item_bytes(void) { return (uint64_t)rt.items_max * rt.session->watch_count * 8; }
-static uint64_t site_block_bytes(void) { return (uint64_t)rt.blocks_max * rt.session->watch_count * 8; }
+static uint64_t site_item_bytes(void) { return (uint64_t)rt.items_max * rt.setup->watch_count * 8; }
+static uint64_t site_block_bytes(void) { return (uint64_t)rt.blocks_max * rt.setup->watch_count * 8; }
 
 /* Counts by instruction, of the first machine. Nothing is allocated until it is touched. */
 static void sites_open(struct stream_models *models, struct record_process *process)
 {
 	uint64_t item_bytes = site_item_bytes(), block_bytes = site_block_bytes();
-	if (!(rt.session->flags & RECORD_SITES) || !rt.session->watch_count)
+	if (!(rt.setup->flags & RECORD_SITES) || !rt.setup->watch_count)
 		return;
 	uint64_t item_offset = record_reserve(item_bytes), block_offset = record_reserve(block_bytes);
 	uint64_t *items = record_map(item_offset, item_bytes, NULL), *blocks = record_map(block_offset, block_bytes, NULL);
@@ -72,7 +72,7 @@ static void sites_open(struct stream_models *models, struct record_process *proc
 static void watch(const struct stream_models *models)
 {
 	if (models->site_items)
-		model_watch(models->machine[0].model, (const struct model_watch *)rt.session->watches, rt.session->watch_count, models->site_items,
+		model_watch(models->machine[0].model, (const struct model_watch *)rt.setup->watches, rt.setup->watch_count, models->site_items,
 		            models->site_blocks);
 }
 
@@ -161,13 +161,13 @@ static bool in_turns(void)
 
 static uint64_t buffer_bytes(void)
 {
-	return rt.session->trace_bytes ? whole_pages(rt.session->trace_bytes) : STREAM_DEFAULT_BYTES;
+	return rt.setup->trace_bytes ? whole_pages(rt.setup->trace_bytes) : STREAM_DEFAULT_BYTES;
 }
 
 /* Several threads run short parts in turn. */
 static uint64_t *beginning(const struct thread *t)
 {
-	if (rt.session->trace_bytes || rt.live_threads < 2)
+	if (rt.setup->trace_bytes || rt.live_threads < 2)
 		return t->trace_end - buffer_bytes() / 8;
 	return t->trace_end - (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
 }
@@ -500,6 +500,7 @@ void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
 
 static bool areas(struct record_process *process, uint32_t blocks, uint32_t items)
 {
+	rt.templates_inherited = blocks, rt.items_inherited = items;
 	rt.record_templates = record_area(&process->templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block), blocks);
 	rt.record_items = record_area(&process->items, (uint64_t)rt.items_max * sizeof(struct trace_item), items);
 	return rt.record_templates && rt.record_items;
@@ -512,8 +513,8 @@ bool stream_open(struct record_process *process)
 	no_machine.seed = 1;
 	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb = no_machine.first_data_tlb = MACHINE_NONE;
 	rt.session->models_bytes = (uint32_t)models_bytes();
-	if (rt.session->machine_count)
-		machines = record_map(rt.session->machines, rt.session->machine_count * sizeof(struct machine), NULL);
+	if (rt.setup->machine_count)
+		machines = (const struct machine *)(rt.image + rt.setup->machines);
 	rt.templates = memory_private((uint64_t)rt.blocks_max * sizeof *rt.templates);
 	rt.items = memory_private((uint64_t)rt.items_max * sizeof *rt.items);
 	if (!machines || !areas(process, 0, 0))

@@ -303,8 +303,8 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 void process_inherits(struct record_process *process)
 {
 	process->blocks.inherited = process->blocks.count = rt.block_count;
-	process->sites.inherited = process->sites.count = rt.process->sites.count;
-	process->modules.inherited = process->modules.count = rt.process->modules.count;
+	process->sites.inherited = process->sites.count = rt.areas[AREA_SITES].count;
+	process->modules.inherited = process->modules.count = rt.areas[AREA_MODULES].count;
 	process->regions = rt.process->regions;
 	stream_inherit(process);
 }

@@ -64,13 +64,13 @@ struct record_session {
 	uint32_t attendant_life; /* its thread's number, of which the kernel makes RECORD_DIED when it ends, by whatever signal (a robust futex) */
 	uint64_t token;          /* random: tells a process that has this record mapped from every other */
 	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
-	uint64_t machines;       /* offset of struct machine [machine_count] (model/core/machine.h), written by the host before the start */
+	uint64_t machines;       /* offset in the engine's image (wire/start.h) of struct machine [machine_count] (model/core/machine.h), written by the host before the start */
 	uint32_t machine_count, watch_count;
 	uint8_t watches[8][4];   /* struct model_watch: of machine 0 */
 	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
 	uint32_t models_bytes;   /* of a thread's record_thread.models, whole pages; set by the runtime */
-	uint64_t regions;        /* offset of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
+	uint64_t regions;        /* offset in the engine's image of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
 	uint32_t region_ranges, region_count;
 	uint32_t code_file_claims, code_file_count; /* atomic fetch-add: a place is claimed, then filled, then counted */
 	struct record_code_file code_files[RECORD_CODE_FILES]; /* the last ones: files that are code and may be written (runtime/files.c) */
