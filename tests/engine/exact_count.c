@@ -1,5 +1,6 @@
 /*
- * exact_count [--fixed] [--threads] PROGRAM ARGS            every event of the exact backend, through the backend's contract
+ * exact_count [--fixed] [--threads] [--plain] PROGRAM ARGS  every event of the exact backend, through the backend's contract; --plain: but those
+ *                                                           that need the access stream, which then there is none of
  * exact_count [--fixed] --record [--blocks FILE] PROGRAM ARGS   the record itself: system calls by number, sums, basic blocks
  *
  * For the exactness tests: `name value` lines on stderr behind the program's own, `name - reason` for what has no count. Ends as the
@@ -39,7 +40,7 @@ static void wait_for(pid_t pid, int *status)
 		continue;
 }
 
-static int through_backend(const struct command *command, bool threads)
+static int through_backend(const struct command *command, bool threads, bool plain)
 {
 	struct error err = {0};
 	struct event_table *table = event_table_new(&err);
@@ -56,6 +57,8 @@ static int through_backend(const struct command *command, bool threads)
 	for (size_t i = 0; i < n; i++) {
 		struct availability available;
 		char request[100];
+		if (plain && exact_event_needs_trace(exact_event_at(i)))
+			continue;
 		snprintf(request, sizeof request, "%s:u", exact_event_at(i)->name);
 		if (!event_parse(table, request, &events[asked], &err))
 			return fail(&err);
@@ -160,7 +163,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 
 int main(int argc, char **argv)
 {
-	bool record = false, threads = false, fixed = false;
+	bool record = false, threads = false, fixed = false, plain = false;
 	const char *blocks = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++)
@@ -170,6 +173,8 @@ int main(int argc, char **argv)
 			record = true;
 		else if (!strcmp(argv[i], "--threads"))
 			threads = true;
+		else if (!strcmp(argv[i], "--plain"))
+			plain = true;
 		else if (!strcmp(argv[i], "--blocks") && i + 1 < argc)
 			blocks = argv[++i];
 		else
@@ -179,5 +184,5 @@ int main(int argc, char **argv)
 	struct command command = {.argv = argv + i, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	if (fixed)
 		personality(ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
-	return record ? from_record(&command, blocks) : through_backend(&command, threads);
+	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain);
 }
