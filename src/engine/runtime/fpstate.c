@@ -48,11 +48,18 @@ uint64_t fp_in_use(void) { return rt.xstate.knows_in_use ? xgetbv(1) : rt.xstate
 
 /* ---- frames ---- */
 
+/* What the kernel's frames say where there is no xsave: kernels since 5.16 have the magic word there too. */
+static struct software legacy_software;
+
 void fp_learn(struct thread *t, uint64_t frame)
 {
 	struct software sw;
-	if (!frame || !rt.fp_features)
+	if (!frame)
 		return;
+	if (!rt.fp_features) {
+		memcpy(&legacy_software, (const void *)(frame + SOFTWARE_AT), sizeof legacy_software);
+		return;
+	}
 	if (rt.xstate.enabled & X86_STATE_BIT(X86_STATE_PKRU))
 		__asm__ volatile(".byte 0x0f, 0x01, 0xee" : "=a"(rt.pkru) : "c"(0) : "rdx"); /* rdpkru */
 	memcpy(&sw, (const void *)(frame + SOFTWARE_AT), sizeof sw);
@@ -89,7 +96,8 @@ bool fp_frame_write(const struct thread *t, uint64_t at)
 	if (!safe_copy((void *)at, zeros, 64))
 		return false;
 	if (!features)
-		return safe_copy((void *)(at + SOFTWARE_AT - 16), zeros, 64) && fp_save((void *)at, 0);
+		return fp_save((void *)at, 0) && safe_copy((void *)(at + SOFTWARE_AT - 16), zeros, 16) &&
+		       safe_copy((void *)(at + SOFTWARE_AT), &legacy_software, sizeof legacy_software);
 	if (!safe_copy((void *)(at + FX_BYTES), zeros, 64) || !fp_save((void *)at, features) ||
 	    !safe_copy(&present, (const void *)(at + X86_XSTATE_HEADER), 8))
 		return false;

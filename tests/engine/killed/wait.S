@@ -1,4 +1,4 @@
-/* Without arguments: 100 turns, then it waits for ever; with one: it runs for ever; with two: it reads for ever.
+/* Without arguments: 100 turns, then it waits for ever; with one: it calls itself "turns" and runs for ever; with two: it reads for ever.
  * instructions when killed in the pause 205  # cmp, ja + mov + 100 × (dec, jnz) + mov + syscall
  */
 	.globl _start
@@ -11,6 +11,10 @@ _start:	cmpq	$1, (%rsp)		/* 1 */
 	syscall				/* 1 */
 2:	cmpq	$2, (%rsp)
 	ja	4f
+	mov	$157, %eax		/* prctl(PR_SET_NAME): seen from outside, the loop is next */
+	mov	$15, %edi
+	lea	name(%rip), %rsi
+	syscall
 3:	jmp	3b
 4:	xor	%eax, %eax		/* read */
 	xor	%edi, %edi
@@ -18,4 +22,5 @@ _start:	cmpq	$1, (%rsp)		/* 1 */
 	mov	$1, %edx
 	syscall
 	jmp	4b
+name:	.asciz	"turns"
 	.section .note.GNU-stack, "", @progbits

@@ -19,4 +19,5 @@ plt_enter:
 	jmp *got_enter(%rip)
 plt_leave:
 	endbr64
-	bnd jmp *got_leave(%rip)
+	.byte 0xf2 /* bnd, which assemblers since Debian 13 refuse by name */
+	jmp *got_leave(%rip)
