@@ -5,7 +5,8 @@
 #   make check-programs  all of tests/programs, natively and under the engine; installs what they need, rewrites its table
 #   make check-quick  the plain build's tests but those of the guest and of the engine (tools/run-tests build:engine), for the
 #                     loop while working
-#   make check-programs   all real programs under the engine; installs them, and keeps the table of tests/programs/README.md
+#   make check-full   what is long: other CPUs, surroundings and Debians, everything in breadth (tests/README.md); goes on where it was
+#                     ROWS="cpu-* debian-13" runs some of it
 #   make bench        speed, as ratios against peers in one run
 #   make install      command, library, header, manual pages, completions, data, kernels (DESTDIR, PREFIX)
 #
@@ -16,11 +17,11 @@ PREFIX := /usr/local
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev \
 	libdw-dev libelf-dev libiberty-dev
-CHECK_PACKAGES := g++ gfortran clang libclang-rt-14-dev libzydis-dev python3-jsonschema
+CHECK_PACKAGES := g++ gfortran clang libclang-rt-dev libzydis-dev python3-jsonschema valgrind qemu-user zsh fish
 # small ones of tests/programs' core that a Debian may lack
 PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk openssl patch perl pigz python3 sqlite3 tmux xz-utils zstd
 
-.PHONY: demo check check-quick check-programs bench install build plain sanitized guest clean
+.PHONY: demo check check-quick check-programs check-full bench install build plain sanitized guest clean
 
 demo: build
 	tools/demo $(BUILD)
@@ -30,6 +31,10 @@ check: plain sanitized guest
 
 check-quick: plain
 	tools/run-tests $(BUILD):-vm,pmu,programs,engine
+
+# every row runs, and the table is kept, whatever fails
+check-full: plain sanitized guest
+	tools/check-full $(BUILD) $(SANITIZED) $(ROWS)
 
 check-programs: plain
 	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
@@ -61,6 +66,7 @@ sanitized: plain
 # Fetches and cross-builds what the test guest needs; if that fails, its test says so and fails. TARE_NO_GUEST=1: no guest.
 guest: plain
 	-[ "$$TARE_NO_GUEST" = 1 ] || tests/vm/prepare $(BUILD)/guest
+	-[ "$$TARE_NO_GUEST" = 1 ] || tests/vm/cpu/prepare $(BUILD)/cpus
 
 clean:
 	rm -rf $(BUILD)
