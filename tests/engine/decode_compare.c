@@ -396,7 +396,8 @@ static void compare_vector_integer(const struct comparison *c)
 	/* map 0F: compares, shifts, sums, products, logic; without unpacks, packs, moves, inserts, pmovmskb, lddqu, maskmov */
 	static const uint8_t map_0f[][2] = {{0x64, 0x66}, {0x71, 0x76}, {0xd1, 0xd5}, {0xd8, 0xe5}, {0xe8, 0xef}, {0xf1, 0xf6}, {0xf8, 0xfe}};
 	/* map 0F38: horizontal sums, pmaddubsw, psign, pmulhrsw; ptest; pabs; pmuldq, pcmpeqq; pcmpgtq to phminposuw; shifts by vectors; dot products, tiles' too */
-	static const uint8_t map_0f38[][2] = {{0x01, 0x0b}, {0x17, 0x17}, {0x1c, 0x1e}, {0x28, 0x29}, {0x37, 0x41}, {0x45, 0x47}, {0x50, 0x53}, {0x5e, 0x5e}};
+	static const uint8_t map_0f38[][2] = {{0x01, 0x0b}, {0x17, 0x17}, {0x1c, 0x1e}, {0x28, 0x29}, {0x37, 0x41}, {0x45, 0x47}, {0x50, 0x53}, {0x5e, 0x5e}, {0xb4, 0xb5},
+		{0xd2, 0xd3}};
 	const ZydisDecodedInstruction *z = c->z;
 	bool legacy = z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY, vex = z->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
 	unsigned pp = vex ? z->raw.vex.pp : 0;

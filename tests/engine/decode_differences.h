@@ -141,6 +141,15 @@ static const struct decode_difference {
 	{ "dot products and complex numbers", F(FP_OPERATIONS) | F(FP_PRECISION), "vdpbf16ps tdpbf16ps vfmaddcph vfmaddcsh vfcmaddcph "
 	  "vfcmaddcsh vfmulcph vfmulcsh vfcmulcph vfcmulcsh v4fmaddps v4fmaddss v4fnmaddps v4fnmaddss", NULL,
 	  "several operations per lane (tools/x86_decode_gen/classify.c); the checker's estimate is one or two. decode_test.c states them" },
+	/* ---- what a newer Zydis knows ---- */
+	{ "pcommit", F(VALIDITY), "pcommit", NULL, "no processor ever had it" },
+	{ "privileged", F(VALIDITY), "wrmsrns rdmsrlist wrmsrlist pbndkb eretu erets lkgs", NULL, "in no table: executed as they are, they fault in user mode" },
+	{ "remote atomic operations with 66", F(SIZES), "aor axor", NULL, "F2 and F3 choose the operation, and 66 is ignored then; Zydis makes it 2 bytes wide" },
+	{ "prefetchit0, prefetchit1", F(MEMORY_ACCESS) | F(LOAD_STORE) | F(PREFETCH) | F(NOP) | ALL_GPR, "prefetchit0 prefetchit1", NULL,
+	  "hints about code: no data access, and no prefetch of data; for others than rip-relative addresses they are nops" },
+	{ "remote atomic operations", F(LOCKED), "aadd aand aor axor", NULL, "the manual: atomic; they have no lock prefix, which is Zydis' word for it" },
+	{ "AVX-NE-CONVERT", F(FP) | F(CONVERT), "vcvtneeph2ps vcvtneoph2ps vcvtneebf162ps vcvtneobf162ps vbcstnesh2ps vbcstnebf162ps vcvtneps2bf16", NULL,
+	  "they raise no FP exception, and Zydis files the broadcasts elsewhere; they convert" },
 	{ "sign extensions", F(CONVERT), "cbw cwde cdqe cwd cdq cqo", NULL, "Zydis files them under conversions; they are integer only" },
 };
 

@@ -94,8 +94,8 @@ bool newer_form(const struct slot *slot, uint32_t key, struct form_row *row, con
 		*name = "cmpccxadd";
 		return true;
 	}
-	/* 66, F2 and F3 choose the operation: with two of them none is defined */
-	if (slot->roots == ROOTS_0F38 && slot->opcode == 0xfc && !mod3 && !(bits(key, KEY_66, 1) && pp)) {
+	/* 66, F2 and F3 choose the operation, F2 and F3 before 66 */
+	if (slot->roots == ROOTS_0F38 && slot->opcode == 0xfc && !mod3) {
 		remote_operation(w, row);
 		*name = "aadd aand aor axor";
 		return true;
@@ -114,6 +114,8 @@ bool newer_form(const struct slot *slot, uint32_t key, struct form_row *row, con
 		if (!probe_form(&like, there, row, &ignored))
 			continue;
 		row->form.class = (row->form.class & ~n->without) | n->with;
+		if (w && slot->roots < ROOTS_EVEX_0F)
+			row->form.sizes |= 3 << SIZE_OPERAND;
 		if (n->precision)
 			set_precision(&row->form, n->precision);
 		*name = n->name;
