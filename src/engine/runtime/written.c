@@ -10,7 +10,8 @@
  *     writable counts as written (a shared futex that is waited for), and so does what must be one mapping (mremap).
  *  3. Where the kernel writes after the call (a thread's end, restartable sequences), the range is the thread's as long as that can be.
  *
- * The table is Linux 6.18's (arch/x86/entry/syscalls/syscall_64.tbl); each call was looked at in the kernel's source for what it copies out.
+ * The table has the calls of Linux 6.18 (arch/x86/entry/syscalls/syscall_64.tbl). What each copies out is as its manual page has it; what
+ * no page says is EVERYTHING. tests/engine/traps/code/kernel_outputs.c tries the calls.
  */
 #include "engine/runtime/runtime.h"
 
