@@ -282,16 +282,13 @@ enum { TARE_REGIONS_MOST = 1 << 20 };
 /* Not 0 while regions are counted: 1 by this library, 2 by tare's engine, which runs the program ('tare count --on exact')
  * and does by itself what the functions below say. To be read only, by them. */
 TARE_API extern int tare_regions_on;
-#define TARE_REGIONS_HERE_ 1
-#if defined(__GNUC__)
-#define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) & (whose), 0)
-#else
-#define TARE_REGIONS_ON_(whose) (tare_regions_on & (whose))
-#endif
 
 /* Marks for tare's engine: two instructions that do nothing, the second a nop that it knows by its number. Under the
- * engine a region lasts from mark to mark, and has no instruction of this library in it. */
+ * engine a region lasts from mark to mark, and has no instruction of this library in it. Without marks the functions'
+ * own are met. */
+#define TARE_REGIONS_HERE_ 1
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__ILP32__)
+#define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) & (whose), 0)
 #define TARE_MARK_(instruction, number, operand)                                                                  \
 	__asm__ __volatile__(instruction "{q}\t{%0, %%rdi|rdi, %0}\n\t.byte 0x66, 0x0f, 0x1f, 0x87\n\t.long 0x5441520" number \
 			     :                                                                                    \
@@ -301,13 +298,16 @@ TARE_API extern int tare_regions_on;
 #define TARE_MARK_LEAVE_(region) TARE_MARK_("mov", "3", "rm"(region))
 #define TARE_MARK_ENTER_NAME_(name) TARE_MARK_("lea", "4", "m"(*(const char *)(name)))
 #define TARE_MARK_LEAVE_NAME_(name) TARE_MARK_("lea", "5", "m"(*(const char *)(name)))
-#else /* the functions have marks of their own */
+#else
+#if defined(__GNUC__)
+#define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)
+#else
+#define TARE_REGIONS_ON_(whose) (tare_regions_on)
+#endif
 #define TARE_MARK_ENTER_(region) ((void)0)
 #define TARE_MARK_LEAVE_(region) ((void)0)
 #define TARE_MARK_ENTER_NAME_(name) ((void)0)
 #define TARE_MARK_LEAVE_NAME_(name) ((void)0)
-#undef TARE_REGIONS_HERE_
-#define TARE_REGIONS_HERE_ 3
 #endif
 
 /* The same for languages that cannot see a variable of C: whether regions are counted. */

@@ -546,6 +546,24 @@ static void print(const char *side, const struct access *a)
 	       a->address);
 }
 
+static bool compare(const struct list *steps, const struct list *streamed)
+{
+	for (size_t i = 0; i < streamed->n && i < steps->n; i++) {
+		const struct access *a = &steps->at[i], *b = &streamed->at[i];
+		if (same_place(a->pc, b->pc) && same_place(a->address, b->address) && a->bytes == b->bytes && a->write == b->write && a->prefetch == b->prefetch)
+			continue;
+		printf("access %zu differs\n", i);
+		for (size_t k = i > 2 ? i - 2 : 0; k <= i + 3 && k < streamed->n && k < steps->n; k++) {
+			print("steps ", &steps->at[k]);
+			print("stream", &streamed->at[k]);
+		}
+		return false;
+	}
+	if (streamed->n != steps->n)
+		printf("the stream has %zu accesses, single steps %zu\n", streamed->n, steps->n);
+	return streamed->n == steps->n;
+}
+
 int main(int argc, char **argv)
 {
 	struct list steps = {0}, streamed = {0};
@@ -557,21 +575,10 @@ int main(int argc, char **argv)
 	step(argv, &steps);
 	for (size_t i = 0; dump && i < streamed.n; i++)
 		print("stream", &streamed.at[i]);
-	for (size_t i = 0; i < streamed.n && i < steps.n; i++) {
-		const struct access *a = &steps.at[i], *b = &streamed.at[i];
-		if (same_place(a->pc, b->pc) && same_place(a->address, b->address) && a->bytes == b->bytes && a->write == b->write && a->prefetch == b->prefetch)
-			continue;
-		printf("access %zu differs\n", i);
-		for (size_t k = i > 2 ? i - 2 : 0; k <= i + 3 && k < streamed.n && k < steps.n; k++) {
-			print("steps ", &steps.at[k]);
-			print("stream", &streamed.at[k]);
-		}
-		return 1;
-	}
-	if (streamed.n != steps.n) {
-		printf("the stream has %zu accesses, single steps %zu\n", streamed.n, steps.n);
-		return 1;
-	}
-	printf("compared %zu accesses\n", streamed.n);
-	return 0;
+	bool equal = compare(&steps, &streamed);
+	if (equal)
+		printf("compared %zu accesses\n", streamed.n);
+	free(steps.at);
+	free(streamed.at);
+	return !equal;
 }
