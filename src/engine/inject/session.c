@@ -60,12 +60,23 @@ static uint64_t append_image(struct session *session, const void *bytes, size_t 
 	return done ? offset : 0;
 }
 
+/* Linux refuses F_SEAL_WRITE with EBUSY where it cannot tell within 150 ms that no page is in use elsewhere (mm/memfd.c,
+ * memfd_wait_for_pins), which a busy machine is enough for. Nobody has mapped the image for writing, so that F_SEAL_FUTURE_WRITE (5.1), which
+ * does not wait, forbids the same. */
+static bool seal(int fd)
+{
+	const int size = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | size) == 0)
+		return true;
+	return errno == EBUSY && fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | size) == 0;
+}
+
 /* From now on nobody can change what programs begin with. */
 static bool seal_image(struct session *session)
 {
 	session->how.token = session->how.record->token;
 	session->how.setup_offset = append_image(session, session->how.record, sizeof *session->how.record);
-	return session->how.setup_offset && fcntl(session->how.image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+	return session->how.setup_offset && seal(session->how.image_fd);
 }
 
 /* What is to be done with the access stream. */
