@@ -57,6 +57,15 @@ void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
 		*to = sum;
 }
 
+void tally_of_region(struct tally *t, struct regions *regions, bool right)
+{
+	if (!right || !t->why)
+		return;
+	t->why = NULL;
+	if (!regions->why)
+		regions->why = "a region's count does not fit in 64 bits, or is corrected by more than was counted";
+}
+
 static void subtract(struct tally *t, uint64_t *from, uint64_t times, uint64_t each)
 {
 	uint64_t product;
@@ -230,8 +239,10 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 			}
 			for (uint32_t i = 0; i <= to.n; i++) {
 				uint64_t *count = target(job, &to, holders[h].row, i);
+				bool right = i && !job->tally->why;
 				add_known(job, count, known, leaders, times);
 				add_taken(job->tally, count, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
+				tally_of_region(job->tally, job->options->regions, right);
 			}
 			for (unsigned r = 0; r < known->n_reps; r++) {
 				size_t s = site;
@@ -241,8 +252,11 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 					each_unknown(job->tally, owner, block, &known->reps[r].each);
 					continue;
 				}
-				for (uint32_t i = 0; i <= to.n; i++)
+				for (uint32_t i = 0; i <= to.n; i++) {
+					bool right = i && !job->tally->why;
 					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each, view_counter(holders[h].thread, sites[s]->counter));
+					tally_of_region(job->tally, job->options->regions, right);
+				}
 			}
 		}
 	}
@@ -306,8 +320,10 @@ static void add_totals(struct job *job, const struct view_process *p)
 	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
 	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
 		size_t index = regions_index(job->options->regions, p, regions[r].local);
+		bool right = !job->tally->why;
 		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++)
 			tally_add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
+		tally_of_region(job->tally, job->options->regions, right);
 		if (index == SIZE_MAX)
 			mark(job->tally, "the totals of '%s' are damaged", p->path);
 	}
@@ -340,12 +356,14 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 		struct targets to = targets_of(job, owner, block);
 		for (uint32_t k = 0; k <= to.n; k++) {
 			uint64_t *count = target(job, &to, row, k);
+			bool right = k && !job->tally->why;
 			for (unsigned e = 0; e < COUNT_STATIC; e++)
 				if (w.vector.of[e])
 					subtract(job->tally, &count[e], times, w.vector.of[e]);
 			subtract(job->tally, &count[COUNT_BASIC_BLOCKS], times, w.leaders);
 			if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
 				subtract(job->tally, &count[COUNT_TAKEN], times, 1);
+			tally_of_region(job->tally, job->options->regions, right);
 		}
 	}
 	return true;

@@ -14,6 +14,9 @@ struct seat {
 /* to += times × each; what does not fit makes the tally inexact. */
 void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each);
 
+/* right: the tally was exact before a region's count was added to. What went wrong since then is the regions', not the whole's. */
+void tally_of_region(struct tally *tally, struct regions *regions, bool right);
+
 /* Why no count of the access stream can be used; the first reason stays. */
 __attribute__((format(printf, 2, 3))) void tally_mark_models(struct tally *t, const char *format, ...);
 

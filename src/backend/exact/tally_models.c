@@ -79,7 +79,9 @@ static void check_regions(struct tally *t, const struct tally_options *options)
 		for (size_t m = 0; m < r->machines && !options->still_running && !r->models_why; m++)
 			if (region->models[m].stream[STREAM_INSTRUCTIONS] != region->count[COUNT_INSTRUCTIONS] + region->moved)
 				r->models_why = "the access stream's instructions of a region are not those that were executed in it";
+		bool right = !t->why;
 		count_stream(t, region->count, region->models);
+		tally_of_region(t, r, right);
 	}
 }
 
