@@ -77,7 +77,8 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 	mark->base_ns = enabled_ns + leader->time_offset;
 	mark->cycles = user_cycles();
 	size_t i = n - 1;
-	if (i)
+	/* more than one event is usual: else gcc 14 puts the loop aside, and a jump back from it into the path */
+	if (__builtin_expect(i != 0, 1))
 		do {
 			user_page *page = user->pages[i];
 			struct user_head head = user_head(page);

@@ -21,6 +21,9 @@ static const struct { const char *isa; uint8_t encoding, map, first, last, pp, w
 	{ "AMX-COMPLEX", X86_VEX3, 2, 0x6c, 0x6c, 3, 1, 1, 2 }, { "AVX10.2", X86_EVEX, 2, 0x50, 0x51, 13, 1, 7, 3 },
 	{ "AVX10.2", X86_EVEX, 2, 0xd2, 0xd3, 7, 1, 7, 3 }, { "AVX10.2 SM4", X86_EVEX, 2, 0xda, 0xda, 12, 1, 7, 3 },
 	{ "AVX10.2 bf16", X86_EVEX, 5, 0x51, 0x51, 2, 1, 7, 3 }, { "AVX10.2 bf16", X86_EVEX, 5, 0x58, 0x59, 2, 1, 7, 3 },
+	{ "APX kmov", X86_EVEX, 1, 0x90, 0x93, 11, 3, 1, 3 }, { "APX tiles", X86_EVEX, 2, 0x49, 0x49, 3, 1, 1, 1 }, { "APX tiles", X86_EVEX, 2, 0x4b, 0x4b, 14, 1, 1, 1 },
+	{ "APX CMPccXADD", X86_EVEX, 2, 0xe0, 0xef, 2, 3, 1, 1 }, { "APX BMI", X86_EVEX, 2, 0xf2, 0xf3, 1, 3, 1, 3 }, { "APX BMI", X86_EVEX, 2, 0xf5, 0xf5, 13, 3, 1, 3 },
+	{ "APX BMI", X86_EVEX, 2, 0xf6, 0xf6, 8, 3, 1, 3 }, { "APX BMI", X86_EVEX, 2, 0xf7, 0xf7, 15, 3, 1, 3 }, { "APX BMI", X86_EVEX, 3, 0xf0, 0xf0, 8, 3, 1, 3 },
 	{ "AVX10.2 bf16", X86_EVEX, 5, 0x5c, 0x5f, 2, 1, 7, 3 }, { "AVX10.2 bf16", X86_EVEX, 6, 0x98, 0xbe, 1, 1, 7, 3 },
 };
 

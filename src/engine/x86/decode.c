@@ -5,12 +5,13 @@
  * decode_form.h explains it, decode_tables.h holds it.
  *
  * What always holds: every read of the code is preceded by a comparison with end; nothing is called that
- * is not in this file; fields of *out are written one by one, so that no compiler makes a memset of it.
+ * is not in this file or in promoted.c; fields of *out are written one by one, so that no compiler makes a memset of it.
  */
 #include "engine/x86/decode.h"
 
 #include "engine/x86/decode_form.h"
 #include "engine/x86/decode_tables.h"
+#include "engine/x86/promoted.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -86,7 +87,7 @@ static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first
 	f->key = (uint32_t)(p[1] & 3) << KEY_REP | (uint32_t)f->w << KEY_W;
 	if (first == 0x62) {
 		unsigned map = p[0] & 7;
-		if (map == 0 || map == 4)
+		if (map == 0)
 			return X86_DECODE_INVALID;
 		f->b4 = p[0] & 8 ? 16 : 0;
 		f->x4 = p[1] & 4 ? 0 : 16;
@@ -99,7 +100,7 @@ static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first
 		if (f->zeroing && !f->opmask)
 			return X86_DECODE_INVALID;
 		f->key |= (uint32_t)(p[2] >> 5 & 3) << KEY_L | (uint32_t)f->evex_b << KEY_EVEX_B;
-		f->roots = map < 4 ? ROOTS_EVEX_0F + map - 1 : map < 7 ? ROOTS_EVEX_5 + map - 5 : ROOTS_NONE;
+		f->roots = map < 4 ? ROOTS_EVEX_0F + map - 1 : map == 5 || map == 6 ? ROOTS_EVEX_5 + map - 5 : ROOTS_NONE;
 		f->evex = true;
 		out->encoding = X86_EVEX;
 		out->map = (uint8_t)map;
@@ -472,7 +473,8 @@ static void describe_explicit_memory(const struct x86_form *form, const struct f
 
 static void describe_implicit_memory(const struct x86_form *form, struct x86_insn *out)
 {
-	const struct x86_implicit *from = implicit_memory[form->implicit];
+	const struct x86_implicit *from =
+	    form->implicit >= IMPLICIT_PUSH2 ? promoted_implicit[form->implicit - IMPLICIT_PUSH2] : implicit_memory[form->implicit];
 	for (unsigned i = 0; i < 2 && from[i].base != X86_NO_REG && out->memory_count < 2; i++) {
 		struct x86_memory *m = &out->memory[out->memory_count++];
 		m->displacement = from[i].displacement;
@@ -490,7 +492,7 @@ static void describe_implicit_memory(const struct x86_form *form, struct x86_ins
 static void describe_shift_count(struct x86_insn *out)
 {
 	unsigned count = (unsigned)out->immediate & (out->operand_bytes == 8 ? 63 : 31), bits = out->operand_bytes * 8u;
-	bool doubled = out->map == X86_MAP_0F, rotate = !doubled && !(out->modrm & 0x20), arithmetic = !doubled && (out->modrm & 0x38) == 0x38;
+	bool doubled = (out->opcode & ~1u) != 0xc0, rotate = !doubled && !(out->modrm & 0x20), arithmetic = !doubled && (out->modrm & 0x38) == 0x38;
 	if (count == 0) {
 		out->flags_read = out->flags_written = out->flags_undefined = 0;
 	} else if (count == 1) {
@@ -550,6 +552,7 @@ static unsigned immediate_of_map(const struct x86_insn *out)
 	switch (out->map) {
 	case X86_MAP_0F: return (op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
 	case X86_MAP_0F3A: case X86_MAP_XOP8: return 1;
+	case X86_MAP_4: return op >= 0x40 && op <= 0x4f ? 0 : IMMEDIATE_UNSURE; /* cfcmov */
 	case X86_MAP_7: case X86_MAP_XOPA: return 4;
 	default: return 0;
 	}
@@ -647,6 +650,31 @@ static enum x86_decode_status describe_unknown(struct cursor *c, const struct fi
 	return X86_DECODE_OK;
 }
 
+/* ---- APX's promoted instructions ------------------------------------------------------------------- */
+
+/* Of the older instruction's form and of what the prefix changes of it; from here on its bits are not those of a vector instruction. */
+static bool find_promoted(struct fields *f, struct x86_insn *out, struct x86_form *form)
+{
+	bool memory = out->rm == X86_NO_REG;
+	unsigned ll = f->key >> KEY_L & 3;
+	struct promoted p = { .map = out->map, .opcode = out->opcode, .pp = f->key >> KEY_REP & 3, .w = f->w, .modrm = out->modrm,
+		.rm = (uint8_t)((out->modrm & 7) | f->b | f->b4), .vvvv = (uint8_t)(f->vvvv | f->v_high), .memory = memory, .nd = f->evex_b,
+		.length_and_zero = (uint8_t)(ll | f->zeroing), .low = (uint8_t)(f->opmask | (f->v_high ? 0 : 8)) };
+	if (!promoted_find(&p))
+		return false;
+	const struct x86_form *older = find_form(roots[p.roots][p.older], p.key);
+	if (older == forms)
+		return false;
+	*form = *older;
+	promoted_adapt(&p, form);
+	f->opmask = f->zeroing = f->evex_b = 0;
+	if (promoted_is_conditional(&p))
+		f->vvvv = f->v_high = 0;
+	if (!memory)
+		out->rm &= 15;
+	return true;
+}
+
 /* For tests/engine/unknown: a decoder that is older than the processor. paddq of every encoding has no row, lahf no known length. */
 #ifdef X86_DECODE_FORGETS
 enum { FORGETS = 1 };
@@ -705,6 +733,9 @@ enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct 
 	if (out->has_rex2 && f.roots == ROOTS_NONE)
 		return describe_absolute_jump(&c, out);
 	const struct x86_form *form = f.roots == ROOTS_NONE ? forms : find_form(roots[f.roots][out->opcode], f.key);
+	struct x86_form promoted;
+	if (form == forms && f.evex && out->map <= X86_MAP_4 && find_promoted(&f, out, &promoted))
+		form = &promoted;
 	if (FORGETS && out->map == X86_MAP_0 && out->opcode == 0x9f)
 		return X86_DECODE_INVALID;
 	if (form == forms || (FORGETS && out->map == X86_MAP_0F && out->opcode == 0xd4))

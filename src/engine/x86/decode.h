@@ -17,7 +17,7 @@
  *     it is an instruction; see describe_unknown() for which lengths are sure.
  *  5. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them).
  *  6. Where Zydis accepts an encoding, so does this decoder, but for Knights Corner's; what the manuals have since 4.0 is in
- *     tools/x86_decode_gen/newer.c, and APX but its promoted legacy instructions (EVEX map 4). What it
+ *     tools/x86_decode_gen/newer.c, and APX (its promoted instructions are in promoted.c). What it
  *     says of registers, flags and memory follows the manuals (Intel SDM, AMD APM) and the CPU where they
  *     differ: each such difference is a row, with its reason, in tests/engine/decode_differences.h.
  */
