@@ -150,7 +150,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-	__atomic_store_n(&tare_regions_on, 0, __ATOMIC_RELAXED);
+	__atomic_and_fetch(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELAXED); /* the engine counts the child, too */
 	pthread_mutex_unlock(&names.lock);
 }
 

@@ -9,6 +9,7 @@
  *  - REGION_LIBRARY: named by the program itself (tare_region_begin(), tare_asm_begin_N): under the engine only.
  * A thread that ends inside, a longjmp or an exception out of it: entered, and left without its end being seen: `unbalanced`; the
  * pass is not in the counts unless the backend saw the exact instruction at which it was left.
+ * A thread that goes to another stack inside (a coroutine): the engine does not count the region, and says why.
  */
 #ifndef TARE_RESULT_REGION_H
 #define TARE_RESULT_REGION_H

@@ -171,6 +171,51 @@ if program:
     value = of_mode["region"]["results"][0]["value"]
     ok(value is not None and value > 100, "a forked child may end in the region that it was born in: that is counted", of_mode["region"])
 
+# ---- a program that counts its regions itself when nobody else does, and forks ----
+STARTS = """
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <tare.h>
+#include <tare_hpm.h>
+static void child(void)
+{
+	hpmStart(1, "hpm");
+	NOPS
+	hpmStop(1);
+	TARE_REGION_BEGIN("marks");
+	NOPS
+	TARE_REGION_END("marks");
+	struct tare_region *region = tare_region("handle", NULL);
+	tare_region_begin(region);
+	NOPS
+	tare_region_end(region);
+}
+int main(void)
+{
+	int status;
+	if (!tare_regions_start("task-clock", NULL))
+		return 77;
+	pid_t pid = fork();
+	if (!pid) {
+		child();
+		exit(!tare_regions_counted());
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+""".replace("NOPS", NOPS)
+program = build("starts.c", STARTS, "gcc", "-O1")
+if program:
+    of_child, result, done_ = regions(program)
+    if done_.code == 77:
+        skip("the kernel counts no task-clock here", "a forked child of a program that called tare_regions_start() names its regions")
+    else:
+        ok(done_.code == 0 and {name: row[:2] for name, row in of_child.items()} == {"hpm": (1, 1), "marks": (1, 1), "handle": (1, 1)},
+           "a forked child of a program that called tare_regions_start() names its regions to the engine", (of_child, done_))
+        counts = {name: row[2] for name, row in of_child.items()}
+        ok(counts.get("marks") == 7 and all(counts.get(name) in (7, 8, 9) for name in ("handle", "hpm")),
+           "… which are counted to the instruction, but for what loads the handle", of_child)
+
 # ---- run_p5mon's regions of assembly ----
 program = build("assembly.c", """
 #include <tare.h>

@@ -301,6 +301,8 @@ static struct reading reading_in(const struct counting *c, const struct counted_
 	if (!why && !region->asked && region->open)
 		why = "it was entered more often than left (a longjmp, an exception, a thread's or the program's end inside): where that pass "
 		      "ended is not known";
+	if (!why && region->switched)
+		why = "a thread went to another stack in it (a coroutine, a user-level thread): which of what it executed there is of the region is not known";
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))

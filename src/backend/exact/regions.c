@@ -180,6 +180,7 @@ static void add_passes(struct job *job, const struct region_image *image)
 		to->entries += passes[i].entries;
 		to->exits += passes[i].exits;
 		to->moved += passes[i].moved;
+		to->switched += passes[i].switched != 0;
 		to->threads += passes[i].entries > 0;
 		to->open += passes[i].depth > passes[i].inherited;
 		to->unbalanced += passes[i].entries != passes[i].exits || passes[i].strays;

@@ -31,6 +31,7 @@ struct counted_region {
 	bool asked;
 	uint64_t entries, exits, unbalanced, threads;
 	uint64_t open;      /* threads whose pass through a region that the program named did not end; what they inherited apart */
+	uint64_t switched;  /* threads that went to another stack in it */
 	uint64_t moved;     /* instructions of the access stream that led to ends of passes, and are not of the region */
 	uint64_t count[COUNTS];
 	struct model_counts *models; /* [machines], of the access stream; NULL: not asked for, or not known */

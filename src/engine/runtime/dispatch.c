@@ -348,6 +348,12 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			state_moved(t, exit->block);
 			exit = NULL;
 			transfer = false;
+		} else if (exit->kind == EXIT_STACK) {
+			lock();
+			regions_stack(t);
+			unlock();
+			exit = NULL;
+			transfer = false;
 		} else if (exit->kind == EXIT_FS) {
 			stream_fs_changed(t);
 			exit = NULL;

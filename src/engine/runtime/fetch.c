@@ -11,7 +11,8 @@ _Static_assert(LENGTH_READ <= sizeof decoded.bytes, "it fits");
 
 static bool ends_block(const struct x86_insn *in)
 {
-	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) || stores_x87_address(in) || x86_state_kind(in);
+	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) || stores_x87_address(in) || x86_state_kind(in) ||
+	       (rt.places && stack_loaded(in));
 }
 
 /* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its end. */

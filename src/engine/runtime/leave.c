@@ -227,6 +227,14 @@ bool block_end(struct emit *e, struct place place, const struct x86_insn *in, co
 			plain_exit(e, next, EXIT_STATE);
 			return false;
 		}
+		if (rt.places && stack_loaded(in)) {
+			gs_store(e, X86_RSP, AT_STACK_LEFT);
+			mark(e, MARK_INSN, k, 0, 0, 0);
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_STACK);
+			return false;
+		}
 		if (in->length == REGION_CALL_BYTES && region_magic(code)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);

@@ -25,6 +25,7 @@ struct frame {
 	uint32_t kind;
 	uint32_t region;    /* FUNCTION */
 	uint32_t context;   /* CALL, SIGNAL: what it was left from */
+	uint64_t interrupted; /* SIGNAL: the stack pointer */
 	uint32_t generation, last_indirect, last_linkage; /* SIGNAL: as the thread had them; the handler's own are no way to a region's end */
 };
 
@@ -125,6 +126,48 @@ static void pop(struct thread *t, bool resumed)
 	}
 }
 
+/* The regions asked for that the thread is in: what it does on another stack may belong to them or not. */
+static void note_switch(struct thread *t)
+{
+	const uint32_t *members;
+	for (uint32_t i = 0, n = context_members(t->context, &members); i < n; i++)
+		if (region_is_asked(members[i] >> 1))
+			region_pass(t, members[i] >> 1)->switched = 1;
+}
+
+/* Frames below `to` are left for good, if it is not a stack that lies above them: stacks.c keeps them until that is known. */
+static void note_given_up(const struct thread *t, uint64_t from, uint64_t to)
+{
+	const uint32_t *members;
+	for (uint32_t i = t->frame_count; i--;) {
+		const struct frame *f = &t->frames[i];
+		uint64_t top = f->low + f->span;
+		if (to - f->low <= f->span)
+			break;
+		if (f->kind == FRAME_FUNCTION)
+			stacks_give_up(from, top, f->back, f->region);
+		for (uint32_t k = 0, n = f->kind == FRAME_CALL ? context_members(f->context, &members) : 0; k < n; k++)
+			if (!(members[k] & 1))
+				stacks_give_up(from, top, f->back, members[k] >> 1);
+	}
+}
+
+void regions_stack(struct thread *t)
+{
+	uint64_t from = t->stack_left, to = t->reg[X86_RSP];
+	bool handlers = on_alternate_stack(t, from) && !on_alternate_stack(t, to) && to <= t->stack_high;
+	if (from == to || !rt.record_regions)
+		return;
+	if (handlers) { /* a handler left its stack for the one that the signal came on */
+		t->stack_arrived = to;
+		return;
+	}
+	if (stacks_moved(t, from, to))
+		note_switch(t);
+	else if (to > from)
+		note_given_up(t, from, to);
+}
+
 void regions_branched(struct thread *t)
 {
 	while (t->frame_count) {
@@ -145,7 +188,7 @@ void regions_call(struct thread *t, uint64_t back)
 	set_bounds(t);
 }
 
-void regions_signal(struct thread *t)
+void regions_signal(struct thread *t, uint64_t interrupted)
 {
 	if (!t->context)
 		return;
@@ -154,6 +197,7 @@ void regions_signal(struct thread *t)
 	push(t, FRAME_SIGNAL, t->reg[X86_RSP] + 8, 0, 0); /* + 8: at its sigreturn */
 	if (t->frame_count > n) {
 		struct frame *f = &t->frames[n];
+		f->interrupted = interrupted;
 		f->generation = rt.generation, f->last_indirect = t->last_indirect, f->last_linkage = t->last_linkage;
 	}
 	set_context(t, context_called(t->context));
@@ -161,9 +205,23 @@ void regions_signal(struct thread *t)
 	unlock();
 }
 
+#define SIGNAL_FRAME_MOST 32768u /* with all of the processor's state */
+
+/* A handler may have changed what its sigreturn goes back to. interrupted: 0 if that is not known. */
+static void returned_to(struct thread *t, uint64_t frame, uint64_t interrupted)
+{
+	uint64_t sp = t->reg[X86_RSP];
+	bool near = interrupted ? sp - interrupted + SIGNAL_FRAME_MOST / 2 < SIGNAL_FRAME_MOST : sp - frame < SIGNAL_FRAME_MOST;
+	if (near || (!interrupted && on_alternate_stack(t, frame)))
+		return;
+	if (stacks_moved(t, interrupted ? interrupted : frame, sp))
+		note_switch(t);
+}
+
 void regions_return(struct thread *t, uint64_t frame)
 {
-	if (!t->frame_count)
+	uint64_t interrupted = 0;
+	if (!rt.places && !t->frame_count)
 		return;
 	lock();
 	uint32_t i = t->frame_count;
@@ -175,8 +233,11 @@ void regions_return(struct thread *t, uint64_t frame)
 		const struct frame *f = &t->frames[i - 1];
 		if (f->generation == rt.generation)
 			t->last_indirect = f->last_indirect, t->last_linkage = f->last_linkage;
+		interrupted = f->interrupted;
 		pop(t, true);
 	}
+	if (rt.places)
+		returned_to(t, frame, interrupted);
 	regions_branched(t);
 	unlock();
 }

@@ -261,6 +261,8 @@ bool context_calls(uint32_t context)
 	return false;
 }
 
+bool region_is_asked(uint32_t region) { return all_regions()[region % RECORD_REGIONS_MOST].asked != 0; }
+
 bool context_named(uint32_t context)
 {
 	const uint32_t *members;

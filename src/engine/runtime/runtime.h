@@ -13,6 +13,7 @@
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *     written.c    which memory a system call may write
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
+ *     stacks.c     which stack a thread is on, where regions are asked for
  *     limits.c     limits that the program sets on its memory
  *
  * What always holds:
@@ -59,6 +60,7 @@ enum exit_kind { EXIT_NEXT, EXIT_TAKEN, EXIT_SYSCALL, EXIT_INT80, EXIT_FAR, EXIT
 	EXIT_REGION,  /* a pass begins or ends at the target, which goes on in another context */
 	EXIT_CALL,    /* a call out of ranges that are a region; target 0: an indirect one, to thread.target */
 	EXIT_PRESENT, /* behind libtare's question */
+	EXIT_STACK,   /* behind an instruction that loads rsp: the thread may be on another stack (stacks.c) */
 	EXIT_STATE,   /* behind an instruction whose bytes or operations depend on the processor's state (state.c) */
 };
 
@@ -101,7 +103,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t region_salt, frame_count; /* 0x150 */
 	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (pass.c) */
 	uint64_t inline_entry;         /* 0x160: runtime_inline */
-	uint64_t unused3[2];
+	uint64_t stack_left;           /* 0x168: rsp before the instruction that has just loaded it, where regions are asked for */
+	uint64_t unused3;
 	uint64_t spill_third, spill_flags; /* 0x178 0x180 */
 	uint64_t apart;                /* 0x188: buffer for the values of a block that has no plan */
 	uint64_t behind;               /* 0x190: pc behind the last byte executed, where machines ask for it */
@@ -158,6 +161,8 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
+	uint64_t stack_base, stack_base_left; /* of the thread's own stack: its highest address, and where it was left; see stacks.c */
+	uint64_t stack_high, stack_arrived;
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
 	uint64_t fp_features; /* of the kernel's last signal frame of this thread; 0: there was none */
 	uint32_t fp_bytes, pad11;
@@ -523,6 +528,7 @@ static inline uint32_t context_salt(uint32_t context) { return context * 0x85ebc
 bool context_calls(uint32_t context);            /* it is in ranges at their own level: calls leave for another context */
 bool context_named(uint32_t context);            /* it is in a region of libtare's */
 bool context_has(uint32_t context, uint32_t region);
+bool region_is_asked(uint32_t region); /* else it is one of libtare's */
 uint32_t context_with(uint32_t context, uint32_t region, bool own_level);
 uint32_t context_without(uint32_t context, uint32_t region);
 uint32_t context_called(uint32_t context);
@@ -563,9 +569,17 @@ void regions_inherited(struct thread *t);        /* … runs */
 void regions_at(struct thread *t, uint32_t block); /* t->pc is where a pass begins or ends */
 void regions_call(struct thread *t, uint64_t back);
 void regions_branched(struct thread *t);         /* t->pc was reached by a branch that may be a return */
-void regions_signal(struct thread *t);           /* t->reg's stack pointer is a handler's frame */
+void regions_signal(struct thread *t, uint64_t interrupted); /* t->reg's stack pointer is a handler's frame; what it was */
 void regions_return(struct thread *t, uint64_t frame);
 void regions_end(struct thread *t);              /* after stream_end */
+void regions_stack(struct thread *t);            /* rsp was loaded, and was t->stack_left before */
+
+/* stacks.c: the same, but for stack_loaded */
+bool stack_loaded(const struct x86_insn *in);    /* it may lead to another stack */
+void stacks_thread(struct thread *t, uint64_t sp); /* a thread begins there */
+void stacks_same(struct thread *child, const struct thread *t); /* … on the stack that t is on */
+void stacks_give_up(uint64_t low, uint64_t top, uint64_t back, uint32_t region); /* a frame, by a longjmp or the like */
+bool stacks_moved(struct thread *t, uint64_t from, uint64_t to); /* true: to another stack */
 
 /* wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before that, which is not counted */
 bool wild(uint64_t pc);

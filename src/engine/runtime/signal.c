@@ -372,7 +372,7 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	r[X86_RAX] = 0;
 	r[X86_RSP] = at;
 	t->flags &= ~0x10500ull; /* DF TF RF */
-	regions_signal(t);
+	regions_signal(t, c->rsp);
 	t->pc = action->handler;
 	t->leader = 1;
 	uint64_t base = t->has_temporary ? t->temporary_mask : t->mask;

@@ -33,6 +33,7 @@ AT(region_table, 0x148);
 AT(region_salt, 0x150);
 AT(last_linkage, 0x158);
 AT(inline_entry, 0x160);
+AT(stack_left, 0x168);
 AT(spill_third, 0x178);
 AT(spill_flags, 0x180);
 AT(apart, 0x188);
@@ -112,6 +113,7 @@ void runtime_init(const struct start *start)
 	sys2(SYS_arch_prctl, 0x1001, t);
 	t->tid = t->record->tid = (uint32_t)sys0(SYS_gettid);
 	t->reg[X86_RSP] = start->rsp;
+	stacks_thread(t, start->rsp);
 	t->pc = start->pc;
 	t->leader = 1;
 	sys4(SYS_rt_sigprocmask, 0, 0, &t->mask, 8);

@@ -333,8 +333,10 @@ static void forked_child(struct thread *t, uint64_t flags, uint64_t stack, uint6
 	t->dispatched = 0;
 	if (flags & CLONE_CLEAR_SIGHAND)
 		signals_clear(t);
-	if (stack)
+	if (stack) {
 		t->reg[X86_RSP] = stack;
+		stacks_thread(t, stack);
+	}
 }
 
 /* A child that shares memory: a thread, or a vfork's. */
@@ -369,6 +371,10 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	child->flags = t->flags;
 	if (stack)
 		child->reg[X86_RSP] = stack;
+	if (stack)
+		stacks_thread(child, stack);
+	else
+		stacks_same(child, t);
 	child->pc = next;
 	if (!(flags & CLONE_THREAD))
 		regions_inherit(child, t);

@@ -106,7 +106,8 @@ struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
-	uint32_t inherited, unused; /* of depth: what the process or thread was in when it came into being */
+	uint32_t inherited;      /* of depth: what the process or thread was in when it came into being */
+	uint32_t switched;       /* asked for: the thread went to another stack while it was in it, so where its passes end is not known */
 	uint64_t moved;          /* instructions that led to its ends, in the access stream's counts of the region and not in its blocks */
 };
 

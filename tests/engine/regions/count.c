@@ -122,6 +122,9 @@ int main(int argc, char **argv)
 		printf("\t%" PRIu64, tally->total[events[e]]);
 	if (options.machines)
 		print_model(&machine, tally->models);
+	for (size_t r = 0; r < all.regions->n_asked; r++)
+		if (all.regions->all[r].switched)
+			printf("\nswitched %s\t%" PRIu64, asked[r].name, all.regions->all[r].switched);
 	for (size_t r = 0; r < all.regions->n; r++) {
 		const struct counted_region *region = &all.regions->all[r];
 		printf("\n%.*s", region->asked ? (int)strlen(asked[r].name) : (int)region->name_bytes, region->asked ? asked[r].name : region->name);
