@@ -216,6 +216,46 @@ if program:
         ok(counts.get("marks") == 7 and all(counts.get(name) in (7, 8, 9) for name in ("handle", "hpm")),
            "… which are counted to the instruction, but for what loads the handle", of_child)
 
+# ---- an end that no jump or call leads to: what led there cannot be taken out of the region ----
+RETURNS = """
+	.globl _start, asked
+	.macro magic code
+	.byte 0x66, 0x0f, 0x1f, 0x84, 0
+	.long \\code
+	.endm
+	.text
+_start:	lea named(%rip), %rdi
+	call enter
+	call asked
+	lea named(%rip), %rdi
+	lea 1f(%rip), %rax
+	push %rax
+	lea leave(%rip), %rax
+	push %rax
+	ret
+1:	mov $231, %eax
+	xor %edi, %edi
+	syscall
+	.type asked, @function
+asked:	nop
+	ret
+	.size asked, .-asked
+enter:	magic 0x54415202
+	ret
+leave:	magic 0x54415203
+	ret
+	.data
+named:	.quad 1f
+1:	.asciz "by a return"
+"""
+program = build("returns.S", RETURNS, "gcc", "-nostdlib", "-no-pie", "-Wl,--as-needed") if shutil.which("gcc") and os.uname().machine == "x86_64" else None
+if program:
+    of_regions, result, _ = regions(program, "--region", "asked")
+    rows = {r["name"]: r["results"][0] for r in result["regions"]}
+    ok(of_regions["by a return"] == (1, 1, None) and "the end of a region was reached by a way" in rows["by a return"].get("why", ""),
+       "a region whose end is reached by a return is not counted, and the reason is said", rows)
+    equal(of_regions["asked"], (1, 1, 2), "… while one that was asked for is counted, to the instruction")
+
 # ---- run_p5mon's regions of assembly ----
 program = build("assembly.c", """
 #include <tare.h>

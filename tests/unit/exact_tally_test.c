@@ -101,6 +101,46 @@ static void test_threads(void)
 	hand_free(&h);
 }
 
+/* A process of two threads, of which one execs: three rows of a record, of which two are one thread's. */
+static struct tally *joined(struct hand *h, bool threads, struct view **view)
+{
+	*h = hand_new();
+	uint32_t first = image(h, RECORD_NONE);
+	hand_thread(h, first, 7, once, 8);
+	hand_thread(h, first, 8, once, 8);
+	session_process(h->session, first)->state = RECORD_EXECED;
+	uint32_t second = image(h, first);
+	session_process(h->session, second)->pid = session_process(h->session, first)->pid;
+	hand_thread(h, second, 7, once, 8);
+	struct tally *t = tally_of(h, true, view);
+	return t && tally_join(t, threads, 0) ? t : NULL;
+}
+
+static void test_joined(void)
+{
+	struct hand h;
+	struct view *view;
+	struct tally *t = joined(&h, true, &view);
+	if (ok(t && t->n_rows == 2 && t->rows[0].tid == 7 && t->rows[1].tid == 8, "rows of threads are as many as threads")) {
+		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 44, "a thread that execs has one row for all that it ran");
+		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 22, "… and nothing of another's");
+	}
+	tally_free(t), view_free(view), hand_free(&h);
+	t = joined(&h, false, &view);
+	if (ok(t && t->n_rows == 1, "rows of processes are as many as processes"))
+		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 66, "… with all that their threads ran");
+	tally_free(t), view_free(view), hand_free(&h);
+}
+
+static void test_nothing(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	struct tally *t = tally_of(&h, true, &view);
+	ok(t && t->why && strstr(t->why, "no record of the program"), "a record without any process is not a count of 0: %s", t && t->why ? t->why : "no reason");
+	tally_free(t), view_free(view), hand_free(&h);
+}
+
 /*
  * What the processor's state decides (engine/x86/xstate.h), of instructions that this machine may not have. Each ends its block; its counter has
  * bytes, or operations.
@@ -526,6 +566,8 @@ int main(void)
 {
 	test_counts();
 	test_threads();
+	test_joined();
+	test_nothing();
 	test_state();
 	test_fork();
 	test_exec();

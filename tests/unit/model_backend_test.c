@@ -595,6 +595,39 @@ static void test_program(void)
 
 /* ---- a model that breaks a law of its own ---- */
 
+/* The linker gives the backend this in the place of model_conserves(): what a broken model's counts would get. */
+static const char *broken_law;
+bool __real_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
+bool __wrap_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
+bool __wrap_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why)
+{
+	bool lawful = __real_model_conserves(machine, counts, why);
+	if (broken_law && !strcmp(machine->name, "r12000"))
+		*why = broken_law, lawful = false;
+	return lawful;
+}
+
+static void test_asked(void)
+{
+	char *const argv[] = {"true", NULL};
+	const char *const requests[] = {"instructions:u", "r12000::l1d-misses:u"};
+	struct backend *backend;
+	struct error err;
+	if (!opens("zen4,r12000", &backend, &err)) {
+		ok(false, "two machines run: %s", err.text);
+		return;
+	}
+	broken_law = "what is read was written";
+	struct run run = count(backend, argv, requests, 2);
+	broken_law = NULL;
+	const struct reading *r = run.readings;
+	ok(r && r[0].state == READING_COUNTED, "what no model counts is counted, whatever the models do");
+	ok(r && r[1].state == READING_FAILED && strstr(r[1].why, "'r12000'") && strstr(r[1].why, "what is read was written"),
+	   "the backend asks for the laws of every machine: a machine whose counts break one has none");
+	run_free(&run);
+	model_backend.close(backend);
+}
+
 static unsigned released;
 
 static bool seven(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out, const char **why)
@@ -683,6 +716,7 @@ int main(void)
 	test_parts();
 	test_backend();
 	test_program();
+	test_asked();
 	test_laws();
 	event_table_free(table);
 	return done();

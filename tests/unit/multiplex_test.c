@@ -285,6 +285,12 @@ static void by_hand(void)
 	struct slice none[] = { { 0, 10, 0 }, { 0, 10, 0 } };
 	ok(!stats_multiplex(none, 2, 0.95, &i), "a counter that never ran has no estimate");
 	ok(!stats_multiplex(none, 0, 0.95, &i), "no slices have no estimate");
+	/* The third turn was a thousandth of the others, and saw 3 events: by itself it would stand for 600 a unit of time. So it stands
+	 * with the fourth: 53 in 5.005 of 20. */
+	struct slice cut[] = { { 50, 10, 5 }, { 50, 10, 5 }, { 3, 10, 0.005 }, { 50, 10, 5 },
+			       { 50, 10, 5 }, { 50, 10, 5 }, { 50, 10, 5 },    { 50, 10, 5 } };
+	ok(stats_multiplex(cut, 8, 0.95, &i) && isfinite(i.high), "a turn that was cut off leaves enough others for an upper bound");
+	near(i.value, 6 * 100 + 53 / 5.005 * 20, 1e-9, "… and has no rate of its own");
 	struct slice falls[] = { { 1000, 10, 9 }, { 0, 10, 1 }, { 0, 10, 1 },
 				 { 0, 10, 1 },    { 0, 10, 1 }, { 0, 10, 1 } };
 	ok(stats_multiplex(falls, 6, 0.95, &i) && i.low >= 1000 && i.value >= 1000,

@@ -102,19 +102,39 @@ static void test_task_clock(void)
 	ok(enough, "60 ms of CPU time, the start included, are at least 55 ms of task clock");
 }
 
+/* Until it sleeps: the held program waits for the word to go. */
+static void wait_until_it_sleeps(pid_t pid)
+{
+	char path[40], line[512], state = 'R';
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	while (state != 'S') {
+		FILE *file = fopen(path, "r");
+		bool read = file && fgets(line, sizeof line, file);
+		if (file)
+			fclose(file);
+		if (!read || sscanf(strrchr(line, ')'), ") %c", &state) != 1 || state == 'Z')
+			return;
+		sched_yield();
+	}
+}
+
 static void test_account(void)
 {
 	struct command command = command_of("touch", "100");
 	struct target target = { .kind = TARGET_COMMAND, .command = &command };
 	struct counting *counting;
 	struct error err = { 0 };
-	struct run run = { .minor_faults = 1000000, .user_ns = 1, .system_ns = 5000000000u };
-	bool done = perf->prepare(backend, &target, NULL, 0, &counting, &err) && perf->go(counting, &err);
+	struct run run = { .minor_faults = 1000000, .voluntary_switches = 1000000, .user_ns = 1, .system_ns = 5000000000u };
+	bool done = perf->prepare(backend, &target, NULL, 0, &counting, &err);
+	if (done)
+		wait_until_it_sleeps(perf->process(counting));
+	done = done && perf->go(counting, &err);
 	ok(done && perf->process(counting) > 0, "without events the program is run all the same");
 	waitpid(perf->process(counting), NULL, 0);
 	ok(perf->stop(counting, &run, &err) && run.n_events == 0 && run.n_rows == 1, "and there are no readings");
 	ok(run.minor_faults < 1000000 && run.minor_faults > 999000 && run.user_ns <= 1,
 	   "what tare's fork cost is taken out of the account, which stays above zero");
+	ok(run.voluntary_switches < 1000000 && run.voluntary_switches > 999000, "so is that it waited, held, for the word to go");
 	perf->end(counting);
 	run_free(&run);
 }

@@ -218,6 +218,16 @@ static void test_p5mon(void)
 	free(all);
 	free(file);
 	free(file_all);
+
+	double inside[] = { 600, 600, 600 };
+	struct estimate in_region = counted("p5mon:data_read", "events", inside, 3);
+	struct region_row region = { .name = "sort", .text = "sort", .entries = 4, .exits = 4, .threads = 1, .estimates = &in_region, .n_estimates = 1 };
+	r = of(e, 1);
+	r.regions = &region;
+	r.n_regions = 1;
+	file = write_with(P5MON_FILE, &r);
+	has(file, "entered 4 times and exited 4 times\nsort 0x0 -1 600.0 0.0 0.000 150.0\n", "a region's line ends in the mean for each time that it was left");
+	free(file);
 }
 
 /* ---- perfex ---- */

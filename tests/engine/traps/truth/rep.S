@@ -3,11 +3,11 @@
 # truth: blocks 1
 # truth: rep_instructions 6
 # truth: rep_iterations 1179    # 1000 + 64 + 11 + 4 + 0 + 100
-# truth: loads 8                # instructions that read: 2 rep movsb, repne scasb, repe cmpsb, rep lodsb, movsb, movsq, lodsq
+# truth: loads 8                # instructions that read: 2 rep movsb, repne scasb, repe cmpsb, rep lodsl, movsb, movsq, lodsq
 # truth: stores 6               # instructions that write: 2 rep movsb, rep stosq, movsb, movsq, stosl
 # truth: data_reads 1122        # 1000 + 11 + 2 × 4 + 0 + 100 + 1 + 1 + 1
 # truth: data_writes 1067       # 1000 + 64 + 0 + 1 + 1 + 1
-# truth: bytes_read 1136        # 1000 + 11 + 8 + 100 + 1 + 8 + 8
+# truth: bytes_read 1436        # 1000 + 11 + 8 + 400 + 1 + 8 + 8
 # truth: bytes_written 1525     # 1000 + 512 + 1 + 8 + 4
 # truth: syscalls 1
 	.include "truth.inc"
@@ -32,7 +32,7 @@ _start:	cld					# 1
 	rep movsb				# 18: no iteration, no access
 	mov	$100, %ecx			# 19
 	lea	source(%rip), %rsi		# 20
-	rep lodsb				# 21: 100 iterations, 100 reads of 1
+	rep lodsl				# 21: 100 iterations, 100 reads of 4
 	lea	source(%rip), %rsi		# 22
 	lea	target(%rip), %rdi		# 23
 	movsb					# 24: read and write of 1, no rep
