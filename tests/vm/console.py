@@ -63,7 +63,8 @@ class Joiner:
             self.began = time.monotonic()
         elif end := re.fullmatch(r"@end (\S+) (\d+)", line):
             if not self.planned or self.planned != self.reported:
-                self.tap.result(False, f"{self.test}: reports every result (plan {self.planned}, {self.reported} reported)")
+                self.tap.result(False, f"{self.test}: reports every result (plan {self.planned}, {self.reported} reported, "
+                                       f"exit status {end.group(2)})")
             elif int(end.group(2)) and not self.bad:
                 self.tap.result(False, f"{self.test}: ends well (exit status {end.group(2)})")
             self.tap.note(f"{self.test}: {self.reported} results in {time.monotonic() - self.began:.1f} s")
