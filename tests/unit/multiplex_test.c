@@ -184,16 +184,19 @@ struct outcome {
 	double open_coverage;                       /* NAN: none was open */
 };
 
+static size_t runs = 2000; /* multiplex_test TIMES: so many times as many (make check-full) */
+
 /* Of one family over all numbers of groups and a band of durations. */
 static struct outcome family(const char *name, program *make, size_t shortest, size_t longest, unsigned fewest,
 			     unsigned most)
 {
-	enum { RUNS = 2000 };
 	struct random r = { .state = 42 + longest };
-	static double widths[RUNS];
+	double *widths = calloc(runs, sizeof *widths);
 	size_t covered = 0, bounded = 0, open = 0, open_covered = 0;
 	double missed_by = 0;
-	while (bounded < RUNS) {
+	if (!widths)
+		abort();
+	while (bounded < runs) {
 		struct interval interval;
 		double truth;
 		size_t steps =
@@ -220,6 +223,7 @@ static struct outcome family(const char *name, program *make, size_t shortest, s
 			     .bounded_share = (double)bounded / (double)(bounded + open),
 			     .half_width = widths[bounded / 2],
 			     .open_coverage = open ? (double)open_covered / (double)open : NAN };
+	free(widths);
 	printf("# %s, %zu … %zu slices: bounded %.0f %%, of these covered %.1f %%, half-width median %.1f %%, worst miss "
 	       "%.0f %%; of the open covered %.1f %%\n",
 	       name, shortest, longest, 100 * o.bounded_share, 100 * o.coverage, 100 * o.half_width, 100 * missed_by,
@@ -317,8 +321,10 @@ static void limits(void)
 	   "a program in step with the rotation is a documented limit");
 }
 
-int main(void)
+int main(int n, char **arguments)
 {
+	if (n > 1)
+		runs *= (size_t)atoi(arguments[1]);
 	by_hand();
 	bands("constant rate", constant, (double[]){ 0.033, 0.027, 0.005 });
 	bands("drift", drift, (double[]){ 0.12, 0.06, 0.008 });

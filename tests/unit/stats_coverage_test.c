@@ -7,7 +7,7 @@
 #include "stats/stats.h"
 #include "tap.h"
 
-enum { DRAWS = 20000 };
+static int draws = 20000; /* stats_coverage_test TIMES: so many times as many (make check-full) */
 
 static double normal(struct random *r)
 {
@@ -26,7 +26,7 @@ static void of_mean(size_t n, double confidence, double tolerance)
 	struct random r = { .state = 1000 + n };
 	size_t covered = 0;
 	double x[100];
-	for (int draw = 0; draw < DRAWS; draw++) {
+	for (int draw = 0; draw < draws; draw++) {
 		struct interval i;
 		for (size_t k = 0; k < n; k++)
 			x[k] = 1e6 + 3 * normal(&r);
@@ -36,20 +36,20 @@ static void of_mean(size_t n, double confidence, double tolerance)
 	char fact[96];
 	snprintf(fact, sizeof fact, "the %.0f %% t-interval of %zu normal values covers their mean",
 		 100 * confidence, n);
-	within((double)covered / DRAWS, confidence - tolerance, confidence + tolerance, fact);
+	within((double)covered / draws, confidence - tolerance, confidence + tolerance, fact);
 }
 
 static void of_p5mon(void)
 {
 	struct random r = { .state = 77 };
 	size_t covered = 0;
-	for (int draw = 0; draw < DRAWS; draw++) {
+	for (int draw = 0; draw < draws; draw++) {
 		struct interval i;
 		double x[3] = { normal(&r), normal(&r), normal(&r) };
 		stats_mean_interval_p5mon(x, 3, 0.95, &i);
 		covered += i.low <= 0 && 0 <= i.high;
 	}
-	within((double)covered / DRAWS, 0.80, 0.90, "run_p5mon's 95 % interval of 3 values covers less than 90 %");
+	within((double)covered / draws, 0.80, 0.90, "run_p5mon's 95 % interval of 3 values covers less than 90 %");
 }
 
 static void of_welch(size_t nx, size_t ny, double sx, double sy)
@@ -57,7 +57,7 @@ static void of_welch(size_t nx, size_t ny, double sx, double sy)
 	struct random r = { .state = 2000 + nx };
 	size_t covered = 0, found = 0;
 	double x[100], y[100];
-	for (int draw = 0; draw < DRAWS; draw++) {
+	for (int draw = 0; draw < draws; draw++) {
 		struct interval i;
 		double p;
 		for (size_t k = 0; k < nx; k++)
@@ -71,8 +71,8 @@ static void of_welch(size_t nx, size_t ny, double sx, double sy)
 	char fact[112];
 	snprintf(fact, sizeof fact, "Welch's 95 %% interval covers, %zu values of sd %.0f against %zu of sd %.0f",
 		 nx, sx, ny, sy);
-	within((double)covered / DRAWS, 0.94, 0.96, fact);
-	ok(found == DRAWS, "Welch's p < 0.05 exactly where the interval leaves 0 out");
+	within((double)covered / draws, 0.94, 0.96, fact);
+	ok(found == (size_t)draws, "Welch's p < 0.05 exactly where the interval leaves 0 out");
 }
 
 /* Lognormal: skewed as run times are. Its median is e^0 = 1. */
@@ -81,7 +81,7 @@ static void of_median(size_t n, double exact)
 	struct random r = { .state = 3000 + n };
 	size_t covered = 0;
 	double x[100];
-	for (int draw = 0; draw < DRAWS; draw++) {
+	for (int draw = 0; draw < draws; draw++) {
 		struct interval i;
 		for (size_t k = 0; k < n; k++)
 			x[k] = exp(normal(&r));
@@ -93,7 +93,7 @@ static void of_median(size_t n, double exact)
 		 "the median's interval of %zu lognormal values covers at least 95 %%, and no more than it must",
 		 n);
 	/* exact: 1 - 2 P(B(n, 1/2) < k), what the ranks give whatever the distribution */
-	within((double)covered / DRAWS, exact - 0.005 > 0.945 ? exact - 0.005 : 0.945, exact + 0.005, fact);
+	within((double)covered / draws, exact - 0.005 > 0.945 ? exact - 0.005 : 0.945, exact + 0.005, fact);
 	ok(exact >= 0.95, "… whose exact coverage %.4f is not below nominal", exact);
 }
 
@@ -102,9 +102,9 @@ static void of_ratio(size_t n, bool paired, double low, double high)
 {
 	struct random r = { .state = 4000 + n + paired };
 	size_t covered = 0;
-	enum { RATIO_DRAWS = 10000 };
+	int ratio_draws = draws / 2;
 	double x[100], y[100];
-	for (int draw = 0; draw < RATIO_DRAWS; draw++) {
+	for (int draw = 0; draw < ratio_draws; draw++) {
 		struct interval i;
 		for (size_t k = 0; k < n; k++) {
 			double machine = paired ? 2 * normal(&r) : 0; /* what a pair shares */
@@ -117,11 +117,13 @@ static void of_ratio(size_t n, bool paired, double low, double high)
 	char fact[112];
 	snprintf(fact, sizeof fact, "the bootstrap interval of a ratio covers, %s samples of %zu skewed times",
 		 paired ? "paired" : "two", n);
-	within((double)covered / RATIO_DRAWS, low, high, fact);
+	within((double)covered / ratio_draws, low, high, fact);
 }
 
-int main(void)
+int main(int n, char **arguments)
 {
+	if (n > 1)
+		draws *= atoi(arguments[1]);
 	of_mean(2, 0.95, 0.01);
 	of_mean(3, 0.95, 0.01);
 	of_mean(5, 0.95, 0.01);
