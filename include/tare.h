@@ -294,11 +294,21 @@ TARE_API extern int tare_regions_on;
 			     :                                                                                    \
 			     : operand                                                                            \
 			     : "rdi", "memory")
-#define TARE_MARK_ENTER_(region) TARE_MARK_("mov", "2", "rm"(region))
-#define TARE_MARK_LEAVE_(region) TARE_MARK_("mov", "3", "rm"(region))
+#if defined(__clang__) /* for "rm" it stores a register to memory first, between two marks */
+#define TARE_MARK_HANDLE_ "r"
+#else
+#define TARE_MARK_HANDLE_ "rm"
+#endif
+#define TARE_MARK_ENTER_(region) TARE_MARK_("mov", "2", TARE_MARK_HANDLE_(region))
+#define TARE_MARK_LEAVE_(region) TARE_MARK_("mov", "3", TARE_MARK_HANDLE_(region))
 #define TARE_MARK_ENTER_NAME_(name) TARE_MARK_("lea", "4", "m"(*(const char *)(name)))
 #define TARE_MARK_LEAVE_NAME_(name) TARE_MARK_("lea", "5", "m"(*(const char *)(name)))
+/* The address of a name for the calls below. Out of the compiler's sight: it would load it once for the calls of a
+ * begin and its end, between their marks, and that load would be in the region. */
+#define TARE_ADDRESS_(to, name) \
+	__asm__ __volatile__("lea{q}\t{%1, %0|%0, %1}" : "=r"(to) : "m"(*(const char *)(name)))
 #else
+#define TARE_ADDRESS_(to, name) ((to) = (name))
 #if defined(__GNUC__)
 #define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED), 0)
 #else
@@ -346,8 +356,18 @@ TARE_API TARE_LOOKED_UP void tare_region_leave(struct tare_region *region);
 TARE_API TARE_LOOKED_UP void tare_region_enter_text_(const char *name, size_t bytes);
 TARE_API TARE_LOOKED_UP void tare_region_leave_text_(const char *name, size_t bytes);
 
+/* Inline even in code that the compiler takes for cold (main) or does not optimise: behind a call, the end of the
+ * function that begins a region would be in it. */
+#if defined(__GNUC__)
+#define TARE_INLINE_ static inline __attribute__((always_inline))
+#define TARE_MEMBER_ __attribute__((always_inline))
+#else
+#define TARE_INLINE_ static inline
+#define TARE_MEMBER_
+#endif
+
 /* Both keep errno. */
-static inline void tare_region_begin(struct tare_region *region)
+TARE_INLINE_ void tare_region_begin(struct tare_region *region)
 {
 	if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))
 		tare_region_enter(region);
@@ -355,7 +375,7 @@ static inline void tare_region_begin(struct tare_region *region)
 		TARE_MARK_ENTER_(region);
 }
 
-static inline void tare_region_end(struct tare_region *region)
+TARE_INLINE_ void tare_region_end(struct tare_region *region)
 {
 	TARE_MARK_LEAVE_(region);
 	if (TARE_REGIONS_ON_(TARE_REGIONS_HERE_))
@@ -418,16 +438,16 @@ namespace tare
 class region
 {
       public:
-	explicit region(struct tare_region *of) noexcept : of_(of)
+	TARE_MEMBER_ explicit region(struct tare_region *of) noexcept : of_(of)
 	{
 		tare_region_begin(of_);
 	}
-	explicit region(const char *name) noexcept
+	TARE_MEMBER_ explicit region(const char *name) noexcept
 		: of_(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) ? tare_region(name, nullptr) : nullptr)
 	{
 		tare_region_begin(of_);
 	}
-	~region()
+	TARE_MEMBER_ ~region()
 	{
 		tare_region_end(of_);
 	}
@@ -586,7 +606,9 @@ class counters
 		static struct tare_region *tare_here_;                                                            \
 		struct tare_region *tare_found_ = __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE);                 \
 		if (!tare_found_) {                                                                               \
-			tare_found_ = tare_region(name, NULL);                                                    \
+			const char *tare_name_;                                                                   \
+			TARE_ADDRESS_(tare_name_, name);                                                          \
+			tare_found_ = tare_region(tare_name_, NULL);                                              \
 			__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                             \
 		}                                                                                                 \
 		function(tare_found_);                                                                            \

@@ -41,7 +41,7 @@ static inline void hpmTerminate(int task)
 	(void)task;
 }
 
-static inline void hpmStart(int number, const char *label)
+TARE_INLINE_ void hpmStart(int number, const char *label)
 {
 	struct tare_region *region;
 	if (!TARE_REGIONS_ON_(-1))
@@ -52,7 +52,7 @@ static inline void hpmStart(int number, const char *label)
 	tare_region_begin(region);
 }
 
-static inline void hpmStop(int number)
+TARE_INLINE_ void hpmStop(int number)
 {
 	struct tare_region *region = NULL;
 	if (number >= 0 && number < TARE_HPM_MOST)
@@ -72,12 +72,12 @@ static inline void hpmStop(int number)
 }
 
 /* libhpm's for threads: each thread has its own counters anyway. */
-static inline void hpmTstart(int number, const char *label)
+TARE_INLINE_ void hpmTstart(int number, const char *label)
 {
 	hpmStart(number, label);
 }
 
-static inline void hpmTstop(int number)
+TARE_INLINE_ void hpmTstop(int number)
 {
 	hpmStop(number);
 }

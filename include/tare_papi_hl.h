@@ -51,7 +51,9 @@
 		struct tare_region *tare_found_ =                                                                 \
 		    __builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE) : NULL;           \
 		if (!tare_found_) {                                                                               \
-			tare_found_ = tare_region(name, NULL);                                                    \
+			const char *tare_name_;                                                                   \
+			TARE_ADDRESS_(tare_name_, name);                                                          \
+			tare_found_ = tare_region(tare_name_, NULL);                                              \
 			if (__builtin_constant_p(name))                                                           \
 				__atomic_store_n(&tare_here_, tare_found_, __ATOMIC_RELEASE);                     \
 		}                                                                                                 \

@@ -43,6 +43,16 @@ int main(void)
 		NOPS
 		PAPI_hl_region_end("papi seven");
 	}
+	TARE_REGION_BEGIN("once");
+	TARE_REGION_END("once");
+	TARE_REGION_BEGIN("once seven");
+	NOPS
+	TARE_REGION_END("once seven");
+	PAPI_hl_region_begin("papi once");
+	PAPI_hl_region_end("papi once");
+	struct tare_region *handle = tare_region("handle", NULL);
+	tare_region_begin(handle);
+	tare_region_end(handle);
 	return 0;
 }
 """.replace("NOPS", NOPS)
@@ -55,6 +65,8 @@ int main()
 		{ tare::region inside("raii"); }
 		{ tare::region inside(handle); NOPS }
 	}
+	{ tare::region inside("once"); }
+	{ tare::region inside("once seven"); NOPS }
 }
 """.replace("NOPS", NOPS)
 FORTRAN = """
@@ -68,7 +80,8 @@ program p
 end program
 """
 EMPTY, SEVEN = (10, 10, 0), (10, 10, 70)
-CS = {"empty": EMPTY, "papi": EMPTY, "seven": SEVEN, "papi seven": SEVEN}
+CS = {"empty": EMPTY, "papi": EMPTY, "seven": SEVEN, "papi seven": SEVEN, "once": (1, 1, 0), "once seven": (1, 1, 7),
+      "papi once": (1, 1, 0), "handle": (1, 1, 0)}
 for compiler in ("gcc", "clang"):
     if not shutil.which(compiler):
         skip(f"no {compiler} here", f"regions by name under {compiler}")
@@ -80,7 +93,8 @@ for compiler in ("gcc", "clang"):
         if program:
             equal(regions(program)[0], CS, f"by name: nothing of libtare is in a region ({compiler} {' '.join(flags)})")
 if shutil.which("g++") and (program := build("scoped.cc", CXX, "g++", "-O2")):
-    equal(regions(program)[0], {"raii": EMPTY, "handle": SEVEN}, "scoped regions of C++: nothing of libtare is in one")
+    equal(regions(program)[0], {"raii": EMPTY, "handle": SEVEN, "once": (1, 1, 0), "once seven": (1, 1, 7)},
+          "scoped regions of C++: nothing of libtare is in one")
 if MODULE and shutil.which("gfortran"):
     program = build("named.f90", FORTRAN, "gfortran", "-O2", "-fno-plt", f"-I{MODULE}/libtare-fortran.a.p")
     if program:
