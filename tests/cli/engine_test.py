@@ -145,4 +145,25 @@ for name, flags, code, most in (("killed", (), 128 + 9, 2000016), ("leaves", ("-
         ok(row["instructions:u"]["why"].startswith("not exact: process"), f"{name}: with the reason", row)
     else:
         ok(2000001 <= row["instructions:u"]["value"] <= most, f"{name}: it was between two blocks, and is exact", row)
+
+# ---- memory that may not be swapped: the engine's counts to the limit ----
+write("locks.c", """
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	if (getuid() == 0 && setuid(65534))
+		return 1;
+	return mlockall(MCL_CURRENT) != 0;
+}
+""")
+FACT = "where the engine makes mlockall fail, the count is not exact and says so"
+os.chmod(".", 0o755)
+if subprocess.run(["gcc", "-o", "locks", "locks.c"], check=False).returncode or subprocess.run(["./locks"], check=False).returncode:
+    skip("mlockall does not work here natively, or there is no compiler", FACT)
+else:
+    locks = tare("count", "--on", "exact", "--json", "-o", "locks.json", "-e", "instructions", "./locks")
+    row = parsed(read("locks.json"), "mlockall")["results"][0]
+    ok(locks.code == 0 or (row["value"] is None and "mlockall failed" in row["why"]), FACT, (locks, row))
 done()

@@ -14,7 +14,7 @@
  */
 #include "engine/runtime/runtime.h"
 
-enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, SYS_getdents64 = 217, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
+enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, SYS_fstatfs = 138, SYS_getdents64 = 217, PROC_MAGIC = 0x9fa0, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
 
 struct status { uint64_t device, inode, links; uint8_t rest[120]; }; /* struct stat, 144 bytes */
 _Static_assert(sizeof(struct status) == 144, "the kernel's layout");
@@ -101,6 +101,33 @@ void file_opened(long fd)
 	lock();
 	opened(&(struct code_file){status.device, status.inode, false}, true);
 	unlock();
+}
+
+/* Whose memory the descriptor is: the process's number, 0 if it is none. By the file itself, not by the path that it was opened by:
+ * a link, a folder's descriptor and the current folder lead there, too. Where /proc does not tell, it may be this process's. */
+uint32_t file_memory_of(long fd, uint64_t flags)
+{
+	uint64_t system[15]; /* struct statfs, 120 bytes; its type comes first */
+	char at[32] = "/proc/self/fd/", path[64];
+	char digits[12];
+	uint32_t pid = 0, n = 0;
+	if (failed(fd) || !(flags & ACCESS_MODE) || rt.no_tsc || failed(sys2(SYS_fstatfs, fd, system)) || system[0] != PROC_MAGIC)
+		return 0;
+	size_t end = text_length(at);
+	do
+		digits[n++] = (char)('0' + fd % 10);
+	while (fd /= 10);
+	while (n)
+		at[end++] = digits[--n];
+	at[end] = 0;
+	long length = sys3(SYS_readlink, at, path, sizeof path);
+	if (failed(length))
+		return (uint32_t)sys0(SYS_getpid);
+	if (length < 4 || memcmp(path + length - 4, "/mem", 4))
+		return 0;
+	for (const char *c = path + 6; length > 6 && *c >= '0' && *c <= '9'; c++) /* behind "/proc/" */
+		pid = pid * 10 + (uint32_t)(*c - '0');
+	return pid ? pid : (uint32_t)sys0(SYS_getpid);
 }
 
 void file_opened_how(long fd, uint64_t flags)

@@ -619,6 +619,7 @@ void own_add(uint64_t start, uint64_t bytes);
 /* files.c; not under rt.lock but for file_mapped and file_written */
 void file_opened(long fd);
 void file_opened_how(long fd, uint64_t flags); /* as open(2) has them */
+uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */
 void file_mapped(long fd, bool shared);
 bool file_written(uint64_t device, uint64_t inode, const char *path);
 bool region_is_of(const struct region *region, const struct code_file *file);

@@ -281,6 +281,20 @@ static void poked(uint32_t pid, const char *why)
 			inexact_process(&all[i], why);
 }
 
+static void opened_file(long fd, uint64_t flags)
+{
+	uint32_t pid = file_memory_of(fd, flags);
+	file_opened_how(fd, flags);
+	if (!pid)
+		return;
+	if (pid != (uint32_t)sys0(SYS_getpid))
+		poked(pid, "another process could write to its memory by /proc, perhaps into its code");
+	lock(); /* also then: in a namespace of its own it may be called otherwise there */
+	memory_foreign();
+	rt.foreign_writes |= 2;
+	unlock();
+}
+
 static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg;
@@ -322,21 +336,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		unlock();
 		break;
 	case SYS_open: case SYS_openat: {
-		char path[64] = {0};
-		uint64_t at = nr == SYS_open ? r[X86_RDI] : r[X86_RSI];
-		for (unsigned i = 0; i < sizeof path - 1; i++)
-			if (!safe_copy(path + i, (const char *)at + i, 1) || !path[i])
-				break;
-		size_t n = text_length(path);
-		if (n >= 4 && n < sizeof path - 1 && !memcmp(path + n - 4, "/mem", 5)) {
-			lock();
-			memory_foreign();
-			rt.foreign_writes |= 2;
-			unlock();
-		}
 		uint64_t flags = nr == SYS_open ? r[X86_RSI] : r[X86_RDX];
 		long result = pass_on_unlocked(t, nr);
-		file_opened_how(result, flags);
+		opened_file(result, flags);
 		return result;
 	}
 	case 323: rt.user_faults = 1; break; /* userfaultfd */
@@ -353,7 +355,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		uint64_t flags = 0;
 		safe_copy(&flags, (const void *)r[X86_RDX], 8);
 		long result = pass_on_unlocked(t, nr);
-		file_opened_how(result, flags);
+		opened_file(result, flags);
 		return result;
 	}
 	case SYS_write: case 18: case 20: case 296:
@@ -365,6 +367,12 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		}
 		break;
+	case 151: { /* mlockall */
+		long result = pass_on_unlocked(t, nr);
+		if (result == -ENOMEM_)
+			inexact("mlockall failed: the engine's memory counts to what it would lock (ulimit -l?)");
+		return result;
+	}
 	case SYS_seccomp: rt.no_tsc = 1; break;
 	case SYS_getrlimit: case SYS_setrlimit: case SYS_prlimit64: {
 		long result;
