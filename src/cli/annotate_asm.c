@@ -143,15 +143,16 @@ static int show_help(void)
 {
 	fputs("usage: tare annotate-asm FILE.s --region NAME=FIRST-LAST [OPTIONS]\n"
 	      "\n"
-	      "Writes the assembly with calls of libtare's stubs around the lines, which change no\n"
-	      "register and no flag. Jumps out of the lines and into them are led past a stub too.\n"
+	      "Writes the assembly with calls of libtare's stubs around the lines. The stubs\n"
+	      "change no register and no flag. Jumps out of the lines and into them pass a stub\n"
+	      "too.\n"
 	      "  gcc -S -O2 program.c\n"
 	      "  tare annotate-asm program.s --region loop=12-30 -o counted.s\n"
 	      "  gcc counted.s -ltare && TARE_EVENTS=instructions:u ./a.out\n",
 	      stdout);
 	options_help(annotate_asm_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 it could not be\n"
-	      "read or written.\n",
+	fputs("\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 it could\n"
+	      "not be read or written.\n",
 	      stdout);
 	return say_end_output();
 }

@@ -7,8 +7,9 @@
 
 static void overview(void)
 {
-	fputs("tare counts events of programs with the machine's performance counters, and says\n"
-	      "of every number where it came from and how far it can be off.\n"
+	fputs("tare counts events of programs: with the performance counters of the machine,\n"
+	      "with its own engine, with models of machines. For every number it states the\n"
+	      "source and the error.\n"
 	      "\n"
 	      "usage: tare COMMAND [OPTIONS] ...\n"
 	      "\n",
@@ -36,14 +37,14 @@ int command_help(int argc, char **argv)
 		error_set(&err, ERROR_USAGE, "'help' takes one command, not %d", argc - 1);
 		return say_failure(&err);
 	}
-	if (argc == 2 && argv[1][0] != '-') {
+	if (argc == 2 && strcmp(argv[1], "-h") != 0 && strcmp(argv[1], help) != 0) {
 		const struct command_row *row = command_find(argv[1]);
 		if (!row) {
 			error_set(&err, ERROR_USAGE, "unknown command '%s'", argv[1]);
 			error_hint(&err, "'tare help' lists the commands");
 			return say_failure(&err);
 		}
-		if (row->run != command_help && row->run != command_version)
+		if (row->run != command_help)
 			return row->run(2, (char *[]){ argv[1], help, NULL });
 	}
 	say_begin_output();
@@ -53,13 +54,17 @@ int command_help(int argc, char **argv)
 
 int command_version(int argc, char **argv)
 {
-	(void)argv;
 	struct error err = { 0 };
-	if (argc > 1) {
-		error_set(&err, ERROR_USAGE, "'version' takes no arguments");
+	bool help = argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
+	if (argc > 1 && !help) {
+		error_set(&err, ERROR_USAGE, "'version' takes no arguments: '%s'", argv[1]);
 		return say_failure(&err);
 	}
 	say_begin_output();
+	if (help) {
+		fputs("usage: tare version\n\nShows the version, in one line.\n", stdout);
+		return say_end_output();
+	}
 	puts("tare " TARE_VERSION);
 	return say_end_output();
 }
