@@ -70,7 +70,9 @@ NOINLINE void by_new_array() { plain *p = new plain[1]; sweep(p->bytes); delete[
 NOINLINE void by_new_aligned() { aligned *p = new aligned; sweep(p->bytes); delete p; }
 NOINLINE void by_new_array_aligned() { aligned *p = new aligned[1]; sweep(p->bytes); delete[] p; }
 NOINLINE void by_new_nothrow() { plain *p = new (std::nothrow) plain; sweep(p->bytes); delete p; }
-NOINLINE void moved() { void *p = malloc(100); p = realloc(p, BYTES); sweep(p); p = realloc(p, 50 * BYTES); sweep((char *)p + 25 * BYTES); free(p); }
+static volatile char other[BYTES];
+/* what is swept before leaves nothing in the cache of the place that realloc takes, which is the C library's choice */
+NOINLINE void moved() { sweep(other); void *p = malloc(100); p = realloc(p, BYTES); sweep(p); p = realloc(p, 50 * BYTES); sweep((char *)p + 25 * BYTES); free(p); }
 NOINLINE void mapped() { sweep(mmap(nullptr, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
 NOINLINE void remapped() {
 	void *p = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
