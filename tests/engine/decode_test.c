@@ -225,6 +225,19 @@ static void newer(void)
 	fact(is("48 0f 38 fc 07") && has(X86_CLASS_LOCKED) && in.data_write_bytes == 8 && in.flags_written == 0 && in.gpr_written == 0, "aadd (RAO-INT) writes memory and nothing else");
 	fact(is("0f 18 3d 00 00 00 00") && in.data_reads == 0 && has(X86_CLASS_NOP) && in.rip_relative, "prefetchit0 is a hint about code: no data access");
 	fact(is("62 f5 75 48 58 c2") && has(X86_CLASS_FP) && fp_is(X86_FP_BF16, 64, 32), "vaddbf16 zmm (AVX10.2) is 32 additions");
+	fact(is("62 f6 7c 48 4c c1") && fp_is(X86_FP_BF16, 64, 32) && is("62 f3 77 08 52 c2 01") && has(X86_CLASS_FP) && fp_is(X86_FP_BF16, 16, 8)
+		&& is("62 f3 7f 48 08 c1 01") && has(X86_CLASS_FP_OTHER) && !has(X86_CLASS_FP), "vrcpbf16 and vminmaxbf16 compute, vrndscalebf16 only rounds");
+	fact(is("62 f3 f5 48 52 07 01") && fp_is(X86_FP_DOUBLE, 64, 8) && in.data_read_bytes == 64 && is("62 f3 f5 58 52 07 01") && in.data_read_bytes == 8
+		&& is("62 f3 75 08 53 c2 01") && fp_is(X86_FP_SINGLE, 4, 1) && is("62 f3 74 48 52 c2 01") && fp_is(X86_FP_HALF, 64, 32),
+		"vminmaxpd is 8 operations, with one double broadcast as well; vminmaxss one, vminmaxph 32");
+	fact(is("62 f1 7e 08 2f 07") && in.data_read_bytes == 4 && in.flags_killed == ARITH && is("62 f1 ff 08 2e c1") && has(X86_CLASS_FP_OTHER) && is("62 f5 7e 08 2f 07")
+		&& in.data_read_bytes == 2, "vcomxss, vucomxsd and vcomxsh set all flags");
+	fact(is("62 f5 7c 48 6d 07") && has(X86_CLASS_FP_INT_CONVERT) && in.data_read_bytes == 64 && is("62 f5 7d 48 6c 07") && in.data_read_bytes == 32
+		&& is("62 f5 fe 08 6d c1") && in.gpr_written == BIT(X86_RAX) && in.operand_bytes == 8 && is("62 f5 7d 48 69 c1") && has(X86_CLASS_FP_INT_CONVERT),
+		"vcvttps2dqs, vcvttps2uqqs, vcvttss2sis and vcvtps2ibs convert to integers");
+	fact(is("62 f1 7e 08 7e 07") && in.data_read_bytes == 4 && is("62 f1 7d 08 d6 07") && in.data_write_bytes == 4 && is("62 f5 7e 08 7e 07") && in.data_write_bytes == 2
+		&& is("62 f1 7e 08 7e c1") && in.data_reads == 0 && in.gpr_read == 0 && has(X86_CLASS_VECTOR), "vmovd and vmovw between vector registers and memory move 4 and 2 bytes");
+	fact(is("62 f2 74 48 52 c2") && has(X86_CLASS_FP | X86_CLASS_FP_FMA) && is("62 f3 76 48 42 c2 01") && has(X86_CLASS_VECTOR_INT), "vdpphps multiplies and adds, vmpsadbw zmm is integer work");
 	fact(is("f3 41 90") && in.gpr_written == (BIT(X86_RAX) | BIT(X86_R8)) && is("f3 90") && in.gpr_written == 0, "F3 makes no pause of xchg r8, rax");
 }
 

@@ -1,7 +1,7 @@
 /*
  * Instructions that the manuals have and Zydis 4.0 has not: each is written as an older one with the same operands, and what differs.
  * Sources: Intel's Instruction Set Extensions programming reference (AVX-VNNI-INT8, -INT16, AVX-IFMA, AVX-NE-CONVERT, SM3, SM4, SHA512,
- * CMPccXADD, RAO-INT, AMX-FP16, AMX-COMPLEX) and the AVX10.2 specification (the EVEX forms, bf16 arithmetic).
+ * CMPccXADD, RAO-INT, AMX-FP16, AMX-COMPLEX) and the AVX10.2 specification (but its 8-bit floats, vcvt2ps2phx and vpmovssdb).
  *
  * What always holds: a row is asked for only where Zydis refuses the encoding; W, L and the kind of operand are in the row, so that all
  * that the manual refuses stays refused.
@@ -22,6 +22,7 @@ static const struct newer {
 	uint32_t without, with;                         /* classes */
 	uint8_t precision;                              /* of what it computes, if another; width and lanes stay */
 	bool no_rounding;                               /* EVEX.b with registers is refused */
+	bool immediate;                                 /* one byte, which the older one has not */
 } newer[] = {
 	{ "vpdpb", ROOTS_VEX_0F38, 0x50, 0x51, NP | PF3 | PF2, W0, L0 | L1, BOTH, { ROOTS_VEX_0F38, 0x50, 1, 0 }, 0, 0, 0, 0 },
 	{ "vpdpw", ROOTS_VEX_0F38, 0xd2, 0xd3, NP | P66 | PF3, W0, L0 | L1, BOTH, { ROOTS_VEX_0F38, 0x50, 1, 0 }, 0, 0, 0, 0 },
@@ -56,6 +57,64 @@ static const struct newer {
 	{ "vfmsubbf16", ROOTS_EVEX_6, 0xba, 0xba, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0xba, 1, 0 }, 0, 0, X86_FP_BF16, 1 },
 	{ "vfnmaddbf16", ROOTS_EVEX_6, 0xbc, 0xbc, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0xbc, 1, 0 }, 0, 0, X86_FP_BF16, 1 },
 	{ "vfnmsubbf16", ROOTS_EVEX_6, 0xbe, 0xbe, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0xbe, 1, 0 }, 0, 0, X86_FP_BF16, 1 },
+	{ "vrcpbf16", ROOTS_EVEX_6, 0x4c, 0x4c, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0x4c, 1, 0 }, 0, 0, X86_FP_BF16, 1, 0 },
+	{ "vrsqrtbf16", ROOTS_EVEX_6, 0x4e, 0x4e, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0x4e, 1, 0 }, 0, 0, X86_FP_BF16, 1, 0 },
+	{ "vgetexpbf16", ROOTS_EVEX_6, 0x42, 0x42, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0x42, 1, 0 }, 0, 0, 0, 1, 0 },
+	{ "vscalefbf16", ROOTS_EVEX_6, 0x2c, 0x2c, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_6, 0x2c, 1, 0 }, 0, 0, 0, 1, 0 },
+	{ "vfpclassbf16", ROOTS_EVEX_0F3A, 0x66, 0x66, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x66, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vgetmantbf16", ROOTS_EVEX_0F3A, 0x26, 0x26, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x26, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vreducebf16", ROOTS_EVEX_0F3A, 0x56, 0x56, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x56, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vrndscalebf16", ROOTS_EVEX_0F3A, 0x08, 0x08, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x08, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vcmpbf16", ROOTS_EVEX_0F3A, 0xc2, 0xc2, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0xc2, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vcomisbf16", ROOTS_EVEX_5, 0x2f, 0x2f, P66, W0, L0, BOTH, { ROOTS_EVEX_5, 0x2f, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vucomxss, vcomxss", ROOTS_EVEX_0F, 0x2e, 0x2f, PF3, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2e, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vucomxsd, vcomxsd", ROOTS_EVEX_0F, 0x2e, 0x2f, PF2, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2e, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vucomxsh, vcomxsh", ROOTS_EVEX_5, 0x2e, 0x2f, PF3, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x2e, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vminmaxps", ROOTS_EVEX_0F3A, 0x52, 0x52, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x50, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vminmaxpd", ROOTS_EVEX_0F3A, 0x52, 0x52, P66, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x50, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vminmaxss", ROOTS_EVEX_0F3A, 0x53, 0x53, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x51, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vminmaxsd", ROOTS_EVEX_0F3A, 0x53, 0x53, P66, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x51, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vminmaxph", ROOTS_EVEX_0F3A, 0x52, 0x52, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x5d, 0, 0 }, 0, 0, 0, 0, 1 },
+	{ "vminmaxsh", ROOTS_EVEX_0F3A, 0x53, 0x53, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x5d, 2, 0 }, 0, 0, 0, 0, 1 },
+	{ "vminmaxbf16", ROOTS_EVEX_0F3A, 0x52, 0x52, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x5d, 0, 0 }, 0, 0, X86_FP_BF16, 1, 1 },
+	{ "vdpphps", ROOTS_EVEX_0F38, 0x52, 0x52, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F38, 0x52, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vmpsadbw", ROOTS_EVEX_0F3A, 0x42, 0x42, PF3, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F3A, 0x42, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2dqs", ROOTS_EVEX_5, 0x6d, 0x6d, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x5b, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2udqs", ROOTS_EVEX_5, 0x6c, 0x6c, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttpd2dqs", ROOTS_EVEX_5, 0x6d, 0x6d, NP, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0xe6, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttpd2udqs", ROOTS_EVEX_5, 0x6c, 0x6c, NP, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 0, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2qqs", ROOTS_EVEX_5, 0x6d, 0x6d, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x7a, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2uqqs", ROOTS_EVEX_5, 0x6c, 0x6c, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttpd2qqs", ROOTS_EVEX_5, 0x6d, 0x6d, P66, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x7a, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttpd2uqqs", ROOTS_EVEX_5, 0x6c, 0x6c, P66, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttss2sis", ROOTS_EVEX_5, 0x6d, 0x6d, PF3, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2c, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttss2sis", ROOTS_EVEX_5, 0x6d, 0x6d, PF3, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2c, 2, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttss2usis", ROOTS_EVEX_5, 0x6c, 0x6c, PF3, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttss2usis", ROOTS_EVEX_5, 0x6c, 0x6c, PF3, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 2, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttsd2sis", ROOTS_EVEX_5, 0x6d, 0x6d, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2c, 3, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttsd2sis", ROOTS_EVEX_5, 0x6d, 0x6d, PF2, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x2c, 3, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvttsd2usis", ROOTS_EVEX_5, 0x6c, 0x6c, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 3, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttsd2usis", ROOTS_EVEX_5, 0x6c, 0x6c, PF2, W1, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x78, 3, 1 }, 0, 0, 0, 0, 0 },
+	{ "vcvtph2ibs", ROOTS_EVEX_5, 0x69, 0x69, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7d, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvtps2ibs", ROOTS_EVEX_5, 0x69, 0x69, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x5b, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvtbf162ibs", ROOTS_EVEX_5, 0x69, 0x69, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7d, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vcvttph2ibs", ROOTS_EVEX_5, 0x68, 0x68, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7c, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2ibs", ROOTS_EVEX_5, 0x68, 0x68, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x5b, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttbf162ibs", ROOTS_EVEX_5, 0x68, 0x68, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7c, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vcvtph2iubs", ROOTS_EVEX_5, 0x6b, 0x6b, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7d, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvtps2iubs", ROOTS_EVEX_5, 0x6b, 0x6b, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x5b, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvtbf162iubs", ROOTS_EVEX_5, 0x6b, 0x6b, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7d, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vcvttph2iubs", ROOTS_EVEX_5, 0x6a, 0x6a, NP, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7c, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttps2iubs", ROOTS_EVEX_5, 0x6a, 0x6a, P66, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_0F, 0x5b, 2, 0 }, 0, 0, 0, 0, 0 },
+	{ "vcvttbf162iubs", ROOTS_EVEX_5, 0x6a, 0x6a, PF2, W0, L0 | L1 | L2, BOTH, { ROOTS_EVEX_5, 0x7c, 0, 0 }, 0, 0, 0, 1, 0 },
+	{ "vmovd", ROOTS_EVEX_0F, 0x7e, 0x7e, PF3, W0, L0, MEM, { ROOTS_EVEX_0F, 0x6e, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vmovd", ROOTS_EVEX_0F, 0x7e, 0x7e, PF3, W0, L0, REG, { ROOTS_EVEX_0F, 0x7e, 2, 1 }, 0, 0, 0, 0, 0 },
+	{ "vmovd", ROOTS_EVEX_0F, 0xd6, 0xd6, P66, W0, L0, MEM, { ROOTS_EVEX_0F, 0x7e, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vmovd", ROOTS_EVEX_0F, 0xd6, 0xd6, P66, W0, L0, REG, { ROOTS_EVEX_0F, 0xd6, 1, 1 }, 0, 0, 0, 0, 0 },
+	{ "vmovw", ROOTS_EVEX_5, 0x6e, 0x6e, PF3, W0, L0, MEM, { ROOTS_EVEX_5, 0x6e, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vmovw", ROOTS_EVEX_5, 0x6e, 0x6e, PF3, W0, L0, REG, { ROOTS_EVEX_0F, 0x7e, 2, 1 }, 0, 0, 0, 0, 0 },
+	{ "vmovw", ROOTS_EVEX_5, 0x7e, 0x7e, PF3, W0, L0, MEM, { ROOTS_EVEX_5, 0x7e, 1, 0 }, 0, 0, 0, 0, 0 },
+	{ "vmovw", ROOTS_EVEX_5, 0x7e, 0x7e, PF3, W0, L0, REG, { ROOTS_EVEX_0F, 0xd6, 1, 1 }, 0, 0, 0, 0, 0 },
 };
 
 static unsigned bits(uint32_t key, unsigned shift, unsigned mask) { return key >> shift & mask; }
@@ -118,6 +177,8 @@ bool newer_form(const struct slot *slot, uint32_t key, struct form_row *row, con
 			row->form.sizes |= 3 << SIZE_OPERAND;
 		if (n->precision)
 			set_precision(&row->form, n->precision);
+		if (n->immediate)
+			row->form.immediate = IMM_1;
 		*name = n->name;
 		return true;
 	}
