@@ -23,9 +23,8 @@ static void overview(void)
 	      "  tare count -a --for 10               all CPUs, 10 seconds\n"
 	      "  tare list events cache               events with 'cache' in name or definition\n"
 	      "\n"
-	      "exit status: 0 done; 1 a verification found something wrong; 2 wrong usage;\n"
-	      "3 cannot measure. A program that tare runs passes its own status through (128+N\n"
-	      "when signal N ended it).\n",
+	      "exit status: 0 done; 2 wrong usage; 3 cannot measure. A program that tare runs\n"
+	      "passes its own status through (128+N when signal N ended it).\n",
 	      stdout);
 }
 

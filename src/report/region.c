@@ -41,6 +41,10 @@ void region_append_trouble(struct str *text, const struct region_row *row)
 {
 	if (row->why || !row->unbalanced)
 		return;
+	if (row->exits > row->entries) { /* some thread's: it ended what it had not begun */
+		str_appendf(text, "it was left more often than it was entered: an end without a beginning counts nothing");
+		return;
+	}
 	str_appendf(text, "in %llu of %llu thread%s it was not left as it was entered (a longjmp, an exception, a thread's end inside)%s",
 		    (unsigned long long)row->unbalanced, (unsigned long long)(row->threads > row->unbalanced ? row->threads : row->unbalanced),
 		    times(row->threads > row->unbalanced ? row->threads : row->unbalanced),

@@ -26,6 +26,30 @@ for option in ("-e", "-r", "--warm-up", "--confidence", "--all-repetitions", "-m
     ok(re.search(rf"^ +(-\w, )?{option}\b", text, re.M), f"count's help has {option}", text if option == "-e" else None)
 has(text, "exit status", "count's help tells the exit statuses")
 
+# ---- what the manual and README say ----
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+for command in ("count", "list", "doctor", "calibrate", "annotate-asm"):
+    with open(f"{ROOT}/docs/man/tare-{command}.1.scd", encoding="utf-8") as file:
+        manual = re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", file.read(), re.M)
+        file.seek(0)
+        manual += re.findall(r", \*(--csv)\*$", file.read(), re.M)
+    helped = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)\b", tare(command, "--help").out, re.M)
+    equal(sorted(set(manual)), sorted(set(helped)), f"tare-{command}(1) has the options that its help has")
+with open(f"{ROOT}/README.md", encoding="utf-8") as file:
+    readme = file.read()
+text = tare("count", "--help").out
+for option in sorted(set(re.findall(r"tare count[^|`]*?(--[a-z][a-z-]+)", readme))):
+    ok(re.search(rf"(^ +|, ){option}\b", text, re.M), f"README's {option} is in count's help")
+machines = tare("list", "machines", "--names").out.split()
+ok({"host", "r10000", "r12000", "power3", "power4", "pentium", "alpha21264"} <= set(machines), "README's machines are there", machines)
+if os.uname().machine == "x86_64":
+    rows = json.loads(tare("list", "events", "--on", "model:host", "--json").out)["events"]
+    counted = [sum(row.get("source") == source for row in rows) for source in ("exact", "model")]
+    if counted[0]:
+        ok(counted[0] > 80 and counted[1] > 100, "README: more than 80 exact events, and more than 100 of models", counted)
+    else:
+        skip("the engine does not work here", "README: more than 80 exact events, and more than 100 of models")
+
 # ---- completion ----
 for shell in ("bash", "zsh", "fish"):
     script = tare("completion", shell)

@@ -181,6 +181,10 @@ if program:
     of_mode, result = of("stray")
     equal((of_mode["region"]["entries"], of_mode["region"]["exits"], of_mode["region"]["results"][0]["value"]), (3, 4, 3 * (1 + 2 * 10)),
           "a region that is left once more than entered has the counts of its passes")
+    text = tare("count", "--on", "exact", "-e", "instructions", "--", program, "stray").err
+    ok("! region region: it was left more often than it was entered" in text and "longjmp" not in text, "… and the report says so", text)
+    text = tare("count", "--on", "exact", "-e", "instructions", "--", program, "fork").err
+    ok("more often than it was entered" not in text, "… not of a region that a forked child ends", text)
     of_mode, result = of("fork")
     value = of_mode["region"]["results"][0]["value"]
     ok(value is not None and value > 100, "a forked child may end in the region that it was born in: that is counted", of_mode["region"])
