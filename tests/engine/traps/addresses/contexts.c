@@ -1,4 +1,5 @@
-/* fact: swapcontext, makecontext, setjmp and longjmp over frames and stacks go where they should */
+/* fact: swapcontext, makecontext, setjmp and longjmp over frames and stacks go where they should
+ * limits: stack=8M */
 #include "trap.h"
 
 static ucontext_t main_context, worker[3];

@@ -1,4 +1,5 @@
-/* fact: 50000 arguments and a large environment arrive whole */
+/* fact: 50000 arguments and a large environment arrive whole
+ * limits: stack=8M */
 #include "trap.h"
 extern char **environ;
 int main(int count, char **argument)

@@ -1,4 +1,5 @@
 /* fact: a limit on memory that the program sets is for its own memory: it reads it back, forks, spawns and execs under it
+ * limits: stack=8M
  * build: -O0
  * args: first
  *

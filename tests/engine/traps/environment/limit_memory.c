@@ -1,5 +1,5 @@
 /* fact: a program under RLIMIT_AS of 300 MB runs, and its limit is its own
- * limits: as=300M */
+ * limits: as=300M stack=8M */
 #include "trap.h"
 #include <sys/resource.h>
 

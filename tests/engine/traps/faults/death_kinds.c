@@ -1,4 +1,5 @@
-/* fact: children end by the signal that native ones end by, and show it to their parent */
+/* fact: children end by the signal that native ones end by, and show it to their parent
+ * limits: stack=8M */
 #include "trap.h"
 #include <sys/resource.h>
 

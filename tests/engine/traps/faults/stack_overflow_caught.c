@@ -1,4 +1,5 @@
-/* fact: a stack overflow is caught on the alternate stack and left by siglongjmp, three times */
+/* fact: a stack overflow is caught on the alternate stack and left by siglongjmp, three times
+ * limits: stack=8M */
 #include "trap.h"
 
 static sigjmp_buf back;
