@@ -316,7 +316,7 @@ static int64_t hand_over(struct injection *in, uint64_t scratch, int ours_fd, in
 		int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ours_fd);
 		if (!write_memory(in, scratch, path, (size_t)length + 1))
 			return -errno;
-		fd = borrowed_call(in, SYS_open, scratch, (uint64_t)(mode | O_CLOEXEC | O_NONBLOCK), 0, 0, 0, 0);
+		fd = borrowed_call(in, SYS_openat, (uint64_t)AT_FDCWD, scratch, (uint64_t)(mode | O_CLOEXEC | O_NONBLOCK), 0, 0, 0);
 		if (is_same(in, fd, ours_fd))
 			return fd;
 		close_theirs(in, fd);
@@ -341,12 +341,13 @@ static const char *refusal(struct injection *in, bool code, int64_t why)
 	return status_number(in->pid, "Seccomp:") > 0 ? " (it has a seccomp filter)" : "";
 }
 
-static int64_t map_file(struct injection *in, uint64_t scratch, int ours_fd, int mode, uint64_t bytes, uint64_t protection, uint64_t flags)
+/* place: where it is wished to be, or 0 */
+static int64_t map_file(struct injection *in, uint64_t scratch, int ours_fd, int mode, uint64_t place, uint64_t bytes, uint64_t protection, uint64_t flags)
 {
 	int64_t fd = hand_over(in, scratch, ours_fd, mode);
 	if (fd < 0)
 		return fd;
-	int64_t at = borrowed_call(in, SYS_mmap, 0, bytes, protection, flags, (uint64_t)fd, 0);
+	int64_t at = borrowed_call(in, SYS_mmap, place, bytes, protection, flags, (uint64_t)fd, 0);
 	close_theirs(in, fd);
 	return at;
 }
@@ -432,9 +433,10 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)
 		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
-	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
+	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
 	int64_t image = session < 0 ? session
-	                            : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+	                            : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, START_IMAGE_PLACE, how->image_bytes,
+	                                       PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
 	if (image < 0) {
 		const char *more = refusal(in, session >= 0, image);
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);

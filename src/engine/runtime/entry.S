@@ -259,8 +259,24 @@ runtime_syscall_abort:
 	mov $-100000, %rax
 	ret
 
+	/* long runtime_program_call(long nr, const uint64_t args[6]): the same for a call that the engine makes for the program, signals or not.
+	   A seccomp filter of the program's sees both, and no other call of the engine's: filter.c */
+	.globl runtime_program_call, runtime_program_end
+runtime_program_call:
+	mov %rdi, %rax
+	mov %rsi, %r11
+	mov 0(%r11), %rdi
+	mov 8(%r11), %rsi
+	mov 16(%r11), %rdx
+	mov 24(%r11), %r10
+	mov 32(%r11), %r8
+	mov 40(%r11), %r9
+	syscall
+runtime_program_end:
+	ret
+
 	/* long runtime_app_int80(const uint64_t reg[16]) */
-	.globl runtime_app_int80
+	.globl runtime_app_int80, runtime_int80_end
 runtime_app_int80:
 	push %rbx
 	push %rbp
@@ -273,13 +289,14 @@ runtime_app_int80:
 	mov 48(%r11), %rsi
 	mov 56(%r11), %rdi
 	int $0x80
+runtime_int80_end:
 	pop %rbp
 	pop %rbx
 	ret
 
 	/* long runtime_clone(long nr, const uint64_t args[6], struct thread *child): the child runs on its own runtime stack,
 	   which args name; it comes out in runtime_clone_child */
-	.globl runtime_clone
+	.globl runtime_clone, runtime_clone_end
 runtime_clone:
 	push %rbx
 	mov %rdi, %rax
@@ -292,6 +309,7 @@ runtime_clone:
 	mov 32(%r11), %r8
 	mov 40(%r11), %r9
 	syscall
+runtime_clone_end:
 	test %rax, %rax
 	jz 1f
 	pop %rbx
@@ -301,13 +319,14 @@ runtime_clone:
 	jmp again
 
 	/* void runtime_final_exit(uint32_t *slot_state, long status): gives the slot back, then uses no memory */
-	.globl runtime_final_exit
+	.globl runtime_final_exit, runtime_final_end
 runtime_final_exit:
 	mov %rsi, %r8
 	mov $60, %eax
 	xchg %rdi, %r8
 	movl $0, (%r8)
 	syscall
+runtime_final_end:
 	hlt
 
 	/* void processor_try(const void *at): jumps there with all registers zero, rsp too (signals have their own stack). It faults. */

@@ -96,7 +96,7 @@ bool region_is_of(const struct region *region, const struct code_file *file)
 void file_opened(long fd)
 {
 	struct status status;
-	if (failed(fd) || rt.no_tsc || failed(sys2(SYS_fstat, fd, &status))) /* no_tsc: a filter may not like more calls */
+	if (failed(fd) || rt.calls_denied || failed(sys2(SYS_fstat, fd, &status)))
 		return;
 	lock();
 	opened(&(struct code_file){status.device, status.inode, false}, true);

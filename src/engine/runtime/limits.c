@@ -80,7 +80,8 @@ bool limits_start(void)
 static long set(uint64_t resource, struct record_limit *own, const uint64_t before[2], const uint64_t wanted[2])
 {
 	uint64_t kernels[2], stride = rt.stride;
-	long result = sys4(SYS_prlimit64, 0, resource, 0, kernels);
+	const uint64_t args[6] = {0, resource, 0, (uint64_t)kernels};
+	long result = runtime_program_call(SYS_prlimit64, args);
 	struct record_limit fresh = {.soft = wanted[0], .hard = wanted[1], .kernels = plus(wanted[1], BEYOND), .set = 1};
 	if (failed(result))
 		return result;

@@ -14,7 +14,7 @@
  *     written.c    which memory a system call may write
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *     stacks.c     which stack a thread is on, where regions are asked for
- *     limits.c     limits that the program sets on its memory
+ *     limits.c     limits that the program sets on its memory filter.c    its seccomp filters
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -314,6 +314,7 @@ struct runtime {
 	uint32_t no_sysenter;    /* the processor has none in 64-bit mode */
 	uint32_t local_segments; /* the program has made some */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
+	uint32_t calls_denied, unused9; /* a filter may end the process for a call of the engine's: see filter.c */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */
 	struct own own[OWN_MAX];
@@ -375,8 +376,13 @@ void runtime_clone_child(void);
 void runtime_syscall_begin(void);
 void runtime_syscall_insn(void);
 void runtime_syscall_end(void);
+void runtime_program_end(void);
+void runtime_int80_end(void);
+void runtime_clone_end(void);
+void runtime_final_end(void);
 void runtime_syscall_abort(void);
 long runtime_app_syscall(long nr, const uint64_t args[6]);
+long runtime_program_call(long nr, const uint64_t args[6]);
 long runtime_app_int80(const uint64_t reg[16]);
 long runtime_clone(long nr, const uint64_t args[6], struct thread *child);
 void runtime_final_exit(uint32_t *slot_state, long status);
@@ -596,6 +602,9 @@ bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);
+
+/* filter.c */
+bool filter_call(struct thread *t, uint64_t nr, long *result);
 
 /* limits.c */
 bool limits_start(void); /* true: there is little address space */

@@ -66,8 +66,8 @@ void signal_set_mask(struct thread *t, uint64_t mask)
 	set_kernel_mask(t->mask & ~SYNCHRONOUS_MASK);
 }
 
-/* What the kernel is told, for what the program wants. */
-static long tell_kernel(int signo, const struct action *action, struct action *old)
+/* What the kernel is told, for what the program wants; by a call of the program's or of the engine's own. */
+static long tell(int signo, const struct action *action, struct action *old, bool programs)
 {
 	struct action kernel = {.handler = (uint64_t)&runtime_signal_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
 		.restorer = (uint64_t)&runtime_restorer, .mask = ~SYNCHRONOUS_MASK};
@@ -76,8 +76,11 @@ static long tell_kernel(int signo, const struct action *action, struct action *o
 	else if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
 		kernel.handler = SIG_DFL_;
 	kernel.flags |= action->flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT);
-	return sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
+	const uint64_t args[6] = {(uint64_t)signo, (uint64_t)&kernel, (uint64_t)old, 8};
+	return programs ? runtime_program_call(SYS_rt_sigaction, args) : sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
 }
+
+static long tell_kernel(int signo, const struct action *action, struct action *old) { return tell(signo, action, old, false); }
 
 void signals_start(struct thread *t)
 {
@@ -544,7 +547,7 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 		for (uint32_t i = 0; action.handler == SIG_IGN_ && i < rt.slots_max && rt.threads[i]; i++) /* one that is pending is gone */
 			if (rt.slot_state[i] && rt.threads[i]->actions == t->actions)
 				__atomic_and_fetch(&rt.threads[i]->held, ~bit((int)signo), __ATOMIC_ACQ_REL);
-		result = tell_kernel((int)signo, &action, NULL);
+		result = tell((int)signo, &action, NULL, true);
 		if (failed(result))
 			t->actions[signo] = before;
 	}
@@ -587,7 +590,8 @@ static long accepted(struct thread *t, const struct altstack *stack)
 	if (stack->size >= SIGNAL_STACK_BYTES)
 		return 0;
 	sys4(SYS_rt_sigprocmask, 2, &all, &before, 8);
-	long result = sys2(SYS_sigaltstack, stack, 0);
+	const uint64_t args[6] = {(uint64_t)stack};
+	long result = runtime_program_call(SYS_sigaltstack, args);
 	signals_thread(t);
 	sys4(SYS_rt_sigprocmask, 2, &before, 0, 8);
 	return result;

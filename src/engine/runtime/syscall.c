@@ -76,7 +76,7 @@ static bool program_has_rseq_sections(void)
  */
 void rseq_library(long fd)
 {
-	if (rt.rseq_sections == 2 || rt.no_tsc || fd < 0 || !has_rseq_sections(fd)) /* no_tsc: a filter may not like more calls */
+	if (rt.rseq_sections == 2 || rt.calls_denied || fd < 0 || !has_rseq_sections(fd))
 		return;
 	rt.rseq_sections = 2;
 	if (rt.rseq_given)
@@ -247,7 +247,10 @@ static long prctl(struct thread *t, uint64_t nr)
 {
 	if ((uint32_t)t->reg[X86_RDI] == PR_SYSCALL_USER_DISPATCH)
 		return set_dispatch(t);
-	if (t->reg[X86_RDI] == 22 || t->reg[X86_RDI] == 26) /* PR_SET_SECCOMP, PR_SET_TSC */
+	long result;
+	if (filter_call(t, nr, &result))
+		return result;
+	if ((uint32_t)t->reg[X86_RDI] == 26) /* PR_SET_TSC */
 		rt.no_tsc = 1;
 	return pass_on(t, nr);
 }
@@ -373,7 +376,12 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			inexact("mlockall failed: the engine's memory counts to what it would lock (ulimit -l?)");
 		return result;
 	}
-	case SYS_seccomp: rt.no_tsc = 1; break;
+	case SYS_seccomp: {
+		long result;
+		if (filter_call(t, nr, &result))
+			return result;
+		break;
+	}
 	case SYS_getrlimit: case SYS_setrlimit: case SYS_prlimit64: {
 		long result;
 		if (limits_call(t, nr, &result))

@@ -285,7 +285,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
-	long result = sys6(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	long result = runtime_program_call(nr, args);
 	if (result == 0)
 		child_begin(t, process);
 	else if (!failed(result) && process && !process->pid) /* it may be ended before it says so itself */
@@ -457,7 +457,7 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	/* clone3(struct clone_args *, size) */
 	if (args[1] < 64 || args[1] > sizeof clone3_args || !safe_copy(clone3_args, (const void *)args[0], args[1]))
-		return sys2((long)nr, args[0], args[1]); /* the kernel's own error, or what a newer one makes of it */
+		return runtime_program_call((long)nr, args); /* the kernel's own error, or what a newer one makes of it */
 	flags = clone3_args[0];
 	if ((flags & CLONE_CLEAR_SIGHAND) && (flags & CLONE_SIGHAND))
 		return -EINVAL_;
@@ -524,6 +524,8 @@ void process_exit(struct thread *t, uint64_t status)
 	if (t->process != rt.process) /* who shares the memory goes on */
 		written_last(t);
 	process_over(t);
-	sys1(SYS_exit_group, status);
+	const uint64_t args[6] = {status};
+	runtime_program_call(SYS_exit_group, args);
+	sys1(SYS_exit_group, status); /* a filter gave it an error number */
 	__builtin_unreachable();
 }

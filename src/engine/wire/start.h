@@ -14,6 +14,8 @@
 
 #include "engine/wire/record.h"
 
+#define START_IMAGE_PLACE 0x7edf00000000ull /* where the image is wished to be, in every program: see runtime/filter.c */
+
 struct start {
 	uint64_t session;     /* struct record_session */
 	uint32_t process;     /* this process's index: its entry is RESERVED, with pid, parent, path and modules filled */
