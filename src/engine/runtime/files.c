@@ -111,7 +111,7 @@ uint32_t file_memory_of(long fd, uint64_t flags)
 	char at[32] = "/proc/self/fd/", path[64];
 	char digits[12];
 	uint32_t pid = 0, n = 0;
-	if (failed(fd) || !(flags & ACCESS_MODE) || rt.no_tsc || failed(sys2(SYS_fstatfs, fd, system)) || system[0] != PROC_MAGIC)
+	if (failed(fd) || !(flags & ACCESS_MODE) || failed(sys2(SYS_fstatfs, fd, system)) || system[0] != PROC_MAGIC)
 		return 0;
 	size_t end = text_length(at);
 	do

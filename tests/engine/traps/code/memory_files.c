@@ -1,5 +1,8 @@
 /* fact: code that is written through /proc/PID/mem runs as written, by whatever path that file was opened */
 #include "trap.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 static char *code;
@@ -34,7 +37,7 @@ int main(int argc, char **argv)
 	/* a way that the engine does not see must not be hidden by one that it saw before: each is a process of its own */
 	const char *way = argv[1];
 	if (!way) {
-		static const char *const ways[] = { "folder", "current", "long", "link", "openat2" };
+		static const char *const ways[] = { "folder", "current", "long", "link", "openat2", "filter" };
 		rmdir(link);
 		for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
 			int status = -1;
@@ -70,6 +73,13 @@ int main(int argc, char **argv)
 			fact(true, "by openat2");
 		else
 			runs_as_written(memory, "by openat2");
+	}
+	else if (!strcmp(way, "filter")) {
+		struct sock_filter allow = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
+		struct sock_fprog filter = { 1, &allow };
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+			return 2;
+		runs_as_written(open("/proc/self/mem", O_RDWR), "under a seccomp filter");
 	}
 	rmdir(link);
 	return trap_done();
