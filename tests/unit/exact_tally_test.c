@@ -410,6 +410,77 @@ static void test_damage(void)
 	}
 }
 
+/* Numbers that would keep the reader busy for minutes, or out of memory, if they were believed. */
+static void test_claims(void)
+{
+	static const char *const facts[] = {"more blocks than the engine has numbers for are damage, and are not gone through",
+		"thousands of entries that claim the same bytes are damage", "more counters than the engine gives a thread are damage",
+		"threads whose counters are the same bytes are damage"};
+	static const uint8_t nops[1 << 20] = {0x90};
+	for (unsigned damage = 0; damage < sizeof facts / sizeof *facts; damage++) {
+		struct hand h = hand_new();
+		struct view *view;
+		uint32_t index = image(&h, RECORD_NONE);
+		struct record_process *p = session_process(h.session, index);
+		struct record_thread thread;
+		hand_thread(&h, index, 7, once, 8);
+		if (damage == 3)
+			hand_thread(&h, index, 8, once, 8);
+		uint64_t first = p->first_thread;
+		if (pread(session_fd(h.session), &thread, sizeof thread, (off_t)first) != (ssize_t)sizeof thread)
+			abort();
+		switch (damage) {
+		case 0: p->blocks.count = 1u << 31; p->blocks.bytes = 1ull << 40; break;
+		case 1: {
+			struct record_area all = hand_area(&h, nops, 1, sizeof nops, 0);
+			for (unsigned i = 0; i < 3000; i++)
+				session_process(h.session, hand_process(&h, RECORD_NONE, false))->code = all;
+			break;
+		}
+		case 2: thread.counters_most = UINT32_MAX; hand_write(&h, first, &thread, sizeof thread); break;
+		default: thread.counters = thread.next - RECORD_PAGE; hand_write(&h, first, &thread, sizeof thread); break;
+		}
+		struct tally *t = tally_of(&h, true, &view);
+		ok(t && t->why, "%s (%s)", facts[damage], t && t->why ? t->why : "no reason");
+		tally_free(t);
+		view_free(view);
+		hand_free(&h);
+	}
+}
+
+/* Programs run on while tare reads, and may write over all of it. */
+static void test_copy(void)
+{
+	struct hand h = hand_new();
+	struct view *view;
+	struct tally *t = NULL;
+	struct tally_options options = {.children = true, .blocks = true, .code_lines = true};
+	uint32_t index = image(&h, RECORD_NONE);
+	uint8_t over[4096];
+	memset(over, 0xff, sizeof over);
+	hand_thread(&h, index, 7, once, 8);
+	bool made = view_new(h.session, &view, &h.err);
+	for (uint64_t at = RECORD_SPACE_OFFSET; at < session_record(h.session)->next_offset; at += sizeof over)
+		hand_write(&h, at, over, sizeof over);
+	memset(session_process(h.session, index), 0xff, sizeof(struct record_process));
+	if (ok(made && tally_new(view, &options, &t, &h.err) && !t->why, "what a view has read does not change any more"))
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 22, "and is counted as it was");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+	h = hand_new();
+	ok(ftruncate(session_fd(h.session), 0) != 0, "nobody can cut the record under those who read it");
+	struct record_process *p = session_process(h.session, image(&h, RECORD_NONE));
+	strcpy(p->path, "/bin/\033[2Jname");
+	p->inexact = 1;
+	strcpy(p->reason, "the \a reason");
+	t = tally_of(&h, true, &view);
+	ok(t && t->why && strstr(t->why, "/bin/?[2Jname") && strstr(t->why, "the ? reason"), "no control characters of the record reach a terminal");
+	tally_free(t);
+	view_free(view);
+	hand_free(&h);
+}
+
 static void test_ended_at_once(void)
 {
 	struct hand h = hand_new();
@@ -575,6 +646,8 @@ int main(void)
 	test_fall();
 	test_follows();
 	test_damage();
+	test_claims();
+	test_copy();
 	test_ended_at_once();
 	test_killed_waiting();
 	test_rep_without_site();

@@ -401,7 +401,7 @@ static void add_process_sites(struct job *job, const struct view_process *p, str
 	uint64_t n_items, n_blocks, buffer[MODEL_WATCHES];
 	uint64_t *items = copy_sites(job, p->record->site_items, p->record->items.count, &n_items);
 	uint64_t *blocks = copy_sites(job, p->record->site_blocks, p->record->templates.count, &n_blocks);
-	for (uint32_t number = 0; number < p->record->templates.count && !job->no_memory; number++) {
+	for (uint32_t number = 0; number < p->record->templates.count && number < p->blocks.count && !job->no_memory; number++) {
 		struct located at;
 		const struct trace_block *block;
 		if ((!items && !blocks) || !locate(job, p, number, &at))

@@ -16,6 +16,7 @@ struct job {
 	size_t *capacity;
 	const struct view_process *p;
 	const struct record_objects *header;
+	uint64_t cells;  /* of the regions looked at: none is in two of them */
 	bool no_memory;
 };
 
@@ -117,6 +118,15 @@ static void add_sites(struct job *job)
 
 /* ---- static data ---- */
 
+/* A damaged record may say that thousands of regions have the same millions of cells. */
+static bool take_cells(struct job *job, uint64_t first, uint64_t n)
+{
+	if (n > RECORD_OBJECT_CELLS - job->cells || first > RECORD_OBJECT_CELLS - n)
+		return false;
+	job->cells += n;
+	return true;
+}
+
 /* The file's mapping that a region is, or, of zeroed memory, that it lies behind; NULL. */
 static const struct record_object_region *mapping_of(const struct record_object_region *regions, uint32_t n, const struct record_object_region *r)
 {
@@ -134,7 +144,7 @@ static const struct record_object_region *mapping_of(const struct record_object_
 static void add_thread_regions(struct job *job, const struct record_object_region *regions, uint32_t n, const struct record_object_region *all)
 {
 	uint64_t width = job->plan->n_watches, words;
-	if (all->length > RECORD_OBJECT_CELLS || all->first_cell > RECORD_OBJECT_CELLS - all->length)
+	if (!take_cells(job, all->first_cell, all->length))
 		return;
 	uint64_t *counts = copy(job, job->header->cell_counts + all->first_cell * width * 8, all->length * width * 8, &words);
 	for (uint64_t cell = 0; counts && cell * width < words && !job->no_memory; cell++) {
@@ -163,7 +173,7 @@ static void add_region(struct job *job, const struct record_object_region *r, co
 {
 	uint64_t width = job->plan->n_watches, cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
 	char path[sizeof r->path + 1] = "";
-	if (cells > RECORD_OBJECT_CELLS || r->first_cell > RECORD_OBJECT_CELLS - cells)
+	if (!take_cells(job, r->first_cell, cells))
 		return;
 	uint64_t *counts = copy(job, job->header->cell_counts + r->first_cell * width * 8, cells * width * 8, &words);
 	memcpy(path, r->path, sizeof r->path);
@@ -312,7 +322,7 @@ bool objects_add(const struct location_plan *plan, const struct view *view, bool
 		if (header.n_watches != plan->n_watches || header.sites != expected.sites || header.regions != expected.regions ||
 		    header.site_counts != expected.site_counts || header.cell_counts != expected.cell_counts)
 			continue;
-		job.header = &header;
+		job.header = &header, job.cells = 0;
 		size_t from = out->n;
 		add_sites(&job);
 		add_regions(&job);

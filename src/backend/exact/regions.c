@@ -10,8 +10,9 @@
 /* The record of one process image, checked. */
 struct region_image {
 	uint64_t offset;
-	const struct record_regions *record;
-	uint64_t bytes;
+	struct record_regions *record; /* a copy; so is all that it leads to */
+	char *names;
+	uint64_t names_bytes;
 	uint32_t n_regions, n_contexts;
 	uint32_t *index;        /* of local region: in regions->all */
 	struct { uint32_t first, n; } *contexts;
@@ -117,64 +118,75 @@ static void damaged(struct regions *r)
 		r->why = "the engine's record of regions is damaged";
 }
 
-static const void *at(const struct region_image *image, uint64_t offset, uint64_t bytes)
+/* A copy of n entries of an array; NULL: there are none, or the record is damaged. */
+static void *copied(struct job *job, const struct region_image *image, uint64_t offset, uint64_t n, size_t entry_bytes)
 {
-	return offset <= image->bytes && bytes <= image->bytes - offset ? (const char *)image->record + offset : NULL;
+	struct record_regions layout = {0};
+	record_regions_lay_out(&layout);
+	void *copy = NULL;
+	if (n && offset <= layout.bytes && n * entry_bytes <= layout.bytes - offset)
+		copy = session_copy(job->regions->view->session, image->offset + offset, n * entry_bytes);
+	if (n && !copy)
+		damaged(job->regions);
+	return copy;
 }
 
 static bool fill_regions(struct job *job, struct region_image *image)
 {
-	const struct record_regions *r = image->record;
-	const struct record_region *all = at(image, r->regions, (uint64_t)image->n_regions * sizeof *all);
-	const char *names = at(image, r->names, RECORD_NAMES_BYTES);
+	struct record_region *all = copied(job, image, image->record->regions, image->n_regions, sizeof *all);
 	uint64_t bytes = 0; /* names do not share any: who looks at all of them ends */
-	for (uint32_t i = 0; i < image->n_regions; i++) {
+	bool done = true;
+	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used : RECORD_NAMES_BYTES;
+	image->names = copied(job, image, image->record->names, image->names_bytes, 1);
+	for (uint32_t i = 0; i < image->n_regions && done; i++) {
 		size_t index = SIZE_MAX;
-		if (!all || !names || all[i].asked > job->regions->n_asked || all[i].name > RECORD_NAMES_BYTES || all[i].name_bytes > RECORD_NAMES_BYTES - all[i].name ||
-		    (bytes += all[i].asked ? 0 : all[i].name_bytes) > RECORD_NAMES_BYTES) {
+		if (!all || all[i].asked > job->regions->n_asked ||
+		    (!all[i].asked && (!image->names || all[i].name > image->names_bytes || all[i].name_bytes > image->names_bytes - all[i].name ||
+		                       (bytes += all[i].name_bytes) > RECORD_NAMES_BYTES))) {
 			damaged(job->regions);
 			image->n_regions = i;
-			return true;
+			break;
 		}
-		index = all[i].asked ? all[i].asked - 1 : named(job, names + all[i].name, all[i].name_bytes);
-		if (index == SIZE_MAX)
-			return false;
+		index = all[i].asked ? all[i].asked - 1 : named(job, image->names + all[i].name, all[i].name_bytes);
+		done = index != SIZE_MAX;
 		image->index[i] = (uint32_t)index;
 	}
-	return true;
+	free(all);
+	return done;
 }
 
 static void fill_contexts(struct job *job, struct region_image *image, uint32_t n_members)
 {
-	const struct record_regions *r = image->record;
-	const struct record_context *contexts = at(image, r->contexts, (uint64_t)image->n_contexts * sizeof *contexts);
-	const uint32_t *members = at(image, r->members, (uint64_t)n_members * sizeof *members);
+	struct record_context *contexts = copied(job, image, image->record->contexts, image->n_contexts, sizeof *contexts);
+	uint32_t *members = copied(job, image, image->record->members, n_members, sizeof *members);
 	for (uint32_t m = 0; members && m < n_members; m++) {
 		if (members[m] >> 1 >= image->n_regions) {
 			damaged(job->regions);
 			image->n_contexts = 0;
-			return;
+			break;
 		}
 		image->members[m] = image->index[members[m] >> 1];
 	}
 	for (uint32_t c = 0; c < image->n_contexts; c++) {
-		if (!contexts || !members || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first) {
+		if (!contexts || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first || (contexts[c].n && !members)) {
 			damaged(job->regions);
 			image->n_contexts = c;
-			return;
+			break;
 		}
 		image->contexts[c].first = contexts[c].first, image->contexts[c].n = contexts[c].n;
 	}
+	free(contexts);
+	free(members);
 }
 
 static void add_passes(struct job *job, const struct region_image *image)
 {
-	uint32_t n = __atomic_load_n(&image->record->n_passes, __ATOMIC_ACQUIRE);
-	const struct record_pass *passes = n <= RECORD_PASSES_MOST ? at(image, image->record->passes, (uint64_t)n * sizeof *passes) : NULL;
+	uint32_t n = image->record->n_passes;
+	struct record_pass *passes = n <= RECORD_PASSES_MOST ? copied(job, image, image->record->passes, n, sizeof *passes) : NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!passes || passes[i].region >= image->n_regions) {
 			damaged(job->regions);
-			return;
+			break;
 		}
 		struct counted_region *to = &job->all.items[image->index[passes[i].region]];
 		to->entries += passes[i].entries;
@@ -185,6 +197,7 @@ static void add_passes(struct job *job, const struct region_image *image)
 		to->open += passes[i].depth > passes[i].inherited;
 		to->unbalanced += passes[i].entries != passes[i].exits || passes[i].strays;
 	}
+	free(passes);
 }
 
 static void note_losses(struct regions *r, uint32_t lost)
@@ -202,19 +215,16 @@ static void note_losses(struct regions *r, uint32_t lost)
 static bool load(struct job *job, struct region_image *image, bool count, struct error *err)
 {
 	const struct session *session = job->regions->view->session;
-	struct record_regions layout = {0};
-	record_regions_lay_out(&layout);
-	image->bytes = layout.bytes;
 	image->count = count;
-	image->record = session_map(session, image->offset, image->bytes);
+	image->record = image->offset % RECORD_PAGE ? NULL : session_copy(session, image->offset, sizeof *image->record);
 	if (!image->record) {
 		damaged(job->regions);
 		return true;
 	}
 	const struct record_regions *r = image->record;
-	image->n_contexts = __atomic_load_n(&r->n_contexts, __ATOMIC_ACQUIRE);
-	uint32_t n_members = __atomic_load_n(&r->n_members, __ATOMIC_ACQUIRE);
-	image->n_regions = __atomic_load_n(&r->n_regions, __ATOMIC_ACQUIRE);
+	uint32_t n_members = r->n_members;
+	image->n_contexts = r->n_contexts;
+	image->n_regions = r->n_regions;
 	if (image->n_contexts > RECORD_CONTEXTS_MOST || n_members > RECORD_MEMBERS_MOST || image->n_regions > RECORD_REGIONS_MOST) {
 		damaged(job->regions);
 		image->n_contexts = n_members = image->n_regions = 0;
@@ -232,10 +242,10 @@ static bool load(struct job *job, struct region_image *image, bool count, struct
 	return true;
 }
 
-static void free_image(const struct session *session, struct region_image *image)
+static void free_image(struct region_image *image)
 {
-	if (image->record)
-		session_unmap(session, image->record, image->bytes);
+	free(image->record);
+	free(image->names);
 	free(image->index);
 	free(image->contexts);
 	free(image->members);
@@ -327,7 +337,7 @@ out:
 		if (!done) {
 			for (struct region_image *image = job.images, *next; image; image = next) {
 				next = image->next;
-				free_image(view->session, image);
+				free_image(image);
 			}
 			free(r->images), free(r->all), free(r->models), free(r);
 			r = NULL;
@@ -348,7 +358,7 @@ void regions_free(struct regions *r)
 			if (r->images[k] == image)
 				r->images[k] = NULL;
 		if (image)
-			free_image(r->view->session, image);
+			free_image(image);
 	}
 	free(r->images);
 	free(r->all);

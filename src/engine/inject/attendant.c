@@ -117,9 +117,10 @@ static bool maps_record(const struct takeover *how, pid_t pid, uint64_t at)
 static bool has_record(const struct takeover *how, const struct record_process *process, pid_t pid)
 {
 	uint64_t token = 0, at;
-	while (!(at = process->session_at) && process->forked && process->parent < RECORD_PROCESSES_MAX &&
-	       &how->processes[process->parent] < process)
-		process = &how->processes[process->parent];
+	uint32_t parent;
+	while (!(at = __atomic_load_n(&process->session_at, __ATOMIC_RELAXED)) && process->forked &&
+	       (parent = __atomic_load_n(&process->parent, __ATOMIC_RELAXED)) < (uint32_t)(process - how->processes))
+		process = &how->processes[parent];
 	struct iovec local = {&token, sizeof token}, remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
 	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->token && maps_record(how, pid, at);
 }

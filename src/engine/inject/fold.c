@@ -40,14 +40,15 @@ static bool finished(const struct record_process *p)
 static bool fold_one(const struct session *session, session_fold *fold, uint32_t index)
 {
 	struct record_process *p = session_process(session, index);
-	struct record_process *before = p->continues && p->continues <= index ? session_process(session, p->continues - 1) : NULL;
+	uint32_t continues = __atomic_load_n(&p->continues, __ATOMIC_RELAXED);
+	struct record_process *before = continues && continues <= index ? session_process(session, continues - 1) : NULL;
 	void *totals = NULL;
 	size_t bytes = 0;
 	char why[160] = "";
 	if (!fold(session, index, &totals, &bytes, why))
 		return false;
-	uint64_t offset = __atomic_fetch_add(&session_record(session)->next_offset, whole_pages(bytes), __ATOMIC_RELAXED);
-	bool written = pwrite(session_fd(session), totals, bytes, (off_t)offset) == (ssize_t)bytes;
+	uint64_t offset = session_reserve(session_record(session), bytes);
+	bool written = offset && pwrite(session_fd(session), totals, bytes, (off_t)offset) == (ssize_t)bytes;
 	free(totals);
 	if (!written)
 		return false;
@@ -62,7 +63,7 @@ static bool fold_one(const struct session *session, session_fold *fold, uint32_t
 	}
 	for (uint64_t at = p->first_thread; at;) {
 		const struct record_thread *thread = session_map(session, at, sizeof *thread);
-		uint64_t next = thread && thread->next < at ? thread->next : 0;
+		uint64_t older = thread ? __atomic_load_n(&thread->next, __ATOMIC_RELAXED) : 0, next = older < at ? older : 0;
 		if (thread)
 			punch(session, thread->counters, thread->counters_most * 8ull);
 		if (thread)
@@ -87,7 +88,7 @@ static void mark_needed(const struct session *session, uint32_t count, bool *nee
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].folded != RECORD_WHOLE || all[i].state == RECORD_FREE)
 			continue;
-		for (uint32_t k = i; k < count && !needed[k]; k = all[k].parent) {
+		for (uint32_t k = i; k < count && !needed[k]; k = __atomic_load_n(&all[k].parent, __ATOMIC_RELAXED)) {
 			needed[k] = true;
 			if (!all[k].forked)
 				break;
@@ -99,12 +100,19 @@ static void mark_needed(const struct session *session, uint32_t count, bool *nee
 static bool holds_folded(const struct session *session, uint32_t index)
 {
 	const struct record_process *all = session_process(session, 0);
-	while (all[index].forked && all[index].parent < index) {
-		index = all[index].parent;
+	for (uint32_t parent; all[index].forked && (parent = __atomic_load_n(&all[index].parent, __ATOMIC_RELAXED)) < index;) {
+		index = parent;
 		if (all[index].folded == RECORD_FOLDED)
 			return true;
 	}
 	return false;
+}
+
+/* Goes on where a part ended that is not folded. */
+static bool follows_whole(const struct record_process *all, uint32_t index)
+{
+	uint32_t continues = __atomic_load_n(&all[index].continues, __ATOMIC_RELAXED);
+	return continues && continues <= index && all[continues - 1].folded == RECORD_WHOLE;
 }
 
 void fold_parts(const struct session *session, session_fold *fold, uint64_t whole_blocks)
@@ -127,8 +135,7 @@ void fold_parts(const struct session *session, session_fold *fold, uint64_t whol
 				break;
 		}
 	for (uint32_t i = 0; i < count; i++)
-		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && (!all[i].continues || all[i].continues > i || all[all[i].continues - 1].folded != RECORD_WHOLE) &&
-		    holds_folded(session, i))
+		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && !follows_whole(all, i) && holds_folded(session, i))
 			fold_one(session, fold, i);
 	mark_needed(session, count, needed);
 	for (uint32_t i = 0; i < count; i++)

@@ -128,6 +128,13 @@ static void fold(void *arg)
 	lock_record(session, F_UNLCK);
 }
 
+uint64_t session_reserve(struct record_session *record, uint64_t bytes)
+{
+	uint64_t offset = __atomic_fetch_add(&record->next_offset, whole_pages(bytes), __ATOMIC_ACQ_REL);
+	bool sound = offset % RECORD_PAGE == 0 && offset >= RECORD_SPACE_OFFSET && offset <= RECORD_FILE_BYTES && bytes <= RECORD_FILE_BYTES - offset;
+	return sound ? offset : 0;
+}
+
 const void *session_fold_context(const struct session *session)
 {
 	return session->fold_context;
@@ -166,6 +173,8 @@ bool session_new(const struct session_options *options, struct session **out, st
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record");
 		goto fail;
 	}
+	/* whoever gets hold of the file may write to it, but not take pages from under those who have it mapped */
+	fcntl(session->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
 	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) || pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
 		goto fail;
@@ -328,6 +337,35 @@ void session_unmap(const struct session *session, const void *address, uint64_t 
 		munmap((void *)address, bytes);
 }
 
+#define COPIED_AT_ONCE (256u << 10) /* to look for holes first costs more */
+
+/* [from, to) of the file. */
+static bool read_data(int fd, uint64_t from, uint64_t to, char *copy)
+{
+	for (uint64_t at = from; at < to;) {
+		ssize_t got = pread(fd, copy + (at - from), to - at, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += (uint64_t)got;
+	}
+	return true;
+}
+
+/* The same, of which holes are left out: `copy` is zeros already. */
+static bool copy_data(int fd, uint64_t from, uint64_t to, char *copy)
+{
+	for (off_t at = (off_t)from; (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < to;) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+		uint64_t end = hole < 0 || (uint64_t)hole > to ? to : (uint64_t)hole;
+		if (!read_data(fd, (uint64_t)at, end, copy + ((uint64_t)at - from)))
+			return false;
+		at = (off_t)end;
+	}
+	return true;
+}
+
 uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words)
 {
 	int fd = session->how.fd;
@@ -343,22 +381,31 @@ uint64_t *session_copy_words(const struct session *session, uint64_t offset, uin
 	}
 	/* memory from calloc is zero and, where it is large, untouched: holes cost nothing here either */
 	uint64_t *copy = calloc(1, last - offset + 8);
-	for (off_t at = (off_t)offset; copy && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < last;) {
-		off_t hole = lseek(fd, at, SEEK_HOLE);
-		uint64_t to = hole < 0 || (uint64_t)hole > last ? last : (uint64_t)hole;
-		while ((uint64_t)at < to) {
-			ssize_t got = pread(fd, (char *)copy + ((uint64_t)at - offset), to - (uint64_t)at, at);
-			if (got <= 0)
-				break;
-			at += got;
-		}
-		if ((uint64_t)at < to) {
-			free(copy);
-			return NULL;
-		}
+	if (copy && !copy_data(fd, offset, last, (char *)copy)) {
+		free(copy);
+		return NULL;
 	}
 	*words = copy ? (last - offset) / 8 : 0;
 	return copy;
+}
+
+void *session_copy(const struct session *session, uint64_t offset, uint64_t bytes)
+{
+	if (bytes == 0 || offset > session->file_bytes || bytes > session->file_bytes - offset)
+		return NULL;
+	char *copy = calloc(1, bytes);
+	bool whole = copy && bytes <= COPIED_AT_ONCE; /* holes read as zeros */
+	if (copy && !(whole ? read_data(session->how.fd, offset, offset + bytes, copy) : copy_data(session->how.fd, offset, offset + bytes, copy))) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+uint64_t session_data_bytes(const struct session *session)
+{
+	struct stat st;
+	return fstat(session->how.fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
 void session_hold(const struct session *session)

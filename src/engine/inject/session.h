@@ -74,6 +74,9 @@ struct record_process *session_process(const struct session *session, uint32_t i
 /* The record's file; stays the session's. For tests, which write records of their own. */
 int session_fd(const struct session *session);
 
+/* Room in the record, as the runtimes take it; 0: a program has written over what says where there is some. */
+uint64_t session_reserve(struct record_session *record, uint64_t bytes);
+
 /* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
  * offset is not in the file. To be released by session_unmap(). */
 const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes);
@@ -83,6 +86,13 @@ void session_unmap(const struct session *session, const void *address, uint64_t 
  * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
  * The caller frees it with free(); NULL when memory ran out. */
 uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words);
+
+/* A private copy of bytes of the record, which no program can change while it is read. The caller frees it with free(); NULL when
+ * memory ran out or the file does not have them. */
+void *session_copy(const struct session *session, uint64_t offset, uint64_t bytes);
+
+/* How much of the record's file is in use. An entry of the record that is not damaged claims no more. */
+uint64_t session_data_bytes(const struct session *session);
 
 /* While it is held, no part is folded; nests. */
 void session_hold(const struct session *session);

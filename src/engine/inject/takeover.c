@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/inject/session.h"
 #include "engine/wire/start.h"
 
 #define STACK_BYTES (256u << 10)
@@ -374,7 +375,9 @@ static void fill_modules(struct injection *in, struct record_process *process)
 {
 	char path[64], line[4400];
 	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-	uint64_t offset = __atomic_fetch_add(&in->how->record->next_offset, bytes, __ATOMIC_ACQ_REL);
+	uint64_t offset = session_reserve(in->how->record, bytes);
+	if (!offset)
+		return;
 	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd, (off_t)offset);
 	uint32_t count = 0;
 	process->modules = in->modules = (struct record_area){.offset = offset, .bytes = bytes};

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/inject/session.h"
 
@@ -25,40 +24,68 @@ static void mark_unfinished(struct view_process *p, const char *why)
 	p->unfinished = first;
 }
 
-static bool map_area(const struct session *session, struct view_process *p, const struct record_area *area, size_t entry_bytes,
-                     struct view_area *out)
+/* An entry claims bytes of the record. All that is claimed together is no more than what has been written, unless the record is damaged:
+ * thousands of entries that claim the same millions of blocks would keep the reader busy for ever. */
+static bool claim(struct view *view, uint64_t bytes)
 {
-	uint32_t count = __atomic_load_n(&area->count, __ATOMIC_ACQUIRE);
-	*out = (struct view_area){.count = count, .inherited = area->inherited};
-	if (area->inherited > count) {
+	view->claimed += bytes;
+	if (view->claimed > view->written)
+		view->written = session_data_bytes(view->session); /* programs run on */
+	return view->claimed <= view->written;
+}
+
+/* most: own entries of an area that is not damaged. */
+static void copy_area(struct view *view, struct view_process *p, const struct record_area *area, size_t entry_bytes, uint32_t most,
+                      struct view_area *out)
+{
+	*out = (struct view_area){.count = area->count, .inherited = area->inherited};
+	if (area->inherited > area->count) {
 		mark(p, "its record is damaged");
 		out->count = out->inherited = 0;
-		return true;
+		return;
 	}
-	out->own = count - area->inherited;
+	out->own = area->count - area->inherited;
 	if (out->own == 0)
-		return true;
-	out->bytes = (uint64_t)out->own * entry_bytes;
-	if (out->bytes > area->bytes)
+		return;
+	uint64_t bytes = (uint64_t)out->own * entry_bytes;
+	bool gone = p->record->folded == RECORD_GONE; /* a hole */
+	if (out->own > most || bytes > area->bytes || area->offset % RECORD_PAGE || (!gone && !claim(view, bytes)))
 		mark(p, "its record is damaged");
 	else
-		out->entries = session_map(session, area->offset, out->bytes);
-	/* at once: a fault for each page costs more than what is done with it */
-	if (out->entries && out->bytes > 4 * RECORD_PAGE && out->bytes < 1u << 20) /* not what a damaged record claims */
-		madvise((void *)out->entries, out->bytes, MADV_POPULATE_READ);
+		out->entries = session_copy(view->session, area->offset, bytes);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");
-		out->own = 0, out->count = out->inherited, out->bytes = 0;
+		out->own = 0, out->count = out->inherited;
+	}
+}
+
+/* One thread's, at `at`; false: it is not to be used. */
+static bool copy_thread(struct view *view, struct view_process *p, uint64_t at, struct view_thread *t)
+{
+	struct record_thread *record = at % RECORD_PAGE ? NULL : session_copy(view->session, at, sizeof *record);
+	t->record = record;
+	if (!record || !claim(view, sizeof *record)) {
+		mark(p, "its record cannot be read");
+		return false;
+	}
+	/* its counters are in front of it, and older threads in front of these: no two threads' are the same bytes */
+	if (record->counters > at || record->counters_most > RECORD_COUNTERS_MOST || record->counters_most > (at - record->counters) / 8 ||
+	    record->next > record->counters) {
+		mark(p, "its record is damaged");
+		record->next = record->counters_most = 0;
 	}
 	return true;
 }
 
-static bool map_threads(const struct session *session, struct view_process *p, struct error *err)
+static bool copy_threads(struct view *view, struct view_process *p, struct error *err)
 {
-	uint64_t at = __atomic_load_n(&p->record->first_thread, __ATOMIC_ACQUIRE);
 	size_t capacity = 0;
-	while (at) {
+	for (uint64_t at = p->record->first_thread; at;) {
 		struct view_thread t = {0};
+		if (p->n_threads == RECORD_THREADS_MOST) {
+			mark(p, "its record is damaged");
+			break;
+		}
 		if (p->n_threads == capacity) {
 			size_t wanted = capacity ? capacity * 2 : 4;
 			void *grown = realloc(p->threads, wanted * sizeof *p->threads);
@@ -66,20 +93,16 @@ static bool map_threads(const struct session *session, struct view_process *p, s
 				return error_no_memory(err);
 			p->threads = grown, capacity = wanted;
 		}
-		t.record = session_map(session, at, sizeof *t.record);
-		if (!t.record) {
-			mark(p, "its record cannot be read");
+		bool usable = copy_thread(view, p, at, &t);
+		if (usable)
+			t.counters = session_copy_words(view->session, t.record->counters, t.record->counters_most, &t.n_counters);
+		if (!usable || !t.counters) {
+			free((void *)t.record);
+			if (usable)
+				return error_no_memory(err);
 			break;
 		}
-		t.counters = session_copy_words(session, t.record->counters, t.record->counters_most, &t.n_counters);
-		if (!t.counters)
-			return error_no_memory(err);
 		p->threads[p->n_threads++] = t;
-		/* an older one was made earlier: an order that also ends */
-		if (t.record->next >= at) {
-			mark(p, "its record is damaged");
-			break;
-		}
 		at = t.record->next;
 	}
 	/* oldest first: the list has the newest first */
@@ -107,15 +130,45 @@ static bool lives(uint32_t pid)
 	return !name_end || !strchr("ZX", name_end[1] == ' ' ? name_end[2] : 'R');
 }
 
-/* Does what its record says of its end leave the counts exact? */
-static void judge_end(struct view_process *p, uint32_t state)
+/* A program may have written it, and it is printed. */
+static void make_plain(char *text, size_t size)
 {
-	uint32_t inexact = __atomic_load_n(&p->record->inexact, __ATOMIC_ACQUIRE);
-	if (inexact)
-		mark(p, inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
-	else if (state == RECORD_RESERVED && !p->record->pid)
+	for (size_t i = 0; i < size && text[i]; i++)
+		if (((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
+			text[i] = '?';
+}
+
+/* Blocks name code, modules and sites that were there before them. */
+static void copy_entry(struct view_process *p, const struct record_process *shared)
+{
+	p->entry = *shared;
+	__atomic_thread_fence(__ATOMIC_ACQ_REL);
+	p->entry.code.count = __atomic_load_n(&shared->code.count, __ATOMIC_ACQUIRE);
+	p->entry.modules.count = __atomic_load_n(&shared->modules.count, __ATOMIC_ACQUIRE);
+	p->entry.sites.count = __atomic_load_n(&shared->sites.count, __ATOMIC_ACQUIRE);
+}
+
+/* Whether it still runs; what has ended meanwhile is looked at again, for what it said at its end. */
+static bool look(struct view_process *p, const struct record_process *shared)
+{
+	copy_entry(p, shared);
+	if (p->entry.state == RECORD_FREE || p->entry.state > RECORD_RUNNING || !p->entry.pid)
+		return false;
+	if (lives(p->entry.pid))
+		return true;
+	copy_entry(p, shared);
+	return false;
+}
+
+/* Does what its record says of its end leave the counts exact? */
+static void judge_end(struct view_process *p, bool runs)
+{
+	make_plain(p->entry.reason, sizeof p->entry.reason);
+	if (p->record->inexact)
+		mark(p, p->record->inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
+	else if (p->record->state == RECORD_RESERVED && !p->record->pid)
 		mark_unfinished(p, "it was only being started");
-	else if (state <= RECORD_RUNNING && lives(p->record->pid))
+	else if (runs)
 		mark_unfinished(p, "it still runs");
 	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a count of 0 */
 }
@@ -149,7 +202,7 @@ static bool gather_corrections(const struct view_process *p, size_t thread, uint
 			continue;
 		if (!*out && !(*out = calloc(p->blocks.count, sizeof **out)))
 			return false;
-		(*out)[c->block] += __atomic_load_n(&c->times, __ATOMIC_RELAXED);
+		(*out)[c->block] += c->times;
 	}
 	return true;
 }
@@ -173,7 +226,7 @@ static bool fill_entered(struct view_process *p, size_t thread)
 		const struct record_block *block = owner ? view_block(owner, number) : NULL;
 		if (!block)
 			continue;
-		if (!(__atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_FOLLOWS)) {
+		if (!(block->flags & RECORD_BLOCK_FOLLOWS)) {
 			uint64_t entered = view_counter(t, block->counter);
 			if (entered)
 				t->entered[number] = entered;
@@ -194,7 +247,7 @@ static bool fill_entered(struct view_process *p, size_t thread)
 }
 
 /* Links of the process to others, and what its entry says. */
-static void relate(struct view *view, struct view_process *p)
+static void relate(struct view *view, struct view_process *p, bool runs)
 {
 	uint32_t parent = p->record->parent, before = p->record->continues;
 	bool has_parent = parent != RECORD_NONE && parent < p->index;
@@ -216,57 +269,57 @@ static void relate(struct view *view, struct view_process *p)
 	p->descendant = p->parent && (p->record->forked || p->parent->descendant);
 	memcpy(p->path, p->record->path, sizeof p->path);
 	p->path[sizeof p->path - 1] = 0;
+	make_plain(p->path, sizeof p->path);
 	if (!p->path[0] && p->parent)
 		memcpy(p->path, p->parent->path, sizeof p->path);
-	judge_end(p, __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE));
+	judge_end(p, runs);
 	if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
 		mark(p, "its record is damaged");
 }
 
-static void map_totals(const struct session *session, struct view_process *p)
+static void copy_totals(struct view *view, struct view_process *p)
 {
 	p->folded = true;
 	if (!p->record->totals)
 		return; /* moved on to the next part's */
-	p->totals = session_map(session, p->record->totals, p->record->totals_bytes);
+	if (!(p->record->totals % RECORD_PAGE) && claim(view, p->record->totals_bytes))
+		p->totals = session_copy(view->session, p->record->totals, p->record->totals_bytes);
 	p->totals_bytes = p->record->totals_bytes;
 	if (!p->totals)
 		mark(p, "its record cannot be read");
 }
 
-static bool map_areas(const struct session *session, struct view_process *p)
+static void copy_areas(struct view *view, struct view_process *p)
 {
-	map_area(session, p, &p->record->blocks, sizeof(struct record_block), &p->blocks);
-	map_area(session, p, &p->record->code, 1, &p->code);
-	map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules);
-	map_area(session, p, &p->record->sites, sizeof(struct record_site), &p->sites);
-	if (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count)) {
+	copy_area(view, p, &p->record->blocks, sizeof(struct record_block), RECORD_BLOCKS_MOST, &p->blocks);
+	copy_area(view, p, &p->record->code, 1, RECORD_CODE_MOST, &p->code);
+	copy_area(view, p, &p->record->modules, sizeof(struct record_module), RECORD_MODULES_MOST, &p->modules);
+	copy_area(view, p, &p->record->sites, sizeof(struct record_site), RECORD_SITES_MOST, &p->sites);
+	if (p->blocks.count > RECORD_BLOCKS_MOST || (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))) {
 		mark(p, "its record is damaged");
 		p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
 	}
-	return true;
 }
 
 /* counts: also its threads' and its corrections, not only what others inherit. */
-static bool load(const struct session *session, struct view_process *p, bool counts, struct error *err)
+static bool load(struct view *view, struct view_process *p, bool counts, struct error *err)
 {
-	uint32_t folded = __atomic_load_n(&p->record->folded, __ATOMIC_ACQUIRE);
 	p->loaded = counts;
-	if (folded != RECORD_WHOLE && counts)
-		map_totals(session, p);
-	if (folded == RECORD_GONE) {
+	if (p->record->folded != RECORD_WHOLE && counts)
+		copy_totals(view, p);
+	if (p->record->folded == RECORD_GONE) {
 		if (counts)
-			map_area(session, p, &p->record->modules, sizeof(struct record_module), &p->modules); /* a hole, but with RECORD_OBJECTS */
+			copy_area(view, p, &p->record->modules, sizeof(struct record_module), RECORD_MODULES_MOST, &p->modules); /* a hole, but with RECORD_OBJECTS */
 		return true;
 	}
-	if (counts && folded == RECORD_WHOLE && !map_threads(session, p, err))
+	if (counts && p->record->folded == RECORD_WHOLE && !copy_threads(view, p, err))
 		return false;
-	if (counts && !p->inexact && p->record->pid && __atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) == RECORD_RUNNING)
+	if (counts && !p->inexact && p->record->pid && p->record->state == RECORD_RUNNING)
 		killed(p);
-	map_areas(session, p);
-	if (!counts || folded != RECORD_WHOLE)
+	copy_areas(view, p);
+	if (!counts || p->record->folded != RECORD_WHOLE)
 		return true;
-	map_area(session, p, &p->record->corrections, sizeof(struct record_correction), &p->corrections);
+	copy_area(view, p, &p->record->corrections, sizeof(struct record_correction), RECORD_CORRECTIONS_MOST, &p->corrections);
 	for (size_t t = 0; t < p->n_threads; t++)
 		if (!fill_entered(p, t))
 			return error_no_memory(err);
@@ -295,10 +348,11 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 	for (uint32_t i = 0; i < count; i++) {
 		struct view_process *p = &view->processes[i];
 		p->index = i;
-		p->record = session_process(session, i);
+		p->record = &p->entry;
+		bool runs = look(p, session_process(session, i));
 		p->head = p->root = p;
-		if (__atomic_load_n(&p->record->state, __ATOMIC_ACQUIRE) != RECORD_FREE)
-			relate(view, p);
+		if (p->record->state != RECORD_FREE)
+			relate(view, p, runs);
 	}
 	/* what it inherits from comes first */
 	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
@@ -306,11 +360,11 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 		wanted[p->index] = true;
 	struct view_process *before = only < count && view->processes[only].head != &view->processes[only] ? view->processes[only].parent : NULL;
 	if (wanted && before && before->record->folded != RECORD_WHOLE)
-		map_totals(session, before);
+		copy_totals(view, before);
 	for (uint32_t i = 0; i < count && done; i++) {
 		struct view_process *p = &view->processes[i];
 		if (p->record->state != RECORD_FREE && (only == RECORD_NONE || wanted[i]))
-			done = load(session, p, only == RECORD_NONE || only == i, err);
+			done = load(view, p, only == RECORD_NONE || only == i, err);
 	}
 	if (!wanted)
 		error_no_memory(err);
@@ -343,12 +397,12 @@ void view_free(struct view *view)
 		for (size_t t = 0; t < p->n_threads; t++) {
 			free(p->threads[t].counters);
 			free(p->threads[t].entered);
-			session_unmap(view->session, p->threads[t].record, sizeof *p->threads[t].record);
+			free((void *)p->threads[t].record);
 		}
 		free(p->threads);
 		for (size_t a = 0; a < sizeof areas / sizeof *areas; a++)
-			session_unmap(view->session, areas[a]->entries, areas[a]->bytes);
-		session_unmap(view->session, p->totals, p->totals_bytes);
+			free((void *)areas[a]->entries);
+		free((void *)p->totals);
 	}
 	if (view->holds)
 		session_let_go(view->session);

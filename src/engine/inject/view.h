@@ -2,7 +2,8 @@
  * The record as the host reads it: processes, their threads' counters, their blocks.
  *
  * What always holds:
- *  1. A view is a look at one moment, blurred by what programs do while it is taken. After they have ended it is final.
+ *  1. A view is a copy, of one moment blurred by what programs do while it is taken: what was checked does not change afterwards. After
+ *     they have ended it is final.
  *  2. Offsets and counts of the record are checked against its size and each other: a record damaged by a program that wrote
  *     over it makes view_new() fail, or marks the process inexact; it never makes the host read elsewhere.
  *  3. Blocks of a forked child are its parent's up to the fork, then its own (record.h, 4): view_block_owner() says whose.
@@ -22,7 +23,7 @@
 struct session;
 
 struct view_thread {
-	const struct record_thread *record;
+	const struct record_thread *record; /* a copy */
 	uint64_t *counters; /* a copy, up to the last one touched */
 	uint64_t n_counters;
 	uint64_t *entered;  /* of each of the process's blocks, by number: how often */
@@ -30,14 +31,14 @@ struct view_thread {
 };
 
 struct view_area {
-	const void *entries;   /* own ones */
+	const void *entries;   /* own ones, a copy */
 	uint32_t own, inherited, count; /* count = inherited + own */
-	uint64_t bytes;        /* private: mapped */
 };
 
 struct view_process {
 	uint32_t index;
-	const struct record_process *record;
+	struct record_process entry; /* a copy */
+	const struct record_process *record; /* that one */
 	char path[sizeof((struct record_process *)0)->path];
 	const char *inexact;   /* why its counts are not what the program did, or NULL; lives as long as the view */
 	char inexact_text[sizeof((struct record_process *)0)->reason + 64];
@@ -62,6 +63,7 @@ struct view {
 	const struct session *session; /* borrowed */
 	struct view_process *processes;
 	size_t n_processes;
+	uint64_t claimed, written; /* bytes of the record: by its entries, and in truth */
 	bool holds;
 };
 

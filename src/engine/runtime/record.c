@@ -188,7 +188,7 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	switch (of) {
 	case 0: return (uint64_t)rt.blocks_max * sizeof(struct record_block);
 	case 1: return (uint64_t)rt.blocks_max * 64;
-	case 2: return (uint64_t)(rt.limited ? 512 : 16384) * sizeof(struct record_module);
+	case 2: return (uint64_t)(rt.limited ? 512 : RECORD_MODULES_MOST) * sizeof(struct record_module);
 	case 3: return (uint64_t)rt.blocks_max / 4 * sizeof(struct record_site);
 	default: return (uint64_t)rt.blocks_max / 16 * sizeof(struct record_correction);
 	}

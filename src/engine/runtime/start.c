@@ -62,7 +62,7 @@ static void look_at_processor(void)
 static void choose_sizes(void)
 {
 	rt.limited = limits_start();
-	rt.blocks_max = 1u << 21;
+	rt.blocks_max = RECORD_BLOCKS_MOST;
 	rt.arena_bytes = rt.setup->cache_bytes ? rt.setup->cache_bytes : 64u << 20;
 	rt.slots_max = 16384;
 	if (rt.limited) {

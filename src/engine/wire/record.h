@@ -115,6 +115,15 @@ enum record_stat {
 	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
 };
 
+/* No entry of the record has more; see area_bytes() in runtime/record.c. Whoever reads the record takes more for damage. */
+#define RECORD_BLOCKS_MOST (1u << 21)
+#define RECORD_CODE_MOST (RECORD_BLOCKS_MOST * 64)
+#define RECORD_MODULES_MOST 16384u
+#define RECORD_SITES_MOST (RECORD_BLOCKS_MOST / 4)
+#define RECORD_CORRECTIONS_MOST (RECORD_BLOCKS_MOST / 16)
+#define RECORD_COUNTERS_MOST (RECORD_BLOCKS_MOST * 2)
+#define RECORD_THREADS_MOST (1u << 20)
+
 struct record_area {
 	uint64_t offset;     /* of the first own entry */
 	uint32_t count;      /* entries, inherited ones included; for code: bytes, nothing is inherited */
