@@ -344,13 +344,13 @@ static bool add_blocks(struct job *job, const struct view_process *p, struct lea
 /* ---- from the sites: what was watched ---- */
 
 /* The counts of [count][watches] from offset on; NULL: there are none (*failed: memory ran out). */
-static uint64_t *copy_sites(struct job *job, uint64_t offset, uint64_t count, uint64_t *words)
+static uint64_t *copy_sites(struct job *job, const struct view_process *p, uint64_t offset, uint64_t count, uint64_t *words)
 {
 	uint64_t *copy;
 	*words = 0;
 	if (!offset || !count)
 		return NULL;
-	if (!(copy = session_copy_words(job->view->session, offset, count * job->plan->n_watches, words)))
+	if (!(copy = session_copy_words(p->session, offset, count * job->plan->n_watches, words)))
 		job->no_memory = true;
 	return copy;
 }
@@ -382,15 +382,15 @@ struct templates { /* those that a process owns */
 	uint64_t n_blocks, n_items; /* words */
 };
 
-static bool read_templates(struct job *job, const struct view_process *owner, struct templates *t)
+static bool read_templates(const struct view_process *owner, struct templates *t)
 {
 	const struct record_area *blocks = &owner->record->templates, *items = &owner->record->items;
 	_Static_assert(sizeof(struct trace_block) % 8 == 0 && sizeof(struct trace_item) % 8 == 0, "templates are words");
 	if (blocks->offset && blocks->count > blocks->inherited)
-		t->block_words = session_copy_words(job->view->session, blocks->offset,
+		t->block_words = session_copy_words(owner->session, blocks->offset,
 		                                    (uint64_t)(blocks->count - blocks->inherited) * (sizeof(struct trace_block) / 8), &t->n_blocks);
 	if (items->offset && items->count > items->inherited)
-		t->item_words = session_copy_words(job->view->session, items->offset,
+		t->item_words = session_copy_words(owner->session, items->offset,
 		                                   (uint64_t)(items->count - items->inherited) * (sizeof(struct trace_item) / 8), &t->n_items);
 	return true;
 }
@@ -399,8 +399,8 @@ static void add_process_sites(struct job *job, const struct view_process *p, str
 {
 	size_t width = job->plan->n_watches;
 	uint64_t n_items, n_blocks, buffer[MODEL_WATCHES];
-	uint64_t *items = copy_sites(job, p->record->site_items, p->record->items.count, &n_items);
-	uint64_t *blocks = copy_sites(job, p->record->site_blocks, p->record->templates.count, &n_blocks);
+	uint64_t *items = copy_sites(job, p, p->record->site_items, p->record->items.count, &n_items);
+	uint64_t *blocks = copy_sites(job, p, p->record->site_blocks, p->record->templates.count, &n_blocks);
 	for (uint32_t number = 0; number < p->record->templates.count && number < p->blocks.count && !job->no_memory; number++) {
 		struct located at;
 		const struct trace_block *block;
@@ -445,7 +445,7 @@ static bool add_sites(struct job *job, bool children)
 			job->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].blocks.count)
-			read_templates(job, &view->processes[i], &all[i]);
+			read_templates(&view->processes[i], &all[i]);
 	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
 		if (view->processes[i].loaded && !view->processes[i].folded && (children || !view->processes[i].descendant))
 			add_process_sites(job, &view->processes[i], all);

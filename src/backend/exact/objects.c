@@ -22,7 +22,7 @@ struct job {
 
 static uint64_t *copy(struct job *job, uint64_t offset, uint64_t bytes, uint64_t *words)
 {
-	uint64_t *copied = session_copy_words(job->view->session, job->p->record->objects + offset, (bytes ? bytes : 8) / 8, words);
+	uint64_t *copied = session_copy_words(job->p->session, job->p->record->objects + offset, (bytes ? bytes : 8) / 8, words);
 	job->no_memory |= !copied;
 	return copied;
 }

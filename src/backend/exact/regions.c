@@ -9,6 +9,7 @@
 
 /* The record of one process image, checked. */
 struct region_image {
+	const struct session *session; /* whose record it is in */
 	uint64_t offset;
 	struct record_regions *record; /* a copy; so is all that it leads to */
 	char *names;
@@ -125,7 +126,7 @@ static void *copied(struct job *job, const struct region_image *image, uint64_t 
 	record_regions_lay_out(&layout);
 	void *copy = NULL;
 	if (n && offset <= layout.bytes && n * entry_bytes <= layout.bytes - offset)
-		copy = session_copy(job->regions->view->session, image->offset + offset, n * entry_bytes);
+		copy = session_copy(image->session, image->offset + offset, n * entry_bytes);
 	if (n && !copy)
 		damaged(job->regions);
 	return copy;
@@ -214,9 +215,8 @@ static void note_losses(struct regions *r, uint32_t lost)
 
 static bool load(struct job *job, struct region_image *image, bool count, struct error *err)
 {
-	const struct session *session = job->regions->view->session;
 	image->count = count;
-	image->record = image->offset % RECORD_PAGE ? NULL : session_copy(session, image->offset, sizeof *image->record);
+	image->record = image->offset % RECORD_PAGE ? NULL : session_copy(image->session, image->offset, sizeof *image->record);
 	if (!image->record) {
 		damaged(job->regions);
 		return true;
@@ -257,12 +257,13 @@ static bool add_image(struct job *job, const struct view_process *p, bool count,
 {
 	uint64_t offset = p->record->regions;
 	struct region_image *image = job->images;
-	while (image && image->offset != offset)
+	while (image && (image->offset != offset || image->session != p->session))
 		image = image->next;
 	if (!image) {
 		if (!(image = calloc(1, sizeof *image)))
 			return error_no_memory(err);
 		image->offset = offset;
+		image->session = p->session;
 		image->next = job->images;
 		job->images = image;
 		if (!load(job, image, count, err))
@@ -282,7 +283,7 @@ static bool add_image_models(struct regions *r, const struct region_image *image
 		r->models_why = "the engine kept no counts of the access stream by region";
 		return true;
 	}
-	if (!(all = session_copy_words(r->view->session, offset, (uint64_t)image->n_regions * words, &got)))
+	if (!(all = session_copy_words(image->session, offset, (uint64_t)image->n_regions * words, &got)))
 		return error_no_memory(err);
 	for (uint64_t w = 0; w < got; w++) {
 		uint64_t *to = (uint64_t *)&r->models[image->index[w / words] * r->machines] + w % words;

@@ -573,7 +573,7 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	}
 	judge_strange(job.tally);
 	judge_extended(job.tally);
-	tally_models(job.tally, options, view->session, job.seats.items, job.seats.count);
+	tally_models(job.tally, options, job.seats.items, job.seats.count);
 	for (size_t r = 0; r < job.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
 			tally_add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);

@@ -25,6 +25,6 @@ bool tally_code(struct tally *t, const struct view_process *head, struct error *
 
 /* What the models counted: of each thread (seats) into its row, of the rows into the whole, and the access stream's own counts. All of it
  * is checked by the instructions that were counted; the rows are complete but for this. */
-void tally_models(struct tally *t, const struct tally_options *options, const struct session *session, const struct seat *seats, size_t n_seats);
+void tally_models(struct tally *t, const struct tally_options *options, const struct seat *seats, size_t n_seats);
 
 #endif

@@ -28,7 +28,7 @@ bool tally_add_models(struct model_counts *to, const struct model_counts *from, 
 }
 
 /* What a thread's models counted is added to its row's. */
-static void copy_models(struct tally *t, size_t machines, const struct session *session, const struct seat *seat)
+static void copy_models(struct tally *t, size_t machines, const struct seat *seat)
 {
 	size_t bytes = machines * sizeof *seat->row->models;
 	uint64_t words, offset = seat->thread->record->models;
@@ -36,7 +36,7 @@ static void copy_models(struct tally *t, size_t machines, const struct session *
 	struct model_counts *whole;
 	if (offset == 0)
 		return; /* nothing came of it: the instructions will tell */
-	copy = session_copy_words(session, offset, bytes / sizeof *copy, &words);
+	copy = session_copy_words(seat->thread->session, offset, bytes / sizeof *copy, &words);
 	whole = copy ? calloc(1, bytes) : NULL;
 	if (whole)
 		memcpy(whole, copy, words * sizeof *copy);
@@ -85,7 +85,7 @@ static void check_regions(struct tally *t, const struct tally_options *options)
 	}
 }
 
-void tally_models(struct tally *t, const struct tally_options *options, const struct session *session, const struct seat *seats, size_t n_seats)
+void tally_models(struct tally *t, const struct tally_options *options, const struct seat *seats, size_t n_seats)
 {
 	size_t machines = options->machines;
 	if (machines == 0)
@@ -93,7 +93,7 @@ void tally_models(struct tally *t, const struct tally_options *options, const st
 	if (t->why)
 		tally_mark_models(t, "%s", t->why);
 	for (size_t i = 0; i < n_seats; i++)
-		copy_models(t, machines, session, &seats[i]);
+		copy_models(t, machines, &seats[i]);
 	if (options->part)
 		return; /* the next part's threads have what their models count, and the events are made of all of it */
 	for (size_t r = 0; r < t->n_rows; r++) {

@@ -5,6 +5,8 @@
  *                                                                             ├─ succeeded: new entry, runtime put in, detached
  *                                                                             └─ failed, or given up: detached
  *
+ *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
+ *
  *     ASK_FOLD ──► a worker folds what is due (session.c) ──► NONE
  *
  * What always holds:
@@ -18,6 +20,7 @@
  */
 #include "engine/inject/attendant.h"
 
+#include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
 
 #include <dirent.h>
@@ -30,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -253,13 +257,30 @@ static void follow(const struct takeover *how, uint32_t index)
 	}
 }
 
-static void serve(const struct takeover *how, attendant_fold *fold, void *arg)
+static void serve_own(const struct takeover *how, uint32_t index, pid_t parent);
+
+/* Nobody is left who could ask. */
+static bool all_ended(const struct takeover *how)
+{
+	uint32_t count = __atomic_load_n(&how->record->process_count, __ATOMIC_ACQUIRE), ended = 0;
+	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++) {
+		uint32_t state = __atomic_load_n(&how->processes[i].state, __ATOMIC_ACQUIRE);
+		ended += state == RECORD_FREE || state > RECORD_RUNNING;
+	}
+	return count > 0 && ended == count;
+}
+
+/* own: of a record of one process and its children, with which it ends. */
+static void serve(const struct takeover *how, attendant_fold *fold, void *arg, bool own)
 {
 	struct record_session *record = how->record;
+	const struct timespec patience = {1, 0};
 	for (uint32_t seen = 0;;) {
 		uint32_t requests = __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE);
 		if (requests == seen) {
-			futex(&record->requests, FUTEX_WAIT, requests);
+			syscall(SYS_futex, &record->requests, FUTEX_WAIT, requests, own ? &patience : NULL, NULL, 0);
+			if (own && __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE) == seen && all_ended(how))
+				return;
 			continue;
 		}
 		uint32_t *slot = &record->queue[seen % RECORD_QUEUE];
@@ -272,12 +293,17 @@ static void serve(const struct takeover *how, attendant_fold *fold, void *arg)
 		if (index > RECORD_PROCESSES_MAX)
 			continue;
 		struct record_process *process = &how->processes[index - 1];
-		bool folding = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD;
+		uint32_t ask = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
+		bool folding = ask == RECORD_ASK_FOLD;
 		if (folding && !fold) {
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}
-		pid_t worker = fork();
+		pid_t self = getpid(), worker = fork();
+		if (worker == 0 && ask == RECORD_ASK_OWN) {
+			serve_own(how, index - 1, self);
+			_exit(0);
+		}
 		if (worker == 0) {
 			signal(SIGCHLD, SIG_DFL);
 			signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
@@ -323,15 +349,42 @@ static void leave(int signal)
 	_exit(0);
 }
 
-/* Closes all but two descriptors. */
-static void close_but(int a, int b)
+/* Closes all but these descriptors, in ascending order. */
+static void close_but(const int *keep, size_t n)
 {
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
-	if (low > 0)
-		close_range(0, low - 1, 0);
-	if (high > low + 1)
-		close_range(low + 1, high - 1, 0);
-	close_range(high + 1, ~0u, 0);
+	unsigned from = 0;
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned)keep[i] > from)
+			close_range(from, (unsigned)keep[i] - 1, 0);
+		from = (unsigned)keep[i] + 1;
+	}
+	close_range(from, ~0u, 0);
+}
+
+static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Who takes a record attends to it as long as it is used. */
+static void serve_own(const struct takeover *how, uint32_t index, pid_t parent)
+{
+	struct record_process *process = &how->processes[index];
+	pid_t tid = asking_thread(how, process);
+	struct takeover own;
+	bool taken = tid > 0 && how->own_socket >= 0 && own_take(how, index, tid, &own);
+	if (taken) {
+		served = own.record;
+		show_life(own.record);
+		prctl(PR_SET_PDEATHSIG, SIGRTMAX, 0, 0, 0);
+		if (getppid() != parent)
+			leave(0);
+		__atomic_store_n(&own.record->attendant_pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+	}
+	answer(process, taken ? RECORD_ASK_GRANTED : RECORD_ASK_REFUSED);
+	if (!taken)
+		return;
+	close(how->fd);
+	munmap(how->record, RECORD_SPACE_OFFSET);
+	serve(&own, NULL, NULL, true);
+	__atomic_store_n(&own.record->attendant_pid, 0, __ATOMIC_RELEASE);
 }
 
 pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg)
@@ -351,7 +404,9 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *ar
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	struct takeover mine = *how;
-	close_but(mine.fd, mine.image_fd);
-	serve(&mine, fold, arg);
+	int keep[] = {mine.fd, mine.image_fd, mine.own_socket};
+	qsort(keep, 3, sizeof *keep, ascending);
+	close_but(keep, 3);
+	serve(&mine, fold, arg, false);
 	_exit(0);
 }

@@ -20,6 +20,7 @@
 
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
+#include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
 #include "engine/wire/region.h"
@@ -35,6 +36,9 @@ struct session {
 	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
+	int own_socket;             /* where the attendant tells of records that processes have made for themselves; -1 */
+	struct { struct session *session; const struct session *parent; uint32_t index; } *own;
+	size_t n_own;
 };
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -156,7 +160,9 @@ bool session_new(const struct session_options *options, struct session **out, st
 		free(session);
 		return error_no_memory(err);
 	}
-	session->how = (struct takeover){.fd = -1, .image_fd = -1, .image_bytes = whole_pages(image_bytes)};
+	int sockets[2] = {-1, -1};
+	session->own_socket = -1;
+	session->how = (struct takeover){.fd = -1, .image_fd = -1, .own_socket = -1, .image_bytes = whole_pages(image_bytes)};
 	session->file_bytes = largest_file();
 	session->how.fd = memory_file("tare-record");
 	session->how.image_fd = memory_file("tare-engine");
@@ -213,12 +219,19 @@ bool session_new(const struct session_options *options, struct session **out, st
 		*out = session;
 		return true;
 	}
+	if (!own_sockets(sockets)) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the attendant's sockets");
+		goto fail;
+	}
+	session->how.own_socket = sockets[0], session->own_socket = sockets[1];
 	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, session);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
 		goto fail;
 	}
 	record->attendant_pid = (uint32_t)session->attendant;
+	close(session->how.own_socket); /* its end */
+	session->how.own_socket = -1;
 	*out = session;
 	return true;
 fail:
@@ -235,7 +248,7 @@ bool session_read(int fd, struct session **out, struct error *err)
 		free(session);
 		return error_no_memory(err);
 	}
-	session->how.image_fd = -1;
+	session->how.image_fd = session->how.own_socket = session->own_socket = -1;
 	session->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (session->how.fd < 0 || fstat(fd, &st)) {
 		error_set_errno(err, ERROR_IO, errno, "cannot read the engine's record");
@@ -258,6 +271,65 @@ bool session_read(int fd, struct session **out, struct error *err)
 fail:
 	session_free(session);
 	return false;
+}
+
+/* A record that a process made for itself; takes the file. NULL: there is no memory. */
+static struct session *read_own(int fd)
+{
+	struct session *session = calloc(1, sizeof *session);
+	struct stat st = {0};
+	void *table = MAP_FAILED;
+	if (session && (session->holds = calloc(1, sizeof *session->holds)) && fstat(fd, &st) == 0 && (uint64_t)st.st_size >= RECORD_SPACE_OFFSET)
+		table = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (table == MAP_FAILED) {
+		if (session)
+			free(session->holds);
+		free(session);
+		close(fd);
+		return NULL;
+	}
+	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
+	session->own_socket = -1;
+	session->how = (struct takeover){.fd = fd, .image_fd = -1, .own_socket = -1, .record = table,
+		.processes = (struct record_process *)((char *)table + RECORD_PROCESSES_OFFSET)};
+	return session;
+}
+
+static bool is_file(const struct session *session, uint64_t inode)
+{
+	struct stat st;
+	return fstat(session->how.fd, &st) == 0 && st.st_ino == inode;
+}
+
+size_t session_gather(struct session *session)
+{
+	uint64_t inode;
+	uint32_t index;
+	for (int fd; session->own_socket >= 0 && (fd = own_next(session->own_socket, &inode, &index)) >= 0;) {
+		const struct session *parent = is_file(session, inode) ? session : NULL;
+		for (size_t i = 0; i < session->n_own && !parent; i++)
+			if (is_file(session->own[i].session, inode))
+				parent = session->own[i].session;
+		void *grown = realloc(session->own, (session->n_own + 1) * sizeof *session->own);
+		struct session *own = read_own(fd);
+		session->own = grown ? grown : session->own;
+		if (!grown || !own || !parent) { /* the entry that it continues says that there is one */
+			session_free(own);
+			continue;
+		}
+		session->own[session->n_own].session = own, session->own[session->n_own].parent = parent;
+		session->own[session->n_own++].index = index;
+	}
+	return session->n_own;
+}
+
+size_t session_own_count(const struct session *session) { return session->n_own; }
+
+const struct session *session_own(const struct session *session, size_t i, const struct session **parent, uint32_t *index)
+{
+	*parent = session->own[i].parent;
+	*index = session->own[i].index;
+	return session->own[i].session;
 }
 
 static enum session_taken give_up(pid_t pid)
@@ -425,6 +497,13 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	struct record_session *record = session->how.record;
+	for (size_t i = 0; i < session->n_own; i++)
+		session_free(session->own[i].session);
+	free(session->own);
+	if (session->own_socket >= 0)
+		close(session->own_socket);
+	if (session->how.own_socket >= 0)
+		close(session->how.own_socket);
 	if (session->attendant > 0) {
 		record->attendant_pid = 0;
 		for (uint32_t i = 0; i < record->process_count && i < RECORD_PROCESSES_MAX; i++)

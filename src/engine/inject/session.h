@@ -71,6 +71,12 @@ enum session_taken session_take(struct session *session, pid_t pid, void (*relea
 struct record_session *session_record(const struct session *session);
 struct record_process *session_process(const struct session *session, uint32_t index);
 
+/* Looks for records that processes have made for themselves (own.h); how many there are now. They stay the session's. */
+size_t session_gather(struct session *session);
+size_t session_own_count(const struct session *session); /* as session_gather() found them */
+/* The i-th. Its entry 0 continues entry *index of *parent, the session or an earlier one of these. */
+const struct session *session_own(const struct session *session, size_t i, const struct session **parent, uint32_t *index);
+
 /* The record's file; stays the session's. For tests, which write records of their own. */
 int session_fd(const struct session *session);
 

@@ -24,13 +24,23 @@ static void mark_unfinished(struct view_process *p, const char *why)
 	p->unfinished = first;
 }
 
-/* An entry claims bytes of the record. All that is claimed together is no more than what has been written, unless the record is damaged:
+/* An entry claims bytes of its record. All that is claimed together is no more than what has been written, unless the record is damaged:
  * thousands of entries that claim the same millions of blocks would keep the reader busy for ever. */
+static uint64_t written(const struct session *session)
+{
+	const struct session *parent;
+	uint64_t bytes = session_data_bytes(session);
+	uint32_t index;
+	for (size_t i = 0; i < session_own_count(session); i++)
+		bytes += session_data_bytes(session_own(session, i, &parent, &index));
+	return bytes;
+}
+
 static bool claim(struct view *view, uint64_t bytes)
 {
 	view->claimed += bytes;
 	if (view->claimed > view->written)
-		view->written = session_data_bytes(view->session); /* programs run on */
+		view->written = written(view->session); /* programs run on */
 	return view->claimed <= view->written;
 }
 
@@ -52,7 +62,7 @@ static void copy_area(struct view *view, struct view_process *p, const struct re
 	if (out->own > most || bytes > area->bytes || area->offset % RECORD_PAGE || (!gone && !claim(view, bytes)))
 		mark(p, "its record is damaged");
 	else
-		out->entries = session_copy(view->session, area->offset, bytes);
+		out->entries = session_copy(p->session, area->offset, bytes);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");
 		out->own = 0, out->count = out->inherited;
@@ -62,7 +72,7 @@ static void copy_area(struct view *view, struct view_process *p, const struct re
 /* One thread's, at `at`; false: it is not to be used. */
 static bool copy_thread(struct view *view, struct view_process *p, uint64_t at, struct view_thread *t)
 {
-	struct record_thread *record = at % RECORD_PAGE ? NULL : session_copy(view->session, at, sizeof *record);
+	struct record_thread *record = at % RECORD_PAGE ? NULL : session_copy(p->session, at, sizeof *record);
 	t->record = record;
 	if (!record || !claim(view, sizeof *record)) {
 		mark(p, "its record cannot be read");
@@ -81,7 +91,7 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 {
 	size_t capacity = 0;
 	for (uint64_t at = p->record->first_thread; at;) {
-		struct view_thread t = {0};
+		struct view_thread t = {.session = p->session};
 		if (p->n_threads == RECORD_THREADS_MOST) {
 			mark(p, "its record is damaged");
 			break;
@@ -95,7 +105,7 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 		}
 		bool usable = copy_thread(view, p, at, &t);
 		if (usable)
-			t.counters = session_copy_words(view->session, t.record->counters, t.record->counters_most, &t.n_counters);
+			t.counters = session_copy_words(p->session, t.record->counters, t.record->counters_most, &t.n_counters);
 		if (!usable || !t.counters) {
 			free((void *)t.record);
 			if (usable)
@@ -247,15 +257,18 @@ static bool fill_entered(struct view_process *p, size_t thread)
 }
 
 /* Links of the process to others, and what its entry says. */
-static void relate(struct view *view, struct view_process *p, bool runs)
+static void relate(struct view_process *p, bool runs)
 {
+	struct view_process *own = p - (p->index - p->base); /* entry 0 of its record */
 	uint32_t parent = p->record->parent, before = p->record->continues;
-	bool has_parent = parent != RECORD_NONE && parent < p->index;
+	bool has_parent = parent != RECORD_NONE && parent < p->index - p->base;
 	p->head = p;
 	if (has_parent)
-		p->parent = &view->processes[parent];
-	if (before && before - 1 < p->index) {
-		struct view_process *part = &view->processes[before - 1];
+		p->parent = &own[parent];
+	struct view_process *part = p->leaves ? p->leaves : before && before - 1 < p->index - p->base ? &own[before - 1] : NULL;
+	if (p->leaves)
+		p->parent = p->leaves;
+	if (part) {
 		p->head = part->head ? part->head : part;
 		part->next_part = p;
 	}
@@ -273,6 +286,10 @@ static void relate(struct view *view, struct view_process *p, bool runs)
 	if (!p->path[0] && p->parent)
 		memcpy(p->path, p->parent->path, sizeof p->path);
 	judge_end(p, runs);
+	if (p->record->left && p->record->state == RECORD_CONTINUED && !p->left_for)
+		mark(p, "the record in which it went on is lost");
+	if (p->record->state > RECORD_CONTINUED || p->record->folded > RECORD_GONE || (before && !part) || p->record->forked > 1)
+		mark(p, "its record is damaged");
 	if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
 		mark(p, "its record is damaged");
 }
@@ -280,10 +297,12 @@ static void relate(struct view *view, struct view_process *p, bool runs)
 static void copy_totals(struct view *view, struct view_process *p)
 {
 	p->folded = true;
+	if (!p->record->totals && !p->next_part)
+		mark(p, "its record is damaged");
 	if (!p->record->totals)
 		return; /* moved on to the next part's */
 	if (!(p->record->totals % RECORD_PAGE) && claim(view, p->record->totals_bytes))
-		p->totals = session_copy(view->session, p->record->totals, p->record->totals_bytes);
+		p->totals = session_copy(p->session, p->record->totals, p->record->totals_bytes);
 	p->totals_bytes = p->record->totals_bytes;
 	if (!p->totals)
 		mark(p, "its record cannot be read");
@@ -326,34 +345,85 @@ static bool load(struct view *view, struct view_process *p, bool counts, struct 
 	return true;
 }
 
+static uint32_t entries_of(const struct session *session)
+{
+	uint32_t count = __atomic_load_n(&session_record(session)->process_count, __ATOMIC_ACQUIRE);
+	return count < RECORD_PROCESSES_MAX ? count : RECORD_PROCESSES_MAX;
+}
+
+/* A record's entries keep their order: a child names its parent by its number there. */
+static void add_entries(struct view *view, const struct session *session, uint32_t count, struct view_process *leaves)
+{
+	size_t base = view->n_processes;
+	for (uint32_t i = 0; i < count; i++) {
+		struct view_process *p = &view->processes[view->n_processes++];
+		p->index = (uint32_t)base + i;
+		p->base = (uint32_t)base;
+		p->session = session;
+		p->record = &p->entry;
+		if (i == 0 && leaves && !leaves->left_for) {
+			p->leaves = leaves;
+			leaves->left_for = p;
+		}
+	}
+}
+
+/* The entry of a record that is in the view already. */
+static struct view_process *entry_of(struct view *view, const struct session *session, uint32_t index)
+{
+	for (size_t i = 0; i < view->n_processes; i++)
+		if (view->processes[i].session == session)
+			return view->processes[i].base == i && index < view->n_processes - i && view->processes[i + index].session == session
+				? &view->processes[i + index] : NULL;
+	return NULL;
+}
+
+/* The session's entries, and with `all` those of the records that processes have made for themselves. */
+static bool gather(struct view *view, bool all)
+{
+	const struct session *session = view->session, *parent;
+	size_t n_own = all ? session_gather((struct session *)session) : 0, total = entries_of(session);
+	uint32_t index, counts[2] = {(uint32_t)total, 0};
+	uint32_t *own_counts = calloc(n_own + 1, sizeof *own_counts);
+	for (size_t i = 0; own_counts && i < n_own; i++)
+		total += own_counts[i] = entries_of(session_own(session, i, &parent, &index));
+	view->processes = calloc(total + 1u, sizeof *view->processes);
+	if (!own_counts || !view->processes) {
+		free(own_counts);
+		return false;
+	}
+	add_entries(view, session, counts[0], NULL);
+	for (size_t i = 0; i < n_own; i++) {
+		const struct session *own = session_own(session, i, &parent, &index);
+		add_entries(view, own, own_counts[i], entry_of(view, parent, index));
+	}
+	free(own_counts);
+	for (size_t i = 0; i < view->n_processes; i++) {
+		struct view_process *p = &view->processes[i];
+		bool runs = look(p, session_process(p->session, p->index - p->base));
+		p->head = p->root = p;
+		if (p->record->state != RECORD_FREE)
+			relate(p, runs);
+	}
+	return true;
+}
+
 /* only: RECORD_NONE for all, or the one whose counts are wanted. */
 static bool make(const struct session *session, uint32_t only, struct view **out, struct error *err)
 {
-	const struct record_session *record = session_record(session);
 	struct view *view = calloc(1, sizeof *view);
-	uint32_t count = __atomic_load_n(&record->process_count, __ATOMIC_ACQUIRE);
 	*out = NULL;
-	if (count > RECORD_PROCESSES_MAX)
-		count = RECORD_PROCESSES_MAX;
-	if (!view || !(view->processes = calloc(count + 1u, sizeof *view->processes))) {
-		free(view);
+	if (!view)
 		return error_no_memory(err);
-	}
-	/* entries keep their index: a child names its parent by it */
 	view->session = session;
-	view->n_processes = count;
 	view->holds = only == RECORD_NONE;
 	if (view->holds)
 		session_hold(session);
-	for (uint32_t i = 0; i < count; i++) {
-		struct view_process *p = &view->processes[i];
-		p->index = i;
-		p->record = &p->entry;
-		bool runs = look(p, session_process(session, i));
-		p->head = p->root = p;
-		if (p->record->state != RECORD_FREE)
-			relate(view, p, runs);
+	if (!gather(view, only == RECORD_NONE)) {
+		view_free(view);
+		return error_no_memory(err);
 	}
+	size_t count = view->n_processes;
 	/* what it inherits from comes first */
 	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
 	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p; p = p->inherits)
@@ -361,7 +431,7 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 	struct view_process *before = only < count && view->processes[only].head != &view->processes[only] ? view->processes[only].parent : NULL;
 	if (wanted && before && before->record->folded != RECORD_WHOLE)
 		copy_totals(view, before);
-	for (uint32_t i = 0; i < count && done; i++) {
+	for (size_t i = 0; i < count && done; i++) {
 		struct view_process *p = &view->processes[i];
 		if (p->record->state != RECORD_FREE && (only == RECORD_NONE || wanted[i]))
 			done = load(view, p, only == RECORD_NONE || only == i, err);

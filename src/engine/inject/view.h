@@ -23,6 +23,7 @@
 struct session;
 
 struct view_thread {
+	const struct session *session;      /* whose record it is in */
 	const struct record_thread *record; /* a copy */
 	uint64_t *counters; /* a copy, up to the last one touched */
 	uint64_t n_counters;
@@ -36,7 +37,10 @@ struct view_area {
 };
 
 struct view_process {
-	uint32_t index;
+	uint32_t index;        /* in the view */
+	uint32_t base;         /* of its record's entry 0 in the view */
+	const struct session *session; /* whose record it is in: the view's session, or a record of its own */
+	struct view_process *leaves, *left_for; /* entry of another record that it continues, and the one that continues it there; NULL */
 	struct record_process entry; /* a copy */
 	const struct record_process *record; /* that one */
 	char path[sizeof((struct record_process *)0)->path];

@@ -133,7 +133,7 @@ static void move_calls(struct thread *t, bool away)
 		}
 		uint32_t id = record_block_begin(o->pc);
 		rt.blocks[id] = (struct block){.pc = o->pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
-			.length = 2, .insns = 1, .follows = NONE, .follower = NONE};
+			.length = 2, .insns = 1, .follows = NONE, .follower = NONE, .context = o->context};
 		rt.blocks[id].bytes = record_block_end(id, (const uint8_t *)"\x0f\x05", 2, 1, false, NONE);
 		if (rt.trace)
 			rt.templates[id] = (struct trace_block){0}; /* its record was run in the old part */
@@ -143,20 +143,31 @@ static void move_calls(struct thread *t, bool away)
 	}
 }
 
-static void change_part(struct thread *t)
+void part_ends(struct thread *t)
 {
-	struct record_process *old = rt.process;
-	bool read = attendant_lives();
 	wait_folded();
 	stream_part_ends();
 	move_calls(t, true);
-	struct record_process *fresh = thread_part(old);
-	if (!fresh)
-		die("the program ran more distinct basic blocks than the engine's record holds", t->pc);
+}
+
+/* read: the part that ended is. */
+void part_begins(struct thread *t, struct record_process *old, struct record_process *fresh, bool read)
+{
 	cache_forget();
 	memory_modules_unknown();
 	if (!record_part(fresh, !read) || !stream_part(fresh, !read) || !thread_fresh_records(old, fresh))
 		die("no memory for the record of more basic blocks", t->pc);
+}
+
+static void change_part(struct thread *t)
+{
+	struct record_process *old = rt.process;
+	bool read = attendant_lives();
+	part_ends(t);
+	struct record_process *fresh = thread_part(old);
+	if (!fresh)
+		die("the program ran more distinct basic blocks than the engine's record holds", t->pc);
+	part_begins(t, old, fresh, read);
 	if (!read)
 		inexact("tare ended before the program");
 	move_calls(t, false);
@@ -167,22 +178,21 @@ static void change_part(struct thread *t)
 	ask_to_fold(old);
 }
 
-void part_continue(struct thread *t)
+/* While another thread closes the part. */
+static void park(struct thread *t)
 {
-	if (!rt.closing)
-		wait_alone();
-	if (rt.closing) {
-		__atomic_store_n(&t->parked, 1, __ATOMIC_SEQ_CST);
-		while (rt.closing) {
-			unlock();
-			wait_closed();
-			lock();
-		}
-		t->parked = 0;
-		return;
+	__atomic_store_n(&t->parked, 1, __ATOMIC_SEQ_CST);
+	while (rt.closing) {
+		unlock();
+		wait_closed();
+		lock();
 	}
-	if (!due() || shares_memory()) /* somebody else has done it, or it cannot be done yet */
-		return;
+	t->parked = 0;
+}
+
+/* `change` with every other thread out of the cache. False: a child that shares this memory is not. */
+static bool closed(struct thread *t, void (*change)(struct thread *t))
+{
 	__atomic_store_n(&rt.closing, 1, __ATOMIC_SEQ_CST);
 	bool possible = true;
 	if (rt.live_threads > 1) {
@@ -197,7 +207,38 @@ void part_continue(struct thread *t)
 		}
 	}
 	if (possible)
-		change_part(t);
+		change(t);
 	__atomic_store_n(&rt.closing, 0, __ATOMIC_SEQ_CST);
 	sys3(SYS_futex, &rt.closing, FUTEX_WAKE_PRIVATE_, 0x7fffffff);
+	return possible;
 }
+
+void part_continue(struct thread *t)
+{
+	if (!rt.closing)
+		wait_alone();
+	if (rt.closing) {
+		park(t);
+		return;
+	}
+	if (!due() || shares_memory()) /* somebody else has done it, or it cannot be done yet */
+		return;
+	closed(t, change_part);
+}
+
+bool part_exclusively(struct thread *t, void (*change)(struct thread *t))
+{
+	do {
+		if (rt.closing)
+			park(t);
+		wait_alone();
+	} while (rt.closing);
+	if (shares_memory())
+		return false;
+	__atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST); /* its `syscall` moves to the new part as those of the others do */
+	bool done = closed(t, change);
+	__atomic_store_n(&t->in_call, 0, __ATOMIC_SEQ_CST);
+	return done;
+}
+
+void part_calls_move(bool away) { move_calls(NULL, away); }

@@ -2,8 +2,6 @@
    before its area's count includes it. */
 #include "engine/runtime/runtime.h"
 
-#define VFORK_CORRECTIONS 4096u
-
 struct runtime rt;
 
 /* gcc calls these by name */
@@ -348,9 +346,9 @@ void record_correct(struct thread *t, uint32_t block, uint32_t done)
 	uint64_t bytes = rt.areas[AREA_CORRECTIONS].bytes;
 	if (t->process != rt.process) {
 		if (!t->corrections)
-			t->corrections = record_area(area, VFORK_CORRECTIONS * sizeof *all, 0);
+			t->corrections = record_area(area, CORRECTIONS_OF_CHILD, 0);
 		all = t->corrections;
-		used = &t->corrections_used, bytes = VFORK_CORRECTIONS * sizeof *all;
+		used = &t->corrections_used, bytes = CORRECTIONS_OF_CHILD;
 		if (!all) {
 			inexact("no memory for the record of a child");
 			return;

@@ -99,6 +99,40 @@ bool regions_start(void)
 	return true;
 }
 
+/* Another record of the same regions and contexts, for the process. The old one stays mapped. */
+static struct record_regions *copied(struct record_process *process)
+{
+	struct record_regions *old = rt.record_regions, *r = fresh_record(process);
+	const struct record_regions at = layout();
+	if (!r)
+		return NULL;
+	uint32_t n_regions = at_most(old->n_regions, RECORD_REGIONS_MOST), n_contexts = at_most(old->n_contexts, RECORD_CONTEXTS_MOST);
+	uint32_t n_members = at_most(old->n_members, RECORD_MEMBERS_MOST);
+	uint64_t names_used = old->names_used < RECORD_NAMES_BYTES ? old->names_used : RECORD_NAMES_BYTES;
+	r->n_regions = n_regions, r->n_contexts = n_contexts, r->n_members = n_members;
+	r->names_used = names_used, r->lost = old->lost;
+	memcpy((uint8_t *)r + at.regions, (uint8_t *)old + at.regions, n_regions * sizeof(struct record_region));
+	memcpy((uint8_t *)r + at.contexts, (uint8_t *)old + at.contexts, n_contexts * sizeof(struct record_context));
+	memcpy((uint8_t *)r + at.members, (uint8_t *)old + at.members, n_members * sizeof(uint32_t));
+	memcpy((uint8_t *)r + at.names, (uint8_t *)old + at.names, names_used);
+	return r;
+}
+
+/* The process goes on in another record: so do its threads' passes, which are no others. */
+bool regions_moved(struct record_process *process)
+{
+	struct record_regions *old = rt.record_regions, *r = old ? copied(process) : NULL;
+	if (!r)
+		return !old;
+	uint32_t n_passes = at_most(old->n_passes, RECORD_PASSES_MOST);
+	memcpy((uint8_t *)r + layout().passes, (uint8_t *)old + layout().passes, n_passes * sizeof(struct record_pass));
+	r->n_passes = n_passes;
+	old->n_passes = 0;
+	rt.record_regions = r;
+	sys2(SYS_munmap, old, layout().bytes);
+	return true;
+}
+
 /* A forked child goes on by itself: its threads' passes are new. Those that are open count as entered there. */
 bool regions_child(struct thread *t, struct record_process *process)
 {
@@ -110,21 +144,11 @@ bool regions_child(struct thread *t, struct record_process *process)
 	uint32_t n = context_members(t->context, &members);
 	for (uint32_t i = 0; i < n; i++)
 		depths[i] = region_pass(t, members[i] >> 1)->depth;
-	struct record_regions *r = fresh_record(process);
+	struct record_regions *r = copied(process);
 	if (!r)
 		return false;
-	const struct record_regions at = layout();
-	uint32_t n_regions = at_most(old->n_regions, RECORD_REGIONS_MOST), n_contexts = at_most(old->n_contexts, RECORD_CONTEXTS_MOST);
-	uint32_t n_members = at_most(old->n_members, RECORD_MEMBERS_MOST);
-	uint64_t names_used = old->names_used < RECORD_NAMES_BYTES ? old->names_used : RECORD_NAMES_BYTES;
-	r->n_regions = n_regions, r->n_contexts = n_contexts, r->n_members = n_members;
-	r->names_used = names_used, r->lost = old->lost;
-	memcpy((uint8_t *)r + at.regions, (uint8_t *)old + at.regions, n_regions * sizeof(struct record_region));
-	memcpy((uint8_t *)r + at.contexts, (uint8_t *)old + at.contexts, n_contexts * sizeof(struct record_context));
-	memcpy((uint8_t *)r + at.members, (uint8_t *)old + at.members, n_members * sizeof(uint32_t));
-	memcpy((uint8_t *)r + at.names, (uint8_t *)old + at.names, names_used);
 	rt.record_regions = r;
-	sys2(SYS_munmap, old, at.bytes);
+	sys2(SYS_munmap, old, layout().bytes);
 	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, 4))) /* MADV_DONTNEED: zeros */
 		memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes);
 	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096); /* it begins within a page */

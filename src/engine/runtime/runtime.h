@@ -159,6 +159,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
+	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see own_record.c */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t stack_base, stack_base_left; /* of the thread's own stack: its highest address, and where it was left; see stacks.c */
@@ -322,6 +323,7 @@ struct runtime {
 	struct code_file opened[OPENED_MAX];
 	uint32_t opened_count, code_files_seen;
 	uint32_t user_faults, has_forked; /* there is a userfaultfd; other processes have this one's descriptors */
+	uint32_t alone, leaving; /* no other process is in the record; it is being left: own_record.c */
 	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
@@ -525,6 +527,7 @@ static inline struct thread *current(void)
 	return t;
 }
 
+void thread_leaves_record(struct thread *t, bool moves);
 struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *old, struct record_process *process);
 
@@ -551,6 +554,7 @@ uint32_t region_of_text(uint64_t text, uint64_t most); /* by its name: up to a 0
 struct record_pass *region_pass(struct thread *t, uint32_t region);
 void regions_lost(uint32_t what);
 bool regions_child(struct thread *t, struct record_process *process);
+bool regions_moved(struct record_process *process);
 void regions_counted(struct thread *t);          /* what the models counted since the context began is its regions' */
 void regions_recounted(struct thread *t);        /* … begins now, or with other counts */
 static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks for there; 0 */
@@ -600,6 +604,15 @@ bool wild_undo(struct thread *t);
 /* part.c. part_continue: under rt.lock, where the thread's last exit is settled */
 bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
+/* part_exclusively: under rt.lock, in a system call before it is made; false: a child shares the memory. The others: of who closes a part */
+bool part_exclusively(struct thread *t, void (*change)(struct thread *t));
+void part_ends(struct thread *t);
+void part_begins(struct thread *t, struct record_process *old, struct record_process *fresh, bool read);
+void part_calls_move(bool away);
+/* own_record.c: before a system call of the program, and in a child that a clone put into new namespaces */
+void own_record_before(struct thread *t, uint64_t nr);
+void own_record_child(struct thread *t);
+bool own_record_flags(uint64_t clone_flags);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);
 
@@ -690,6 +703,7 @@ uint32_t record_block_module(uint32_t id);
 void record_leader(uint32_t id);
 void record_edge(uint32_t id, enum edge edge);
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter);
+#define CORRECTIONS_OF_CHILD (4096u * sizeof(struct record_correction)) /* bytes; of one that shares its parent's memory */
 void record_correct(struct thread *t, uint32_t block, uint32_t done);
 void *record_area(struct record_area *area, uint64_t bytes, uint32_t inherited);
 uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const char *path);

@@ -96,6 +96,9 @@ bool stream_reopen(struct record_process *process); /* in a forked child */
 void stream_inherit(struct record_process *child); /* a vfork's */
 void stream_part_ends(void);                       /* part.c */
 bool stream_part(struct record_process *fresh, bool remove);
+/* the record that they are in is left: see own_record.c; the new offset, 0: no memory */
+uint64_t stream_counts_moved(struct thread *t);
+bool stream_record_left(struct record_process *fresh);
 bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);

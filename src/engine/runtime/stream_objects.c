@@ -34,7 +34,7 @@ static bool open_record(struct record_process *process)
 	process->objects = offset;
 	if (record) {
 		objects_move(objects, fresh);
-		sys2(SYS_munmap, record, record->bytes);
+		sys2(SYS_munmap, record, layout.bytes);
 	}
 	record = fresh;
 	return true;

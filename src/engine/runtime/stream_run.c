@@ -663,6 +663,27 @@ bool stream_part(struct record_process *fresh, bool remove)
 	return true;
 }
 
+uint64_t stream_counts_moved(struct thread *t)
+{
+	uint64_t bytes = models_bytes();
+	void *kept = memory_private(bytes);
+	memcpy(kept, t->model_counts, bytes);
+	uint64_t offset = record_reserve(bytes);
+	bool mapped = record_map(offset, bytes, t->model_counts) != NULL; /* where it was: cores know the place */
+	if (mapped)
+		memcpy(t->model_counts, kept, bytes);
+	sys2(SYS_munmap, kept, bytes);
+	return mapped ? offset : 0;
+}
+
+bool stream_record_left(struct record_process *fresh)
+{
+	if (!rt.trace)
+		return true;
+	rt.session->models_bytes = (uint32_t)models_bytes();
+	return stream_objects_reopen(fresh);
+}
+
 /* A child that has no record: it goes on, in memory that nobody reads. */
 void stream_orphan(struct thread *t)
 {

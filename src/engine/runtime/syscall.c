@@ -167,7 +167,9 @@ static long execute(struct thread *t, uint64_t nr)
 		process_inherits(t->process);
 		unlock();
 	}
-	bool asked = ask_to_follow(t);
+	bool asked = !t->changed && ask_to_follow(t);
+	if (t->changed)
+		inexact_process(t->process, "what it executed runs natively, not counted: in its parent's memory it changed its user, group, capabilities, root or namespaces");
 	/* the mask and the ignored signals that the next program inherits are the program's */
 	for (int s = 1; s < SIGNALS; s++)
 		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
@@ -456,6 +458,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	}
 	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
 		count_call(t, nr); /* they may not come back */
+	own_record_before(t, nr);
 	written_begin(t, nr);
 	long result = one_call(t, nr, next);
 	written_end(t);

@@ -184,6 +184,8 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 			continue;
 		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call, waits = t->record->waits;
 		uint64_t models = t->record->models;
+		if (rt.leaving && models && !(models = stream_counts_moved(t)))
+			return false;
 		t->record->call = 0; /* it is in it in the new part */
 		t->record->models = 0; /* they count on there */
 		if (!fresh_record(t, process))
@@ -196,6 +198,23 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 		process->thread_count += rt.slot_state[i];
 	}
 	return true;
+}
+
+static void private_memory(void *at, uint64_t bytes)
+{
+	if (at && failed(sys6(SYS_mmap, (uint64_t)at, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
+		die("no memory for what a thread has left", bytes);
+}
+
+/* The record is left. moves: the thread will have a fresh one; else whoever has its slot next. */
+void thread_leaves_record(struct thread *t, bool moves)
+{
+	private_memory(t->corrections, CORRECTIONS_OF_CHILD);
+	if (moves)
+		return;
+	private_memory(t->counters, counters_bytes() + 8192);
+	private_memory(t->model_counts, stream_counts() * 8);
+	t->process = NULL;
 }
 
 static struct record_process *entry_of(uint32_t index)
@@ -230,6 +249,7 @@ struct record_process *thread_part(struct record_process *old)
 static struct record_process *reserve_process(const struct record_process *parent)
 {
 	struct record_process *process = new_entry();
+	rt.alone = 0;
 	if (!process)
 		return NULL;
 	process->parent = (uint32_t)(parent - entry_of(0));
@@ -337,6 +357,8 @@ static void forked_child(struct thread *t, uint64_t flags, uint64_t stack, uint6
 		t->reg[X86_RSP] = stack;
 		stacks_thread(t, stack);
 	}
+	if (own_record_flags(flags) && t->process == rt.process)
+		own_record_child(t);
 }
 
 /* A child that shares memory: a thread, or a vfork's. */
@@ -378,6 +400,7 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	child->pc = next;
 	if (!(flags & CLONE_THREAD))
 		regions_inherit(child, t);
+	child->changed = process != t->process && (own_record_flags(flags) || t->changed);
 	child->app_gs = t->app_gs;
 	child->mask = t->mask;
 	child->actions = t->actions;

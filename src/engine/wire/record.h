@@ -21,6 +21,7 @@
  *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and its areas
  *     are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at most two of a
  *     process are whole, and those that forked children still name.
+ *     A process that is about to change its rights goes on in entry 0 of a file of this form of its own (runtime/own_record.c); its old entry says `left`.
  *  6. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
  *     before inexact is set. The first reason stays.
  */
@@ -97,6 +98,7 @@ enum record_ask {
 	RECORD_ASK_EXEC,     /* thread ask_tid is about to call execve */
 	RECORD_ASK_GRANTED,  /* it is traced now: its very next execve will be taken over, or, should it fail, left alone */
 	RECORD_ASK_REFUSED,  /* the program after the execve will run natively; the host has set inexact and the reason */
+	RECORD_ASK_OWN,      /* own_fd is a record that the process is about to go on in, alone; the answers are GRANTED and REFUSED */
 	RECORD_ASK_FOLD,     /* this entry is RECORD_CONTINUED and may be folded; the answer, RECORD_ASK_NONE, is waited for by the next part */
 };
 
@@ -157,7 +159,9 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t objects;    /* offset of struct record_objects (wire/objects.h); 0: none */
 	uint64_t regions;    /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
 	struct record_limit limits[RECORD_LIMITS]; /* the next image of an exec begins with them */
-	uint64_t unused[3];
+	uint32_t own_fd;     /* of the asking process; see RECORD_ASK_OWN */
+	uint32_t left;       /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
+	uint64_t unused[2];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
