@@ -17,11 +17,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "backend/perf/counter.h"
-#include "backend/perf/failure.h"
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/counter/failure.h"
 #include "backend/perf/state.h"
-#include "backend/perf/stimulus.h"
-#include "backend/perf/targets.h"
+#include "backend/perf/trial/stimulus.h"
+#include "backend/perf/counter/targets.h"
 
 enum { SCANS_MOST = 100 };
 

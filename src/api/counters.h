@@ -6,7 +6,7 @@
  * 2. Every event is in one group; groups are in order of the events and not empty.
  * 3. A `grouped` group has two events or more, each with one counter, that start, stop and are read at one
  * instant. Any other group has one event, with a counter for each thread there was (PROCESS: the kernel does not
- * read groups of inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/cores.h), that
+ * read groups of inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/counter/cores.h), that
  * are added up.
  * 4. Nothing is counted but when `started`, the trials of tare_add() apart; those are in `base`. */
 #ifndef TARE_API_COUNTERS_H

@@ -211,7 +211,7 @@ int read_counters(int e0, long long *c0, int e1, long long *c1)
 	return here.generation;
 }
 
-/* As report_perfex() prints it (report/perfex.c): Zagha, Appendix C. */
+/* As report_perfex() prints it (compat/perfex.c): Zagha, Appendix C. */
 static void print_line(const char *name, long long count)
 {
 	static const char dots[] = "................................................................"; /* 64 */

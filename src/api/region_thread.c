@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/perf/counter.h"
+#include "backend/perf/counter/counter.h"
 
 __thread struct region_thread *_Atomic region_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

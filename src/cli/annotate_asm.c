@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/annotate.h"
+#include "assembly/annotate.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/say.h"

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/calibrate_measure.h"
+#include "trust/measure.h"
 #include "cli/calibrate_table.h"
 #include "cli/calibration_here.h"
 #include "cli/command.h"
-#include "cli/helper_programs.h"
+#include "trust/helper_programs.h"
 #include "cli/say.h"
 #include "measure/measure.h"
 #include "report/table.h"

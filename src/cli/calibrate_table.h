@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cli/calibrate_measure.h"
+#include "trust/measure.h"
 
 /* width: the terminal's columns, or what stands for them. */
 void calibrate_table(FILE *out, const struct calibrating *c, size_t width);

@@ -3,7 +3,7 @@
 #define TARE_CLI_CALIBRATION_HERE_H
 
 #include "result/result.h"
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 
 /* False: there is none that counts here. why[] says it ("" when none was ever made), and *c holds nothing. */
 bool calibration_here(const struct machine_facts *facts, struct calibration *c, char *why, size_t why_bytes);

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "cli/metric_level.h"
-#include "report/perfex_events.h"
+#include "compat/perfex_events.h"
 
 /* Metrics shown without -m when all their events are counted anyway. */
 static const char *const default_metrics[] = { "ipc", "branch-miss-rate", "cpu-utilisation", NULL };

@@ -8,7 +8,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "cli/count_options.h"
-#include "cli/parameters.h"
+#include "compat/parameters.h"
 #include "event/event.h"
 #include "event/metric.h"
 #include "result/result.h"

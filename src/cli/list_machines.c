@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "cli/words.h"
 #include "measure/measure.h"
-#include "model/draw.h"
-#include "model/machines.h"
+#include "model/declare/draw.h"
+#include "model/declare/machines.h"
 #include "report/machine_json.h"
 #include "report/table.h"
 

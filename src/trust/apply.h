@@ -15,7 +15,7 @@
 #define TARE_TRUST_APPLY_H
 
 #include "result/result.h"
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 
 /* calibration NULL or empty: only what needs none is filled in. False when memory ran out. */
 bool trust_apply(struct result *result, const struct calibration *calibration);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 
 /* runs[n]: A, B, A, B, … in the order of execution; an odd last one is left out. Sets n, mean, relative_sd, seen
  * and floor. False when there are fewer than 2 of each, or the mean is 0: nothing relative can be said. */

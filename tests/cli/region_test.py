@@ -208,7 +208,7 @@ def count(*arguments, program="./pages1", events="page-faults", code=0, more=())
 
 def at_least(cpu_ns, switches):
     """Of a region that ran for so long by CLOCK_THREAD_CPUTIME_ID. The kernel's task clock stops earlier and starts later at each switch: 25 to
-    70 us were seen (src/backend/perf/stimulus.c). The region's first and last instructions are as far from its reading of the clock."""
+    70 us were seen (src/backend/perf/trial/stimulus.c). The region's first and last instructions are as far from its reading of the clock."""
     return cpu_ns - 100e3 * (switches + 1)
 
 

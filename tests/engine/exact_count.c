@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/exact/blocks.h"
-#include "backend/exact/events.h"
+#include "backend/engine/blocks.h"
+#include "backend/engine/events.h"
 #include "backend/exact/exact.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/tally.h"
 #include "backend/launch.h"
 #include "engine/inject/session.h"
 

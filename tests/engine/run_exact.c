@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backend/exact/fold.h"
-#include "backend/exact/syscalls.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/fold.h"
+#include "backend/engine/syscalls.h"
+#include "backend/engine/tally.h"
 #include "engine/inject/session.h"
 #include "held.h"
 #include "model/core/model.h"
-#include "model/machines.h"
+#include "model/declare/machines.h"
 
 /* By number, as --system-calls has them. */
 static uint64_t calls_of(const struct view *view)

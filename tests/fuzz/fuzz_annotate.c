@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/annotate.h"
+#include "assembly/annotate.h"
 
 static void check(bool holds, const char *what)
 {

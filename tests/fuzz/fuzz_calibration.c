@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 
 static void check(bool holds, const char *what)
 {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/check.h"
+#include "model/declare/check.h"
 #include "model/core/model.h"
-#include "model/draw.h"
-#include "model/host.h"
-#include "model/machines.h"
+#include "model/declare/draw.h"
+#include "model/declare/host.h"
+#include "model/declare/machines.h"
 
 static void check(bool holds, const char *what)
 {

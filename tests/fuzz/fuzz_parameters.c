@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/parameters.h"
+#include "compat/parameters.h"
 
 static void check(bool holds, const char *what)
 {

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/exact/blocks.h"
-#include "backend/exact/regions.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/blocks.h"
+#include "backend/engine/regions.h"
+#include "backend/engine/tally.h"
 #include "engine/inject/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

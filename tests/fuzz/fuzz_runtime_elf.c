@@ -2,14 +2,14 @@
  * The runtime's reader of ELF files (names of allocation functions, thread-local storage), given any bytes as a module: no access
  * outside of them, no endless loop, and what it noted of functions lies in its table.
  *
- *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_runtime_elf.c src/engine/runtime/stream_tls.c \
+ *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_runtime_elf.c src/engine/runtime/stream/tls.c \
  *           src/model/core/*.c
  *
  * The runtime's other parts are stubs here: nothing that is parsed leads to them.
  */
 #include <stdlib.h>
 
-#include "engine/runtime/stream_objects.c"
+#include "engine/runtime/stream/objects.c"
 
 struct runtime rt;
 struct decoded decoded;

@@ -1,5 +1,5 @@
 /*
- * Branches of whole programs, by model_run(): random blocks and walks through them, ordinary blocks and decided ones (model/core/inline.h) in turns,
+ * Branches of whole programs, by model_run(): random blocks and walks through them, ordinary blocks and decided ones (model/core/fast/inline.h) in turns,
  * several cores of one model, threads that end and others that begin in their place, every kind of mark, buffers cut anywhere; against a
  * model without filters for each thread, which goes block by block and branch by branch. All counts are to be the same.
  *
@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 
 #include "declared.h"
-#include "model/check.h"
-#include "model/core/inline.h"
-#include "model/core/plan.h"
+#include "model/declare/check.h"
+#include "model/core/fast/inline.h"
+#include "model/core/fast/plan.h"
 #include "tap.h"
 
 enum { PLACES = 600, BLOCKS_MOST = 4 * PLACES, CORES = 3, NUMBERS_MOST = 3 * (int)PLAN_SLOTS, RECORDS = 1 << 14 };

@@ -1,5 +1,5 @@
 #include "declared.h"
-#include "model/core/coherence.h"
+#include "model/core/coherence/coherence.h"
 #include "model/core/internal.h"
 
 #include <stdio.h>

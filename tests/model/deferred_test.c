@@ -1,5 +1,5 @@
 /*
- * Levels behind the first caches that are asked later (model/core/deferred.h): what waits is done before anybody looks, and a long stream,
+ * Levels behind the first caches that are asked later (model/core/fast/deferred.h): what waits is done before anybody looks, and a long stream,
  * in which levels are asked for hundreds of lines at a time, counts as the reference does, line by line.
  */
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "declared.h"
-#include "model/core/deferred.h"
+#include "model/core/fast/deferred.h"
 #include "reference.h"
 #include "tap.h"
 #include "walks.h"

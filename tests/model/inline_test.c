@@ -1,5 +1,5 @@
 /*
- * Accesses decided by generated code (model/core/inline.h) against model_run() of the ordinary stream: random machines
+ * Accesses decided by generated code (model/core/fast/inline.h) against model_run() of the ordinary stream: random machines
  * and programs; this plays the generated code in C, as the contract's picture says. All counts are to be the same.
  */
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "model/check.h"
-#include "model/core/deferred.h"
-#include "model/core/inline.h"
+#include "model/declare/check.h"
+#include "model/core/fast/deferred.h"
+#include "model/core/fast/inline.h"
 #include "tap.h"
 #include "walks.h"
 

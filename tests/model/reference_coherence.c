@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/core/coherence.h"
+#include "model/core/coherence/coherence.h"
 #include "reference_internal.h"
 
 static unsigned point(const struct machine *m)

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "declared.h"
-#include "model/check.h"
-#include "model/core/coherence.h"
+#include "model/declare/check.h"
+#include "model/core/coherence/coherence.h"
 #include "reference.h"
 #include "tap.h"
 

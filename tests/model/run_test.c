@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 #include "declared.h"
-#include "model/check.h"
-#include "model/core/coherence.h"
+#include "model/declare/check.h"
+#include "model/core/coherence/coherence.h"
 #include "reference.h"
 #include "tap.h"
 #include "walks.h"

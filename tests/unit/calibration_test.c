@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 #include "tap.h"
 
 static const struct calibrated_machine here = {

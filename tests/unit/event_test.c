@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 #include "event/event.h"
-#include "report/p5mon_events.h"
-#include "report/perfex_events.h"
+#include "compat/p5mon_events.h"
+#include "compat/perfex_events.h"
 #include "tap.h"
 
 static struct event_table *table;

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/exact/events.h"
+#include "backend/engine/events.h"
 #include "backend/exact/exact.h"
-#include "backend/exact/trial.h"
+#include "backend/engine/trial.h"
 #include "tap.h"
 
 static struct event_table *table;

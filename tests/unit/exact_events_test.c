@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/exact/events.h"
-#include "backend/exact/vector.h"
+#include "backend/engine/events.h"
+#include "backend/engine/vector.h"
 #include "tap.h"
 
 struct row { const uint8_t *code, *end; const char *expected; };

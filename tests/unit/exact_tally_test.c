@@ -1,9 +1,9 @@
 /* From a record to counts and basic blocks: records written by hand, truths beside them. */
 #include <stdio.h>
 
-#include "backend/exact/blocks.h"
-#include "backend/exact/events.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/blocks.h"
+#include "backend/engine/events.h"
+#include "backend/engine/tally.h"
 #include "tap.h"
 #include "unit/exact_record.h"
 

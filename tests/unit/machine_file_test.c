@@ -1,7 +1,7 @@
 /* The format of machine files: what it means, and what is refused, with file, line and reason. */
 #include "base/file.h"
 #include "machine_parts.h"
-#include "model/conf_keys.h"
+#include "model/declare/conf_keys.h"
 
 static bool parse(const char *text, struct machine_description *d, struct error *err)
 {

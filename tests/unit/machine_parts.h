@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/machines.h"
+#include "model/declare/machines.h"
 #include "tap.h"
 
 static char folder[] = "/tmp/tare-machine-XXXXXX";

@@ -1,8 +1,8 @@
 /* The machines that are carried inside, this machine out of recorded CPUID answers, and how they are drawn. */
 #include "machine_parts.h"
-#include "model/check.h"
-#include "model/draw.h"
-#include "model/host.h"
+#include "model/declare/check.h"
+#include "model/declare/draw.h"
+#include "model/declare/host.h"
 
 /* ---- shipped machines ---- */
 

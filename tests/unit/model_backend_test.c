@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "backend/exact/counting.h"
-#include "backend/exact/events.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/counting.h"
+#include "backend/engine/events.h"
+#include "backend/engine/tally.h"
 #include "backend/model/components.h"
 #include "backend/model/events.h"
 #include "backend/model/model.h"
-#include "model/machines.h"
+#include "model/declare/machines.h"
 #include "event/formula.h"
 #include "tap.h"
 #include "unit/exact_record.h"

@@ -1,6 +1,6 @@
 /* The branch predictors of a modelled core: against closed forms (LAB.md §1, items 10, 12, 13) and, on random programs, against
    model_branch_reference.h: one by one, in runs of blocks with each kind of vectors that this processor has and with none, and without filters. */
-#include "model/core/predict.h"
+#include "model/core/predict/predict.h"
 #include "model_branch_reference.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/core/classify.h"
+#include "model/core/cache/classify.h"
 #include "model/core/internal.h"
 #include "model/core/model.h"
 #include "tap.h"

@@ -1,8 +1,8 @@
 /* The TLBs of a modelled core: against closed forms (LAB.md §1, items 3, 4, 14) and, on random streams, against model_tlb_reference.h,
    with filters and without. */
-#include "model/core/lines.h"
-#include "model/core/processor.h"
-#include "model/core/tlb.h"
+#include "model/core/cache/lines.h"
+#include "model/core/fast/processor.h"
+#include "model/core/tlb/tlb.h"
 #include "model_tlb_reference.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 
 #include "backend/model/components.h"
 #include "backend/model/events.h"
-#include "model/check.h"
+#include "model/declare/check.h"
 #include "tap.h"
 
 struct term { uint8_t part, index, count; int8_t sign; };

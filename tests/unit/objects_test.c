@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include "model/core/model.h"
-#include "model/core/objects.h"
+#include "model/core/objects/objects.h"
 #include "tap.h"
 
 #define WATCHES 2u

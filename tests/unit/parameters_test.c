@@ -1,7 +1,7 @@
 /* run_p5mon's parameter files: syntax, errors with their places, warnings, defaults. */
 #include <stdlib.h>
 
-#include "cli/parameters.h"
+#include "compat/parameters.h"
 #include "tap.h"
 
 static bool parse(struct parameters *p, const char *text, struct error *err)

@@ -2,8 +2,8 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 
-#include "backend/perf/counter.h"
-#include "backend/perf/targets.h"
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/counter/targets.h"
 #include "perf_program.h"
 
 /* ---- running processes ---- */

@@ -3,7 +3,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "backend/perf/failure.h"
+#include "backend/perf/counter/failure.h"
 #include "tap.h"
 
 enum { BOTH = LEVEL_USER | LEVEL_KERNEL, DYNAMIC = 20 };

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/perf/counter.h"
+#include "backend/perf/counter/counter.h"
 #include "backend/perf/perf.h"
 #include "backend/perf/state.h"
 #include "tap.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "backend/perf/perf.h"
-#include "backend/perf/stimulus.h"
+#include "backend/perf/trial/stimulus.h"
 #include "tap.h"
 
 #define HELPER __attribute__((unused)) static

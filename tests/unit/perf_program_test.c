@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "backend/perf/cancel.h"
-#include "backend/perf/counter.h"
+#include "backend/perf/counter/cancel.h"
+#include "backend/perf/counter/counter.h"
 #include "perf_program.h"
 
 /* ---- programs ---- */

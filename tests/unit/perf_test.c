@@ -4,10 +4,10 @@
 #include <linux/perf_event.h>
 #include <sys/stat.h>
 
-#include "backend/perf/counter.h"
-#include "backend/perf/pmu.h"
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/counter/pmu.h"
 #include "backend/perf/state.h"
-#include "backend/perf/trial.h"
+#include "backend/perf/trial/trial.h"
 #include "perf_program.h"
 
 /* ---- availability ---- */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/perfex_events.h"
+#include "compat/perfex_events.h"
 #include "tap.h"
 
 #ifndef MANUAL

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backend/perf/region_group.h"
-#include "backend/perf/region_trace.h"
-#include "backend/perf/region_trial.h"
+#include "backend/perf/probe/group.h"
+#include "backend/perf/probe/trace.h"
+#include "backend/perf/probe/trial.h"
 #include "tap.h"
 
 __attribute__((noinline)) static void probed(void)

@@ -1,5 +1,5 @@
 /* Hits become passes: recursion, ends that were never seen, jumps, corrections. Without a kernel: the hits are made here. */
-#include "backend/perf/region_pass.h"
+#include "backend/perf/probe/pass.h"
 #include "tap.h"
 
 enum { SP = 7, JUMP = 0, BASE = 0x1000 };

@@ -4,7 +4,8 @@
 
 #include "report/breakdown.h"
 #include "report/number.h"
-#include "report/perfex_events.h"
+#include "compat/perfex_events.h"
+#include "compat/reports.h"
 #include "report/report.h"
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "counted.h"
-#include "store/calibration.h"
+#include "store/calibration/calibration.h"
 #include "tap.h"
 
 static char calibration_file[] = "/tmp/tare-net-calibration-XXXXXX", report_file[] = "/tmp/tare-net-report-XXXXXX";

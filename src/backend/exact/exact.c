@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/exact/counting.h"
-#include "backend/exact/events.h"
-#include "backend/exact/trial.h"
+#include "backend/engine/counting.h"
+#include "backend/engine/events.h"
+#include "backend/engine/trial.h"
 
 struct backend {
 	struct trial trial, stream_trial;

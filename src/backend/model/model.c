@@ -2,7 +2,7 @@
  * The backend's face, and one execution's models:
  *
  *     available: exact's events, else a row's formula bound to a machine
- *     prepare:   struct modelling (the machines that are asked of, the bound events) ──► exact/counting.h ──► readings
+ *     prepare:   struct modelling (the machines that are asked of, the bound events) ──► engine/counting.h ──► readings
  *
  * What always holds:
  *  1. A machine runs only if an event is asked of it; of a machine that runs, prediction and translation only if an event needs them
@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/exact/counting.h"
+#include "backend/engine/counting.h"
 #include "backend/exact/exact.h"
-#include "backend/exact/trial.h"
+#include "backend/engine/trial.h"
 #include "backend/model/events.h"
-#include "model/machines.h"
+#include "model/declare/machines.h"
 
 enum { MACHINES_MOST = 8 }; /* of one run: their models share the caches of the real machine */
 

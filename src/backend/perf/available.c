@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/perf/counter.h"
-#include "backend/perf/pmu.h"
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/counter/pmu.h"
 #include "backend/perf/state.h"
-#include "backend/perf/trial.h"
+#include "backend/perf/trial/trial.h"
 
 /* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled
  * in and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time. perf_test.c

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/perf/pmu.h"
-#include "backend/perf/probe.h"
+#include "backend/perf/counter/pmu.h"
+#include "backend/perf/trial/special.h"
 #include "backend/perf/state.h"
-#include "backend/perf/trial.h"
+#include "backend/perf/trial/trial.h"
 #include "base/str.h"
 
 struct report {

@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-#include "backend/perf/pmu.h"
+#include "backend/perf/counter/pmu.h"
 #include "backend/perf/state.h"
 #include "base/str.h"
 

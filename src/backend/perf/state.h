@@ -3,8 +3,8 @@
 #define TARE_BACKEND_PERF_STATE_H
 
 #include "backend/backend.h"
-#include "backend/perf/cores.h"
-#include "backend/perf/failure.h"
+#include "backend/perf/counter/cores.h"
+#include "backend/perf/counter/failure.h"
 #include "base/vec.h"
 
 /* What is known of one event at its levels. Answers live as long as the backend. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # build.sh FLAT.LD SRC OUTPUT WORK CC FLAGS... -- SOURCES...: the runtime's flat image. Its own flags only: what the build sets for
 # hosted code (sanitizers, coverage, hardening) has no place in it. What of the models is only called for a buffer of the access stream may use
-# vector registers (stream_run.c keeps the program's).
+# vector registers (stream/run.c keeps the program's).
 set -e
 script=$1 src=$2 output=$3 work=$4 cc=$5
 shift 5
@@ -17,9 +17,9 @@ for source; do
 	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
 	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
-	*/model/core/branch*.c | */model/core/tage*.c | */model/core/perceptron.c | */model/core/vectors.c | */model/core/fast.c | */model/core/headers.c) object=$work/vector-$(basename "$source").o
+	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/fast.c | */model/core/fast/headers.c) object=$work/vector-$(basename "$source").o
 		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
-	*/model/core/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses
+	*/model/core/fast/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses
 		"$cc" $flags -I"$src" -c "$source" -o "$object" ;;
 	*) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;
 	esac

@@ -189,7 +189,7 @@ runtime_region_slow:
 	mov SPILL_RDX, %rdx
 	jmp runtime_miss_tail
 
-	/* Called by a stub, for what an inline check did not find (inline_out.c): on the runtime's stack, with any flags. It goes back with the
+	/* Called by a stub, for what an inline check did not find (inline/out.c): on the runtime's stack, with any flags. It goes back with the
 	   registers that REG has then, unless there is attention to be paid: then the block is left there. Careful: flags that are not for the
 	   engine's own code may be set, which are not asked for else (inline_careful()). */
 	.globl runtime_inline, runtime_inline_careful, runtime_inline_checked, runtime_inline_end, runtime_inline_leave
@@ -260,7 +260,7 @@ runtime_syscall_abort:
 	ret
 
 	/* long runtime_program_call(long nr, const uint64_t args[6]): the same for a call that the engine makes for the program, signals or not.
-	   A seccomp filter of the program's sees both, and no other call of the engine's: filter.c */
+	   A seccomp filter of the program's sees both, and no other call of the engine's: os/seccomp.c */
 	.globl runtime_program_call, runtime_program_end
 runtime_program_call:
 	mov %rdi, %rax

@@ -14,7 +14,7 @@
  *     written.c    which memory a system call may write
  *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
  *     stacks.c     which stack a thread is on, where regions are asked for
- *     limits.c     limits that the program sets on its memory filter.c    its seccomp filters
+ *     limits.c     limits that the program sets on its memory os/seccomp.c    its seccomp filters
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register that an
@@ -24,10 +24,10 @@
  *  3. While a signal is noted and not delivered, the kernel blocks every other for that thread.
  *  4. Nothing is written below the program's stack pointer but a signal's frame, where the kernel would have.
  */
-#ifndef TARE_ENGINE_RUNTIME_H
-#define TARE_ENGINE_RUNTIME_H
+#ifndef TARE_ENGINE_RUNTIME_RUNTIME_H
+#define TARE_ENGINE_RUNTIME_RUNTIME_H
 
-#include "engine/runtime/sys.h"
+#include "engine/runtime/os/sys.h"
 #include "engine/wire/record.h"
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
@@ -147,7 +147,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 	uint64_t *trace_base, *trace_start, *trace_end; /* of the buffer; where records begin; its guard page */
 	uint64_t *trace_ran; /* where the records that were run last ended: for tests/engine/trace/oracle.c */
-	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream_turns.c) */
+	uint64_t *trace_stood; /* while it stays here no thread waits for it (stream/turns.c) */
 	uint64_t fs_base;  /* at the records that the buffer holds */
 	uint32_t inline_once, pad9; /* what the last inline check that was not found has counted would be counted again */
 	uint64_t *behind_at;   /* inline checks: from there on the buffer holds headers of blocks only, one word each */
@@ -159,7 +159,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct record_correction *corrections; /* of a vfork child's process, which has no other area; NULL: none yet */
 	uint32_t call_block, call_done; /* of the system call that is being made: what is corrected should it not happen */
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
-	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see own_record.c */
+	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see record/own.c */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
 	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t stack_base, stack_base_left; /* of the thread's own stack: its highest address, and where it was left; see stacks.c */
@@ -290,7 +290,7 @@ struct runtime {
 	struct inline_site *inline_sites; /* see inline.h */
 	uint32_t *inline_first;        /* by block: its first site */
 	uint8_t *inline_live;          /* by block: flags that matter behind it */
-	uint64_t inline_seen[INLINE_SEEN]; /* see inline_run.c */
+	uint64_t inline_seen[INLINE_SEEN]; /* see inline/run.c */
 	uint64_t inline_break;         /* the heap's end, as the kernel said last */
 	uint32_t inline_seen_any, inline_careful;
 	uint32_t *inline_ends;         /* by block: the address behind it, the lower half */
@@ -315,7 +315,7 @@ struct runtime {
 	uint32_t no_sysenter;    /* the processor has none in 64-bit mode */
 	uint32_t local_segments; /* the program has made some */
 	uint32_t no_tsc; /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
-	uint32_t calls_denied, unused9; /* a filter may end the process for a call of the engine's: see filter.c */
+	uint32_t calls_denied, unused9; /* a filter may end the process for a call of the engine's: see os/seccomp.c */
 	int32_t copy_fault; /* the last signal that a safe_copy met */
 	uint32_t closing;   /* futex, see part.c */
 	struct own own[OWN_MAX];
@@ -323,7 +323,7 @@ struct runtime {
 	struct code_file opened[OPENED_MAX];
 	uint32_t opened_count, code_files_seen;
 	uint32_t user_faults, has_forked; /* there is a userfaultfd; other processes have this one's descriptors */
-	uint32_t alone, leaving; /* no other process is in the record; it is being left: own_record.c */
+	uint32_t alone, leaving; /* no other process is in the record; it is being left: record/own.c */
 	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	uint64_t base, base_offset;    /* a page of the record, from which the next areas are mapped; 0: none yet */
@@ -609,14 +609,14 @@ bool part_exclusively(struct thread *t, void (*change)(struct thread *t));
 void part_ends(struct thread *t);
 void part_begins(struct thread *t, struct record_process *old, struct record_process *fresh, bool read);
 void part_calls_move(bool away);
-/* own_record.c: before a system call of the program, and in a child that a clone put into new namespaces */
+/* record/own.c: before a system call of the program, and in a child that a clone put into new namespaces */
 void own_record_before(struct thread *t, uint64_t nr);
 void own_record_child(struct thread *t);
 bool own_record_flags(uint64_t clone_flags);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);
 
-/* filter.c */
+/* os/seccomp.c */
 bool filter_call(struct thread *t, uint64_t nr, long *result);
 
 /* limits.c */

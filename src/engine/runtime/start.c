@@ -1,5 +1,5 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
-#include "engine/runtime/stream.h"
+#include "engine/runtime/stream/stream.h"
 
 #define AT(member, offset) _Static_assert(__builtin_offsetof(struct thread, member) == (offset), "entry.S and emit.h have this offset")
 AT(self, 0x00);

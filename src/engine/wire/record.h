@@ -21,7 +21,7 @@
  *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and its areas
  *     are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at most two of a
  *     process are whole, and those that forked children still name.
- *     A process that is about to change its rights goes on in entry 0 of a file of this form of its own (runtime/own_record.c); its old entry says `left`.
+ *     A process that is about to change its rights goes on in entry 0 of a file of this form of its own (runtime/record/own.c); its old entry says `left`.
  *  6. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
  *     before inexact is set. The first reason stays.
  */
@@ -48,7 +48,7 @@ enum {
 	RECORD_TRACE = 2,        /* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
 	                            (misaligned, line- and page-crossing accesses) are kept, even with no machine */
 	RECORD_OBJECTS = 8,      /* … and by the data object that was touched (wire/objects.h) */
-	RECORD_NOT_INLINE = 16,  /* the models see every access by way of the stream: none is decided by generated code (runtime/inline.h) */
+	RECORD_NOT_INLINE = 16,  /* the models see every access by way of the stream: none is decided by generated code (runtime/inline/inline.h) */
 	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
 };
 
@@ -74,7 +74,7 @@ struct record_session {
 	uint64_t regions;        /* offset in the engine's image of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
 	uint32_t region_ranges, region_count;
 	uint32_t code_file_claims, code_file_count; /* atomic fetch-add: a place is claimed, then filled, then counted */
-	struct record_code_file code_files[RECORD_CODE_FILES]; /* the last ones: files that are code and may be written (runtime/files.c) */
+	struct record_code_file code_files[RECORD_CODE_FILES]; /* the last ones: files that are code and may be written (runtime/cache/files.c) */
 	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 };
 
@@ -117,7 +117,7 @@ enum record_stat {
 	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
 };
 
-/* No entry of the record has more; see area_bytes() in runtime/record.c. Whoever reads the record takes more for damage. */
+/* No entry of the record has more; see area_bytes() in runtime/record/record.c. Whoever reads the record takes more for damage. */
 #define RECORD_BLOCKS_MOST (1u << 21)
 #define RECORD_CODE_MOST (RECORD_BLOCKS_MOST * 64)
 #define RECORD_MODULES_MOST 16384u
@@ -133,7 +133,7 @@ struct record_area {
 	uint64_t bytes;      /* room; for the host: how much to map at most */
 };
 
-/* A limit on the process's memory that the program set: what it asked for, and the kernel's hard limit (runtime/limits.c). */
+/* A limit on the process's memory that the program set: what it asked for, and the kernel's hard limit (runtime/os/limits.c). */
 struct record_limit { uint64_t soft, hard, kernels, set; };
 #define RECORD_LIMITS 2u /* RLIMIT_AS, RLIMIT_DATA */
 

@@ -14,7 +14,7 @@
 
 #include "engine/wire/record.h"
 
-#define START_IMAGE_PLACE 0x7edf00000000ull /* where the image is wished to be, in every program: see runtime/filter.c */
+#define START_IMAGE_PLACE 0x7edf00000000ull /* where the image is wished to be, in every program: see runtime/os/seccomp.c */
 
 struct start {
 	uint64_t session;     /* struct record_session */

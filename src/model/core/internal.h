@@ -11,12 +11,12 @@
 #ifndef TARE_MODEL_CORE_INTERNAL_H
 #define TARE_MODEL_CORE_INTERNAL_H
 
-#include "model/core/branch.h"
-#include "model/core/coherence.h"
-#include "model/core/hits.h"
+#include "model/core/predict/branch.h"
+#include "model/core/coherence/coherence.h"
+#include "model/core/fast/hits.h"
 #include "model/core/model.h"
-#include "model/core/objects.h"
-#include "model/core/tlb.h"
+#include "model/core/objects/objects.h"
+#include "model/core/tlb/tlb.h"
 
 #define NOWHERE (1ull << 63) /* a pc that no instruction has; a line and a page that do not exist: far from every address in user space */
 #define NO_BLOCK (~0ull)

@@ -1,6 +1,6 @@
 /*
  * A declared machine: caches, TLBs, branch prediction, as plain data without a pointer. data/machines/NAME.conf says the same in text
- * (src/model/conf.h reads it); the core of the models runs by it, inside the measured program.
+ * (src/model/declare/conf.h reads it); the core of the models runs by it, inside the measured program.
  *
  * What always holds after machine_check() said yes: every number is in the range that its comment gives; next and holds form trees
  * that end in memory; names are unique.

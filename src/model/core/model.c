@@ -1,7 +1,7 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
-#include "model/core/deferred.h"
-#include "model/core/plan.h"
-#include "model/core/processor.h"
+#include "model/core/fast/deferred.h"
+#include "model/core/fast/plan.h"
+#include "model/core/fast/processor.h"
 
 #define VECTORS_BEHIND 128 /* bytes: a set is read as sixteen words */
 

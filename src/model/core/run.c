@@ -12,8 +12,8 @@
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
-#include "model/core/deferred.h"
-#include "model/core/plan.h"
+#include "model/core/fast/deferred.h"
+#include "model/core/fast/plan.h"
 
 /* ---- data ---- */
 

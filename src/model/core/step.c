@@ -1,5 +1,5 @@
 /* One step of a core: a data access, a fetch, a branch; and which item or block what it counted is charged to. */
-#include "model/core/cache.h"
+#include "model/core/cache/cache.h"
 
 /* ---- per-instruction counts: by difference, so that every count of a watched event belongs to somebody ---- */
 

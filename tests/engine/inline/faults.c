@@ -39,7 +39,7 @@ int main(void)
 	sigaction(SIGSEGV, &action, NULL);
 	for (int round = 0; round < 60; round++) {
 		int out_of_write = round % 12 == 11;
-		jumps = round % 6 == 5; /* the page may not be read, either: see engine/runtime/inline.h, 6 */
+		jumps = round % 6 == 5; /* the page may not be read, either: see engine/runtime/inline/inline.h, 6 */
 		mprotect(pages + round % 16 * 4096, 4096, round & 1 ? PROT_NONE : PROT_READ);
 		if (!sigsetjmp(back, 1))
 			sum += several(page(round * 5), page(round + 1), page(out_of_write ? round + 2 : round) + 8, page(round) + (out_of_write ? 32 : 16)) +

@@ -139,7 +139,7 @@ int main(void)
 	mprotect(area + 12288, 4096, PROT_NONE);
 	for (unsigned i = 0; i < 40; i++) {
 		try(write_across, area + 4096 - 32 + i);
-		if (i % 8) { /* aligned ones may be found, as the page may be read: see engine/runtime/inline.h, 6 */
+		if (i % 8) { /* aligned ones may be found, as the page may be read: see engine/runtime/inline/inline.h, 6 */
 			try(write_across, area + 8192 - 32 + i);
 			try(read_and_write, area + 8192 - 24 + i);
 			try(read_and_write, area + 12288 - 24 + i);

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/exact/counting.h"
+#include "backend/engine/counting.h"
 #include "engine/inject/session.h"
-#include "model/machines.h"
+#include "model/declare/machines.h"
 
 static const char *const exact_names[] = {"instructions", "loads", "data-writes", "taken-branches", "rep-iterations", "basic-blocks", "misaligned-accesses",
 	"line-crossing-accesses"};

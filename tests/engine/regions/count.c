@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "../held.h"
-#include "backend/exact/fold.h"
-#include "backend/exact/regions.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/fold.h"
+#include "backend/engine/regions.h"
+#include "backend/engine/tally.h"
 #include "engine/inject/session.h"
-#include "model/machines.h"
+#include "model/declare/machines.h"
 
 #define MOST 64
 

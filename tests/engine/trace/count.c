@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../held.h"
-#include "backend/exact/tally.h"
+#include "backend/engine/tally.h"
 #include "engine/inject/session.h"
 #include "model/core/counts.h"
 

@@ -1,5 +1,5 @@
 /*
- * A signal at each place of a stub (src/engine/runtime/inline_out.c) where the stack is the runtime's, or what was not found is made already: the
+ * A signal at each place of a stub (src/engine/runtime/inline/out.c) where the stack is the runtime's, or what was not found is made already: the
  * program goes on, and what counts itself is counted once. Prints TAP.
  *
  *     stubs TARE FOLDER        runs TARE count … -- stubs --walk FILE, and traces that: a breakpoint in each stub, at which a signal is sent

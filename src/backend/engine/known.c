@@ -1,0 +1,158 @@
+#include "backend/engine/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MOST (1u << 20)
+
+struct working {
+	struct exact_vector vector;
+	struct known_rep reps[KNOWN_REPS];
+	unsigned n_reps;
+	bool too_many_reps;
+	uint64_t starts, address;
+};
+
+static void work_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+{
+	struct working *w = arg;
+	struct exact_each each;
+	exact_vector_add(&w->vector, insn, &each);
+	if (address - w->address < 64)
+		w->starts |= 1ull << (address - w->address);
+	if (!each.site)
+		return;
+	if (w->n_reps < KNOWN_REPS)
+		w->reps[w->n_reps++] = (struct known_rep){index, each};
+	else
+		w->too_many_reps = true;
+}
+
+static uint32_t hash_bytes(const uint8_t *code, uint32_t length)
+{
+	uint64_t h = length, word;
+	for (; length >= 8; code += 8, length -= 8) {
+		memcpy(&word, code, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	word = 0;
+	memcpy(&word, code, length);
+	h = (h ^ word) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h >> 32);
+}
+
+static void release(struct known *known)
+{
+	free(known->counts);
+	free(known->reps);
+	*known = (struct known){0};
+}
+
+/* False: damaged, or no memory. */
+static bool work_out(struct known *known, const struct view_process *owner, const struct record_block *block, bool *no_memory)
+{
+	struct working w = {.address = block->address};
+	if (!decoded_each(owner, block, 0, work_insn, &w) || w.too_many_reps)
+		return false;
+	known->counts = malloc((COUNT_STATIC + 1u) * sizeof *known->counts);
+	known->reps = w.n_reps ? malloc(w.n_reps * sizeof *known->reps) : NULL;
+	if (!known->counts || (w.n_reps && !known->reps)) {
+		*no_memory = true;
+		return false;
+	}
+	for (uint32_t e = 0; e < COUNT_STATIC; e++)
+		if (w.vector.of[e])
+			known->counts[known->n_counts++] = (struct known_count){e, w.vector.of[e]};
+	struct known_count *fitting = realloc(known->counts, (known->n_counts + 1u) * sizeof *known->counts);
+	known->counts = fitting ? fitting : known->counts;
+	if (w.n_reps)
+		memcpy(known->reps, w.reps, w.n_reps * sizeof *known->reps);
+	known->n_reps = (uint16_t)w.n_reps;
+	known->starts = w.starts;
+	return true;
+}
+
+static struct known *slot_of(struct known *table, size_t slots, const uint8_t *code, const struct known *wanted)
+{
+	size_t i = wanted->hash & (slots - 1);
+	for (; table[i].code; i = (i + 1) & (slots - 1))
+		if (table[i].hash == wanted->hash && table[i].length == wanted->length && table[i].insns == wanted->insns &&
+		    (table[i].code == code || !memcmp(table[i].code, code, wanted->length)))
+			break;
+	return &table[i];
+}
+
+static bool grow(struct knowledge *k)
+{
+	size_t slots = k->slots ? k->slots * 2 : 4096;
+	struct known *table = calloc(slots, sizeof *table);
+	if (!table)
+		return false;
+	for (size_t i = 0; i < k->slots; i++)
+		if (k->table[i].code)
+			*slot_of(table, slots, k->table[i].code, &k->table[i]) = k->table[i];
+	free(k->table);
+	k->table = table, k->slots = slots;
+	return true;
+}
+
+const struct known *known_find(struct knowledge *k, const struct view_process *owner, const struct record_block *block)
+{
+	const uint8_t *code = view_code(owner, block);
+	if (!code)
+		return NULL;
+	struct known wanted = {.hash = hash_bytes(code, block->length_bytes), .length = block->length_bytes, .insns = block->insns};
+	if (2 * k->used >= k->slots && k->used < KEPT_MOST && !grow(k)) {
+		k->no_memory = true;
+		return NULL;
+	}
+	struct known *known = slot_of(k->table, k->slots, code, &wanted);
+	if (known->code)
+		return known;
+	if (k->used >= KEPT_MOST) {
+		release(&k->last);
+		known = &k->last;
+	}
+	*known = wanted;
+	if (!work_out(known, owner, block, &k->no_memory)) {
+		release(known);
+		return NULL;
+	}
+	known->code = code;
+	k->used += known != &k->last;
+	return known;
+}
+
+struct marking {
+	const struct leaders *leaders;
+	uint32_t n;
+};
+
+static void mark_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+{
+	struct marking *m = arg;
+	(void)index, (void)insn;
+	m->n += leaders_has(m->leaders, address);
+}
+
+uint32_t known_leaders(const struct known *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders)
+{
+	struct marking m = {.leaders = leaders};
+	if (block->length_bytes > 64) {
+		decoded_each(owner, block, 0, mark_insn, &m);
+		return m.n;
+	}
+	for (size_t i = leaders_from(leaders, block->address); i < leaders->count && leaders->at[i] - block->address < block->length_bytes; i++)
+		m.n += known->starts >> (leaders->at[i] - block->address) & 1;
+	return m.n;
+}
+
+void knowledge_free(struct knowledge *k)
+{
+	for (size_t i = 0; i < k->slots; i++)
+		release(&k->table[i]);
+	free(k->table);
+	release(&k->last);
+	*k = (struct knowledge){0};
+}

@@ -1,0 +1,48 @@
+/*
+ * What one execution of a block adds, worked out once for all blocks of the same bytes: processes that run the same programs
+ * have the same blocks over and over.
+ *
+ * What always holds: it depends on the bytes alone. What depends on the address (leaders) is asked for with it.
+ */
+#ifndef TARE_BACKEND_ENGINE_KNOWN_H
+#define TARE_BACKEND_ENGINE_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/engine/decoded.h"
+#include "backend/engine/vector.h"
+
+#define KNOWN_REPS 64u /* rep instructions of one block; the runtime ends a block at each */
+
+struct known_count { uint32_t of, times; }; /* enum exact_count */
+struct known_rep {
+	uint32_t insn;
+	struct exact_each each;
+};
+
+struct known {
+	const uint8_t *code; /* in the record; NULL: a free slot */
+	uint32_t hash;
+	uint16_t length, insns;
+	uint16_t n_counts, n_reps;
+	uint64_t starts; /* bit i: an instruction begins at byte i; of blocks of at most 64 bytes */
+	struct known_count *counts;
+	struct known_rep *reps;
+};
+
+struct knowledge {
+	struct known *table; /* open addressing */
+	size_t slots, used;
+	struct known last; /* of a block that was not kept */
+	bool no_memory;
+};
+
+/* Valid until the next call. NULL when the block's bytes are not what it says, or no_memory is set. */
+const struct known *known_find(struct knowledge *knowledge, const struct view_process *owner, const struct record_block *block);
+/* How many of the block's instructions are leaders. */
+uint32_t known_leaders(const struct known *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders);
+void knowledge_free(struct knowledge *knowledge);
+
+#endif

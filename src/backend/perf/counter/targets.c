@@ -1,0 +1,109 @@
+#include "backend/perf/counter/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+enum { CPUS_MOST = 65536, LIST_BYTES_MOST = 1 << 16 };
+
+bool cpu_list_each(const char *text, bool (*each)(void *context, int cpu), void *context)
+{
+	while (*text >= '0' && *text <= '9') {
+		char *end;
+		long first = strtol(text, &end, 10), last = first;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (last < first || last >= CPUS_MOST)
+			return false;
+		for (long cpu = first; cpu <= last; cpu++)
+			if (!each(context, (int)cpu))
+				return false;
+		text = *end == ',' ? end + 1 : end;
+	}
+	return *text == '\0' || *text == '\n';
+}
+
+static bool add(struct places *places, pid_t task, int cpu)
+{
+	for (size_t i = 0; i < places->list.count; i++)
+		if (places->list.items[i].task == task && places->list.items[i].cpu == cpu)
+			return true;
+	return vec_push(&places->list, ((struct place){ task, cpu }));
+}
+
+/* All threads of a process. */
+static bool add_threads(struct places *places, pid_t pid, struct error *err)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *directory = opendir(path);
+	if (!directory) {
+		if (errno == ENOENT || errno == ESRCH)
+			return error_set(err, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot list the threads of process %d",
+				       (int)pid);
+	}
+	bool done = true;
+	for (struct dirent *entry; done && (entry = readdir(directory));)
+		if (entry->d_name[0] != '.' && !add(places, (pid_t)atoi(entry->d_name), -1))
+			done = error_no_memory(err);
+	closedir(directory);
+	return done;
+}
+
+static bool add_cpu(void *context, int cpu)
+{
+	return add(context, -1, cpu);
+}
+
+static bool same_cpu(void *context, int cpu)
+{
+	int *wanted = context;
+	if (cpu != *wanted)
+		return true;
+	*wanted = -1;
+	return false;
+}
+
+static bool add_cpus(struct places *places, const struct target *target, struct error *err)
+{
+	char *online = file_read("/sys/devices/system/cpu/online", LIST_BYTES_MOST, NULL, err);
+	bool done = online != NULL;
+	if (done && target->n_cpus == 0)
+		done = cpu_list_each(online, add_cpu, places) || error_no_memory(err);
+	for (size_t i = 0; done && i < target->n_cpus; i++) {
+		int wanted = target->cpus[i];
+		cpu_list_each(online, same_cpu, &wanted);
+		if (wanted != -1) {
+			done = error_set(err, ERROR_NOT_FOUND, "CPU %d is not online", target->cpus[i]);
+			error_hint(err, "online are: %.200s", strtok(online, "\n"));
+		} else if (!add_cpu(places, target->cpus[i])) {
+			done = error_no_memory(err);
+		}
+	}
+	free(online);
+	return done;
+}
+
+bool places_find(struct places *places, const struct target *target, struct error *err)
+{
+	bool done = true;
+	*places = (struct places){ 0 };
+	if (target->kind == TARGET_CPUS)
+		done = add_cpus(places, target, err);
+	for (size_t i = 0; done && target->kind == TARGET_PROCESSES && i < target->n_pids; i++)
+		done = add_threads(places, target->pids[i], err);
+	for (size_t i = 0; done && target->kind == TARGET_THREADS && i < target->n_pids; i++)
+		done = add(places, target->pids[i], -1) || error_no_memory(err);
+	if (!done)
+		places_free(places);
+	return done;
+}
+
+void places_free(struct places *places)
+{
+	vec_free(&places->list);
+}

@@ -1,0 +1,26 @@
+/* Where the counters of a target go: the tasks or CPUs that perf_event_open(2) is called for. */
+#ifndef TARE_BACKEND_PERF_COUNTER_TARGETS_H
+#define TARE_BACKEND_PERF_COUNTER_TARGETS_H
+
+#include "backend/backend.h"
+#include "base/vec.h"
+
+/* One of task and cpu is chosen; the other is -1. */
+struct place {
+	pid_t task;
+	int cpu;
+};
+
+struct places {
+	VEC(struct place) list;
+};
+
+/* The threads (PROCESSES: all of each, THREADS: as given) or CPUs of a target, each once, in ascending order for
+ * CPUs. A process or CPU that is not there is an error. */
+bool places_find(struct places *places, const struct target *target, struct error *err);
+void places_free(struct places *places);
+
+/* "0-3,8" as sysfs writes it; -1 when the text is no such list. Calls each(context, cpu) until it is false. */
+bool cpu_list_each(const char *text, bool (*each)(void *context, int cpu), void *context);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * The way out of an inline check that found nothing, and back: a stub in the cold part, which says all that its site is.
+ *
+ *     address ──► a     rsp ──► i     the runtime's stack     call ──► trampoline ──► runtime_inline (entry.S) ──► runtime_inline_call()
+ *     block's code ◄── jmp ◄── rsp ◄── i ◄── ret ◄─────────────────────────────────────┘       (run.c) reads struct inline_out behind the jmp
+ *
+ * A part of a merged check (merge.c) that will fault goes past the other parts instead: another mov and jmp, behind what the stub says.
+ *
+ * What always holds: a call and its ret, on the runtime's stack, so that where it goes back to is known to the processor; no table is read, as one of
+ * all sites is in no cache of it; a stub and what it says are in one of its lines. While the stack is the runtime's the program's is in i.
+ */
+#include "engine/runtime/inline/inline.h"
+
+#define STUB_MOST 96u
+
+/* rax may be in its slot by now, where the flags are in ax. */
+void inline_operand(struct emit *e, const struct inline_site *site, const struct inline_segment *s, bool kept)
+{
+	struct inline_site from = *site;
+	if (kept && (site->base == X86_RAX || site->index == X86_RAX)) {
+		gs_load(e, s->reg[1], AT_SPILL_FLAGS);
+		if (site->base == X86_RAX)
+			from.base = s->reg[1];
+		if (site->index == X86_RAX)
+			from.index = s->reg[1];
+	}
+	inline_address(e, &from, s);
+}
+
+static struct inline_out said_by(const struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+{
+	struct inline_out out = {.machine = site->machine};
+	const struct inline_record *r = &site->record;
+	if (r->record & ~(0x1ffffffull | 127ull << 57))
+		die("a record of an inline check is larger than its place", decoded.pc);
+	out.record = (uint32_t)r->record | (uint32_t)(r->record >> 57 << 25);
+	out.pc = (uint32_t)decoded.pc;
+	out.address = s->reg[0];
+	out.stack = s->reg[1];
+	out.clock = (uint8_t)(e->clock - 1);
+	out.flags = r->asks_behind ? INLINE_OUT_BEHIND : 0;
+	if (!r->fetch) {
+		const struct trace_item *item = &rt.items[rt.templates[e->id].first_item + r->item];
+		out.odd = (uint8_t)(r->mask & ((1 << inline_where[site->machine].shift) - 1));
+		out.last = (uint16_t)(item->bytes ? item->bytes - 1 : 0);
+		out.flags |= (r->called || site->is_part ? INLINE_OUT_ONCE : 0) | (site->is_part ? INLINE_OUT_PART : 0) | (item->kind > TRACE_WRITE ? 0 : INLINE_OUT_READS | (r->writes ? INLINE_OUT_WRITES : 0));
+	}
+	return out;
+}
+
+static void move_stack_back(struct emit *e, unsigned stack) /* mov rsp, i: 3 bytes */
+{
+	put_bytes(e, stack < 8 ? "\x48\x89" : "\x4c\x89", 2);
+	put(e, (uint8_t)(0xc4 | (stack & 7) << 3));
+}
+
+uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s)
+{
+	uint8_t code[STUB_MOST];
+	struct emit stub = {.p = code};
+	if (e->probe)
+		return NULL;
+	unsigned stack = s ? s->reg[1] : X86_NO_REG;
+	if (s) {
+		inline_operand(&stub, site, s, e->stream_third >> 4 != FLAGS_REAL);
+		put_bytes(&stub, stack < 8 ? "\x48\x89" : "\x49\x89", 2); /* mov i, rsp */
+		put(&stub, (uint8_t)(0xe0 | (stack & 7)));
+	} else {
+		gs_store(&stub, X86_RSP, AT_REG_RSP);
+	}
+	gs_load(&stub, X86_RSP, AT_RUNTIME_RSP);
+	unsigned call = (unsigned)(stub.p - code);
+	put(&stub, INLINE_OUT_CALL);
+	put32(&stub, 0);
+	if (s)
+		move_stack_back(&stub, stack);
+	else
+		gs_load(&stub, X86_RSP, AT_REG_RSP);
+	put(&stub, INLINE_OUT_JMP); /* see inline_in() */
+	put32(&stub, 0);
+	unsigned jumped = (unsigned)(stub.p - code);
+	if (s) {
+		struct inline_out out = said_by(e, site, s);
+		put_bytes(&stub, &out, sizeof out);
+	}
+	if (site->is_part) {
+		move_stack_back(&stub, stack);
+		put(&stub, INLINE_OUT_JMP); /* see way_past */
+		put32(&stub, 0);
+	}
+
+	unsigned n = (unsigned)(stub.p - code);
+	uint8_t *end = e->arena->cold;
+	if (n <= 64 && ((uint64_t)end - 1) >> 6 != (uint64_t)(end - n) >> 6)
+		end = (uint8_t *)((uint64_t)end & ~63ull);
+	uint8_t *at = e->arena->cold = end - n;
+	uint32_t distance = (uint32_t)(e->arena->miss_check + ARENA_INLINE - (at + call + 5));
+	__builtin_memcpy(code + call + 1, &distance, 4);
+	__builtin_memcpy(at, code, n);
+	inlining.way_back = at + jumped - 4;
+	inlining.way_past = end - 4;
+	site->stack = (uint8_t)stack;
+	cache_span(e->arena, at, true, SPAN_INLINE, (uint32_t)(site - rt.inline_sites));
+	return at;
+}
+
+/* Of a jmp whose displacement is at `from`. */
+void inline_jump_here(const struct emit *e, uint8_t *from)
+{
+	uint32_t distance = (uint32_t)(e->p - (from + 4));
+	__builtin_memcpy(from, &distance, 4);
+}
+
+void inline_in(struct emit *e, struct inline_site *site)
+{
+	if (e->probe)
+		return;
+	inline_jump_here(e, inlining.way_back);
+	site->back = e->p;
+}

@@ -1,0 +1,589 @@
+/*
+ * What a block's accesses need to be known, and where that is to be stored.
+ *
+ * Each register is followed through the block as origin + constant (follow.c). An access's address is then a sum of one or two
+ * origins and a constant; a value stored anywhere in the block, while some register still holds the origin, serves every access that is
+ * based on it. Stores are brought together in as few groups as the values' lives allow (the classic stabbing of intervals: each group as
+ * late as the first value to die lets it be).
+ *
+ * What always holds: items agree in number with the decoder's data_reads and data_writes (gathers and rep: lanes, iterations), reads
+ * before writes within an instruction.
+ */
+#include "engine/runtime/stream/stream.h"
+
+struct stream_plan plan;
+
+#define NO_VALUE 0xffffu
+
+static uint16_t item_value[STREAM_ITEMS], item_second[STREAM_ITEMS], item_mask[STREAM_ITEMS]; /* numbers in plan.values */
+static int64_t item_sum[STREAM_ITEMS]; /* the address's constant, for CAPTURE_REG and CAPTURE_SUM */
+
+static unsigned new_value(unsigned kind, unsigned insn)
+{
+	if (plan.n_values == STREAM_VALUES)
+		die("a block has more addresses than the engine's plan holds", decoded.pc);
+	plan.values[plan.n_values] = (struct stream_value){.kind = (uint8_t)kind, .words = 1, .insn = (uint8_t)insn, .first = (uint8_t)insn,
+		.last = (uint8_t)insn, .group = 0xff};
+	return plan.n_values++;
+}
+
+static unsigned followed_value(unsigned kind, unsigned a, unsigned b, unsigned scale, unsigned insn)
+{
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		const struct stream_value *v = &plan.values[i];
+		if (v->kind == kind && v->a == a && v->b == b && v->scale == scale)
+			return i;
+	}
+	unsigned i = new_value(kind, insn);
+	plan.values[i].a = (uint16_t)a;
+	plan.values[i].b = (uint16_t)b;
+	plan.values[i].scale = (uint8_t)scale;
+	return i;
+}
+
+static unsigned at_insn(unsigned kind, unsigned k, unsigned reg)
+{
+	for (unsigned i = 0; i < plan.n_values; i++)
+		if (plan.values[i].kind == kind && plan.values[i].insn == k && plan.values[i].reg == reg)
+			return i;
+	unsigned i = new_value(kind, k);
+	plan.values[i].reg = (uint8_t)reg;
+	return i;
+}
+
+/* ---- items ------------------------------------------------------------------------------------ */
+
+static struct trace_item *new_item(unsigned kind, unsigned k, unsigned offset, unsigned bytes, unsigned flags)
+{
+	if (plan.n_items == STREAM_ITEMS)
+		die("a block has more accesses than the engine's plan holds", decoded.pc);
+	unsigned i = plan.n_items++;
+	item_value[i] = item_second[i] = item_mask[i] = NO_VALUE;
+	item_sum[i] = 0;
+	plan.operand[i] = 0xff;
+	plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes, .offset = (uint16_t)offset, .kind = (uint8_t)kind, .flags = (uint8_t)flags,
+		.insn = (uint8_t)k};
+	return &plan.items[i];
+}
+
+/* Whether the address can be had only by way of the operand itself. */
+static bool by_operand(const struct x86_insn *in, const struct x86_memory *m)
+{
+	if (m->segment == X86_GS || (m->flags & X86_MEM_INDEX_BYTE))
+		return true;
+	return in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
+}
+
+static void address_of(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k, uint64_t next)
+{
+	const struct stream_register *r = plan.state[k];
+	unsigned a = ORIGIN_CONSTANT, b = ORIGIN_CONSTANT, scale = 0;
+	int64_t sum = m->displacement;
+	if (m->base == X86_RIP && in->address_bytes == 4 && m->segment != X86_GS) {
+		item_sum[i] = (int64_t)(uint32_t)(next + (uint64_t)m->displacement);
+		return;
+	}
+	if (by_operand(in, m)) {
+		item_value[i] = (uint16_t)at_insn(CAPTURE_ADDRESS, k, (unsigned)(m - in->memory));
+		return;
+	}
+	if (m->base == X86_RIP) {
+		sum += (int64_t)next;
+	} else if (m->base != X86_NO_REG) {
+		a = r[m->base].origin;
+		sum += r[m->base].constant;
+	}
+	if (m->index != X86_NO_REG && !(m->flags & X86_MEM_VECTOR_INDEX)) {
+		b = r[m->index].origin;
+		scale = m->scale;
+		sum += r[m->index].constant * (int64_t)scale;
+		if (b == ORIGIN_CONSTANT) {
+			scale = 0;
+		} else if (a == ORIGIN_CONSTANT && scale == 1) {
+			a = b;
+			b = ORIGIN_CONSTANT;
+			scale = 0;
+		}
+	}
+	item_sum[i] = sum;
+	if (b != ORIGIN_CONSTANT)
+		item_value[i] = (uint16_t)followed_value(CAPTURE_SUM, a, b, scale, k);
+	else if (a != ORIGIN_CONSTANT)
+		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, a, 0, 0, k);
+}
+
+static unsigned flags_of(const struct x86_insn *in, const struct x86_memory *m)
+{
+	unsigned flags = 0;
+	if (m->segment == X86_FS)
+		flags |= TRACE_FS;
+	if ((m->flags & X86_MEM_LOCKED) || ((in->class & X86_CLASS_LOCKED) && !(m->flags & X86_MEM_STACK)))
+		flags |= TRACE_LOCKED;
+	if ((m->flags & X86_MEM_STACK) && (m->flags & X86_MEM_IMPLICIT))
+		flags |= TRACE_STACK;
+	if (in->class & X86_CLASS_NON_TEMPORAL)
+		flags |= TRACE_NON_TEMPORAL;
+	return flags;
+}
+
+static void gather(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k, bool write)
+{
+	struct trace_item *item = &plan.items[i];
+	bool evex = in->encoding == X86_EVEX;
+	unsigned lanes = write ? in->data_writes : in->data_reads;
+	/* opcodes 90 to 93, A0 to A3: the lowest bit says that indices have 64 bits */
+	item->index_bytes = in->opcode & 1 ? 8 : 4;
+	item->lanes = (uint8_t)lanes;
+	item->scale = m->scale;
+	unsigned bytes = lanes * item->index_bytes;
+	unsigned v = at_insn(CAPTURE_VECTOR, k, m->index);
+	plan.values[v].vex = !evex;
+	plan.values[v].words = bytes > 32 ? 8 : bytes > 16 ? 4 : 2;
+	item_second[i] = (uint16_t)v;
+	if (evex) {
+		item->mask = TRACE_MASK_BITS;
+		item_mask[i] = (uint16_t)at_insn(CAPTURE_OPMASK, k, in->opmask);
+	} else {
+		item->mask = TRACE_MASK_ELEMENTS;
+		v = at_insn(CAPTURE_VECTOR, k, in->vvvv);
+		plan.values[v].vex = 1;
+		unsigned words = lanes * m->width > 16 ? 4 : 2;
+		if (plan.values[v].words < words)
+			plan.values[v].words = (uint8_t)words;
+		item_mask[i] = (uint16_t)v;
+	}
+}
+
+static void operand_item(const struct x86_insn *in, const struct x86_memory *m, unsigned k, unsigned offset, bool write)
+{
+	uint64_t next = decoded.pc + offset + in->length;
+	unsigned i = plan.n_items, kind = write ? TRACE_WRITE : TRACE_READ, flags = flags_of(in, m);
+	if (m->flags & X86_MEM_VECTOR_INDEX)
+		kind = write ? TRACE_SCATTER : TRACE_GATHER;
+	bool rep = (in->class & X86_CLASS_REP) && (m->flags & X86_MEM_STRING);
+	if (rep)
+		kind = write ? TRACE_REP_WRITE : TRACE_REP_READ;
+	if (x86_state_kind(in)) {
+		new_item(write ? TRACE_SPANS_WRITE : TRACE_SPANS_READ, k, offset, 0, 0);
+		return;
+	}
+	new_item(kind, k, offset, x86_operand_bytes(in, m), flags);
+	if (rep && in->address_bytes == 4) {
+		item_value[i] = (uint16_t)at_insn(CAPTURE_LOW, k, m->base);
+		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER_LOW, k, m->base);
+		return;
+	}
+	if (rep) {
+		item_value[i] = (uint16_t)at_insn(CAPTURE_REG, k, m->base); /* not by origins: the second must be of the same base */
+		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER, k, m->base);
+		return;
+	}
+	plan.operand[i] = (uint8_t)(m - in->memory);
+	address_of(i, in, m, k, next);
+	if (m->flags & X86_MEM_VECTOR_INDEX)
+		gather(i, in, m, k, write);
+	if (m->flags & X86_MEM_BIT_OFFSET) {
+		plan.items[i].flags |= TRACE_BIT;
+		item_second[i] = (uint16_t)at_insn(CAPTURE_BIT, k, in->reg);
+	}
+}
+
+static void stack_item(unsigned kind, unsigned k, unsigned offset, unsigned width, const struct stream_register *r, int64_t displacement)
+{
+	unsigned i = plan.n_items;
+	new_item(kind, k, offset, width, TRACE_STACK);
+	if (r->origin)
+		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, r->origin, 0, 0, k);
+	item_sum[i] = r->constant + displacement;
+}
+
+/* enter: push rbp; for 1 … level - 1: push [rbp - 8 i]; then the frame's address itself (SDM, ENTER). */
+static void enter_items(const struct x86_insn *in, unsigned k, unsigned offset)
+{
+	const struct stream_register *r = plan.state[k];
+	unsigned level = (unsigned)(in->immediate >> 16) & 31, width = in->memory[0].width;
+	for (unsigned n = 0; n <= level; n++) {
+		if (n && n < level)
+			stack_item(TRACE_READ, k, offset, width, &r[X86_RBP], -(int64_t)(n * width));
+		stack_item(TRACE_WRITE, k, offset, width, &r[X86_RSP], -(int64_t)((n + 1) * width));
+	}
+}
+
+static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
+{
+	if ((in->class & X86_CLASS_UNKNOWN) || in->extended) /* whatever it accesses: nothing of the stream is used (judge_strange) */
+		return;
+	if (stream_is_enter(in) && (in->immediate >> 16 & 31)) {
+		enter_items(in, k, offset);
+		return;
+	}
+	for (int write = 0; write < 2; write++)
+		for (unsigned j = 0; j < in->memory_count; j++) {
+			const struct x86_memory *m = &in->memory[j];
+			if (!(m->flags & X86_MEM_ADDRESS_ONLY) && (m->flags & (write ? X86_MEM_WRITE : X86_MEM_READ)))
+				operand_item(in, m, k, offset, write);
+		}
+	if ((in->class & X86_CLASS_PREFETCH) && in->memory_count && (in->memory[0].flags & X86_MEM_ADDRESS_ONLY) &&
+	    !(in->memory[0].flags & X86_MEM_VECTOR_INDEX)) {
+		unsigned i = plan.n_items;
+		new_item(TRACE_PREFETCH, k, offset, 1, flags_of(in, &in->memory[0]) & TRACE_FS);
+		plan.operand[i] = 0;
+		address_of(i, in, &in->memory[0], k, decoded.pc + offset + in->length);
+	}
+}
+
+/* ---- values that are no access: for data objects ---- */
+
+static void value_item(unsigned which, unsigned function, unsigned k, unsigned offset, unsigned reg)
+{
+	unsigned i = plan.n_items;
+	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
+	const struct stream_register *r = &plan.state[k][reg];
+	item->lanes = (uint8_t)which;
+	item->scale = (uint8_t)function;
+	item_sum[i] = r->constant;
+	if (r->origin != ORIGIN_CONSTANT)
+		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, r->origin, 0, 0, k);
+}
+
+/* An allocation function's arguments. */
+static void value_items(void)
+{
+	static const uint8_t registers[] = {[TRACE_VALUE_FIRST] = X86_RDI, [TRACE_VALUE_SECOND] = X86_RSI, [TRACE_VALUE_THIRD] = X86_RDX,
+		[TRACE_VALUE_STACK] = X86_RSP};
+	int function = stream_objects_function(decoded.pc);
+	for (unsigned i = 0; function >= 0 && i < sizeof registers; i++)
+		value_item(i, (unsigned)function, 0, 0, registers[i]);
+}
+
+/* posix_memalign()'s result is what its code stores from a register of 64 bits (mov, opcode 89), where its caller wanted it. */
+static bool stores_result(const struct x86_insn *in, uint64_t pc)
+{
+	return stream_objects_wanted() && in->map == X86_MAP_0 && in->opcode == 0x89 && in->data_writes == 1 && in->memory[0].width == 8 &&
+	       stream_objects_stores(pc);
+}
+
+/* Behind the store's own item, whose address it has. */
+static void stored_at_item(unsigned k, unsigned offset)
+{
+	unsigned i = plan.n_items;
+	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
+	item->flags = plan.items[i - 1].flags & TRACE_FS;
+	item->lanes = TRACE_VALUE_STORED_AT;
+	item_value[i] = item_value[i - 1], item_sum[i] = item_sum[i - 1];
+}
+
+/* ---- groups ----------------------------------------------------------------------------------- */
+
+static unsigned holder(unsigned k, unsigned origin, unsigned not)
+{
+	for (unsigned i = 0; i < 16; i++)
+		if (plan.state[k][i].origin == origin && i != not)
+			return i;
+	return X86_NO_REG;
+}
+
+static bool available(const struct stream_value *v, unsigned k)
+{
+	if (v->kind == CAPTURE_REG && v->a)
+		return holder(k, v->a, X86_NO_REG) != X86_NO_REG;
+	if (v->kind == CAPTURE_SUM)
+		return (!v->a || holder(k, v->a, X86_NO_REG) != X86_NO_REG) && holder(k, v->b, X86_RSP) != X86_NO_REG;
+	return false;
+}
+
+/* Registers that are overwritten before they are read or an instruction could show them to a handler: as place_counter has it. */
+static void find_dead(void)
+{
+	uint16_t dead = 0;
+	plan.dead[decoded.count] = 0;
+	for (int k = (int)decoded.count - 1; k >= 0; k--) {
+		const struct x86_insn *in = &decoded.insn[k];
+		dead = (uint16_t)((dead | in->gpr_written) & ~in->gpr_read);
+		if (may_fault(in))
+			dead = 0;
+		plan.dead[k] = dead;
+	}
+}
+
+static uint16_t registers_of(const struct stream_value *v, unsigned at)
+{
+	const struct x86_insn *in = &decoded.insn[v->insn];
+	unsigned mask = 0;
+	switch (v->kind) {
+	case CAPTURE_REG:
+		return (uint16_t)(1u << (v->a ? holder(at, v->a, X86_NO_REG) : v->reg));
+	case CAPTURE_SUM:
+		mask = 1u << holder(at, v->b, X86_RSP);
+		return (uint16_t)(mask | (v->a ? 1u << holder(at, v->a, X86_NO_REG) : 0));
+	case CAPTURE_ADDRESS: {
+		const struct x86_memory *m = &in->memory[v->reg];
+		mask |= m->base < 16 ? 1u << m->base : 0;
+		return (uint16_t)(mask | (m->index < 16 && !(m->flags & X86_MEM_VECTOR_INDEX) ? 1u << m->index : 0));
+	}
+	case CAPTURE_BIT: case CAPTURE_LOW: case CAPTURE_AFTER: case CAPTURE_AFTER_LOW:
+		return (uint16_t)(1u << v->reg);
+	default:
+		return 0;
+	}
+}
+
+static bool needs_temporary(const struct stream_value *v)
+{
+	return v->kind == CAPTURE_SUM || v->kind == CAPTURE_ADDRESS || v->kind == CAPTURE_BIT;
+}
+
+/* Registers that a later store, or the completion of a block that is left early, reads for values that are stored in groups behind g. */
+static uint16_t wanted_later(unsigned g, unsigned at)
+{
+	uint16_t mask = 0;
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		const struct stream_value *v = &plan.values[i];
+		if (v->group != 0xff && v->group <= g)
+			continue;
+		for (unsigned r = 0; r < 16; r++)
+			if (plan.state[at][r].origin && (plan.state[at][r].origin == v->a || plan.state[at][r].origin == v->b))
+				mask |= (uint16_t)(1u << r);
+		if (!v->a && (v->kind != CAPTURE_SUM))
+			mask |= registers_of(v, v->insn);
+	}
+	return mask;
+}
+
+#define POINTERS 0xefefu /* any but rsp and r12, whose encodings as a base are others */
+
+static unsigned count_bits(uint16_t mask)
+{
+	unsigned n = 0;
+	for (; mask; mask &= (uint16_t)(mask - 1))
+		n++;
+	return n;
+}
+
+static unsigned pick(uint16_t mask)
+{
+	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9, X86_R8, X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_RAX, X86_RBX, X86_R15, X86_R14, X86_R13, X86_RBP};
+	for (unsigned i = 0; i < sizeof choice; i++)
+		if (mask >> choice[i] & 1)
+			return choice[i];
+	return X86_NO_REG;
+}
+
+/* The registers of group g, stored before instruction `at`. Returns how many must be spilled; 9: it cannot be there. */
+static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
+{
+	uint16_t used = 0, read_later = 0;
+	bool temporary = false;
+	for (unsigned i = 0; i < plan.n_values; i++)
+		if (plan.values[i].group == g) {
+			used |= registers_of(&plan.values[i], at);
+			temporary |= needs_temporary(&plan.values[i]);
+		}
+	for (unsigned k = at; k < decoded.count; k++)
+		read_later |= decoded.insn[k].gpr_read;
+	uint16_t free = (uint16_t)(POINTERS & ~used), dead = (uint16_t)(free & plan.dead[at] & ~wanted_later(g, at));
+	unsigned spills = 0;
+	for (unsigned which = 0; which < (temporary ? 2u : 1u); which++) {
+		unsigned reg = pick(dead);
+		if (reg == X86_NO_REG) {
+			spills |= 1u << which;
+			reg = pick((uint16_t)(free & ~read_later));
+			if (reg == X86_NO_REG)
+				reg = pick(free);
+			if (reg == X86_NO_REG)
+				return 9;
+		}
+		*(which ? &group->temporary : &group->pointer) = (uint8_t)reg;
+		free &= (uint16_t)~(1u << reg);
+		dead &= (uint16_t)~(1u << reg);
+	}
+	if (!temporary)
+		group->temporary = X86_NO_REG;
+	group->at = (uint8_t)at;
+	group->spills = (uint8_t)spills;
+	return (spills & 1) + (spills >> 1);
+}
+
+static void place_group(unsigned g, unsigned lo, unsigned hi)
+{
+	struct stream_group *group = &plan.groups[g], best = {0};
+	unsigned least = 10;
+	for (unsigned at = lo; at <= hi && least; at++) {
+		unsigned spills = choose(group, g, at);
+		/* between a compare and its branch it would keep the two from being fused */
+		if (spills < 9 && at && at == decoded.count - 1 && decoded.insn[at].flow == X86_FLOW_JCC)
+			spills += lo < hi;
+		if (spills < least) {
+			least = spills;
+			best = *group;
+		}
+	}
+	if (least >= 9)
+		die("no register is left for the access stream", decoded.pc);
+	*group = best;
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		struct stream_value *v = &plan.values[i];
+		if (v->group != g)
+			continue;
+		if (v->kind == CAPTURE_REG && v->a)
+			v->constant = plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant;
+		if (v->kind == CAPTURE_SUM)
+			v->constant = (v->a ? plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant : 0) +
+			              plan.state[group->at][holder(group->at, v->b, X86_RSP)].constant * v->scale;
+	}
+}
+
+static void find_groups(void)
+{
+	unsigned last_insn = decoded.count - 1;
+	for (unsigned i = 0; i < plan.n_values; i++) {
+		struct stream_value *v = &plan.values[i];
+		while (v->first && available(v, v->first - 1u))
+			v->first--;
+		while (v->last < last_insn && available(v, v->last + 1u))
+			v->last++;
+	}
+	for (;;) {
+		unsigned hi = last_insn, members = 0, g = plan.n_groups, lo = g ? plan.groups[g - 1].at : 0;
+		uint16_t used = 0;
+		if (g == STREAM_GROUPS - 1)
+			die("a block has more addresses than the engine's plan holds", decoded.pc);
+		for (unsigned i = 0; i < plan.n_values; i++)
+			if (plan.values[i].group == 0xff && plan.values[i].kind < CAPTURE_AFTER && plan.values[i].last < hi)
+				hi = plan.values[i].last;
+		for (unsigned i = 0; i < plan.n_values; i++) {
+			struct stream_value *v = &plan.values[i];
+			if (v->group != 0xff || v->kind >= CAPTURE_AFTER || v->first > hi)
+				continue;
+			unsigned from = v->first > lo ? v->first : lo;
+			uint16_t with = used;
+			for (unsigned at = from; at <= hi; at++)
+				with |= registers_of(v, at);
+			if (count_bits(with) > 11) /* the rest in a group behind it */
+				continue;
+			v->group = (uint8_t)g;
+			used = with;
+			lo = from;
+			members++;
+		}
+		if (!members && g)
+			break;
+		plan.n_groups++;
+		place_group(g, lo, hi);
+	}
+	if (plan.rep) {
+		unsigned g = plan.n_groups++;
+		for (unsigned i = 0; i < plan.n_values; i++)
+			if (plan.values[i].kind >= CAPTURE_AFTER)
+				plan.values[i].group = (uint8_t)g;
+		choose(&plan.groups[g], g, last_insn);
+		plan.groups[g].at = (uint8_t)decoded.count;
+	}
+}
+
+/* Words: of later groups first, so that the first group's last store is to the record's last word. */
+static void number_values(void)
+{
+	unsigned word = 0, probe = X86_NO_REG;
+	for (int first = 0; first < 2; first++)
+		for (int plain = 0; plain < 2; plain++) /* the last one is stored by a mov, if there is one */
+			for (unsigned i = 0; i < plan.n_values; i++) {
+				struct stream_value *v = &plan.values[i];
+				if ((v->group == 0) != first || (v->kind == CAPTURE_REG) != plain)
+					continue;
+				v->index = (uint8_t)word;
+				word += v->words;
+				probe = v->kind == CAPTURE_REG ? i : X86_NO_REG;
+			}
+	if (word >= STREAM_RECORD_WORDS - 2)
+		die("a block's record is larger than the engine's plan holds", decoded.pc);
+	plan.words = word;
+	plan.groups[0].probe = word == 0 ? 0xff : probe != X86_NO_REG && plan.values[probe].group == 0 ? (uint8_t)probe : 0xfe;
+}
+
+static unsigned ending_of(const struct x86_insn *in)
+{
+	switch (in->flow) {
+	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: return TRACE_END_CONDITIONAL;
+	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: return TRACE_END_JUMP;
+	case X86_FLOW_CALL: return TRACE_END_CALL;
+	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return TRACE_END_INDIRECT_JUMP;
+	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return TRACE_END_INDIRECT_CALL;
+	case X86_FLOW_RET: case X86_FLOW_RET_FAR: return TRACE_END_RETURN;
+	case X86_FLOW_NONE: case X86_FLOW_XBEGIN: return TRACE_END_NONE;
+	default: return TRACE_END_SYSTEM;
+	}
+}
+
+/* Gathers need many words, enter's nesting many items. And a change of fs's base ends a block by an exit. */
+bool stream_ends_block(const struct x86_insn *in, unsigned gathers)
+{
+	if (in->special == X86_SPECIAL_WRFSBASE || in->special == X86_SPECIAL_LOAD_FS)
+		return true;
+	return gathers == STREAM_GATHERS || stream_is_enter(in);
+}
+
+void stream_plan(void)
+{
+	unsigned offset = 0;
+	plan.n_values = plan.n_items = plan.n_groups = plan.words = 0;
+	plan.ending = TRACE_END_NONE;
+	plan.ending_length = 0;
+	plan.rep = false;
+	if (!decoded.count)
+		return;
+	stream_follow_begin();
+	value_items();
+	for (unsigned k = 0; k < decoded.count; k++) {
+		const struct x86_insn *in = &decoded.insn[k];
+		if (stream_objects_wanted() && (in->flow == X86_FLOW_RET || in->flow == X86_FLOW_RET_FAR))
+			value_item(TRACE_VALUE_RESULT, 0, k, offset, X86_RAX);
+		bool stores = stores_result(in, decoded.pc + offset);
+		if (stores)
+			value_item(TRACE_VALUE_STORED, 0, k, offset, in->reg);
+		insn_items(in, k, offset);
+		if (stores)
+			stored_at_item(k, offset);
+		offset += in->length;
+		stream_follow(in, k, decoded.pc + offset);
+	}
+	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
+	plan.ending = (uint8_t)ending_of(last);
+	plan.ending_length = last->length;
+	for (unsigned i = 0; i < plan.n_values; i++)
+		plan.rep |= plan.values[i].kind >= CAPTURE_AFTER;
+	find_dead();
+	find_groups();
+	number_values();
+	for (unsigned i = 0; i < plan.n_items; i++) {
+		struct trace_item *item = &plan.items[i];
+		const struct stream_value *v = item_value[i] == NO_VALUE ? NULL : &plan.values[item_value[i]];
+		item->value = v ? v->index : TRACE_NO_VALUE;
+		item->second = item_second[i] == NO_VALUE ? TRACE_NO_VALUE : plan.values[item_second[i]].index;
+		item->mask_at = item_mask[i] == NO_VALUE ? 0 : plan.values[item_mask[i]].index;
+		item->displacement = item_sum[i] - (v ? v->constant : 0);
+	}
+}
+
+/* ---- templates -------------------------------------------------------------------------------- */
+
+void stream_template(uint32_t id, uint32_t module)
+{
+	const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+	struct record_process *process = rt.process;
+	uint32_t first = rt.item_count;
+	if (first + plan.n_items > rt.items_max)
+		die("the program has more distinct data accesses than the engine's record holds", decoded.pc);
+	struct trace_block block = {.pc = decoded.pc, .first_item = first, .items = (uint16_t)plan.n_items, .values = (uint16_t)plan.words,
+		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .ending = plan.ending, .ending_length = plan.ending_length,
+		.flags = rt.inline_on ? TRACE_DECIDED : 0, .module = module};
+	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
+		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
+	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);
+	memcpy(rt.record_items + (first - rt.items_inherited), plan.items, plan.n_items * sizeof *plan.items);
+	rt.templates[id] = block;
+	rt.record_templates[id - rt.templates_inherited] = block;
+	rt.item_count = first + plan.n_items;
+	__atomic_store_n(&process->items.count, rt.item_count, __ATOMIC_RELEASE);
+	__atomic_store_n(&process->templates.count, id + 1, __ATOMIC_RELEASE);
+}

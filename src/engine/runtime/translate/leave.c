@@ -1,0 +1,447 @@
+/* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the ways into the
+   runtime. What always holds: every displacement that is patched later lies within one cache line. */
+#include "engine/runtime/inline/inline.h"
+
+static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
+
+static uint8_t *stub(struct emit *e, uint32_t exit)
+{
+	struct emit s = {.p = cold(e, 20)};
+	uint8_t *at = s.p;
+	put_bytes(&s, "\x65\xc7\x04\x25", 4);
+	put32(&s, AT_EXIT_ID);
+	put32(&s, exit);
+	jump_gs(&s, AT_EXIT_ENTRY);
+	cache_span(e->arena, at, true, SPAN_STUB, exit);
+	return at;
+}
+
+/* Before an instruction whose displacement begins `ahead` bytes on. */
+static void align_displacement(struct emit *e, unsigned ahead)
+{
+	unsigned at = (unsigned)(emit_address(e) + ahead) & 63;
+	if (at > 60)
+		nops(e, 64 - at);
+}
+
+/* A jmp, or with condition < 16 a jcc, that can be linked. */
+void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned condition)
+{
+	align_displacement(e, condition < 16 ? 2 : 1);
+	if (condition < 16) {
+		put(e, 0x0f);
+		put(e, (uint8_t)(0x80 | condition));
+	} else {
+		put(e, 0xe9);
+	}
+	if (e->probe) {
+		put32(e, 0);
+		return;
+	}
+	uint32_t id = cache_exit(target, e->id, kind, e->arena);
+	struct exit *exit = &rt.exits[id];
+	exit->patch = e->p;
+	exit->stub = stub(e, id);
+	put32(e, (uint32_t)(exit->stub - (e->p + 4)));
+}
+
+/* An exit that always goes to the runtime. */
+void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind)
+{
+	uint32_t id = e->probe ? 0 : cache_exit(target, e->id, kind, e->arena);
+	put_bytes(e, "\x65\xc7\x04\x25", 4);
+	put32(e, AT_EXIT_ID);
+	put32(e, id);
+	jump_gs(e, AT_EXIT_ENTRY);
+}
+
+/* push [rip + ...]: one access, no register, no flag */
+static void push_return(struct emit *e, uint64_t pc)
+{
+	if ((int64_t)pc == (int32_t)pc) {
+		put(e, 0x68);
+		put32(e, (uint32_t)pc);
+		return;
+	}
+	put(e, 0xff);
+	put(e, 0x35);
+	if (e->probe) {
+		put32(e, 0);
+		return;
+	}
+	e->arena->cold = (uint8_t *)((uint64_t)(e->arena->cold - 8) & ~7ull);
+	__builtin_memcpy(e->arena->cold, &pc, 8);
+	put32(e, (uint32_t)(e->arena->cold - (e->p + 4)));
+}
+
+/* rcx is the target, rax and rcx are spilled */
+static void jump_table(struct emit *e, unsigned which)
+{
+	if (decoded.context) {
+		jump_gs(e, AT_REGION_MISS);
+		return;
+	}
+	if (which == TABLE_CALL && rt.has_bmi2) {
+		put_bytes(e, "\xc4\xe3\x7b\xf0\xc1\x04", 6); /* rorx eax, ecx, 4 */
+		put_bytes(e, "\x0f\xb7\xc0", 3);             /* movzx eax, ax */
+	} else {
+		put_bytes(e, "\x0f\xb7\xc1", 3); /* movzx eax, cx */
+	}
+	put_bytes(e, "\xff\x24\xc5", 3); /* jmp [rax * 8 + table] */
+	put32(e, (uint32_t)(uint64_t)(rt.tables + which * TABLE_SLOTS));
+}
+
+/* rax is spilled: the block's counter, if it is placed here */
+static void count_at_end(struct emit *e, struct place place, unsigned k, unsigned spills)
+{
+	uint32_t offset = THREAD_BYTES + e->id * 16;
+	if (place.how != PLACE_END)
+		return;
+	gs_load(e, X86_RAX, offset);
+	lea_one(e, X86_RAX);
+	gs_store(e, X86_RAX, offset);
+	e->counted = true;
+	mark(e, MARK_INSN, k, spills, 0, 0);
+}
+
+/* Probably an entry of a PLT: what came to it is more interesting. */
+static bool linkage(void)
+{
+	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)); /* endbr64 */
+}
+
+/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For pass.c: jumps and calls in regions that
+   the program names. */
+static void note_at(struct emit *e, uint32_t offset)
+{
+	put_bytes(e, "\x65\xc7\x04\x25", 4);
+	put32(e, offset);
+	put32(e, e->id);
+}
+
+static void note_branch(struct emit *e) { note_at(e, AT_LAST_INDIRECT); }
+
+static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
+{
+	gs_store(e, X86_RCX, AT_SPILL_RCX);
+	gs_store(e, X86_RAX, AT_SPILL_RAX);
+	mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
+	if (in->rm != X86_NO_REG) {
+		if (in->extended) { /* mov rcx, r16 … r31 */
+			put(e, 0xd5);
+			put(e, (uint8_t)(0x48 | (in->rm & 8) >> 1));
+			put(e, 0x89);
+			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
+		} else if (in->rm != X86_RCX) {
+			put(e, in->rm < 8 ? 0x48 : 0x4c);
+			put(e, 0x89);
+			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
+		}
+		return;
+	}
+	if (in->prefixes & X86_PREFIX_GS) {
+		load_address(e, in, code, X86_RCX);
+		gs_load(e, X86_RAX, AT_APP_GS);
+		put_bytes(e, "\x48\x8b\x0c\x01", 4); /* mov rcx, [rcx + rax] */
+		return;
+	}
+	if (in->prefixes & X86_PREFIX_FS)
+		put(e, 0x64);
+	if (in->rip_relative) {
+		uint64_t address = pc + in->length + (uint64_t)in->memory[0].displacement;
+		int64_t distance = (int64_t)(address - (emit_address(e) + 7));
+		if (distance == (int32_t)distance && !(in->prefixes & X86_PREFIX_FS)) {
+			put_bytes(e, "\x48\x8b\x0d", 3);
+			put32(e, (uint32_t)distance);
+			return;
+		}
+		if (in->prefixes & X86_PREFIX_FS)
+			e->p--;
+		move_immediate(e, X86_RCX, address);
+		if (in->prefixes & X86_PREFIX_FS)
+			put(e, 0x64);
+		put_bytes(e, "\x48\x8b\x09", 3);
+		return;
+	}
+	if (in->prefixes & X86_PREFIX_ADDRSIZE)
+		put(e, 0x67);
+	put_operand_rex(e, in);
+	put(e, 0x8b);
+	put(e, (uint8_t)((in->modrm & 0xc7) | X86_RCX << 3));
+	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
+}
+
+/* A repeated string instruction: the site's counter first takes the whole count, then gives back what was left. */
+static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k)
+{
+	uint32_t offset = THREAD_BYTES + e->id * 16 + 8;
+	if (in->prefixes & X86_PREFIX_ADDRSIZE) {
+		if (!e->probe)
+			inexact("a repeated string instruction with a 32-bit count");
+		put_bytes(e, code, in->length);
+		return;
+	}
+	gs_store(e, X86_RAX, AT_SPILL_RAX);
+	mark(e, MARK_INSN, k, SPILLED_RAX, 0, 0);
+	gs_load(e, X86_RAX, offset);
+	put_bytes(e, "\x48\x8d\x04\x08", 4); /* lea rax, [rax + rcx] */
+	gs_store(e, X86_RAX, offset);
+	mark(e, MARK_REP, k, SPILLED_RAX, 0, 0);
+	gs_load(e, X86_RAX, AT_SPILL_RAX);
+	mark(e, MARK_REP, k, 0, 0, 0);
+	if ((in->prefixes & X86_PREFIX_GS) && in->memory[0].segment == X86_GS)
+		die("a repeated string instruction on gs", 0);
+	put_bytes(e, code, in->length);
+	if ((in->opcode & 0xf6) == 0xa6) { /* cmps, scas: a count may be left */
+		mark(e, MARK_REP, k + 1, 0, 0, 0);
+		gs_store(e, X86_RAX, AT_SPILL_RAX);
+		mark(e, MARK_REP, k + 1, SPILLED_RAX, 0, 0);
+		put_bytes(e, "\x48\x89\xc8\x48\xf7\xd0", 6); /* mov rax, rcx; not rax: -rcx - 1, no flag */
+		gs_store(e, X86_RCX, AT_SPILL_RCX);
+		gs_load(e, X86_RCX, offset);
+		mark(e, MARK_REP, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
+		put_bytes(e, "\x48\x8d\x44\x01\x01", 5); /* lea rax, [rcx + rax + 1] */
+		gs_store(e, X86_RAX, offset);
+		mark(e, MARK_INSN, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
+		gs_load(e, X86_RAX, AT_SPILL_RAX);
+		gs_load(e, X86_RCX, AT_SPILL_RCX);
+	}
+}
+
+/* The block's end. Returns true if the block goes on at *next whatever happens, and nothing that leads there is emitted. */
+bool block_end(struct emit *e, struct place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
+{
+	uint64_t next = pc + in->length, target = next + (uint64_t)(int64_t)in->target_rel;
+	*next_out = next;
+	switch (in->flow) {
+	case X86_FLOW_NONE:
+		if (stores_x87_address(in)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_X87);
+			return false;
+		}
+		if (x86_state_kind(in)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_STATE);
+			return false;
+		}
+		if (rt.places && stack_loaded(in)) {
+			gs_store(e, X86_RSP, AT_STACK_LEFT);
+			mark(e, MARK_INSN, k, 0, 0, 0);
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_STACK);
+			return false;
+		}
+		if (in->length == REGION_CALL_BYTES && region_magic(code)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_PRESENT);
+			return false;
+		}
+		if (rt.trace && (in->special == X86_SPECIAL_WRFSBASE || in->special == X86_SPECIAL_LOAD_FS)) {
+			copy(e, in, code, k, pc);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, next, EXIT_FS);
+			return false;
+		}
+		if (in->class & X86_CLASS_REP) {
+			repeated(e, in, code, k);
+			if (rt.trace && plan.rep) {
+				mark(e, MARK_INSN, k + 1, 0, 0, 0);
+				if (inlining.decided)
+					inline_store(e, k + 1, place);
+				else
+					stream_store(e, k + 1, place);
+			}
+		} else
+			copy(e, in, code, k, pc);
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_JMP:
+		if (context_named(decoded.context))
+			note_branch(e);
+		*next_out = target;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_JMP_ABS:
+		if (context_named(decoded.context))
+			note_branch(e);
+		*next_out = (uint64_t)in->immediate;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_CALL:
+		if (context_named(decoded.context))
+			note_branch(e);
+		push_return(e, next);
+		*next_out = target;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		if (context_calls(decoded.context)) {
+			plain_exit(e, target, EXIT_CALL);
+			return false;
+		}
+		return true;
+	case X86_FLOW_JCC:
+		linkable(e, target, EXIT_TAKEN, in->condition);
+		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
+		linkable(e, next, EXIT_NEXT, 16);
+		return false;
+	case X86_FLOW_LOOP:
+	case X86_FLOW_JRCXZ: {
+		if (in->prefixes & X86_PREFIX_ADDRSIZE)
+			put(e, 0x67);
+		put(e, in->opcode);
+		uint8_t *hole = e->p++;
+		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
+		/* exit 0 is the taken one, as with jcc */
+		uint8_t *after = e->p;
+		uint64_t at = emit_address(e);
+		(void)at;
+		/* not taken: jump over the taken one's jmp, which has at most 3 nops in front */
+		put_bytes(e, "\xeb", 1);
+		uint8_t *over = e->p++;
+		*hole = (uint8_t)(e->p - hole - 1);
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		linkable(e, target, EXIT_TAKEN, 16);
+		*over = (uint8_t)(e->p - over - 1);
+		(void)after;
+		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
+		linkable(e, next, EXIT_NEXT, 16);
+		return false;
+	}
+	case X86_FLOW_JMP_REG:
+	case X86_FLOW_JMP_MEM:
+		load_target(e, in, code, k, pc);
+		if (!in->rip_relative)
+			note_branch(e);
+		else if (context_named(decoded.context))
+			note_at(e, linkage() ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
+		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
+		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */
+		return false;
+	case X86_FLOW_CALL_REG:
+	case X86_FLOW_CALL_MEM:
+		load_target(e, in, code, k, pc);
+		if (context_named(decoded.context))
+			note_branch(e);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
+		push_return(e, next);
+		if (context_calls(decoded.context)) {
+			mark(e, MARK_CALL, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
+			gs_store(e, X86_RCX, AT_TARGET);
+			gs_load(e, X86_RAX, AT_SPILL_RAX);
+			gs_load(e, X86_RCX, AT_SPILL_RCX);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			plain_exit(e, 0, EXIT_CALL);
+			return false;
+		}
+		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
+		jump_table(e, TABLE_CALL);
+		return false;
+	case X86_FLOW_RET:
+		gs_store(e, X86_RCX, AT_SPILL_RCX);
+		gs_store(e, X86_RAX, AT_SPILL_RAX);
+		mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
+		note_branch(e);
+		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
+		put(e, 0x59); /* pop rcx */
+		if (in->immediate_size) {
+			mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, -8);
+			put_bytes(e, "\x48\x8d\xa4\x24", 4); /* lea rsp, [rsp + imm] */
+			put32(e, (uint32_t)in->immediate & 0xffff);
+		}
+		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
+		jump_table(e, TABLE_RETURN);
+		return false;
+	case X86_FLOW_SYSCALL:
+		plain_exit(e, next, EXIT_SYSCALL);
+		return false;
+	case X86_FLOW_INT:
+		if ((in->immediate & 0xff) == 0x80) {
+			plain_exit(e, next, EXIT_INT80);
+			return false;
+		}
+		put_bytes(e, code, in->length); /* faults */
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_INT3:
+	case X86_FLOW_INT1:
+	case X86_FLOW_UD:
+	case X86_FLOW_HLT:
+	case X86_FLOW_XABORT:
+	case X86_FLOW_XEND:
+	case X86_FLOW_UIRET:
+		put_bytes(e, code, in->length);
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_XBEGIN: /* a transaction that aborts at once, without a reason: what any processor may do */
+		put(e, 0xb8);
+		put32(e, 0);
+		*next_out = target;
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_SYSENTER: /* a fault, natively, for what it returns to; no instruction of AMD's 64-bit mode */
+		if (rt.no_sysenter)
+			put_bytes(e, "\x0f\x0b", 2);
+		else
+			put(e, 0xf4);
+		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+		return true;
+	case X86_FLOW_RET_FAR:
+	case X86_FLOW_IRET:
+		if (in->map != X86_MAP_0) { /* sysret, sysexit, eretu: the kernel's own, which fault as they are */
+			put_bytes(e, code, in->length);
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			return true;
+		}
+		plain_exit(e, next, EXIT_FAR);
+		return false;
+	default:
+		die("a control transfer that the engine does not support (far, transactional or privileged)", pc);
+	}
+}
+
+
+void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
+{
+	move_immediate(e, X86_RAX, -(pc ^ context_key(context)));
+	put_bytes(e, "\x48\x8d\x0c\x01\xe3\x05", 6); /* lea rcx, [rcx + rax]; jrcxz over the jmp */
+	jump_to(e, context ? e->arena->miss_check + 16 : e->arena->miss_check);
+	gs_load(e, X86_RCX, AT_SPILL_RCX);
+	gs_load(e, X86_RAX, AT_SPILL_RAX);
+}
+
+uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id)
+{
+	arena->cold -= 48;
+	struct emit e = {.p = arena->cold, .arena = arena};
+	cache_span(arena, e.p, true, SPAN_INDIRECT, id);
+	indirect_entry(&e, rt.blocks[id].pc, rt.blocks[id].context);
+	jump_to(&e, rt.blocks[id].code);
+	return arena->cold;
+}
+
+/* The counter of a conditional branch's counted way, in front of `to` or, with to NULL, in the hot part and with a jmp to the target. */
+uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to)
+{
+	struct emit e = {.p = arena->hot, .arena = arena};
+	uint32_t offset = THREAD_BYTES + rt.exits[exit_id].block * 16 + 8;
+	uint8_t *at = e.p;
+	cache_span(arena, at, false, SPAN_THUNK, exit_id);
+	if (target->entry_flags_live)
+		increment_spilled(&e, offset, target->scratch);
+	else
+		add_one(&e, offset);
+	if (!to)
+		jump_to(&e, target->code);
+	arena->hot = e.p;
+	return at;
+}
+
+/*
+ * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
+ * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
+ */

@@ -1,0 +1,168 @@
+/* One instruction of the program's, as it stands in the cache: unchanged where it can be, its operand reached in another way where it
+   is relative to rip and out of reach, or on gs. What always holds: until the instruction itself runs, its registers' values are
+   in a spill slot that a mark names. */
+#include "engine/runtime/translate/translate.h"
+
+/* The instruction with its ModRM memory operand replaced by [base], base being one of the first 8 registers but rsp, rbp. */
+static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned base, bool drop_segment)
+{
+	uint8_t b[16];
+	unsigned n = 0, modrm_at = 0, rex_at = 0, tail = in->modrm_offset + 1u + in->has_sib + in->displacement_size;
+	for (unsigned i = 0; i <= in->modrm_offset; i++) {
+		if (drop_segment && i < in->prefix_bytes && (code[i] == 0x65 || code[i] == 0x64 || code[i] == 0x67))
+			continue;
+		if (i == in->prefix_bytes)
+			rex_at = n;
+		if (i == in->modrm_offset)
+			modrm_at = n;
+		b[n++] = code[i];
+	}
+	b[modrm_at] = (uint8_t)((in->modrm & 0x38) | base);
+	if ((in->encoding == X86_LEGACY || in->encoding == X86_3DNOW) && (in->rex || in->has_rex2))
+		b[rex_at + in->has_rex2] &= in->has_rex2 ? 0xcc : 0xfc;
+	else if (in->encoding == X86_VEX3 || in->encoding == X86_EVEX || in->encoding == X86_XOP)
+		b[rex_at + 1] |= 0x60; /* X and B are stored inverted */
+	if (in->encoding == X86_EVEX) {
+		b[rex_at + 1] &= (uint8_t)~8; /* and of r16 to r31 base's bit as it is, index's inverted */
+		b[rex_at + 2] |= 4;
+	}
+	for (unsigned i = tail; i < in->length; i++)
+		b[n++] = code[i];
+	put_bytes(e, b, n);
+}
+
+static unsigned unused_register(const struct x86_insn *in, unsigned not)
+{
+	static const uint8_t choice[] = {X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSI, X86_RDI};
+	unsigned used = in->gpr_read | in->gpr_written;
+	for (unsigned i = 0; i < sizeof choice; i++)
+		if (!(used >> choice[i] & 1) && choice[i] != not)
+			return choice[i];
+	return X86_NO_REG;
+}
+
+/* The prefix of an instruction of ours with the operand of the program's: 64 bits, r16 to r31 where those are named. */
+void put_operand_rex(struct emit *e, const struct x86_insn *in)
+{
+	unsigned base = in->memory[0].base, index = in->memory[0].index, extended = (base & ~15u) == 16 ? 0x10 : 0;
+	if ((index & ~15u) == 16)
+		extended |= 0x20;
+	if (extended) {
+		put(e, 0xd5);
+		put(e, (uint8_t)(extended | 8 | (in->rex & 3)));
+	} else {
+		put(e, (uint8_t)(0x48 | (in->rex & 3)));
+	}
+}
+
+/* reg = the operand's address without a segment's base */
+void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg)
+{
+	if (in->prefixes & X86_PREFIX_ADDRSIZE)
+		put(e, 0x67);
+	put_operand_rex(e, in);
+	put(e, 0x8d);
+	put(e, (uint8_t)((in->modrm & 0xc7) | reg << 3));
+	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
+}
+
+static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
+{
+	unsigned base = unused_register(in, X86_NO_REG), second = unused_register(in, base);
+	if (!in->has_modrm || in->rm != X86_NO_REG || base == X86_NO_REG || second == X86_NO_REG || in->memory_count == 0 ||
+	    (in->memory[0].flags & (X86_MEM_VECTOR_INDEX | X86_MEM_IMPLICIT)))
+		die("an instruction that uses gs in a way that the engine does not know", pc);
+	gs_store(e, base, AT_SPILL_OPERAND);
+	gs_store(e, second, AT_SPILL_SECOND);
+	mark(e, MARK_INSN, k, SPILLED_OPERAND | SPILLED_SECOND, base | second << 4, 0);
+	if (in->rip_relative)
+		move_immediate(e, base, pc + in->length + (uint64_t)in->memory[0].displacement);
+	else
+		load_address(e, in, code, base);
+	gs_load(e, second, AT_APP_GS);
+	put_bytes(e, (const uint8_t[]){0x48, 0x8d, (uint8_t)(0x04 | base << 3), (uint8_t)(second << 3 | base)}, 4); /* lea base, [base + second] */
+	gs_load(e, second, AT_SPILL_SECOND);
+	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
+	copy_through(e, in, code, base, true);
+	mark(e, MARK_INSN, k + 1, SPILLED_OPERAND, base, 0);
+	gs_load(e, base, AT_SPILL_OPERAND);
+}
+
+void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
+{
+	switch (in->special) {
+	case X86_SPECIAL_RDGSBASE:
+	case X86_SPECIAL_WRGSBASE: {
+		unsigned reg = in->rm;
+		if (in->extended)
+			die("the program keeps gs in one of r16 to r31, which the engine does not support", pc);
+		bool wide = in->operand_bytes == 8, write = in->special == X86_SPECIAL_WRGSBASE;
+		if (!write && !wide) { /* mov r32, gs:[..] */
+			put(e, 0x65);
+			if (reg >= 8)
+				put(e, 0x44);
+			put(e, 0x8b);
+			put(e, (uint8_t)(0x04 | (reg & 7) << 3));
+			put(e, 0x25);
+			put32(e, AT_APP_GS);
+		} else if (!write) {
+			gs_load(e, reg, AT_APP_GS);
+		} else if (wide) {
+			gs_store(e, reg, AT_APP_GS);
+		} else { /* the high half is zeroed first: no signal can see it, for the mark stays */
+			put_bytes(e, "\x65\xc7\x04\x25", 4);
+			put32(e, AT_APP_GS + 4);
+			put32(e, 0);
+			put(e, 0x65);
+			if (reg >= 8)
+				put(e, 0x44);
+			put(e, 0x89);
+			put(e, (uint8_t)(0x04 | (reg & 7) << 3));
+			put(e, 0x25);
+			put32(e, AT_APP_GS);
+		}
+		return;
+	}
+	case X86_SPECIAL_LOAD_GS:
+		die("the program loads the gs selector, which the engine does not support", pc);
+	}
+	if ((in->prefixes & X86_PREFIX_GS) && in->memory_count && in->memory[0].segment == X86_GS &&
+	    !(in->memory[0].flags & X86_MEM_ADDRESS_ONLY)) {
+		gs_operand(e, in, code, k, pc);
+		return;
+	}
+	if (!in->rip_relative) {
+		put_bytes(e, code, in->length);
+		return;
+	}
+	uint64_t target = pc + in->length + (uint64_t)in->memory[0].displacement;
+	int64_t distance = (int64_t)(target - (emit_address(e) + in->length));
+	if (distance == (int32_t)distance && !(in->prefixes & X86_PREFIX_ADDRSIZE)) {
+		uint32_t displacement = (uint32_t)distance;
+		uint8_t *at = e->p;
+		put_bytes(e, code, in->length);
+		__builtin_memcpy(at + in->displacement_offset, &displacement, 4);
+		return;
+	}
+	if (in->prefixes & X86_PREFIX_ADDRSIZE)
+		target = (uint32_t)target;
+	if (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0x8d && in->operand_bytes == 8) {
+		move_immediate(e, in->reg, target);
+		return;
+	}
+	/* a register that the instruction overwrites anyway need not be given back */
+	unsigned own = in->gpr_written & (uint16_t)~in->gpr_read & 0xcf, base = own ? (unsigned)__builtin_ctz(own) : unused_register(in, X86_NO_REG);
+	if (own && (own & (own - 1)))
+		own = 0, base = unused_register(in, X86_NO_REG);
+	if (base == X86_NO_REG)
+		die("no register is left for an operand", pc);
+	gs_store(e, base, AT_SPILL_OPERAND);
+	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
+	move_immediate(e, base, target);
+	copy_through(e, in, code, base, false);
+	if (!own) {
+		mark(e, MARK_INSN, k + 1, SPILLED_OPERAND, base, 0);
+		gs_load(e, base, AT_SPILL_OPERAND);
+	}
+}
+

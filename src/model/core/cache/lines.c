@@ -1,0 +1,282 @@
+/* Lines in sets: see lines.h. */
+#include "model/core/cache/lines.h"
+#include "model/core/fast/processor.h"
+
+/* The order of a set is kept, by place, by links or by times. */
+static bool in_order(const struct lines *lines)
+{
+	return lines->policy == REPLACE_LRU || lines->policy == REPLACE_FIFO;
+}
+
+static bool linked(const struct lines *lines)
+{
+	return in_order(lines) && !lines->timed;
+}
+
+void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
+		unsigned rrip_bits, uint64_t seed, bool timed)
+{
+	uint64_t all = (uint64_t)sets * ways;
+	*lines = (struct lines){ .sets = sets, .ways = ways, .policy = (uint8_t)policy, .random = seed, .timed = timed };
+	lines->set_power = !(sets & (sets - 1));
+	lines->set_mask = sets - 1;
+	lines->hashed = ways > LINES_SCANNED;
+	lines->ordered = linked(lines) && !lines->hashed && !timed;
+	lines->age_most = (uint8_t)((1u << rrip_bits) - 1);
+	lines->entries = arena_take(arena, all * sizeof *lines->entries);
+	if (!lines->ordered)
+		lines->lowest = arena_take(arena, sets * sizeof *lines->lowest);
+	if (policy == REPLACE_SRRIP || policy == REPLACE_BRRIP)
+		lines->ages = arena_take(arena, all);
+	if (policy == REPLACE_PLRU)
+		lines->trees = arena_take(arena, sets * sizeof *lines->trees);
+	if (lines->hashed) {
+		unsigned bits = 1;
+		while (1ull << bits < all)
+			bits++;
+		lines->hash_shift = (uint8_t)(64 - bits);
+		lines->heads = arena_take(arena, (1ull << bits) * sizeof *lines->heads);
+		lines->chain = arena_take(arena, all * sizeof *lines->chain);
+	}
+	lines->vectors = timed && ways >= VECTORS_LEAST && ways <= 256 && !(ways & 7) && vectors_here() == VECTORS_AVX512;
+	if (timed && policy == REPLACE_FIFO)
+		lines->filled = arena_take(arena, all * sizeof *lines->filled);
+	if (lines->hashed && linked(lines)) {
+		lines->newer = arena_take(arena, all * sizeof *lines->newer);
+		lines->older = arena_take(arena, all * sizeof *lines->older);
+		lines->newest = arena_take(arena, sets * sizeof *lines->newest);
+		lines->oldest = arena_take(arena, sets * sizeof *lines->oldest);
+	}
+}
+
+void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written)
+{
+	lines->clock = clock;
+	lines->touched = touched;
+	lines->written = written;
+}
+
+/* ---- the hash ---- */
+
+static uint64_t hash(const struct lines *lines, uint64_t line)
+{
+	return line * 0x9e3779b97f4a7c15ull >> lines->hash_shift; /* Knuth 6.4: golden ratio */
+}
+
+uint64_t *lines_find_hashed(const struct lines *lines, uint64_t line)
+{
+	for (uint32_t at = lines->heads[hash(lines, line)]; at; at = lines->chain[at - 1])
+		if (entry_is(lines->entries[at - 1], line))
+			return &lines->entries[at - 1];
+	return NULL;
+}
+
+static void hash_add(struct lines *lines, uint32_t at)
+{
+	uint32_t *head = &lines->heads[hash(lines, entry_line(lines->entries[at]))];
+	lines->chain[at] = *head;
+	*head = at + 1;
+}
+
+static void hash_remove(struct lines *lines, uint32_t at)
+{
+	uint32_t *link = &lines->heads[hash(lines, entry_line(lines->entries[at]))];
+	while (*link != at + 1)
+		link = &lines->chain[*link - 1];
+	*link = lines->chain[at];
+}
+
+/* ---- links: LRU and FIFO among many ways ---- */
+
+static void unlink_entry(struct lines *lines, uint32_t set, uint32_t at)
+{
+	uint32_t newer = lines->newer[at], older = lines->older[at];
+	*(newer ? &lines->older[newer - 1] : &lines->newest[set]) = older;
+	*(older ? &lines->newer[older - 1] : &lines->oldest[set]) = newer;
+}
+
+static void link_newest(struct lines *lines, uint32_t set, uint32_t at)
+{
+	uint32_t older = lines->newest[set];
+	lines->newer[at] = 0;
+	lines->older[at] = older;
+	*(older ? &lines->newer[older - 1] : &lines->oldest[set]) = at + 1;
+	lines->newest[set] = at + 1;
+}
+
+/* ---- tree-PLRU: all nodes on the way's path point away from it ---- */
+
+static uint64_t tree_away_from(uint64_t tree, uint32_t ways, uint32_t way)
+{
+	uint32_t node = 1;
+	for (uint32_t half = ways / 2; half; half /= 2) {
+		uint32_t right = !!(way & half);
+		tree = (tree & ~(1ull << node)) | (uint64_t)!right << node;
+		node = 2 * node + right;
+	}
+	return tree;
+}
+
+static uint32_t tree_victim(uint64_t tree, uint32_t ways)
+{
+	uint32_t node = 1;
+	while (node < ways)
+		node = 2 * node + (tree >> node & 1);
+	return node - ways;
+}
+
+/* ---- policies ---- */
+
+uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
+{
+	uint32_t at = (uint32_t)(entry - lines->entries);
+	if (lines->timed && lines->policy == REPLACE_LRU) {
+		lines->touched[at] = ++*lines->clock;
+	} else if (lines->policy == REPLACE_LRU) {
+		if (lines->newest[set] != at + 1) {
+			unlink_entry(lines, set, at);
+			link_newest(lines, set, at);
+		}
+	} else if (lines->policy == REPLACE_PLRU) {
+		lines->trees[set] = tree_away_from(lines->trees[set], lines->ways, at % lines->ways);
+	} else {
+		lines->ages[at] = 0;
+	}
+	return entry;
+}
+
+static uint64_t eight_bytes(const uint8_t *at)
+{
+	struct unaligned { uint64_t word; } __attribute__((packed, may_alias));
+	return ((const struct unaligned *)at)->word;
+}
+
+/* Hits that were noted, in their order. */
+void lines_settle_timed(struct lines *lines, uint32_t set)
+{
+	uint32_t first = set * lines->ways, end = first + lines->ways;
+	for (uint32_t at = first; at < end; at++) {
+		while (end - at >= 8 && !eight_bytes(lines->written + at))
+			at += 8; /* of many ways few were written since */
+		if (at < end && lines->written[at]) {
+			lines->entries[at] |= LINE_DIRTY;
+			lines->written[at] = 0;
+		}
+	}
+	if (lines->ages) {
+		for (uint32_t at = first; at < end; at++)
+			if (lines->touched[at])
+				lines->touched[at] = lines->ages[at] = 0;
+	} else if (lines->trees) {
+		for (;;) {
+			uint32_t next = first;
+			for (uint32_t at = first + 1; at < end; at++) /* 0, no hit, is the latest of all */
+				if (lines->touched[at] - 1 < lines->touched[next] - 1)
+					next = at;
+			if (!lines->touched[next])
+				return;
+			lines->touched[next] = 0;
+			lines_touch_fixed(lines, set, &lines->entries[next]);
+		}
+	}
+}
+
+uint32_t lines_earliest(const struct lines *lines, uint32_t set)
+{
+	const uint64_t *times = (lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways;
+	return lines->vectors ? vectors_least(times, lines->ways) : lines_least(times, lines->ways);
+}
+
+static uint32_t choose_victim(struct lines *lines, uint32_t set)
+{
+	uint8_t *ages;
+	if (linked(lines))
+		return lines->oldest[set] - 1 - set * lines->ways;
+	if (in_order(lines))
+		return lines_earliest(lines, set);
+	if (lines->policy == REPLACE_PLRU)
+		return tree_victim(lines->trees[set], lines->ways);
+	if (lines->policy == REPLACE_RANDOM) {
+		uint64_t x = lines->random;
+		x ^= x >> 12;
+		x ^= x << 25;
+		x ^= x >> 27;
+		lines->random = x;
+		return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 32) % lines->ways;
+	}
+	ages = lines->ages + (uint64_t)set * lines->ways;
+	for (;;) {
+		for (uint32_t way = 0; way < lines->ways; way++)
+			if (ages[way] == lines->age_most)
+				return way;
+		for (uint32_t way = 0; way < lines->ways; way++)
+			ages[way]++;
+	}
+}
+
+static void place(struct lines *lines, uint32_t set, uint32_t at)
+{
+	if (lines->hashed)
+		hash_add(lines, at);
+	if (linked(lines)) {
+		link_newest(lines, set, at);
+	} else if (in_order(lines)) {
+		(lines->filled ? lines->filled : lines->touched)[at] = ++*lines->clock;
+	} else if (lines->policy == REPLACE_PLRU) {
+		lines_touch_fixed(lines, set, &lines->entries[at]);
+	} else if (lines->policy != REPLACE_RANDOM) {
+		bool near = lines->policy == REPLACE_SRRIP || ++lines->insertions % 32 == 0;
+		lines->ages[at] = near ? lines->age_most - 1 : lines->age_most;
+	}
+}
+
+uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigned flags, uint64_t *replaced)
+{
+	uint64_t *first = lines->entries + (uint64_t)set * lines->ways, entry = line << LINES_FLAGS | LINE_VALID | flags;
+	uint32_t way;
+	if (lines->ordered) {
+		uint64_t carried = entry;
+		for (way = 0; way < lines->ways && carried; way++) {
+			uint64_t here = first[way];
+			first[way] = carried;
+			carried = here;
+		}
+		*replaced = carried;
+		return first;
+	}
+	way = lines->lowest[set];
+	while (way < lines->ways && first[way])
+		way++;
+	lines->lowest[set] = way < lines->ways ? way + 1 : way;
+	*replaced = 0;
+	if (way == lines->ways) {
+		way = choose_victim(lines, set);
+		*replaced = lines_remove(lines, set, &first[way]);
+		lines->lowest[set] = lines->ways;
+	}
+	first[way] = entry;
+	place(lines, set, (uint32_t)(&first[way] - lines->entries));
+	return &first[way];
+}
+
+uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry)
+{
+	uint64_t *first = lines->entries + (uint64_t)set * lines->ways, *last = first + lines->ways - 1, was = *entry;
+	uint32_t at = (uint32_t)(entry - lines->entries);
+	if (lines->ordered) {
+		for (; entry < last && *entry; entry++)
+			entry[0] = entry[1];
+		*entry = 0;
+		return was;
+	}
+	if (lines->hashed)
+		hash_remove(lines, at);
+	if (linked(lines))
+		unlink_entry(lines, set, at);
+	if (lines->timed && lines->policy == REPLACE_LRU)
+		lines->touched[at] = 0; /* free ways are the earliest */
+	*entry = 0;
+	if (lines->lowest[set] > entry - first)
+		lines->lowest[set] = (uint32_t)(entry - first);
+	return was;
+}

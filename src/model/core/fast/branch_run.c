@@ -1,0 +1,477 @@
+/*
+ * The branches of many blocks.
+ *
+ * The parts of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor of directions each
+ * see their branches in the program's order, whatever the others do meanwhile. So the blocks are gone through once, for the BTB and to sort
+ * them; then each part has a loop of its own, over the branches that concern it:
+ *
+ *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, direction.c, perceptron.c
+ *                             ──► calls and returns: the return stack
+ *                             ──► indirect ones: the indirect table
+ *
+ * Which kind of branch comes next, and which way it goes, is as hard to foresee for the host as for the model: sorting and the return
+ * stack are without jumps that depend on it. A block without a branch goes the same way, and leaves nothing.
+ *
+ * A BTB of partial tags whose targets are asked for goes branch by branch, and one of tree-PLRU; so do models without filters. All ways
+ * count the same (tests/unit/model_branch_test.c compares).
+ */
+#include "model/core/predict/predict.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* What an entry is to be touched for by a hit, or asked for. */
+enum btb {
+	BTB_NONE,
+	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
+	BTB_HITS,                /* LRU, and the indirect table predicts targets */
+	BTB_LAST_TARGETS,        /* LRU */
+	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
+};
+
+static enum btb btb_of(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	if (!t->sets)
+		return BTB_NONE;
+	if (t->two_ways)
+		return BTB_TWO_WAYS;
+	if (t->replacement != REPLACE_LRU || t->counters)
+		return BTB_ANY;
+	return t->indirect_mask ? BTB_HITS : BTB_LAST_TARGETS;
+}
+
+bool branch_run_sorts(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	return t->filtered && t->replacement != REPLACE_PLRU && (!t->sets || t->whole || t->indirect_mask);
+}
+
+void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
+		   enum trace_ending ending, uint64_t target)
+{
+	const struct targets *t = &b->targets;
+	bool returns = ending == TRACE_END_RETURN, call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
+	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL || (returns && !t->return_entries);
+	*site = (struct branch_site){ .begins = begins, .behind = pc + length, .length = (uint8_t)length,
+		.set = t->sets, .entry = t->entries /* where no branch's key is, and nothing changes */ };
+	if (ending == TRACE_END_NONE || ending == TRACE_END_SYSTEM)
+		return;
+	site->ending = ending;
+	site->address = predict_address(b, pc, target);
+	site->conditional = ending == TRACE_END_CONDITIONAL;
+	if (t->return_entries && (returns || call))
+		site->ending |= SITE_STACK;
+	if (t->sets && (!returns || t->holds_returns)) {
+		site->key = targets_key(t, pc, &site->set);
+		site->version = BTB_UNKNOWN;
+		if (!t->indirect_mask && (indirect || returns))
+			site->ending |= SITE_STORES;
+		if (!t->indirect_mask && indirect)
+			site->ending |= SITE_LAST_TARGET;
+	}
+	if (indirect && !(site->ending & SITE_LAST_TARGET))
+		site->ending |= SITE_INDIRECT;
+}
+
+static inline unsigned ending_of(const struct branch_site *site)
+{
+	return site->ending & SITE_ENDING;
+}
+
+static void mispredict(struct branches *b, const struct branch_site *site)
+{
+	if (b->none)
+		return;
+	b->happened[ending_of(site) | BRANCH_WAS_TAKEN]--; /* as which all are counted */
+	b->happened[ending_of(site) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
+}
+
+bool branch_run_heads(const struct branches *b)
+{
+	const struct targets *t = &b->targets;
+	const enum btb btb = btb_of(b);
+	/* these ask for the upper half of an address */
+	const bool whole = b->direction.kind == PREDICT_TAGE || b->direction.kind == PREDICT_BACKWARD_TAKEN;
+	return b->sorts && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))) || (btb == BTB_TWO_WAYS && !whole));
+}
+
+void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *high, uint32_t *version, uint32_t *where)
+{
+	*counted |= (uint32_t)site->ending << 24;
+	if (b->targets.two_ways) {
+		*version = (uint32_t)site->key;
+		*high = (uint32_t)(site->key >> 32);
+		*where |= site->set;
+		return;
+	}
+	*version = site->version;
+	*where |= site->key ? site->set * b->targets.ways : b->targets.entries;
+}
+
+/* ---- the BTB ---- */
+
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally)
+{
+	struct targets *t = &b->targets;
+	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
+	const uint32_t *version = PART(b, uint32_t, t->versions_at) + site->set, first = site->set * t->ways;
+	uint32_t entry = site->entry;
+	bool enters = false;
+	if (keys[entry] != key) {
+		entry = t->entries;
+		for (uint32_t way = 0; way < t->ways; way++) /* without jumps, again */
+			entry = keys[first + way] == key ? first + way : entry;
+		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
+			enters = true;
+			t->clock = clock - 1;
+			entry = targets_enter(b, site->set, key, goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to : 0);
+			tally->missed++;
+			tally->missed_taken += goes;
+			if (site->ending & SITE_LAST_TARGET)
+				mispredict(b, site);
+			tally->told.wrong += goes & site->conditional;
+		}
+	}
+	site->entry = entry;
+	site->absent = entry == t->entries;
+	site->ending = (uint8_t)((site->ending & ~SITE_ABSENT) | (site->absent ? SITE_ABSENT : 0));
+	site->version = *version < BTB_OLD ? *version : BTB_UNKNOWN;
+	return !enters;
+}
+
+/* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
+static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
+							   const enum btb btb, uint64_t *stamps, uint64_t clock, struct told *told)
+{
+	struct targets *t = &b->targets;
+	uint64_t *targets = PART(b, uint64_t, t->targets_at);
+	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
+		stamps[site->entry] = clock;
+	if (site->ending & SITE_STORES) {
+		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
+			mispredict(b, site);
+		targets[site->entry] = went_to;
+	}
+	if (btb == BTB_ANY && t->counters) {
+		uint8_t *counter = PART(b, uint8_t, t->counters_at) + site->entry, was = *counter;
+		const bool predicted = !site->absent & (was >= t->counter_half);
+		*counter = (uint8_t)(was + (taken & (was < t->counter_max)) - (!taken & (was > 0)));
+		told->taken += predicted & site->conditional;
+		told->wrong += (predicted != taken) & site->conditional;
+	}
+}
+
+struct missed { uint32_t all, taken; };
+
+static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets, const unsigned allocation,
+							       const struct branch_site *site, bool goes, uint64_t went_to, struct missed *missed)
+{
+	if (!site->key)
+		return;
+	struct btb_two *set = &sets[site->set];
+	const struct found_two found = targets_two(set, site->key, goes | allocation);
+	missed->all += !found.hit;
+	missed->taken += (unsigned)!found.hit & goes;
+	if (site->ending & SITE_LAST_TARGET && targets_two_had(set, &found) != went_to)
+		mispredict(b, site);
+	if (site->ending & SITE_STORES)
+		targets_two_store(set, &found, went_to);
+}
+_Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
+_Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "sort() counts on it");
+
+/* ---- sorting ---- */
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+static uint64_t sum_of(sixteen bytes)
+{
+	uint64_t halves[2], sum = 0;
+	__builtin_memcpy(halves, &bytes, 16);
+	for (unsigned i = 0; i < 2; i++)
+		sum += ((halves[i] & 0x00ff00ff00ff00ffull) + (halves[i] >> 8 & 0x00ff00ff00ff00ffull)) * 0x0001000100010001ull >> 48;
+	return sum;
+}
+
+/* Of n bytes, how many are 1; they are 0 or 1. Reads as far as a multiple of 16. */
+static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
+{
+	sixteen sum = { 0 }, some;
+	uint32_t i = 0;
+	for (; i + 16 <= n; i += 16) {
+		__builtin_memcpy(&some, bytes + i, 16);
+		sum += some;
+	}
+	uint64_t ones = sum_of(sum);
+	for (; i < n; i++)
+		ones += bytes[i];
+	return ones;
+}
+
+/* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
+static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
+							    const enum btb btb, struct tally *tally)
+{
+	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
+	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
+	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
+	const unsigned allocation = b->targets.allocation;
+	struct missed missed = { 0, 0 };
+	struct branch_site *site = sites[0];
+	uint32_t conditional_ones = 0;
+	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
+	const uint64_t begin = b->targets.clock, end = begin + n;
+	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
+	sites -= begin;
+	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
+	for (uint64_t clock = begin + 1; clock <= end; clock++) {
+		struct branch_site *next = sites[clock];
+		const uint64_t went_to = next->begins;
+		const uint32_t taken = went_to != site->behind;
+		kinds[clock] = site->ending;
+		b->batch.address[conditional_ones] = site->address;
+		outcome[conditional_ones] = (uint8_t)taken;
+		conditional_ones += site->conditional;
+		if (btb == BTB_TWO_WAYS) {
+			look_up_two(b, two, allocation, site, taken | !site->conditional, went_to, &missed);
+		} else if (btb != BTB_NONE) {
+			/* no taken branch is absent */
+			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
+			if (__builtin_expect(known, 1) || branch_look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
+				if (btb == BTB_HITS)
+					stamps[site->entry] = clock; /* of no one, if absent */
+				else
+					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, clock, &tally->told);
+			}
+			if (__builtin_expect(!known, 0))
+				kinds[clock] = site->ending;
+		}
+		site = next;
+	}
+	b->targets.clock = end;
+	tally->missed += missed.all;
+	tally->missed_taken += missed.taken;
+	return conditional_ones;
+}
+
+/* Bit i % 64 of word i / 64: that branch has the flag. */
+static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag, uint64_t *found)
+{
+#ifdef __SSE2__
+	for (uint32_t i = 0; i < n; i += 16) {
+		__m128i some = _mm_loadu_si128((const __m128i *)(b->batch.kinds + i));
+		found[i / 64] |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, __builtin_clz(flag) - 24)) << i % 64;
+	}
+#else
+	for (uint32_t i = 0; i < n; i += 8) {
+		uint64_t eight;
+		__builtin_memcpy(&eight, b->batch.kinds + i, 8);
+		/* a byte's bit 0 to bit 56 and on */
+		eight = (eight / flag & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
+		found[i / 64] |= eight << i % 64;
+	}
+#endif
+}
+
+/* How many of each kind but conditional ones, and how many are absent from the BTB; which push or pop, which are indirect. */
+static struct kinds kinds_of(const struct branches *b, uint32_t n)
+{
+	struct kinds kinds = { .absent = 0 };
+	sixteen absent = { 0 };
+	sixteen sums[SITE_ENDING + 1] = { { 0 } };
+	for (uint32_t i = 0; i < n; i += 16) {
+		sixteen endings;
+		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
+		absent += endings >> 7;
+		endings &= SITE_ENDING;
+#pragma GCC unroll 8
+		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
+	}
+	kinds.absent = sum_of(absent);
+#pragma GCC unroll 8
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
+		kinds.of[kind] = sum_of(sums[kind]);
+	find(b, n, SITE_STACK, kinds.stack);
+	find(b, n, SITE_INDIRECT, kinds.indirect);
+	return kinds;
+}
+
+/* ---- the return stack and the indirect table ---- */
+
+static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order, uint32_t i, const bool by_slot)
+{
+	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]]) : order->sites[i];
+}
+
+static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, const uint64_t *found, const bool by_slot)
+{
+	struct targets *t = &b->targets;
+	uint64_t *stack = PART(b, uint64_t, t->returns_at);
+	const uint32_t entries = t->return_entries;
+	uint32_t top = t->top, valid = t->valid, wrong = 0;
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			const bool returns = (b->batch.kinds[i] & SITE_ENDING) == TRACE_END_RETURN;
+			const uint32_t above = top + 1 == entries ? 0 : top + 1, below = top ? top - 1 : entries - 1;
+			wrong += returns & ((stack[top] != site_at(order, i + 1, by_slot)->begins) | !valid);
+			stack[returns ? entries : above] = site_at(order, i, by_slot)->behind; /* a return writes where nobody reads */
+			top = !returns ? above : valid ? below : top;
+			valid = returns ? valid - (valid != 0) : valid + (valid < entries);
+		}
+	t->top = top;
+	t->valid = valid;
+	if (b->none)
+		return;
+	b->happened[TRACE_END_RETURN | BRANCH_WAS_TAKEN] -= wrong;
+	b->happened[TRACE_END_RETURN | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong;
+}
+
+static void calls_and_returns(struct branches *b, const struct branch_order *order, const uint64_t *found)
+{
+	if (order->sites)
+		stack(b, order, found, false);
+	else
+		stack(b, order, found, true);
+}
+
+/* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
+static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order, const uint64_t *found,
+							    const unsigned history, const bool by_slot)
+{
+	uint32_t wrong[SITE_ENDING + 1] = { 0 };
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
+		for (uint64_t left = found[k]; left; left &= left - 1) {
+			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
+			const struct branch_site *site = site_at(order, i, by_slot);
+			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins, pc = site->behind - site->length;
+			wrong[ending_of(site)] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
+		}
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
+		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong[kind];
+	}
+}
+
+static void indirect_ones(struct branches *b, const struct branch_order *order, const uint64_t *found)
+{
+	const unsigned history = b->targets.indirect_history;
+	if (order->sites && history == 8) /* of today's machines, as declared: unrolled */
+		foretell(b, order, found, 8, false);
+	else if (history == 8)
+		foretell(b, order, found, 8, true);
+	else
+		foretell(b, order, found, history, !order->sites);
+}
+
+/* ---- all of it ---- */
+
+static struct told perceptron_batch(struct branches *b, uint32_t n)
+{
+	struct told told = { 0, 0 };
+	for (uint32_t i = 0; i < n; i++) {
+		bool taken = b->batch.outcome[i], predicted = perceptron_resolve(b, b->batch.address[i], taken);
+		told.taken += predicted;
+		told.wrong += predicted != taken;
+	}
+	return told;
+}
+
+static void one_by_one(struct branches *b, struct branch_site *const *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct branch_site *site = sites[i];
+		uint64_t went_to = sites[i + 1]->begins;
+		bool conditional = site->conditional;
+		branch_resolve_now(b, site->behind - site->length, site->length, (enum trace_ending)ending_of(site),
+				   !conditional || went_to != site->behind,
+				   /* of a conditional one that is not taken, who asks wants to know where it would go: backward or not */
+				   conditional && went_to == site->behind ? (site->address & BRANCH_BACKWARD ? 0 : ~0ull) : went_to);
+	}
+}
+
+uint8_t *branch_run_begin(struct branches *b)
+{
+	struct tage *t = &b->tage;
+	if (b->direction.kind != PREDICT_TAGE)
+		return b->batch.outcome;
+	tage_make_room(t, BRANCH_BATCH);
+	return t->line + t->newest + 1;
+}
+
+void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
+		    const struct tally *tally)
+{
+	struct told told = { 0, 0 };
+	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
+		b->happened[kind | BRANCH_WAS_TAKEN] += kinds->of[kind];
+		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
+			b->batched.looked_up += kinds->of[kind];
+	}
+	b->batched.conditional += conditional;
+	b->batched.taken += taken;
+	if (b->targets.sets)
+		b->batched.looked_up += conditional;
+	b->batched.missed += tally->missed + kinds->absent;
+	b->batched.missed_taken += tally->missed_taken;
+	if (b->targets.return_entries)
+		calls_and_returns(b, order, kinds->stack);
+	indirect_ones(b, order, kinds->indirect);
+	if (b->direction.kind == PREDICT_TAGE)
+		told = tage_batch(b, conditional, taken);
+	else if (b->direction.kind == PREDICT_PERCEPTRON)
+		told = perceptron_batch(b, conditional);
+	else if (b->targets.counters)
+		told = tally->told;
+	else if (!b->none)
+		told = direction_batch(b, conditional);
+	b->batched.predicted_taken += told.taken;
+	b->batched.mispredicted += told.wrong;
+}
+
+/* No more than BRANCH_BATCH. */
+static void run(struct branches *b, struct branch_site *const *sites, uint32_t n)
+{
+	uint8_t *outcome = branch_run_begin(b);
+	struct tally tally = { 0 };
+	const struct branch_order order = { .sites = sites };
+	const enum btb btb = btb_of(b);
+	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
+				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
+				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :
+				     btb == BTB_NONE     ? sort(b, sites, n, outcome, BTB_NONE, &tally) :
+							   sort(b, sites, n, outcome, BTB_ANY, &tally);
+	for (uint32_t i = n; i % 16; i++)
+		b->batch.kinds[i] = 0;
+	const struct kinds kinds = kinds_of(b, n);
+	branch_run_end(b, &order, &kinds, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
+}
+
+void branches_run(struct branches *b, struct branch_site *const *sites, uint32_t n)
+{
+	if (!b->sorts) {
+		one_by_one(b, sites, n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i += BRANCH_BATCH)
+		run(b, sites + i, n - i < BRANCH_BATCH ? n - i : BRANCH_BATCH);
+}
+
+void branch_run_count(struct branches *b, struct model_counts *counts)
+{
+	uint64_t *c = counts->branch;
+	c[BRANCH_ALL] += b->batched.conditional;
+	c[BRANCH_CONDITIONAL] += b->batched.conditional;
+	c[BRANCH_TAKEN] += b->batched.taken;
+	c[BRANCH_PREDICTED_TAKEN] += b->batched.predicted_taken;
+	c[BRANCH_MISPREDICTED] += b->batched.mispredicted;
+	c[BRANCH_CONDITIONAL_MISPREDICTED] += b->batched.mispredicted;
+	c[BRANCH_BTB_LOOKUPS] += b->batched.looked_up;
+	c[BRANCH_BTB_MISSES] += b->batched.missed;
+	c[BRANCH_BTB_HITS] += b->batched.looked_up - b->batched.missed;
+	c[BRANCH_BTB_MISSES_TAKEN] += b->batched.missed_taken;
+	__builtin_memset(&b->batched, 0, sizeof(b->batched));
+}

@@ -1,0 +1,116 @@
+/*
+ * What the headers of decided blocks (inline.h) count: instructions, and accesses and fetches as hits; rep instructions and gathers count
+ * themselves. Nothing moves in caches and TLBs; branches are predicted.
+ */
+#include "model/core/fast/plan.h"
+
+void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (decided_counts(&items[i]))
+			++*(items[i].kind == TRACE_READ ? reads : writes);
+}
+
+/* ---- a header by itself ---- */
+
+static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
+{
+	return (last >> shift) - (first >> shift) + 1;
+}
+
+/* What a decided block's header counts. done: instructions executed; UINT32_MAX: all. */
+void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
+{
+	const struct trace_block *block = &program->blocks[number];
+	const struct machine *machine = &core->model->machine;
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
+	bool whole = done >= block->insns, sequential = block->pc == core->next_pc;
+	uint64_t *stream = core->counts->stream, reads = 0, writes = 0, last, entered;
+	uint32_t items = block->items, fetched = block->length;
+
+	if (core->pending != NO_BLOCK)
+		resolve(core, program, block->pc);
+	if (!whole)
+		items = run_items_done(block, program->items + block->first_item, done, &fetched);
+	last = block->pc + fetched - 1;
+	stream[STREAM_BLOCKS]++;
+	core->counts->filter[FILTER_DECIDED_BLOCKS]++;
+	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
+	decided_sums(program->items + block->first_item, items, &reads, &writes);
+	stream[STREAM_READS] += reads;
+	stream[STREAM_WRITES] += writes;
+	step_count_hits(core, false, reads, reads);
+	step_count_hits(core, true, writes, writes);
+	/* a unit that the byte before is in is not entered again */
+	entered = units(block->pc, last, unit_shift) - (sequential && block->pc & ((1ull << unit_shift) - 1));
+	stream[STREAM_FETCH_BLOCKS] += entered;
+	if (machine->first_instruction_tlb != MACHINE_NONE)
+		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += entered;
+	if (core->first_instruction)
+		core->counts->cache[core->first_instruction->index][CACHE_FETCHES] +=
+			units(block->pc, last, line_shift) - (sequential && block->pc & ((1ull << line_shift) - 1));
+	core->next_pc = whole ? block->pc + block->length : NOWHERE;
+	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
+}
+
+/* ---- many ---- */
+
+static size_t run_headers_of(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, bool branches)
+{
+	struct plans *plans = core->model->plans;
+	struct batch *batch = core->model->batch;
+	const uint32_t *const at = plans->at;
+	const uint64_t *const memory = plans->memory;
+	uint64_t counts = 0, fetches = 0, next_pc = core->next_pc;
+	size_t first = i, end = n - i > BATCH_BLOCKS ? i + BATCH_BLOCKS : n;
+
+	for (; i < end; i++) {
+		const uint64_t header = entries[i];
+		const struct plan *plan = (const struct plan *)(memory + at[(uint32_t)header % PLAN_SLOTS]);
+		if (__builtin_expect(plan->header != header, 0)) {
+			/* those in front may have to make room */
+			if (i > first || header & TRACE_MARK || plan->header == (header | PLAN_STEPS) ||
+			    !(program->blocks[(uint32_t)header].flags & TRACE_DECIDED))
+				break;
+			plan = plans_make(plans, core, program, (uint32_t)header);
+			if (plan->header & PLAN_STEPS)
+				break;
+		}
+		if (__builtin_expect(!(plan->flags & PLAN_DECIDED), 0))
+			break;
+		if (branches)
+			batch->sites[i - first] = (struct branch_site *)&plan->site;
+		counts += plan->sums;
+		fetches += plan->fetches[plan->site.begins == next_pc];
+		next_pc = plan->site.behind;
+	}
+	core->next_pc = next_pc;
+	batch->counts = counts;
+	batch->fetches = fetches;
+	return i;
+}
+
+/* Headers from i on, as far as they are of decided blocks that have a plan, and only so many. Returns where it stopped. */
+size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
+{
+	struct batch *batch = core->model->batch;
+	size_t first, blocks;
+	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
+		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
+	for (; (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
+		core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
+		batch_add(core, batch);
+	}
+	first = i;
+	i = core->branches ? run_headers_of(core, program, entries, i, n, true) : run_headers_of(core, program, entries, i, n, false);
+	blocks = i - first;
+	if (!blocks)
+		return i;
+	core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
+	if (core->branches) { /* where the last one went is not known yet */
+		branches_run(core->branches, batch->sites, (uint32_t)blocks - 1);
+		core->pending = batch->sites[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;
+	}
+	batch_add(core, batch);
+	return i;
+}

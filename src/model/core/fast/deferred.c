@@ -1,0 +1,60 @@
+/* Requests that wait: see deferred.h. */
+#include "model/core/fast/plain_loop.h"
+#include "model/core/fast/deferred_loop.h"
+
+unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_LEVELS])
+{
+	const unsigned first[2] = { machine->first_instruction, machine->first_data };
+	unsigned at = MACHINE_NONE, n = 0;
+	uint32_t most = 0, written = machine->first_data == MACHINE_NONE ? 0 : machine->caches[machine->first_data].line_bytes;
+	for (unsigned c = 0; c < machine->n_caches; c++)
+		if (machine->caches[c].inclusion == INCLUSION_INCLUSIVE || machine->caches[c].prefetch != PREFETCH_NONE)
+			return 0; /* a first cache may lose lines to it, or it may ask in between */
+	for (unsigned i = 0; i < 2; i++) {
+		const struct machine_cache *is = first[i] == MACHINE_NONE ? NULL : &machine->caches[first[i]];
+		if (!is)
+			continue;
+		if (is->next == MACHINE_NONE || (at != MACHINE_NONE && is->next != at))
+			return 0; /* two levels would have to keep one order */
+		at = is->next;
+		most = is->line_bytes > most ? is->line_bytes : most;
+	}
+	for (; at != MACHINE_NONE && n < DEFERRED_LEVELS; at = machine->caches[at].next) {
+		const struct machine_cache *is = &machine->caches[at];
+		struct arena none = { 0 };
+		struct cache cache;
+		cache_init(&cache, &none, machine, at, false);
+		if (!cache.plain || !cache.main.ordered || is->line_bytes < most || (n && (is->line_bytes != most || written != most)))
+			break; /* of larger lines behind larger lines parts would be written back */
+		most = is->line_bytes;
+		caches[n++] = (uint8_t)at;
+	}
+	return n;
+}
+
+void deferred_begin(struct core *core)
+{
+	struct model *model = core->model;
+	if (model->waits && model->waits != core)
+		core_settle(model->waits);
+	if (core->levels && model->plain && model->plans && !model->n_watches && !model->objects && !core->calls && !model->snoops)
+		core->deferred = core->levels;
+	else
+		core_settle(core);
+	model->waits = core;
+}
+
+void deferred_run(struct core *core, struct deferred *level)
+{
+	run_level(core, level);
+}
+
+void core_settle(struct core *core)
+{
+	for (struct deferred *level = core->deferred; level; level = level->next)
+		if (level->n)
+			core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
+	core->deferred = NULL;
+	if (core->model->waits == core)
+		core->model->waits = NULL;
+}

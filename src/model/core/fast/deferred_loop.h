@@ -1,0 +1,93 @@
+/* The requests of a level, one after another: behind plain_loop.h (deferred.c, inline_vectors.c). */
+#include "model/core/fast/deferred.h"
+
+static void run_level(struct core *core, struct deferred *level);
+
+/* Asked of the cache behind the level's, or of memory. */
+static inline void ask_behind(struct core *core, struct deferred *level, uint64_t address, unsigned what)
+{
+	struct deferred *next = level->next;
+	next->entries[next->n++] = address | what;
+	if (__builtin_expect(next->n == DEFERRED_MOST, 0))
+		run_level(core, next);
+}
+
+/* A line that is not there is wanted. */
+static inline void run_miss(struct core *core, struct deferred *level, uint64_t *entries, uint32_t ways, uint64_t address, enum trace_kind kind)
+{
+	struct cache *cache = level->cache, *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
+	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift, last = entries[ways - 1];
+	unsigned dirty = 0;
+	counts[CACHE_READ_MISSES + kind]++;
+	counts[CACHE_FILLS]++;
+	counts[CACHE_EVICTIONS] += !!last;
+	if (level->next)
+		ask_behind(core, level, address, kind);
+	else if (next)
+		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
+	set_rotate(entries, ways, ways - 1, line << LINES_FLAGS | LINE_VALID | dirty);
+	if (!level->next) {
+		if (last)
+			cache_leave(core, cache, last);
+	} else if (last & LINE_DIRTY) {
+		counts[CACHE_WRITE_BACKS]++;
+		ask_behind(core, level, entry_line(last) << cache->line_shift, DEFERRED_WRITE_BACK);
+	}
+}
+
+/* It was written back, and is not there. */
+static inline void run_passed(struct core *core, struct deferred *level, uint64_t address)
+{
+	struct cache *cache = level->cache;
+	core->counts->cache[cache->index][CACHE_WRITE_BACKS_PASSED]++;
+	if (level->next)
+		ask_behind(core, level, address, DEFERRED_WRITE_BACK);
+	else if (cache->is.next != MACHINE_NONE)
+		cache_write_back(core, core->caches[cache->is.next], address, level->write_back_bytes);
+}
+
+/* The words of a request's set, on their way here. */
+static inline __attribute__((always_inline)) uint64_t *coming(const struct lines *lines, uint64_t line, uint32_t ways)
+{
+	uint64_t *entries = lines->entries + (uint64_t)lines_set(lines, line) * ways;
+	for (uint32_t way = 0; way < ways; way += 8)
+		__builtin_prefetch(entries + way);
+	if (ways & 7)
+		__builtin_prefetch(entries + ways - 1); /* sets that begin inside a line of the machine's */
+	return entries;
+}
+
+static inline __attribute__((always_inline)) void run_requests(struct core *core, struct deferred *level, uint32_t ways)
+{
+	const struct lines *lines = &level->cache->main;
+	uint64_t *sets[DEFERRED_AHEAD], asked[4] = { 0 }, *counts;
+	const uint32_t n = level->n, shift = level->cache->line_shift;
+	for (uint32_t i = 0; i < DEFERRED_AHEAD; i++)
+		sets[i] = coming(lines, level->entries[i] >> shift, ways);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t entry = level->entries[i], *entries = sets[i % DEFERRED_AHEAD];
+		uint32_t way = set_find(entries, ways, entry >> shift);
+		sets[i % DEFERRED_AHEAD] = coming(lines, level->entries[i + DEFERRED_AHEAD] >> shift, ways);
+		asked[entry & 3]++;
+		if (way < ways)
+			set_rotate(entries, ways, way, entries[way] | ((entry & 3) == DEFERRED_WRITE_BACK ? LINE_DIRTY : 0));
+		else if ((entry & 3) == DEFERRED_WRITE_BACK)
+			run_passed(core, level, entry & ~3ull);
+		else
+			run_miss(core, level, entries, ways, entry & ~3ull, (enum trace_kind)(entry & 3));
+	}
+	counts = core->counts->cache[level->cache->index];
+	for (unsigned kind = 0; kind < DEFERRED_WRITE_BACK; kind++)
+		counts[CACHE_READS + kind] += asked[kind];
+	level->n = 0;
+}
+
+static void run_level(struct core *core, struct deferred *level)
+{
+	core->fill_flags = 0;
+	core->missed = COHERENCE_NO;
+	if (level->cache->main.ways == 16)
+		run_requests(core, level, 16);
+	else
+		run_requests(core, level, level->cache->main.ways);
+}

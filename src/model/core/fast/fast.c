@@ -1,0 +1,158 @@
+/*
+ * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits (hits.h) says to hit is done by
+ * its three stores. The rest goes the long way, record by record, in the program's order.
+ *
+ *     record ──found──► times
+ *       ├─ plain machine ──► its TLB, its cache (plain_loop.h), noted
+ *       └─ else ──► its items, step by step, noted
+ */
+#include "model/core/fast/flatten_loop.h"
+#include "model/core/fast/plain_loop.h"
+#include "model/core/fast/vectors.h"
+
+#define FIELD(sum, i) ((sum) >> (i) * PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
+
+void batch_add(struct core *core, const struct batch *batch)
+{
+	struct model_counts *counts = core->counts;
+	const struct machine *machine = &core->model->machine;
+	uint64_t reads = FIELD(batch->counts, 1), writes = FIELD(batch->counts, 2);
+	uint64_t lines = FIELD(batch->fetches, 0), units = FIELD(batch->fetches, 1);
+	counts->stream[STREAM_INSTRUCTIONS] += FIELD(batch->counts, 0);
+	counts->stream[STREAM_READS] += reads;
+	counts->stream[STREAM_WRITES] += writes;
+	counts->stream[STREAM_FETCH_BLOCKS] += units;
+	counts->stream[STREAM_BLOCKS] += FIELD(batch->fetches, 2);
+	if (core->first_instruction)
+		counts->cache[core->first_instruction->index][CACHE_FETCHES] += lines;
+	if (machine->first_instruction_tlb != MACHINE_NONE)
+		counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += units - core->apart_pages[TLB_FETCHES];
+	step_count_hits(core, false, reads - core->apart[TRACE_READ], reads - core->apart_pages[TLB_READS]);
+	step_count_hits(core, true, writes - core->apart[TRACE_WRITE], writes - core->apart_pages[TLB_WRITES]);
+	core->apart[0] = core->apart[1] = core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
+}
+
+/* The block that the record is of; records are asked for in their order. */
+static uint32_t block_of(struct batch *batch, uint32_t record)
+{
+	while (batch->cursor + 1 < batch->n_blocks && batch_record(batch, batch->cursor + 1) <= record)
+		batch->cursor++;
+	return batch->cursor;
+}
+
+/* The items of the batch's record, one by one. */
+static void run_items(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k, uint64_t fs_base)
+{
+	const uint32_t block = block_of(batch, k);
+	const uint64_t *entry = batch_entry(batch, block);
+	uint32_t number = (uint32_t)*entry, r = k - batch_record(batch, block) + batch_skipped(batch, block), i, end;
+	const struct plan *plan = plan_of(core->model->plans, number);
+	struct plan_items items;
+	if (plan->header != number)
+		plan = plans_make(core->model->plans, core, program, number);
+	items = plan_items(plan)[r];
+	i = program->blocks[number].first_item + items.first;
+	end = i + items.n;
+	if (HOW_RECORD(plan_hows(plan)[r]) & HIT_STEPS) {
+		while (i < end) {
+			i += run_item(core, program, i, end, entry + 1, fs_base);
+			charge_item(core, i - 1);
+		}
+		return;
+	}
+	for (; i < end; i++) {
+		const struct trace_item *item = &program->items[i];
+		uint64_t base = item->value == TRACE_NO_VALUE ? 0 : entry[1 + item->value];
+		core->apart[item->kind]++;
+		core->apart_pages[item->kind]++;
+		step_item(core, base + (uint64_t)item->displacement, item->bytes, item->kind == TRACE_WRITE, i);
+		charge_item(core, i);
+	}
+}
+
+static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64_t record)
+{
+	uint64_t address = record & HIT_ADDRESS;
+	uint32_t number = 0;
+	if (record & HIT_REPEATS && !batch_skipped(batch, block_of(batch, k)))
+		return; /* the record in front of it was the same unit's */
+	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+	if (core->model->n_watches || !core->model->plain)
+		number = (uint32_t)*batch_entry(batch, block_of(batch, k));
+	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
+		step_page(core, address, TLB_FETCHES);
+	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
+		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, number | 1u << 31);
+	charge_block(core, number);
+	step_note(core, record);
+}
+
+/* A record that the table does not have. */
+static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k,
+						 uint64_t fs_base)
+{
+	uint64_t record = batch->records[k];
+	if (core->plain && plain_run(core, record))
+		return;
+	if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE) {
+		core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
+		run_items(core, program, batch, k, fs_base);
+	} else {
+		run_fetch(core, batch, k, record);
+	}
+}
+
+static inline __attribute__((always_inline)) void run_records(struct core *core, const struct trace_program *program, struct batch *batch,
+							      uint64_t fs_base, unsigned shift, bool vectors, bool apart)
+{
+	const struct hits hits = core->hits;
+	uint64_t time = core->clock;
+	for (uint32_t k = 0; k < batch->n_records; k++)
+		if (!__builtin_expect(hits_find(&hits, batch->records[k], shift, ++time, apart), 1)) {
+			core->clock = time;
+			if (!vectors || !core->plain || !plain_record_vectors(core, batch->records[k]))
+				run_record(core, program, batch, k, fs_base);
+			time = core->clock;
+		}
+	core->clock = time;
+}
+
+/* What has neither caches nor TLBs: only what is odd. */
+static void run_odd(struct core *core, const struct trace_program *program, struct batch *batch, uint64_t fs_base)
+{
+	for (uint32_t k = 0; k < batch->n_records; k++)
+		if (!(batch->records[k] & HIT_PLAIN))
+			run_record(core, program, batch, k, fs_base);
+}
+
+static size_t fill_batch(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
+{
+	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
+		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
+	if (core->model->vectors)
+		return flatten_vectors(core, batch, program, entries, i, n);
+	return core->branches ? flatten_run(core, batch, program, entries, i, n, true) : flatten_run(core, batch, program, entries, i, n, false);
+}
+
+size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
+{
+	struct batch *batch = core->model->batch;
+	core->plain = core->model->plain && !core->model->n_watches && !core->calls;
+	do {
+		i = fill_batch(core, batch, program, entries, i, n);
+		if (!batch->n_blocks)
+			break;
+		if (!core->first_data && !core->first_instruction && !core->tlbs)
+			run_odd(core, program, batch, fs_base);
+		else if (core->model->writes_apart && core->hits.shift == 6 && core->model->vectors)
+			run_records(core, program, batch, fs_base, 6, true, true);
+		else if (core->model->writes_apart)
+			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, true);
+		else if (core->hits.shift == 6 && core->model->vectors)
+			run_records(core, program, batch, fs_base, 6, true, false);
+		else
+			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, false);
+		batch_add(core, batch);
+	} while (i < n);
+	return i;
+}

@@ -1,0 +1,108 @@
+/*
+ * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: plain_loop.h and deferred_loop.h with
+ * saved_vectors.h, and all is put back behind them.
+ */
+#include "model/core/fast/vectors.h"
+
+#if defined(__x86_64__) && !defined(__AVX512F__)
+#include "model/core/fast/saved_vectors.h"
+#else /* never called, or without: model->vectors says that they are there, not that they are worth it */
+struct saved { char unused; };
+static void save(struct saved *to) { (void)to; }
+static void restore(const struct saved *from) { (void)from; }
+#endif
+
+#include "model/core/fast/quick.h"
+#include "model/core/fast/deferred_loop.h"
+
+bool plain_record_saved(struct core *core, uint64_t record)
+{
+	struct saved saved;
+	bool done;
+	save(&saved);
+	done = plain_run(core, record);
+	restore(&saved);
+	return done;
+}
+
+static inline __attribute__((always_inline)) void quick_saved(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
+{
+	struct saved saved;
+	save(&saved);
+	quick_access_64(core, data, record, page, ways);
+	if (__builtin_expect(core->deferred->n >= DEFERRED_MOST, 0))
+		run_level(core, core->deferred);
+	restore(&saved);
+}
+
+static __attribute__((noinline)) void quick_data_any(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, true, record, page, core->first_data->main.ways);
+}
+
+static __attribute__((noinline)) void quick_fetch_any(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, false, record, page, core->first_instruction->main.ways);
+}
+
+static __attribute__((noinline)) void quick_data_12(struct core *core, uint64_t record, uint32_t page)
+{
+	quick_saved(core, true, record, page, 12);
+}
+
+void quick_data_saved(struct core *core, uint64_t record, uint32_t page)
+{
+	if (core->first_data->main.ways == 12)
+		quick_data_12(core, record, page);
+	else if (core->first_data->main.ways == 8)
+		quick_saved(core, true, record, page, 8);
+	else
+		quick_data_any(core, record, page);
+}
+
+void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page)
+{
+	if (core->first_instruction->main.ways == 8)
+		quick_saved(core, false, record, page, 8);
+	else
+		quick_fetch_any(core, record, page);
+}
+
+void deferred_run_saved(struct core *core, struct deferred *level)
+{
+	struct saved saved;
+	save(&saved);
+	run_level(core, level);
+	restore(&saved);
+}
+
+#ifdef PLAIN_ASM
+/* A number below a time, as lines_least() does: the least of all is the first that is least. */
+uint32_t vectors_least(const uint64_t *times, uint32_t n)
+{
+	static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, eights[] = { 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120,
+		128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248 };
+	struct saved saved;
+	uint64_t least;
+	save(&saved);
+	__asm__ volatile("vpternlogd $0xff, %%zmm16, %%zmm16, %%zmm16\n\tvmovdqa64 %%zmm16, %%zmm17" : : : "memory");
+	for (uint32_t i = 0; i < n; i += 8) {
+		__asm__ volatile("vpsllq $8, (%0), %%zmm18\n\tvporq (%1), %%zmm18, %%zmm18\n\tvporq (%2)%{1to8%}, %%zmm18, %%zmm18"
+				 : : "r"(times + i), "r"(numbers), "r"(eights + i / 8) : "memory");
+		if (i & 8)
+			__asm__ volatile("vpminuq %%zmm18, %%zmm17, %%zmm17" : : : "memory");
+		else
+			__asm__ volatile("vpminuq %%zmm18, %%zmm16, %%zmm16" : : : "memory");
+	}
+	__asm__ volatile("vpminuq %%zmm17, %%zmm16, %%zmm16\n\tvshufi64x2 $0x4e, %%zmm16, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\t"
+			 "vshufi64x2 $0xb1, %%zmm16, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\t"
+			 "vpermq $0xb1, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\tvmovq %%xmm16, %0" : "=r"(least) : : "memory");
+	restore(&saved);
+	return least & 255;
+}
+#else
+uint32_t vectors_least(const uint64_t *times, uint32_t n)
+{
+	return lines_least(times, n);
+}
+#endif

@@ -1,0 +1,21 @@
+/*
+ * What is compiled twice: without vectors (fast.c) and for AVX-512 (vectors.c, where vectors_here() is VECTORS_AVX512). The same counts.
+ */
+#ifndef TARE_MODEL_CORE_FAST_VECTORS_H
+#define TARE_MODEL_CORE_FAST_VECTORS_H
+
+#include "model/core/fast/plan.h"
+
+/* Fills the batch with blocks from entry i on; their branches are posted. Returns where it stopped: the batch is full, or no such block
+   follows. */
+size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+
+/* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
+/* inline_vectors.c: the same, and all vector registers are as they were */
+bool plain_record_saved(struct core *core, uint64_t record);
+/* quick_access_64() (quick.h), and likewise */
+void quick_data_saved(struct core *core, uint64_t record, uint32_t page);
+void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page);
+bool plain_record_vectors(struct core *core, uint64_t record);
+
+#endif

@@ -1,0 +1,125 @@
+/* Where a calibration is kept, and how it gets there whole. See calibration.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "store/calibration/calibration.h"
+
+enum { FILE_MOST_BYTES = 8 << 20 };
+
+static const char *set_variable(const char *name)
+{
+	const char *value = secure_getenv(name);
+	return value && *value ? value : NULL;
+}
+
+char *calibration_path(struct error *err)
+{
+	struct utsname names;
+	struct str path = { 0 };
+	const char *given = set_variable("TARE_CALIBRATION"), *data = set_variable("XDG_DATA_HOME"),
+		   *home = set_variable("HOME");
+	if (given && strcmp(given, "none") == 0) {
+		error_set(err, ERROR_NOT_FOUND, "calibrations are switched off (TARE_CALIBRATION=none)");
+		return NULL;
+	}
+	if (given) {
+		str_append(&path, given);
+		goto out;
+	}
+	if (data && *data == '/') /* the XDG Base Directory Specification: relative ones are to be ignored */
+		str_appendf(&path, "%s/tare/calibration", data);
+	else if (home && *home == '/')
+		str_appendf(&path, "%s/.local/share/tare/calibration", home);
+	else {
+		error_set(err, ERROR_NOT_FOUND, "there is no place for calibrations: HOME is not set");
+		error_hint(err, "set TARE_CALIBRATION to a file");
+		return NULL;
+	}
+	if (uname(&names) == 0 && names.nodename[0] && !strchr(names.nodename, '/'))
+		str_appendf(&path, ".%s", names.nodename);
+out:
+	if (path.failed) {
+		error_no_memory(err);
+		str_free(&path);
+		return NULL;
+	}
+	return str_take(&path);
+}
+
+bool calibration_load(const char *path, struct calibration *c, struct error *err)
+{
+	size_t length;
+	*c = (struct calibration){ 0 };
+	char *text = file_read(path, FILE_MOST_BYTES, &length, err);
+	bool done = text && calibration_parse(text, length, path, c, err);
+	free(text);
+	return done;
+}
+
+/* Makes the folders above path, as far as they are not there. */
+static bool make_folders(const char *path, struct error *err)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return error_no_memory(err);
+	bool done = true;
+	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+			done = error_set_errno(err, ERROR_IO, errno, "cannot make the folder '%s'", copy);
+		*slash = '/';
+	}
+	free(copy);
+	return done;
+}
+
+bool calibration_save(const char *path, struct calibration *c, struct error *err)
+{
+	struct str text = { 0 };
+	char *name = NULL;
+	FILE *file = NULL;
+	int fd = -1;
+	bool done = false;
+	if (!calibration_write(c, &text, err) || !make_folders(path, err))
+		goto out;
+	if (asprintf(&name, "%s.XXXXXX", path) < 0) {
+		name = NULL;
+		error_no_memory(err);
+		goto out;
+	}
+	if ((fd = mkstemp(name)) < 0) {
+		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+		goto out;
+	}
+	mode_t mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask); /* mkstemp(3) lets nobody else read it */
+	if (!(file = fdopen(fd, "w"))) {
+		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+		close(fd);
+		goto remove;
+	}
+	fwrite(text.text, 1, text.length, file);
+	fflush(file);
+	fsync(fd); /* before the rename: a crash leaves the old one or the new one */
+	if (!file_finish(file, path, err))
+		goto remove;
+	if (rename(name, path) != 0) {
+		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+		goto remove;
+	}
+	done = true;
+	goto out;
+remove:
+	unlink(name);
+out:
+	free(name);
+	str_free(&text);
+	return done;
+}
