@@ -7,12 +7,13 @@
 #include "base/clock.h"
 #include "trust/measure.h"
 #include "cli/calibrate_table.h"
-#include "cli/calibration_here.h"
+#include "trust/calibration_here.h"
 #include "cli/command.h"
 #include "trust/helper_programs.h"
 #include "cli/say.h"
 #include "measure/measure.h"
 #include "report/table.h"
+#include "session/session.h"
 
 enum { HELP, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, VERBOSE };
 
@@ -218,7 +219,12 @@ int command_calibrate(int argc, char **argv)
 	line.verbose = asked.verbose;
 	calibrating.progress = progress;
 	calibrating.progress_context = &line;
-	bool done = measure(&calibrating, &asked, argv + rest, &err);
+	struct session session = { 0 };
+	bool done = session_open(&session, NULL, "perf", NULL, 0, &err);
+	calibrating.table = session.events;
+	calibrating.operations = session.operations;
+	calibrating.backend = session.backend;
+	done = done && measure(&calibrating, &asked, argv + rest, &err);
 	progress_over(&line);
 	if (!done) {
 		code = say_failure(&err);
@@ -231,5 +237,6 @@ int command_calibrate(int argc, char **argv)
 			code = written;
 	}
 	calibrating_end(&calibrating);
+	session_close(&session);
 	return code;
 }

@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 #include "cli/calibrate_table.h"
-#include "cli/calibration_here.h"
+#include "trust/calibration_here.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/say.h"

@@ -473,3 +473,24 @@ void parameters_dump(const struct parameters *p, FILE *out)
 	}
 	fputs("end)\n", out);
 }
+
+char *const *parameters_command(struct parameters *p)
+{
+	size_t n = 0;
+	static char shell[] = "/bin/sh", dash_c[] = "-c";
+	char *copy = arena_strdup(&p->arena, p->command);
+	char **words = arena_alloc(&p->arena, (strlen(p->command) / 2 + 4) * sizeof *words);
+	if (!copy || !words)
+		return NULL;
+	size_t first = strcspn(p->command, " \t");
+	if (p->command[strcspn(p->command, "|&;<>()$`\\\"'*?[#~{}!\n")] || memchr(p->command, '=', first)) {
+		words[0] = shell;
+		words[1] = dash_c;
+		words[2] = copy;
+		return words;
+	}
+	for (char *word; (word = strsep(&copy, " \t"));)
+		if (*word)
+			words[n++] = word;
+	return n ? words : NULL;
+}

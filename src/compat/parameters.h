@@ -71,6 +71,10 @@ bool parameters_override(struct parameters *p, const char *assignment, struct er
 /* After all were read: refuses what the backend `on` cannot do (regions of the program's own). */
 bool parameters_check(const struct parameters *p, const char *on, struct error *err);
 
+/* The words of the parameter `command`, for execve(2): split at blanks when it is only words, else the shell's. They are the parameters'. NULL when
+ * it has none, or memory ran out. */
+char *const *parameters_command(struct parameters *p);
+
 /* The warnings that the warn_parm_… parameters ask for, a line each. Returns how many. */
 size_t parameters_warn(const struct parameters *p, FILE *out);
 

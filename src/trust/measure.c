@@ -102,12 +102,6 @@ static bool listed_events(struct calibrating *c, const char *list, struct error 
 
 bool calibrating_begin(struct calibrating *c, const char *list, struct error *err)
 {
-	const char *argument;
-	if (!(c->table = event_table_new(err)))
-		return false;
-	c->operations = backend_by_name("perf", &argument, err);
-	if (!c->operations || !c->operations->open(NULL, &c->backend, err))
-		return false;
 	if (list ? !listed_events(c, list, err) : !default_events(c, err))
 		return false;
 	if (c->events.count == 0) {
@@ -119,9 +113,6 @@ bool calibrating_begin(struct calibrating *c, const char *list, struct error *er
 
 void calibrating_end(struct calibrating *c)
 {
-	if (c->backend)
-		c->operations->close(c->backend);
-	event_table_free(c->table);
 	vec_free(&c->events);
 	vec_free(&c->missing);
 	calibration_free(&c->calibration);

@@ -23,8 +23,8 @@ struct not_calibrated {
 };
 
 struct calibrating {
-	struct event_table *table;
-	const struct backend_operations *operations;
+	struct event_table *table;                   /* these three are the caller's */
+	const struct backend_operations *operations; /* of perf */
 	struct backend *backend;
 	VEC(struct calibrated_event) events;
 	VEC(struct not_calibrated) missing; /* texts in calibration.arena */
@@ -37,8 +37,7 @@ struct calibrating {
 	void *progress_context;
 };
 
-/* Opens the backend, and chooses the events: those of the list, or when it is NULL the default ones that count
- * here. */
+/* Chooses the events: those of the list, or when it is NULL the default ones that count here. */
 bool calibrating_begin(struct calibrating *c, const char *list, struct error *err);
 void calibrating_end(struct calibrating *c);
 

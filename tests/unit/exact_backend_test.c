@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend/engine/events.h"
+#include "backend/engine/available.h"
 #include "backend/exact/exact.h"
 #include "backend/engine/trial.h"
 #include "tap.h"

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/engine/available.h"
 #include "backend/engine/counting.h"
-#include "backend/exact/exact.h"
 #include "backend/engine/trial.h"
 #include "backend/model/events.h"
 #include "model/declare/machines.h"

@@ -1,4 +1,4 @@
-#include "cli/count_regions.h"
+#include "session/regions.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,14 +7,13 @@
 
 #include "backend/launch.h"
 
-bool count_regions_find(struct count_regions *r, const struct count_request *request, const struct command *command, struct error *err)
+bool session_regions_find(struct session_regions *r, const char *const *texts, size_t n, const struct command *command, struct error *err)
 {
-	size_t n = request->regions.count;
 	struct symbols *symbols = NULL;
 	struct library_list libraries;
 	char program[PATH_MAX];
 	bool done = false;
-	*r = (struct count_regions){ 0 };
+	*r = (struct session_regions){ 0 };
 	if (n == 0)
 		return true;
 	char *path = launch_find(command, err);
@@ -27,7 +26,7 @@ bool count_regions_find(struct count_regions *r, const struct count_request *req
 		goto out;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!place_parse(request->regions.items[i], &r->arena, &specs[i], err))
+		if (!place_parse(texts[i], &r->arena, &specs[i], err))
 			goto out;
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(specs[i].name, specs[j].name) == 0) {
@@ -65,8 +64,8 @@ out:
 	return done;
 }
 
-void count_regions_free(struct count_regions *r)
+void session_regions_free(struct session_regions *r)
 {
 	arena_free(&r->arena);
-	*r = (struct count_regions){ 0 };
+	*r = (struct session_regions){ 0 };
 }

@@ -1,4 +1,4 @@
-#include "cli/reason.h"
+#include "session/reason.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,28 +1,27 @@
 /* After the measurement: the result's rows in the order in which they were asked for, and what nobody asked for and nothing here
  * counts folded into one note for each reason. */
-#include "cli/count_events.h"
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "cli/reason.h"
+#include "session/reason.h"
 
 /* Not counted because nothing here can count it, or not in such a run; not because its turn never came. */
-static bool cannot_count(const struct selection *selection, const struct counting_means *means,
-			 const struct slot *slot, const struct estimate *e)
+static bool cannot_count(const struct session *session, const struct asked_row *row, const struct estimate *e)
 {
 	struct availability answer = { .state = READING_COUNTED };
-	if (e->known || slot->event == SLOT_NO_EVENT)
+	if (e->known || row->event == ROW_NO_EVENT)
 		return false;
 	if (e->why && strcmp(e->why, UNDER_ENGINE) == 0)
 		return true;
-	means->operations->available(means->backend, &selection->events[slot->event], &answer);
+	session->operations->available(session->backend, &session->selection.events.items[row->event], &answer);
 	return answer.state != READING_COUNTED;
 }
 
-/* "not counted: a, b (why)" for each reason. */
+/* "not counted: a, b (why)" for each reason; user_only: a note that is in the result's arena, or NULL. */
 static bool remark(struct result *result, const char *user_only, const struct estimate *const *folded, size_t n)
 {
 	VEC(const char *) notes = { 0 };
@@ -49,8 +48,7 @@ static bool remark(struct result *result, const char *user_only, const struct es
 		if (!note || !vec_push(&notes, note))
 			goto out;
 	}
-	char *kept_user_only = user_only ? arena_strdup(&result->arena, user_only) : NULL;
-	if (user_only && (!kept_user_only || !vec_push(&notes, kept_user_only)))
+	if (user_only && !vec_push(&notes, user_only))
 		goto out;
 	if ((n || user_only) && !vec_push(&notes, "'tare doctor' says what would allow more"))
 		goto out;
@@ -69,35 +67,40 @@ out:
 	return done;
 }
 
-bool selection_finish(const struct selection *selection, const struct counting_means *means, struct result *result,
-		      bool fold)
+bool session_order_rows(struct session *session, bool fold)
 {
-	size_t n = 0, n_folded = 0, most = result->n_estimates + selection->n_slots;
+	const struct selection *selection = &session->selection;
+	struct result *result = session->result;
+	size_t n = 0, n_folded = 0, most = result->n_estimates + selection->rows.count;
 	struct estimate *rows = arena_alloc(&result->arena, (most + 1) * sizeof *rows);
-	const struct estimate **first = calloc(selection->n_events + 2, sizeof *first);
-	const struct estimate **folded = calloc(selection->n_slots + 1, sizeof *folded);
+	const struct estimate **first = calloc(selection->events.count + 2, sizeof *first);
+	const struct estimate **folded = calloc(selection->rows.count + 1, sizeof *folded);
 	const struct estimate *end = result->estimates + result->n_estimates;
 	size_t event = 0;
+	const char *user_only = NULL;
 	bool done = rows && first && folded;
 	if (!done)
 		goto out;
+	if (selection->user_only.length && (selection->user_only.failed ||
+	    !(user_only = arena_printf(&result->arena, "%s (%s)", selection->user_only.text, selection->user_only_why))))
+		goto no_memory;
 	/* totals are in the order of the events, each before its threads' or CPUs' rows */
-	for (const struct estimate *e = result->estimates; e < end && event <= selection->n_events; e++)
+	for (const struct estimate *e = result->estimates; e < end && event <= selection->events.count; e++)
 		if (estimate_is_total(e))
 			first[event++] = e;
-	for (size_t i = 0; i < selection->n_slots; i++) {
-		const struct slot *slot = &selection->slots[i];
-		if (slot->event == SLOT_NO_EVENT) {
+	for (size_t i = 0; i < selection->rows.count; i++) {
+		const struct asked_row *asked = &selection->rows.items[i];
+		if (asked->event == ROW_NO_EVENT) {
 			struct estimate *row = arena_alloc(&result->arena, sizeof *row);
 			if (!row)
 				goto no_memory;
-			*row = (struct estimate){ .event = arena_strdup(&result->arena, slot->label),
-						  .unit = slot->unit ? slot->unit : "events",
+			*row = (struct estimate){ .event = arena_strdup(&result->arena, asked->label),
+						  .unit = asked->unit ? asked->unit : "events",
 						  .level = "",
 						  .confidence = result->confidence,
-						  .why = slot->why,
+						  .why = asked->why,
 						  .cpu = -1 };
-			if (!row->event || (slot->unit && !(row->unit = arena_strdup(&result->arena, slot->unit))))
+			if (!row->event || (asked->unit && !(row->unit = arena_strdup(&result->arena, asked->unit))))
 				goto no_memory;
 			if (fold && selection->defaults)
 				folded[n_folded++] = row;
@@ -105,16 +108,16 @@ bool selection_finish(const struct selection *selection, const struct counting_m
 				rows[n++] = *row;
 			continue;
 		}
-		const struct estimate *e = first[slot->event];
+		const struct estimate *e = first[asked->event];
 		if (!e)
 			continue;
-		if (fold && selection->defaults && cannot_count(selection, means, slot, e)) {
+		if (fold && selection->defaults && cannot_count(session, asked, e)) {
 			folded[n_folded++] = e;
 			continue;
 		}
 		do {
 			rows[n] = *e;
-			if (slot->label && !(rows[n].event = arena_strdup(&result->arena, slot->label)))
+			if (asked->label && !(rows[n].event = arena_strdup(&result->arena, asked->label)))
 				goto no_memory;
 			n++;
 		} while (++e < end && !estimate_is_total(e));
@@ -127,7 +130,7 @@ bool selection_finish(const struct selection *selection, const struct counting_m
 				result->metrics[kept++] = result->metrics[i];
 		result->n_metrics = kept;
 	}
-	done = remark(result, selection->user_only, folded, n_folded);
+	done = remark(result, user_only, folded, n_folded);
 	if (done) {
 		result->estimates = rows;
 		result->n_estimates = n;

@@ -1,4 +1,4 @@
-#include "cli/calibration_here.h"
+#include "trust/calibration_here.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The kept calibration, where it is one of this machine. */
-#ifndef TARE_CLI_CALIBRATION_HERE_H
-#define TARE_CLI_CALIBRATION_HERE_H
+#ifndef TARE_TRUST_CALIBRATION_HERE_H
+#define TARE_TRUST_CALIBRATION_HERE_H
 
 #include "result/result.h"
 #include "store/calibration/calibration.h"

@@ -1,7 +1,7 @@
 /* A metric at one level ("ipc:u"): its formula over its events at that level. So a user who may not count the kernel
  * still gets rates of the program's own part, under a name that says so. */
-#ifndef TARE_CLI_METRIC_LEVEL_H
-#define TARE_CLI_METRIC_LEVEL_H
+#ifndef TARE_SESSION_METRIC_LEVEL_H
+#define TARE_SESSION_METRIC_LEVEL_H
 
 #include <stddef.h>
 

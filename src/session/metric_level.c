@@ -1,4 +1,4 @@
-#include "cli/metric_level.h"
+#include "session/metric_level.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Why events are not counted, told once for all that share the reason. Reasons that differ only in what they quote
  * ("libpfm4 has no encoding of 'A'", "… of 'B'") are one. */
-#ifndef TARE_CLI_REASON_H
-#define TARE_CLI_REASON_H
+#ifndef TARE_SESSION_REASON_H
+#define TARE_SESSION_REASON_H
 
 #include <stddef.h>
 

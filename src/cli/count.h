@@ -1,0 +1,27 @@
+/* One `tare count` at work, for count.c and count_reports.c. */
+#ifndef TARE_CLI_COUNT_H
+#define TARE_CLI_COUNT_H
+
+#include <signal.h>
+
+#include "base/arena.h"
+#include "cli/count_options.h"
+#include "cli/count_output.h"
+#include "compat/parameters.h"
+#include "session/session.h"
+
+struct count {
+	struct count_request request;
+	struct parameters parameters;
+	bool has_parameters;
+	char *const *program; /* with its arguments; NULL */
+	const volatile sig_atomic_t *interrupt;
+	struct session session;
+	struct output output, blocks, system_calls, by_file;
+	struct arena arena;
+};
+
+/* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was said. */
+bool count_write_reports(struct count *count);
+
+#endif

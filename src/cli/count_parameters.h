@@ -1,0 +1,12 @@
+/* -P and -F of `tare count`. */
+#ifndef TARE_CLI_COUNT_PARAMETERS_H
+#define TARE_CLI_COUNT_PARAMETERS_H
+
+#include "cli/count_options.h"
+#include "compat/parameters.h"
+
+/* Reads the file and the assignments that are asked for into parameters (parameters_init() was called); what the command line does not
+ * say, they decide in *request. Writes their warnings and their dump. */
+bool count_parameters_read(struct count_request *request, struct parameters *parameters, struct error *err);
+
+#endif

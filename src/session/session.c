@@ -1,0 +1,148 @@
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "profile/breakdown.h"
+#include "trust/apply.h"
+#include "trust/calibration_here.h"
+
+enum { EVENT_FILE_MOST_BYTES = 4 << 20 };
+
+_Static_assert(sizeof(pid_t) == sizeof(int), "ids are processes' too");
+
+static void set_target(struct session *s, const struct session_target *asked)
+{
+	struct target *t = &s->target;
+	s->command = (struct command){ .argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
+	s->command.reproducible = asked->reproducible;
+	t->command = asked->program ? &s->command : NULL;
+	t->kind = asked->kind;
+	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {
+		t->pids = asked->ids;
+		t->n_pids = asked->n_ids;
+	} else if (t->kind == TARGET_CPUS) {
+		t->cpus = asked->ids;
+		t->n_cpus = asked->n_ids;
+	}
+	/* a thread is one thread, what it starts is another */
+	t->follow_children = !asked->no_children && t->kind != TARGET_THREADS;
+	t->per_thread = asked->per_thread;
+	t->per_cpu = asked->per_cpu;
+	t->per_process = asked->per_process;
+}
+
+bool session_open(struct session *s, const struct session_target *target, const char *on, const char *const *event_files,
+                  size_t n_event_files, struct error *err)
+{
+	const char *argument = NULL;
+	*s = (struct session){ 0 };
+	if (target)
+		set_target(s, target);
+	if (!(s->events = event_table_new(err)))
+		return false;
+	for (size_t i = 0; i < n_event_files; i++) {
+		size_t length;
+		char *text = file_read(event_files[i], EVENT_FILE_MOST_BYTES, &length, err);
+		bool added = text && event_table_add(s->events, text, length, event_files[i], err);
+		free(text);
+		if (!added)
+			return false;
+	}
+	s->operations = backend_by_name(on, &argument, err);
+	if (!s->operations || !s->operations->open(argument, &s->backend, err))
+		return false;
+	if (s->operations->machines)
+		s->machines = s->operations->machines(s->backend, &s->n_machines);
+	return true;
+}
+
+void session_close(struct session *s)
+{
+	result_free(s->result);
+	selection_free(&s->selection);
+	session_regions_free(&s->regions);
+	if (s->backend)
+		s->operations->close(s->backend);
+	metric_table_free(s->metrics);
+	event_table_free(s->events);
+	*s = (struct session){ 0 };
+}
+
+bool session_add_regions(struct session *s, const char *const *places, size_t n, struct error *err)
+{
+	if (n == 0)
+		return true;
+	if (!s->operations->regions) {
+		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions", s->operations->name);
+		return error_hint(err, "--on perf, --on exact, or without --on whatever counts them here");
+	}
+	if (!session_regions_find(&s->regions, places, n, &s->command, err))
+		return false;
+	s->target.regions = s->regions.asked;
+	s->target.n_regions = s->regions.n;
+	return true;
+}
+
+bool session_measure(struct session *s, const struct measure_options *options, struct error *err)
+{
+	const struct selection *selection = &s->selection;
+	return measure_count(s->operations, s->backend, &s->target, selection->events.items, selection->events.count, selection->metrics.items,
+	                     selection->metrics.count, options, &s->result, err);
+}
+
+bool session_take_off(struct session *s, bool only_regions)
+{
+	struct calibration calibration = { 0 };
+	char why[256];
+	if (only_regions)
+		return trust_apply_to_regions(s->result);
+	/* a recording is of another machine, maybe: only what is named counts for it */
+	const char *named = getenv("TARE_CALIBRATION");
+	bool recorded = strcmp(s->operations->name, "replay") == 0;
+	bool here = (!recorded || (named && *named)) && calibration_here(&s->result->machine, &calibration, why, sizeof why);
+	bool done = trust_apply(s->result, here ? &calibration : NULL);
+	calibration_free(&calibration);
+	return done;
+}
+
+static bool name_places(struct result *result, enum breakdown_by by, struct error *err)
+{
+	struct symbols *symbols;
+	if (!symbols_new(NULL, &symbols, err))
+		return false;
+	bool done = breakdown_new(result->locations, symbols, by, &result->breakdown, err);
+	symbols_free(symbols);
+	if (done) {
+		result->breakdown->run = result->first_run;
+		result->breakdown->runs = result->repetitions;
+	}
+	return done;
+}
+
+bool session_break_down(struct session *s, enum breakdown_by by, struct error *err)
+{
+	struct result *result = s->result;
+	const char *defect = NULL;
+	if (!result->locations) {
+		error_set(err, ERROR_UNSUPPORTED, "no counts by %s: %s", breakdown_by_name(by),
+		          result->locations_why ? result->locations_why : "no execution ran under the engine");
+		return error_hint(err, "ask for an event that the engine or a model counts: -e instructions:u --on exact");
+	}
+	if (!name_places(result, by, err))
+		return false;
+	for (size_t i = 0; i < result->breakdown->n_events && !defect; i++)
+		defect = result->breakdown->events[i].defect;
+	return !defect || error_set(err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(by), defect);
+}
+
+bool session_counted_any(const struct session *s)
+{
+	for (size_t i = 0; i < s->result->n_estimates; i++) {
+		const struct estimate *e = &s->result->estimates[i];
+		if (e->known && !(s->selection.defaults && strcmp(e->event, "elapsed-time") == 0))
+			return true;
+	}
+	return false;
+}
