@@ -30,7 +30,7 @@ void counters_cut(struct tare_counters *c, size_t count)
 	while (c->groups.count && c->groups.items[c->groups.count - 1].first >= count)
 		c->groups.count--;
 	if (c->groups.count) {
-		struct group *last = &c->groups.items[c->groups.count - 1];
+		struct counter_group *last = &c->groups.items[c->groups.count - 1];
 		if (last->first + last->n > count)
 			last->n = count - last->first;
 	}
@@ -130,7 +130,7 @@ static int open_grouped(const struct answer *answer, int leader)
 /* Opens a member of the group. A group of one is not read as a group, and how a counter is read is fixed when it
  * is opened: its event gets another counter, that leads, then. Its counts go on (leave_out_trials()). The member's
  * descriptor, or -1 when it does not fit and the group is as before. */
-static int join(struct tare_counters *c, struct group *group, const struct answer *member)
+static int join(struct tare_counters *c, struct counter_group *group, const struct answer *member)
 {
 	struct counted_event *first = &c->events.items[group->first];
 	int leader = first->fds[0], fd = -1;
@@ -264,7 +264,7 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 	bool done = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, &joined, err)
 					    : open_for_process(c, answer, &added, err);
 	/* on failure tare_add() cuts the groups */
-	struct group alone = { .first = c->events.count, .n = 1 };
+	struct counter_group alone = { .first = c->events.count, .n = 1 };
 	if (done && !joined && !vec_push(&c->groups, alone))
 		done = error_no_memory(err);
 	if (done && !vec_push(&c->events, added))

@@ -69,11 +69,11 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Of each event, over some passes; NAN where one of them was not counted all the time. */
-struct passes {
+struct pass_measured {
 	double median[TARE_EVENTS_MOST], most[TARE_EVENTS_MOST];
 };
 
-static bool measure_passes(void (*pass)(void), size_t n_events, struct passes *out)
+static bool measure_passes(void (*pass)(void), size_t n_events, struct pass_measured *out)
 {
 	struct tare_reading before[TARE_EVENTS_MOST], after[TARE_EVENTS_MOST];
 	double *counts = calloc(n_events * PASSES, sizeof *counts);
@@ -102,7 +102,7 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct passes *o
 
 /* What the calls of one interface count; enter and leave with the region around them. */
 struct measured {
-	struct passes region, enter, leave;
+	struct pass_measured region, enter, leave;
 	double
 	    first[TARE_EVENTS_MOST]; /* the most of an enter that is the region's first in its thread, likewise */
 };
@@ -264,7 +264,7 @@ bool region_of_stub(const struct tare_region *region)
 	return false;
 }
 
-struct region_tare *region_tare_new(const struct regions *r)
+struct region_tare *region_tare_new(const struct region_set *r)
 {
 	size_t n = r->model->events.count;
 	struct region_tare *tare = calloc(1, sizeof *tare);

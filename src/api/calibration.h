@@ -44,7 +44,7 @@ struct net_count {
 
 /* Loads the calibration, and measures. Makes regions and passes, after which the process's own counts are final.
  * NULL when memory ran out. */
-struct region_tare *region_tare_new(const struct regions *r);
+struct region_tare *region_tare_new(const struct region_set *r);
 void region_tare_free(struct region_tare *tare);
 
 /* Is it the region of an assembly stub? */

@@ -30,7 +30,7 @@ struct counted_event {
 	struct tare_reading base; /* count, enabled_ns and running_ns as the kernel gave them */
 };
 
-struct group {
+struct counter_group {
 	size_t first, n;
 	bool grouped; /* read from the first event's counter with PERF_FORMAT_GROUP. A single event is read
 			 without, which takes a quarter less time (bench/read.c) */
@@ -49,7 +49,7 @@ struct tare_counters {
 	pid_t thread;
 	struct guard *guard; /* NULL where the kernel has no MADV_WIPEONFORK (before Linux 4.14) */
 	VEC(struct counted_event) events;
-	VEC(struct group) groups;
+	VEC(struct counter_group) groups;
 	struct user_reads *user; /* never NULL */
 	bool user_wanted;
 	struct event_table *table;

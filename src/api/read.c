@@ -101,7 +101,7 @@ bool tare_reset(struct tare_counters *c, struct tare_error *error)
 static bool tell_all(const struct tare_counters *c, unsigned long request)
 {
 	for (size_t g = 0; g < c->groups.count; g++) {
-		const struct group *group = &c->groups.items[g];
+		const struct counter_group *group = &c->groups.items[g];
 		const struct counted_event *first = &c->events.items[group->first];
 		for (size_t i = 0; i < first->n_fds; i++)
 			if (ioctl(first->fds[i], request, 0) != 0)

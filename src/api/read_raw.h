@@ -94,7 +94,7 @@ static inline int raw_group(int leader, size_t n, struct tare_reading *raw)
 static inline int read_raw(const struct tare_counters *c, struct tare_reading *raw)
 {
 	for (size_t g = 0; g < c->groups.count; g++) {
-		const struct group *group = &c->groups.items[g];
+		const struct counter_group *group = &c->groups.items[g];
 		const struct counted_event *first = &c->events.items[group->first];
 		int reason = group->grouped ? raw_group(first->fds[0], group->n, raw + group->first)
 					    : raw_event(first, raw + group->first);

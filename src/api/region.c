@@ -18,7 +18,7 @@
 int tare_regions_on;
 enum { REGIONS_HERE = 1, REGIONS_OF_ENGINE = 2 };
 
-static _Atomic(struct regions *) process_regions;
+static _Atomic(struct region_set *) process_regions;
 
 /* Names may be asked for before anything is counted. */
 static struct {
@@ -27,7 +27,7 @@ static struct {
 	size_t n_buckets, count;
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-struct regions *regions_of_process(void)
+struct region_set *regions_of_process(void)
 {
 	return atomic_load_explicit(&process_regions, memory_order_acquire);
 }
@@ -154,7 +154,7 @@ static void after_fork_child(void)
 	pthread_mutex_unlock(&names.lock);
 }
 
-static void regions_free(struct regions *r)
+static void regions_free(struct region_set *r)
 {
 	if (!r)
 		return;
@@ -167,7 +167,7 @@ static void regions_free(struct regions *r)
 }
 
 /* The model's own counters are closed: they have shown what can be opened. */
-static bool make_plan(struct regions *r, struct error *err)
+static bool make_plan(struct region_set *r, struct error *err)
 {
 	struct tare_counters *model = r->model;
 	for (size_t e = 0; e < model->events.count; e++)
@@ -194,10 +194,10 @@ static bool make_plan(struct regions *r, struct error *err)
 }
 
 /* *ready is NULL on failure. Not seen by anybody yet. */
-static bool regions_new(const char *events, struct regions **ready, struct tare_error *error)
+static bool regions_new(const char *events, struct region_set **ready, struct tare_error *error)
 {
 	struct error inner = { 0 };
-	struct regions *r = calloc(1, sizeof *r);
+	struct region_set *r = calloc(1, sizeof *r);
 	*ready = NULL;
 	if (!r) {
 		error_no_memory(&inner);
@@ -221,9 +221,9 @@ static bool already(struct tare_error *error)
 			     "call tare_regions_start() once, and without TARE_EVENTS in the environment");
 }
 
-static bool go(struct regions *r, struct tare_error *error)
+static bool go(struct region_set *r, struct tare_error *error)
 {
-	struct regions *none = NULL;
+	struct region_set *none = NULL;
 	int reason = 0;
 	if (!atomic_compare_exchange_strong(&process_regions, &none, r)) {
 		regions_free(r);
@@ -241,7 +241,7 @@ static bool go(struct regions *r, struct tare_error *error)
 
 bool tare_regions_start(const char *events, struct tare_error *error)
 {
-	struct regions *r;
+	struct region_set *r;
 	if (regions_of_process())
 		return already(error);
 	return regions_new(events, &r, error) && go(r, error);
@@ -283,7 +283,7 @@ static char *output_name(const char *pattern)
 	return name;
 }
 
-static bool from_environment(struct regions *r, struct tare_error *error)
+static bool from_environment(struct region_set *r, struct tare_error *error)
 {
 	const char *output = secure_getenv("TARE_OUTPUT"), *format = secure_getenv("TARE_FORMAT");
 	r->report = true;
@@ -315,7 +315,7 @@ static bool under_engine(void)
 __attribute__((constructor)) static void regions_begin(void)
 {
 	struct tare_error error = { 0 };
-	struct regions *r;
+	struct region_set *r;
 	const char *events = secure_getenv("TARE_EVENTS");
 	int kept_errno = errno;
 	if (under_engine()) {
@@ -338,7 +338,7 @@ __attribute__((constructor)) static void regions_begin(void)
 /* Nothing is freed: other threads may be in regions still. */
 __attribute__((destructor)) static void regions_end(void)
 {
-	struct regions *r = regions_of_process();
+	struct region_set *r = regions_of_process();
 	if (!r || !r->report || !counters_here(r->model, NULL))
 		return;
 	__atomic_store_n(&tare_regions_on, 0, __ATOMIC_RELAXED);
@@ -359,7 +359,7 @@ __attribute__((destructor)) static void regions_end(void)
 bool tare_region_read(const struct tare_region *region, int scope, struct tare_region_passes *passes,
 		      struct tare_reading *readings, struct tare_error *error)
 {
-	const struct regions *r = regions_of_process();
+	const struct region_set *r = regions_of_process();
 	if (!region)
 		return api_fail_text(error, TARE_ERROR_USAGE, "there is no region", "");
 	if (scope != TARE_THREAD && scope != TARE_PROCESS)
@@ -391,11 +391,11 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 
 void tare_region_reads(int scope, struct tare_reads *out)
 {
-	const struct regions *r = regions_of_process();
+	const struct region_set *r = regions_of_process();
 	*out = (struct tare_reads){ .why = "" };
 	if (!r || !counters_here(r->model, NULL))
 		return;
-	struct region_thread *thread = scope == TARE_THREAD ? region_thread_known() : atomic_load(&((struct regions *)r)->threads);
+	struct region_thread *thread = scope == TARE_THREAD ? region_thread_known() : atomic_load(&((struct region_set *)r)->threads);
 	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {
 		struct tare_reads one;
 		region_thread_reads(thread, &one);

@@ -41,7 +41,7 @@ static void put_name(FILE *out, const struct tare_region *region, bool csv)
 /* What a report is made from. */
 struct reporting {
 	FILE *out;
-	const struct regions *r;
+	const struct region_set *r;
 	struct region_tare *tare;
 	uint64_t *known; /* of each thread, by its place in the list: regions that it entered */
 };
@@ -189,7 +189,7 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 		       struct region_thread *const *threads, size_t n_threads)
 {
 	FILE *out = to->out;
-	const struct regions *r = to->r;
+	const struct region_set *r = to->r;
 	struct region_sums all = { 0 };
 	uint64_t others = 0;
 	for (size_t t = 0; t < n_threads; t++) {
@@ -286,8 +286,8 @@ static void put_all(const struct reporting *to, struct tare_region *const *list,
 		    struct region_thread **threads, size_t n_threads)
 {
 	FILE *out = to->out;
-	const struct regions *r = to->r;
-	uint64_t lost = atomic_load(&((struct regions *)r)->lost);
+	const struct region_set *r = to->r;
+	uint64_t lost = atomic_load(&((struct region_set *)r)->lost);
 	fprintf(out, "# tare %s: regions of process %d; %zu thread%s\n", tare_version(), (int)getpid(), n_threads,
 		n_threads == 1 ? "" : "s");
 	if (r->format == REPORT_CSV)
@@ -313,12 +313,12 @@ static void put_all(const struct reporting *to, struct tare_region *const *list,
 		fprintf(out, "# %" PRIu64 " forked processes are not in this report\n", r->forks);
 }
 
-bool region_report(const struct regions *r, int fd)
+bool region_report(const struct region_set *r, int fd)
 {
 	struct error err;
 	size_t n = 0, n_threads = 0, at = 0;
 	struct tare_region **list = regions_listed(&n, &err);
-	struct region_thread *newest = atomic_load(&((struct regions *)r)->threads), **threads = NULL;
+	struct region_thread *newest = atomic_load(&((struct region_set *)r)->threads), **threads = NULL;
 	struct reporting to = { .r = r };
 	int copy = -1;
 	bool done = false;

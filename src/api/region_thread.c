@@ -38,17 +38,17 @@ static void close_all(struct tare_counters *set)
 }
 
 /* What a thread needs of a set: the groups are the model's. */
-static size_t thread_bytes(const struct regions *r)
+static size_t thread_bytes(const struct region_set *r)
 {
 	return sizeof(struct region_thread) + sizeof(struct tare_counters) + sizeof(struct user_reads) +
 	       r->model->events.count * sizeof(struct counted_event) + r->plan_fds * sizeof(int);
 }
 
-static int open_counters(struct tare_counters *set, const struct regions *r, int *fds)
+static int open_counters(struct tare_counters *set, const struct region_set *r, int *fds)
 {
 	size_t at = 0;
 	for (size_t g = 0; g < set->groups.count; g++) {
-		const struct group *group = &set->groups.items[g];
+		const struct counter_group *group = &set->groups.items[g];
 		struct counted_event *first = &set->events.items[group->first];
 		for (size_t i = 0; i < group->n; i++) {
 			struct counted_event *event = first + i;
@@ -83,7 +83,7 @@ static void check_next(struct region_thread *thread, uint64_t outside, uint64_t 
 }
 
 /* Opens the calling thread's counters. A handler that does the same meanwhile wins, and these are closed. */
-static struct region_thread *thread_new(struct regions *r)
+static struct region_thread *thread_new(struct region_set *r)
 {
 	size_t bytes = thread_bytes(r);
 	struct region_thread *thread = memory_of_kernel(bytes), *none = NULL;
@@ -150,7 +150,7 @@ struct slot *slot_find(struct region_thread *thread, uint32_t id)
 	return pass_slot(thread, &region);
 }
 
-static struct slot *slot_make(struct region_thread *thread, const struct regions *r, uint32_t id)
+static struct slot *slot_make(struct region_thread *thread, const struct region_set *r, uint32_t id)
 {
 	struct slot *chunk = memory_of_kernel(SLOTS_OF_CHUNK * r->slot_bytes), *none = NULL;
 	if (!chunk)
@@ -162,7 +162,7 @@ static struct slot *slot_make(struct region_thread *thread, const struct regions
 }
 
 /* The calling thread's slot, made when need be. NULL: in a forked child, or no memory. */
-static struct slot *slot_here(struct region_thread **of, struct regions *r, uint32_t id)
+static struct slot *slot_here(struct region_thread **of, struct region_set *r, uint32_t id)
 {
 	if (!counters_here(r->model, NULL))
 		return NULL;
@@ -216,7 +216,7 @@ static void check_if_due(struct region_thread *thread)
 
 bool region_enter_slowly(struct tare_region *region)
 {
-	struct regions *r = regions_of_process();
+	struct region_set *r = regions_of_process();
 	struct region_thread *thread;
 	bool pass = false;
 	int kept_errno = errno;
@@ -240,7 +240,7 @@ void region_leave_slowly(struct tare_region *region)
 {
 	if (!__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED))
 		return;
-	struct regions *r = regions_of_process();
+	struct region_set *r = regions_of_process();
 	struct region_thread *thread;
 	int kept_errno = errno;
 	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
@@ -340,7 +340,7 @@ void region_sums_add(struct region_sums *out, const struct region_thread *thread
 
 /* A sum in which an exit is missing is no count (after a longjmp out of the region, all later passes of the thread
  * lie inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
-void region_sums_finish(struct region_sums *out, const struct regions *r)
+void region_sums_finish(struct region_sums *out, const struct region_set *r)
 {
 	bool whole = !out->unread && !out->pending && (!out->passes.entries || out->passes.exits > out->strays);
 	for (size_t i = 0; i < r->model->events.count; i++) {

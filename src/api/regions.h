@@ -1,6 +1,6 @@
 /* Named regions inside libtare: who holds what.
  *
- *     struct regions ──► names (hash table, a lock)       struct region_thread ──► chunks[id / 64] ──► slots
+ *     struct region_set ──► names (hash table, a lock)       struct region_thread ──► chunks[id / 64] ──► slots
  *          │  └──────► plan: how the events are opened         ▲ one each thread; a list, newest first
  *          └───────────────────────────────────────────────────┘
  *
@@ -105,7 +105,7 @@ struct region_thread {
 
 enum report_format { REPORT_TEXT, REPORT_CSV };
 
-struct regions {
+struct region_set {
 	struct tare_counters *model; /* the set whose events were tried; never started */
 	size_t slot_bytes;
 	size_t plan_fds; /* counters of one thread */
@@ -127,7 +127,7 @@ struct regions {
 };
 
 /* region.c. One for the process: what the environment and tare_regions_start() opened. NULL before. */
-struct regions *regions_of_process(void);
+struct region_set *regions_of_process(void);
 struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error); /* as tare_region() */
 struct tare_region *region_of_text(const char *name, size_t bytes); /* Fortran's: blanks at its end are not of it; NULL while nothing is counted */
 struct tare_region **regions_listed(size_t *n, struct error *err); /* in order of id; the caller frees it */
@@ -148,9 +148,9 @@ struct region_sums {
 	struct tare_reading readings[TARE_EVENTS_MOST]; /* raw, until region_sums_finish() */
 };
 void region_sums_add(struct region_sums *out, const struct region_thread *thread, const struct slot *slot);
-void region_sums_finish(struct region_sums *out, const struct regions *regions);
+void region_sums_finish(struct region_sums *out, const struct region_set *regions);
 
 /* region_report.c: to a descriptor. False with errno. */
-bool region_report(const struct regions *regions, int fd);
+bool region_report(const struct region_set *regions, int fd);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "assembly/plan.h"
 
-static bool inserts(struct plan *p, size_t at, size_t until, enum rank rank, struct str *text)
+static bool inserts(struct annotate_plan *p, size_t at, size_t until, enum rank rank, struct str *text)
 {
 	char *taken = str_take(text);
 	size_t start = at;
@@ -25,7 +25,7 @@ static bool inserts(struct plan *p, size_t at, size_t until, enum rank rank, str
 }
 
 /* Where an instruction begins with its prefixes. */
-static size_t unit_start(const struct plan *p, int index)
+static size_t unit_start(const struct annotate_plan *p, int index)
 {
 	while (index > 0 && plan_statement(p, index - 1)->kind == STATEMENT_PREFIX)
 		index--;
@@ -48,7 +48,7 @@ static struct statement state_at(const struct assembly *a, size_t at)
 	return none;
 }
 
-static void put_call(struct plan *p, struct str *out, const struct range *range, size_t at, bool begin)
+static void put_call(struct annotate_plan *p, struct str *out, const struct line_range *range, size_t at, bool begin)
 {
 	const struct assembly *a = p->a;
 	size_t index = plan_statement_at(a, at);
@@ -64,14 +64,14 @@ static void put_call(struct plan *p, struct str *out, const struct range *range,
 }
 
 /* Inner regions end first, outer ones begin first. */
-static bool is_outer(const struct range *x, const struct range *y)
+static bool is_outer(const struct line_range *x, const struct line_range *y)
 {
 	return x->begin != y->begin ? x->begin < y->begin : x->end > y->end;
 }
 
 static int by_nesting(const void *x, const void *y)
 {
-	const struct range *a = x, *b = y;
+	const struct line_range *a = x, *b = y;
 	if (is_outer(a, b))
 		return -1;
 	return is_outer(b, a);
@@ -79,18 +79,18 @@ static int by_nesting(const void *x, const void *y)
 
 /* The calls for a way from one place of the text to another; false when there are none. `to` 0 … or outside of
  * all: `away`. */
-static bool put_calls(struct plan *p, struct str *out, size_t from, size_t to, bool away, size_t state)
+static bool put_calls(struct annotate_plan *p, struct str *out, size_t from, size_t to, bool away, size_t state)
 {
 	bool any = false;
 	for (size_t i = p->ranges.count; i--;) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		if (range_holds(range, from) && (away || !range_holds(range, to))) {
 			put_call(p, out, range, state, false);
 			any = true;
 		}
 	}
 	for (size_t i = 0; i < p->ranges.count; i++) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		if (!away && !range_holds(range, from) && range_holds(range, to)) {
 			put_call(p, out, range, state, true);
 			any = true;
@@ -99,7 +99,7 @@ static bool put_calls(struct plan *p, struct str *out, size_t from, size_t to, b
 	return any;
 }
 
-static bool crosses(const struct plan *p, size_t from, size_t to, bool away)
+static bool crosses(const struct annotate_plan *p, size_t from, size_t to, bool away)
 {
 	for (size_t i = 0; i < p->ranges.count; i++)
 		if (range_holds(&p->ranges.items[i], from) != (!away && range_holds(&p->ranges.items[i], to)))
@@ -107,7 +107,7 @@ static bool crosses(const struct plan *p, size_t from, size_t to, bool away)
 	return false;
 }
 
-static bool in_any(const struct plan *p, size_t at)
+static bool in_any(const struct annotate_plan *p, size_t at)
 {
 	for (size_t i = 0; i < p->ranges.count; i++)
 		if (range_holds(&p->ranges.items[i], at))
@@ -118,7 +118,7 @@ static bool in_any(const struct plan *p, size_t at)
 /* ---- pads ---- */
 
 /* Directives of the frame, as they hold at a statement: all that came before, once more. */
-static void put_frame(const struct plan *p, struct str *out, int index)
+static void put_frame(const struct annotate_plan *p, struct str *out, int index)
 {
 	const struct assembly *a = p->a;
 	const struct statement *s = plan_statement(p, index), *start = plan_statement(p, s->frame);
@@ -139,7 +139,7 @@ static void put_frame(const struct plan *p, struct str *out, int index)
 
 /* Where the function of a statement ends: behind .cfi_endproc, else before .size; else behind everything, with the
  * section's directive (*section). */
-static size_t function_end(const struct plan *p, int index, bool *section)
+static size_t function_end(const struct annotate_plan *p, int index, bool *section)
 {
 	const struct assembly *a = p->a;
 	const struct statement *s = plan_statement(p, index);
@@ -152,7 +152,7 @@ static size_t function_end(const struct plan *p, int index, bool *section)
 			if (slice_is(a, end->word, ".cfi_endproc"))
 				return plan_behind(a, i);
 		} else if (s->function != NONE && slice_is(a, end->word, ".size") && end->section == s->section) {
-			struct slice name = plan_statement(p, s->function)->word;
+			struct text_slice name = plan_statement(p, s->function)->word;
 			if (end->operands.end - end->operands.at > name.end - name.at &&
 			    memcmp(a->text + end->operands.at, a->text + name.at, name.end - name.at) == 0)
 				return end->whole.at;
@@ -162,7 +162,7 @@ static size_t function_end(const struct plan *p, int index, bool *section)
 	return a->bytes;
 }
 
-static void put_section(const struct plan *p, struct str *out, const struct statement *s)
+static void put_section(const struct annotate_plan *p, struct str *out, const struct statement *s)
 {
 	const struct assembly *a = p->a;
 	const struct statement *directive = s->section == NONE ? NULL : plan_statement(p, s->section);
@@ -176,7 +176,7 @@ static void put_section(const struct plan *p, struct str *out, const struct stat
 }
 
 /* A name for the label that a numbered one (1b, 2f) is: its number means another one elsewhere. */
-static bool put_target(struct plan *p, struct str *jump, struct slice target, int label)
+static bool put_target(struct annotate_plan *p, struct str *jump, struct text_slice target, int label)
 {
 	char name[64];
 	if (label == NONE || (p->a->text[plan_statement(p, label)->word.at] | 0x20) < '0' ||
@@ -205,7 +205,7 @@ static bool put_target(struct plan *p, struct str *jump, struct slice target, in
 		       &text);
 }
 
-static bool retarget(struct plan *p, int index, const char *label)
+static bool retarget(struct annotate_plan *p, int index, const char *label)
 {
 	const struct statement *s = plan_statement(p, index);
 	struct str text = { 0 };
@@ -215,12 +215,12 @@ static bool retarget(struct plan *p, int index, const char *label)
 }
 
 /* Into regions that begin right before the label, and out of none: the begins that stand there serve. */
-static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begin)
+static bool enters_at_begin(struct annotate_plan *p, size_t from, int label, size_t *begin)
 {
 	size_t to = plan_statement(p, label)->whole.at;
 	bool any = false;
 	for (size_t i = 0; i < p->ranges.count; i++) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		bool was = range_holds(range, from), is = range_holds(range, to);
 		if (was && !is)
 			return false;
@@ -235,7 +235,7 @@ static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begi
 		return false;
 	/* nothing else stands between */
 	for (size_t i = 0; i < p->ranges.count; i++) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		if (range->begin >= *begin && range->begin <= to && range_holds(range, from))
 			return false;
 		if (range->end > *begin && range->end <= to)
@@ -248,7 +248,7 @@ static bool enters_at_begin(struct plan *p, size_t from, int label, size_t *begi
 	return *begin <= to;
 }
 
-static bool add_entry(struct plan *p, int index, size_t begin)
+static bool add_entry(struct annotate_plan *p, int index, size_t begin)
 {
 	char name[64];
 	struct str text = { 0 };
@@ -264,7 +264,7 @@ static bool add_entry(struct plan *p, int index, size_t begin)
 	return retarget(p, index, name);
 }
 
-static bool add_pad(struct plan *p, int index, int label)
+static bool add_pad(struct annotate_plan *p, int index, int label)
 {
 	const struct statement *s = plan_statement(p, index);
 	struct str text = { 0 };
@@ -293,12 +293,12 @@ static bool add_pad(struct plan *p, int index, int label)
 /* ---- the ways ---- */
 
 /* Every range is in one function: most functions of a file have none. */
-static bool in_ranged(const struct plan *p, const struct statement *s)
+static bool in_ranged(const struct annotate_plan *p, const struct statement *s)
 {
 	return s->function == NONE ? p->ranged : p->marks[s->function] & MARK_RANGED;
 }
 
-static bool add_jump(struct plan *p, int index)
+static bool add_jump(struct annotate_plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
 	int label = assembly_label(p->a, s->target, index);
@@ -327,7 +327,7 @@ static bool add_jump(struct plan *p, int index)
 	return add_pad(p, index, label);
 }
 
-static bool add_before(struct plan *p, int index)
+static bool add_before(struct annotate_plan *p, int index)
 {
 	size_t at = unit_start(p, index);
 	struct str text = { 0 };
@@ -339,16 +339,16 @@ static bool add_before(struct plan *p, int index)
 /* ---- jumps through registers ---- */
 
 struct taking {
-	struct plan *p;
+	struct annotate_plan *p;
 	int from;
 	bool failed;
 };
 
 /* A label of a place in a function, that is not the function's own. */
-static void take(void *context, struct slice name)
+static void take(void *context, struct text_slice name)
 {
 	struct taking *taking = context;
-	struct plan *p = taking->p;
+	struct annotate_plan *p = taking->p;
 	int label = assembly_label(p->a, name, taking->from);
 	if (label == NONE || !plan_statement(p, label)->code || plan_statement(p, label)->function == label)
 		return;
@@ -359,13 +359,13 @@ static void take(void *context, struct slice name)
 		taking->failed = true;
 }
 
-static bool section_named(const struct plan *p, const struct statement *s, const char *text)
+static bool section_named(const struct annotate_plan *p, const struct statement *s, const char *text)
 {
 	return s->section != NONE && plan_mentions(p->a, plan_statement(p, s->section)->operands, text);
 }
 
 /* Tables of debuggers and unwinders hold labels that no jump goes to. */
-static bool find_taken(struct plan *p)
+static bool find_taken(struct annotate_plan *p)
 {
 	const struct assembly *a = p->a;
 	for (size_t i = 0; i < a->statements.count; i++) {
@@ -386,7 +386,7 @@ static bool find_taken(struct plan *p)
 	return true;
 }
 
-static void find_reached(struct plan *p)
+static void find_reached(struct annotate_plan *p)
 {
 	for (size_t i = 0; i < p->a->statements.count; i++) {
 		const struct statement *s = plan_statement(p, (int)i);
@@ -396,7 +396,7 @@ static void find_reached(struct plan *p)
 	}
 }
 
-static bool add_indirect(struct plan *p, int index)
+static bool add_indirect(struct annotate_plan *p, int index)
 {
 	const struct statement *s = plan_statement(p, index);
 	size_t first = 0, last = p->taken.count;
@@ -408,7 +408,7 @@ static bool add_indirect(struct plan *p, int index)
 	if (first == last)
 		return add_before(p, index);
 	for (size_t r = 0; r < p->ranges.count; r++) {
-		const struct range *range = &p->ranges.items[r];
+		const struct line_range *range = &p->ranges.items[r];
 		bool from = range_holds(range, s->whole.at);
 		for (size_t i = first; i < last; i++) {
 			const struct statement *label = plan_statement(p, p->taken.items[i]);
@@ -427,7 +427,7 @@ static bool add_indirect(struct plan *p, int index)
 	return true;
 }
 
-static bool add_way(struct plan *p, int index)
+static bool add_way(struct annotate_plan *p, int index)
 {
 	switch (plan_statement(p, index)->flow) {
 	case FLOW_JUMP:
@@ -442,10 +442,10 @@ static bool add_way(struct plan *p, int index)
 }
 
 /* From line to line. */
-static bool add_borders(struct plan *p)
+static bool add_borders(struct annotate_plan *p)
 {
 	for (size_t i = p->ranges.count; i--;) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		struct str text = { 0 };
 		if (!range->falls_out)
 			continue;
@@ -454,7 +454,7 @@ static bool add_borders(struct plan *p)
 			return false;
 	}
 	for (size_t i = 0; i < p->ranges.count; i++) {
-		const struct range *range = &p->ranges.items[i];
+		const struct line_range *range = &p->ranges.items[i];
 		struct str text = { 0 };
 		put_call(p, &text, range, range->begin, true);
 		if (!inserts(p, range->begin, range->begin, RANK_BEGIN, &text))
@@ -463,10 +463,10 @@ static bool add_borders(struct plan *p)
 	return true;
 }
 
-static void warn_exceptions(struct plan *p)
+static void warn_exceptions(struct annotate_plan *p)
 {
 	for (size_t r = 0; r < p->ranges.count; r++) {
-		const struct range *range = &p->ranges.items[r];
+		const struct line_range *range = &p->ranges.items[r];
 		int frame = plan_statement(p, range->first)->frame;
 		for (int i = frame; frame != NONE && i < range->first; i++)
 			if (slice_is(p->a, plan_statement(p, i)->word, ".cfi_lsda")) {
@@ -494,7 +494,7 @@ static int by_place(const void *x, const void *y)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void write_all(const struct plan *p, struct str *out)
+static void write_all(const struct annotate_plan *p, struct str *out)
 {
 	const struct assembly *a = p->a;
 	size_t written = 0;
@@ -514,12 +514,12 @@ static void write_all(const struct plan *p, struct str *out)
 	annotate_put_names(out, a, p->names.items, p->names.count, p->request->number);
 }
 
-static bool find_macros(struct plan *p)
+static bool find_macros(struct annotate_plan *p)
 {
 	const struct assembly *a = p->a;
 	for (size_t i = 0; i < a->statements.count; i++) {
 		const struct statement *s = &a->statements.items[i];
-		struct slice name = s->operands;
+		struct text_slice name = s->operands;
 		if (s->kind != STATEMENT_DIRECTIVE || !slice_is(a, s->word, ".macro"))
 			continue;
 		for (name.end = name.at; name.end < s->operands.end && !strchr(" \t,", a->text[name.end]);)
@@ -530,7 +530,7 @@ static bool find_macros(struct plan *p)
 	return true;
 }
 
-static bool check_fresh(struct plan *p)
+static bool check_fresh(struct annotate_plan *p)
 {
 	char name[64];
 	snprintf(name, sizeof name, ".Ltare%u_names", p->request->number);
@@ -544,7 +544,7 @@ static bool check_fresh(struct plan *p)
 	return true;
 }
 
-static bool make_plan(struct plan *p)
+static bool make_plan(struct annotate_plan *p)
 {
 	const struct assembly *a = p->a;
 	p->marks = calloc(a->statements.count + 1, sizeof *p->marks);
@@ -573,7 +573,7 @@ static bool make_plan(struct plan *p)
 
 bool annotate(const struct assembly *a, const struct annotate_request *request, struct str *out, struct error *err)
 {
-	struct plan p = { .a = a, .request = request, .err = err };
+	struct annotate_plan p = { .a = a, .request = request, .err = err };
 	bool done = make_plan(&p);
 	if (done)
 		write_all(&p, out);

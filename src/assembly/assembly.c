@@ -9,13 +9,13 @@
 
 enum { SECTIONS_DEEP = 32, FRAMES_DEEP = 64, MACROS_DEEP = 64 };
 
-bool slice_is(const struct assembly *a, struct slice slice, const char *text)
+bool slice_is(const struct assembly *a, struct text_slice slice, const char *text)
 {
 	size_t bytes = strlen(text);
 	return slice.end - slice.at == bytes && strncasecmp(a->text + slice.at, text, bytes) == 0;
 }
 
-static bool slice_begins(const struct assembly *a, struct slice slice, const char *text)
+static bool slice_begins(const struct assembly *a, struct text_slice slice, const char *text)
 {
 	size_t bytes = strlen(text);
 	return slice.end - slice.at >= bytes && strncmp(a->text + slice.at, text, bytes) == 0;
@@ -50,16 +50,16 @@ static enum assembly_machine machine_of(const char *text, size_t bytes)
 
 /* ---- statements ---- */
 
-struct section {
+struct assembly_section {
 	bool code;
 	int statement; /* index of its directive, or NONE */
 };
 
-struct reader {
+struct assembly_reader {
 	struct assembly *a;
 	size_t at;
 	unsigned line;
-	struct section section, before, stack[SECTIONS_DEEP];
+	struct assembly_section section, before, stack[SECTIONS_DEEP];
 	size_t sections;
 	unsigned macros; /* how deep in bodies */
 	int intel, function, frame;
@@ -67,13 +67,13 @@ struct reader {
 		bool of_stack, return_kept;
 	} now, remembered[FRAMES_DEEP];
 	size_t frames;
-	VEC(struct slice) functions; /* names that .type and .globl gave */
+	VEC(struct text_slice) functions; /* names that .type and .globl gave */
 };
 
 /* Past white space and comments, and over the ends of lines inside comments. At a line's end or a separator:
  * stays.
  */
-static bool skip_space(struct reader *r, bool line_start, struct error *err)
+static bool skip_space(struct assembly_reader *r, bool line_start, struct error *err)
 {
 	struct assembly *a = r->a;
 	for (;;) {
@@ -85,7 +85,7 @@ static bool skip_space(struct reader *r, bool line_start, struct error *err)
 		bool two = r->at + 1 < a->bytes;
 		if (two && c[0] == '/' && c[1] == '*') {
 			const char *end = memmem(c + 2, a->bytes - r->at - 2, "*/", 2);
-			struct slice comment = { r->at, 0 };
+			struct text_slice comment = { r->at, 0 };
 			if (!end)
 				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end",
 						 r->line + 1);
@@ -107,7 +107,7 @@ static bool skip_space(struct reader *r, bool line_start, struct error *err)
 }
 
 /* The end of what begins here: at a separator, a comment or the line's end, but not in a string. */
-static bool find_end(struct reader *r, size_t *end, struct error *err)
+static bool find_end(struct assembly_reader *r, size_t *end, struct error *err)
 {
 	const struct assembly *a = r->a;
 	size_t at = r->at;
@@ -138,9 +138,9 @@ static bool find_end(struct reader *r, size_t *end, struct error *err)
 	return true;
 }
 
-static struct slice word_at(const struct assembly *a, size_t at, size_t end)
+static struct text_slice word_at(const struct assembly *a, size_t at, size_t end)
 {
-	struct slice word = { at, at };
+	struct text_slice word = { at, at };
 	if (at < end && a->text[at] == '"') {
 		const char *quote = memchr(a->text + at + 1, '"', end - at - 1);
 		word.end = quote ? (size_t)(quote + 1 - a->text) : end;
@@ -160,9 +160,9 @@ static size_t past_space(const struct assembly *a, size_t at, size_t end)
 
 /* ---- directives ---- */
 
-static bool named_section_is_code(const struct assembly *a, struct slice operands)
+static bool named_section_is_code(const struct assembly *a, struct text_slice operands)
 {
-	struct slice name = word_at(a, operands.at, operands.end);
+	struct text_slice name = word_at(a, operands.at, operands.end);
 	if (name.at < name.end && a->text[name.at] == '"') {
 		name.at++;
 		name.end -= name.end > name.at;
@@ -171,27 +171,27 @@ static bool named_section_is_code(const struct assembly *a, struct slice operand
 	if (!comma)
 		return slice_begins(a, name, ".text") || slice_is(a, name, ".init") || slice_is(a, name, ".fini");
 	size_t at = past_space(a, (size_t)(comma + 1 - a->text), operands.end);
-	struct slice flags = word_at(a, at, operands.end);
+	struct text_slice flags = word_at(a, at, operands.end);
 	/* .pushsection name, 1: a subsection */
 	if (slice_empty(flags) || a->text[flags.at] != '"')
 		return slice_begins(a, name, ".text");
 	return memchr(a->text + flags.at, 'x', flags.end - flags.at) != NULL;
 }
 
-static bool is_section_directive(struct reader *r, const struct statement *s, int index)
+static bool is_section_directive(struct assembly_reader *r, const struct statement *s, int index)
 {
 	const struct assembly *a = r->a;
-	struct section now = r->section;
+	struct assembly_section now = r->section;
 	if (slice_is(a, s->word, ".text")) {
-		r->section = (struct section){ true, index };
+		r->section = (struct assembly_section){ true, index };
 	} else if (slice_is(a, s->word, ".data") || slice_is(a, s->word, ".bss")) {
-		r->section = (struct section){ false, index };
+		r->section = (struct assembly_section){ false, index };
 	} else if (slice_is(a, s->word, ".section")) {
-		r->section = (struct section){ named_section_is_code(a, s->operands), index };
+		r->section = (struct assembly_section){ named_section_is_code(a, s->operands), index };
 	} else if (slice_is(a, s->word, ".pushsection")) {
 		if (r->sections < SECTIONS_DEEP)
 			r->stack[r->sections++] = r->section;
-		r->section = (struct section){ named_section_is_code(a, s->operands), index };
+		r->section = (struct assembly_section){ named_section_is_code(a, s->operands), index };
 	} else if (slice_is(a, s->word, ".popsection")) {
 		if (r->sections)
 			r->section = r->stack[--r->sections];
@@ -205,7 +205,7 @@ static bool is_section_directive(struct reader *r, const struct statement *s, in
 }
 
 /* The DWARF numbers and names of the stack pointer (System V ABI AMD64, figure 3.36; AADWARF64, 4.1). */
-static bool is_stack_pointer(const struct assembly *a, struct slice operand)
+static bool is_stack_pointer(const struct assembly *a, struct text_slice operand)
 {
 	static const char *const x86[] = { "7", "%rsp", "rsp" }, *const arm[] = { "31", "sp", "wsp" };
 	const char *const *names = a->machine == MACHINE_X86_64 ? x86 : arm;
@@ -215,12 +215,12 @@ static bool is_stack_pointer(const struct assembly *a, struct slice operand)
 	return false;
 }
 
-static bool is_return_register(const struct assembly *a, struct slice operand)
+static bool is_return_register(const struct assembly *a, struct text_slice operand)
 {
 	return slice_is(a, operand, "30") || slice_is(a, operand, "x30") || slice_is(a, operand, "lr");
 }
 
-static struct slice first_operand(const struct assembly *a, struct slice operands)
+static struct text_slice first_operand(const struct assembly *a, struct text_slice operands)
 {
 	const char *comma = memchr(a->text + operands.at, ',', operands.end - operands.at);
 	if (comma)
@@ -230,10 +230,10 @@ static struct slice first_operand(const struct assembly *a, struct slice operand
 	return operands;
 }
 
-static void frame_directive(struct reader *r, const struct statement *s, int index)
+static void frame_directive(struct assembly_reader *r, const struct statement *s, int index)
 {
 	const struct assembly *a = r->a;
-	struct slice first = first_operand(a, s->operands);
+	struct text_slice first = first_operand(a, s->operands);
 	if (slice_is(a, s->word, ".cfi_startproc")) {
 		r->frame = index;
 		r->now = (struct frame_state){ .of_stack = !slice_is(a, s->operands, "simple") };
@@ -258,19 +258,19 @@ static void frame_directive(struct reader *r, const struct statement *s, int ind
 	}
 }
 
-static bool begins_body(const struct assembly *a, struct slice word)
+static bool begins_body(const struct assembly *a, struct text_slice word)
 {
 	return slice_is(a, word, ".macro") || slice_is(a, word, ".rept") || slice_is(a, word, ".irp") ||
 	       slice_is(a, word, ".irpc");
 }
 
-static bool ends_body(const struct assembly *a, struct slice word)
+static bool ends_body(const struct assembly *a, struct text_slice word)
 {
 	return slice_is(a, word, ".endm") || slice_is(a, word, ".endr");
 }
 
 /* Bytes in a section of code that belong to the instruction behind them. */
-static bool is_bytes(const struct assembly *a, struct slice word)
+static bool is_bytes(const struct assembly *a, struct text_slice word)
 {
 	static const char *const directives[] = { ".byte",  ".value", ".word",  ".short",      ".2byte",
 						  ".4byte", ".long",  ".hword", ".tlsdesccall" };
@@ -280,7 +280,7 @@ static bool is_bytes(const struct assembly *a, struct slice word)
 	return false;
 }
 
-static bool directive(struct reader *r, struct statement *s, int index, struct error *err)
+static bool directive(struct assembly_reader *r, struct statement *s, int index, struct error *err)
 {
 	const struct assembly *a = r->a;
 	if (begins_body(a, s->word)) {
@@ -309,10 +309,10 @@ static bool directive(struct reader *r, struct statement *s, int index, struct e
 /* ---- functions ---- */
 
 /* Names of functions, before labels are looked at: .type comes before or behind its label. */
-static bool note_function(struct reader *r, const struct statement *s, struct error *err)
+static bool note_function(struct assembly_reader *r, const struct statement *s, struct error *err)
 {
 	const struct assembly *a = r->a;
-	struct slice name = first_operand(a, s->operands);
+	struct text_slice name = first_operand(a, s->operands);
 	if (slice_is(a, s->word, ".type")) {
 		const char *text = a->text + name.end;
 		size_t rest = s->operands.end - name.end;
@@ -324,7 +324,7 @@ static bool note_function(struct reader *r, const struct statement *s, struct er
 	return vec_push(&r->functions, name) || error_no_memory(err);
 }
 
-static int compare_slices(const char *text, struct slice x, struct slice y)
+static int compare_slices(const char *text, struct text_slice x, struct text_slice y)
 {
 	size_t xs = x.end - x.at, ys = y.end - y.at;
 	int order = memcmp(text + x.at, text + y.at, xs < ys ? xs : ys);
@@ -333,17 +333,17 @@ static int compare_slices(const char *text, struct slice x, struct slice y)
 
 static int by_slice(const void *x, const void *y, void *text)
 {
-	return compare_slices(text, *(const struct slice *)x, *(const struct slice *)y);
+	return compare_slices(text, *(const struct text_slice *)x, *(const struct text_slice *)y);
 }
 
 static int by_name(const void *x, const void *y, void *text)
 {
-	const struct symbol *a = x, *b = y;
+	const struct assembly_symbol *a = x, *b = y;
 	int order = compare_slices(text, a->name, b->name);
 	return order ? order : (a->statement > b->statement) - (a->statement < b->statement);
 }
 
-static bool is_among(const struct slice *sorted, size_t n, const char *text, struct slice name)
+static bool is_among(const struct text_slice *sorted, size_t n, const char *text, struct text_slice name)
 {
 	for (size_t low = 0; low < n;) {
 		size_t middle = low + (n - low) / 2;
@@ -358,7 +358,7 @@ static bool is_among(const struct slice *sorted, size_t n, const char *text, str
 	return false;
 }
 
-static bool is_number(const struct assembly *a, struct slice name)
+static bool is_number(const struct assembly *a, struct text_slice name)
 {
 	for (size_t at = name.at; at < name.end; at++)
 		if (!isdigit((unsigned char)a->text[at]))
@@ -367,7 +367,7 @@ static bool is_number(const struct assembly *a, struct slice name)
 }
 
 /* Which function each statement is in: from its label to the next function's. */
-static bool find_functions(struct reader *r, struct error *err)
+static bool find_functions(struct assembly_reader *r, struct error *err)
 {
 	struct assembly *a = r->a;
 	int function = NONE;
@@ -382,7 +382,7 @@ static bool find_functions(struct reader *r, struct error *err)
 		struct statement *s = &a->statements.items[i];
 		if (s->kind == STATEMENT_LABEL && !s->inside) {
 			bool known = is_among(r->functions.items, r->functions.count, a->text, s->word);
-			struct symbol symbol = { s->word, (int)i, known && s->code };
+			struct assembly_symbol symbol = { s->word, (int)i, known && s->code };
 			if (is_number(a, s->word) ? !vec_push(&a->numbered, (int)i)
 						  : !vec_push(&a->symbols, symbol))
 				return error_no_memory(err);
@@ -398,7 +398,7 @@ static bool find_functions(struct reader *r, struct error *err)
 
 /* ---- reading ---- */
 
-static bool add(struct reader *r, struct statement *s, struct error *err)
+static bool add(struct assembly_reader *r, struct statement *s, struct error *err)
 {
 	if (r->a->statements.count >= INT_MAX)
 		return error_set(err, ERROR_LIMIT, "more statements than can be numbered");
@@ -432,7 +432,7 @@ static void split_instruction(const struct assembly *a, struct statement *s)
 		} else if (!assembly_is_prefix(a, s->word)) {
 			break;
 		}
-		struct slice word = word_at(a, next, s->whole.end);
+		struct text_slice word = word_at(a, next, s->whole.end);
 		if (next >= s->whole.end) {
 			s->kind = STATEMENT_PREFIX;
 			break;
@@ -441,11 +441,11 @@ static void split_instruction(const struct assembly *a, struct statement *s)
 		if (slice_empty(word) && a->text[next] != '{')
 			break;
 	}
-	s->operands = (struct slice){ past_space(a, s->word.end, s->whole.end), s->whole.end };
+	s->operands = (struct text_slice){ past_space(a, s->word.end, s->whole.end), s->whole.end };
 }
 
 /* Labels, then at most one directive or instruction, up to the line's end or a separator. */
-static bool read_statements(struct reader *r, struct error *err)
+static bool read_statements(struct assembly_reader *r, struct error *err)
 {
 	struct assembly *a = r->a;
 	size_t end = r->at, at = r->at;
@@ -460,14 +460,14 @@ static bool read_statements(struct reader *r, struct error *err)
 		if (!slice_empty(s.word) && colon < end && a->text[colon] == ':' &&
 		    !(colon + 1 < end && (a->text[colon + 1] == ':' || a->text[colon + 1] == '='))) {
 			s.kind = STATEMENT_LABEL;
-			s.whole = (struct slice){ at, colon + 1 };
+			s.whole = (struct text_slice){ at, colon + 1 };
 			if (!add(r, &s, err))
 				return false;
 			at = past_space(a, colon + 1, end);
 			continue;
 		}
-		s.whole = (struct slice){ at, end };
-		s.operands = (struct slice){ past_space(a, s.word.end, end), end };
+		s.whole = (struct text_slice){ at, end };
+		s.operands = (struct text_slice){ past_space(a, s.word.end, end), end };
 		bool assigns = s.operands.at < end && a->text[s.operands.at] == '=';
 		s.kind = assigns || a->text[at] == '.' ? STATEMENT_DIRECTIVE : STATEMENT_INSTRUCTION;
 		if (s.kind == STATEMENT_INSTRUCTION)
@@ -480,7 +480,7 @@ static bool read_statements(struct reader *r, struct error *err)
 	return true;
 }
 
-static bool read_all(struct reader *r, struct error *err)
+static bool read_all(struct assembly_reader *r, struct error *err)
 {
 	struct assembly *a = r->a;
 	bool line_start = true;
@@ -509,7 +509,7 @@ static bool read_all(struct reader *r, struct error *err)
 bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum assembly_machine machine,
 		   struct error *err)
 {
-	struct reader r = { .a = a,
+	struct assembly_reader r = { .a = a,
 			    .intel = NONE,
 			    .function = NONE,
 			    .frame = NONE,
@@ -542,9 +542,9 @@ void assembly_free(struct assembly *a)
 
 /* ---- names ---- */
 
-static int numbered_label(const struct assembly *a, struct slice name, int from)
+static int numbered_label(const struct assembly *a, struct text_slice name, int from)
 {
-	struct slice digits = { name.at, name.end - 1 };
+	struct text_slice digits = { name.at, name.end - 1 };
 	bool back = a->text[name.end - 1] == 'b';
 	int found = NONE;
 	for (size_t i = 0; i < a->numbered.count; i++) {
@@ -559,9 +559,9 @@ static int numbered_label(const struct assembly *a, struct slice name, int from)
 	return found;
 }
 
-int assembly_label(const struct assembly *a, struct slice name, int from)
+int assembly_label(const struct assembly *a, struct text_slice name, int from)
 {
-	struct slice digits = { name.at, name.end - 1 };
+	struct text_slice digits = { name.at, name.end - 1 };
 	if (slice_empty(name))
 		return NONE;
 	char last = a->text[name.end - 1];
@@ -580,13 +580,13 @@ int assembly_label(const struct assembly *a, struct slice name, int from)
 	return NONE;
 }
 
-void assembly_names(const struct assembly *a, struct slice operands,
-		    void (*visit)(void *context, struct slice name), void *context)
+void assembly_names(const struct assembly *a, struct text_slice operands,
+		    void (*visit)(void *context, struct text_slice name), void *context)
 {
 	for (size_t at = operands.at; at < operands.end;) {
 		/* $name is an immediate */
 		at += a->text[at] == '$';
-		struct slice word = word_at(a, at, operands.end);
+		struct text_slice word = word_at(a, at, operands.end);
 		if (!slice_empty(word))
 			visit(context, word);
 		at = slice_empty(word) ? word.end + 1 : word.end;

@@ -27,7 +27,7 @@ enum statement_kind {
 	STATEMENT_PREFIX /* x86-64: of the next instruction, on a line of its own; bytes in a section of code */
 };
 
-enum flow {
+enum assembly_flow {
 	FLOW_NEXT,
 	FLOW_JUMP,         /* to target */
 	FLOW_BRANCH,       /* to target or on */
@@ -37,7 +37,7 @@ enum flow {
 	FLOW_STOP /* a trap */
 };
 
-struct slice {
+struct text_slice {
 	size_t at, end; /* bytes of the text */
 };
 
@@ -45,11 +45,11 @@ enum { NONE = -1 };
 
 struct statement {
 	enum statement_kind kind;
-	enum flow flow;
-	struct slice whole;    /* without white space around it; a label's with the colon */
-	struct slice word;     /* the label, directive or mnemonic */
-	struct slice operands; /* may be empty */
-	struct slice target;   /* of FLOW_JUMP, …_BRANCH: the name alone, without @PLT; empty when it is none */
+	enum assembly_flow flow;
+	struct text_slice whole;    /* without white space around it; a label's with the colon */
+	struct text_slice word;     /* the label, directive or mnemonic */
+	struct text_slice operands; /* may be empty */
+	struct text_slice target;   /* of FLOW_JUMP, …_BRANCH: the name alone, without @PLT; empty when it is none */
 	unsigned line;         /* 0, 1, … */
 	int section;         /* index of the directive that began the section, or NONE: .text as the file begins */
 	int function;        /* index of the STATEMENT_LABEL that it begins with, or NONE */
@@ -62,8 +62,8 @@ struct statement {
 };
 
 /* A label, or the end of what is named. */
-struct symbol {
-	struct slice name;
+struct assembly_symbol {
+	struct text_slice name;
 	int statement;
 	bool function; /* .type says so, or it is global in a section of code */
 };
@@ -73,9 +73,9 @@ struct assembly {
 	size_t bytes;
 	enum assembly_machine machine;
 	VEC(size_t) lines;          /* where each begins */
-	VEC(struct slice) comments; /* those that go on over a line's end */
+	VEC(struct text_slice) comments; /* those that go on over a line's end */
 	VEC(struct statement) statements;
-	VEC(struct symbol) symbols; /* labels that are no numbers, by name */
+	VEC(struct assembly_symbol) symbols; /* labels that are no numbers, by name */
 	VEC(int) numbered;          /* statements of the others, in order */
 };
 
@@ -90,21 +90,21 @@ void assembly_free(struct assembly *a);
 
 /* The statement of the label that a jump's target or any name means, seen from statement `from` ("1b", "2f");
  * NONE: not in this file. */
-int assembly_label(const struct assembly *a, struct slice name, int from);
+int assembly_label(const struct assembly *a, struct text_slice name, int from);
 
-bool slice_is(const struct assembly *a, struct slice slice, const char *text);
-static inline bool slice_empty(struct slice slice)
+bool slice_is(const struct assembly *a, struct text_slice slice, const char *text);
+static inline bool slice_empty(struct text_slice slice)
 {
 	return slice.at == slice.end;
 }
 
 /* Calls visit() for each name in the operands. */
-void assembly_names(const struct assembly *a, struct slice operands,
-		    void (*visit)(void *context, struct slice name), void *context);
+void assembly_names(const struct assembly *a, struct text_slice operands,
+		    void (*visit)(void *context, struct text_slice name), void *context);
 
 /* flow.c: fills flow and target of an instruction. */
 void assembly_flow(const struct assembly *a, struct statement *s);
 /* Is the word a prefix of an instruction that may be on a line of its own? */
-bool assembly_is_prefix(const struct assembly *a, struct slice word);
+bool assembly_is_prefix(const struct assembly *a, struct text_slice word);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "assembly/assembly.h"
 
-static bool one_of(const struct assembly *a, struct slice word, const char *const *words)
+static bool one_of(const struct assembly *a, struct text_slice word, const char *const *words)
 {
 	for (; *words; words++)
 		if (slice_is(a, word, *words))
@@ -12,7 +12,7 @@ static bool one_of(const struct assembly *a, struct slice word, const char *cons
 	return false;
 }
 
-bool assembly_is_prefix(const struct assembly *a, struct slice word)
+bool assembly_is_prefix(const struct assembly *a, struct text_slice word)
 {
 	static const char *const prefixes[] = { "lock",     "rep",      "repe",    "repz",   "repne",
 						"repnz",    "bnd",      "notrack", "data16", "addr32",
@@ -32,9 +32,9 @@ static bool name_byte(char c)
 }
 
 /* The operand's name, when it is a name alone: `foo`, `foo@PLT`, `"foo"`, `1f`. Empty otherwise. */
-static struct slice name_alone(const struct assembly *a, struct slice operand)
+static struct text_slice name_alone(const struct assembly *a, struct text_slice operand)
 {
-	struct slice none = { operand.at, operand.at }, name = operand;
+	struct text_slice none = { operand.at, operand.at }, name = operand;
 	size_t at = operand.at;
 	if (at < operand.end && a->text[at] == '"') {
 		const char *quote = memchr(a->text + at + 1, '"', operand.end - at - 1);
@@ -52,7 +52,7 @@ static struct slice name_alone(const struct assembly *a, struct slice operand)
 	return at == operand.end && name.end > name.at ? name : none;
 }
 
-static struct slice last_operand(const struct assembly *a, struct slice operands)
+static struct text_slice last_operand(const struct assembly *a, struct text_slice operands)
 {
 	for (size_t at = operands.end; at > operands.at; at--)
 		if (a->text[at - 1] == ',') {
@@ -65,7 +65,7 @@ static struct slice last_operand(const struct assembly *a, struct slice operands
 }
 
 /* Intel syntax has no `*`: a register's name or brackets are an indirect jump. */
-static bool intel_indirect(const struct assembly *a, struct slice operands)
+static bool intel_indirect(const struct assembly *a, struct text_slice operands)
 {
 	static const char *const registers[] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",
 						 "r9",  "r10", "r11", "r12", "r13", "r14", "r15", NULL };
@@ -102,7 +102,7 @@ static void arm_flow(const struct assembly *a, struct statement *s)
 	static const char *const returns[] = { "ret", "retaa", "retab", "eret", NULL };
 	static const char *const conditions[] = { "eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs",
 						  "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", NULL };
-	struct slice condition = s->word;
+	struct text_slice condition = s->word;
 	size_t bytes = s->word.end - s->word.at;
 	const char *word = a->text + s->word.at;
 	if (slice_is(a, s->word, "b")) {
@@ -128,7 +128,7 @@ static void arm_flow(const struct assembly *a, struct statement *s)
 void assembly_flow(const struct assembly *a, struct statement *s)
 {
 	s->flow = FLOW_NEXT;
-	s->target = (struct slice){ s->operands.at, s->operands.at };
+	s->target = (struct text_slice){ s->operands.at, s->operands.at };
 	if (a->machine == MACHINE_X86_64)
 		x86_flow(a, s);
 	else

@@ -8,7 +8,7 @@
 
 enum { NUMBERS = 100, EXCLUSIVE_FAR = 64 /* statements between a load-exclusive and its store */ };
 
-void plan_warn(const struct plan *p, const char *text)
+void plan_warn(const struct annotate_plan *p, const char *text)
 {
 	if (p->request->warn)
 		p->request->warn(p->request->context, text);
@@ -54,7 +54,7 @@ static bool in_comment(const struct assembly *a, size_t at)
 
 /* ---- what may not be torn apart ---- */
 
-bool plan_mentions(const struct assembly *a, struct slice operands, const char *text)
+bool plan_mentions(const struct assembly *a, struct text_slice operands, const char *text)
 {
 	return memmem(a->text + operands.at, operands.end - operands.at, text, strlen(text)) != NULL;
 }
@@ -68,7 +68,7 @@ static bool begins_pair(const struct assembly *a, const struct statement *s)
 		plan_mentions(a, s->operands, "@tlsld") || plan_mentions(a, s->operands, "@TLSLD"));
 }
 
-static bool is_exclusive(const struct assembly *a, struct slice word, bool load)
+static bool is_exclusive(const struct assembly *a, struct text_slice word, bool load)
 {
 	size_t bytes = word.end - word.at;
 	const char *text = a->text + word.at;
@@ -81,7 +81,7 @@ static bool is_exclusive(const struct assembly *a, struct slice word, bool load)
 }
 
 /* Between a load-exclusive and its store nothing may be inserted: a system call would make every store fail. */
-static bool in_exclusive(const struct plan *p, size_t index)
+static bool in_exclusive(const struct annotate_plan *p, size_t index)
 {
 	for (size_t i = index; i--;) {
 		const struct statement *s = plan_statement(p, (int)i);
@@ -111,7 +111,7 @@ static bool in_exclusive(const struct plan *p, size_t index)
 }
 
 /* Can a call stand here? Errors name the line. */
-static bool can_insert(struct plan *p, size_t at, const char *name)
+static bool can_insert(struct annotate_plan *p, size_t at, const char *name)
 {
 	const struct assembly *a = p->a;
 	size_t index = plan_statement_at(a, at);
@@ -150,7 +150,7 @@ static bool moves_no_frame(const struct assembly *a, const struct statement *s)
 
 bool plan_is_frame_directive(const struct assembly *a, const struct statement *s)
 {
-	struct slice start = { s->word.at, s->word.at + 5 };
+	struct text_slice start = { s->word.at, s->word.at + 5 };
 	return s->kind == STATEMENT_DIRECTIVE && s->word.end - s->word.at > 5 && slice_is(a, start, ".cfi_");
 }
 
@@ -165,7 +165,7 @@ static bool is_landing(const struct assembly *a, const struct statement *s)
 }
 
 /* A region that begins with a function begins behind its label and what has to follow that. */
-static void move_begin(const struct plan *p, struct range *range)
+static void move_begin(const struct annotate_plan *p, struct line_range *range)
 {
 	const struct assembly *a = p->a;
 	bool label = false, function = false;
@@ -186,7 +186,7 @@ static void move_begin(const struct plan *p, struct range *range)
 }
 
 /* … and what says where the frame is after the last instruction stays with it. */
-static void move_end(const struct plan *p, struct range *range)
+static void move_end(const struct annotate_plan *p, struct line_range *range)
 {
 	const struct assembly *a = p->a;
 	for (size_t i = plan_statement_at(a, range->end); i < a->statements.count; i++) {
@@ -197,10 +197,10 @@ static void move_end(const struct plan *p, struct range *range)
 	}
 }
 
-static bool is_macro(const struct plan *p, struct slice word)
+static bool is_macro(const struct annotate_plan *p, struct text_slice word)
 {
 	for (size_t i = 0; i < p->macros.count; i++) {
-		struct slice macro = p->macros.items[i];
+		struct text_slice macro = p->macros.items[i];
 		size_t bytes = macro.end - macro.at;
 		if (word.end - word.at == bytes && memcmp(p->a->text + word.at, p->a->text + macro.at, bytes) == 0)
 			return true;
@@ -208,14 +208,14 @@ static bool is_macro(const struct plan *p, struct slice word)
 	return false;
 }
 
-static void slice_text(const struct plan *p, struct slice slice, char *out, size_t size)
+static void slice_text(const struct annotate_plan *p, struct text_slice slice, char *out, size_t size)
 {
 	size_t bytes = slice.end - slice.at < size ? slice.end - slice.at : size - 1;
 	memcpy(out, p->a->text + slice.at, bytes);
 	out[bytes] = '\0';
 }
 
-static void function_name(const struct plan *p, int function, char *out, size_t size)
+static void function_name(const struct annotate_plan *p, int function, char *out, size_t size)
 {
 	if (function == NONE)
 		snprintf(out, size, "no function");
@@ -229,7 +229,7 @@ static bool goes_on(const struct statement *s)
 }
 
 /* The instructions of the range are of one function. */
-static bool check_range(struct plan *p, struct range *range, const struct annotate_region *asked)
+static bool check_range(struct annotate_plan *p, struct line_range *range, const struct annotate_region *asked)
 {
 	const struct assembly *a = p->a;
 	const struct statement *first = NULL, *last = NULL;
@@ -285,7 +285,7 @@ static bool in_code(const struct assembly *a, unsigned line)
 				       : !a->statements.count || a->statements.items[a->statements.count - 1].code;
 }
 
-static bool name_index(struct plan *p, const char *name, unsigned *index)
+static bool name_index(struct annotate_plan *p, const char *name, unsigned *index)
 {
 	for (*index = 0; *index < p->names.count; ++*index)
 		if (strcmp(p->names.items[*index], name) == 0)
@@ -298,10 +298,10 @@ static bool name_index(struct plan *p, const char *name, unsigned *index)
 	return vec_push(&p->names, name) || error_no_memory(p->err);
 }
 
-bool plan_add_range(struct plan *p, const struct annotate_region *asked)
+bool plan_add_range(struct annotate_plan *p, const struct annotate_region *asked)
 {
 	const struct assembly *a = p->a;
-	struct range range = { .text = asked->name };
+	struct line_range range = { .text = asked->name };
 	if (!asked->name[0])
 		return error_set(p->err, ERROR_USAGE, "a region has no name");
 	if (!asked->first || asked->last < asked->first || asked->last > a->lines.count)

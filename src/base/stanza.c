@@ -5,20 +5,20 @@
 
 #include "base/vec.h"
 
-struct parser {
+struct stanza_parser {
 	const char *source;
 	struct arena *arena;
 	VEC(struct stanza) stanzas;
 	VEC(struct stanza_key) keys; /* of the stanza that is being read */
 };
 
-static bool syntax(const struct parser *p, unsigned line, size_t column, const char *what, struct error *err)
+static bool syntax(const struct stanza_parser *p, unsigned line, size_t column, const char *what, struct error *err)
 {
 	return error_set(err, ERROR_SYNTAX, "%s:%u:%zu: %s", p->source, line, column, what);
 }
 
 /* Moves the collected keys into the last stanza. */
-static bool close_stanza(struct parser *p, struct error *err)
+static bool close_stanza(struct stanza_parser *p, struct error *err)
 {
 	if (p->stanzas.count == 0)
 		return true;
@@ -43,7 +43,7 @@ static const char *trimmed(struct arena *arena, const char *from, const char *to
 	return arena_strndup(arena, from, (size_t)(to - from));
 }
 
-static bool parse_line(struct parser *p, const char *start, const char *end, unsigned line, struct error *err)
+static bool parse_line(struct stanza_parser *p, const char *start, const char *end, unsigned line, struct error *err)
 {
 	const char *first = start;
 	while (first < end && isspace((unsigned char)*first))
@@ -89,7 +89,7 @@ static bool parse_line(struct parser *p, const char *start, const char *end, uns
 bool stanza_parse(const char *text, size_t length, const char *source, struct arena *arena,
                   struct stanza **stanzas, size_t *count, struct error *err)
 {
-	struct parser p = { .source = source, .arena = arena };
+	struct stanza_parser p = { .source = source, .arena = arena };
 	const char *at = text, *end = text + length;
 	bool ok = true;
 	for (unsigned line = 1; ok && at < end; line++) {

@@ -34,7 +34,7 @@ const struct option_row annotate_asm_option_rows[] = {
 	{ 0 },
 };
 
-struct asked {
+struct annotate_asked {
 	bool help;
 	VEC(struct annotate_region) regions; /* names are the caller's to free */
 	unsigned number;
@@ -52,7 +52,7 @@ static bool line_number(const char *text, unsigned *line)
 }
 
 /* NAME may have '=' in it: the last one counts. */
-static bool add_region(struct asked *asked, const char *value, struct error *err)
+static bool add_region(struct annotate_asked *asked, const char *value, struct error *err)
 {
 	struct annotate_region region = { 0 };
 	char lines[48];
@@ -79,7 +79,7 @@ static bool add_region(struct asked *asked, const char *value, struct error *err
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
-	struct asked *asked = context;
+	struct annotate_asked *asked = context;
 	unsigned long long number;
 	switch (id) {
 	case REGION: return add_region(asked, value, err);
@@ -107,7 +107,7 @@ static void warn(void *context, const char *text)
 }
 
 /* Errors in the text get the file's name in front: FILE: line 12: … */
-static bool annotate_text(const struct asked *asked, const char *file, struct str *out, struct error *err)
+static bool annotate_text(const struct annotate_asked *asked, const char *file, struct str *out, struct error *err)
 {
 	struct assembly a;
 	struct error inner = { 0 };
@@ -130,7 +130,7 @@ static bool annotate_text(const struct asked *asked, const char *file, struct st
 	return done;
 }
 
-static bool write_output(const struct asked *asked, const struct str *text, struct error *err)
+static bool write_output(const struct annotate_asked *asked, const struct str *text, struct error *err)
 {
 	FILE *out = file_create(asked->output ? asked->output : "-", err);
 	if (!out)
@@ -159,7 +159,7 @@ static int show_help(void)
 
 int command_annotate_asm(int argc, char **argv)
 {
-	struct asked asked = { 0 };
+	struct annotate_asked asked = { 0 };
 	struct error err = { 0 };
 	struct str out = { 0 };
 	const char *file = NULL;

@@ -37,7 +37,7 @@ const struct option_row calibrate_option_rows[] = {
 	{ 0 },
 };
 
-struct asked {
+struct calibrate_asked {
 	bool help, quick, dry, verbose, some_interfaces;
 	bool interfaces[INTERFACES];
 	const char *events, *output;
@@ -45,7 +45,7 @@ struct asked {
 	double confidence;
 };
 
-static bool apply_interfaces(struct asked *asked, const char *list, struct error *err)
+static bool apply_interfaces(struct calibrate_asked *asked, const char *list, struct error *err)
 {
 	asked->some_interfaces = true;
 	for (const char *at = list;; at++) {
@@ -67,7 +67,7 @@ static bool apply_interfaces(struct asked *asked, const char *list, struct error
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
-	struct asked *asked = context;
+	struct calibrate_asked *asked = context;
 	unsigned long long number;
 	switch (id) {
 	case HELP: asked->help = true; return true;
@@ -157,7 +157,7 @@ static bool own_floor_program(char *words[3], struct error *err)
 	return true;
 }
 
-static bool describe(struct calibration *c, const struct asked *asked, struct error *err)
+static bool describe(struct calibration *c, const struct calibrate_asked *asked, struct error *err)
 {
 	struct machine_facts facts;
 	if (!measure_machine_facts(&c->arena, &facts))
@@ -172,7 +172,7 @@ static bool describe(struct calibration *c, const struct asked *asked, struct er
 	return true;
 }
 
-static bool measure(struct calibrating *c, const struct asked *asked, char *const *program, struct error *err)
+static bool measure(struct calibrating *c, const struct calibrate_asked *asked, char *const *program, struct error *err)
 {
 	char *own[3] = { 0 };
 	bool library = false;
@@ -191,7 +191,7 @@ static bool measure(struct calibrating *c, const struct asked *asked, char *cons
 	return done;
 }
 
-static int keep(struct calibrating *c, const struct asked *asked)
+static int keep(struct calibrating *c, const struct calibrate_asked *asked)
 {
 	struct error err = { 0 };
 	char *path = asked->output ? strdup(asked->output) : calibration_path(&err);
@@ -206,7 +206,7 @@ static int keep(struct calibrating *c, const struct asked *asked)
 
 int command_calibrate(int argc, char **argv)
 {
-	struct asked asked = { 0 };
+	struct calibrate_asked asked = { 0 };
 	struct error err = { 0 };
 	struct calibrating calibrating = { 0 };
 	struct line line = { .clock = clock_monotonic() };

@@ -14,7 +14,7 @@
 
 /* ---- what runs, and what is counted ---- */
 
-static bool choose_target(struct count *c, struct session_target *out, struct error *err)
+static bool choose_target(struct count_command *c, struct session_target *out, struct error *err)
 {
 	const struct count_request *r = &c->request;
 	bool cpus = r->all_cpus || r->cpus.numbers.count;
@@ -46,7 +46,7 @@ static bool choose_target(struct count *c, struct session_target *out, struct er
 	return true;
 }
 
-static bool choose_events(struct count *c, struct error *err)
+static bool choose_events(struct count_command *c, struct error *err)
 {
 	const struct count_request *r = &c->request;
 	struct session *s = &c->session;
@@ -82,7 +82,7 @@ static bool choose_events(struct count *c, struct error *err)
 
 /* ---- all together ---- */
 
-static bool measure(struct count *count, struct error *err)
+static bool measure(struct count_command *count, struct error *err)
 {
 	const struct count_request *r = &count->request;
 	struct progress progress = {
@@ -115,7 +115,7 @@ static bool measure(struct count *count, struct error *err)
 }
 
 /* A program's status is its own, whatever could be counted of it. */
-static int exit_code(const struct count *count)
+static int exit_code(const struct count_command *count)
 {
 	int status = count->session.result->wait_status;
 	if (!count->program)
@@ -123,7 +123,7 @@ static int exit_code(const struct count *count)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void close_all(struct count *count)
+static void close_all(struct count_command *count)
 {
 	session_close(&count->session);
 	output_abandon(&count->output);
@@ -154,7 +154,7 @@ static int show_help(void)
 }
 
 /* Everything up to the measurement; *code is what to exit with on failure. */
-static bool prepare(struct count *count, int *code, struct error *err)
+static bool prepare(struct count_command *count, int *code, struct error *err)
 {
 	struct count_request *r = &count->request;
 	struct session_target target;
@@ -199,7 +199,7 @@ static void tell_missing(void *context, const struct error *missing)
 
 /* What was measured becomes what is reported: net, in the order of asking, with names for its places. `code` is what to exit with if all goes
  * well; returns what to exit with. */
-static int finish(struct count *count, int code)
+static int finish(struct count_command *count, int code)
 {
 	const struct count_request *r = &count->request;
 	struct error err = { 0 };
@@ -219,7 +219,7 @@ static int finish(struct count *count, int code)
 
 int command_count(int argc, char **argv)
 {
-	struct count count = { 0 };
+	struct count_command count = { 0 };
 	struct error err = { 0 };
 	int code = TARE_USAGE;
 

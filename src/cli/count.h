@@ -10,7 +10,7 @@
 #include "compat/parameters.h"
 #include "session/session.h"
 
-struct count {
+struct count_command {
 	struct count_request request;
 	struct parameters parameters;
 	bool has_parameters;
@@ -22,6 +22,6 @@ struct count {
 };
 
 /* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was said. */
-bool count_write_reports(struct count *count);
+bool count_write_reports(struct count_command *count);
 
 #endif

@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 struct rendering {
-	const struct count *count;
+	const struct count_command *count;
 	struct report_options options;
 	struct p5mon_header header;
 };
@@ -17,7 +17,7 @@ struct rendering {
 static void render(FILE *out, void *context)
 {
 	const struct rendering *rendering = context;
-	const struct count *count = rendering->count;
+	const struct count_command *count = rendering->count;
 	bool all = count->request.all_repetitions;
 	if (count->request.format == FORMAT_JSON)
 		report_json(out, count->session.result);
@@ -33,12 +33,12 @@ static void render(FILE *out, void *context)
 
 static void render_p5mon_file(FILE *out, void *context)
 {
-	const struct count *count = ((const struct rendering *)context)->count;
+	const struct count_command *count = ((const struct rendering *)context)->count;
 	report_p5mon_file(out, count->session.result, count->session.events, count->request.all_repetitions);
 }
 
 /* "-Fa=1 -Fb=2" */
-static const char *joined_overrides(struct count *count)
+static const char *joined_overrides(struct count_command *count)
 {
 	struct str text = { 0 };
 	for (size_t i = 0; i < count->request.overrides.count; i++)
@@ -49,7 +49,7 @@ static const char *joined_overrides(struct count *count)
 }
 
 /* False when some of it did not arrive where it was asked for. */
-static bool write_report(struct count *count)
+static bool write_report(struct count_command *count)
 {
 	const struct count_request *r = &count->request;
 	struct rendering rendering = {
@@ -91,7 +91,7 @@ static void render_lines(FILE *out, void *context)
 }
 
 /* A file of the engine's: opened before the measurement, as the report's is. */
-static bool write_lines(struct count *count, struct output *output, const char *path, const char *what, char *lines)
+static bool write_lines(struct count_command *count, struct output *output, const char *path, const char *what, char *lines)
 {
 	const struct result *result = count->session.result;
 	struct error err = { 0 };
@@ -112,7 +112,7 @@ static void render_breakdown(FILE *out, void *context)
 	report_breakdown_tsv(out, context);
 }
 
-static bool write_breakdown(struct count *count)
+static bool write_breakdown(struct count_command *count)
 {
 	if (count->request.by_file && count->session.result->breakdown)
 		return output_write(&count->by_file, render_breakdown, count->session.result->breakdown);
@@ -120,7 +120,7 @@ static bool write_breakdown(struct count *count)
 	return true;
 }
 
-bool count_write_reports(struct count *count)
+bool count_write_reports(struct count_command *count)
 {
 	const struct count_request *r = &count->request;
 	const struct result *result = count->session.result;

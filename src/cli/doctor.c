@@ -24,7 +24,7 @@ const struct option_row doctor_option_rows[] = {
 	{ 0 },
 };
 
-struct asked {
+struct doctor_asked {
 	bool help, json, verbose;
 	const char *on; /* NULL: all */
 };
@@ -40,7 +40,7 @@ struct diagnosis {
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
-	struct asked *asked = context;
+	struct doctor_asked *asked = context;
 	(void)err;
 	if (id == ON)
 		asked->on = value;
@@ -236,7 +236,7 @@ static void show_text(const struct diagnosis *d, const struct machine_facts *fac
 
 int command_doctor(int argc, char **argv)
 {
-	struct asked asked = { 0 };
+	struct doctor_asked asked = { 0 };
 	struct error err = { 0 };
 	struct arena arena = { 0 };
 	struct machine_facts facts;

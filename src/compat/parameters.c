@@ -11,7 +11,7 @@ enum { KEY_BYTES = 64 };
 
 enum kind { YES_NO, NUMBER, TEXT };
 
-static const struct row {
+static const struct parameter_row {
 	const char *key, *alias;
 	enum kind kind;
 	size_t offset;
@@ -99,22 +99,22 @@ void parameters_free(struct parameters *p)
 }
 
 /* Where the text is being read. */
-struct place {
+struct text_place {
 	const char *at, *end;
 	const char *line_start;
 	unsigned line;
 	const char *source;
 };
 
-static unsigned column_of(const struct place *place, const char *at)
+static unsigned column_of(const struct text_place *place, const char *at)
 {
 	return (unsigned)(at - place->line_start) + 1;
 }
 
-static bool fail(const struct place *place, const char *at, struct error *err, const char *format, ...)
+static bool fail(const struct text_place *place, const char *at, struct error *err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static bool fail(const struct place *place, const char *at, struct error *err, const char *format, ...)
+static bool fail(const struct text_place *place, const char *at, struct error *err, const char *format, ...)
 {
 	char text[400];
 	va_list args;
@@ -134,7 +134,7 @@ static bool is_key_character(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static void step(struct place *place)
+static void step(struct text_place *place)
 {
 	if (*place->at++ == '\n') {
 		place->line++;
@@ -142,13 +142,13 @@ static void step(struct place *place)
 	}
 }
 
-static void skip_space(struct place *place)
+static void skip_space(struct text_place *place)
 {
 	while (place->at < place->end && is_space(*place->at))
 		step(place);
 }
 
-static void skip_space_and_comments(struct place *place)
+static void skip_space_and_comments(struct text_place *place)
 {
 	for (;;) {
 		skip_space(place);
@@ -160,7 +160,7 @@ static void skip_space_and_comments(struct place *place)
 }
 
 /* A name into key[KEY_BYTES]; what says what it is, for messages. */
-static bool take_name(struct place *place, const char *what, char key[KEY_BYTES], struct error *err)
+static bool take_name(struct text_place *place, const char *what, char key[KEY_BYTES], struct error *err)
 {
 	const char *start = place->at;
 	while (place->at < place->end && is_key_character(*place->at))
@@ -179,7 +179,7 @@ static bool take_name(struct place *place, const char *what, char key[KEY_BYTES]
 }
 
 /* Up to the ";", which is eaten. The value is the arena's. */
-static bool take_value(struct parameters *p, struct place *place, const char *key, const char **value,
+static bool take_value(struct parameters *p, struct text_place *place, const char *key, const char **value,
 		       struct error *err)
 {
 	const char *start = place->at;
@@ -195,7 +195,7 @@ static bool take_value(struct parameters *p, struct place *place, const char *ke
 		return *value ? true : error_no_memory(err);
 	}
 	struct str text = { 0 };
-	struct place open = *place;
+	struct text_place open = *place;
 	step(place);
 	while (place->at < place->end && *place->at != '"') {
 		if (*place->at == '\\' && place->at + 1 < place->end &&
@@ -234,7 +234,7 @@ static bool store(struct parameters *p, size_t index, const char *value, char *r
 		*target = yes;
 		return true;
 	}
-	const struct row *row = &rows[index];
+	const struct parameter_row *row = &rows[index];
 	if (row->kind == NUMBER) {
 		unsigned long long number;
 		if (!str_to_u64(value, &number) || number < row->least || number > row->most) {
@@ -257,10 +257,10 @@ static bool add_issue(struct parameters *p, enum issue_kind kind, const char *te
 }
 
 /* key = value ; */
-static bool read_assignment(struct parameters *p, struct place *place, struct error *err)
+static bool read_assignment(struct parameters *p, struct text_place *place, struct error *err)
 {
 	char key[KEY_BYTES], reason[320];
-	struct place start = *place, value_start;
+	struct text_place start = *place, value_start;
 	const char *value = NULL;
 	if (!take_name(place, "a parameter or 'end)'", key, err))
 		return false;
@@ -303,9 +303,9 @@ static bool read_assignment(struct parameters *p, struct place *place, struct er
 }
 
 /* True when the section's end comes next; it is eaten. */
-static bool take_end(struct place *place)
+static bool take_end(struct text_place *place)
 {
-	struct place ahead = *place;
+	struct text_place ahead = *place;
 	if (ahead.end - ahead.at < 3 || memcmp(ahead.at, "end", 3) != 0)
 		return false;
 	ahead.at += 3;
@@ -317,9 +317,9 @@ static bool take_end(struct place *place)
 	return true;
 }
 
-static bool read_section(struct parameters *p, struct place *place, bool *ours, struct error *err)
+static bool read_section(struct parameters *p, struct text_place *place, bool *ours, struct error *err)
 {
-	struct place open = *place;
+	struct text_place open = *place;
 	char name[KEY_BYTES];
 	place->at++;
 	skip_space(place);
@@ -347,7 +347,7 @@ static bool read_section(struct parameters *p, struct place *place, bool *ours, 
 
 bool parameters_read(struct parameters *p, const char *text, size_t length, const char *source, struct error *err)
 {
-	struct place place = { text, text + length, text, 1, source };
+	struct text_place place = { text, text + length, text, 1, source };
 	bool found = false;
 	if (length > PARAMETERS_MOST_BYTES)
 		return error_set(err, ERROR_LIMIT, "'%s' is longer than %d bytes", source, PARAMETERS_MOST_BYTES);

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-struct parser {
+struct formula_parser {
 	const char *text, *at;
 	struct arena *arena;
 	struct error *err;
@@ -20,19 +20,19 @@ struct parser {
 	unsigned height; /* values that wait, at the step last added */
 };
 
-static bool fail(struct parser *p, const char *what)
+static bool fail(struct formula_parser *p, const char *what)
 {
 	return error_set(p->err, ERROR_SYNTAX, "column %zu: %s", (size_t)(p->at - p->text) + 1, what);
 }
 
-static char next(struct parser *p)
+static char next(struct formula_parser *p)
 {
 	while (*p->at == ' ' || *p->at == '\t')
 		p->at++;
 	return *p->at;
 }
 
-static bool add_step(struct parser *p, struct formula_step step)
+static bool add_step(struct formula_parser *p, struct formula_step step)
 {
 	if (p->n_steps == FORMULA_STEPS_MOST)
 		return fail(p, "the formula is too long");
@@ -51,7 +51,7 @@ static bool is_name_character(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.' || c == ':';
 }
 
-static bool parse_name(struct parser *p)
+static bool parse_name(struct formula_parser *p)
 {
 	const char *start = p->at;
 	size_t length = 0, i = 0;
@@ -75,7 +75,7 @@ static bool parse_name(struct parser *p)
 }
 
 /* Digits, point and exponent, by hand: strtod(3) would also take "inf", "0x1p3" and the locale's point. */
-static bool parse_number(struct parser *p)
+static bool parse_number(struct formula_parser *p)
 {
 	char digits[64];
 	const char *start = p->at, *c = start;
@@ -99,9 +99,9 @@ static bool parse_number(struct parser *p)
 	return add_step(p, (struct formula_step){ .operation = PUSH_NUMBER, .number = number });
 }
 
-static bool parse_sum(struct parser *p);
+static bool parse_sum(struct formula_parser *p);
 
-static bool parse_atom(struct parser *p)
+static bool parse_atom(struct formula_parser *p)
 {
 	char c = next(p);
 	if (isalpha((unsigned char)c))
@@ -123,14 +123,14 @@ static bool parse_atom(struct parser *p)
 	return true;
 }
 
-static bool parse_sign(struct parser *p)
+static bool parse_sign(struct formula_parser *p)
 {
 	bool negative = next(p) == '-';
 	p->at += negative;
 	return parse_atom(p) && (!negative || add_step(p, (struct formula_step){ .operation = NEGATE }));
 }
 
-static bool parse_product(struct parser *p)
+static bool parse_product(struct formula_parser *p)
 {
 	if (!parse_sign(p))
 		return false;
@@ -149,7 +149,7 @@ static bool parse_product(struct parser *p)
 	return true;
 }
 
-static bool parse_sum(struct parser *p)
+static bool parse_sum(struct formula_parser *p)
 {
 	if (!parse_product(p))
 		return false;
@@ -164,11 +164,11 @@ static bool parse_sum(struct parser *p)
 
 bool formula_parse(const char *text, struct arena *arena, struct formula *out, struct error *err)
 {
-	struct parser *p = calloc(1, sizeof *p);
+	struct formula_parser *p = calloc(1, sizeof *p);
 	bool done = false;
 	if (!p)
 		return error_no_memory(err);
-	*p = (struct parser){ .text = text, .at = text, .arena = arena, .err = err };
+	*p = (struct formula_parser){ .text = text, .at = text, .arena = arena, .err = err };
 	if (!parse_sum(p))
 		goto out;
 	if (next(p)) {

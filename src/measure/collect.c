@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "measure/execution.h"
-#include "measure/session.h"
+#include "measure/measurement.h"
 
 /* The series of a row, added when it is new; NULL when memory ran out. */
-static struct series *row_series(struct session *s, size_t event, const struct reading *r)
+static struct series *row_series(struct measurement *s, size_t event, const struct reading *r)
 {
 	for (size_t i = s->n_events; i < s->series.count; i++) {
 		struct series *candidate = &s->series.items[i];
@@ -33,12 +33,12 @@ static bool out_of_step(const struct event *event)
 }
 
 /* Fills *count from a reading; slices may be NULL. */
-static void count_reading(const struct session *s, const struct event *event, struct count *count,
+static void count_reading(const struct measurement *s, const struct event *event, struct series_count *count,
 			  const struct reading *r, const struct slices *slices)
 {
 	double confidence = s->options.confidence;
 	double raw = (double)r->count_raw;
-	*count = (struct count){ .value = raw,
+	*count = (struct series_count){ .value = raw,
 				 .low = raw,
 				 .high = raw,
 				 .share = 1,
@@ -98,10 +98,10 @@ static void add_row(struct reading *sum, const struct reading *row)
 	}
 }
 
-bool session_keep(struct session *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+bool session_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
 		  bool partial)
 {
-	struct count *count = &series->counts[repetition];
+	struct series_count *count = &series->counts[repetition];
 	count_reading(s, &s->events[series->event], count, r, slices);
 	count->partial = partial;
 	count->measuring = r->measuring;
@@ -117,7 +117,7 @@ bool session_keep(struct session *s, struct series *series, size_t repetition, c
 }
 
 /* Every execution says the same of itself. */
-static bool note_once(struct session *s, const char *remark)
+static bool note_once(struct measurement *s, const char *remark)
 {
 	for (size_t i = 0; i < s->notes.count; i++)
 		if (strcmp(s->notes.items[i], remark) == 0)
@@ -125,10 +125,10 @@ static bool note_once(struct session *s, const char *remark)
 	return session_note(s, "%s", remark);
 }
 
-bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x)
+bool session_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
 {
 	const struct run *run = &x->run;
-	*session_account(s, pass, repetition) = (struct account){
+	*measurement_account(s, pass, repetition) = (struct account){
 		.complete = !run->interrupted,
 		.known = s->target->kind == TARGET_COMMAND && !x->still_running && !x->status_lost,
 		.shown = !x->silent,
@@ -172,7 +172,7 @@ bool session_collect(struct session *s, size_t pass, size_t repetition, const st
 	return session_collect_regions(s, pass, repetition, x);
 }
 
-static void not_counted(const struct session *s, struct series *series)
+static void not_counted(const struct measurement *s, struct series *series)
 {
 	static const char why[] = "not known to count: it counted 0, and so it did in all that tare tried";
 	for (size_t r = 0; r < s->options.repetitions; r++)
@@ -182,7 +182,7 @@ static void not_counted(const struct session *s, struct series *series)
 		series->why = why;
 }
 
-void session_judge_unproven(struct session *s)
+void session_judge_unproven(struct measurement *s)
 {
 	for (size_t event = 0; event < s->n_events; event++) {
 		const struct series *total = &s->series.items[event];
@@ -197,14 +197,14 @@ void session_judge_unproven(struct session *s)
 	}
 }
 
-bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value)
+bool session_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value)
 {
 	if (s->by_account[event]) {
-		const struct account *account = session_account(s, pass, repetition);
+		const struct account *account = measurement_account(s, pass, repetition);
 		return account->complete && !account->under_engine &&
 		       account_value(account, &s->events[event], value);
 	}
-	const struct count *count = &s->series.items[event].counts[repetition];
+	const struct series_count *count = &s->series.items[event].counts[repetition];
 	*value = count->value;
 	return count->reached && !count->partial && count->state == READING_COUNTED;
 }

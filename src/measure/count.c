@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 #include "measure/execution.h"
-#include "measure/session.h"
+#include "measure/measurement.h"
 
 static const uint64_t SLICE_DEFAULT_NS = 10000000u;
 /* Bounds memory, and catches slips: at a millisecond each this is a quarter of an hour. */
@@ -34,7 +34,7 @@ static bool check_options(const struct measure_options *options, struct error *e
 }
 
 /* Who counts each event: the backend (in pass 0 until split() says which), the account, or nobody. */
-static bool ask(struct session *s)
+static bool ask(struct measurement *s)
 {
 	struct arena *arena = &s->result->arena;
 	for (size_t i = 0; i < s->n_events; i++) {
@@ -66,7 +66,7 @@ static bool ask(struct session *s)
 }
 
 /* Is the operating system's account asked for, and no pass one whose account is the program's own? */
-static bool account_needs_execution(const struct session *s)
+static bool account_needs_execution(const struct measurement *s)
 {
 	bool asked = false;
 	for (size_t i = 0; i < s->n_events; i++)
@@ -81,7 +81,7 @@ static bool account_needs_execution(const struct session *s)
 }
 
 /* Splits what the backend counts into passes. */
-static bool split(struct session *s)
+static bool split(struct measurement *s)
 {
 	size_t n = 0;
 	const struct event **wanted = calloc(s->n_events + 1, sizeof *wanted);
@@ -132,7 +132,7 @@ out:
 	return done;
 }
 
-static bool begin(struct session *s)
+static bool begin(struct measurement *s)
 {
 	size_t n = s->n_events + 1;
 	s->by_account = calloc(n, sizeof *s->by_account);
@@ -147,7 +147,7 @@ static bool begin(struct session *s)
 }
 
 /* The executions' number is known only now. */
-static bool make_room(struct session *s, struct error *err)
+static bool make_room(struct measurement *s, struct error *err)
 {
 	size_t repetitions = s->options.repetitions, most = EXECUTIONS_MOST / s->passes;
 	if (repetitions > most || s->options.warm_ups > EXECUTIONS_MOST) {
@@ -162,14 +162,14 @@ static bool make_room(struct session *s, struct error *err)
 	if (!s->accounts)
 		return error_no_memory(err);
 	for (size_t i = 0; i < s->n_events; i++) {
-		s->series.items[i].counts = calloc(repetitions, sizeof(struct count));
+		s->series.items[i].counts = calloc(repetitions, sizeof(struct series_count));
 		if (!s->series.items[i].counts)
 			return error_no_memory(err);
 	}
 	return true;
 }
 
-static void tell_progress(const struct session *s, size_t execution, size_t executions, uint64_t begin_ns)
+static void tell_progress(const struct measurement *s, size_t execution, size_t executions, uint64_t begin_ns)
 {
 	if (!s->options.progress)
 		return;
@@ -192,7 +192,7 @@ static void tell_progress(const struct session *s, size_t execution, size_t exec
 }
 
 /* What is left to say when executions ended early: the reason is a note, what was measured stays. */
-static bool stopped(struct session *s, const struct error *reason, struct error *err)
+static bool stopped(struct measurement *s, const struct error *reason, struct error *err)
 {
 	struct result *result = s->result;
 	if (result->executions <= s->warm_ups) {
@@ -252,7 +252,7 @@ static bool keep_locations(struct result *result, struct execution *x)
 }
 
 /* All executions. False when nothing was measured, with the reason. */
-static bool execute(struct session *s, struct streams *streams, struct waiter *waiter, struct error *err)
+static bool execute(struct measurement *s, struct streams *streams, struct waiter *waiter, struct error *err)
 {
 	struct result *result = s->result;
 	const struct command *command = s->target->command;
@@ -325,7 +325,7 @@ static bool execute(struct session *s, struct streams *streams, struct waiter *w
 	return done;
 }
 
-static bool describe_target(struct session *s)
+static bool describe_target(struct measurement *s)
 {
 	struct result *result = s->result;
 	struct arena *arena = &result->arena;
@@ -361,7 +361,7 @@ static bool describe_target(struct session *s)
 	return result->target != NULL;
 }
 
-static bool report(struct session *s)
+static bool report(struct measurement *s)
 {
 	struct result *result = s->result;
 	result->repetitions = s->options.repetitions;
@@ -373,7 +373,7 @@ static bool report(struct session *s)
 	       session_estimate(s) && session_derive(s) && session_name_outliers(s) && session_remark(s);
 }
 
-static void end(struct session *s)
+static void end(struct measurement *s)
 {
 	for (size_t i = 0; i < s->series.count; i++)
 		free(s->series.items[i].counts);
@@ -399,7 +399,7 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 		return false;
 
 	bool done = false;
-	struct session s = { .operations = operations,
+	struct measurement s = { .operations = operations,
 			     .backend = backend,
 			     .target = target,
 			     .events = events,

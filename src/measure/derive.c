@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/session.h"
+#include "measure/measurement.h"
 #include "stats/stats.h"
 
 /* The event that a metric's input names; n_events when it was not asked for. */
-static size_t find_input(const struct session *s, const char *request)
+static size_t find_input(const struct measurement *s, const char *request)
 {
 	for (size_t i = 0; i < s->n_events; i++)
 		if (strcmp(s->events[i].text, request) == 0 || strcmp(s->events[i].label, request) == 0)
@@ -21,7 +21,7 @@ static size_t find_input(const struct session *s, const char *request)
 }
 
 /* Totals come before their rows, in the order of the request. */
-static const struct estimate *total_of(const struct session *s, size_t event)
+static const struct estimate *total_of(const struct measurement *s, size_t event)
 {
 	const struct estimate *e = s->result->estimates;
 	for (size_t i = 0; i < event; i++) {
@@ -46,14 +46,14 @@ static int weakness(enum source source)
 /* Counts of a modelled machine per this machine's time would be a rate of neither. */
 static const char no_time[] = "it divides a modelled machine's counts by this machine's time: no model of time yet";
 
-static bool is_time(const struct session *s, size_t event)
+static bool is_time(const struct measurement *s, size_t event)
 {
 	const struct event_definition *row = s->events[event].definition;
 	return row && row->kind == EVENT_DURATION;
 }
 
 /* The pass that counts all inputs; false when they are spread over several. */
-static bool common_pass(const struct session *s, const size_t *inputs, size_t n, size_t *pass)
+static bool common_pass(const struct measurement *s, const size_t *inputs, size_t n, size_t *pass)
 {
 	bool found = false;
 	*pass = 0;
@@ -67,13 +67,13 @@ static bool common_pass(const struct session *s, const size_t *inputs, size_t n,
 		found = true;
 	}
 	/* the account alone: that of a native execution */
-	while (!found && *pass + 1 < s->passes && session_account(s, *pass, 0)->under_engine)
+	while (!found && *pass + 1 < s->passes && measurement_account(s, *pass, 0)->under_engine)
 		++*pass;
 	return true;
 }
 
 /* The metric of each execution in which all inputs are known; returns how many. */
-static size_t per_execution(const struct session *s, const struct metric *metric, const size_t *inputs, size_t n,
+static size_t per_execution(const struct measurement *s, const struct metric *metric, const size_t *inputs, size_t n,
 			    struct metric_input *values, double *out)
 {
 	size_t pass, count = 0;
@@ -93,7 +93,7 @@ static size_t per_execution(const struct session *s, const struct metric *metric
 	return count;
 }
 
-static bool derive(struct session *s, const struct metric *metric, struct estimate *e)
+static bool derive(struct measurement *s, const struct metric *metric, struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
 	size_t n = metric_event_count(metric), runs = 0;
@@ -187,7 +187,7 @@ out:
 	return memory;
 }
 
-bool session_derive(struct session *s)
+bool session_derive(struct measurement *s)
 {
 	struct result *result = s->result;
 	if (s->n_metrics == 0)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/session.h"
+#include "measure/measurement.h"
 #include "stats/stats.h"
 
 static const char *level_text(const struct event *event)
@@ -23,12 +23,12 @@ static const char *level_text(const struct event *event)
 }
 
 /* The counts of one series as they are used: account events are turned into counts. */
-static struct count count_of(const struct session *s, const struct series *series, size_t repetition)
+static struct series_count count_of(const struct measurement *s, const struct series *series, size_t repetition)
 {
 	if (!s->by_account[series->event])
 		return series->counts[repetition];
-	const struct account *account = session_own_account(s, repetition);
-	struct count count = { .share = 1,
+	const struct account *account = measurement_own_account(s, repetition);
+	struct series_count count = { .share = 1,
 			       .state = READING_FAILED,
 			       .source = SOURCE_OS,
 			       .reached = account->elapsed_ns > 0,
@@ -45,13 +45,13 @@ static struct count count_of(const struct session *s, const struct series *serie
 }
 
 /* Picks the counts that the estimate rests on; returns how many, and of how many executions. */
-static size_t pick(const struct session *s, const struct series *series, struct count *picked, size_t *reached)
+static size_t pick(const struct measurement *s, const struct series *series, struct series_count *picked, size_t *reached)
 {
 	size_t n = 0;
 	*reached = 0;
 	for (int partial = 0; partial <= 1 && n == 0; partial++) {
 		for (size_t r = 0; r < s->options.repetitions; r++) {
-			struct count count = count_of(s, series, r);
+			struct series_count count = count_of(s, series, r);
 			if (!count.reached || count.partial != (bool)partial)
 				continue;
 			++*reached;
@@ -63,12 +63,12 @@ static size_t pick(const struct session *s, const struct series *series, struct 
 }
 
 /* No run gave a count: the mean of what each counted at least. */
-static void find_least(const struct session *s, const struct series *series, struct estimate *e)
+static void find_least(const struct measurement *s, const struct series *series, struct estimate *e)
 {
 	size_t n = 0;
 	double sum = 0;
 	for (size_t r = 0; r < s->options.repetitions && !s->by_account[series->event]; r++) {
-		const struct count *count = &series->counts[r];
+		const struct series_count *count = &series->counts[r];
 		if (!count->reached)
 			continue;
 		if (!count->has_least)
@@ -82,7 +82,7 @@ static void find_least(const struct session *s, const struct series *series, str
 }
 
 /* The mean over n >= 1 counts, of which all know it in the same way. */
-static struct measuring mean_measuring(const struct count *counts, size_t n)
+static struct measuring mean_measuring(const struct series_count *counts, size_t n)
 {
 	struct measuring mean = { .state = counts[0].measuring.state };
 	for (size_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static struct measuring mean_measuring(const struct count *counts, size_t n)
 }
 
 /* Sets value, low, high, has_interval and source from n >= 1 counts; e->runs holds their values. */
-static void fill_values(struct estimate *e, const struct count *counts, size_t n)
+static void fill_values(struct estimate *e, const struct series_count *counts, size_t n)
 {
 	double low_sum = 0, high_sum = 0, share_sum = 0;
 	bool scaled = false;
@@ -126,7 +126,7 @@ static void fill_values(struct estimate *e, const struct count *counts, size_t n
 
 /* The kernel counts into a program's peak memory what the process held before its exec, a copy of tare itself
  * (linux/fs/exec.c, exec_mmap: setmax_mm_hiwater_rss). A peak not above tare's own is only an upper bound. */
-static bool hidden_by_tare(const struct session *s, const struct event *event, double value)
+static bool hidden_by_tare(const struct measurement *s, const struct event *event, double value)
 {
 	return event->definition && strcmp(event->definition->name, "peak-memory") == 0 &&
 	       value <= (double)s->own_peak_bytes;
@@ -138,7 +138,7 @@ static bool counts_exec(const struct event *event)
 	return event->definition && (event->definition->counted_by & COUNTED_BY_PERF);
 }
 
-static bool remark_on(struct session *s, const struct series *series, struct estimate *e, size_t reached)
+static bool remark_on(struct measurement *s, const struct series *series, struct estimate *e, size_t reached)
 {
 	struct arena *arena = &s->result->arena;
 	if (e->n_runs < reached)
@@ -163,13 +163,13 @@ static const double DISTURBED = 0.05;
 
 /* Of the whole program, with regions that were probed: what the probes took is in it. A region's own is for trust/apply.h to judge, which
  * knows more of it. */
-static bool is_disturbed(const struct session *s, const struct series *series, const struct estimate *e)
+static bool is_disturbed(const struct measurement *s, const struct series *series, const struct estimate *e)
 {
 	bool total = series >= s->series.items && series < s->series.items + s->series.count;
 	return total && e->measuring.state == MEASURING_INCLUDED && e->measuring.count > DISTURBED * (e->value - e->measuring.count);
 }
 
-static bool refuse_disturbed(struct session *s, struct estimate *e)
+static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 {
 	struct estimate was = *e;
 	*e = (struct estimate){ .event = was.event, .unit = was.unit, .level = was.level, .confidence = was.confidence, .gross = was.value,
@@ -179,7 +179,7 @@ static bool refuse_disturbed(struct session *s, struct estimate *e)
 	return e->why != NULL;
 }
 
-bool session_estimate_one(struct session *s, const struct series *series, struct count *scratch, struct estimate *e)
+bool session_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
 	const struct event *event = &s->events[series->event];
@@ -200,7 +200,7 @@ bool session_estimate_one(struct session *s, const struct series *series, struct
 	size_t n = pick(s, series, scratch, &reached);
 	if (n == 0) {
 		find_least(s, series, e);
-		bool engine = account && session_own_account(s, 0)->under_engine;
+		bool engine = account && measurement_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
 			 : engine                 ? UNDER_ENGINE
 			 : s->result->interrupted ? "not reached before the interrupt"
@@ -225,11 +225,11 @@ bool session_estimate_one(struct session *s, const struct series *series, struct
 	return remark_on(s, series, e, reached);
 }
 
-bool session_estimate(struct session *s)
+bool session_estimate(struct measurement *s)
 {
 	struct result *result = s->result;
 	bool done = false;
-	struct count *scratch = calloc(s->options.repetitions, sizeof *scratch);
+	struct series_count *scratch = calloc(s->options.repetitions, sizeof *scratch);
 	result->estimates = arena_alloc(&result->arena, (s->series.count + 1) * sizeof *result->estimates);
 	if (!scratch || !result->estimates)
 		goto out;

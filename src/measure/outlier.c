@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
-#include "measure/session.h"
+#include "measure/measurement.h"
 #include "stats/stats.h"
 
 /* A deviation below a thousandth of the median is not worth a name even where all others are equal. */
@@ -70,30 +70,30 @@ static void describe_status(struct str *text, int status)
 }
 
 /* Did less than half of the other executions end like this one? */
-static bool ended_differently(const struct session *s, size_t pass, size_t repetition)
+static bool ended_differently(const struct measurement *s, size_t pass, size_t repetition)
 {
 	size_t same = 0, others = 0;
-	int status = session_account(s, pass, repetition)->wait_status;
+	int status = measurement_account(s, pass, repetition)->wait_status;
 	for (size_t r = 0; r < s->options.repetitions; r++) {
-		if (r == repetition || !session_account(s, pass, r)->complete)
+		if (r == repetition || !measurement_account(s, pass, r)->complete)
 			continue;
 		others++;
-		same += session_account(s, pass, r)->wait_status == status;
+		same += measurement_account(s, pass, r)->wait_status == status;
 	}
 	return others > 0 && same * 2 < others;
 }
 
 /* scratch has room for all repetitions. NULL when memory ran out. */
-static const char *find_cause(struct session *s, size_t pass, size_t repetition, double *scratch)
+static const char *find_cause(struct measurement *s, size_t pass, size_t repetition, double *scratch)
 {
 	struct finding_cause causes[SUSPECTS];
 	size_t n_causes = 0;
-	const struct account *account = session_account(s, pass, repetition);
+	const struct account *account = measurement_account(s, pass, repetition);
 	for (size_t i = 0; i < SUSPECTS && account->known; i++) {
 		size_t others = 0;
 		for (size_t r = 0; r < s->options.repetitions; r++)
-			if (r != repetition && session_account(s, pass, r)->complete)
-				scratch[others++] = suspects[i].of(session_account(s, pass, r));
+			if (r != repetition && measurement_account(s, pass, r)->complete)
+				scratch[others++] = suspects[i].of(measurement_account(s, pass, r));
 		double value = suspects[i].of(account), median = stats_median(scratch, others);
 		double spread =
 		    fmax(stats_mad(scratch, others), fmax(suspects[i].floor, suspects[i].floor_share * median));
@@ -124,7 +124,7 @@ struct outlier_work {
 	bool *marks;
 };
 
-static bool name_event(struct session *s, size_t event, struct estimate *e, struct outlier_work *work,
+static bool name_event(struct measurement *s, size_t event, struct estimate *e, struct outlier_work *work,
 		       size_t *capacity)
 {
 	struct result *result = s->result;
@@ -170,7 +170,7 @@ static bool name_event(struct session *s, size_t event, struct estimate *e, stru
 	return e->note != NULL;
 }
 
-bool session_name_outliers(struct session *s)
+bool session_name_outliers(struct measurement *s)
 {
 	size_t n = s->options.repetitions, capacity = 0;
 	bool done = false;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "measure/execution.h"
-#include "measure/session.h"
+#include "measure/measurement.h"
 
-static struct region_series *series_of(struct session *s, const struct run_region *r)
+static struct region_series *series_of(struct measurement *s, const struct run_region *r)
 {
 	for (size_t i = 0; i < s->regions.count; i++)
 		if (strcmp(s->regions.items[i]->name, r->name) == 0 && strcmp(s->regions.items[i]->text, r->text) == 0)
@@ -30,13 +30,13 @@ static struct region_series *series_of(struct session *s, const struct run_regio
 		return NULL;
 	for (size_t i = 0; i < s->n_events; i++) {
 		new->series[i] = (struct series){ .event = i, .cpu = -1 };
-		if (!(new->series[i].counts = arena_alloc(arena, s->options.repetitions * sizeof(struct count))))
+		if (!(new->series[i].counts = arena_alloc(arena, s->options.repetitions * sizeof(struct series_count))))
 			return NULL;
 	}
 	return vec_push(&s->regions, new) ? new : NULL;
 }
 
-bool session_collect_regions(struct session *s, size_t pass, size_t repetition, const struct execution *x)
+bool session_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
 {
 	const struct run *run = &x->run;
 	for (size_t i = 0; i < run->n_regions; i++) {
@@ -57,7 +57,7 @@ bool session_collect_regions(struct session *s, size_t pass, size_t repetition, 
 	return true;
 }
 
-static const char *note_of(struct session *s, const struct region_series *series)
+static const char *note_of(struct measurement *s, const struct region_series *series)
 {
 	const char *note = NULL;
 	for (size_t i = 0; i < s->target->n_regions; i++)
@@ -69,7 +69,7 @@ static const char *note_of(struct session *s, const struct region_series *series
 			    (unsigned long long)series->least, (unsigned long long)series->most);
 }
 
-bool session_estimate_regions(struct session *s, struct count *scratch)
+bool session_estimate_regions(struct measurement *s, struct series_count *scratch)
 {
 	struct result *result = s->result;
 	struct arena *arena = &result->arena;

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
-#include "measure/session.h"
+#include "measure/measurement.h"
 
-bool session_note(struct session *s, const char *format, ...)
+bool session_note(struct measurement *s, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -22,12 +22,12 @@ bool session_note(struct session *s, const char *format, ...)
 /* Above this many events, finding out how many groups there would be takes longer than a reader wants to wait. */
 enum { PLANNED_MOST = 64 };
 
-static bool remark_multiplexing(struct session *s)
+static bool remark_multiplexing(struct measurement *s)
 {
 	size_t waiting = 0, n = s->pass_start[1], group[PLANNED_MOST];
 	bool kernel = false;
 	for (size_t i = 0; i < s->n_events; i++) {
-		const struct count *count = &s->series.items[i].counts[0];
+		const struct series_count *count = &s->series.items[i].counts[0];
 		bool asked = s->pass_of[i] != PASS_NONE && count->reached;
 		if (asked && count->share < 1 &&
 		    (count->state == READING_COUNTED || count->state == READING_NEVER_RAN)) {
@@ -77,7 +77,7 @@ static void describe(struct str *text, int status)
 }
 
 /* Failed executions are counted like others, so that a reader has to know of them. */
-static bool remark_endings(struct session *s)
+static bool remark_endings(struct measurement *s)
 {
 	enum { ENDINGS_MOST = 8 };
 	struct ending endings[ENDINGS_MOST];
@@ -120,9 +120,9 @@ static bool remark_endings(struct session *s)
 
 /* Of a program that ran under the engine only, what it took together with the engine: for a reader to know, under a name
  * that no one takes for the program's own. */
-static bool remark_engine(struct session *s)
+static bool remark_engine(struct measurement *s)
 {
-	const struct account *account = session_own_account(s, 0);
+	const struct account *account = measurement_own_account(s, 0);
 	if (!account->under_engine || !account->known || s->options.repetitions > 1)
 		return true;
 	return session_note(s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
@@ -131,7 +131,7 @@ static bool remark_engine(struct session *s)
 }
 
 /* The table's values are means. */
-static bool remark_first_run(struct session *s)
+static bool remark_first_run(struct measurement *s)
 {
 	const struct result *result = s->result;
 	bool files = result->blocks || result->system_calls;
@@ -143,7 +143,7 @@ static bool remark_first_run(struct session *s)
 			    files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
-bool session_remark(struct session *s)
+bool session_remark(struct measurement *s)
 {
 	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) || !remark_first_run(s))
 		return false;

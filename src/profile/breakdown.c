@@ -15,7 +15,7 @@ struct key {
 	const struct location *heap; /* of a heap object: the location, which has a stack of its own */
 };
 
-struct job {
+struct breakdown_build {
 	const struct locations *locations;
 	struct symbols *symbols;
 	struct breakdown *out;
@@ -52,7 +52,7 @@ static bool same(const struct key *a, const struct key *b)
 	       same_text(a->module, b->module) && same_text(a->file, b->file);
 }
 
-static bool grow(struct job *job)
+static bool grow(struct breakdown_build *job)
 {
 	size_t n = job->slot_count ? 2 * job->slot_count : 1024;
 	uint32_t *slots = calloc(n, sizeof *slots);
@@ -75,7 +75,7 @@ static const char *copy(struct breakdown *out, const char *text)
 }
 
 /* The row of a key; a new one has its names, and the rest zero. NULL when memory ran out. */
-static struct breakdown_row *row_of(struct job *job, const struct key *key)
+static struct breakdown_row *row_of(struct breakdown_build *job, const struct key *key)
 {
 	struct breakdown *out = job->out;
 	if (2 * out->n_rows >= job->slot_count && !grow(job))
@@ -99,7 +99,7 @@ static struct breakdown_row *row_of(struct job *job, const struct key *key)
 }
 
 /* Once of each module: why its names are fewer than they could be. */
-static bool mention(struct job *job, const char *module)
+static bool mention(struct breakdown_build *job, const char *module)
 {
 	const char *trouble;
 	for (size_t i = 0; i < job->troubled.count; i++)
@@ -115,7 +115,7 @@ static bool mention(struct job *job, const char *module)
 
 enum { INLINED_MOST = 8 }; /* of one address, that are looked at */
 
-static struct breakdown_row *code_row(struct job *job, const struct location *l, struct error *err)
+static struct breakdown_row *code_row(struct breakdown_build *job, const struct location *l, struct error *err)
 {
 	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
 	struct key key = {.module = l->module};
@@ -143,7 +143,7 @@ static struct breakdown_row *code_row(struct job *job, const struct location *l,
 }
 
 /* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory ran out. */
-static size_t fill_frame(struct job *job, const struct location_frame *from, struct breakdown_frame *to, struct error *err)
+static size_t fill_frame(struct breakdown_build *job, const struct location_frame *from, struct breakdown_frame *to, struct error *err)
 {
 	/* a return address is behind the call: its line may be the next one */
 	uint64_t offset = from->offset ? from->offset - 1 : 0;
@@ -166,7 +166,7 @@ static size_t fill_frame(struct job *job, const struct location_frame *from, str
 	return n;
 }
 
-static bool fill_frames(struct job *job, const struct location *l, struct breakdown_row *row, struct error *err)
+static bool fill_frames(struct breakdown_build *job, const struct location *l, struct breakdown_row *row, struct error *err)
 {
 	struct breakdown_frame *frames = arena_alloc(&job->out->arena, (l->n_frames * INLINED_MOST + 1) * sizeof *frames);
 	if (!frames)
@@ -182,7 +182,7 @@ static bool fill_frames(struct job *job, const struct location *l, struct breakd
 }
 
 /* The variable of a cell of static data. Several in one cell: shared[size] has all of their names, else it is "". */
-static const struct symbol_data *static_data(struct job *job, const struct location *l, char *shared, size_t size)
+static const struct symbol_data *static_data(struct breakdown_build *job, const struct location *l, char *shared, size_t size)
 {
 	const struct symbol_data *first = NULL, *last = NULL;
 	uint64_t address;
@@ -211,7 +211,7 @@ static const struct symbol_data *static_data(struct job *job, const struct locat
 	return first;
 }
 
-static struct breakdown_row *object_row(struct job *job, const struct location *l, struct error *err)
+static struct breakdown_row *object_row(struct breakdown_build *job, const struct location *l, struct error *err)
 {
 	static const char *const kinds[] = { [LOCATION_CODE] = "code", [LOCATION_STATIC] = "variable", [LOCATION_HEAP] = "heap",
 		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_THREAD] = "thread-local",
@@ -261,7 +261,7 @@ static struct breakdown_row *object_row(struct job *job, const struct location *
 	return row;
 }
 
-static bool add(struct job *job, const struct location *l, struct error *err)
+static bool add(struct breakdown_build *job, const struct location *l, struct error *err)
 {
 	bool any = false;
 	for (size_t i = 0; i < job->out->n_events; i++)
@@ -335,7 +335,7 @@ static bool check_sums(struct breakdown *b)
 	return true;
 }
 
-static bool name_events(struct job *job)
+static bool name_events(struct breakdown_build *job)
 {
 	struct breakdown *b = job->out;
 	b->n_events = job->locations->n_events;
@@ -355,7 +355,7 @@ static bool name_events(struct job *job)
 bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by, struct breakdown **out,
                    struct error *err)
 {
-	struct job job = {.locations = locations, .symbols = symbols};
+	struct breakdown_build job = {.locations = locations, .symbols = symbols};
 	struct breakdown *b = *out = calloc(1, sizeof *b);
 	bool sorted = false, done = false;
 	if (!b)

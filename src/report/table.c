@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "report/number.h"
 
-enum column { NAME, VALUE, UNIT, SPREAD, RAN, SOURCE, TRUST, NOTE, COLUMNS };
+enum table_column { NAME, VALUE, UNIT, SPREAD, RAN, SOURCE, TRUST, NOTE, COLUMNS };
 
 enum {
 	NAME_BYTES = 256,
@@ -20,7 +20,7 @@ enum {
 	WIDE = 100
 };
 
-struct row {
+struct table_row {
 	const struct estimate *estimate;
 	struct number_scale scale;
 	char name[NAME_BYTES];
@@ -78,7 +78,7 @@ void text_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t wid
 	fputc('\n', out);
 }
 
-static void fill_name(struct row *row, bool sub_row)
+static void fill_name(struct table_row *row, bool sub_row)
 {
 	const struct estimate *e = row->estimate;
 	if (sub_row && e->tid)
@@ -92,7 +92,7 @@ static void fill_name(struct row *row, bool sub_row)
 }
 
 /* wide: there is room for the share of the value too. */
-static void fill_spread(struct row *row, bool wide)
+static void fill_spread(struct table_row *row, bool wide)
 {
 	const struct estimate *e = row->estimate;
 	char *cell = row->cells[SPREAD];
@@ -128,7 +128,7 @@ static bool equal(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static void fill_note(struct row *row, const char *text, const char *more, struct footnotes *notes)
+static void fill_note(struct table_row *row, const char *text, const char *more, struct footnotes *notes)
 {
 	size_t i = 0;
 	while (i < notes->items.count &&
@@ -139,13 +139,13 @@ static void fill_note(struct row *row, const char *text, const char *more, struc
 }
 
 /* Reasons seen so far, few: a table of very many rows is not searched for each of them. */
-struct reasons {
+struct table_reasons {
 	const char *texts[16];
 	size_t rows[16];
 	size_t n;
 };
 
-static void count_reason(struct reasons *reasons, const struct estimate *e)
+static void count_reason(struct table_reasons *reasons, const struct estimate *e)
 {
 	size_t i = 0;
 	if (e->known || !e->why)
@@ -159,7 +159,7 @@ static void count_reason(struct reasons *reasons, const struct estimate *e)
 	reasons->n = i < reasons->n ? reasons->n : i + 1;
 }
 
-static bool shares_reason(const struct reasons *reasons, const struct estimate *e)
+static bool shares_reason(const struct table_reasons *reasons, const struct estimate *e)
 {
 	for (size_t i = 0; i < reasons->n; i++)
 		if (equal(reasons->texts[i], e->why))
@@ -167,10 +167,10 @@ static bool shares_reason(const struct reasons *reasons, const struct estimate *
 	return false;
 }
 
-static void fill(struct row *row, const struct estimate *e, bool is_metric, bool show_trust, bool wide,
-		 const struct reasons *reasons, struct footnotes *notes)
+static void fill(struct table_row *row, const struct estimate *e, bool is_metric, bool show_trust, bool wide,
+		 const struct table_reasons *reasons, struct footnotes *notes)
 {
-	*row = (struct row){ .estimate = e };
+	*row = (struct table_row){ .estimate = e };
 	fill_name(row, !estimate_is_total(e));
 	row->why_below = !e->known && shares_reason(reasons, e);
 	if (row->why_below)
@@ -221,7 +221,7 @@ static void print_cells(FILE *out, const char *const cells[COLUMNS], const size_
 	fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct row *row, const size_t widths[COLUMNS], const struct style *style,
+static void print_row(FILE *out, const struct table_row *row, const size_t widths[COLUMNS], const struct style *style,
 		      size_t width)
 {
 	const struct estimate *e = row->estimate;
@@ -264,7 +264,7 @@ static void print_row(FILE *out, const struct row *row, const size_t widths[COLU
 	fputs(warn ? style->off : "", out);
 }
 
-static void print_runs(FILE *out, const struct row *row, const size_t widths[COLUMNS])
+static void print_runs(FILE *out, const struct table_row *row, const size_t widths[COLUMNS])
 {
 	const struct estimate *e = row->estimate;
 	for (size_t i = 0; i < e->n_runs; i++) {
@@ -283,7 +283,7 @@ static void print_runs(FILE *out, const struct row *row, const size_t widths[COL
 	}
 }
 
-static void widen_cells(size_t widths[COLUMNS], const struct row *rows, size_t n,
+static void widen_cells(size_t widths[COLUMNS], const struct table_row *rows, size_t n,
 			const char *const headings[COLUMNS])
 {
 	for (size_t i = 0; i < n; i++)
@@ -297,7 +297,7 @@ static void widen_cells(size_t widths[COLUMNS], const struct row *rows, size_t n
 }
 
 /* The widest name that leaves room for the other columns; a longer one gets a line of its own. */
-static size_t name_width(const size_t widths[COLUMNS], const struct row *rows, size_t n, size_t width)
+static size_t name_width(const size_t widths[COLUMNS], const struct table_row *rows, size_t n, size_t width)
 {
 	size_t others = GAP, most = NAME_MOST, widest = 0;
 	for (int c = VALUE; c < COLUMNS; c++)
@@ -310,7 +310,7 @@ static size_t name_width(const size_t widths[COLUMNS], const struct row *rows, s
 	return widest;
 }
 
-static void print_block(FILE *out, const char *const headings[COLUMNS], const struct row *rows, size_t n,
+static void print_block(FILE *out, const char *const headings[COLUMNS], const struct table_row *rows, size_t n,
 			const size_t widths[COLUMNS], const struct report_options *options, const char *title)
 {
 	struct style style = style_of(options);
@@ -337,11 +337,11 @@ static void print_block(FILE *out, const char *const headings[COLUMNS], const st
 	}
 }
 
-void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool show_trust,
+void table_print(FILE *out, const struct table_block *blocks, size_t n_blocks, bool show_trust,
 		 const struct report_options *options, struct footnotes *notes)
 {
 	size_t widths[COLUMNS] = { 0 }, n = 0, used = 0;
-	struct reasons reasons = { 0 };
+	struct table_reasons reasons = { 0 };
 	char spread[32] = "\u00b1";
 	for (size_t b = 0; b < n_blocks; b++) {
 		n += blocks[b].n;
@@ -353,7 +353,7 @@ void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool sh
 		titles |= blocks[b].title != NULL;
 	if (n == 0 && !titles)
 		return;
-	struct row *rows = calloc(n + 1, sizeof *rows);
+	struct table_row *rows = calloc(n + 1, sizeof *rows);
 	if (!rows) {
 		fputs("  (out of memory: the table is not shown)\n", out);
 		return;

@@ -34,7 +34,7 @@ size_t text_columns(const char *text);
 void text_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width);
 
 /* A block of rows under its heading ("event", "metric"). */
-struct block {
+struct table_block {
 	const char *heading;
 	const struct estimate *estimates;
 	size_t n;
@@ -43,7 +43,7 @@ struct block {
 };
 
 /* The blocks that have rows, each after an empty line, with the same columns. show_trust: a column for it. */
-void table_print(FILE *out, const struct block *blocks, size_t n_blocks, bool show_trust,
+void table_print(FILE *out, const struct table_block *blocks, size_t n_blocks, bool show_trust,
 		 const struct report_options *options, struct footnotes *notes);
 
 #endif

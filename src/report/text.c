@@ -210,17 +210,17 @@ static void print_tables(FILE *out, const struct result *result, bool differs, c
 			 struct footnotes *notes)
 {
 	size_t n = 2 + result->n_regions;
-	struct block *blocks = calloc(n, sizeof *blocks);
+	struct table_block *blocks = calloc(n, sizeof *blocks);
 	if (!blocks) {
 		fputs("  (out of memory: the table is not shown)\n", out);
 		return;
 	}
-	blocks[0] = (struct block){ .heading = "event", .estimates = result->estimates, .n = result->n_estimates };
-	blocks[1] = (struct block){ .heading = "metric", .estimates = result->metrics, .n = result->n_metrics, .is_metric = true };
+	blocks[0] = (struct table_block){ .heading = "event", .estimates = result->estimates, .n = result->n_estimates };
+	blocks[1] = (struct table_block){ .heading = "metric", .estimates = result->metrics, .n = result->n_metrics, .is_metric = true };
 	for (size_t i = 0; i < result->n_regions; i++) {
 		const struct region_row *row = &result->regions[i];
 		char *title = region_title(row);
-		blocks[2 + i] = (struct block){ .heading = "event", .estimates = row->estimates, .n = row->n_estimates,
+		blocks[2 + i] = (struct table_block){ .heading = "event", .estimates = row->estimates, .n = row->n_estimates,
 						.title = title ? title : row->name };
 	}
 	table_print(out, blocks, n, differs, options, notes);

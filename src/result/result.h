@@ -38,7 +38,7 @@ enum reading_state {
 	READING_DENIED,      /* this user may not count it */
 	READING_FAILED,      /* it broke on the way; why says how */
 	/* Of an event, never of a reading: its counter runs, but nothing that was tried moved it. What it counts is a count if it is
-	 * above 0; a 0 is as likely a counter that counts nothing (measure/session.h, session_judge_unproven()). */
+	 * above 0; a 0 is as likely a counter that counts nothing (measure/measurement.h, session_judge_unproven()). */
 	READING_UNPROVEN,
 };
 

@@ -365,7 +365,7 @@ static bool goes_on(const struct step *s)
 static void read_around(struct look *l)
 {
 	for (size_t i = 0; i < l->spans->all.count; i++) {
-		const struct span *span = &l->spans->all.items[i];
+		const struct address_span *span = &l->spans->all.items[i];
 		for (uint64_t at = span->low; at < span->high;) {
 			uint64_t low, high;
 			if (!bounds_of(l, at, &low, &high)) {

@@ -24,7 +24,7 @@ struct needs { /* of one file */
 	struct elf_file file;
 };
 
-struct cache {
+struct loader_cache {
 	char *bytes;
 	size_t length;
 };
@@ -32,7 +32,7 @@ struct cache {
 struct library_search {
 	struct arena *arena;
 	const char *library_path;
-	struct cache cache;
+	struct loader_cache cache;
 	VEC(const char *) paths;
 };
 
@@ -119,7 +119,7 @@ static bool in_path(const char *folders, const char *origin, const char *name, c
 	return false;
 }
 
-static uint32_t word_at(const struct cache *cache, size_t offset)
+static uint32_t word_at(const struct loader_cache *cache, size_t offset)
 {
 	uint32_t word = 0;
 	if (offset + 4 <= cache->length)
@@ -127,7 +127,7 @@ static uint32_t word_at(const struct cache *cache, size_t offset)
 	return word;
 }
 
-static bool in_cache(const struct cache *cache, const char *name, const struct needs *of, char *path)
+static bool in_cache(const struct loader_cache *cache, const char *name, const struct needs *of, char *path)
 {
 	enum { HEADER = 48, ENTRY = 24 };
 	static const char magic[] = "glibc-ld.so.cache1.1";

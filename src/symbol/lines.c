@@ -12,7 +12,7 @@
 
 enum { DEPTH_MOST = 200 }; /* of DIEs in each other; code that people wrote has some ten */
 
-struct frame {
+struct inlined_frame {
 	Dwarf_Die die;      /* of a function, or of one inlined */
 	uint32_t parent;    /* index; NO_ITEM: the function itself */
 	const char *name;   /* NULL: not made yet */
@@ -21,7 +21,7 @@ struct frame {
 struct dwarf_unit {
 	Dwarf_Die die;
 	bool scopes_read;
-	VEC(struct frame) frames;
+	VEC(struct inlined_frame) frames;
 	struct ranges scopes; /* item: of frames */
 };
 
@@ -152,7 +152,7 @@ static bool read_scopes(struct dwarf_unit *unit, Dwarf_Die *die, uint32_t parent
 			if (!add_ranges_of(&child, &unit->scopes, item, depth, &some))
 				return false;
 			if (some) {
-				struct frame frame = {.die = child, .parent = inside};
+				struct inlined_frame frame = {.die = child, .parent = inside};
 				if (!vec_push(&unit->frames, frame))
 					return false;
 				inside = (uint32_t)item;
@@ -171,7 +171,7 @@ static bool read_scopes(struct dwarf_unit *unit, Dwarf_Die *die, uint32_t parent
 	return true;
 }
 
-static const char *name_of(struct frame *frame, struct naming *naming)
+static const char *name_of(struct inlined_frame *frame, struct naming *naming)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
@@ -223,7 +223,7 @@ size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, 
 	if (!line_in(unit, address, &place.file, &place.line))
 		place.file = NULL;
 	for (uint32_t i = piece ? piece->item : NO_ITEM; i != NO_ITEM; i = unit->frames.items[i].parent) {
-		struct frame *frame = &unit->frames.items[i];
+		struct inlined_frame *frame = &unit->frames.items[i];
 		place.function = name_of(frame, naming);
 		if (n < most)
 			frames[n] = place;

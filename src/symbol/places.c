@@ -35,7 +35,7 @@ static bool finish(struct search *s, struct module *m, const char *path, struct 
 		return error_no_memory(err);
 	for (size_t i = 0; i < spans->all.count; i++) {
 		uint64_t low, last;
-		struct span span = spans->all.items[i];
+		struct address_span span = spans->all.items[i];
 		if (!module_offset(m, span.low, &low) || !module_offset(m, span.high - 1, &last) || last - low != span.high - 1 - span.low)
 			return error_set(err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx are not in one piece in '%s'", s->spec->name,
 					 (unsigned long long)span.low, (unsigned long long)span.high, path);
@@ -111,7 +111,7 @@ static bool function_in(struct search *s, struct module *m, const char *path, bo
 			known |= spans.all.items[j].low == f->address;
 		if (known || !bytes)
 			continue;
-		if (!vec_push(&spans.all, ((struct span){ f->address, f->address + bytes }))) {
+		if (!vec_push(&spans.all, ((struct address_span){ f->address, f->address + bytes }))) {
 			error_no_memory(err);
 			goto out;
 		}
@@ -247,7 +247,7 @@ static bool find_addresses(struct search *s, struct error *err)
 			  (unsigned long long)spec->high, m->base);
 		return error_hint(err, "addresses are those that 'nm' and 'objdump -d' show, as in 0x1000-0x1040");
 	}
-	if (!vec_push(&spans.all, ((struct span){ spec->low, spec->high })))
+	if (!vec_push(&spans.all, ((struct address_span){ spec->low, spec->high })))
 		return error_no_memory(err);
 	bool done = finish(s, m, s->modules[0], &spans, REGION_CODE, err);
 	vec_free(&spans.all);

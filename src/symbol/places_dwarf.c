@@ -18,12 +18,12 @@ bool path_ends_with(const char *path, const char *tail)
 static bool add_span(struct spans *spans, uint64_t low, uint64_t high)
 {
 	/* what the linker dropped is left at 0 */
-	return low == 0 || low >= high || vec_push(&spans->all, ((struct span){ low, high }));
+	return low == 0 || low >= high || vec_push(&spans->all, ((struct address_span){ low, high }));
 }
 
 static int by_low(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct address_span *x = a, *y = b;
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
@@ -34,7 +34,7 @@ void spans_tidy(struct spans *spans)
 		return;
 	qsort(spans->all.items, spans->all.count, sizeof *spans->all.items, by_low);
 	for (size_t i = 1; i < spans->all.count; i++) {
-		struct span *last = &spans->all.items[n], *next = &spans->all.items[i];
+		struct address_span *last = &spans->all.items[n], *next = &spans->all.items[i];
 		if (next->low > last->high)
 			spans->all.items[++n] = *next;
 		else if (next->high > last->high)
@@ -79,8 +79,8 @@ static bool next_unit(Dwarf *dwarf, Dwarf_CU **cu, struct unit *out)
 
 /* ---- walking a unit's functions ---- */
 
-struct walk {
-	bool (*visit)(struct walk *walk, Dwarf_Die *die);
+struct die_walk {
+	bool (*visit)(struct die_walk *walk, Dwarf_Die *die);
 	struct unit *unit;
 	struct naming *naming;
 	const char *file, *function;
@@ -91,7 +91,7 @@ struct walk {
 	bool found;
 };
 
-static bool walk_down(struct walk *walk, Dwarf_Die *die, unsigned depth)
+static bool walk_down(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die child;
 	if (depth == DEPTH_MOST || dwarf_child(die, &child) != 0)
@@ -143,7 +143,7 @@ bool places_name_fits(const char *name, const char *asked)
 	return false;
 }
 
-static bool is_called(Dwarf_Die *die, const struct walk *walk)
+static bool is_called(Dwarf_Die *die, const struct die_walk *walk)
 {
 	const char *linked = linkage_name(die), *plain = dwarf_diename(die);
 	if (linked && places_name_fits(linked, walk->function))
@@ -161,7 +161,7 @@ static bool declared_in(Dwarf_Die *die, const char *file)
 	return !file || (path && path_ends_with(path, file));
 }
 
-static bool visit_copy(struct walk *walk, Dwarf_Die *die)
+static bool visit_copy(struct die_walk *walk, Dwarf_Die *die)
 {
 	bool some;
 	if (dwarf_tag(die) != DW_TAG_inlined_subroutine || !is_called(die, walk) || !declared_in(die, walk->file))
@@ -179,7 +179,7 @@ bool places_inlined(struct module *m, struct naming *naming, const char *functio
 	struct unit unit;
 	*out = (struct copies){ 0 };
 	while (dwarf && next_unit(dwarf, &cu, &unit)) {
-		struct walk walk = { .visit = visit_copy, .unit = &unit, .naming = naming, .file = file, .function = function, .spans = &out->spans };
+		struct die_walk walk = { .visit = visit_copy, .unit = &unit, .naming = naming, .file = file, .function = function, .spans = &out->spans };
 		if (!walk_down(&walk, &unit.inner, 0))
 			return false;
 		out->n += walk.n;
@@ -188,7 +188,7 @@ bool places_inlined(struct module *m, struct naming *naming, const char *functio
 	return true;
 }
 
-static bool visit_definition(struct walk *walk, Dwarf_Die *die)
+static bool visit_definition(struct die_walk *walk, Dwarf_Die *die)
 {
 	Dwarf_Addr low;
 	if (dwarf_tag(die) == DW_TAG_subprogram && dwarf_entrypc(die, &low) == 0 && low == walk->address)
@@ -202,7 +202,7 @@ bool places_defined_in(struct module *m, uint64_t address, const char *file)
 	Dwarf_CU *cu = NULL;
 	struct unit unit;
 	while (dwarf && next_unit(dwarf, &cu, &unit)) {
-		struct walk walk = { .visit = visit_definition, .unit = &unit, .file = file, .address = address };
+		struct die_walk walk = { .visit = visit_definition, .unit = &unit, .file = file, .address = address };
 		if (dwarf_haspc(&unit.die, address) == 0)
 			continue;
 		walk_down(&walk, &unit.inner, 0);
@@ -215,7 +215,7 @@ bool places_defined_in(struct module *m, uint64_t address, const char *file)
 /* ---- lines ---- */
 
 /* Inlined functions that are called from the lines. */
-static bool visit_call_site(struct walk *walk, Dwarf_Die *die)
+static bool visit_call_site(struct die_walk *walk, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word line, number;
@@ -299,7 +299,7 @@ bool places_lines(struct module *m, const char *file, unsigned first, unsigned l
 		out->known = false;
 		if (!add_rows(&unit, file, first, last, out))
 			return false;
-		struct walk walk = { .visit = visit_call_site, .unit = &unit, .file = file, .first = first, .last = last, .spans = &out->spans };
+		struct die_walk walk = { .visit = visit_call_site, .unit = &unit, .file = file, .first = first, .last = last, .spans = &out->spans };
 		if (out->known && !walk_down(&walk, &unit.inner, 0))
 			return false;
 		(void)before;

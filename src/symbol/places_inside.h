@@ -6,12 +6,12 @@
 #include "symbol/module.h"
 #include "symbol/places.h"
 
-struct span { /* of addresses as linked */
+struct address_span { /* of addresses as linked */
 	uint64_t low, high;
 };
 
 struct spans {
-	VEC(struct span) all;
+	VEC(struct address_span) all;
 };
 
 /* symbol.c: NULL when memory ran out. */

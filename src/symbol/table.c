@@ -127,12 +127,12 @@ static uint64_t gap_end(const struct module *m, const struct ranges *known, uint
 }
 
 /* Starts that are in no piece become pieces, each up to the next start or piece; starts ascend. */
-struct start {
+struct symbol_start {
 	uint64_t address;
 	uint32_t item;
 };
 
-static bool fill_gaps(const struct module *m, struct ranges *known, const struct start *starts, size_t n)
+static bool fill_gaps(const struct module *m, struct ranges *known, const struct symbol_start *starts, size_t n)
 {
 	struct ranges more = {0};
 	bool done = false;
@@ -156,12 +156,12 @@ out:
 
 static int by_address(const void *a, const void *b)
 {
-	const struct start *x = a, *y = b;
+	const struct symbol_start *x = a, *y = b;
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 struct starts {
-	VEC(struct start) all;
+	VEC(struct symbol_start) all;
 };
 
 /*
@@ -182,7 +182,7 @@ static bool read_unwind_starts(struct module *m, struct starts *out)
 	for (uint32_t i = 0; i < n && i < (data->d_size - 12) / 8; i++) {
 		int32_t offset;
 		memcpy(&offset, bytes + 12 + 8 * (size_t)i, 4);
-		struct start s = {.address = header.sh_addr + (uint64_t)(int64_t)offset, .item = NO_ITEM};
+		struct symbol_start s = {.address = header.sh_addr + (uint64_t)(int64_t)offset, .item = NO_ITEM};
 		const struct section *at = section_at(m, s.address);
 		if (at && at->code && !vec_push(&out->all, s))
 			return false;
@@ -203,7 +203,7 @@ bool table_functions(struct module *m)
 		goto out;
 	for (size_t i = 0; i < candidates.all.count; i++) {
 		const struct candidate *c = &candidates.all.items[i];
-		struct start label = {.address = c->symbol.address, .item = (uint32_t)i};
+		struct symbol_start label = {.address = c->symbol.address, .item = (uint32_t)i};
 		/* their order is the rank among the same bytes */
 		struct range r = {.low = c->symbol.address, .high = c->symbol.address + c->symbol.bytes, .item = (uint32_t)i, .rank = (uint32_t)i};
 		if (!vec_push(&m->functions, c->symbol) || !(c->sized ? vec_push(&m->code.all, r) : vec_push(&labels.all, label)))

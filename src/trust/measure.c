@@ -120,14 +120,14 @@ void calibrating_end(struct calibrating *c)
 
 /* ---- executions of a program ---- */
 
-struct told {
+struct part_told {
 	struct calibrating *c;
 	const char *part;
 };
 
 static void tell(void *context, const struct measure_progress *now)
 {
-	struct told *told = context;
+	struct part_told *told = context;
 	told->c->progress(told->c->progress_context, told->part, now->execution - 1, now->executions);
 }
 
@@ -136,7 +136,7 @@ static bool execute(struct calibrating *c, char *const *argv, size_t repetitions
 {
 	struct command command = { .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
 	struct target target = { .kind = TARGET_COMMAND, .command = &command, .follow_children = true };
-	struct told told = { c, part };
+	struct part_told told = { c, part };
 	struct measure_options options = {
 		.size = sizeof options,
 		.repetitions = repetitions,

@@ -23,7 +23,7 @@ extern char **environ;
 enum { BLOCK_SIZES = 6, OUTPUT_MOST_BYTES = 4096 };
 
 /* Of one process; the parts in the order of `columns`. */
-enum column { COLD, WARM, ENTER, LEAVE, COLUMNS };
+enum region_column { COLD, WARM, ENTER, LEAVE, COLUMNS };
 
 struct reading_of_process {
 	double values[COLUMNS];

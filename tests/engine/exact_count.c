@@ -21,7 +21,7 @@
 #include "backend/exact/exact.h"
 #include "backend/engine/tally.h"
 #include "backend/launch.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 static int fail(const struct error *err)
 {
@@ -99,16 +99,16 @@ static void release(void *arg)
 static int from_record(const struct command *command, const char *blocks_path)
 {
 	struct error err = {0};
-	struct session *session;
+	struct injection *session;
 	struct launch launch;
 	struct view *view;
 	struct tally *tally;
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true};
 	uint64_t syscalls[RECORD_SYSCALLS] = {0}, other = 0, sum = 0;
 	int status;
-	if (!session_new(NULL, &session, &err) || !launch_hold(command, &launch, &err))
+	if (!injection_new(NULL, &session, &err) || !launch_hold(command, &launch, &err))
 		return fail(&err);
-	if (session_take(session, launch.pid, release, &launch, &err) == SESSION_FAILED || !launch_go(&launch, command, &err))
+	if (injection_take(session, launch.pid, release, &launch, &err) == SESSION_FAILED || !launch_go(&launch, command, &err))
 		return fail(&err);
 	wait_for(launch.pid, &status);
 	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err))
@@ -157,7 +157,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 	}
 	tally_free(tally);
 	view_free(view);
-	session_free(session);
+	injection_free(session);
 	return ended(status);
 }
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* Executes argv when *release is closed. fixed: at the same addresses each time; out: becomes its standard output. */
 static inline pid_t held(char **argv, bool fixed, int out, int *release)
@@ -45,21 +45,21 @@ static inline void held_release(void *release)
 }
 
 /* A session of these options that has taken the program; NULL: why not is printed. */
-static inline struct session *held_taken(const char *name, const struct session_options *options, char **argv, bool fixed, int out, pid_t *pid)
+static inline struct injection *held_taken(const char *name, const struct injection_options *options, char **argv, bool fixed, int out, pid_t *pid)
 {
-	struct session *session;
+	struct injection *session;
 	struct error err = {0};
 	int release;
-	if (!session_new(options, &session, &err)) {
+	if (!injection_new(options, &session, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.text);
 		return NULL;
 	}
 	*pid = held(argv, fixed, out, &release);
-	enum session_taken taken = session_take(session, *pid, held_release, &release, &err);
+	enum injection_taken taken = injection_take(session, *pid, held_release, &release, &err);
 	if (taken == SESSION_TAKEN)
 		return session;
 	fprintf(stderr, "%s: %s\n", name, taken == SESSION_FAILED ? err.text : "cannot execute the program");
-	session_free(session);
+	injection_free(session);
 	return NULL;
 }
 

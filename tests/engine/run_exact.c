@@ -13,7 +13,7 @@
 #include "backend/engine/fold.h"
 #include "backend/engine/syscalls.h"
 #include "backend/engine/tally.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "held.h"
 #include "model/core/model.h"
 #include "model/declare/machines.h"
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 {
 	static struct machine machines[4];
 	struct error err = {0};
-	struct session_options session_options = {.size = sizeof session_options, .fold = fold_part};
+	struct injection_options injection_options = {.size = sizeof injection_options, .fold = fold_part};
 	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
@@ -92,37 +92,37 @@ int main(int argc, char **argv)
 		counts |= !strcmp(argv[i], "--counts");
 		memory |= !strcmp(argv[i], "--memory");
 		if (!strcmp(argv[i], "--no-fold"))
-			session_options.fold = NULL;
+			injection_options.fold = NULL;
 		if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
-			session_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
+			injection_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--whole-blocks") && i + 1 < argc)
-			session_options.whole_blocks = strtoull(argv[++i], NULL, 0);
-		else if (!strcmp(argv[i], "--model") && i + 1 < argc && session_options.machine_count < sizeof machines / sizeof *machines) {
-			session_options.trace = true;
-			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[session_options.machine_count++], &err)) {
+			injection_options.whole_blocks = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--model") && i + 1 < argc && injection_options.machine_count < sizeof machines / sizeof *machines) {
+			injection_options.trace = true;
+			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[injection_options.machine_count++], &err)) {
 				fprintf(stderr, "run_exact: %s\n", err.text);
 				return 3;
 			}
 		} else if (!strcmp(argv[i], "--cache") && i + 1 < argc)
-			session_options.cache_bytes = strtoull(argv[++i], NULL, 0);
+			injection_options.cache_bytes = strtoull(argv[++i], NULL, 0);
 	}
 	if (i >= argc)
 		return 2;
-	session_options.machines = machines, session_options.machine_bytes = sizeof *machines;
-	size_t modelled = !session_options.trace ? 0 : session_options.machine_count ? session_options.machine_count : 1;
+	injection_options.machines = machines, injection_options.machine_bytes = sizeof *machines;
+	size_t modelled = !injection_options.trace ? 0 : injection_options.machine_count ? injection_options.machine_count : 1;
 	pid_t pid;
-	struct session *session = held_taken("run_exact", &session_options, argv + i, fixed, 1, &pid);
+	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
 	if (!session)
 		return 3;
 	int status = held_wait(pid);
 	struct stat record;
-	if (memory && fstat(session_fd(session), &record) == 0)
+	if (memory && fstat(injection_fd(session), &record) == 0)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
 	struct tally_options all = {.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
 	if (quiet) {
-		session_free(session);
+		injection_free(session);
 		goto end;
 	}
 	if (!view_new(session, &view, &err) || !tally_new(view, &all, &tally, &err)) {
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 		        calls_of(view), parts_of(view));
 	if (modelled) {
 		fprintf(stderr, "models %s\n", tally->models_why ? tally->models_why : "exact");
-		compare_models(tally, machines, session_options.machine_count);
+		compare_models(tally, machines, injection_options.machine_count);
 		print_models("all", tally->models, modelled);
 		for (size_t r = 0; r < tally->n_rows; r++) {
 			char of[32];
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	}
 	tally_free(tally);
 	view_free(view);
-	session_free(session);
+	injection_free(session);
 end:
 	return held_ended(status);
 }

@@ -15,7 +15,7 @@
 #include "backend/engine/blocks.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/tally.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
 	struct record_session header = {.magic = RECORD_MAGIC};
-	struct session *session;
+	struct injection *session;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = 2};
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
 		if (regions[i])
 			make_regions(fd, regions[i], pages);
-	if (!session_read(fd, &session, &err))
+	if (!injection_read(fd, &session, &err))
 		return 0;
 	if (view_new(session, &view, &err) && tally_new(view, &options, &tally, &err)) {
 		check_regions(view, tally);
@@ -141,6 +141,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	tally_free(tally);
 	view_free(view);
-	session_free(session);
+	injection_free(session);
 	return 0;
 }

@@ -101,12 +101,12 @@ enum { ALL_GROUPS = 15 };
 
 static void test_trial(void)
 {
-	struct trial plain = {0}, traced = {.traced = true};
+	struct engine_trial plain = {0}, traced = {.traced = true};
 	bool passed = trial_passed(&plain) && trial_passed(&traced);
 	ok(passed, "the engine counts a known program right: %s%s", plain.why, traced.why);
 	for (size_t i = 0; i < exact_event_count(); i++) {
 		const struct exact_event *event = exact_event_at(i);
-		struct trial *trial = exact_event_needs_trace(event) ? &traced : &plain;
+		struct engine_trial *trial = exact_event_needs_trace(event) ? &traced : &plain;
 		uint64_t truth, count[COUNTS], value;
 		bool known = true;
 		for (unsigned c = 0; c < COUNTS; c++)
@@ -118,7 +118,7 @@ static void test_trial(void)
 				printf("# count %u: %llu is right\n", c, trial_truth((enum exact_count)c, trial_groups(), &truth) ? (unsigned long long)truth : 0ull);
 	}
 	for (unsigned without = 1; without <= ALL_GROUPS; without++) {
-		struct trial less = {.without = without};
+		struct engine_trial less = {.without = without};
 		unsigned wrong = 0;
 		passed = trial_passed(&less);
 		for (unsigned c = 0; c < COUNTS; c++)

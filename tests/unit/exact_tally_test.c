@@ -34,7 +34,7 @@ static const struct record_module one_module = {.address = 0x1000, .length = 0x1
 static uint32_t image(struct hand *h, uint32_t parent)
 {
 	uint32_t index = hand_process(h, parent, false);
-	struct record_process *p = session_process(h->session, index);
+	struct record_process *p = injection_process(h->session, index);
 	p->blocks = hand_area(h, four, sizeof *four, 4, 0);
 	p->code = hand_area(h, code, 1, sizeof code, 0);
 	p->sites = hand_area(h, two_sites, sizeof *two_sites, 2, 0);
@@ -108,9 +108,9 @@ static struct tally *joined(struct hand *h, bool threads, struct view **view)
 	uint32_t first = image(h, RECORD_NONE);
 	hand_thread(h, first, 7, once, 8);
 	hand_thread(h, first, 8, once, 8);
-	session_process(h->session, first)->state = RECORD_EXECED;
+	injection_process(h->session, first)->state = RECORD_EXECED;
 	uint32_t second = image(h, first);
-	session_process(h->session, second)->pid = session_process(h->session, first)->pid;
+	injection_process(h->session, second)->pid = injection_process(h->session, first)->pid;
 	hand_thread(h, second, 7, once, 8);
 	struct tally *t = tally_of(h, true, view);
 	return t && tally_join(t, threads, 0) ? t : NULL;
@@ -168,7 +168,7 @@ static uint32_t state_image(struct hand *h, unsigned sites_known)
 			sites[n_sites++] = (struct record_site){.block = i, .insn = 0, .kind = RECORD_SITE_AMOUNT, .counter = 2 * i + 1};
 	}
 	uint32_t index = hand_process(h, RECORD_NONE, false);
-	struct record_process *p = session_process(h->session, index);
+	struct record_process *p = injection_process(h->session, index);
 	p->blocks = hand_area(h, blocks, sizeof *blocks, 7, 0);
 	p->code = hand_area(h, state_code, 1, sizeof state_code, 0);
 	p->sites = hand_area(h, sites, sizeof *sites, n_sites, 0);
@@ -222,7 +222,7 @@ static void test_fork(void)
 	uint64_t counters[6] = {3, 30, 3, 0, 3, 0};
 	hand_thread(&h, parent, 7, once, 8);
 	uint32_t child = hand_process(&h, parent, true);
-	struct record_process *p = session_process(h.session, child);
+	struct record_process *p = injection_process(h.session, child);
 	p->blocks = hand_area(&h, &own, sizeof own, 1, 2);
 	p->code = hand_area(&h, code + 11, 1, 1, 0);
 	p->sites = hand_area(&h, two_sites, sizeof *two_sites, 0, 1);
@@ -254,7 +254,7 @@ static void test_exec(void)
 	struct view *view;
 	uint32_t first = image(&h, RECORD_NONE);
 	hand_thread(&h, first, 7, once, 8);
-	session_process(h.session, first)->state = RECORD_EXECED;
+	injection_process(h.session, first)->state = RECORD_EXECED;
 	uint32_t second = image(&h, first);
 	hand_thread(&h, second, 7, once, 8);
 	struct tally *t = tally_of(&h, false, &view);
@@ -273,7 +273,7 @@ static void test_corrections(void)
 	/* the load of block 2 faulted once: of its 2 instructions none ran; it was entered once more */
 	struct record_correction cut = {.block = 2, .done = 0, .tid = 7, .times = 1};
 	hand_thread(&h, index, 7, once, 8);
-	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a record with corrections is sound")) {
 		equal_u64(t->total[COUNT_INSTRUCTIONS], 20, "instructions that did not run are taken away");
@@ -287,13 +287,13 @@ static void test_corrections(void)
 	tally_free(t);
 	view_free(view);
 	cut.times = 100;
-	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "more corrections than executions are not exact");
 	tally_free(t);
 	view_free(view);
 	cut = (struct record_correction){.block = 9, .done = 0, .tid = 7, .times = 1};
-	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a correction of a block that is not there is not exact");
 	tally_free(t);
@@ -310,9 +310,9 @@ static void test_fall(void)
 	struct record_correction cut = {.block = 1, .done = 1, .tid = 7, .times = 2};
 	uint64_t counters[8] = {1, 10, 7, 1, 4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
 	block.flags |= RECORD_BLOCK_COUNTS_FALL;
-	hand_write(&h, session_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
+	hand_write(&h, injection_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
 	hand_thread(&h, index, 7, counters, 8);
-	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a branch that counts its fall-through is sound")) {
 		equal_u64(t->total[COUNT_CONDITIONAL], 5, "branches that were not reached are not counted");
@@ -335,9 +335,9 @@ static void test_follows(void)
 	memcpy(b, four, sizeof b);
 	b[1].counter = 0, b[1].flags |= RECORD_BLOCK_FOLLOWS;
 	b[3].counter = 1, b[3].flags |= RECORD_BLOCK_FOLLOWS;
-	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
 	hand_thread(&h, index, 7, counters, 8);
-	session_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "blocks that follow others are sound")) {
 		equal_u64(t->total[COUNT_CONDITIONAL], 8, "a block that follows is entered as often as the one before was left");
@@ -347,15 +347,15 @@ static void test_follows(void)
 	tally_free(t);
 	view_free(view);
 	b[1].counter = 3; /* a later one */
-	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a block that follows a later one is not exact");
 	tally_free(t);
 	view_free(view);
 	b[1].counter = 0;
-	hand_write(&h, session_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
 	cut.times = 11;
-	hand_write(&h, session_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a block left more often than it was entered is not exact");
 	tally_free(t);
@@ -382,7 +382,7 @@ static void test_damage(void)
 		if (damage == 9)
 			counters[0] = UINT64_MAX / 2;
 		hand_thread(&h, index, 7, counters, 8);
-		struct record_process *p = session_process(h.session, index);
+		struct record_process *p = injection_process(h.session, index);
 		struct record_block block = four[0];
 		uint64_t first = p->first_thread;
 		switch (damage) {
@@ -421,20 +421,20 @@ static void test_claims(void)
 		struct hand h = hand_new();
 		struct view *view;
 		uint32_t index = image(&h, RECORD_NONE);
-		struct record_process *p = session_process(h.session, index);
+		struct record_process *p = injection_process(h.session, index);
 		struct record_thread thread;
 		hand_thread(&h, index, 7, once, 8);
 		if (damage == 3)
 			hand_thread(&h, index, 8, once, 8);
 		uint64_t first = p->first_thread;
-		if (pread(session_fd(h.session), &thread, sizeof thread, (off_t)first) != (ssize_t)sizeof thread)
+		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)first) != (ssize_t)sizeof thread)
 			abort();
 		switch (damage) {
 		case 0: p->blocks.count = 1u << 31; p->blocks.bytes = 1ull << 40; break;
 		case 1: {
 			struct record_area all = hand_area(&h, nops, 1, sizeof nops, 0);
 			for (unsigned i = 0; i < 3000; i++)
-				session_process(h.session, hand_process(&h, RECORD_NONE, false))->code = all;
+				injection_process(h.session, hand_process(&h, RECORD_NONE, false))->code = all;
 			break;
 		}
 		case 2: thread.counters_most = UINT32_MAX; hand_write(&h, first, &thread, sizeof thread); break;
@@ -460,17 +460,17 @@ static void test_copy(void)
 	memset(over, 0xff, sizeof over);
 	hand_thread(&h, index, 7, once, 8);
 	bool made = view_new(h.session, &view, &h.err);
-	for (uint64_t at = RECORD_SPACE_OFFSET; at < session_record(h.session)->next_offset; at += sizeof over)
+	for (uint64_t at = RECORD_SPACE_OFFSET; at < injection_record(h.session)->next_offset; at += sizeof over)
 		hand_write(&h, at, over, sizeof over);
-	memset(session_process(h.session, index), 0xff, sizeof(struct record_process));
+	memset(injection_process(h.session, index), 0xff, sizeof(struct record_process));
 	if (ok(made && tally_new(view, &options, &t, &h.err) && !t->why, "what a view has read does not change any more"))
 		equal_u64(t->total[COUNT_INSTRUCTIONS], 22, "and is counted as it was");
 	tally_free(t);
 	view_free(view);
 	hand_free(&h);
 	h = hand_new();
-	ok(ftruncate(session_fd(h.session), 0) != 0, "nobody can cut the record under those who read it");
-	struct record_process *p = session_process(h.session, image(&h, RECORD_NONE));
+	ok(ftruncate(injection_fd(h.session), 0) != 0, "nobody can cut the record under those who read it");
+	struct record_process *p = injection_process(h.session, image(&h, RECORD_NONE));
 	strcpy(p->path, "/bin/\033[2Jname");
 	p->inexact = 1;
 	strcpy(p->reason, "the \a reason");
@@ -486,7 +486,7 @@ static void test_ended_at_once(void)
 	struct hand h = hand_new();
 	struct view *view;
 	uint32_t index = image(&h, RECORD_NONE), child = hand_process(&h, index, true);
-	struct record_process *p = session_process(h.session, child);
+	struct record_process *p = injection_process(h.session, child);
 	hand_thread(&h, index, 7, once, 8);
 	p->state = RECORD_RESERVED, p->pid = 0x7ffffffe;
 	struct tally *t = tally_of(&h, true, &view);
@@ -513,11 +513,11 @@ static void test_killed_waiting(void)
 		struct hand h = hand_new();
 		struct view *view;
 		uint32_t index = image(&h, RECORD_NONE);
-		struct record_process *p = session_process(h.session, index);
+		struct record_process *p = injection_process(h.session, index);
 		struct record_thread thread;
 		p->state = RECORD_RUNNING, p->pid = 0x7ffffffe; /* no such process */
 		hand_thread(&h, index, 7, once, 8);
-		if (pread(session_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) != (ssize_t)sizeof thread)
+		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) != (ssize_t)sizeof thread)
 			abort();
 		thread.state = cases[i].state, thread.call = cases[i].call, thread.waits = cases[i].waits;
 		hand_write(&h, p->first_thread, &thread, sizeof thread);
@@ -535,7 +535,7 @@ static void test_rep_without_site(void)
 	struct view *view;
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, once, 8);
-	session_process(h.session, index)->sites.count = 1;
+	injection_process(h.session, index)->sites.count = 1;
 	struct tally *t = tally_of(&h, true, &view);
 	ok(t && !t->why, "a rep without a counter leaves the record exact");
 	for (size_t i = 0; t && i < exact_event_count(); i++) {

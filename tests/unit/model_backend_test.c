@@ -375,7 +375,7 @@ static struct hand two_threads(uint64_t first, uint64_t second, uint32_t machine
 {
 	struct hand h = hand_new();
 	uint32_t index = hand_process(&h, RECORD_NONE, false);
-	struct record_process *p = session_process(h.session, index);
+	struct record_process *p = injection_process(h.session, index);
 	uint64_t entered[] = {2, 3};
 	p->blocks = hand_area(&h, &block, sizeof block, 1, 0);
 	p->code = hand_area(&h, code, 1, sizeof code, 0);
@@ -445,8 +445,8 @@ static void test_records(void)
 	tally_free(t), view_free(view), hand_free(&h);
 
 	h = two_threads(4, 6, 1);
-	snprintf(session_process(h.session, 0)->reason, 20, "a test");
-	session_process(h.session, 0)->inexact = 1;
+	snprintf(injection_process(h.session, 0)->reason, 20, "a test");
+	injection_process(h.session, 0)->inexact = 1;
 	t = tally_of(&h, 1, &view);
 	ok(t && t->why && t->models_why && strstr(t->models_why, "a test"), "a record that is not exact gives no count of the stream either");
 	tally_free(t), view_free(view), hand_free(&h);
@@ -459,7 +459,7 @@ static void test_parts(void)
 	uint64_t entered[] = {2, 3, 4};
 	for (uint32_t part = 0; part < 2; part++) {
 		uint32_t index = hand_process(&h, RECORD_NONE, false);
-		struct record_process *p = session_process(h.session, index);
+		struct record_process *p = injection_process(h.session, index);
 		p->pid = 1000;
 		p->state = part ? RECORD_EXITED : RECORD_CONTINUED;
 		p->continues = part;
@@ -663,7 +663,7 @@ static struct reading by_law(bool lawful, char *why, size_t size)
 	struct counting_models models = {.machines = &machine, .n = 1, .bytes = sizeof machine, .context = &lawful, .value = seven,
 		.conserves = breaks, .name = called, .release = release};
 	struct counting_options options = {.models = &models};
-	struct counted_event event = {.modelled = &machine};
+	struct execution_event event = {.modelled = &machine};
 	char *const argv[] = {"true", NULL};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct target target = {.kind = TARGET_COMMAND, .command = &command};

@@ -93,11 +93,11 @@ static void change(struct model_counts *n, const struct count *what)
 
 static void full_table(void)
 {
-	struct arena measured = {0};
+	struct model_memory measured = {0};
 	struct classes classes;
 	classes_init(&classes, &measured, 4);
 	void *memory = calloc(1, measured.used + 4096);
-	struct arena arena = {memory, 0};
+	struct model_memory arena = {memory, 0};
 	unsigned compulsory = 0, unknown = 0;
 	classes_init(&classes, &arena, 4);
 	for (uint64_t region = 0; region < CLASSES_REGIONS / 8 * 7; region++)

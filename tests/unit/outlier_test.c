@@ -1,5 +1,5 @@
 /* What tare names as the cause of a run that stands out (measure/outlier.c), from accounts of the operating system that are written here. */
-#include "measure/session.h"
+#include "measure/measurement.h"
 #include "tap.h"
 
 enum { RUNS = 8, ODD = 5 };
@@ -12,18 +12,18 @@ static const char *cause(const struct account *usual, const struct account *odd)
 	const struct event event = { .text = "instructions", .label = "instructions", .definition = &row, .levels = LEVEL_USER | LEVEL_KERNEL };
 	struct estimate estimate = { .event = "instructions", .known = true };
 	struct result result = { .estimates = &estimate, .n_estimates = 1 };
-	struct count counts[RUNS];
+	struct series_count counts[RUNS];
 	struct account accounts[RUNS];
 	bool by_account = false;
 	size_t pass_of = 0;
 	struct series series = { .counts = counts };
-	struct session s = { .events = &event, .n_events = 1, .by_account = &by_account, .pass_of = &pass_of, .passes = 1, .accounts = accounts,
+	struct measurement s = { .events = &event, .n_events = 1, .by_account = &by_account, .pass_of = &pass_of, .passes = 1, .accounts = accounts,
 			     .result = &result };
 	s.options.repetitions = RUNS;
 	s.series.items = &series;
 	s.series.count = 1;
 	for (size_t i = 0; i < RUNS; i++) {
-		counts[i] = (struct count){ .value = i == ODD ? 2000 : 1000, .share = 1, .state = READING_COUNTED, .reached = true };
+		counts[i] = (struct series_count){ .value = i == ODD ? 2000 : 1000, .share = 1, .state = READING_COUNTED, .reached = true };
 		accounts[i] = i == ODD ? *odd : *usual;
 	}
 	bool named = session_name_outliers(&s) && result.n_outliers == 1 && result.outliers[0].repetition == ODD;

@@ -43,13 +43,13 @@ struct bench {
 	uint64_t count;
 	int64_t correction;
 	struct pass_sums sums;
-	struct passes *passes;
+	struct thread_passes *passes;
 	struct group_event event;
 	struct event_encoding encoding;
 	struct edge_ref ref;
 	struct probe_place probe;
 	struct group_plan plan;
-	struct group *group;
+	struct probe_group *group;
 };
 
 static bool begin(struct bench *b, const char *path, uint64_t offset, uint32_t type, size_t pages)

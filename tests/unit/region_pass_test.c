@@ -27,7 +27,7 @@ struct bench {
 	uint64_t count;
 	int64_t correction;
 	struct pass_sums sums;
-	struct passes *passes;
+	struct thread_passes *passes;
 };
 
 static struct bench *begin(enum region_kind kind, bool again)

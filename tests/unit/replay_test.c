@@ -152,7 +152,7 @@ static void test_refusals(void)
 static void test_places(void)
 {
 	static const char text[] = "{\n \"a\": [ 1, {\"b\\\"]}\": 2, \"c\": \"]}\" }, 3 ],\n \"d\": 4\n}";
-	struct place top = { 0 }, a = { &top, "a", 0 }, object = { &a, NULL, 1 }, c = { &object, "c", 0 },
+	struct json_place top = { 0 }, a = { &top, "a", 0 }, object = { &a, NULL, 1 }, c = { &object, "c", 0 },
 		     last = { &a, NULL, 2 }, d = { &top, "d", 0 }, none = { &top, "none", 0 };
 	unsigned line, column;
 	locate(text, sizeof text - 1, &c, &line, &column);

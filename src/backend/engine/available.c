@@ -20,7 +20,7 @@ bool exact_event_level(const struct event *event, struct availability *out)
 	return false;
 }
 
-void exact_event_available(const struct event *event, struct trial *trial, struct availability *out)
+void exact_event_available(const struct event *event, struct engine_trial *trial, struct availability *out)
 {
 	const struct exact_event *exact = exact_event_find(event);
 	*out = (struct availability){.state = READING_UNSUPPORTED};

@@ -6,7 +6,7 @@
 #include "backend/engine/trial.h"
 
 /* Always fills *out. */
-void exact_event_available(const struct event *event, struct trial *trial, struct availability *out);
+void exact_event_available(const struct event *event, struct engine_trial *trial, struct availability *out);
 /* Is it asked for at the one level that the engine knows? False with the reason in *out. */
 bool exact_event_level(const struct event *event, struct availability *out);
 

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 
 /* One instruction of a group, wherever and in whichever block it ran. */
-struct place {
+struct code_place {
 	const char *module;
 	uint64_t offset;
 	const uint8_t *code; /* its bytes, in the record */
@@ -18,16 +18,16 @@ struct place {
 	uint64_t count;
 };
 
-struct group {
-	struct place *table;     /* open addressing; count of slots is a power of two; length 0: free */
+struct block_group {
+	struct code_place *table;     /* open addressing; count of slots is a power of two; length 0: free */
 	size_t slots, used;
 	struct leaders leaders;
 	const struct view_process *root; /* of leaders */
 };
 
 /* What of a block is being added. */
-struct adding {
-	struct group *group;
+struct block_adding {
+	struct block_group *group;
 	const struct record_block *block;
 	const struct record_module *module;
 	const uint8_t *code;
@@ -35,7 +35,7 @@ struct adding {
 	bool subtract, failed;
 };
 
-static uint64_t hash_place(const struct place *p)
+static uint64_t hash_place(const struct code_place *p)
 {
 	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
 	for (const char *c = p->module; *c; c++)
@@ -47,13 +47,13 @@ static uint64_t hash_place(const struct place *p)
 	return h ^ h >> 32;
 }
 
-static bool same_place(const struct place *a, const struct place *b)
+static bool same_place(const struct code_place *a, const struct code_place *b)
 {
 	return a->offset == b->offset && a->length == b->length && !strcmp(a->module, b->module) &&
 	       !memcmp(a->code, b->code, a->length);
 }
 
-static struct place *slot_of(struct place *table, size_t slots, const struct place *wanted)
+static struct code_place *slot_of(struct code_place *table, size_t slots, const struct code_place *wanted)
 {
 	size_t i = hash_place(wanted) & (slots - 1);
 	while (table[i].length && !same_place(&table[i], wanted))
@@ -61,11 +61,11 @@ static struct place *slot_of(struct place *table, size_t slots, const struct pla
 	return &table[i];
 }
 
-static struct place *find_or_add(struct group *g, const struct place *wanted)
+static struct code_place *find_or_add(struct block_group *g, const struct code_place *wanted)
 {
 	if (2 * g->used >= g->slots) {
 		size_t slots = g->slots ? g->slots * 2 : 1024;
-		struct place *table = calloc(slots, sizeof *table);
+		struct code_place *table = calloc(slots, sizeof *table);
 		if (!table)
 			return NULL;
 		for (size_t i = 0; i < g->slots; i++)
@@ -74,7 +74,7 @@ static struct place *find_or_add(struct group *g, const struct place *wanted)
 		free(g->table);
 		g->table = table, g->slots = slots;
 	}
-	struct place *place = slot_of(g->table, g->slots, wanted);
+	struct code_place *place = slot_of(g->table, g->slots, wanted);
 	if (!place->length) {
 		*place = *wanted;
 		g->used++;
@@ -84,13 +84,13 @@ static struct place *find_or_add(struct group *g, const struct place *wanted)
 
 static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
 {
-	struct adding *a = arg;
-	struct place wanted = {.module = a->module ? a->module->path : "", .offset = address,
+	struct block_adding *a = arg;
+	struct code_place wanted = {.module = a->module ? a->module->path : "", .offset = address,
 		.code = a->code + (address - a->block->address), .length = insn->length};
 	(void)index;
 	if (a->module && a->module->path[0])
 		wanted.offset = address - a->module->address + a->module->file_offset;
-	struct place *place = a->failed ? NULL : find_or_add(a->group, &wanted);
+	struct code_place *place = a->failed ? NULL : find_or_add(a->group, &wanted);
 	if (!place) {
 		a->failed = true;
 		return;
@@ -100,12 +100,12 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 	place->count += a->subtract ? 0 - a->times : a->times;
 }
 
-static bool add_block(struct group *g, const struct view_process *p, uint32_t number, uint32_t from,
+static bool add_block(struct block_group *g, const struct view_process *p, uint32_t number, uint32_t from,
                       uint64_t times, bool subtract, struct blocks *out, struct error *err)
 {
 	const struct view_process *owner = view_block_owner(p, number);
 	const struct record_block *block = owner ? view_block(owner, number) : NULL;
-	struct adding a = {.group = g, .block = block, .times = times, .subtract = subtract};
+	struct block_adding a = {.group = g, .block = block, .times = times, .subtract = subtract};
 	if (block) {
 		a.module = view_module(owner, block), a.code = view_code(owner, block);
 		if (g->root != decoded_root(owner)) {
@@ -124,7 +124,7 @@ static bool add_block(struct group *g, const struct view_process *p, uint32_t nu
 	return !a.failed || error_no_memory(err);
 }
 
-static bool add_process(struct group *g, const struct view_process *p, const struct view_thread *only,
+static bool add_process(struct block_group *g, const struct view_process *p, const struct view_thread *only,
                         struct blocks *out, struct error *err)
 {
 	for (uint32_t number = 0; number < p->blocks.count; number++) {
@@ -147,7 +147,7 @@ static bool add_process(struct group *g, const struct view_process *p, const str
 }
 
 /* A thread in this part, and in those that the process went on in; nothing if it was in an earlier one, with which it was added. */
-static bool add_thread(struct group *g, const struct view_process *p, size_t thread, struct blocks *out,
+static bool add_thread(struct block_group *g, const struct view_process *p, size_t thread, struct blocks *out,
                        struct error *err)
 {
 	uint32_t tid = p->threads[thread].record->tid;
@@ -166,7 +166,7 @@ static bool add_thread(struct group *g, const struct view_process *p, size_t thr
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct code_place *x = a, *y = b;
 	int order = strcmp(x->module, y->module);
 	if (order)
 		return order;
@@ -178,7 +178,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The only instruction at that place, or NULL. from: the search begins there. */
-static struct place *only_at(struct place *places, size_t n, size_t from, const char *module, uint64_t offset)
+static struct code_place *only_at(struct code_place *places, size_t n, size_t from, const char *module, uint64_t offset)
 {
 	for (; from < n && !strcmp(places[from].module, module) && places[from].offset <= offset; from++)
 		if (places[from].offset == offset)
@@ -188,7 +188,7 @@ static struct place *only_at(struct place *places, size_t n, size_t from, const 
 }
 
 /* Turns the group's instructions into rows and empties it. */
-static bool end_group(struct group *g, uint32_t pid, uint32_t tid, struct blocks *out, size_t *capacity, struct error *err)
+static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct blocks *out, size_t *capacity, struct error *err)
 {
 	size_t n = 0;
 	bool done = false;
@@ -198,11 +198,11 @@ static bool end_group(struct group *g, uint32_t pid, uint32_t tid, struct blocks
 	if (n)
 		qsort(g->table, n, sizeof *g->table, by_place);
 	for (size_t i = 0; i < n; i++) {
-		struct place *first = &g->table[i], *last = first;
+		struct code_place *first = &g->table[i], *last = first;
 		if (first->taken_up || first->count == 0)
 			continue;
 		struct block_row row = {.pid = pid, .tid = tid, .module = first->module, .offset = first->offset, .count = first->count};
-		for (struct place *p = first; p;) {
+		for (struct code_place *p = first; p;) {
 			last = p, p->taken_up = true;
 			row.insns++, row.length_bytes += p->length;
 			p = p->ends ? NULL : only_at(g->table, n, (size_t)(p - g->table) + 1, p->module, p->offset + p->length);
@@ -225,7 +225,7 @@ static bool end_group(struct group *g, uint32_t pid, uint32_t tid, struct blocks
 out:
 	free(g->table);
 	free(g->leaders.at);
-	*g = (struct group){0};
+	*g = (struct block_group){0};
 	return done;
 }
 
@@ -234,7 +234,7 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 	struct tally_options options = {.children = children};
 	struct blocks *blocks = calloc(1, sizeof *blocks);
 	struct tally *tally = NULL;
-	struct group group = {0};
+	struct block_group group = {0};
 	size_t capacity = 0;
 	bool done = false;
 	*out = NULL;

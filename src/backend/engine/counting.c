@@ -14,13 +14,13 @@
 #include "backend/engine/tally.h"
 #include "backend/launch.h"
 #include "base/clock.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 struct counting {
 	struct launch launch;
 	struct command command; /* its strings are borrowed until stop */
-	struct session *session; /* NULL: natively */
-	struct counted_event *events;
+	struct injection *session; /* NULL: natively */
+	struct execution_event *events;
 	size_t n;
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
@@ -43,7 +43,7 @@ void counting_end(struct counting *c)
 	if (!c)
 		return;
 	launch_abandon(&c->launch);
-	session_free(c->session);
+	injection_free(c->session);
 	if (c->models.release)
 		c->models.release(c->models.context);
 	location_plan_free(&c->plan);
@@ -53,7 +53,7 @@ void counting_end(struct counting *c)
 }
 
 /* The machines run, and the stream is looked at, for the sake of an event only. */
-static void choose_trace(struct counting *c, const struct counting_options *options, struct session_options *session)
+static void choose_trace(struct counting *c, const struct counting_options *options, struct injection_options *session)
 {
 	bool modelled = false, addresses = false;
 	for (size_t i = 0; i < c->n; i++) {
@@ -80,10 +80,10 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
 }
 
-bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
+bool counting_start(const struct target *target, const struct execution_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err)
 {
-	struct session_options session = {.size = sizeof session, .fold = fold_part};
+	struct injection_options session = {.size = sizeof session, .fold = fold_part};
 	struct record_region_range *ranges = NULL;
 	struct counting *c;
 	*out = NULL;
@@ -126,7 +126,7 @@ bool counting_start(const struct target *target, const struct counted_event *eve
 		goto fail;
 	session.regions = ranges, session.region_count = target->n_regions;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
-	if (n > 0 && !session_new(&session, &c->session, err))
+	if (n > 0 && !injection_new(&session, &c->session, err))
 		goto fail;
 	if (!launch_hold(target->command, &c->launch, err))
 		goto fail;
@@ -166,7 +166,7 @@ static void release(void *arg)
 bool counting_go(struct counting *c, struct error *err)
 {
 	if (c->session) {
-		switch (session_take(c->session, c->launch.pid, release, &c->launch, err)) {
+		switch (injection_take(c->session, c->launch.pid, release, &c->launch, err)) {
 		case SESSION_FAILED:
 			c->launch.pid = 0;
 			return false;
@@ -184,7 +184,7 @@ static struct reading failed(const char *why)
 }
 
 /* regions: those of the view, with what was counted in them; NULL: not wanted */
-static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally, struct regions **regions, struct error *err)
+static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally, struct execution_regions **regions, struct error *err)
 {
 	struct tally_options options = {.children = c->children, .still_running = still_running, .machines = c->machines};
 	*tally = NULL;
@@ -200,7 +200,7 @@ static bool look(const struct counting *c, bool still_running, struct view **vie
 }
 
 /* row: NULL for all of them. why: what is wrong with the event's counts, lives as long as the reading has to; or NULL. */
-static struct reading reading_of(const struct counting *c, const struct counted_event *event, const struct tally *tally,
+static struct reading reading_of(const struct counting *c, const struct execution_event *event, const struct tally *tally,
                                  const struct tally_row *row, const char *why, uint64_t ns)
 {
 	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
@@ -218,7 +218,7 @@ static struct reading reading_of(const struct counting *c, const struct counted_
 }
 
 /* Of a program that has not ended, or not between two instructions: what it has done at least. *r: the reading, which is not known. */
-static void add_least(const struct counted_event *event, const struct tally *tally, struct reading *r)
+static void add_least(const struct execution_event *event, const struct tally *tally, struct reading *r)
 {
 	uint64_t value, uncertain, sum = 0;
 	if (!event->exact || event->exact->why_not || exact_event_unknown(event->exact, tally) ||
@@ -254,7 +254,7 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 	struct tally *tally = NULL;
 	bool done = c->session == NULL || look(c, true, &view, &tally, NULL, err);
 	for (size_t i = 0; done && c->session && i < c->n; i++) {
-		const struct counted_event *event = &c->events[i];
+		const struct execution_event *event = &c->events[i];
 		/* what runs has not handed in all of its access stream */
 		bool unknown = event->exact ? exact_event_unknown(event->exact, tally) || exact_event_needs_trace(event->exact) : true;
 		readings[i] = reading_of(c, event, tally, NULL, unknown ? "not known so far" : NULL, now_ns() - c->began_ns);
@@ -265,7 +265,7 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 }
 
 /* Code lines and pages are of processes: a thread has none of its own. */
-static bool is_of_process(const struct counted_event *event)
+static bool is_of_process(const struct execution_event *event)
 {
 	return event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) || exact_event_uses(event->exact, COUNT_CODE_PAGES));
 }
@@ -273,7 +273,7 @@ static bool is_of_process(const struct counted_event *event)
 /* All rows of one event. */
 static bool fill(const struct counting *c, struct run *run, size_t i, const struct tally *tally, bool rows, uint64_t ns)
 {
-	const struct counted_event *event = &c->events[i];
+	const struct execution_event *event = &c->events[i];
 	const char *why = event->exact ? exact_event_unknown(event->exact, tally) : event->modelled ? tally->models_why : NULL;
 	if (why && !(why = arena_strdup(&run->arena, why)))
 		return false;
@@ -293,8 +293,8 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 }
 
 /* Of one region. */
-static struct reading reading_in(const struct counting *c, const struct counted_event *event, const struct tally *tally,
-                                 const struct regions *regions, const struct counted_region *region, uint64_t ns)
+static struct reading reading_in(const struct counting *c, const struct execution_event *event, const struct tally *tally,
+                                 const struct execution_regions *regions, const struct counted_region *region, uint64_t ns)
 {
 	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
@@ -323,7 +323,7 @@ static struct reading reading_in(const struct counting *c, const struct counted_
 	return c->models.value(c->models.context, event->modelled, &region->models[event->machine], &r.count_raw, &why) ? r : failed(why);
 }
 
-static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally, const struct regions *regions, size_t i, uint64_t ns)
+static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally, const struct execution_regions *regions, size_t i, uint64_t ns)
 {
 	const struct counted_region *from = &regions->all[i];
 	struct run_region *to = &run->regions[i];
@@ -363,7 +363,7 @@ static bool add_remark(struct run *run, const char *text)
 	return true;
 }
 
-static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally, const struct regions *regions, uint64_t ns)
+static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally, const struct execution_regions *regions, uint64_t ns)
 {
 	run->regions = arena_alloc(&run->arena, (regions->n + 1) * sizeof *run->regions);
 	run->n_regions = regions->n;
@@ -391,7 +391,7 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	struct regions *regions = NULL;
+	struct execution_regions *regions = NULL;
 	bool done = false;
 	uint64_t ns = now_ns() - c->began_ns;
 	run->under_engine = c->session != NULL;
@@ -489,7 +489,7 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	done = locations_fill(&c->plan, view, c->children, c->events, c->n, out, err);
 	/* an event that has no count has no places either */
 	for (size_t i = 0; done && i < out->n_events; i++) {
-		const struct counted_event *event = &c->events[i];
+		const struct execution_event *event = &c->events[i];
 		const char *why = event->exact ? exact_event_unknown(event->exact, tally) : tally->models_why;
 		if (why && !out->events[i].why && !(out->events[i].why = arena_strdup(&out->arena, why)))
 			done = error_no_memory(err);
@@ -502,7 +502,7 @@ out:
 	return done;
 }
 
-const struct session *counting_session(const struct counting *c)
+const struct injection *counting_session(const struct counting *c)
 {
 	return c->session;
 }

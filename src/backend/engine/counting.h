@@ -19,7 +19,7 @@
 #include "model/core/model.h"
 
 /* One event of an execution: the engine's own, or one that the backend on top reads from a machine's counters. */
-struct counted_event {
+struct execution_event {
 	const struct exact_event *exact; /* NULL: not the engine's */
 	const void *modelled;            /* the backend's own, handed back to it; NULL: not modelled */
 	size_t machine;                  /* … index of its machine */
@@ -47,15 +47,15 @@ struct counting_models {
 struct counting_options {
 	const struct counting_models *models; /* NULL: no machine */
 	uint64_t trace_bytes;                 /* of a thread's buffer; 0: the runtime's default */
-	const uint8_t (*watches)[4];          /* as in struct session_options; counted by instruction, on the first machine */
+	const uint8_t (*watches)[4];          /* as in struct injection_options; counted by instruction, on the first machine */
 	size_t watch_count;
-	uint32_t blocks_most;                 /* these as in struct session_options: for tests */
+	uint32_t blocks_most;                 /* these as in struct injection_options: for tests */
 	uint64_t whole_blocks;
 };
 
 /* events[n] in the order of readings, copied; one that is neither exact nor modelled is a reading that failed. options may be NULL; the
  * context of its models is taken over in any case. On failure *out is NULL and no process is left behind. */
-bool counting_start(const struct target *target, const struct counted_event *events, size_t n, const struct counting_options *options,
+bool counting_start(const struct target *target, const struct execution_event *events, size_t n, const struct counting_options *options,
                     struct counting **out, struct error *err);
 
 /* The rest as struct backend_operations has it. One execution counts all that is asked for, whatever that is. */
@@ -77,7 +77,7 @@ void counting_end(struct counting *c);
 	.system_calls = counting_system_calls, .locations = counting_locations, .end = counting_end
 
 /* For reports of the backend's own between stop() and end(): the record (NULL: it ran natively), and whose counts are wanted. */
-const struct session *counting_session(const struct counting *c);
+const struct injection *counting_session(const struct counting *c);
 bool counting_follows_children(const struct counting *c);
 
 #endif

@@ -76,7 +76,7 @@ static uint64_t places_to(const struct locations *places, struct fold_totals *ou
 }
 
 /* What was counted in the regions of the part's process. Returns how many of them; out: NULL, or where they go. */
-static uint32_t regions_to(const struct regions *regions, const struct view_process *p, struct fold_region *out, bool *taken)
+static uint32_t regions_to(const struct execution_regions *regions, const struct view_process *p, struct fold_region *out, bool *taken)
 {
 	static const uint64_t none[COUNTS];
 	uint32_t n = 0;
@@ -96,7 +96,7 @@ static uint32_t regions_to(const struct regions *regions, const struct view_proc
 }
 
 /* The tally of the part has the rows of the totals before it already, and so have the regions. */
-static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct regions *regions, uint32_t index, size_t *bytes,
+static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct execution_regions *regions, uint32_t index, size_t *bytes,
                                      size_t machines, const struct locations *places, char why[160])
 {
 	struct fold_totals head = {.n_machines = (uint32_t)machines, .n_places = places->n, .n_events = places->n_events};
@@ -142,12 +142,12 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 	return totals;
 }
 
-bool fold_part(const struct session *session, uint32_t index, void **out, size_t *bytes, char why[160])
+bool fold_part(const struct injection *session, uint32_t index, void **out, size_t *bytes, char why[160])
 {
-	const struct record_session *record = session_record(session);
+	const struct record_session *record = injection_record(session);
 	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0 : record->machine_count ? record->machine_count : 1;
 	struct tally_options options = {.children = true, .part = true, .machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
-	const struct fold_context *wanted = session_fold_context(session);
+	const struct fold_context *wanted = injection_fold_context(session);
 	struct locations places = {0};
 	struct view *view = NULL;
 	struct tally *tally = NULL;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "backend/engine/vector.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "engine/inject/view.h"
 #include "model/core/counts.h"
 
@@ -35,10 +35,10 @@ struct fold_place { /* an instruction */
 };
 
 struct location_plan;
-struct counted_event;
-struct fold_context { /* session_options.fold_context: the places that are wanted */
+struct execution_event;
+struct fold_context { /* injection_options.fold_context: the places that are wanted */
 	const struct location_plan *plan;
-	const struct counted_event *events;
+	const struct execution_event *events;
 	size_t n;
 };
 
@@ -53,7 +53,7 @@ struct fold_totals {
 	                                    struct fold_place [n_places], uint64_t [n_places][n_events], their modules' names */
 };
 
-session_fold fold_part;
+injection_fold fold_part;
 
 /* The totals of a folded part, checked; NULL when it has none (they moved on) or they are damaged: *damaged. */
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged);

@@ -8,7 +8,7 @@
 #include "backend/engine/fold.h"
 #include "backend/engine/objects.h"
 #include "base/vec.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* ---- the plan ---- */
 
@@ -19,7 +19,7 @@ static const struct { enum exact_count count; enum model_stream_count stream; } 
 };
 
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
-static size_t parts_of(const struct counted_event *event, const struct counting_models *models, struct model_watch *parts, uint8_t *minus)
+static size_t parts_of(const struct execution_event *event, const struct counting_models *models, struct model_watch *parts, uint8_t *minus)
 {
 	size_t n = 0;
 	*minus = 0;
@@ -43,7 +43,7 @@ static uint8_t watch(struct location_plan *plan, const struct model_watch *wante
 	return (uint8_t)(1u << plan->n_watches++);
 }
 
-static void plan_event(struct location_plan *plan, const struct counted_event *event, const struct counting_models *models,
+static void plan_event(struct location_plan *plan, const struct execution_event *event, const struct counting_models *models,
                        struct planned_event *out)
 {
 	struct model_watch parts[MODEL_WATCHES];
@@ -89,7 +89,7 @@ static void plan_event(struct location_plan *plan, const struct counted_event *e
 	}
 }
 
-bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct counted_event *events, size_t n,
+bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events, size_t n,
                      const struct counting_models *models)
 {
 	*plan = (struct location_plan){.of = of};
@@ -119,10 +119,10 @@ void location_plan_free(struct location_plan *plan)
 
 /* ---- the table of places ---- */
 
-struct job {
+struct location_fill {
 	const struct view *view;
 	const struct location_plan *plan;
-	const struct counted_event *events;
+	const struct execution_event *events;
 	struct locations *out;
 	size_t capacity;
 	uint32_t *slots;        /* of the table: number of the place + 1; 0: free; a power of two of them */
@@ -134,7 +134,7 @@ struct job {
 	bool no_memory;
 };
 
-static const char *module_named(struct job *job, const char *name)
+static const char *module_named(struct location_fill *job, const char *name)
 {
 	if (job->last_name && strcmp(job->last_name, name) == 0)
 		return job->last_module;
@@ -148,7 +148,7 @@ static const char *module_named(struct job *job, const char *name)
 	return found;
 }
 
-static const char *module_name(struct job *job, const struct record_module *module)
+static const char *module_name(struct location_fill *job, const struct record_module *module)
 {
 	char name[sizeof module->path + 1] = "";
 	if (module)
@@ -162,7 +162,7 @@ static size_t hash(const char *module, uint64_t offset)
 	return (size_t)(h ^ h >> 32);
 }
 
-static bool grow(struct job *job)
+static bool grow(struct location_fill *job)
 {
 	size_t n = job->slot_count ? 2 * job->slot_count : 4096;
 	uint32_t *slots = calloc(n, sizeof *slots);
@@ -180,7 +180,7 @@ static bool grow(struct job *job)
 }
 
 /* The counts of a place; NULL (and job->no_memory) when memory ran out. */
-static uint64_t *counts_at(struct job *job, const char *module, uint64_t offset)
+static uint64_t *counts_at(struct location_fill *job, const char *module, uint64_t offset)
 {
 	struct locations *out = job->out;
 	job->no_memory |= 2 * out->n >= job->slot_count && !grow(job);
@@ -209,7 +209,7 @@ struct located {
 	uint64_t shift; /* offset = address + shift */
 };
 
-static bool locate(struct job *job, const struct view_process *p, uint32_t number, struct located *out)
+static bool locate(struct location_fill *job, const struct view_process *p, uint32_t number, struct located *out)
 {
 	*out = (struct located){.owner = view_block_owner(p, number)};
 	if (!out->owner || !(out->block = view_block(out->owner, number)))
@@ -223,8 +223,8 @@ static bool locate(struct job *job, const struct view_process *p, uint32_t numbe
 
 /* ---- from the blocks: what the engine counts itself ---- */
 
-struct adding {
-	struct job *job;
+struct location_adding {
+	struct location_fill *job;
 	const struct view_process *p;
 	struct located at;
 	uint32_t number;
@@ -239,7 +239,7 @@ static int by_block(const void *a, const void *b)
 	return x->block != y->block ? (x->block > y->block) - (x->block < y->block) : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-static bool sort_sites(struct job *job, const struct view_process *owner)
+static bool sort_sites(struct location_fill *job, const struct view_process *owner)
 {
 	const struct record_site **sorted;
 	size_t n = 0;
@@ -259,7 +259,7 @@ static bool sort_sites(struct job *job, const struct view_process *owner)
 }
 
 /* What an instruction's own counter has, in all threads of the process. */
-static uint64_t site_count(const struct adding *a, uint32_t insn)
+static uint64_t site_count(const struct location_adding *a, uint32_t insn)
 {
 	const struct record_site wanted = {.block = a->number, .insn = (uint16_t)insn}, *key = &wanted, **found;
 	uint64_t sum = 0;
@@ -274,7 +274,7 @@ static uint64_t site_count(const struct adding *a, uint32_t insn)
 }
 
 /* One instruction's share of every count, as tally.c has it of a block's. */
-static void counts_of(const struct adding *a, uint32_t index, uint64_t address, const struct x86_insn *insn, uint64_t count[COUNTS])
+static void counts_of(const struct location_adding *a, uint32_t index, uint64_t address, const struct x86_insn *insn, uint64_t count[COUNTS])
 {
 	const struct record_block *block = a->at.block;
 	struct exact_vector vector = {0};
@@ -297,8 +297,8 @@ static void counts_of(const struct adding *a, uint32_t index, uint64_t address, 
 
 static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
 {
-	struct adding *a = arg;
-	struct job *job = a->job;
+	struct location_adding *a = arg;
+	struct location_fill *job = a->job;
 	uint64_t count[COUNTS];
 	uint64_t *counts = counts_at(job, a->at.module, address + a->at.shift);
 	if (!counts)
@@ -318,9 +318,9 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 	}
 }
 
-static bool add_blocks(struct job *job, const struct view_process *p, struct leaders *leaders)
+static bool add_blocks(struct location_fill *job, const struct view_process *p, struct leaders *leaders)
 {
-	struct adding a = {.job = job, .p = p, .leaders = leaders};
+	struct location_adding a = {.job = job, .p = p, .leaders = leaders};
 	for (uint32_t number = 0; number < p->blocks.count && !job->no_memory; number++) {
 		a.times = a.edge = 0, a.number = number;
 		for (size_t t = 0; t < p->n_threads; t++)
@@ -344,18 +344,18 @@ static bool add_blocks(struct job *job, const struct view_process *p, struct lea
 /* ---- from the sites: what was watched ---- */
 
 /* The counts of [count][watches] from offset on; NULL: there are none (*failed: memory ran out). */
-static uint64_t *copy_sites(struct job *job, const struct view_process *p, uint64_t offset, uint64_t count, uint64_t *words)
+static uint64_t *copy_sites(struct location_fill *job, const struct view_process *p, uint64_t offset, uint64_t count, uint64_t *words)
 {
 	uint64_t *copy;
 	*words = 0;
 	if (!offset || !count)
 		return NULL;
-	if (!(copy = session_copy_words(p->session, offset, count * job->plan->n_watches, words)))
+	if (!(copy = injection_copy_words(p->session, offset, count * job->plan->n_watches, words)))
 		job->no_memory = true;
 	return copy;
 }
 
-static void add_watched(struct job *job, const struct located *at, uint64_t address, const uint64_t *watched)
+static void add_watched(struct location_fill *job, const struct located *at, uint64_t address, const uint64_t *watched)
 {
 	bool any = false;
 	for (size_t w = 0; w < job->plan->n_watches; w++)
@@ -387,15 +387,15 @@ static bool read_templates(const struct view_process *owner, struct templates *t
 	const struct record_area *blocks = &owner->record->templates, *items = &owner->record->items;
 	_Static_assert(sizeof(struct trace_block) % 8 == 0 && sizeof(struct trace_item) % 8 == 0, "templates are words");
 	if (blocks->offset && blocks->count > blocks->inherited)
-		t->block_words = session_copy_words(owner->session, blocks->offset,
+		t->block_words = injection_copy_words(owner->session, blocks->offset,
 		                                    (uint64_t)(blocks->count - blocks->inherited) * (sizeof(struct trace_block) / 8), &t->n_blocks);
 	if (items->offset && items->count > items->inherited)
-		t->item_words = session_copy_words(owner->session, items->offset,
+		t->item_words = injection_copy_words(owner->session, items->offset,
 		                                   (uint64_t)(items->count - items->inherited) * (sizeof(struct trace_item) / 8), &t->n_items);
 	return true;
 }
 
-static void add_process_sites(struct job *job, const struct view_process *p, struct templates *all)
+static void add_process_sites(struct location_fill *job, const struct view_process *p, struct templates *all)
 {
 	size_t width = job->plan->n_watches;
 	uint64_t n_items, n_blocks, buffer[MODEL_WATCHES];
@@ -431,7 +431,7 @@ static void add_process_sites(struct job *job, const struct view_process *p, str
 	free(blocks);
 }
 
-static bool add_sites(struct job *job, bool children)
+static bool add_sites(struct location_fill *job, bool children)
 {
 	const struct view *view = job->view;
 	struct templates *all = calloc(view->n_processes + 1, sizeof *all);
@@ -459,7 +459,7 @@ static bool add_sites(struct job *job, bool children)
 
 /* ---- from parts that were folded ---- */
 
-static void add_folded(struct job *job, const struct view_process *p)
+static void add_folded(struct location_fill *job, const struct view_process *p)
 {
 	bool damaged; /* the tally says that */
 	const struct fold_totals *totals = fold_totals_of(p, &damaged);
@@ -479,7 +479,7 @@ static void add_folded(struct job *job, const struct view_process *p)
 
 /* ---- all ---- */
 
-static bool add_exact(struct job *job, bool children)
+static bool add_exact(struct location_fill *job, bool children)
 {
 	struct leaders leaders = {0};
 	const struct view_process *root = NULL;
@@ -499,10 +499,10 @@ static bool add_exact(struct job *job, bool children)
 	return done;
 }
 
-bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct counted_event *events, size_t n,
+bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct execution_event *events, size_t n,
                  struct locations *out, struct error *err)
 {
-	struct job job = {.view = view, .plan = plan, .events = events, .out = out};
+	struct location_fill job = {.view = view, .plan = plan, .events = events, .out = out};
 	bool blocks = false, sites = false, done = false;
 	struct location *all;
 	*out = (struct locations){.of = plan->of, .n_events = n};

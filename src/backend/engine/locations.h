@@ -33,14 +33,14 @@ struct location_plan {
 };
 
 /* events[n] as in counting_start(). False when memory ran out. */
-bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct counted_event *events, size_t n,
+bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events, size_t n,
                      const struct counting_models *models);
 /* Of an event with parts: what its watches have counted at a place is of it. */
 uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched);
 void location_plan_free(struct location_plan *plan);
 
 /* *out is the caller's, to be freed by locations_free(); on failure it is empty. */
-bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct counted_event *events, size_t n,
+bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct execution_event *events, size_t n,
                  struct locations *out, struct error *err);
 
 #endif

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "engine/wire/objects.h"
 
-struct job {
+struct object_fill {
 	const struct location_plan *plan;
 	const struct view *view;
 	struct locations *out;
@@ -20,15 +20,15 @@ struct job {
 	bool no_memory;
 };
 
-static uint64_t *copy(struct job *job, uint64_t offset, uint64_t bytes, uint64_t *words)
+static uint64_t *copy(struct object_fill *job, uint64_t offset, uint64_t bytes, uint64_t *words)
 {
-	uint64_t *copied = session_copy_words(job->p->session, job->p->record->objects + offset, (bytes ? bytes : 8) / 8, words);
+	uint64_t *copied = injection_copy_words(job->p->session, job->p->record->objects + offset, (bytes ? bytes : 8) / 8, words);
 	job->no_memory |= !copied;
 	return copied;
 }
 
 /* A new location with these counts of watches; NULL: they are all 0, or memory ran out. */
-static struct location *add(struct job *job, const uint64_t *watched)
+static struct location *add(struct object_fill *job, const uint64_t *watched)
 {
 	struct locations *out = job->out;
 	bool any = false;
@@ -59,7 +59,7 @@ static const struct record_module *module_at(const struct view_process *p, uint6
 	return NULL;
 }
 
-static void name_frame(struct job *job, uint64_t pc, struct location_frame *out)
+static void name_frame(struct object_fill *job, uint64_t pc, struct location_frame *out)
 {
 	const struct record_module *m = NULL;
 	*out = (struct location_frame){.module = "", .offset = pc};
@@ -75,7 +75,7 @@ static void name_frame(struct job *job, uint64_t pc, struct location_frame *out)
 	*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
 }
 
-static void add_site(struct job *job, const struct record_object_site *site, const uint64_t *watched)
+static void add_site(struct object_fill *job, const struct record_object_site *site, const uint64_t *watched)
 {
 	static const enum location_kind kinds[] = {[OBJECT_UNKNOWN] = LOCATION_UNKNOWN, [OBJECT_STACK] = LOCATION_STACK, [OBJECT_CODE] = LOCATION_CODE,
 		[OBJECT_ALLOCATOR] = LOCATION_ALLOCATOR, [OBJECT_OTHERS] = LOCATION_OTHERS, [OBJECT_FIRST_SITE] = LOCATION_UNKNOWN,
@@ -96,7 +96,7 @@ static void add_site(struct job *job, const struct record_object_site *site, con
 	l->blocks = site->blocks, l->bytes = site->bytes;
 }
 
-static void add_sites(struct job *job)
+static void add_sites(struct object_fill *job)
 {
 	uint32_t n = job->header->n_sites < RECORD_OBJECT_SITES ? job->header->n_sites : RECORD_OBJECT_SITES;
 	uint64_t site_words, count_words, zeros[MODEL_WATCHES] = {0}, width = job->plan->n_watches;
@@ -119,7 +119,7 @@ static void add_sites(struct job *job)
 /* ---- static data ---- */
 
 /* A damaged record may say that thousands of regions have the same millions of cells. */
-static bool take_cells(struct job *job, uint64_t first, uint64_t n)
+static bool take_cells(struct object_fill *job, uint64_t first, uint64_t n)
 {
 	if (n > RECORD_OBJECT_CELLS - job->cells || first > RECORD_OBJECT_CELLS - n)
 		return false;
@@ -141,7 +141,7 @@ static const struct record_object_region *mapping_of(const struct record_object_
 }
 
 /* Thread-local storage: each byte is of the module whose block it lies in. */
-static void add_thread_regions(struct job *job, const struct record_object_region *regions, uint32_t n, const struct record_object_region *all)
+static void add_thread_regions(struct object_fill *job, const struct record_object_region *regions, uint32_t n, const struct record_object_region *all)
 {
 	uint64_t width = job->plan->n_watches, words;
 	if (!take_cells(job, all->first_cell, all->length))
@@ -169,7 +169,7 @@ static void add_thread_regions(struct job *job, const struct record_object_regio
 	free(counts);
 }
 
-static void add_region(struct job *job, const struct record_object_region *r, const struct record_object_region *mapping)
+static void add_region(struct object_fill *job, const struct record_object_region *r, const struct record_object_region *mapping)
 {
 	uint64_t width = job->plan->n_watches, cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
 	char path[sizeof r->path + 1] = "";
@@ -197,7 +197,7 @@ static void add_region(struct job *job, const struct record_object_region *r, co
 	free(counts);
 }
 
-static void add_regions(struct job *job)
+static void add_regions(struct object_fill *job)
 {
 	uint32_t n = job->header->n_regions < RECORD_OBJECT_REGIONS ? job->header->n_regions : RECORD_OBJECT_REGIONS;
 	uint64_t words;
@@ -263,7 +263,7 @@ static void merge(struct locations *out)
 enum { NOTES_MOST = 8 };
 
 __attribute__((format(printf, 2, 3)))
-static void note(struct job *job, const char *format, ...)
+static void note(struct object_fill *job, const char *format, ...)
 {
 	struct locations *out = job->out;
 	char text[640];
@@ -281,7 +281,7 @@ static void note(struct job *job, const char *format, ...)
 }
 
 /* from: where the process's locations begin */
-static void add_notes(struct job *job, size_t from)
+static void add_notes(struct object_fill *job, size_t from)
 {
 	const char *program = "a program";
 	bool heap = false;
@@ -306,7 +306,7 @@ static void add_notes(struct job *job, size_t from)
 
 bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out, size_t *capacity)
 {
-	struct job job = {.plan = plan, .view = view, .out = out, .capacity = capacity};
+	struct object_fill job = {.plan = plan, .view = view, .out = out, .capacity = capacity};
 	for (size_t i = 0; i < view->n_processes && !job.no_memory; i++) {
 		job.p = &view->processes[i];
 		if (job.p->record->state == RECORD_FREE || !job.p->record->objects || (!children && job.p->descendant))

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* The record of one process image, checked. */
 struct region_image {
-	const struct session *session; /* whose record it is in */
+	const struct injection *session; /* whose record it is in */
 	uint64_t offset;
 	struct record_regions *record; /* a copy; so is all that it leads to */
 	char *names;
@@ -57,8 +57,8 @@ bool regions_plan(const struct region_asked *asked, size_t n, struct record_regi
 
 /* ---- names ---- */
 
-struct job {
-	struct regions *regions;
+struct region_numbering {
+	struct execution_regions *regions;
 	VEC(struct counted_region) all;
 	uint32_t *slots; /* of names: index plus one; a power of two of them */
 	size_t slot_count;
@@ -73,7 +73,7 @@ static size_t hash_of(const char *name, size_t bytes)
 	return (size_t)(h ^ h >> 32);
 }
 
-static uint32_t *slot_of(struct job *job, const char *name, size_t bytes)
+static uint32_t *slot_of(struct region_numbering *job, const char *name, size_t bytes)
 {
 	size_t i = hash_of(name, bytes) & (job->slot_count - 1);
 	for (; job->slots[i]; i = (i + 1) & (job->slot_count - 1)) {
@@ -84,7 +84,7 @@ static uint32_t *slot_of(struct job *job, const char *name, size_t bytes)
 	return &job->slots[i];
 }
 
-static bool grow(struct job *job)
+static bool grow(struct region_numbering *job)
 {
 	if (2 * job->all.count < job->slot_count)
 		return true;
@@ -98,7 +98,7 @@ static bool grow(struct job *job)
 }
 
 /* SIZE_MAX: memory ran out */
-static size_t named(struct job *job, const char *name, size_t bytes)
+static size_t named(struct region_numbering *job, const char *name, size_t bytes)
 {
 	if (!grow(job))
 		return SIZE_MAX;
@@ -113,14 +113,14 @@ static size_t named(struct job *job, const char *name, size_t bytes)
 
 /* ---- images ---- */
 
-static void damaged(struct regions *r)
+static void damaged(struct execution_regions *r)
 {
 	if (!r->why)
 		r->why = "the engine's record of regions is damaged";
 }
 
 /* A copy of n entries of an array; NULL: there are none, or the record is damaged. */
-static void *copied(struct job *job, const struct region_image *image, uint64_t offset, uint64_t n, size_t entry_bytes)
+static void *copied(struct region_numbering *job, const struct region_image *image, uint64_t offset, uint64_t n, size_t entry_bytes)
 {
 	struct record_regions layout = {0};
 	record_regions_lay_out(&layout);
@@ -132,7 +132,7 @@ static void *copied(struct job *job, const struct region_image *image, uint64_t 
 	return copy;
 }
 
-static bool fill_regions(struct job *job, struct region_image *image)
+static bool fill_regions(struct region_numbering *job, struct region_image *image)
 {
 	struct record_region *all = copied(job, image, image->record->regions, image->n_regions, sizeof *all);
 	uint64_t bytes = 0; /* names do not share any: who looks at all of them ends */
@@ -156,7 +156,7 @@ static bool fill_regions(struct job *job, struct region_image *image)
 	return done;
 }
 
-static void fill_contexts(struct job *job, struct region_image *image, uint32_t n_members)
+static void fill_contexts(struct region_numbering *job, struct region_image *image, uint32_t n_members)
 {
 	struct record_context *contexts = copied(job, image, image->record->contexts, image->n_contexts, sizeof *contexts);
 	uint32_t *members = copied(job, image, image->record->members, n_members, sizeof *members);
@@ -180,7 +180,7 @@ static void fill_contexts(struct job *job, struct region_image *image, uint32_t 
 	free(members);
 }
 
-static void add_passes(struct job *job, const struct region_image *image)
+static void add_passes(struct region_numbering *job, const struct region_image *image)
 {
 	uint32_t n = image->record->n_passes;
 	struct record_pass *passes = n <= RECORD_PASSES_MOST ? copied(job, image, image->record->passes, n, sizeof *passes) : NULL;
@@ -201,7 +201,7 @@ static void add_passes(struct job *job, const struct region_image *image)
 	free(passes);
 }
 
-static void note_losses(struct regions *r, uint32_t lost)
+static void note_losses(struct execution_regions *r, uint32_t lost)
 {
 	if ((lost & RECORD_LOST_CONTEXTS) && !r->why)
 		r->why = "the program was in more regions at once, or in more combinations of them, than the engine tells apart";
@@ -213,7 +213,7 @@ static void note_losses(struct regions *r, uint32_t lost)
 		r->lost = "the program named more regions, or longer names, than the engine's record holds; those that came later are missing";
 }
 
-static bool load(struct job *job, struct region_image *image, bool count, struct error *err)
+static bool load(struct region_numbering *job, struct region_image *image, bool count, struct error *err)
 {
 	image->count = count;
 	image->record = image->offset % RECORD_PAGE ? NULL : session_copy(image->session, image->offset, sizeof *image->record);
@@ -253,7 +253,7 @@ static void free_image(struct region_image *image)
 }
 
 /* Those of processes that are not counted are loaded too: their blocks may be inherited. */
-static bool add_image(struct job *job, const struct view_process *p, bool count, struct error *err)
+static bool add_image(struct region_numbering *job, const struct view_process *p, bool count, struct error *err)
 {
 	uint64_t offset = p->record->regions;
 	struct region_image *image = job->images;
@@ -273,7 +273,7 @@ static bool add_image(struct job *job, const struct view_process *p, bool count,
 	return true;
 }
 
-static bool add_image_models(struct regions *r, const struct region_image *image, struct error *err)
+static bool add_image_models(struct execution_regions *r, const struct region_image *image, struct error *err)
 {
 	size_t words = r->machines * sizeof(struct model_counts) / sizeof(uint64_t);
 	uint64_t got, *all, offset = image->record ? image->record->models : 0;
@@ -283,7 +283,7 @@ static bool add_image_models(struct regions *r, const struct region_image *image
 		r->models_why = "the engine kept no counts of the access stream by region";
 		return true;
 	}
-	if (!(all = session_copy_words(image->session, offset, (uint64_t)image->n_regions * words, &got)))
+	if (!(all = injection_copy_words(image->session, offset, (uint64_t)image->n_regions * words, &got)))
 		return error_no_memory(err);
 	for (uint64_t w = 0; w < got; w++) {
 		uint64_t *to = (uint64_t *)&r->models[image->index[w / words] * r->machines] + w % words;
@@ -295,7 +295,7 @@ static bool add_image_models(struct regions *r, const struct region_image *image
 }
 
 /* Of all images that are counted. */
-static bool add_models(struct regions *r, bool children, const struct region_image *images, struct error *err)
+static bool add_models(struct execution_regions *r, bool children, const struct region_image *images, struct error *err)
 {
 	if (r->machines == 0)
 		return true;
@@ -309,10 +309,10 @@ static bool add_models(struct regions *r, bool children, const struct region_ima
 	return true;
 }
 
-bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct regions **out, struct error *err)
+bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct execution_regions **out, struct error *err)
 {
-	struct regions *r = calloc(1, sizeof *r);
-	struct job job = {.regions = r};
+	struct execution_regions *r = calloc(1, sizeof *r);
+	struct region_numbering job = {.regions = r};
 	bool done = false;
 	*out = NULL;
 	if (!r || !(r->images = calloc(view->n_processes + 1, sizeof(struct region_image *)))) {
@@ -349,7 +349,7 @@ out:
 	return done;
 }
 
-void regions_free(struct regions *r)
+void regions_free(struct execution_regions *r)
 {
 	if (!r)
 		return;
@@ -367,7 +367,7 @@ void regions_free(struct regions *r)
 	free(r);
 }
 
-const uint32_t *regions_of(const struct regions *r, const struct view_process *owner, uint32_t context, uint32_t *n, bool *bad)
+const uint32_t *regions_of(const struct execution_regions *r, const struct view_process *owner, uint32_t context, uint32_t *n, bool *bad)
 {
 	const struct region_image *image = r->images[owner->index];
 	*n = 0;
@@ -379,13 +379,13 @@ const uint32_t *regions_of(const struct regions *r, const struct view_process *o
 	return image->members + image->contexts[context].first;
 }
 
-size_t regions_index(const struct regions *r, const struct view_process *process, uint32_t local)
+size_t regions_index(const struct execution_regions *r, const struct view_process *process, uint32_t local)
 {
 	const struct region_image *image = r->images[process->index];
 	return image && local < image->n_regions ? image->index[local] : SIZE_MAX;
 }
 
-uint32_t regions_local_count(const struct regions *r, const struct view_process *process)
+uint32_t regions_local_count(const struct execution_regions *r, const struct view_process *process)
 {
 	return r->images[process->index] ? r->images[process->index]->n_regions : 0;
 }

@@ -37,7 +37,7 @@ struct counted_region {
 	struct model_counts *models; /* [machines], of the access stream; NULL: not asked for, or not known */
 };
 
-struct regions {
+struct execution_regions {
 	struct counted_region *all;
 	size_t n, n_asked;
 	const char *why;       /* no region's counts can be used; a constant, or NULL */
@@ -51,18 +51,18 @@ struct regions {
 	const struct view *view;
 };
 
-/* For session_options: an array of record_region_range to be freed with free(); NULL without an error when no range is asked for. */
+/* For injection_options: an array of record_region_range to be freed with free(); NULL without an error when no range is asked for. */
 bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges, struct error *err);
 
 /* *out is the caller's, to be freed before the view. children: of forked processes, too. */
 /* machines: struct model_counts of each thread; 0: the access stream was not asked for */
-bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct regions **out, struct error *err);
-void regions_free(struct regions *regions);
+bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct execution_regions **out, struct error *err);
+void regions_free(struct execution_regions *regions);
 
 /* The regions of a context of that process's blocks: *n of them, as indices. *damaged is set when there is no such context. */
-const uint32_t *regions_of(const struct regions *regions, const struct view_process *owner, uint32_t context, uint32_t *n, bool *damaged);
+const uint32_t *regions_of(const struct execution_regions *regions, const struct view_process *owner, uint32_t context, uint32_t *n, bool *damaged);
 /* The index of the number that an image has given a region; SIZE_MAX: there is none. */
-size_t regions_index(const struct regions *regions, const struct view_process *process, uint32_t local);
-uint32_t regions_local_count(const struct regions *regions, const struct view_process *process);
+size_t regions_index(const struct execution_regions *regions, const struct view_process *process, uint32_t local);
+uint32_t regions_local_count(const struct execution_regions *regions, const struct view_process *process);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "backend/engine/fold.h"
 
-struct call {
+struct syscall_count {
 	unsigned number;
 	uint64_t count;
 };
 
 static int most_first(const void *a, const void *b)
 {
-	const struct call *x = a, *y = b;
+	const struct syscall_count *x = a, *y = b;
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return (x->number > y->number) - (x->number < y->number);
@@ -36,7 +36,7 @@ void syscalls_sum(const struct view_process *p, uint64_t calls[RECORD_SYSCALLS +
 
 void syscalls_write(const struct view *view, bool children, struct str *out)
 {
-	struct call calls[RECORD_SYSCALLS + 2] = {0};
+	struct syscall_count calls[RECORD_SYSCALLS + 2] = {0};
 	uint64_t sums[RECORD_SYSCALLS + 2] = {0};
 	for (unsigned i = 0; i < RECORD_SYSCALLS + 2; i++)
 		calls[i].number = i;

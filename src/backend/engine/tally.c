@@ -7,7 +7,7 @@
 
 #include "backend/engine/decoded.h"
 #include "backend/engine/fold.h"
-#include "backend/engine/known.h"
+#include "backend/engine/cached_vector.h"
 #include "backend/engine/tally_inside.h"
 #include "base/vec.h"
 
@@ -25,7 +25,7 @@ struct worked_block {
 	const struct leaders *known; /* NULL: not wanted */
 };
 
-struct job {
+struct tally_sum {
 	const struct view *view;
 	const struct tally_options *options;
 	struct tally *tally;
@@ -57,7 +57,7 @@ void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
 		*to = sum;
 }
 
-void tally_of_region(struct tally *t, struct regions *regions, bool right)
+void tally_of_region(struct tally *t, struct execution_regions *regions, bool right)
 {
 	if (!right || !t->why)
 		return;
@@ -84,14 +84,14 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	w->leaders += w->known && leaders_has(w->known, address);
 }
 
-static bool work(struct job *job, const struct view_process *owner, const struct record_block *block, uint32_t from,
+static bool work(struct tally_sum *job, const struct view_process *owner, const struct record_block *block, uint32_t from,
                  struct worked_block *w)
 {
 	*w = (struct worked_block){.known = job->options->blocks ? &job->leaders : NULL};
 	return decoded_each(owner, block, from, work_insn, w);
 }
 
-static bool prepare_leaders(struct job *job, const struct view_process *owner, struct error *err)
+static bool prepare_leaders(struct tally_sum *job, const struct view_process *owner, struct error *err)
 {
 	const struct view_process *root = decoded_root(owner);
 	if (!job->options->blocks || root == job->root)
@@ -101,7 +101,7 @@ static bool prepare_leaders(struct job *job, const struct view_process *owner, s
 	return leaders_collect(root, &job->leaders) || error_no_memory(err);
 }
 
-static void add_known(struct job *job, uint64_t count[COUNTS], const struct known *known, uint32_t leaders, uint64_t times)
+static void add_known(struct tally_sum *job, uint64_t count[COUNTS], const struct cached_vector *known, uint32_t leaders, uint64_t times)
 {
 	for (unsigned i = 0; i < known->n_counts; i++)
 		tally_add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
@@ -131,7 +131,7 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	return true;
 }
 
-static void add_each(struct job *job, uint64_t count[COUNTS], const struct exact_each *each, uint64_t times)
+static void add_each(struct tally_sum *job, uint64_t count[COUNTS], const struct exact_each *each, uint64_t times)
 {
 	for (unsigned i = 0; i < each->n; i++)
 		tally_add(job->tally, &count[each->adds[i].of], times, each->adds[i].times);
@@ -148,7 +148,7 @@ static void each_unknown(struct tally *t, const struct view_process *p, const st
 }
 
 /* The first instruction of no table, by its bytes; whether it was executed is known when all corrections are. */
-static void note_strange(struct tally *t, const struct known *known, const struct view_process *owner, const struct record_block *block)
+static void note_strange(struct tally *t, const struct cached_vector *known, const struct view_process *owner, const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
 	bool strange = false;
@@ -179,14 +179,14 @@ static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct reco
 }
 
 /* Where one execution of a block counts: in the row, then in each region of its context. */
-struct targets {
+struct tally_targets {
 	const uint32_t *regions;
 	uint32_t n;
 };
 
-static struct targets targets_of(struct job *job, const struct view_process *owner, const struct record_block *block)
+static struct tally_targets targets_of(struct tally_sum *job, const struct view_process *owner, const struct record_block *block)
 {
-	struct targets to = {NULL, 0};
+	struct tally_targets to = {NULL, 0};
 	uint32_t context = block->flags >> RECORD_BLOCK_CONTEXT_SHIFT;
 	bool damaged = false;
 	if (context && job->options->regions)
@@ -196,12 +196,12 @@ static struct targets targets_of(struct job *job, const struct view_process *own
 	return to;
 }
 
-static uint64_t *target(const struct job *job, const struct targets *to, struct tally_row *row, uint32_t i)
+static uint64_t *target(const struct tally_sum *job, const struct tally_targets *to, struct tally_row *row, uint32_t i)
 {
 	return i == 0 ? row->count : job->options->regions->all[to->regions[i - 1]].count;
 }
 
-static bool tally_owner(struct job *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
+static bool tally_owner(struct tally_sum *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
 {
 	const struct record_site **sites;
 	size_t n_sites, site = 0;
@@ -211,8 +211,8 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 		return error_no_memory(err);
 	for (uint32_t number = owner->blocks.inherited; number < owner->blocks.count; number++) {
 		const struct record_block *block = view_block(owner, number);
-		const struct known *known = NULL;
-		struct targets to = {NULL, 0};
+		const struct cached_vector *known = NULL;
+		struct tally_targets to = {NULL, 0};
 		uint32_t leaders = 0;
 		while (site < n_sites && sites[site]->block < number)
 			site++;
@@ -264,7 +264,7 @@ static bool tally_owner(struct job *job, const struct view_process *owner, const
 	return true;
 }
 
-static struct tally_row *row_of(const struct job *job, const struct view_process *p, uint32_t tid)
+static struct tally_row *row_of(const struct tally_sum *job, const struct view_process *p, uint32_t tid)
 {
 	for (uint32_t i = job->row_of[p->head->index]; i; i = job->tally->rows[i - 1].next)
 		if (job->tally->rows[i - 1].tid == tid)
@@ -273,7 +273,7 @@ static struct tally_row *row_of(const struct job *job, const struct view_process
 }
 
 /* A thread goes on in its row in the next part; within one part, a number used again is another thread. */
-static struct tally_row *make_row(struct job *job, const struct view_process *p, uint32_t tid, uint32_t **last)
+static struct tally_row *make_row(struct tally_sum *job, const struct view_process *p, uint32_t tid, uint32_t **last)
 {
 	struct tally *t = job->tally;
 	struct tally_row *row = p->head == p ? NULL : row_of(job, p, tid);
@@ -296,7 +296,7 @@ static void unknown(struct tally *t, enum exact_count count, const char *text)
 	t->unknown[count] = t->unknown_text;
 }
 
-static void add_totals(struct job *job, const struct view_process *p)
+static void add_totals(struct tally_sum *job, const struct view_process *p)
 {
 	static const enum exact_count whole[] = {COUNT_BASIC_BLOCKS, COUNT_CODE_LINES, COUNT_CODE_PAGES};
 	bool damaged;
@@ -332,7 +332,7 @@ static void add_totals(struct job *job, const struct view_process *p)
 			unknown(job->tally, (enum exact_count)c, totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
 }
 
-static bool correct(struct job *job, const struct view_process *p, struct error *err)
+static bool correct(struct tally_sum *job, const struct view_process *p, struct error *err)
 {
 	for (uint32_t i = 0; i < p->corrections.own; i++) {
 		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
@@ -353,7 +353,7 @@ static bool correct(struct job *job, const struct view_process *p, struct error 
 			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address, owner->path);
 			return true;
 		}
-		struct targets to = targets_of(job, owner, block);
+		struct tally_targets to = targets_of(job, owner, block);
 		for (uint32_t k = 0; k <= to.n; k++) {
 			uint64_t *count = target(job, &to, row, k);
 			bool right = k && !job->tally->why;
@@ -382,7 +382,7 @@ static int by_owner(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool make_rows(struct job *job, struct error *err)
+static bool make_rows(struct tally_sum *job, struct error *err)
 {
 	struct tally *t = job->tally;
 	size_t n = 0;
@@ -424,7 +424,7 @@ static bool make_rows(struct job *job, struct error *err)
 	return true;
 }
 
-static void judge(struct job *job)
+static void judge(struct tally_sum *job)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < job->view->n_processes; i++) {
@@ -493,7 +493,7 @@ static bool longest_entry(const struct view_process *p, uint64_t *longest)
 	return true;
 }
 
-static bool find_uncertain(struct job *job, struct error *err)
+static bool find_uncertain(struct tally_sum *job, struct error *err)
 {
 	for (size_t i = 0; i < job->view->n_processes; i++) {
 		const struct view_process *p = &job->view->processes[i];
@@ -551,7 +551,7 @@ bool tally_join(struct tally *tally, bool threads, size_t machines)
 
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out, struct error *err)
 {
-	struct job job = {.view = view, .options = options, .tally = calloc(1, sizeof *job.tally)};
+	struct tally_sum job = {.view = view, .options = options, .tally = calloc(1, sizeof *job.tally)};
 	bool done = false;
 	*out = NULL;
 	if (!job.tally)

@@ -53,7 +53,7 @@ struct tally_options {
 	bool code_lines;   /* COUNT_CODE_LINES and COUNT_CODE_PAGES are wanted */
 	bool part;         /* the view is of one part (view_part): its rows, and those of the totals before it */
 	size_t machines;     /* struct model_counts of each thread that are to be read; 1 for the access stream alone */
-	struct regions *regions; /* to which what was counted in each is added; NULL: not wanted */
+	struct execution_regions *regions; /* to which what was counted in each is added; NULL: not wanted */
 	bool still_running; /* a look while programs run: their not having ended is no fault */
 };
 

@@ -3,7 +3,7 @@
 #define TARE_BACKEND_ENGINE_TALLY_INSIDE_H
 
 #include "backend/engine/tally.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* A thread of a process and the row that it is in: one of a part that goes on is in the row of the part before. */
 struct seat {
@@ -15,7 +15,7 @@ struct seat {
 void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each);
 
 /* right: the tally was exact before a region's count was added to. What went wrong since then is the regions', not the whole's. */
-void tally_of_region(struct tally *tally, struct regions *regions, bool right);
+void tally_of_region(struct tally *tally, struct execution_regions *regions, bool right);
 
 /* Why no count of the access stream can be used; the first reason stays. */
 __attribute__((format(printf, 2, 3))) void tally_mark_models(struct tally *t, const char *format, ...);

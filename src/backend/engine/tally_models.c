@@ -36,7 +36,7 @@ static void copy_models(struct tally *t, size_t machines, const struct seat *sea
 	struct model_counts *whole;
 	if (offset == 0)
 		return; /* nothing came of it: the instructions will tell */
-	copy = session_copy_words(seat->thread->session, offset, bytes / sizeof *copy, &words);
+	copy = injection_copy_words(seat->thread->session, offset, bytes / sizeof *copy, &words);
 	whole = copy ? calloc(1, bytes) : NULL;
 	if (whole)
 		memcpy(whole, copy, words * sizeof *copy);
@@ -73,7 +73,7 @@ static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct m
 /* Of each region, likewise. */
 static void check_regions(struct tally *t, const struct tally_options *options)
 {
-	struct regions *r = options->regions;
+	struct execution_regions *r = options->regions;
 	for (size_t i = 0; r && r->models && i < r->n; i++) {
 		struct counted_region *region = &r->all[i];
 		for (size_t m = 0; m < r->machines && !options->still_running && !r->models_why; m++)

@@ -13,7 +13,7 @@
 
 #include "backend/engine/tally.h"
 #include "backend/launch.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* trial.S */
 extern const unsigned char trial_program[], trial_program_end[], trial_start[], trial_main_end[];
@@ -153,7 +153,7 @@ static bool right(const struct tally *tally, unsigned groups, struct error *err)
 }
 
 /* Each count by itself: that one class is counted wrongly says nothing of the others. */
-static void judge_counts(struct trial *trial, const struct tally *tally, unsigned groups)
+static void judge_counts(struct engine_trial *trial, const struct tally *tally, unsigned groups)
 {
 	for (unsigned i = 0; i < COUNTS; i++) {
 		bool stream = i >= COUNT_STREAM && i < COUNT_STREAM_END;
@@ -178,7 +178,7 @@ static int executable_file(void)
 	return fd;
 }
 
-static bool run(struct trial *trial, struct error *err)
+static bool run(struct engine_trial *trial, struct error *err)
 {
 	bool traced = trial->traced;
 	unsigned groups = trial_groups() & ~trial->without;
@@ -188,10 +188,10 @@ static bool run(struct trial *trial, struct error *err)
 		argv[i] = path; /* their number says which groups */
 	struct command command = {.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct launch launch = {.go_fd = -1, .failed_fd = -1};
-	struct session *session = NULL;
+	struct injection *session = NULL;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	struct session_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
+	struct injection_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = traced};
 	size_t bytes = (size_t)(trial_program_end - trial_program);
 	int status, file = executable_file();
@@ -206,9 +206,9 @@ static bool run(struct trial *trial, struct error *err)
 	close(file);
 	file = readable;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
-	if (!session_new(&stream, &session, err) || !launch_hold(&command, &launch, err))
+	if (!injection_new(&stream, &session, err) || !launch_hold(&command, &launch, err))
 		goto out;
-	enum session_taken taken = session_take(session, launch.pid, release, &launch, err);
+	enum injection_taken taken = injection_take(session, launch.pid, release, &launch, err);
 	if (taken == SESSION_FAILED)
 		launch.pid = 0;
 	if (taken == SESSION_FAILED || !launch_go(&launch, &command, err))
@@ -222,13 +222,13 @@ out:
 	tally_free(tally);
 	view_free(view);
 	launch_abandon(&launch);
-	session_free(session);
+	injection_free(session);
 	if (file >= 0)
 		close(file);
 	return done;
 }
 
-bool trial_passed(struct trial *trial)
+bool trial_passed(struct engine_trial *trial)
 {
 	struct error err = {0};
 	if (trial->done)
@@ -242,7 +242,7 @@ bool trial_passed(struct trial *trial)
 	return trial->passed;
 }
 
-bool trial_counts(struct trial *trial, const struct exact_event *event)
+bool trial_counts(struct engine_trial *trial, const struct exact_event *event)
 {
 	for (unsigned i = 0; i < COUNTS; i++)
 		if (trial->wrong[i] && exact_event_uses(event, (enum exact_count)i))
@@ -250,7 +250,7 @@ bool trial_counts(struct trial *trial, const struct exact_event *event)
 	return true;
 }
 
-struct finding *trial_finding(struct trial *trial, const char *what, struct finding *findings, size_t most, size_t *count)
+struct finding *trial_finding(struct engine_trial *trial, const char *what, struct finding *findings, size_t most, size_t *count)
 {
 	if (*count == most)
 		return NULL;

@@ -6,7 +6,7 @@
 #include "backend/backend.h"
 #include "backend/engine/events.h"
 
-struct trial {
+struct engine_trial {
 	bool traced; /* set before: of the access stream, too */
 	unsigned without; /* set before, for tests: groups of instructions that are left out as if this processor did not have them */
 	bool done, passed;
@@ -14,9 +14,9 @@ struct trial {
 	bool wrong[COUNTS]; /* of passed: this count was not what it must be */
 };
 
-bool trial_passed(struct trial *trial);
+bool trial_passed(struct engine_trial *trial);
 /* Of one that has passed: was the event's own class counted rightly? */
-bool trial_counts(struct trial *trial, const struct exact_event *event);
+bool trial_counts(struct engine_trial *trial, const struct exact_event *event);
 
 /* The groups of instructions that this processor has, of those that trial.S keeps apart; and what is true of a count with these. False when
  * the program does not move it. */
@@ -24,6 +24,6 @@ unsigned trial_groups(void);
 bool trial_truth(enum exact_count count, unsigned groups, uint64_t *truth);
 
 /* A finding of that, for diagnose(): NO with the reason, or WORKS, whose detail the caller says. NULL: there is no room, or it is NO. */
-struct finding *trial_finding(struct trial *trial, const char *what, struct finding *findings, size_t most, size_t *count);
+struct finding *trial_finding(struct engine_trial *trial, const char *what, struct finding *findings, size_t most, size_t *count);
 
 #endif

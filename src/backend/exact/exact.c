@@ -10,7 +10,7 @@
 #include "backend/engine/trial.h"
 
 struct backend {
-	struct trial trial, stream_trial;
+	struct engine_trial trial, stream_trial;
 };
 
 static bool open_exact(const char *argument, struct backend **out, struct error *err)
@@ -46,7 +46,7 @@ static void available(struct backend *backend, const struct event *event, struct
 static bool prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
                     struct counting **out, struct error *err)
 {
-	struct counted_event *counted = calloc(n + 1, sizeof *counted);
+	struct execution_event *counted = calloc(n + 1, sizeof *counted);
 	(void)backend;
 	*out = NULL;
 	if (!counted)

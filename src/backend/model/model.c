@@ -36,7 +36,7 @@ struct backend {
 	struct declared declared[MACHINES_MOST];
 	const char *names[MACHINES_MOST]; /* of the machines themselves, for machines() */
 	size_t n;
-	struct trial trial, stream_trial;
+	struct engine_trial trial, stream_trial;
 };
 
 /* ---- which machines ---- */
@@ -297,7 +297,7 @@ static size_t place_of(struct modelling *m, const struct machine *machine)
 }
 
 /* What nobody asked for is not run. */
-static void strip(struct modelling *m, const struct counted_event *counted, size_t n)
+static void strip(struct modelling *m, const struct execution_event *counted, size_t n)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		struct machine *machine = &m->machines[i];
@@ -324,7 +324,7 @@ static bool prepare(struct backend *b, const struct target *target, const struct
                     struct counting **out, struct error *err)
 {
 	struct modelling *m = calloc(1, sizeof *m);
-	struct counted_event *counted = calloc(n + 1, sizeof *counted);
+	struct execution_event *counted = calloc(n + 1, sizeof *counted);
 	struct counting_models models = {.bytes = sizeof (struct machine), .value = value_of, .conserves = conserves, .name = name_of,
 		.remark = remark, .watches = watches_of, .release = release};
 	struct counting_options options = {.models = &models};

@@ -5,18 +5,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct walk {
+struct json_walk {
 	const char *at, *end;
 };
 
-static void skip_space(struct walk *w)
+static void skip_space(struct json_walk *w)
 {
 	while (w->at < w->end && (*w->at == ' ' || *w->at == '\t' || *w->at == '\n' || *w->at == '\r'))
 		w->at++;
 }
 
 /* From the opening quote to behind the closing one. */
-static void skip_string(struct walk *w)
+static void skip_string(struct json_walk *w)
 {
 	for (w->at++; w->at < w->end && *w->at != '"'; w->at++)
 		if (*w->at == '\\' && w->at + 1 < w->end)
@@ -26,7 +26,7 @@ static void skip_string(struct walk *w)
 }
 
 /* Over one value, and the comma or colon behind it stays. */
-static void skip_value(struct walk *w)
+static void skip_value(struct json_walk *w)
 {
 	size_t depth = 0;
 	skip_space(w);
@@ -48,7 +48,7 @@ static void skip_value(struct walk *w)
 	}
 }
 
-static bool enter_object(struct walk *w, const char *key)
+static bool enter_object(struct json_walk *w, const char *key)
 {
 	size_t key_length = strlen(key);
 	if (w->at >= w->end || *w->at != '{')
@@ -76,7 +76,7 @@ static bool enter_object(struct walk *w, const char *key)
 	}
 }
 
-static bool enter_array(struct walk *w, size_t index)
+static bool enter_array(struct json_walk *w, size_t index)
 {
 	if (w->at >= w->end || *w->at != '[')
 		return false;
@@ -93,7 +93,7 @@ static bool enter_array(struct walk *w, size_t index)
 }
 
 /* Stands at the place afterwards, or, when false, at the innermost value around it that was found. */
-static bool go_to(struct walk *w, const struct place *place)
+static bool go_to(struct json_walk *w, const struct json_place *place)
 {
 	if (!place || !place->parent) {
 		skip_space(w);
@@ -101,16 +101,16 @@ static bool go_to(struct walk *w, const struct place *place)
 	}
 	if (!go_to(w, place->parent))
 		return false;
-	struct walk inner = *w;
+	struct json_walk inner = *w;
 	if (!(place->key ? enter_object(&inner, place->key) : enter_array(&inner, place->index)))
 		return false;
 	*w = inner;
 	return true;
 }
 
-void locate(const char *text, size_t length, const struct place *place, unsigned *line, unsigned *column)
+void locate(const char *text, size_t length, const struct json_place *place, unsigned *line, unsigned *column)
 {
-	struct walk w = { text, text + length };
+	struct json_walk w = { text, text + length };
 	go_to(&w, place);
 	*line = *column = 1;
 	for (const char *p = text; p < w.at; p++) {

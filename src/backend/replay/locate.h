@@ -6,8 +6,8 @@
 
 /* A value's place: a chain from the value up to the whole text (parent NULL, neither key nor index used).
  * Lives on the parser's stack. */
-struct place {
-	const struct place *parent;
+struct json_place {
+	const struct json_place *parent;
 	const char *key; /* in an object; NULL: in an array, at index */
 	size_t index;
 };
@@ -15,6 +15,6 @@ struct place {
 /* Fills the 1-based line and column (in characters) of the value's first character; of the innermost value
  * around it that can be found, where it cannot (a key written with escapes). text is valid JSON, except that
  * any bytes are safe. */
-void locate(const char *text, size_t length, const struct place *place, unsigned *line, unsigned *column);
+void locate(const char *text, size_t length, const struct json_place *place, unsigned *line, unsigned *column);
 
 #endif

@@ -13,7 +13,7 @@
 /* Readings that name no time were counting all of it, this long. */
 static const uint64_t ENABLED_DEFAULT_NS = 1000000000;
 
-struct reader {
+struct recording_reader {
 	const char *text;
 	size_t length;
 	struct recording *out;
@@ -21,7 +21,7 @@ struct reader {
 };
 
 /* "file:line:column: reason"; false. */
-__attribute__((format(printf, 3, 4))) static bool refuse(struct reader *r, const struct place *place,
+__attribute__((format(printf, 3, 4))) static bool refuse(struct recording_reader *r, const struct json_place *place,
 							 const char *format, ...)
 {
 	char reason[384];
@@ -34,17 +34,17 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct reader *r, const
 	return error_set(r->err, ERROR_SYNTAX, "%s:%u:%u: %s", r->out->path, line, column, reason);
 }
 
-static struct place member(const struct place *parent, const char *key)
+static struct json_place member(const struct json_place *parent, const char *key)
 {
-	return (struct place){ .parent = parent, .key = key };
+	return (struct json_place){ .parent = parent, .key = key };
 }
 
-static struct place item(const struct place *parent, size_t index)
+static struct json_place item(const struct json_place *parent, size_t index)
 {
-	return (struct place){ .parent = parent, .index = index };
+	return (struct json_place){ .parent = parent, .index = index };
 }
 
-static void *room(struct reader *r, size_t count, size_t bytes)
+static void *room(struct recording_reader *r, size_t count, size_t bytes)
 {
 	void *memory = arena_alloc(&r->out->arena, count * bytes + 1);
 	if (!memory)
@@ -54,7 +54,7 @@ static void *room(struct reader *r, size_t count, size_t bytes)
 
 /* ---- values ---- */
 
-static bool is_object(struct reader *r, const json_t *value, const struct place *place,
+static bool is_object(struct recording_reader *r, const json_t *value, const struct json_place *place,
 		      const char *const *known_keys)
 {
 	const char *key;
@@ -66,7 +66,7 @@ static bool is_object(struct reader *r, const json_t *value, const struct place 
 		const char *const *known = known_keys;
 		while (*known && strcmp(*known, key) != 0)
 			known++;
-		struct place where = member(place, key);
+		struct json_place where = member(place, key);
 		if (!*known)
 			return refuse(r, &where, "'%s' is not a key of this object", key);
 	}
@@ -74,10 +74,10 @@ static bool is_object(struct reader *r, const json_t *value, const struct place 
 }
 
 /* An optional array; *count is 0 without it. */
-static bool get_array(struct reader *r, const json_t *object, const struct place *place, const char *key,
+static bool get_array(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
 		      size_t most, const json_t **array, size_t *count)
 {
-	struct place where = member(place, key);
+	struct json_place where = member(place, key);
 	*array = json_object_get(object, key);
 	*count = json_array_size(*array);
 	if (*array && !json_is_array(*array))
@@ -87,7 +87,7 @@ static bool get_array(struct reader *r, const json_t *object, const struct place
 	return true;
 }
 
-static bool check_u64(struct reader *r, const json_t *value, const struct place *place, uint64_t most,
+static bool check_u64(struct recording_reader *r, const json_t *value, const struct json_place *place, uint64_t most,
 		      uint64_t *out)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
@@ -99,20 +99,20 @@ static bool check_u64(struct reader *r, const json_t *value, const struct place 
 }
 
 /* An optional number; *out stays what it was without it. */
-static bool get_u64(struct reader *r, const json_t *object, const struct place *place, const char *key,
+static bool get_u64(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
 		    uint64_t most, uint64_t *out)
 {
 	const json_t *value = json_object_get(object, key);
-	struct place where = member(place, key);
+	struct json_place where = member(place, key);
 	return !value || check_u64(r, value, &where, most, out);
 }
 
 /* An optional string, borrowed from the JSON value; *out stays what it was without it. */
-static bool get_text(struct reader *r, const json_t *object, const struct place *place, const char *key,
+static bool get_text(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
 		     const char **out)
 {
 	const json_t *value = json_object_get(object, key);
-	struct place where = member(place, key);
+	struct json_place where = member(place, key);
 	if (!value)
 		return true;
 	if (!json_is_string(value) || json_string_length(value) == 0)
@@ -122,11 +122,11 @@ static bool get_text(struct reader *r, const json_t *object, const struct place 
 }
 
 /* The same into a field of fixed size. A longer text is refused, not cut. */
-static bool get_short_text(struct reader *r, const json_t *object, const struct place *place, const char *key,
+static bool get_short_text(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
 			   char *out, size_t size)
 {
 	const char *text = "";
-	struct place where = member(place, key);
+	struct json_place where = member(place, key);
 	if (!get_text(r, object, place, key, &text))
 		return false;
 	if (strlen(text) >= size)
@@ -136,11 +136,11 @@ static bool get_short_text(struct reader *r, const json_t *object, const struct 
 }
 
 /* One of the names, which end with NULL; *out is its index, and stays what it was without the key. */
-static bool get_choice(struct reader *r, const json_t *object, const struct place *place, const char *key,
+static bool get_choice(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
 		       const char *const *names, unsigned *out)
 {
 	const char *text = NULL;
-	struct place where = member(place, key);
+	struct json_place where = member(place, key);
 	char list[256] = "";
 	if (!get_text(r, object, place, key, &text))
 		return false;
@@ -164,7 +164,7 @@ static const char *const state_names[] = { "counted", "never-ran", "unsupported"
 static const char *const source_names[] = { "hw", "os", "exact", "model", NULL };
 static const enum source sources[] = { SOURCE_HW, SOURCE_OS, SOURCE_EXACT, SOURCE_MODEL };
 
-static bool get_source(struct reader *r, const json_t *object, const struct place *place, enum source *out)
+static bool get_source(struct recording_reader *r, const json_t *object, const struct json_place *place, enum source *out)
 {
 	unsigned choice = sizeof sources / sizeof *sources;
 	if (!get_choice(r, object, place, "source", source_names, &choice))
@@ -176,7 +176,7 @@ static bool get_source(struct reader *r, const json_t *object, const struct plac
 
 /* ---- events ---- */
 
-static bool read_counters_of(struct reader *r, const json_t *value, const struct place *place,
+static bool read_counters_of(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			     struct recorded_event *event)
 {
 	event->takes_counter = event->availability.source == SOURCE_HW;
@@ -199,7 +199,7 @@ static bool read_counters_of(struct reader *r, const json_t *value, const struct
 	event->on_counters = 0;
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		uint64_t counter;
-		struct place where = item(place, i);
+		struct json_place where = item(place, i);
 		if (!check_u64(r, json_array_get(value, i), &where, RECORDING_COUNTERS_MOST, &counter))
 			return false;
 		if (counter >= r->out->counters)
@@ -210,14 +210,14 @@ static bool read_counters_of(struct reader *r, const json_t *value, const struct
 	return true;
 }
 
-static bool read_event(struct reader *r, const json_t *value, const struct place *place,
+static bool read_event(struct recording_reader *r, const json_t *value, const struct json_place *place,
 		       struct recorded_event *event)
 {
 	static const char *const keys[] = { "name", "state", "source", "why", "remedy", "counter", NULL };
 	struct availability *a = &event->availability;
 	const char *name = NULL;
 	unsigned state = READING_COUNTED;
-	struct place where = member(place, "name");
+	struct json_place where = member(place, "name");
 	if (!is_object(r, value, place, keys) || !get_text(r, value, place, "name", &name))
 		return false;
 	if (!name)
@@ -243,15 +243,15 @@ static bool read_event(struct reader *r, const json_t *value, const struct place
 		return refuse(r, place, "'%s' is not counted: 'source' has no meaning", name);
 	if (a->state != READING_COUNTED && !a->why[0])
 		return refuse(r, place, "'%s' is not counted, but no 'why' says the reason", name);
-	struct place counter = member(place, "counter");
+	struct json_place counter = member(place, "counter");
 	return read_counters_of(r, json_object_get(value, "counter"), &counter, event);
 }
 
-static bool read_events(struct reader *r, const json_t *root, const struct place *top)
+static bool read_events(struct recording_reader *r, const json_t *root, const struct json_place *top)
 {
 	const json_t *array;
 	size_t n;
-	struct place list = member(top, "events");
+	struct json_place list = member(top, "events");
 	if (!get_array(r, root, top, "events", RECORDING_EVENTS_MOST, &array, &n))
 		return false;
 	if (!array)
@@ -261,7 +261,7 @@ static bool read_events(struct reader *r, const json_t *root, const struct place
 		return false;
 	r->out->events = events;
 	for (size_t i = 0; i < n; i++) {
-		struct place where = item(&list, i);
+		struct json_place where = item(&list, i);
 		if (!read_event(r, json_array_get(array, i), &where, &events[i]))
 			return false;
 		r->out->n_events = i + 1;
@@ -276,7 +276,7 @@ struct execution_context {
 	const struct recorded_execution *execution;
 };
 
-static bool read_reading(struct reader *r, const json_t *value, const struct place *place,
+static bool read_reading(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			 const struct recorded_event *event, const struct execution_context *context,
 			 struct reading *out)
 {
@@ -328,7 +328,7 @@ static bool find_event(const struct recording *recording, const char *name, size
 }
 
 /* An object: event → reading, or with rows event → array of readings. */
-static bool read_moment(struct reader *r, const json_t *value, const struct place *place,
+static bool read_moment(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			const struct execution_context *context, bool rows_allowed, struct recorded_moment *out)
 {
 	const char *name;
@@ -343,7 +343,7 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 	json_object_foreach((json_t *)value, name, each)
 	{
 		struct recorded_reading *reading = &readings[out->n_readings];
-		struct place where = member(place, name);
+		struct json_place where = member(place, name);
 		bool in_rows = rows_allowed && x->n_rows > 0;
 		if (!find_event(r->out, name, &reading->event))
 			return refuse(r, &where, "'%s' is not one of the recording's events", name);
@@ -361,7 +361,7 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 			return false;
 		reading->rows = rows;
 		for (size_t i = 0; i < reading->n_rows; i++) {
-			struct place row = item(&where, i);
+			struct json_place row = item(&where, i);
 			if (!read_reading(r, in_rows ? json_array_get(each, i) : each, in_rows ? &row : &where,
 					  event, context, &rows[i]))
 				return false;
@@ -377,13 +377,13 @@ static bool read_moment(struct reader *r, const json_t *value, const struct plac
 
 /* ---- executions ---- */
 
-static bool read_rows(struct reader *r, const json_t *value, const struct place *place,
+static bool read_rows(struct recording_reader *r, const json_t *value, const struct json_place *place,
 		      struct recorded_execution *x)
 {
 	static const char *const keys[] = { "tid", "cpu", NULL };
 	const json_t *array;
 	size_t n;
-	struct place list = member(place, "rows");
+	struct json_place list = member(place, "rows");
 	if (!get_array(r, value, place, "rows", RECORDING_ROWS_MOST, &array, &n))
 		return false;
 	struct recorded_row *rows = room(r, n, sizeof *rows);
@@ -391,7 +391,7 @@ static bool read_rows(struct reader *r, const json_t *value, const struct place 
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *row = json_array_get(array, i);
-		struct place where = item(&list, i);
+		struct json_place where = item(&list, i);
 		uint64_t tid = 0, cpu = 0;
 		if (!is_object(r, row, &where, keys) || !get_u64(r, row, &where, "tid", INT32_MAX, &tid) ||
 		    !get_u64(r, row, &where, "cpu", INT32_MAX, &cpu))
@@ -406,7 +406,7 @@ static bool read_rows(struct reader *r, const json_t *value, const struct place 
 	return true;
 }
 
-static bool read_failure(struct reader *r, const json_t *value, const struct place *place,
+static bool read_failure(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			 struct recorded_execution *x)
 {
 	static const char *const keys[] = { "at", "code", "text", "hint", NULL };
@@ -431,12 +431,12 @@ static bool read_failure(struct reader *r, const json_t *value, const struct pla
 	return true;
 }
 
-static bool read_execution(struct reader *r, const json_t *value, const struct place *place,
+static bool read_execution(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			   struct recorded_execution *x)
 {
 	static const char *const keys[] = { "about", "rows", "enabled_ns", "readings", "samples", "fails", NULL };
 	struct execution_context context = { .enabled_ns = ENABLED_DEFAULT_NS, .execution = x };
-	struct place readings = member(place, "readings"), samples = member(place, "samples"),
+	struct json_place readings = member(place, "readings"), samples = member(place, "samples"),
 		     fails = member(place, "fails");
 	const json_t *end = json_object_get(value, "readings"), *series;
 	const char *about = NULL;
@@ -455,18 +455,18 @@ static bool read_execution(struct reader *r, const json_t *value, const struct p
 	x->samples = moments;
 	x->n_samples = n;
 	for (size_t i = 0; i < n; i++) {
-		struct place where = item(&samples, i);
+		struct json_place where = item(&samples, i);
 		if (!read_moment(r, json_array_get(series, i), &where, &context, false, &moments[i]))
 			return false;
 	}
 	return true;
 }
 
-static bool read_executions(struct reader *r, const json_t *root, const struct place *top)
+static bool read_executions(struct recording_reader *r, const json_t *root, const struct json_place *top)
 {
 	const json_t *array;
 	size_t n;
-	struct place list = member(top, "executions");
+	struct json_place list = member(top, "executions");
 	if (!get_array(r, root, top, "executions", SIZE_MAX, &array, &n))
 		return false;
 	struct recorded_execution *executions = room(r, n, sizeof *executions);
@@ -475,7 +475,7 @@ static bool read_executions(struct reader *r, const json_t *root, const struct p
 	r->out->executions = executions;
 	r->out->n_executions = n;
 	for (size_t i = 0; i < n; i++) {
-		struct place where = item(&list, i);
+		struct json_place where = item(&list, i);
 		if (!read_execution(r, json_array_get(array, i), &where, &executions[i]))
 			return false;
 	}
@@ -484,14 +484,14 @@ static bool read_executions(struct reader *r, const json_t *root, const struct p
 
 /* ---- what `tare doctor` would print ---- */
 
-static bool read_findings(struct reader *r, const json_t *root, const struct place *top)
+static bool read_findings(struct recording_reader *r, const json_t *root, const struct json_place *top)
 {
 	static const char *const keys[] = { "state", "what", "detail", "step", NULL };
 	/* in the order of enum finding_state */
 	static const char *const states[] = { "works", "partly", "no", NULL };
 	const json_t *array;
 	size_t n;
-	struct place list = member(top, "findings");
+	struct json_place list = member(top, "findings");
 	if (!get_array(r, root, top, "findings", RECORDING_EVENTS_MOST, &array, &n))
 		return false;
 	struct finding *findings = room(r, n, sizeof *findings);
@@ -501,7 +501,7 @@ static bool read_findings(struct reader *r, const json_t *root, const struct pla
 	r->out->n_findings = n;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *value = json_array_get(array, i);
-		struct place where = item(&list, i);
+		struct json_place where = item(&list, i);
 		struct finding *f = &findings[i];
 		unsigned state = FINDING_WORKS;
 		if (!is_object(r, value, &where, keys) || !get_choice(r, value, &where, "state", states, &state) ||
@@ -516,12 +516,12 @@ static bool read_findings(struct reader *r, const json_t *root, const struct pla
 	return true;
 }
 
-static bool read_top(struct reader *r, const json_t *root)
+static bool read_top(struct recording_reader *r, const json_t *root)
 {
 	static const char *const keys[] = { "tare_recording", "about",      "counters", "after_last",
 					    "events",         "executions", "findings", NULL };
 	static const char *const ends[] = { "error", "repeat", NULL };
-	struct place top = { 0 }, version_place = member(&top, "tare_recording");
+	struct json_place top = { 0 }, version_place = member(&top, "tare_recording");
 	uint64_t version = 0, counters = 0;
 	unsigned end = 0;
 	const char *about = NULL;
@@ -550,7 +550,7 @@ bool recording_parse(const char *text, size_t length, const char *path, struct r
 	json_error_t parse;
 	bool done = false;
 	*out = (struct recording){ 0 };
-	struct reader r = { .text = text, .length = length, .out = out, .err = err };
+	struct recording_reader r = { .text = text, .length = length, .out = out, .err = err };
 	out->path = arena_strdup(&out->arena, path);
 	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
 	if (!out->path) {

@@ -7,7 +7,7 @@
  *
  *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
  *
- *     ASK_FOLD ──► a worker folds what is due (session.c) ──► NONE
+ *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
  * What always holds:
  *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which trace

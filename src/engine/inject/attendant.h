@@ -1,4 +1,4 @@
-/* The process that takes over the programs which a measured program execs. For session.c only. */
+/* The process that takes over the programs which a measured program execs. For injection.c only. */
 #ifndef TARE_ENGINE_INJECT_ATTENDANT_H
 #define TARE_ENGINE_INJECT_ATTENDANT_H
 

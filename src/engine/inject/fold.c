@@ -25,10 +25,10 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
 }
 
-static void punch(const struct session *session, uint64_t offset, uint64_t bytes)
+static void punch(const struct injection *session, uint64_t offset, uint64_t bytes)
 {
 	if (offset && bytes)
-		fallocate(session_fd(session), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)whole_pages(bytes));
+		fallocate(injection_fd(session), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)whole_pages(bytes));
 }
 
 static bool finished(const struct record_process *p)
@@ -37,18 +37,18 @@ static bool finished(const struct record_process *p)
 	return state == RECORD_EXITED || state == RECORD_EXECED || state == RECORD_CONTINUED;
 }
 
-static bool fold_one(const struct session *session, session_fold *fold, uint32_t index)
+static bool fold_one(const struct injection *session, injection_fold *fold, uint32_t index)
 {
-	struct record_process *p = session_process(session, index);
+	struct record_process *p = injection_process(session, index);
 	uint32_t continues = __atomic_load_n(&p->continues, __ATOMIC_RELAXED);
-	struct record_process *before = continues && continues <= index ? session_process(session, continues - 1) : NULL;
+	struct record_process *before = continues && continues <= index ? injection_process(session, continues - 1) : NULL;
 	void *totals = NULL;
 	size_t bytes = 0;
 	char why[160] = "";
 	if (!fold(session, index, &totals, &bytes, why))
 		return false;
-	uint64_t offset = session_reserve(session_record(session), bytes);
-	bool written = offset && pwrite(session_fd(session), totals, bytes, (off_t)offset) == (ssize_t)bytes;
+	uint64_t offset = session_reserve(injection_record(session), bytes);
+	bool written = offset && pwrite(injection_fd(session), totals, bytes, (off_t)offset) == (ssize_t)bytes;
 	free(totals);
 	if (!written)
 		return false;
@@ -62,28 +62,28 @@ static bool fold_one(const struct session *session, session_fold *fold, uint32_t
 		punch(session, old, old_bytes);
 	}
 	for (uint64_t at = p->first_thread; at;) {
-		const struct record_thread *thread = session_map(session, at, sizeof *thread);
+		const struct record_thread *thread = injection_map(session, at, sizeof *thread);
 		uint64_t older = thread ? __atomic_load_n(&thread->next, __ATOMIC_RELAXED) : 0, next = older < at ? older : 0;
 		if (thread)
 			punch(session, thread->counters, thread->counters_most * 8ull);
 		if (thread)
-			punch(session, thread->models, session_record(session)->models_bytes);
-		session_unmap(session, thread, sizeof *thread);
+			punch(session, thread->models, injection_record(session)->models_bytes);
+		injection_unmap(session, thread, sizeof *thread);
 		punch(session, at, sizeof *thread);
 		at = next;
 	}
 	p->first_thread = 0;
 	punch(session, p->corrections.offset, p->corrections.bytes);
-	punch(session, p->site_items, (uint64_t)p->items.count * session_record(session)->watch_count * 8);
-	punch(session, p->site_blocks, (uint64_t)p->templates.count * session_record(session)->watch_count * 8);
+	punch(session, p->site_items, (uint64_t)p->items.count * injection_record(session)->watch_count * 8);
+	punch(session, p->site_blocks, (uint64_t)p->templates.count * injection_record(session)->watch_count * 8);
 	p->site_items = p->site_blocks = 0;
 	return true;
 }
 
 /* Entries whose blocks are still named: those of whoever is not folded, and of whom it inherits from. */
-static void mark_needed(const struct session *session, uint32_t count, bool *needed)
+static void mark_needed(const struct injection *session, uint32_t count, bool *needed)
 {
-	const struct record_process *all = session_process(session, 0);
+	const struct record_process *all = injection_process(session, 0);
 	memset(needed, 0, count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].folded != RECORD_WHOLE || all[i].state == RECORD_FREE)
@@ -97,9 +97,9 @@ static void mark_needed(const struct session *session, uint32_t count, bool *nee
 }
 
 /* Has an ancestor by fork that is folded, and holds its memory. */
-static bool holds_folded(const struct session *session, uint32_t index)
+static bool holds_folded(const struct injection *session, uint32_t index)
 {
-	const struct record_process *all = session_process(session, 0);
+	const struct record_process *all = injection_process(session, 0);
 	for (uint32_t parent; all[index].forked && (parent = __atomic_load_n(&all[index].parent, __ATOMIC_RELAXED)) < index;) {
 		index = parent;
 		if (all[index].folded == RECORD_FOLDED)
@@ -115,10 +115,10 @@ static bool follows_whole(const struct record_process *all, uint32_t index)
 	return continues && continues <= index && all[continues - 1].folded == RECORD_WHOLE;
 }
 
-void fold_parts(const struct session *session, session_fold *fold, uint64_t whole_blocks)
+void fold_parts(const struct injection *session, injection_fold *fold, uint64_t whole_blocks)
 {
-	struct record_process *all = session_process(session, 0);
-	uint32_t count = __atomic_load_n(&session_record(session)->process_count, __ATOMIC_ACQUIRE);
+	struct record_process *all = injection_process(session, 0);
+	uint32_t count = __atomic_load_n(&injection_record(session)->process_count, __ATOMIC_ACQUIRE);
 	uint64_t whole = 0;
 	count = count < RECORD_PROCESSES_MAX ? count : RECORD_PROCESSES_MAX;
 	bool *needed = malloc(count + 1u);
@@ -142,7 +142,7 @@ void fold_parts(const struct session *session, session_fold *fold, uint64_t whol
 		if (all[i].folded == RECORD_FOLDED && !needed[i]) {
 			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].sites, &all[i].templates, &all[i].items, &all[i].modules};
 			/* allocations that were made in it are named by its modules */
-			const unsigned n = sizeof areas / sizeof *areas - !!(session_record(session)->flags & RECORD_OBJECTS);
+			const unsigned n = sizeof areas / sizeof *areas - !!(injection_record(session)->flags & RECORD_OBJECTS);
 			for (unsigned a = 0; a < n; a++)
 				punch(session, areas[a]->offset, areas[a]->bytes);
 			__atomic_store_n(&all[i].folded, RECORD_GONE, __ATOMIC_RELEASE);

@@ -1,10 +1,10 @@
-/* For session.c only, in a process of the session's own. */
+/* For injection.c only, in a process of the session's own. */
 #ifndef TARE_ENGINE_INJECT_FOLD_H
 #define TARE_ENGINE_INJECT_FOLD_H
 
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 /* Folds what is due. The caller holds the record's lock alone. */
-void fold_parts(const struct session *session, session_fold *fold, uint64_t whole_blocks);
+void fold_parts(const struct injection *session, injection_fold *fold, uint64_t whole_blocks);
 
 #endif

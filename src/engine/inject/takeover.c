@@ -32,14 +32,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "engine/wire/start.h"
 
 #define STACK_BYTES (256u << 10)
 #define MODULES_ROOM 4096u /* entries; sparse */
 #define PATH_ROOM 256u
 
-struct injection {
+struct borrower {
 	const struct takeover *how;
 	pid_t pid;
 	struct user_regs_struct regs; /* at the first user instruction */
@@ -75,13 +75,13 @@ void takeover_pass(pid_t pid, int status, int call)
 		ptrace((enum __ptrace_request)call, pid, NULL, (void *)(long)(event || signal == (SIGTRAP | 0x80) ? 0 : signal));
 }
 
-static bool lost(struct injection *in, struct error *err, const char *what)
+static bool lost(struct borrower *in, struct error *err, const char *what)
 {
 	return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s in process %d", what, (int)in->pid);
 }
 
 /* Lets it run to the next entry or exit of a system call. */
-static bool next_call_stop(struct injection *in, struct error *err)
+static bool next_call_stop(struct borrower *in, struct error *err)
 {
 	for (;;) {
 		int status;
@@ -101,7 +101,7 @@ static bool next_call_stop(struct injection *in, struct error *err)
 	}
 }
 
-static bool poke_first(struct injection *in, bool ours)
+static bool poke_first(struct borrower *in, bool ours)
 {
 	uint8_t bytes[16];
 	memcpy(bytes, in->words, sizeof bytes);
@@ -116,7 +116,7 @@ static bool poke_first(struct injection *in, bool ours)
 	return true;
 }
 
-static bool borrow(struct injection *in, struct error *err)
+static bool borrow(struct borrower *in, struct error *err)
 {
 	in->at = in->regs.rip & ~7ull;
 	in->two_words = (in->regs.rip & 7) == 7;
@@ -130,7 +130,7 @@ static bool borrow(struct injection *in, struct error *err)
 }
 
 /* One system call of the process; the kernel's result, or -EIO when the process was lost. */
-static int64_t borrowed_call(struct injection *in, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+static int64_t borrowed_call(struct borrower *in, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
 	struct user_regs_struct r = in->regs;
 	r.rax = (unsigned long)nr, r.orig_rax = (unsigned long)-1;
@@ -142,7 +142,7 @@ static int64_t borrowed_call(struct injection *in, long nr, uint64_t a, uint64_t
 }
 
 /* By the call for it or, where a filter refuses that, by the process's file. */
-static bool write_memory(struct injection *in, uint64_t to, const void *bytes, size_t length)
+static bool write_memory(struct borrower *in, uint64_t to, const void *bytes, size_t length)
 {
 	struct iovec local = {(void *)bytes, length}, remote = {(void *)to, length};
 	char path[64];
@@ -172,7 +172,7 @@ static long status_number(pid_t pid, const char *field)
 }
 
 /* Is the process's descriptor that file of ours? A path may name another one where /proc is not ours. */
-static bool is_same(struct injection *in, int64_t fd, int ours_fd)
+static bool is_same(struct borrower *in, int64_t fd, int ours_fd)
 {
 	char path[64];
 	struct stat theirs, ours;
@@ -206,7 +206,7 @@ static bool send_descriptor(int peer, int fd)
 }
 
 /* Receives in the process what was sent to its socket; the descriptor there. */
-static int64_t receive_descriptor(struct injection *in, uint64_t scratch, int64_t theirs)
+static int64_t receive_descriptor(struct borrower *in, uint64_t scratch, int64_t theirs)
 {
 	struct receiving r = {0};
 	int number;
@@ -228,7 +228,7 @@ static int64_t receive_descriptor(struct injection *in, uint64_t scratch, int64_
 	return number;
 }
 
-static void close_theirs(struct injection *in, int64_t fd)
+static void close_theirs(struct borrower *in, int64_t fd)
 {
 	if (fd >= 0)
 		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
@@ -236,7 +236,7 @@ static void close_theirs(struct injection *in, int64_t fd)
 
 /* By a pair of sockets that the process makes and of which we take one end: it has no name, so that no namespace cuts it and nobody else
  * can be at its end. Linux 5.6. */
-static int64_t by_pair(struct injection *in, uint64_t scratch, int ours_fd)
+static int64_t by_pair(struct borrower *in, uint64_t scratch, int ours_fd)
 {
 	int pair[2], ours = -1;
 	struct iovec local = {pair, sizeof pair}, remote = {(void *)(scratch + offsetof(struct receiving, pair)), sizeof pair};
@@ -279,7 +279,7 @@ static int accept_from(int listening, pid_t pid)
 }
 
 /* By a socket with a name, which works in a chroot and as another user, but not in another network namespace. */
-static int64_t by_name(struct injection *in, uint64_t scratch, int ours_fd)
+static int64_t by_name(struct borrower *in, uint64_t scratch, int ours_fd)
 {
 	struct sockaddr_un any = {.sun_family = AF_UNIX}, address;
 	socklen_t length = sizeof address;
@@ -308,7 +308,7 @@ out:
 }
 
 /* A descriptor of ours in the process: by path where that leads there, else by sockets. TARE_HANDOVER: for tests, the one way to try. */
-static int64_t hand_over(struct injection *in, uint64_t scratch, int ours_fd, int mode)
+static int64_t hand_over(struct borrower *in, uint64_t scratch, int ours_fd, int mode)
 {
 	const char *only = getenv("TARE_HANDOVER");
 	char path[64];
@@ -332,7 +332,7 @@ static int64_t hand_over(struct injection *in, uint64_t scratch, int ours_fd, in
 }
 
 /* What of the runtime's mappings the process was refused, and why. */
-static const char *refusal(struct injection *in, bool code, int64_t why)
+static const char *refusal(struct borrower *in, bool code, int64_t why)
 {
 	if (code && (why == -EACCES || why == -EPERM)) {
 		if (borrowed_call(in, SYS_prctl, 66 /* PR_GET_MDWE */, 0, 0, 0, 0, 0) > 0)
@@ -343,7 +343,7 @@ static const char *refusal(struct injection *in, bool code, int64_t why)
 }
 
 /* place: where it is wished to be, or 0 */
-static int64_t map_file(struct injection *in, uint64_t scratch, int ours_fd, int mode, uint64_t place, uint64_t bytes, uint64_t protection, uint64_t flags)
+static int64_t map_file(struct borrower *in, uint64_t scratch, int ours_fd, int mode, uint64_t place, uint64_t bytes, uint64_t protection, uint64_t flags)
 {
 	int64_t fd = hand_over(in, scratch, ours_fd, mode);
 	if (fd < 0)
@@ -371,7 +371,7 @@ static pid_t own_pid(pid_t pid)
 }
 
 /* Executable mappings that are there at the start become the first modules. */
-static void fill_modules(struct injection *in, struct record_process *process)
+static void fill_modules(struct borrower *in, struct record_process *process)
 {
 	char path[64], line[4400];
 	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
@@ -405,7 +405,7 @@ static void fill_modules(struct injection *in, struct record_process *process)
 	__atomic_store_n(&process->modules.count, count, __ATOMIC_RELEASE);
 }
 
-static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, struct error *err)
+static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, struct error *err)
 {
 	char path[64], exe[sizeof((struct record_process *)0)->path];
 	uint32_t index = __atomic_fetch_add(&in->how->record->process_count, 1, __ATOMIC_ACQ_REL);
@@ -428,7 +428,7 @@ static bool new_entry(struct injection *in, uint32_t parent, uint32_t *entry, st
 	return true;
 }
 
-static bool map_and_start(struct injection *in, uint32_t entry, struct error *err)
+static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
 	struct start start = {.process = entry, .image_bytes = how->image_bytes, .stack_bytes = STACK_BYTES, .pc = in->regs.rip,
@@ -457,7 +457,7 @@ static bool map_and_start(struct injection *in, uint32_t entry, struct error *er
 	return true;
 }
 
-static bool inject(struct injection *in, struct record_process *process, uint32_t entry, struct error *err)
+static bool inject(struct borrower *in, struct record_process *process, uint32_t entry, struct error *err)
 {
 	uint64_t all = ~0ull;
 	bool done = false;
@@ -488,7 +488,7 @@ static bool inject(struct injection *in, struct record_process *process, uint32_
 
 bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, uint32_t *entry, struct error *err)
 {
-	struct injection in = {.how = how, .pid = pid};
+	struct borrower in = {.how = how, .pid = pid};
 	int status;
 	*entry = RECORD_NONE;
 	if (!new_entry(&in, parent, entry, err))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 static void mark(struct view_process *p, const char *why)
 {
@@ -26,9 +26,9 @@ static void mark_unfinished(struct view_process *p, const char *why)
 
 /* An entry claims bytes of its record. All that is claimed together is no more than what has been written, unless the record is damaged:
  * thousands of entries that claim the same millions of blocks would keep the reader busy for ever. */
-static uint64_t written(const struct session *session)
+static uint64_t written(const struct injection *session)
 {
-	const struct session *parent;
+	const struct injection *parent;
 	uint64_t bytes = session_data_bytes(session);
 	uint32_t index;
 	for (size_t i = 0; i < session_own_count(session); i++)
@@ -105,7 +105,7 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 		}
 		bool usable = copy_thread(view, p, at, &t);
 		if (usable)
-			t.counters = session_copy_words(p->session, t.record->counters, t.record->counters_most, &t.n_counters);
+			t.counters = injection_copy_words(p->session, t.record->counters, t.record->counters_most, &t.n_counters);
 		if (!usable || !t.counters) {
 			free((void *)t.record);
 			if (usable)
@@ -345,14 +345,14 @@ static bool load(struct view *view, struct view_process *p, bool counts, struct 
 	return true;
 }
 
-static uint32_t entries_of(const struct session *session)
+static uint32_t entries_of(const struct injection *session)
 {
-	uint32_t count = __atomic_load_n(&session_record(session)->process_count, __ATOMIC_ACQUIRE);
+	uint32_t count = __atomic_load_n(&injection_record(session)->process_count, __ATOMIC_ACQUIRE);
 	return count < RECORD_PROCESSES_MAX ? count : RECORD_PROCESSES_MAX;
 }
 
 /* A record's entries keep their order: a child names its parent by its number there. */
-static void add_entries(struct view *view, const struct session *session, uint32_t count, struct view_process *leaves)
+static void add_entries(struct view *view, const struct injection *session, uint32_t count, struct view_process *leaves)
 {
 	size_t base = view->n_processes;
 	for (uint32_t i = 0; i < count; i++) {
@@ -369,7 +369,7 @@ static void add_entries(struct view *view, const struct session *session, uint32
 }
 
 /* The entry of a record that is in the view already. */
-static struct view_process *entry_of(struct view *view, const struct session *session, uint32_t index)
+static struct view_process *entry_of(struct view *view, const struct injection *session, uint32_t index)
 {
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].session == session)
@@ -381,8 +381,8 @@ static struct view_process *entry_of(struct view *view, const struct session *se
 /* The session's entries, and with `all` those of the records that processes have made for themselves. */
 static bool gather(struct view *view, bool all)
 {
-	const struct session *session = view->session, *parent;
-	size_t n_own = all ? session_gather((struct session *)session) : 0, total = entries_of(session);
+	const struct injection *session = view->session, *parent;
+	size_t n_own = all ? session_gather((struct injection *)session) : 0, total = entries_of(session);
 	uint32_t index, counts[2] = {(uint32_t)total, 0};
 	uint32_t *own_counts = calloc(n_own + 1, sizeof *own_counts);
 	for (size_t i = 0; own_counts && i < n_own; i++)
@@ -394,13 +394,13 @@ static bool gather(struct view *view, bool all)
 	}
 	add_entries(view, session, counts[0], NULL);
 	for (size_t i = 0; i < n_own; i++) {
-		const struct session *own = session_own(session, i, &parent, &index);
+		const struct injection *own = session_own(session, i, &parent, &index);
 		add_entries(view, own, own_counts[i], entry_of(view, parent, index));
 	}
 	free(own_counts);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		struct view_process *p = &view->processes[i];
-		bool runs = look(p, session_process(p->session, p->index - p->base));
+		bool runs = look(p, injection_process(p->session, p->index - p->base));
 		p->head = p->root = p;
 		if (p->record->state != RECORD_FREE)
 			relate(p, runs);
@@ -409,7 +409,7 @@ static bool gather(struct view *view, bool all)
 }
 
 /* only: RECORD_NONE for all, or the one whose counts are wanted. */
-static bool make(const struct session *session, uint32_t only, struct view **out, struct error *err)
+static bool make(const struct injection *session, uint32_t only, struct view **out, struct error *err)
 {
 	struct view *view = calloc(1, sizeof *view);
 	*out = NULL;
@@ -418,7 +418,7 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 	view->session = session;
 	view->holds = only == RECORD_NONE;
 	if (view->holds)
-		session_hold(session);
+		injection_hold(session);
 	if (!gather(view, only == RECORD_NONE)) {
 		view_free(view);
 		return error_no_memory(err);
@@ -447,12 +447,12 @@ static bool make(const struct session *session, uint32_t only, struct view **out
 	return true;
 }
 
-bool view_new(const struct session *session, struct view **out, struct error *err)
+bool view_new(const struct injection *session, struct view **out, struct error *err)
 {
 	return make(session, RECORD_NONE, out, err);
 }
 
-bool view_part(const struct session *session, uint32_t index, struct view **out, struct error *err)
+bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err)
 {
 	return make(session, index, out, err);
 }
@@ -475,7 +475,7 @@ void view_free(struct view *view)
 		free((void *)p->totals);
 	}
 	if (view->holds)
-		session_let_go(view->session);
+		injection_let_go(view->session);
 	free(view->processes);
 	free(view);
 }

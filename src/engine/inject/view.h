@@ -20,10 +20,10 @@
 #include "base/error.h"
 #include "engine/wire/record.h"
 
-struct session;
+struct injection;
 
 struct view_thread {
-	const struct session *session;      /* whose record it is in */
+	const struct injection *session;      /* whose record it is in */
 	const struct record_thread *record; /* a copy */
 	uint64_t *counters; /* a copy, up to the last one touched */
 	uint64_t n_counters;
@@ -39,7 +39,7 @@ struct view_area {
 struct view_process {
 	uint32_t index;        /* in the view */
 	uint32_t base;         /* of its record's entry 0 in the view */
-	const struct session *session; /* whose record it is in: the view's session, or a record of its own */
+	const struct injection *session; /* whose record it is in: the view's session, or a record of its own */
 	struct view_process *leaves, *left_for; /* entry of another record that it continues, and the one that continues it there; NULL */
 	struct record_process entry; /* a copy */
 	const struct record_process *record; /* that one */
@@ -56,7 +56,7 @@ struct view_process {
 	struct view_process *root;      /* by fork and by parts: whose code its code comes from; itself, mostly */
 	struct view_process *next_kin;  /* of the same root; a list that begins with it */
 	struct view_process *next_part; /* what goes on where this one is RECORD_CONTINUED; NULL */
-	const void *totals;    /* of a folded part: what session_fold made of it and of all parts before; NULL */
+	const void *totals;    /* of a folded part: what injection_fold made of it and of all parts before; NULL */
 	size_t totals_bytes;
 	bool folded;           /* its counts are in the totals of this part or of a later one */
 	bool loaded;           /* false: not looked at (view_part) */
@@ -64,7 +64,7 @@ struct view_process {
 };
 
 struct view {
-	const struct session *session; /* borrowed */
+	const struct injection *session; /* borrowed */
 	struct view_process *processes;
 	size_t n_processes;
 	uint64_t claimed, written; /* bytes of the record: by its entries, and in truth */
@@ -72,9 +72,9 @@ struct view {
 };
 
 /* On success *out is the caller's, to be freed before the session. */
-bool view_new(const struct session *session, struct view **out, struct error *err);
-/* Only that process's entry and what it inherits and continues from is loaded, and nothing is held: for session_fold. */
-bool view_part(const struct session *session, uint32_t index, struct view **out, struct error *err);
+bool view_new(const struct injection *session, struct view **out, struct error *err);
+/* Only that process's entry and what it inherits and continues from is loaded, and nothing is held: for injection_fold. */
+bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err);
 void view_free(struct view *view);
 
 /* The process in whose area block `number` of `process` is; NULL when the number is not below its count. */

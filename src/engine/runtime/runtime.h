@@ -73,7 +73,7 @@ struct exit {
 	uint8_t kind, pad[3];
 };
 
-struct action { uint64_t handler, flags, restorer, mask; };
+struct signal_action { uint64_t handler, flags, restorer, mask; };
 #define SIGNALS 65
 #define ODD_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
 
@@ -142,7 +142,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t stepping;
 	uint32_t forced, pad5; /* a fault that was sent to itself */
 	uint32_t entering; /* a following block's number plus one, whose count already has the entry that is about to be made */
-	struct action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
+	struct signal_action *actions, own_actions[SIGNALS]; /* of the process: rt.action but for a child that shares memory and not these */
 	uint32_t entered;  /* the block that resume leads to, or NONE */
 	uint32_t leader; /* t->pc begins a basic block: the program's first, a handler's */
 	uint64_t *trace_base, *trace_start, *trace_end; /* of the buffer; where records begin; its guard page */
@@ -161,7 +161,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
 	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see record/own.c */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
-	struct frame *frames; /* [frame_count], see pass.c; NULL: never any */
+	struct region_frame *frames; /* [frame_count], see pass.c; NULL: never any */
 	uint64_t stack_base, stack_base_left; /* of the thread's own stack: its highest address, and where it was left; see stacks.c */
 	uint64_t stack_high, stack_arrived;
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
@@ -202,13 +202,13 @@ struct block { /* by number, as in the record */
 };
 
 enum span_kind { SPAN_BLOCK, SPAN_THUNK, SPAN_INDIRECT, SPAN_STUB, SPAN_INLINE /* way out of line of an inline check, by its site */ };
-struct span { uint32_t offset, kind_id; }; /* kind in the top 3 bits */
+struct code_span { uint32_t offset, kind_id; }; /* kind in the top 3 bits */
 
-struct arena {
+struct code_arena {
 	uint8_t *base, *end;
 	uint8_t *hot, *cold;  /* hot grows up, cold down */
 	uint8_t *miss_check;  /* a trampoline */
-	struct span *hot_spans, *cold_spans;
+	struct code_span *hot_spans, *cold_spans;
 	uint32_t hot_count, cold_count, spans_max;
 	uint32_t hot_reserved;
 };
@@ -224,7 +224,7 @@ struct second { uint64_t pc, entry; }; /* indirect branches, by the whole addres
 struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t pad; };
 enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED, PAGE_OPEN /* as checked, while the kernel may write there */ };
 
-struct region { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
+struct watched_mapping { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
 #define REGIONS_MAX 16384u
 enum area { AREA_CODE, AREA_MODULES, AREA_SITES, AREA_CORRECTIONS, AREAS };
 
@@ -238,7 +238,7 @@ struct code_file { uint64_t device, inode; bool mapped; /* shared, from a descri
 #define HEAP_GAP 0x200000u /* the kernel leaves so much, and less, between the heap and what is above */
 struct own { uint64_t start, end; };
 
-struct known { uint64_t pc; uint32_t id, context; }; /* id: a block's number plus one */
+struct block_key { uint64_t pc; uint32_t id, context; }; /* id: a block's number plus one */
 
 struct region_place { uint64_t low, high; uint32_t region, kind; }; /* of code that is a region asked for; FUNCTION: low */
 struct region_tables;
@@ -248,7 +248,7 @@ struct runtime {
 	struct record_process *process; /* of the process; a vfork child's is in its thread */
 	struct block *blocks;
 	uint32_t block_count, blocks_max;
-	struct known *map;
+	struct block_key *map;
 	uint32_t map_mask, map_count;
 	struct exit *exits;
 	uint32_t exit_count, exits_max;
@@ -257,7 +257,7 @@ struct runtime {
 	struct second *second;
 	uint32_t second_used, unused2;
 	uint64_t *tables; /* three of TABLE_SLOTS, below 2 GB: returns, jumps, calls */
-	struct arena arena[ARENAS];
+	struct code_arena arena[ARENAS];
 	uint32_t arena_count;
 	uint64_t arena_bytes;
 	uint32_t lock, stopping;
@@ -267,7 +267,7 @@ struct runtime {
 	uint64_t fp_features; /* of xstate, all but tiles; 0: the processor, or the system, has no xsave */
 	uint32_t fp_bytes, limited; /* of an area for them */
 	uint32_t pkru, unused7; /* that a handler begins with */
-	struct action action[SIGNALS];
+	struct signal_action action[SIGNALS];
 	uint32_t action_lock, live_threads;
 	struct thread **threads;  /* by slot */
 	uint32_t *slot_state;
@@ -300,7 +300,7 @@ struct runtime {
 	uint32_t inline_used, inline_on; /* sites; blocks that are translated now have inline checks */
 	uint32_t models_lock, unused4;
 	/* memory */
-	struct region *regions;
+	struct watched_mapping *regions;
 	uint32_t region_count;
 	uint64_t image, image_bytes;
 	uint32_t counters_most, protected_pages;
@@ -416,7 +416,7 @@ enum translate_mode {
 	TRANSLATE_COPY,   /* of a loop's block: the same counter in every turn would be a chain of stores and loads */
 };
 uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent);
-struct mark {
+struct state_mark {
 	uint32_t offset;
 	uint8_t kind, spills, reg, counted;
 	uint16_t insn;
@@ -430,20 +430,20 @@ enum mark_flags { FLAGS_REAL, FLAGS_IN_AX, FLAGS_IN_AH /* and the overflow flag 
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
 /* *next: where the block goes on if it has no branch */
-unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next);
+unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most, uint64_t *next);
 bool target_table(const struct block *block, uint64_t *slot[3]);
-uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
-uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id);
+uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
+uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);
 
 /* cache.c: under rt.lock */
 bool cache_start(void);
 uint32_t cache_find(uint32_t context, uint64_t pc); /* NONE, or a translated block */
 uint32_t cache_known(uint32_t context, uint64_t pc); /* a block of this address, translated or not */
 void cache_enter(uint32_t id, bool in_map);
-struct arena *cache_arena(uint64_t pc);
-struct arena *arena_of(const uint8_t *code);
-void cache_span(struct arena *arena, uint8_t *at, bool cold, enum span_kind kind, uint32_t id);
-uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct arena *arena);
+struct code_arena *cache_arena(uint64_t pc);
+struct code_arena *arena_of(const uint8_t *code);
+void cache_span(struct code_arena *arena, uint8_t *at, bool cold, enum span_kind kind, uint32_t id);
+uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct code_arena *arena);
 void cache_link(uint32_t exit, uint32_t block, const uint8_t *to);
 void cache_table(uint32_t id, unsigned which);
 void cache_drop(uint32_t id);
@@ -452,7 +452,7 @@ void cache_flush(struct thread *t);
 bool cache_move(struct thread *t, uint64_t start, uint64_t end); /* false: nothing of it is there, or it cannot be elsewhere */
 void cache_forget(void);
 void cache_unlink_all(void);
-bool cache_room(const struct arena *arena);
+bool cache_room(const struct code_arena *arena);
 struct page *cache_page(uint64_t number, bool make);
 enum { TABLE_RETURN, TABLE_JUMP, TABLE_CALL };
 static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0xffff; }
@@ -644,11 +644,11 @@ void file_opened_how(long fd, uint64_t flags); /* as open(2) has them */
 uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */
 void file_mapped(long fd, bool shared);
 bool file_written(uint64_t device, uint64_t inode, const char *path);
-bool region_is_of(const struct region *region, const struct code_file *file);
+bool region_is_of(const struct watched_mapping *region, const struct code_file *file);
 void files_look(void);
 
 void memory_rescan(void);
-const struct region *memory_executable(uint64_t pc);
+const struct watched_mapping *memory_executable(uint64_t pc);
 void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset);
 void memory_forgotten(uint64_t start, uint64_t length);
 bool memory_any(uint64_t start, uint64_t length); /* something there is executable, or shared */
@@ -656,7 +656,7 @@ bool memory_file_written(const struct code_file *file); /* NULL: any may be. Tru
 void memory_forked(void); /* the child has not all that its parent has */
 void memory_unmapped(uint64_t start, uint64_t length);
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection);
-bool memory_watch(uint64_t pc, uint64_t length, const struct region *region); /* before its bytes are read. True: to be checked instead */
+bool memory_watch(uint64_t pc, uint64_t length, const struct watched_mapping *region); /* before its bytes are read. True: to be checked instead */
 bool memory_write_fault(struct thread *t, uint64_t address);
 void memory_foreign(void); /* from now on writable code is always compared */
 bool memory_release(uint64_t start, uint64_t length); /* before the kernel writes there. True: something was protected */

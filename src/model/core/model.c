@@ -32,7 +32,7 @@ static bool hits_possible(const struct machine *machine, unsigned *shift)
 	       tlbs_first_entries(machine) < HITS_PAGES;
 }
 
-static void lay_out_model(struct arena *arena, const struct machine *machine)
+static void lay_out_model(struct model_memory *arena, const struct machine *machine)
 {
 	struct model *model = arena_take(arena, sizeof *model);
 	unsigned shift;
@@ -82,7 +82,7 @@ static void lay_out_levels(struct core *core, const struct machine *machine, str
 	core->levels = levels;
 }
 
-static void lay_out_core(struct arena *arena, const struct machine *machine, struct model *model)
+static void lay_out_core(struct model_memory *arena, const struct machine *machine, struct model *model)
 {
 	struct core *core = arena_take(arena, sizeof *core);
 	uint32_t lines = 0;
@@ -145,21 +145,21 @@ static void lay_out_core(struct arena *arena, const struct machine *machine, str
 
 uint64_t model_bytes(const struct machine *machine)
 {
-	struct arena arena = { 0 };
+	struct model_memory arena = { 0 };
 	lay_out_model(&arena, machine);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 uint64_t model_core_bytes(const struct machine *machine)
 {
-	struct arena arena = { 0 };
+	struct model_memory arena = { 0 };
 	lay_out_core(&arena, machine, NULL);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 struct model *model_init(void *memory, const struct machine *machine)
 {
-	struct arena arena = { memory, 0 };
+	struct model_memory arena = { memory, 0 };
 	struct model *model = memory;
 	lay_out_model(&arena, machine);
 	model->machine = *machine;
@@ -170,7 +170,7 @@ struct model *model_init(void *memory, const struct machine *machine)
 	model->plain = true;
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		const struct machine_cache *is = &machine->caches[c];
-		struct arena none = { 0 };
+		struct model_memory none = { 0 };
 		struct cache cache;
 		cache_init(&cache, &none, machine, c, false);
 		model->plain &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.plain);
@@ -201,7 +201,7 @@ uint64_t model_meetings(const struct model *model)
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;
-	struct arena arena = { memory, 0 };
+	struct model_memory arena = { memory, 0 };
 	struct core *core = memory;
 	if (model->waits)
 		core_settle(model->waits); /* with this one, coherence may begin */

@@ -20,7 +20,7 @@ enum {
 	STANZAS_MAX = 64,         /* of one file */
 };
 
-bool conf_wrong(const struct reader *r, const char *file, unsigned line, const char *what, ...)
+bool conf_wrong(const struct conf_reader *r, const char *file, unsigned line, const char *what, ...)
 {
 	char text[400];
 	va_list list;
@@ -33,7 +33,7 @@ bool conf_wrong(const struct reader *r, const char *file, unsigned line, const c
 /* ---- text ---- */
 
 /* What base/stanza.h would take and a machine file never has. */
-static bool lines_are_sane(const struct reader *r, const struct conf_text *text)
+static bool lines_are_sane(const struct conf_reader *r, const struct conf_text *text)
 {
 	const char *at = text->text, *end = at + text->length;
 	unsigned continued = 0;
@@ -68,7 +68,7 @@ static bool lines_are_sane(const struct reader *r, const struct conf_text *text)
 	return true;
 }
 
-static bool names_are_known(const struct reader *r, const struct layer *layer)
+static bool names_are_known(const struct conf_reader *r, const struct layer *layer)
 {
 	if (layer->n_stanzas > STANZAS_MAX)
 		return conf_wrong(r, layer->text.shown, layer->stanzas[STANZAS_MAX].line, "more than %d stanzas",
@@ -110,7 +110,7 @@ static bool is_common(enum conf_stanza kind, const char *name)
 	return strcmp(name, "source") == 0 || (kind != STANZA_MACHINE && strcmp(name, "drop") == 0);
 }
 
-static bool keys_are_known(const struct reader *r, const char *file, const struct stanza *s)
+static bool keys_are_known(const struct conf_reader *r, const char *file, const struct stanza *s)
 {
 	enum conf_stanza kind = conf_stanza_of(s->name);
 	for (size_t i = 0; i < s->n_keys; i++) {
@@ -153,7 +153,7 @@ static const struct stanza_key *extends_of(const struct layer *layer)
 	return NULL;
 }
 
-static bool is_circle(const struct reader *r, const struct layer *from, const struct stanza_key *extends,
+static bool is_circle(const struct conf_reader *r, const struct layer *from, const struct stanza_key *extends,
 		      const struct conf_text *text)
 {
 	for (size_t i = 0; i < r->n_layers; i++) {
@@ -168,7 +168,7 @@ static bool is_circle(const struct reader *r, const struct layer *from, const st
 	return false;
 }
 
-static bool read_layers(struct reader *r, const struct conf_text *first)
+static bool read_layers(struct conf_reader *r, const struct conf_text *first)
 {
 	struct conf_text text = *first;
 	for (;;) {
@@ -204,7 +204,7 @@ static bool read_layers(struct reader *r, const struct conf_text *first)
 
 /* ---- values ---- */
 
-struct machine_value *conf_value_of(const struct reader *r, const char *stanza, const char *key)
+struct machine_value *conf_value_of(const struct conf_reader *r, const char *stanza, const char *key)
 {
 	for (size_t i = 0; i < r->values.count; i++)
 		if (strcmp(r->values.items[i].stanza, stanza) == 0 && strcmp(r->values.items[i].key, key) == 0)
@@ -213,7 +213,7 @@ struct machine_value *conf_value_of(const struct reader *r, const char *stanza, 
 }
 
 /* The end of the stanza's values, or of all. */
-static size_t place_for(const struct reader *r, const char *stanza)
+static size_t place_for(const struct conf_reader *r, const char *stanza)
 {
 	size_t place = r->values.count;
 	for (size_t i = 0; i < r->values.count; i++)
@@ -222,7 +222,7 @@ static size_t place_for(const struct reader *r, const char *stanza)
 	return place;
 }
 
-static void forget_stanza(struct reader *r, const char *stanza)
+static void forget_stanza(struct conf_reader *r, const char *stanza)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->values.count; i++)
@@ -231,7 +231,7 @@ static void forget_stanza(struct reader *r, const char *stanza)
 	r->values.count = kept;
 }
 
-static bool put_value(struct reader *r, const struct machine_value *value)
+static bool put_value(struct conf_reader *r, const struct machine_value *value)
 {
 	struct machine_value *there = conf_value_of(r, value->stanza, value->key);
 	if (there) {
@@ -256,7 +256,7 @@ static const char *source_of(const struct stanza *s, size_t key)
 	return NULL;
 }
 
-static bool merge_stanza(struct reader *r, const struct layer *layer, const struct stanza *s)
+static bool merge_stanza(struct conf_reader *r, const struct layer *layer, const struct stanza *s)
 {
 	for (size_t i = 0; i < s->n_keys; i++) {
 		const struct stanza_key *k = &s->keys[i];
@@ -293,7 +293,7 @@ static bool merge_stanza(struct reader *r, const struct layer *layer, const stru
 	return true;
 }
 
-static bool merge_layers(struct reader *r)
+static bool merge_layers(struct conf_reader *r)
 {
 	for (size_t n = r->n_layers; n-- > 0;)
 		for (size_t i = 0; i < r->layers[n].n_stanzas; i++)
@@ -304,7 +304,7 @@ static bool merge_layers(struct reader *r)
 
 /* ---- entries ---- */
 
-static bool keep(struct reader *r, struct machine_description *out)
+static bool keep(struct conf_reader *r, struct machine_description *out)
 {
 	const char **files = arena_alloc(r->arena, (r->n_layers + 1) * sizeof *files);
 	struct machine_value *values = arena_alloc(r->arena, r->values.count * sizeof *values + 1);
@@ -323,7 +323,7 @@ static bool keep(struct reader *r, struct machine_description *out)
 /* text's strings are in out->arena, which is freed on failure. */
 static bool read_text(const struct conf_text *text, struct machine_description *out, struct error *err)
 {
-	struct reader r = { .arena = &out->arena, .err = err };
+	struct conf_reader r = { .arena = &out->arena, .err = err };
 	bool done = read_layers(&r, text) && merge_layers(&r) && conf_assemble(&r, &out->machine) && keep(&r, out);
 	vec_free(&r.values);
 	return done;

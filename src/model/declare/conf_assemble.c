@@ -16,7 +16,7 @@
 
 /* Where a fault of a stanza's key is: its line, else that of a key that it follows from, else the stanza's last
  * word. */
-static const struct machine_value *culprit(const struct reader *r, const char *stanza, const char *key)
+static const struct machine_value *culprit(const struct conf_reader *r, const char *stanza, const char *key)
 {
 	static const char *const instead[] = { "size", "entries", "btb_entries", "ways", "btb_ways" };
 	const struct machine_value *value = conf_value_of(r, stanza, key);
@@ -28,10 +28,10 @@ static const struct machine_value *culprit(const struct reader *r, const char *s
 	return value;
 }
 
-static bool blame(const struct reader *r, const char *stanza, const char *key, const char *what, ...)
+static bool blame(const struct conf_reader *r, const char *stanza, const char *key, const char *what, ...)
     __attribute__((format(printf, 4, 5)));
 
-static bool blame(const struct reader *r, const char *stanza, const char *key, const char *what, ...)
+static bool blame(const struct conf_reader *r, const char *stanza, const char *key, const char *what, ...)
 {
 	char text[400];
 	const struct machine_value *value = culprit(r, stanza, key);
@@ -43,7 +43,7 @@ static bool blame(const struct reader *r, const char *stanza, const char *key, c
 			  stanza, text);
 }
 
-static struct component *component_named(struct reader *r, const char *name, enum conf_stanza kind)
+static struct component *component_named(struct conf_reader *r, const char *name, enum conf_stanza kind)
 {
 	for (size_t i = 0; i < r->n_components; i++)
 		if (r->components[i].kind == kind && strcmp(r->components[i].name, name) == 0)
@@ -60,7 +60,7 @@ static uint8_t holds_by_name(const char *name)
 	return MACHINE_INSTRUCTIONS | MACHINE_DATA;
 }
 
-static struct component *new_component(struct reader *r, const struct machine_value *value, enum conf_stanza kind)
+static struct component *new_component(struct conf_reader *r, const struct machine_value *value, enum conf_stanza kind)
 {
 	if (r->n_components == COMPONENTS_MAX) {
 		conf_wrong(r, value->file, value->line, "more than %d caches and TLBs", COMPONENTS_MAX);
@@ -79,7 +79,7 @@ static struct component *new_component(struct reader *r, const struct machine_va
 	return c;
 }
 
-static bool read_value(struct reader *r, const struct machine_value *value)
+static bool read_value(struct conf_reader *r, const struct machine_value *value)
 {
 	enum conf_stanza kind = conf_stanza_of(value->stanza);
 	const struct conf_key *key = conf_key_named(kind, value->key);
@@ -100,12 +100,12 @@ static bool read_value(struct reader *r, const struct machine_value *value)
 /* ---- geometry ---- */
 
 /* The key was given, and as 0: which stands for "not given" everywhere below. */
-static bool has_zero(const struct reader *r, const char *stanza, const char *key, uint64_t value)
+static bool has_zero(const struct conf_reader *r, const char *stanza, const char *key, uint64_t value)
 {
 	return value == 0 && conf_value_of(r, stanza, key);
 }
 
-static bool refuse_zero(const struct reader *r, const char *stanza, const char *key)
+static bool refuse_zero(const struct conf_reader *r, const char *stanza, const char *key)
 {
 	blame(r, stanza, key, "%s = 0", key);
 	return error_hint(r->err, "%s; 'drop = yes' takes an extended file's component out",
@@ -121,7 +121,7 @@ struct geometry {
 	const char *unit; /* of size: "bytes", "entries" */
 };
 
-static bool solve(const struct reader *r, const char *stanza, struct geometry *g)
+static bool solve(const struct conf_reader *r, const char *stanza, struct geometry *g)
 {
 	bool full = g->ways == CONF_WAYS_FULL;
 	if (full && g->sets == 0)
@@ -180,7 +180,7 @@ static bool solve(const struct reader *r, const char *stanza, struct geometry *g
 	return true;
 }
 
-static bool solve_cache(const struct reader *r, struct component *c)
+static bool solve_cache(const struct conf_reader *r, struct component *c)
 {
 	struct conf_cache *k = &c->cache;
 	struct geometry g = { "size", "ways", "sets", k->size, k->ways, k->line, k->sets, "bytes" };
@@ -197,7 +197,7 @@ static bool solve_cache(const struct reader *r, struct component *c)
 	return true;
 }
 
-static bool solve_tlb(const struct reader *r, struct component *c)
+static bool solve_tlb(const struct conf_reader *r, struct component *c)
 {
 	struct conf_tlb *k = &c->tlb;
 	struct geometry g = { "entries", "ways", "sets", k->entries, k->ways, 1, k->sets, "entries" };
@@ -213,7 +213,7 @@ static bool solve_tlb(const struct reader *r, struct component *c)
 	return true;
 }
 
-static bool solve_targets(const struct reader *r, struct conf_targets *k)
+static bool solve_targets(const struct conf_reader *r, struct conf_targets *k)
 {
 	struct geometry g = { "btb_entries", "btb_ways", "btb_sets", k->entries, k->ways, 1, k->sets, "entries" };
 	bool said = conf_value_of(r, "targets", "btb_entries") || conf_value_of(r, "targets", "btb_ways") ||
@@ -240,7 +240,7 @@ static const char *next_of(const struct component *c)
 	return next && strcmp(next, c->kind == STANZA_CACHE ? "memory" : "walk") == 0 ? NULL : next;
 }
 
-static bool leads_somewhere(struct reader *r, const struct component *c)
+static bool leads_somewhere(struct conf_reader *r, const struct component *c)
 {
 	const char *next = next_of(c), *end = c->kind == STANZA_CACHE ? "memory" : "walk";
 	if (!next && !conf_value_of(r, c->name, "next"))
@@ -260,7 +260,7 @@ static bool leads_somewhere(struct reader *r, const struct component *c)
 }
 
 /* A component's place is above those of all that lead to it: next > own index. False: *left leads in a circle. */
-static bool place_components(struct reader *r, enum conf_stanza kind, const struct component **left)
+static bool place_components(struct conf_reader *r, enum conf_stanza kind, const struct component **left)
 {
 	uint8_t places = 0;
 	for (;;) {
@@ -287,14 +287,14 @@ static bool place_components(struct reader *r, enum conf_stanza kind, const stru
 	}
 }
 
-static uint8_t place_of_next(struct reader *r, const struct component *c)
+static uint8_t place_of_next(struct conf_reader *r, const struct component *c)
 {
 	const char *next = next_of(c);
 	return next ? component_named(r, next, c->kind)->place : MACHINE_NONE;
 }
 
 /* The component that holds `what` and is behind no other that does. */
-static bool first_level(struct reader *r, enum conf_stanza kind, unsigned what, uint8_t *first)
+static bool first_level(struct conf_reader *r, enum conf_stanza kind, unsigned what, uint8_t *first)
 {
 	const struct component *found = NULL;
 	for (size_t i = 0; i < r->n_components; i++) {
@@ -323,7 +323,7 @@ static bool first_level(struct reader *r, enum conf_stanza kind, unsigned what, 
 	return true;
 }
 
-static bool assemble_components(struct reader *r, struct machine *m)
+static bool assemble_components(struct conf_reader *r, struct machine *m)
 {
 	static const enum conf_stanza kinds[] = { STANZA_CACHE, STANZA_TLB };
 	for (size_t i = 0; i < r->n_components; i++) {
@@ -361,7 +361,7 @@ static bool assemble_components(struct reader *r, struct machine *m)
 }
 
 /* Names go into file names, tables and --on model:A,model:B. */
-static bool put_name(const struct reader *r, struct machine *m)
+static bool put_name(const struct conf_reader *r, struct machine *m)
 {
 	const char *name = r->layers[0].text.name;
 	size_t length = strlen(name);
@@ -382,7 +382,7 @@ static bool put_name(const struct reader *r, struct machine *m)
 	return true;
 }
 
-bool conf_assemble(struct reader *r, struct machine *m)
+bool conf_assemble(struct conf_reader *r, struct machine *m)
 {
 	r->machine.machine = (struct machine){ .cores = 1, .fetch_bytes = 16, .page_bytes = 4096, .seed = 1, .has_branches = 1 };
 	r->branches.direction = (struct machine_direction){ .counter_bits = 2, .initial = 1 };

@@ -28,7 +28,7 @@ struct component {
 	uint8_t place; /* in the machine; MACHINE_NONE: not yet */
 };
 
-struct reader {
+struct conf_reader {
 	struct arena *arena;
 	struct error *err;
 	struct layer layers[MACHINE_EXTENDS_MAX];
@@ -42,16 +42,16 @@ struct reader {
 };
 
 /* An error with its place; false. */
-bool conf_wrong(const struct reader *r, const char *file, unsigned line, const char *what, ...)
+bool conf_wrong(const struct conf_reader *r, const char *file, unsigned line, const char *what, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The key's row, or NULL. */
 const struct conf_key *conf_key_named(enum conf_stanza kind, const char *name);
 
 /* The value that holds, or NULL: not given. */
-struct machine_value *conf_value_of(const struct reader *r, const char *stanza, const char *key);
+struct machine_value *conf_value_of(const struct conf_reader *r, const char *stanza, const char *key);
 
 /* Makes the machine of the values. False with an error: they make none. */
-bool conf_assemble(struct reader *r, struct machine *machine);
+bool conf_assemble(struct conf_reader *r, struct machine *machine);
 
 #endif

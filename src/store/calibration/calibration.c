@@ -148,7 +148,7 @@ bool calibration_write(struct calibration *c, struct str *out, struct error *err
 
 /* ---- reading ---- */
 
-struct reader {
+struct calibration_reader {
 	const char *source;
 	struct calibration *c;
 	const struct stanza *stanza;
@@ -157,7 +157,7 @@ struct reader {
 	size_t taken; /* keys of the stanza that were asked for and there */
 };
 
-static void fail(struct reader *r, const char *key, const char *what)
+static void fail(struct calibration_reader *r, const char *key, const char *what)
 {
 	if (!r->failed)
 		error_set(r->err, ERROR_SYNTAX, "%s:%u: [%s] %s %s", r->source, r->stanza->line, r->stanza->name,
@@ -165,7 +165,7 @@ static void fail(struct reader *r, const char *key, const char *what)
 	r->failed = true;
 }
 
-static const char *take(struct reader *r, const char *key)
+static const char *take(struct calibration_reader *r, const char *key)
 {
 	const char *value = stanza_get(r->stanza, key);
 	if (value)
@@ -175,7 +175,7 @@ static const char *take(struct reader *r, const char *key)
 	return value;
 }
 
-static const char *take_text(struct reader *r, const char *key, bool may_be_empty)
+static const char *take_text(struct calibration_reader *r, const char *key, bool may_be_empty)
 {
 	const char *value = take(r, key);
 	if (value && (!fits_line(value) || (!*value && !may_be_empty)))
@@ -183,7 +183,7 @@ static const char *take_text(struct reader *r, const char *key, bool may_be_empt
 	return value;
 }
 
-static double take_number(struct reader *r, const char *key, double least)
+static double take_number(struct calibration_reader *r, const char *key, double least)
 {
 	const char *value = take(r, key);
 	double number = 0;
@@ -192,7 +192,7 @@ static double take_number(struct reader *r, const char *key, double least)
 	return number;
 }
 
-static uint64_t take_whole(struct reader *r, const char *key, uint64_t least, uint64_t most)
+static uint64_t take_whole(struct calibration_reader *r, const char *key, uint64_t least, uint64_t most)
 {
 	const char *value = take(r, key);
 	unsigned long long number = 0;
@@ -202,7 +202,7 @@ static uint64_t take_whole(struct reader *r, const char *key, uint64_t least, ui
 }
 
 /* The index of the word in words[n]. */
-static unsigned take_word(struct reader *r, const char *key, const char *const *words, unsigned n)
+static unsigned take_word(struct calibration_reader *r, const char *key, const char *const *words, unsigned n)
 {
 	const char *value = take(r, key);
 	for (unsigned i = 0; value && i < n; i++)
@@ -213,14 +213,14 @@ static unsigned take_word(struct reader *r, const char *key, const char *const *
 	return 0;
 }
 
-static bool end_stanza(struct reader *r)
+static bool end_stanza(struct calibration_reader *r)
 {
 	if (!r->failed && r->taken != r->stanza->n_keys)
 		fail(r, "has a key", "that this version does not know, or one twice");
 	return !r->failed;
 }
 
-static bool read_head(struct reader *r)
+static bool read_head(struct calibration_reader *r)
 {
 	struct calibration *c = r->c;
 	if (take_whole(r, "format", 1, UINT64_MAX) != FORMAT)
@@ -239,7 +239,7 @@ static bool read_head(struct reader *r)
 	return end_stanza(r);
 }
 
-static bool read_overhead(struct reader *r)
+static bool read_overhead(struct calibration_reader *r)
 {
 	static const char *const passes[] = { "warm", "cold" }, *const no_yes[] = { "no", "yes" };
 	struct overhead o = {
@@ -264,7 +264,7 @@ static bool read_overhead(struct reader *r)
 	return end_stanza(r) && (vec_push(&r->c->overheads, o) || error_no_memory(r->err));
 }
 
-static bool read_fit(struct reader *r)
+static bool read_fit(struct calibration_reader *r)
 {
 	struct overhead_fit f = {
 		.event = take_text(r, "event", false),
@@ -282,7 +282,7 @@ static bool read_fit(struct reader *r)
 	return end_stanza(r) && (vec_push(&r->c->fits, f) || error_no_memory(r->err));
 }
 
-static bool read_floor(struct reader *r)
+static bool read_floor(struct calibration_reader *r)
 {
 	struct noise_floor f = {
 		.event = take_text(r, "event", false),
@@ -297,7 +297,7 @@ static bool read_floor(struct reader *r)
 }
 
 /* "[end]\nsum = 0123456789abcdef\n" and nothing behind it. */
-static bool check_sum(struct reader *r, const char *text, size_t length)
+static bool check_sum(struct calibration_reader *r, const char *text, size_t length)
 {
 	static const char end[] = "[end]\nsum = ";
 	enum { END = sizeof end - 1, DIGITS = 16, ALL = END + DIGITS + 1 };
@@ -312,7 +312,7 @@ static bool check_sum(struct reader *r, const char *text, size_t length)
 	return true;
 }
 
-static bool read_stanza(struct reader *r, bool first, bool last)
+static bool read_stanza(struct calibration_reader *r, bool first, bool last)
 {
 	const char *name = r->stanza->name;
 	r->taken = 0;
@@ -335,7 +335,7 @@ bool calibration_parse(const char *text, size_t length, const char *source, stru
 		       struct error *err)
 {
 	struct error unused;
-	struct reader r = { .source = source, .c = c, .err = err ? err : &unused };
+	struct calibration_reader r = { .source = source, .c = c, .err = err ? err : &unused };
 	struct stanza *stanzas;
 	size_t count = 0;
 	*c = (struct calibration){ 0 };

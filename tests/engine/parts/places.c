@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "backend/engine/counting.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "model/declare/machines.h"
 
 static const char *const exact_names[] = {"instructions", "loads", "data-writes", "taken-branches", "rep-iterations", "basic-blocks", "misaligned-accesses",
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 {
 	static struct machine machine;
 	static struct run run;
-	struct counted_event events[EVENTS] = {{0}};
+	struct execution_event events[EVENTS] = {{0}};
 	struct counting_models over = {.machines = &machine, .n = 1, .bytes = sizeof machine, .context = &machine, .value = value_of,
 		.conserves = conserves, .name = name_of, .watches = watches_of};
 	struct counting_options options = {.models = &over};
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 		printf("failed: %s\n", err.text);
 	else
 		print(&places, &run);
-	if (good && fstat(session_fd(counting_session(counting)), &record) == 0)
+	if (good && fstat(injection_fd(counting_session(counting)), &record) == 0)
 		printf("record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	locations_free(&places);
 	counting_end(counting);

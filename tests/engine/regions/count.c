@@ -14,7 +14,7 @@
 #include "backend/engine/fold.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/tally.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "model/declare/machines.h"
 
 #define MOST 64
@@ -52,7 +52,7 @@ static void ask(char *text)
 int main(int argc, char **argv)
 {
 	struct error err = {0};
-	struct session_options options = {.size = sizeof options, .fold = fold_part};
+	struct injection_options options = {.size = sizeof options, .fold = fold_part};
 	struct tally_options all = {.children = true, .blocks = true};
 	unsigned events[MOST] = {COUNT_INSTRUCTIONS};
 	size_t n_events = 0;
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		return 2;
 	options.regions = plan, options.region_count = n_asked;
 	pid_t pid;
-	struct session *session = held_taken("count_regions", &options, argv + i, true, 2, &pid);
+	struct injection *session = held_taken("count_regions", &options, argv + i, true, 2, &pid);
 	if (!session)
 		return 3;
 	while (waitpid(pid, &status, 0) < 0)
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	tally_free(tally);
 	regions_free(all.regions);
 	view_free(view);
-	session_free(session);
+	injection_free(session);
 	free(plan);
 	return 0;
 }

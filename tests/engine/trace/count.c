@@ -11,7 +11,7 @@
 
 #include "../held.h"
 #include "backend/engine/tally.h"
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 #include "model/core/counts.h"
 
 static const char *const names[STREAM_COUNTS] = {[STREAM_INSTRUCTIONS] = "instructions", [STREAM_BLOCKS] = "blocks", [STREAM_READS] = "reads",
@@ -28,13 +28,13 @@ static void compare(const char *of, const uint64_t *stream, const uint64_t *exac
 			        exact[same[i].exact]);
 }
 
-static void print_stream(const struct session *session, const struct view *view, const struct tally *tally)
+static void print_stream(const struct injection *session, const struct view *view, const struct tally *tally)
 {
 	uint64_t sum[STREAM_COUNTS] = {0};
 	for (size_t p = 0; p < view->n_processes; p++)
 		for (size_t t = 0; t < view->processes[p].n_threads; t++) {
 			const struct record_thread *thread = view->processes[p].threads[t].record;
-			const struct model_counts *counts = thread->models ? session_map(session, thread->models, sizeof *counts) : NULL;
+			const struct model_counts *counts = thread->models ? injection_map(session, thread->models, sizeof *counts) : NULL;
 			char of[64];
 			for (unsigned i = 0; counts && i < STREAM_COUNTS; i++)
 				sum[i] += counts->stream[i];
@@ -43,7 +43,7 @@ static void print_stream(const struct session *session, const struct view *view,
 				if (tally->rows[r].process == p && tally->rows[r].tid == thread->tid && !thread->tids_folded)
 					compare(of, counts->stream, tally->rows[r].count);
 			if (counts)
-				session_unmap(session, counts, sizeof *counts);
+				injection_unmap(session, counts, sizeof *counts);
 		}
 	for (unsigned i = 0; i < STREAM_COUNTS; i++)
 		if (names[i])
@@ -54,7 +54,7 @@ static void print_stream(const struct session *session, const struct view *view,
 int main(int argc, char **argv)
 {
 	struct error err = {0};
-	struct session_options options = {.size = sizeof options, .trace = true};
+	struct injection_options options = {.size = sizeof options, .trace = true};
 	bool fixed = false, quiet = false;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	if (i >= argc)
 		return 2;
 	pid_t pid;
-	struct session *session = held_taken("trace_count", &options, argv + i, fixed, 1, &pid);
+	struct injection *session = held_taken("trace_count", &options, argv + i, fixed, 1, &pid);
 	if (!session)
 		return 3;
 	int status = held_wait(pid);
@@ -88,6 +88,6 @@ int main(int argc, char **argv)
 		tally_free(tally);
 		view_free(view);
 	}
-	session_free(session);
+	injection_free(session);
 	return held_ended(status);
 }

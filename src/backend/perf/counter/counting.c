@@ -102,7 +102,7 @@ static const char *not_for_target(const struct answer *answer, enum target_kind 
 
 /* Does this place count the event? For a package one of its CPUs counts, and the others would count it again; a
  * core is counted by the PMU of its kind. */
-static bool counts_here(const struct variant *variant, const struct place *place)
+static bool counts_here(const struct variant *variant, const struct counter_target *place)
 {
 	return place->cpu < 0 || !variant->cpus[0] || pmu_list_has(variant->cpus, place->cpu);
 }
@@ -111,7 +111,7 @@ static bool counts_here(const struct variant *variant, const struct place *place
 static bool open_place(struct counting *c, const struct track *track, size_t p, enum counter_heirs heirs,
 		       size_t *opened)
 {
-	const struct place *place = &c->places.list.items[p];
+	const struct counter_target *place = &c->places.list.items[p];
 	const struct variants *variants = &track->answer->variants;
 	for (size_t v = 0; v < variants->n; v++) {
 		struct counter_request request = { .encoding = &variants->items[v].encoding,
@@ -352,7 +352,7 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 		return open_threads(c, target, err);
 	if (c->kind != TARGET_COMMAND)
 		return places_find(&c->places, target, err) && open_counters(c, target, err);
-	if (!vec_push(&c->places.list, ((struct place){ c->pid, -1 })))
+	if (!vec_push(&c->places.list, ((struct counter_target){ c->pid, -1 })))
 		return error_no_memory(err);
 	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, events, err));
 }

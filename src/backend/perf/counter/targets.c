@@ -31,7 +31,7 @@ static bool add(struct places *places, pid_t task, int cpu)
 	for (size_t i = 0; i < places->list.count; i++)
 		if (places->list.items[i].task == task && places->list.items[i].cpu == cpu)
 			return true;
-	return vec_push(&places->list, ((struct place){ task, cpu }));
+	return vec_push(&places->list, ((struct counter_target){ task, cpu }));
 }
 
 /* All threads of a process. */

@@ -6,13 +6,13 @@
 #include "base/vec.h"
 
 /* One of task and cpu is chosen; the other is -1. */
-struct place {
+struct counter_target {
 	pid_t task;
 	int cpu;
 };
 
 struct places {
-	VEC(struct place) list;
+	VEC(struct counter_target) list;
 };
 
 /* The threads (PROCESSES: all of each, THREADS: as given) or CPUs of a target, each once, in ascending order for

@@ -22,17 +22,17 @@
 #include "backend/perf/probe/trace.h"
 #include "base/vec.h"
 
-struct thread {
+struct followed_thread {
 	pid_t tid;
-	struct group *group; /* NULL: not counted any more, or never */
-	struct passes *passes;
+	struct probe_group *group; /* NULL: not counted any more, or never */
+	struct thread_passes *passes;
 	int primer;          /* see prime(); -1 */
 	bool silent;         /* the kernel has nothing to say of it any more: its end will be reported */
 };
 
 struct follower {
 	const struct follow_task *task;
-	VEC(struct thread *) threads;
+	VEC(struct followed_thread *) threads;
 	VEC(struct pollfd) polled;
 	VEC(struct probe_place) primers; /* the places of primers; few, for programs begin alike */
 	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
@@ -49,7 +49,7 @@ static void incomplete(struct follower *f, const char *format, const char *what)
 		snprintf(why, REGION_WHY_BYTES, format, what);
 }
 
-static struct thread *thread_of(struct follower *f, pid_t tid)
+static struct followed_thread *thread_of(struct follower *f, pid_t tid)
 {
 	for (size_t i = 0; i < f->threads.count; i++)
 		if (f->threads.items[i]->tid == tid)
@@ -59,13 +59,13 @@ static struct thread *thread_of(struct follower *f, pid_t tid)
 
 /* ---- groups ---- */
 
-static void drain(struct thread *t)
+static void drain(struct followed_thread *t)
 {
 	if (t->group)
 		group_drain(t->group, t->passes); /* what it lost, group_incomplete() says in the end */
 }
 
-static void put_away(struct follower *f, struct thread *t)
+static void put_away(struct follower *f, struct followed_thread *t)
 {
 	enum { KEPT_MOST = 200 };
 	if (t->primer >= 0 && (f->unused.count == KEPT_MOST || !vec_push(&f->unused, t->primer)))
@@ -73,7 +73,7 @@ static void put_away(struct follower *f, struct thread *t)
 	t->primer = -1;
 }
 
-static void close_group(struct follower *f, struct thread *t)
+static void close_group(struct follower *f, struct followed_thread *t)
 {
 	if (!t->group)
 		return;
@@ -84,7 +84,7 @@ static void close_group(struct follower *f, struct thread *t)
 	t->group = NULL;
 }
 
-static void close_thread(struct follower *f, struct thread *t)
+static void close_thread(struct follower *f, struct followed_thread *t)
 {
 	if (t->group) {
 		drain(t);
@@ -117,9 +117,9 @@ static size_t refused(const struct group_plan *plan)
 }
 
 /* NULL, or a thread without a group: not counted; the reason is in errno, and in the report. */
-static struct thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
+static struct followed_thread *add_thread(struct follower *f, pid_t tid, size_t *probe)
 {
-	struct thread *t = calloc(1, sizeof *t);
+	struct followed_thread *t = calloc(1, sizeof *t);
 	size_t before = refused(f->task->plan);
 	*probe = SIZE_MAX;
 	if (t && vec_push(&f->threads, t)) {
@@ -222,7 +222,7 @@ static const struct probe_place *primer_place(struct follower *f, const char *pa
  * first step into it is a page fault. So that it is no region's, another instruction is probed before: the next one of a process that has
  * begun or executed a program. Marks of branch targets are skipped (endbr64; bti, hint #32 … #38), which the kernel does without a page.
  */
-static void prime(struct follower *f, struct thread *t)
+static void prime(struct follower *f, struct followed_thread *t)
 {
 	char path[PATH_MAX];
 	uint64_t offset;
@@ -254,7 +254,7 @@ static bool newcomer(struct follower *f, pid_t tid)
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
 		return true;
 	}
-	struct thread *t = add_thread(f, tid, &probe);
+	struct followed_thread *t = add_thread(f, tid, &probe);
 	if (t && t->group && !group_enable(t->group))
 		incomplete(f, "the counters of a thread could not be started: %s", strerror(errno));
 	if (t && process == tid)
@@ -266,7 +266,7 @@ static bool newcomer(struct follower *f, pid_t tid)
 static void executed(struct follower *f, pid_t tid)
 {
 	unsigned long former = 0;
-	struct thread *t;
+	struct followed_thread *t;
 	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &former) == 0 && former && (pid_t)former != tid) {
 		if ((t = thread_of(f, tid)))
 			close_thread(f, t);
@@ -304,7 +304,7 @@ static bool take_news(struct follower *f)
 	int status;
 	pid_t tid;
 	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
-		struct thread *t = thread_of(f, tid);
+		struct followed_thread *t = thread_of(f, tid);
 		if (WIFSTOPPED(status))
 			stopped(f, tid, status);
 		else if (t)
@@ -323,7 +323,7 @@ static bool is_too_dear(const struct follower *f)
 {
 	uint64_t hits = f->task->report->hits, ns = f->hits_ns;
 	for (size_t i = 0; i < f->threads.count; i++) {
-		const struct group *group = f->threads.items[i]->group;
+		const struct probe_group *group = f->threads.items[i]->group;
 		hits += group ? group_hits(group) : 0;
 		ns += group ? group_hits_ns(group) : 0;
 	}
@@ -383,7 +383,7 @@ static bool begin(struct follower *f, struct error *err)
 	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
 	for (size_t i = 0; i < f->task->plan->n_events; i++)
 		f->prime |= is_page_fault(f->task->plan->events[i].encoding);
-	struct thread *t = add_thread(f, program, &probe);
+	struct followed_thread *t = add_thread(f, program, &probe);
 	int reason = errno;
 	if (!t)
 		return error_no_memory(err);
@@ -447,7 +447,7 @@ _Noreturn void follow(const struct follow_task *task)
 			break;
 		poll(f.polled.items, f.polled.count, -1);
 		for (size_t i = 0; i < f.threads.count; i++) {
-			struct thread *t = f.threads.items[i];
+			struct followed_thread *t = f.threads.items[i];
 			drain(t);
 			for (size_t j = 0; t->group && j < threads; j++)
 				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))

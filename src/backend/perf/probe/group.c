@@ -59,7 +59,7 @@ struct probe_counter {
 	uint64_t hits; /* that arrived */
 };
 
-struct group {
+struct probe_group {
 	const struct group_plan *plan;
 	int leader;
 	int *counters; /* [plan->n_events], -1: not open */
@@ -140,15 +140,15 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 	return open_member(&attr, tid, leader);
 }
 
-bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct group **out, size_t *probe)
+bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	int reason = ENOMEM;
-	struct group *g = *out = calloc(1, sizeof *g);
+	struct probe_group *g = *out = calloc(1, sizeof *g);
 	*probe = SIZE_MAX;
 	if (!g)
 		return false;
-	*g = (struct group){ .plan = plan, .leader = -1 };
+	*g = (struct probe_group){ .plan = plan, .leader = -1 };
 	g->counters = malloc((plan->n_events + 1) * sizeof *g->counters);
 	g->probes = malloc((plan->n_probes + 1) * sizeof *g->probes);
 	g->values = calloc(plan->n_events + 1, sizeof *g->values);
@@ -236,22 +236,22 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 	return fd >= 0;
 }
 
-bool group_enable(struct group *g)
+bool group_enable(struct probe_group *g)
 {
 	return ioctl(g->leader, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-int group_fd(const struct group *g)
+int group_fd(const struct probe_group *g)
 {
 	return g->leader;
 }
 
-uint64_t group_hits(const struct group *g)
+uint64_t group_hits(const struct probe_group *g)
 {
 	return g->hits;
 }
 
-uint64_t group_hits_ns(const struct group *g)
+uint64_t group_hits_ns(const struct probe_group *g)
 {
 	return g->last_ns - g->first_ns;
 }
@@ -276,7 +276,7 @@ static uint64_t register_value(const void *context, int number)
 }
 
 /* A sample: identifier, reading of the group, registers. words: without the header. False: it is not as it must be. */
-static bool take_sample(struct group *g, const uint64_t *words, size_t n, struct passes *passes)
+static bool take_sample(struct probe_group *g, const uint64_t *words, size_t n, struct thread_passes *passes)
 {
 	const struct group_plan *plan = g->plan;
 	size_t i = 0;
@@ -307,7 +307,7 @@ static bool take_sample(struct group *g, const uint64_t *words, size_t n, struct
 	return true;
 }
 
-bool group_drain(struct group *g, struct passes *passes)
+bool group_drain(struct probe_group *g, struct thread_passes *passes)
 {
 	uint64_t head = __atomic_load_n(&g->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = g->page->data_tail;
@@ -335,7 +335,7 @@ bool group_drain(struct group *g, struct passes *passes)
 	return !g->lost;
 }
 
-const char *group_incomplete(struct group *g)
+const char *group_incomplete(struct probe_group *g)
 {
 	static const char missing[] = "readings were lost: the regions were entered faster than they could be taken over";
 	uint64_t words[3 + 2048];
@@ -352,7 +352,7 @@ const char *group_incomplete(struct group *g)
 	return NULL;
 }
 
-void group_close(struct group *g)
+void group_close(struct probe_group *g)
 {
 	if (!g)
 		return;

@@ -47,25 +47,25 @@ struct group_plan {
 	uint32_t uprobe_type; /* of the PMU */
 };
 
-struct group;
+struct probe_group;
 
 /* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno, when a probe cannot be
  * opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
-bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct group **out, size_t *probe);
+bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe);
 /* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a program that maps it later
  * would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);
 /* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
 int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
-bool group_enable(struct group *group);
-int group_fd(const struct group *group); /* to be polled */
+bool group_enable(struct probe_group *group);
+int group_fd(const struct probe_group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */
-bool group_drain(struct group *group, struct passes *passes);
+bool group_drain(struct probe_group *group, struct thread_passes *passes);
 /* Of the thread as it stands; only when everything has been drained. NULL: every hit has arrived; otherwise why not. */
-const char *group_incomplete(struct group *group);
-uint64_t group_hits(const struct group *group);
+const char *group_incomplete(struct probe_group *group);
+uint64_t group_hits(const struct probe_group *group);
 /* From its first hit to its last. */
-uint64_t group_hits_ns(const struct group *group);
-void group_close(struct group *group); /* NULL is accepted */
+uint64_t group_hits_ns(const struct probe_group *group);
+void group_close(struct probe_group *group); /* NULL is accepted */
 
 #endif

@@ -12,7 +12,7 @@ struct pass {
 	uint64_t hits;
 };
 
-struct passes {
+struct thread_passes {
 	const struct region_asked *regions;
 	struct pass_sums *sums;
 	int64_t correction;    /* of all that this thread has counted so far */
@@ -21,12 +21,12 @@ struct passes {
 	uint64_t *begun;       /* [region × n_events + event]: the counters when it opened */
 };
 
-struct passes *passes_new(const struct region_asked *regions, struct pass_sums *sums)
+struct thread_passes *passes_new(const struct region_asked *regions, struct pass_sums *sums)
 {
-	struct passes *p = calloc(1, sizeof *p);
+	struct thread_passes *p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
-	*p = (struct passes){ .regions = regions, .sums = sums };
+	*p = (struct thread_passes){ .regions = regions, .sums = sums };
 	p->all = calloc(sums->n_regions + 1, sizeof *p->all);
 	p->begun = calloc(sums->n_regions * sums->n_events + 1, sizeof *p->begun);
 	if (p->all && p->begun)
@@ -37,7 +37,7 @@ struct passes *passes_new(const struct region_asked *regions, struct pass_sums *
 	return NULL;
 }
 
-static void enter(struct passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
+static void enter(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
 	struct pass_sum *sum = &p->sums->regions[region];
@@ -54,7 +54,7 @@ static void enter(struct passes *p, size_t region, const struct region_edge *edg
 	sum->entries++;
 }
 
-static void leave(struct passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
+static void leave(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
 	struct pass_sum *sum = &p->sums->regions[region];
@@ -103,7 +103,7 @@ static bool has_edge(const struct region_asked *asked, const char *module, uint6
 }
 
 /* A function that is left by a jump to where nobody looks. */
-static void lose(struct passes *p, size_t region, uint64_t frame)
+static void lose(struct thread_passes *p, size_t region, uint64_t frame)
 {
 	struct pass *pass = &p->all[region];
 	if (!pass->open || (pass->has_frame && frame < pass->frame))
@@ -112,7 +112,7 @@ static void lose(struct passes *p, size_t region, uint64_t frame)
 	pass->unbalanced = true;
 }
 
-void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const struct hit *hit)
+void passes_hit(struct thread_passes *p, const struct edge_ref *edges, size_t n, const struct hit *hit)
 {
 	/* the trap is in the reading already, its instruction in later ones */
 	p->correction -= p->sums->bias.trap;
@@ -145,7 +145,7 @@ void passes_hit(struct passes *p, const struct edge_ref *edges, size_t n, const 
 		p->correction += p->sums->bias.missed[p->regions[edges[0].region].edges[edges[0].edge].class];
 }
 
-void passes_exec(struct passes *p)
+void passes_exec(struct thread_passes *p)
 {
 	for (size_t i = 0; i < p->sums->n_regions; i++) {
 		p->all[i].unbalanced |= p->all[i].open;
@@ -153,7 +153,7 @@ void passes_exec(struct passes *p)
 	}
 }
 
-void passes_end(struct passes *p)
+void passes_end(struct thread_passes *p)
 {
 	if (!p)
 		return;

@@ -54,14 +54,14 @@ struct hit {
 	const void *context;
 };
 
-struct passes; /* of one thread */
+struct thread_passes; /* of one thread */
 
 /* NULL when memory ran out. regions and sums are borrowed. */
-struct passes *passes_new(const struct region_asked *regions, struct pass_sums *sums);
-void passes_hit(struct passes *passes, const struct edge_ref *edges, size_t n, const struct hit *hit);
+struct thread_passes *passes_new(const struct region_asked *regions, struct pass_sums *sums);
+void passes_hit(struct thread_passes *passes, const struct edge_ref *edges, size_t n, const struct hit *hit);
 /* The thread has executed another program: what was open has ended without being seen. */
-void passes_exec(struct passes *passes);
+void passes_exec(struct thread_passes *passes);
 /* The thread has ended; adds what is only known now, and frees. NULL is accepted. */
-void passes_end(struct passes *passes);
+void passes_end(struct thread_passes *passes);
 
 #endif

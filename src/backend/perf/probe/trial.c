@@ -108,9 +108,9 @@ static bool measure(const struct tried *t, const struct group_event *instruction
 	uint64_t raw[PARTS] = { 0 };
 	int64_t corrections[PARTS] = { 0 };
 	struct pass_sums sums = { .n_regions = PARTS, .n_events = 1, .regions = regions, .counts = raw, .corrections = corrections };
-	struct group *group;
+	struct probe_group *group;
 	size_t probe;
-	struct passes *passes = passes_new(asked, &sums);
+	struct thread_passes *passes = passes_new(asked, &sums);
 	if (!passes)
 		return false;
 	if (!group_open(&plan, 0, 1, &group, &probe))
@@ -207,8 +207,8 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	struct pass_sum region = { 0 };
 	int64_t correction = 0;
 	struct pass_sums sums = { .n_regions = 1, .n_events = all, .regions = &region, .counts = raw, .corrections = &correction };
-	struct passes *passes = events && raw && passed ? passes_new(&asked, &sums) : NULL;
-	struct group *group = NULL;
+	struct thread_passes *passes = events && raw && passed ? passes_new(&asked, &sums) : NULL;
+	struct probe_group *group = NULL;
 	if (!passes)
 		goto out;
 	memcpy(events, counted->events, n * sizeof *events);

@@ -307,7 +307,7 @@ static const struct stimulus instructions = { "a loop of 40000 instructions", ru
 			     context_switches = { "4 sleeps", run_context_switches },
 			     migrations = { "a move to another CPU and back", run_migrations };
 
-struct row {
+struct stimulus_row {
 	const char *name; /* canonical */
 	uint32_t type;    /* … and the kernel's generic or software event of the same meaning; */
 	uint64_t config;  /* type PERF_TYPE_MAX: none */
@@ -322,7 +322,7 @@ struct row {
 
 /* Where the kernel's part has no stimulus of its own, its event runs while system calls are made: nothing is known
  * of how much of it takes place in them. */
-static const struct row rows[] = {
+static const struct stimulus_row rows[] = {
 	{ "instructions", HARDWARE(INSTRUCTIONS), &instructions, &calls },
 	{ "cycles", HARDWARE(CPU_CYCLES), &cycles, &calls },
 	{ "branches", HARDWARE(BRANCH_INSTRUCTIONS), &branches, &calls_branches },
@@ -373,7 +373,7 @@ void stimulus_all(void)
 	calculate();
 }
 
-static bool same_event(const struct row *row, const struct event *event, const struct event_encoding *encoding)
+static bool same_event(const struct stimulus_row *row, const struct event *event, const struct event_encoding *encoding)
 {
 	if (event->definition)
 		return strcmp(event->definition->name, row->name) == 0;

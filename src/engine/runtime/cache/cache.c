@@ -150,7 +150,7 @@ struct page *cache_page(uint64_t number, bool make)
 
 static void map_grow(void)
 {
-	struct known *old = rt.map;
+	struct block_key *old = rt.map;
 	uint32_t n = rt.map_mask + 1;
 	rt.map_mask = n * 2 - 1;
 	rt.map = memory_private((uint64_t)n * 2 * sizeof *rt.map);
@@ -172,7 +172,7 @@ void cache_enter(uint32_t id, bool in_map)
 		while (rt.map[i].id && (rt.map[i].pc != b->pc || rt.map[i].context != b->context))
 			i = (i + 1) & rt.map_mask;
 		rt.map_count += !rt.map[i].id;
-		rt.map[i] = (struct known){b->pc, id + 1, b->context};
+		rt.map[i] = (struct block_key){b->pc, id + 1, b->context};
 		if (rt.map_count * 2 > rt.map_mask)
 			map_grow();
 	}
@@ -186,7 +186,7 @@ void cache_enter(uint32_t id, bool in_map)
 
 /* ---- arenas ----------------------------------------------------------------------------------- */
 
-static void arena_reset(struct arena *a)
+static void arena_reset(struct code_arena *a)
 {
 	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0x65, 0xff, 0x24, 0x25, 0x50, 0, 0, 0};
 	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
@@ -201,13 +201,13 @@ static void arena_reset(struct arena *a)
 	a->hot_count = a->cold_count = 0;
 }
 
-static bool arena_reaches(const struct arena *a, uint64_t pc)
+static bool arena_reaches(const struct code_arena *a, uint64_t pc)
 {
 	int64_t d = (int64_t)(pc - (uint64_t)a->base), e = (int64_t)(pc - (uint64_t)a->end);
 	return d > -ARENA_REACH && d < ARENA_REACH && e > -ARENA_REACH && e < ARENA_REACH;
 }
 
-struct arena *cache_arena(uint64_t pc)
+struct code_arena *cache_arena(uint64_t pc)
 {
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		if (arena_reaches(&rt.arena[i], pc))
@@ -233,7 +233,7 @@ struct arena *cache_arena(uint64_t pc)
 			return &rt.arena[0];
 		die("no memory for the code cache", pc);
 	}
-	struct arena *a = &rt.arena[rt.arena_count++];
+	struct code_arena *a = &rt.arena[rt.arena_count++];
 	a->base = (uint8_t *)p;
 	a->end = a->base + rt.arena_bytes;
 	a->spans_max = (uint32_t)(rt.arena_bytes / 16);
@@ -243,7 +243,7 @@ struct arena *cache_arena(uint64_t pc)
 	return a;
 }
 
-struct arena *arena_of(const uint8_t *code)
+struct code_arena *arena_of(const uint8_t *code)
 {
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		if (code >= rt.arena[i].base && code < rt.arena[i].end)
@@ -251,16 +251,16 @@ struct arena *arena_of(const uint8_t *code)
 	return NULL;
 }
 
-void cache_span(struct arena *a, uint8_t *at, bool cold, enum span_kind kind, uint32_t id)
+void cache_span(struct code_arena *a, uint8_t *at, bool cold, enum span_kind kind, uint32_t id)
 {
-	struct span span = {(uint32_t)(at - a->base), (uint32_t)kind << 29 | id};
+	struct code_span span = {(uint32_t)(at - a->base), (uint32_t)kind << 29 | id};
 	if (cold)
 		a->cold_spans[a->cold_count++] = span;
 	else
 		a->hot_spans[a->hot_count++] = span;
 }
 
-bool cache_room(const struct arena *a)
+bool cache_room(const struct code_arena *a)
 {
 	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max && a->cold_count + 256 < a->spans_max &&
 	       rt.exit_count + 64 < rt.exits_max;
@@ -268,7 +268,7 @@ bool cache_room(const struct arena *a)
 
 /* ---- exits ------------------------------------------------------------------------------------ */
 
-uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct arena *a)
+uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct code_arena *a)
 {
 	(void)a;
 	uint32_t id = rt.exit_count++;
@@ -433,7 +433,7 @@ void cache_flush(struct thread *t)
 static bool between(uint64_t at, uint64_t bytes, uint64_t start, uint64_t end) { return at < end && at + bytes > start; }
 
 /* An arena's code is gone (cache_flush). It may be out of reach of the program's data afterwards, which takes longer ways then. */
-static bool arena_move(struct arena *a, uint64_t start, uint64_t end)
+static bool arena_move(struct code_arena *a, uint64_t start, uint64_t end)
 {
 	uint64_t place = memory_place(rt.arena_bytes);
 	if (between(place, rt.arena_bytes, start, end))

@@ -45,7 +45,7 @@ static bool vsyscall(struct thread *t)
 static void fetch_fault(struct thread *t, bool branched)
 {
 	uint8_t byte;
-	const struct region *region = memory_executable(t->pc);
+	const struct watched_mapping *region = memory_executable(t->pc);
 	if (wild(t->pc)) { /* not canonical: the branch itself faults, natively */
 		if (!branched || !wild_undo(t))
 			inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
@@ -209,7 +209,7 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 	if (follower == NONE)
 		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || ((p->exit->kind == EXIT_NEXT || rt.block_count < TAKEN_FOLLOW_MAX) && cache_find(t->context, t->pc) == NONE));
 	if (make) {
-		struct arena *a = arena_of(from->code);
+		struct code_arena *a = arena_of(from->code);
 		uint32_t generation = rt.generation;
 		/* the last jump of the newest block is overwritten by what it would lead to, if no other thread can be in it */
 		bool last = p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot && cache_room(a) && cache_arena(t->pc) == a;
@@ -308,7 +308,7 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	}
 	struct block *b = &rt.blocks[block];
 	if (!(b->flags & BLOCK_CHECKED)) {
-		struct arena *a = arena_of(b->code);
+		struct code_arena *a = arena_of(b->code);
 		if (p.same && p.counted) {
 			if (!rt.exits[id].thunk && cache_room(a) && arena_of(rt.blocks[exit->block].code) == a)
 				rt.exits[id].thunk = emit_thunk(a, id, b, NULL);

@@ -53,7 +53,7 @@ static void split_at(uint64_t address)
 	rt.regions[i + 1].start = address;
 }
 
-static void insert(const struct region *region)
+static void insert(const struct watched_mapping *region)
 {
 	uint32_t i = region_at(region->start);
 	move_up(i, 1);
@@ -121,7 +121,7 @@ void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool sh
 	(void)offset;
 	memory_unmapped(start, length);
 	if ((protection & PROT_EXEC_) || shared)
-		insert(&(struct region){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
+		insert(&(struct watched_mapping){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
 }
 
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
@@ -142,7 +142,7 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 		} else {
 			uint64_t to = i < rt.region_count && rt.regions[i].start < end ? rt.regions[i].start : end;
 			if (protection & PROT_EXEC_)
-				insert(&(struct region){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
+				insert(&(struct watched_mapping){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
 			at = to;
 		}
 	}
@@ -169,7 +169,7 @@ static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const c
 	return record_module(start, end - start, offset, path);
 }
 
-struct scan { struct region *fresh; uint32_t count; };
+struct scan { struct watched_mapping *fresh; uint32_t count; };
 
 static void region_of(const struct mapping *m, void *context)
 {
@@ -195,13 +195,13 @@ static void region_of(const struct mapping *m, void *context)
 	for (; m->path[n] && n < sizeof path - 1; n++)
 		path[n] = m->path[n];
 	path[n] = 0;
-	scan->fresh[scan->count++] = (struct region){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
+	scan->fresh[scan->count++] = (struct watched_mapping){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
 		written || (m->inode && !m->shared && file_written(m->device, m->inode, path)), m->device, m->inode};
 }
 
 void memory_rescan(void)
 {
-	static struct region *fresh;
+	static struct watched_mapping *fresh;
 	if (!fresh)
 		fresh = memory_private(REGIONS_MAX * sizeof *fresh);
 	struct scan scan = {fresh, 0};
@@ -220,10 +220,10 @@ void memory_start(void)
 	if (rt.region_count)
 		return;
 	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++) /* no /proc: what the host saw */
-		insert(&(struct region){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
+		insert(&(struct watched_mapping){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
 }
 
-const struct region *memory_executable(uint64_t pc)
+const struct watched_mapping *memory_executable(uint64_t pc)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
 		uint32_t i = region_at(pc);
@@ -239,7 +239,7 @@ const struct region *memory_executable(uint64_t pc)
 
 /* ---- writes ----------------------------------------------------------------------------------- */
 
-bool memory_watch(uint64_t pc, uint64_t length, const struct region *region)
+bool memory_watch(uint64_t pc, uint64_t length, const struct watched_mapping *region)
 {
 	bool checked = false;
 	if (region->shared || region->written)
@@ -368,7 +368,7 @@ bool memory_file_written(const struct code_file *file)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < rt.region_count; i++) {
-		struct region *r = &rt.regions[i];
+		struct watched_mapping *r = &rt.regions[i];
 		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode || (file && !region_is_of(r, file)))
 			continue;
 		r->written = 1;

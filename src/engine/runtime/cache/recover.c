@@ -8,9 +8,9 @@
 
 #define MARKS_MAX 2048u
 
-static struct mark marks[MARKS_MAX]; /* under rt.lock */
+static struct state_mark marks[MARKS_MAX]; /* under rt.lock */
 
-static const struct span *find_span(const struct arena *a, const uint8_t *ip)
+static const struct code_span *find_span(const struct code_arena *a, const uint8_t *ip)
 {
 	uint32_t offset = (uint32_t)(ip - a->base);
 	if (ip < a->hot) { /* ascending: the last one at or below */
@@ -74,7 +74,7 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		i--;
 	if (!i)
 		die("lost: a signal's position in a block is unknown", b->pc);
-	const struct mark *m = &marks[i - 1];
+	const struct state_mark *m = &marks[i - 1];
 	uint64_t *counter = counter_of(t, id * 2);
 	unsigned k = m->insn;
 
@@ -157,7 +157,7 @@ static bool in_thunk(struct thread *t, uint32_t id, uint32_t offset)
 bool recover(struct thread *t)
 {
 	const uint8_t *ip = (const uint8_t *)t->raw[16];
-	struct arena *a = arena_of(ip);
+	struct code_arena *a = arena_of(ip);
 	uint64_t rsp = t->reg[X86_RSP];
 	for (int i = 0; i < 16; i++)
 		t->reg[i] = t->raw[i];
@@ -171,7 +171,7 @@ bool recover(struct thread *t)
 			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset == 0 ? rcx - rax : offset == 3 ? rcx + rax + 1 : rcx);
 	}
-	const struct span *span = find_span(a, ip);
+	const struct code_span *span = find_span(a, ip);
 	if (!span)
 		die("lost: a signal's position is in no block", (uint64_t)ip);
 	uint32_t offset = (uint32_t)(ip - a->base) - span->offset, id = span->kind_id & 0x1fffffff;
@@ -201,8 +201,8 @@ bool recover(struct thread *t)
 bool recover_at_step(const struct thread *t)
 {
 	const uint8_t *ip = (const uint8_t *)t->raw[16];
-	struct arena *a = arena_of(ip);
-	const struct span *span = a && ip >= a->base + 64 ? find_span(a, ip) : NULL;
+	struct code_arena *a = arena_of(ip);
+	const struct code_span *span = a && ip >= a->base + 64 ? find_span(a, ip) : NULL;
 	uint64_t next;
 	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
 		return false;
@@ -231,8 +231,8 @@ bool stores_x87_address(const struct x86_insn *in)
 /* The program's address of the instruction at a place in the cache; 0: unknown. */
 static uint64_t program_address(const uint8_t *ip)
 {
-	struct arena *a = arena_of(ip);
-	const struct span *span = a ? find_span(a, ip) : NULL;
+	struct code_arena *a = arena_of(ip);
+	const struct code_span *span = a ? find_span(a, ip) : NULL;
 	uint64_t next;
 	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
 		return 0;

@@ -373,7 +373,7 @@ static void reload(struct emit *e, const struct inline_segment *s)
 		}
 }
 
-static void publish(struct emit *e, const struct inline_segment *s, struct place place)
+static void publish(struct emit *e, const struct inline_segment *s, struct counter_place place)
 {
 	unsigned p = s->reg[0];
 	gs_load(e, p, AT_TRACE);
@@ -411,7 +411,7 @@ static bool any_skips(void)
 	return false;
 }
 
-static void emit_segment(struct emit *e, const struct inline_segment *s, unsigned at, struct place place)
+static void emit_segment(struct emit *e, const struct inline_segment *s, unsigned at, struct counter_place place)
 {
 	bool first = s == inlining.segment, notes = first && any_skips();
 	if (s->from == at) {
@@ -454,7 +454,7 @@ static void emit_apart(struct emit *e, unsigned at)
 		flags_give_back(e, at);
 }
 
-void inline_store(struct emit *e, unsigned at, struct place place)
+void inline_store(struct emit *e, unsigned at, struct counter_place place)
 {
 	if (inlining.apart) {
 		stream_store(e, at, place);

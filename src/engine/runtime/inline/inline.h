@@ -118,7 +118,7 @@ bool inline_is_full(void);      /* another part of the record is due */
 void inline_renumber(void);     /* blocks' numbers begin at 0 again */
 
 /* code.c */
-void inline_store(struct emit *e, unsigned at, struct place place);
+void inline_store(struct emit *e, unsigned at, struct counter_place place);
 void inline_address(struct emit *e, const struct inline_site *site, const struct inline_segment *s);
 void inline_made(struct emit *e, unsigned at); /* that instruction was emitted: registers that it was to overwrite are */
 

@@ -204,7 +204,7 @@ static void find_sites(uint32_t id)
 /* ---- registers and flags ---------------------------------------------------------------------- */
 
 /* Flags that are read before they are overwritten by the instructions at pc, which nobody writes to: as far as a straight look goes. */
-static uint8_t live_at(uint64_t pc, const struct region *region)
+static uint8_t live_at(uint64_t pc, const struct watched_mapping *region)
 {
 	uint8_t bytes[64], open = X86_FLAGS_ARITHMETIC, live = 0;
 	struct x86_insn in;
@@ -227,7 +227,7 @@ void inline_behold(uint32_t id)
 	if (!rt.inline_on || !decoded.count)
 		return;
 	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	const struct region *region = memory_executable(decoded.pc);
+	const struct watched_mapping *region = memory_executable(decoded.pc);
 	uint64_t next = decoded.pc + decoded.length, target = next + (uint64_t)(int64_t)last->target_rel;
 	rt.inline_live[id] = X86_FLAGS_ARITHMETIC;
 	if (!region || decoded.checked || (region->protection & PROT_WRITE_) || region->shared || region->module == RECORD_NONE)

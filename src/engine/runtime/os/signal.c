@@ -41,8 +41,8 @@ struct context { /* struct ucontext, the kernel's */
 	uint64_t error, trapno, oldmask, cr2, fpstate, reserved[8];
 	uint64_t mask;
 };
-struct frame { uint64_t restorer; struct context context; struct siginfo info; };
-_Static_assert(sizeof(struct context) == 304 && sizeof(struct frame) == 440, "the kernel's layout");
+struct signal_frame { uint64_t restorer; struct context context; struct siginfo info; };
+_Static_assert(sizeof(struct context) == 304 && sizeof(struct signal_frame) == 440, "the kernel's layout");
 
 static uint64_t bit(int signo) { return 1ull << (signo - 1); }
 static bool synchronous(int signo) { return signo < 32 && (SYNCHRONOUS_MASK & bit(signo)); }
@@ -67,9 +67,9 @@ void signal_set_mask(struct thread *t, uint64_t mask)
 }
 
 /* What the kernel is told, for what the program wants; by a call of the program's or of the engine's own. */
-static long tell(int signo, const struct action *action, struct action *old, bool programs)
+static long tell(int signo, const struct signal_action *action, struct signal_action *old, bool programs)
 {
-	struct action kernel = {.handler = (uint64_t)&runtime_signal_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
+	struct signal_action kernel = {.handler = (uint64_t)&runtime_signal_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
 		.restorer = (uint64_t)&runtime_restorer, .mask = ~SYNCHRONOUS_MASK};
 	if (action->handler == SIG_IGN_ && !synchronous(signo))
 		kernel.handler = SIG_IGN_;
@@ -80,13 +80,13 @@ static long tell(int signo, const struct action *action, struct action *old, boo
 	return programs ? runtime_program_call(SYS_rt_sigaction, args) : sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
 }
 
-static long tell_kernel(int signo, const struct action *action, struct action *old) { return tell(signo, action, old, false); }
+static long tell_kernel(int signo, const struct signal_action *action, struct signal_action *old) { return tell(signo, action, old, false); }
 
 void signals_start(struct thread *t)
 {
 	for (int signo = 1; signo < SIGNALS; signo++) {
-		struct action *action = &t->actions[signo];
-		struct action old;
+		struct signal_action *action = &t->actions[signo];
+		struct signal_action old;
 		if (signo == 9 || signo == 19)
 			continue;
 		if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
@@ -100,7 +100,7 @@ void signals_start(struct thread *t)
 
 void signal_ignore_in_kernel(int signo)
 {
-	struct action ignore = {.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
+	struct signal_action ignore = {.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
 	sys4(SYS_rt_sigaction, signo, &ignore, 0, 8);
 }
 
@@ -108,8 +108,8 @@ void signal_ignore_in_kernel(int signo)
 void signals_clear(struct thread *t)
 {
 	for (int signo = 1; signo < SIGNALS; signo++) {
-		struct action *action = &t->actions[signo], before = *action;
-		*action = (struct action){.handler = before.handler == SIG_IGN_};
+		struct signal_action *action = &t->actions[signo], before = *action;
+		*action = (struct signal_action){.handler = before.handler == SIG_IGN_};
 		if (signo != 9 && signo != 19 && (before.handler > SIG_IGN_ || before.flags))
 			tell_kernel(signo, action, NULL);
 	}
@@ -212,7 +212,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	uint64_t ip = c->rip;
 	if (info->code == CODE_SENT_ON)
 		info->code = SI_USER_;
-	const struct arena *arena = arena_of((const uint8_t *)ip);
+	const struct code_arena *arena = arena_of((const uint8_t *)ip);
 	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8, sync = synchronous(signo) && info->code > 0;
 
 	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume && (t->stepping || t->trace_skip)) {
@@ -297,7 +297,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 
 static __attribute__((noreturn)) void end_by_signal(struct thread *t, int signo, struct siginfo *info)
 {
-	struct action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
+	struct signal_action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
 	process_over(t);
 	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
 	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);
@@ -330,10 +330,10 @@ static uint32_t altstack_state(const struct thread *t, uint64_t sp)
 }
 
 /* Enters the handler. False: its stack cannot be written. */
-static bool enter_handler(struct thread *t, int signo, const struct action *action, unsigned which)
+static bool enter_handler(struct thread *t, int signo, const struct signal_action *action, unsigned which)
 {
 	uint64_t *r = t->reg, sp = r[X86_RSP] - 128;
-	struct frame f = {.restorer = action->restorer};
+	struct signal_frame f = {.restorer = action->restorer};
 	struct context *c = &f.context;
 	bool entering = (action->flags & SA_ONSTACK) && t->altstack_size && !on_altstack(t, r[X86_RSP]);
 	bool nested_on_it = on_altstack(t, r[X86_RSP]);
@@ -370,8 +370,8 @@ static bool enter_handler(struct thread *t, int signo, const struct action *acti
 	}
 	stream_break(t, t->pc);
 	r[X86_RDI] = (uint64_t)signo;
-	r[X86_RSI] = at + __builtin_offsetof(struct frame, info);
-	r[X86_RDX] = at + __builtin_offsetof(struct frame, context);
+	r[X86_RSI] = at + __builtin_offsetof(struct signal_frame, info);
+	r[X86_RDX] = at + __builtin_offsetof(struct signal_frame, context);
 	r[X86_RAX] = 0;
 	r[X86_RSP] = at;
 	t->flags &= ~0x10500ull; /* DF TF RF */
@@ -388,7 +388,7 @@ static void deliver(struct thread *t, unsigned which)
 {
 	struct siginfo *info = &t->pending[which];
 	int signo = info->signo;
-	struct action *place = &t->actions[signo], action;
+	struct signal_action *place = &t->actions[signo], action;
 	bool sync = synchronous(signo) && info->code > 0;
 	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
 		__asm__ volatile("pause");
@@ -530,7 +530,7 @@ void signals_hide(struct thread *t)
 
 long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old, uint64_t size)
 {
-	struct action action, before;
+	struct signal_action action, before;
 	long result = 0;
 	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == 9 || signo == 19)))
 		return -EINVAL_;

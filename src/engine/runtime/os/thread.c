@@ -89,7 +89,7 @@ struct thread *thread_new(struct record_process *process)
 		bool same = t->process == process;
 		uint64_t *trace_base = t->trace_base, *trace_end = t->trace_end;
 		struct model_counts *model_counts = t->model_counts;
-		struct frame *frames = t->frames;
+		struct region_frame *frames = t->frames;
 		uint64_t *counted = t->counted;
 		memset(t, 0, sizeof *t);
 		t->trace_base = trace_base;

@@ -31,9 +31,9 @@ enum how {
 
 /* bytes × (times: an argument's value, from 1 on; 0: once; with AT: the 32-bit number that it points to) from an argument on */
 enum { AT = 8 };
-struct place { uint32_t bytes; uint8_t argument, times; };
+struct written_range { uint32_t bytes; uint8_t argument, times; };
 #define PLACES_MOST 4
-struct writes { uint8_t how; struct place place[PLACES_MOST]; };
+struct writes { uint8_t how; struct written_range place[PLACES_MOST]; };
 
 #define TO(argument, bytes) {bytes, argument, 0}
 #define N_TO(argument, times, bytes) {bytes, argument, times}
@@ -241,7 +241,7 @@ static uint64_t argument(const struct thread *t, unsigned n)
 static void add_places(struct thread *t, const struct writes *w)
 {
 	for (unsigned i = 0; i < PLACES_MOST && w->place[i].argument; i++) {
-		const struct place *place = &w->place[i];
+		const struct written_range *place = &w->place[i];
 		uint64_t times = 1;
 		uint32_t number = 0;
 		if (place->times & AT)

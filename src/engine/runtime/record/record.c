@@ -308,7 +308,7 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 
 uint32_t record_block_module(uint32_t id)
 {
-	const struct region *region = memory_executable(rt.blocks[id].pc);
+	const struct watched_mapping *region = memory_executable(rt.blocks[id].pc);
 	return region ? region->module : RECORD_NONE;
 }
 

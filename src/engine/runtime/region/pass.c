@@ -19,7 +19,7 @@
 
 enum frame_kind { FRAME_FUNCTION, FRAME_CALL, FRAME_SIGNAL };
 
-struct frame {
+struct region_frame {
 	uint64_t low, span;
 	uint64_t back;      /* where it goes on behind; of a signal 0 */
 	uint32_t kind;
@@ -48,7 +48,7 @@ static void set_context(struct thread *t, uint32_t context)
 
 static void set_bounds(struct thread *t)
 {
-	const struct frame *f = t->frame_count ? &t->frames[t->frame_count - 1] : NULL;
+	const struct region_frame *f = t->frame_count ? &t->frames[t->frame_count - 1] : NULL;
 	t->region_low = f ? f->low : 0;
 	t->region_span = f ? f->span : ~0ull;
 }
@@ -79,7 +79,7 @@ static void push(struct thread *t, enum frame_kind kind, uint64_t top, uint64_t 
 		return;
 	}
 	uint64_t low = on_alternate_stack(t, t->reg[X86_RSP]) ? t->altstack_sp : 0;
-	t->frames[t->frame_count++] = (struct frame){.low = low, .span = top - low, .back = back, .kind = kind, .region = region, .context = t->context};
+	t->frames[t->frame_count++] = (struct region_frame){.low = low, .span = top - low, .back = back, .kind = kind, .region = region, .context = t->context};
 }
 
 static void enter(struct thread *t, const struct region_place *p)
@@ -109,7 +109,7 @@ static void leave(struct thread *t, uint32_t region, bool ended)
 /* resumed: as it was interrupted */
 static void pop(struct thread *t, bool resumed)
 {
-	struct frame f = t->frames[--t->frame_count];
+	struct region_frame f = t->frames[--t->frame_count];
 	const uint32_t *members;
 	if (f.kind == FRAME_FUNCTION) {
 		leave(t, f.region, t->pc == f.back);
@@ -140,7 +140,7 @@ static void note_given_up(const struct thread *t, uint64_t from, uint64_t to)
 {
 	const uint32_t *members;
 	for (uint32_t i = t->frame_count; i--;) {
-		const struct frame *f = &t->frames[i];
+		const struct region_frame *f = &t->frames[i];
 		uint64_t top = f->low + f->span;
 		if (to - f->low <= f->span)
 			break;
@@ -171,7 +171,7 @@ void regions_stack(struct thread *t)
 void regions_branched(struct thread *t)
 {
 	while (t->frame_count) {
-		const struct frame *f = &t->frames[t->frame_count - 1];
+		const struct region_frame *f = &t->frames[t->frame_count - 1];
 		if (t->reg[X86_RSP] - f->low <= f->span)
 			break;
 		stream_break(t, t->pc);
@@ -196,7 +196,7 @@ void regions_signal(struct thread *t, uint64_t interrupted)
 	uint32_t n = t->frame_count;
 	push(t, FRAME_SIGNAL, t->reg[X86_RSP] + 8, 0, 0); /* + 8: at its sigreturn */
 	if (t->frame_count > n) {
-		struct frame *f = &t->frames[n];
+		struct region_frame *f = &t->frames[n];
 		f->interrupted = interrupted;
 		f->generation = rt.generation, f->last_indirect = t->last_indirect, f->last_linkage = t->last_linkage;
 	}
@@ -230,7 +230,7 @@ void regions_return(struct thread *t, uint64_t frame)
 	while (i && t->frame_count > i)
 		pop(t, false);
 	if (i) {
-		const struct frame *f = &t->frames[i - 1];
+		const struct region_frame *f = &t->frames[i - 1];
 		if (f->generation == rt.generation)
 			t->last_indirect = f->last_indirect, t->last_linkage = f->last_linkage;
 		interrupted = f->interrupted;

@@ -173,7 +173,7 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 	}
 }
 
-static void emit_group(struct emit *e, unsigned n, struct place place)
+static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 {
 	const struct stream_group *g = &plan.groups[n];
 	unsigned at = g->at, pointer = g->pointer;
@@ -234,7 +234,7 @@ static void emit_group(struct emit *e, unsigned n, struct place place)
 	mark(e, MARK_INSN, at, 0, 0, 0);
 }
 
-void stream_store(struct emit *e, unsigned at, struct place place)
+void stream_store(struct emit *e, unsigned at, struct counter_place place)
 {
 	for (unsigned n = 0; n < plan.n_groups; n++)
 		if (plan.groups[n].at == at)

@@ -74,10 +74,10 @@ static void image_of(long fd, const struct mapping *m)
 	struct header h;
 	uint64_t bias = 0, end = 0;
 	bool found = false;
-	if (sys4(SYS_pread64, fd, &h, sizeof h, 0) != sizeof h || h.phentsize != sizeof(struct segment) || text_length(m->path) >= sizeof image.path)
+	if (sys4(SYS_pread64, fd, &h, sizeof h, 0) != sizeof h || h.phentsize != sizeof(struct elf_segment) || text_length(m->path) >= sizeof image.path)
 		return;
 	for (unsigned i = 0; i < h.phnum; i++) {
-		struct segment s;
+		struct elf_segment s;
 		if (sys4(SYS_pread64, fd, &s, sizeof s, h.phoff + i * sizeof s) != sizeof s)
 			return;
 		if (s.type != 1)
@@ -292,13 +292,13 @@ static bool is_name(const char *name, const char *pattern)
 	return *pattern == '*' || (!*pattern && (!*name || *name == '@'));
 }
 
-static void read_symbols(const struct elf_view *elf, const struct section *table, const struct section *strings)
+static void read_symbols(const struct elf_view *elf, const struct elf_section *table, const struct elf_section *strings)
 {
 	const uint8_t *file = elf->file;
 	if (!elf_holds(elf, table) || !elf_holds(elf, strings) || !strings->size || file[strings->offset + strings->size - 1])
 		return;
-	for (uint64_t i = 0; i < table->size / sizeof(struct symbol); i++) {
-		const struct symbol *s = (const struct symbol *)(file + table->offset) + i;
+	for (uint64_t i = 0; i < table->size / sizeof(struct elf64_symbol); i++) {
+		const struct elf64_symbol *s = (const struct elf64_symbol *)(file + table->offset) + i;
 		if ((s->info & 15) != 2 || !s->section || s->name >= strings->size) /* STT_FUNC */
 			continue;
 		const char *name = (const char *)file + strings->offset + s->name;
@@ -314,18 +314,18 @@ static void read_module(const uint8_t *file, uint64_t bytes, uint64_t start, uin
 	const struct header *h = (const struct header *)file;
 	struct elf_view elf = {.file = file, .bytes = bytes, .type = h->type, .path = path};
 	bool found = false;
-	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct segment) && h->phoff < elf.bytes &&
-	    h->phnum * sizeof(struct segment) <= elf.bytes - h->phoff) {
-		elf.segments = (const struct segment *)(elf.file + h->phoff);
+	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct elf_segment) && h->phoff < elf.bytes &&
+	    h->phnum * sizeof(struct elf_segment) <= elf.bytes - h->phoff) {
+		elf.segments = (const struct elf_segment *)(elf.file + h->phoff);
 		elf.n_segments = h->phnum;
 	}
 	for (unsigned i = 0; i < elf.n_segments && !found; i++) {
-		const struct segment *s = &elf.segments[i];
+		const struct elf_segment *s = &elf.segments[i];
 		found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset && offset < s->offset + s->file_bytes;
 		elf.bias = start - (s->address + (offset - s->offset));
 	}
-	if (found && h->shentsize == sizeof(struct section) && h->shoff < elf.bytes && h->shnum * sizeof(struct section) <= elf.bytes - h->shoff) {
-		elf.sections = (const struct section *)(elf.file + h->shoff);
+	if (found && h->shentsize == sizeof(struct elf_section) && h->shoff < elf.bytes && h->shnum * sizeof(struct elf_section) <= elf.bytes - h->shoff) {
+		elf.sections = (const struct elf_section *)(elf.file + h->shoff);
 		elf.n_sections = h->shnum;
 	}
 	for (unsigned i = 0; i < elf.n_sections; i++)

@@ -88,7 +88,7 @@ bool stream_is_enter(const struct x86_insn *in);
 
 /* code.c */
 void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow);
-void stream_store(struct emit *e, unsigned at, struct place place);
+void stream_store(struct emit *e, unsigned at, struct counter_place place);
 
 /* run.c */
 bool stream_open(struct record_process *process);

@@ -24,7 +24,7 @@
 #define STB_LOCAL 0u
 #define BELOW_MOST (1ull << 20) /* of the bytes below the thread pointer that are looked at */
 
-static struct module {
+static struct tls_module {
 	char path[232];
 	uint64_t bias, bytes, below; /* below 0: not known yet */
 	unsigned n_words;
@@ -45,9 +45,9 @@ static bool is_program(const struct elf_view *elf)
 }
 
 /* Words about variables that no other module can define come first; the others are there for want of such. */
-static void find_words(const struct elf_view *elf, const struct section *relocations, struct module *m)
+static void find_words(const struct elf_view *elf, const struct elf_section *relocations, struct tls_module *m)
 {
-	const struct section *table = relocations->link < elf->n_sections ? &elf->sections[relocations->link] : NULL;
+	const struct elf_section *table = relocations->link < elf->n_sections ? &elf->sections[relocations->link] : NULL;
 	if (!elf_holds(elf, relocations) || !table || !elf_holds(elf, table))
 		return;
 	const struct relocation *r = (const struct relocation *)(elf->file + relocations->offset);
@@ -55,9 +55,9 @@ static void find_words(const struct elf_view *elf, const struct section *relocat
 		for (uint64_t i = 0; i < relocations->size / sizeof *r && m->n_words < WORDS_MOST; i++) {
 			if (r[i].type != R_TPOFF64 && r[i].type != R_DTPMOD64)
 				continue;
-			if (r[i].symbol >= table->size / sizeof(struct symbol))
+			if (r[i].symbol >= table->size / sizeof(struct elf64_symbol))
 				continue;
-			const struct symbol *s = (const struct symbol *)(elf->file + table->offset) + r[i].symbol;
+			const struct elf64_symbol *s = (const struct elf64_symbol *)(elf->file + table->offset) + r[i].symbol;
 			bool named = r[i].symbol != 0, local = !named || s->info >> 4 == STB_LOCAL || (s->other & 3);
 			if (local != own || (named && !s->section))
 				continue;
@@ -70,7 +70,7 @@ static void find_words(const struct elf_view *elf, const struct section *relocat
 /* rt.lock is held */
 void stream_tls_module(const struct elf_view *elf)
 {
-	const struct segment *tls = NULL;
+	const struct elf_segment *tls = NULL;
 	for (unsigned i = 0; i < elf->n_segments; i++)
 		if (elf->segments[i].type == 7 && elf->segments[i].bytes) /* PT_TLS */
 			tls = &elf->segments[i];
@@ -80,7 +80,7 @@ void stream_tls_module(const struct elf_view *elf)
 	if (!tls || tls->bytes > BELOW_MOST || module_count == MODULES_MOST || text_length(elf->path) >= sizeof modules[0].path)
 		return;
 	uint64_t align = tls->align ? tls->align : 1;
-	struct module *m = &modules[module_count];
+	struct tls_module *m = &modules[module_count];
 	memset(m, 0, sizeof *m);
 	m->bias = elf->bias;
 	m->bytes = tls->bytes;
@@ -101,7 +101,7 @@ void stream_tls_module(const struct elf_view *elf)
 }
 
 /* How far below the thread pointer the block begins, by one of its words; 0: it does not say. */
-static uint64_t below_by(const struct module *m, unsigned i, uint64_t pointer)
+static uint64_t below_by(const struct tls_module *m, unsigned i, uint64_t pointer)
 {
 	uint64_t word = 0, vector = 0, block = 0;
 	if (!safe_copy(&word, (const void *)m->word[i].address, 8) || !word)
@@ -114,7 +114,7 @@ static uint64_t below_by(const struct module *m, unsigned i, uint64_t pointer)
 	return pointer - block;
 }
 
-static bool fits(const struct module *m, uint64_t below)
+static bool fits(const struct tls_module *m, uint64_t below)
 {
 	if (below < m->bytes || below > BELOW_MOST)
 		return false;
@@ -124,7 +124,7 @@ static bool fits(const struct module *m, uint64_t below)
 	return true;
 }
 
-static void place(struct objects *objects, const struct module *m, uint64_t pointer)
+static void place(struct objects *objects, const struct tls_module *m, uint64_t pointer)
 {
 	if (m->below && pointer && !(pointer & 7) && pointer > m->below)
 		objects_thread_local(objects, pointer, m->below, m->bytes);
@@ -134,7 +134,7 @@ static void place(struct objects *objects, const struct module *m, uint64_t poin
 void stream_tls_look(struct objects *objects, uint64_t pointer)
 {
 	for (uint32_t i = 0; i < module_count && pointer; i++) {
-		struct module *m = &modules[i];
+		struct tls_module *m = &modules[i];
 		uint64_t below = 0;
 		for (unsigned w = 0; w < m->n_words && !m->below && !below; w++) {
 			below = below_by(m, w, pointer);

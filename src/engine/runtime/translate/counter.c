@@ -50,7 +50,7 @@ bool may_fault(const struct x86_insn *in)
 	return in->special != X86_SPECIAL_NONE || in->flow > X86_FLOW_CALL;
 }
 
-struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8_t *scratch)
+struct counter_place place_counter(const struct code_arena *arena, uint8_t *entry_live, uint8_t *scratch)
 {
 	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9, X86_R8, X86_RSI, X86_RDI, X86_RDX, X86_RCX, X86_RBX};
 	uint16_t used = 0;
@@ -85,21 +85,21 @@ struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8
 		if (!(used >> choice[i] & 1))
 			*scratch = choice[i];
 	if (add >= 0)
-		return (struct place){(unsigned)add, PLACE_ADD, 0};
+		return (struct counter_place){(unsigned)add, PLACE_ADD, 0};
 	if (inc >= 0)
-		return (struct place){(unsigned)inc, PLACE_INC, 0};
+		return (struct counter_place){(unsigned)inc, PLACE_INC, 0};
 	if (twice >= 0)
-		return (struct place){(unsigned)twice, PLACE_TWICE, 0};
+		return (struct counter_place){(unsigned)twice, PLACE_TWICE, 0};
 	if (decoded.count && spills_at_end(&decoded.insn[decoded.count - 1]))
-		return (struct place){decoded.count - 1, PLACE_END, 0};
+		return (struct counter_place){decoded.count - 1, PLACE_END, 0};
 	if (rt.trace && decoded.count)
-		return (struct place){0, PLACE_STREAM, 0};
+		return (struct counter_place){0, PLACE_STREAM, 0};
 	if (dead >= 0)
-		return (struct place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
-	return (struct place){0, PLACE_SPILL, *scratch};
+		return (struct counter_place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
+	return (struct counter_place){0, PLACE_SPILL, *scratch};
 }
 
-void count_block(struct emit *e, struct place place)
+void count_block(struct emit *e, struct counter_place place)
 {
 	uint32_t offset = THREAD_BYTES + e->id * 16;
 	switch (place.how) {

@@ -13,13 +13,13 @@ enum { AT_SPILL_RAX = 0x08, AT_SPILL_RCX = 0x10, AT_SPILL_OPERAND = 0x20, AT_SPI
 struct emit {
 	uint8_t *p;
 	int64_t delta; /* address = p + delta */
-	struct mark *marks; /* NULL: none wanted */
+	struct state_mark *marks; /* NULL: none wanted */
 	unsigned mark_count, mark_most;
 	uint8_t *start;
 	bool probe, counted;
-	uint8_t stream_spills, stream_regs, stream_groups, stream_third, clock; /* see struct mark */
+	uint8_t stream_spills, stream_regs, stream_groups, stream_third, clock; /* see struct state_mark */
 	uint32_t id;
-	struct arena *arena;
+	struct code_arena *arena;
 };
 
 static inline uint64_t emit_address(const struct emit *e) { return (uint64_t)(e->p + e->delta); }
@@ -77,7 +77,7 @@ static inline void nops(struct emit *e, unsigned n)
 static inline void mark(struct emit *e, enum mark_kind kind, unsigned insn, unsigned spills, unsigned reg, int rsp)
 {
 	if (e->marks && e->mark_count < e->mark_most)
-		e->marks[e->mark_count++] = (struct mark){(uint32_t)(e->p - e->start), (uint8_t)kind, (uint8_t)spills, (uint8_t)reg,
+		e->marks[e->mark_count++] = (struct state_mark){(uint32_t)(e->p - e->start), (uint8_t)kind, (uint8_t)spills, (uint8_t)reg,
 			e->counted, (uint16_t)insn, (int16_t)rsp, e->stream_spills, e->stream_regs, e->stream_groups, e->stream_third, e->clock, 0};
 }
 

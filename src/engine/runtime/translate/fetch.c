@@ -82,7 +82,7 @@ void fetch_wait(uint64_t pc)
 /* False: no instruction can be fetched there. */
 bool decode_block(uint32_t context, uint64_t pc, bool single)
 {
-	const struct region *region = memory_executable(pc);
+	const struct watched_mapping *region = memory_executable(pc);
 	if (!region)
 		return false;
 	decoded.context = context;
@@ -126,7 +126,7 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 	/* the region may go on in the next one */
 	if (decoded.truncated && !decoded.count) {
 		unsigned have = (unsigned)available;
-		const struct region *next = memory_executable(pc + have);
+		const struct watched_mapping *next = memory_executable(pc + have);
 		if (have < 15 && next && safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
 			decoded.checked |= memory_watch(pc + have, 1, next);
 			if (!safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) /* as it is now */

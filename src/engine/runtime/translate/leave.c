@@ -92,7 +92,7 @@ static void jump_table(struct emit *e, unsigned which)
 }
 
 /* rax is spilled: the block's counter, if it is placed here */
-static void count_at_end(struct emit *e, struct place place, unsigned k, unsigned spills)
+static void count_at_end(struct emit *e, struct counter_place place, unsigned k, unsigned spills)
 {
 	uint32_t offset = THREAD_BYTES + e->id * 16;
 	if (place.how != PLACE_END)
@@ -209,7 +209,7 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 }
 
 /* The block's end. Returns true if the block goes on at *next whatever happens, and nothing that leads there is emitted. */
-bool block_end(struct emit *e, struct place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
+bool block_end(struct emit *e, struct counter_place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
 {
 	uint64_t next = pc + in->length, target = next + (uint64_t)(int64_t)in->target_rel;
 	*next_out = next;
@@ -414,7 +414,7 @@ void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
 }
 
-uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id)
+uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id)
 {
 	arena->cold -= 48;
 	struct emit e = {.p = arena->cold, .arena = arena};
@@ -425,7 +425,7 @@ uint8_t *emit_indirect_entry(struct arena *arena, uint32_t id)
 }
 
 /* The counter of a conditional branch's counted way, in front of `to` or, with to NULL, in the hot part and with a jmp to the target. */
-uint8_t *emit_thunk(struct arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to)
+uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to)
 {
 	struct emit e = {.p = arena->hot, .arena = arena};
 	uint32_t offset = THREAD_BYTES + rt.exits[exit_id].block * 16 + 8;

@@ -12,7 +12,7 @@
 #define CHAIN_MAX 12
 
 /* Emits what is decoded. Returns as block_end does. */
-static bool emit_block(struct emit *e, struct place place, uint64_t *next)
+static bool emit_block(struct emit *e, struct counter_place place, uint64_t *next)
 {
 	const uint8_t *code = decoded.bytes;
 	uint64_t pc = decoded.pc;
@@ -142,7 +142,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 	uint64_t begun = rt.no_tsc ? 0 : __builtin_ia32_rdtsc();
 	if (!decode_block(t->context, pc, single))
 		return NONE;
-	struct arena *arena = cache_arena(pc);
+	struct code_arena *arena = cache_arena(pc);
 	if (!cache_room(arena)) {
 		cache_flush(t);
 		arena = cache_arena(pc);
@@ -174,7 +174,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			record_leader(id);
 		rt.process->stats[RECORD_STAT_TRANSLATED_INSNS] += decoded.count;
 
-		struct place place = place_counter(arena, &b->entry_flags_live, &b->scratch);
+		struct counter_place place = place_counter(arena, &b->entry_flags_live, &b->scratch);
 		if (parent != NONE)
 			place.how = PLACE_NONE;
 		if (thunk_exit != NONE) {
@@ -243,7 +243,7 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 	return first;
 }
 
-unsigned translate_marks(const struct block *block, uint32_t id, struct mark *marks, unsigned most, uint64_t *next)
+unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most, uint64_t *next)
 {
 	static uint8_t scratch[16384];
 	struct emit e = {.p = scratch, .delta = block->code - scratch, .marks = marks, .mark_most = most, .start = scratch, .probe = true, .id = id};
@@ -260,7 +260,7 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct mark *ma
 	inline_plan(id);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
-	struct place place = place_counter(e.arena, &live, &reg);
+	struct counter_place place = place_counter(e.arena, &live, &reg);
 	if (block->follows != NONE)
 		place.how = PLACE_NONE;
 	emit_block(&e, place, next);

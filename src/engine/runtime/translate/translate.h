@@ -42,15 +42,15 @@ bool unknown_needs_moving(const struct x86_insn *in, uint64_t pc, uint64_t to);
 /* counter.c. ADD, INC: flags are dead. TWICE: a cmp or test with memory is executed once for its fault, then, behind the add, for its
    flags. DEAD: a register is. END: the terminator has spilled rax anyway. NONE: the block follows another. STREAM: in the first group of the
    access stream's stores */
-struct place { unsigned insn; enum { PLACE_NONE, PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL, PLACE_STREAM } how; unsigned reg; };
-struct place place_counter(const struct arena *arena, uint8_t *entry_live, uint8_t *scratch);
-void count_block(struct emit *e, struct place place);
+struct counter_place { unsigned insn; enum { PLACE_NONE, PLACE_ADD, PLACE_INC, PLACE_TWICE, PLACE_DEAD, PLACE_END, PLACE_SPILL, PLACE_STREAM } how; unsigned reg; };
+struct counter_place place_counter(const struct code_arena *arena, uint8_t *entry_live, uint8_t *scratch);
+void count_block(struct emit *e, struct counter_place place);
 bool may_fault(const struct x86_insn *in);
 void add_one(struct emit *e, uint32_t offset);
 void increment_spilled(struct emit *e, uint32_t offset, unsigned reg);
 
 /* leave.c. block_end: true if the block goes on at *next whatever happens, and nothing that leads there is emitted */
-bool block_end(struct emit *e, struct place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next);
+bool block_end(struct emit *e, struct counter_place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next);
 void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned condition);
 void indirect_entry(struct emit *e, uint64_t pc, uint32_t context);
 void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind);

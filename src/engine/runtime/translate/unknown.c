@@ -24,9 +24,9 @@
 static struct processor_trial trial;
 struct processor_trial *processor_trial(void) { return &trial; }
 
-enum answer { ANSWER_KNOWN, ANSWER_INVALID, ANSWER_LONGER, ANSWER_NONE };
+enum processor_answer { ANSWER_KNOWN, ANSWER_INVALID, ANSWER_LONGER, ANSWER_NONE };
 
-static enum answer try_bytes(uint8_t *page, const uint8_t *bytes, unsigned n)
+static enum processor_answer try_bytes(uint8_t *page, const uint8_t *bytes, unsigned n)
 {
 	uint8_t *at = page + PAGE - n;
 	if (failed(sys3(SYS_mprotect, page, PAGE, PROT_READ_ | PROT_WRITE_)))
@@ -48,7 +48,7 @@ static enum answer try_bytes(uint8_t *page, const uint8_t *bytes, unsigned n)
 static bool processor_knows(const uint8_t *bytes, unsigned available)
 {
 	long page = sys6(SYS_mmap, memory_place(2 * PAGE), 2 * PAGE, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_, (uint64_t)-1, 0);
-	enum answer answer = ANSWER_LONGER;
+	enum processor_answer answer = ANSWER_LONGER;
 	if (failed(page))
 		return false;
 	for (unsigned n = 1; n <= available && n <= X86_MAX_INSN_BYTES && answer == ANSWER_LONGER; n++)

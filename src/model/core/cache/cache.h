@@ -30,7 +30,7 @@ struct cache {
 };
 
 /* What cache `index` of the machine needs; cache may be thrown away if arena->base is NULL. */
-void cache_init(struct cache *cache, struct arena *arena, const struct machine *machine, unsigned index, bool timed);
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index, bool timed);
 
 /* One access of the core to a first-level cache, in one line of it. id: the item's number, or for a fetch the block's with bit 31.
    Counts all but the access itself. */

@@ -1,7 +1,7 @@
 /* Classes of misses: see classify.h. */
 #include "model/core/cache/classify.h"
 
-void classes_init(struct classes *classes, struct arena *arena, uint32_t lines)
+void classes_init(struct classes *classes, struct model_memory *arena, uint32_t lines)
 {
 	*classes = (struct classes){ 0 };
 	lines_init(&classes->shadow, arena, 1, lines, REPLACE_LRU, 1, 1, false);
@@ -9,11 +9,11 @@ void classes_init(struct classes *classes, struct arena *arena, uint32_t lines)
 }
 
 /* Regions that follow each other stay together in the table, so that little of it is ever touched. NULL: no room. */
-static struct region *find_region(struct classes *classes, uint64_t number)
+static struct seen_lines *find_region(struct classes *classes, uint64_t number)
 {
 	uint64_t at = ((number >> 8) * 0x9e3779b97f4a7c15ull >> 32 & ~255ull) + (number & 255);
 	for (;; at++) {
-		struct region *region = &classes->regions[at % CLASSES_REGIONS];
+		struct seen_lines *region = &classes->regions[at % CLASSES_REGIONS];
 		if (region->key == number + 1)
 			return region;
 		if (region->key)
@@ -28,7 +28,7 @@ static struct region *find_region(struct classes *classes, uint64_t number)
 
 enum model_cache_count classes_access(struct classes *classes, uint64_t line, bool fills)
 {
-	struct region *region = find_region(classes, line / 64);
+	struct seen_lines *region = find_region(classes, line / 64);
 	uint64_t bit = 1ull << line % 64, replaced;
 	uint64_t *entry = lines_find(&classes->shadow, 0, line);
 	enum model_cache_count class = CACHE_CAPACITY;

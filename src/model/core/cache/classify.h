@@ -14,15 +14,15 @@
 
 #define CLASSES_REGIONS (1u << 20)
 
-struct region { uint64_t key, lines; }; /* key: number + 1 */
+struct seen_lines { uint64_t key, lines; }; /* key: number + 1 */
 
 struct classes {
 	struct lines shadow;
-	struct region *regions;
+	struct seen_lines *regions;
 	uint32_t used;
 };
 
-void classes_init(struct classes *classes, struct arena *arena, uint32_t lines);
+void classes_init(struct classes *classes, struct model_memory *arena, uint32_t lines);
 /* A demand access: what its miss is, were it one. fills: the shadow takes the line in. */
 enum model_cache_count classes_access(struct classes *classes, uint64_t line, bool fills);
 

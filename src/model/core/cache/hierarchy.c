@@ -26,7 +26,7 @@
 
 /* ---- one cache ---- */
 
-void cache_init(struct cache *cache, struct arena *arena, const struct machine *machine, unsigned index, bool timed)
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index, bool timed)
 {
 	const struct machine_cache *is = &machine->caches[index];
 	*cache = (struct cache){ .is = *is, .index = (uint8_t)index, .line_shift = log2_of(is->line_bytes),

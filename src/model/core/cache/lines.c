@@ -13,7 +13,7 @@ static bool linked(const struct lines *lines)
 	return in_order(lines) && !lines->timed;
 }
 
-void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
+void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
 		unsigned rrip_bits, uint64_t seed, bool timed)
 {
 	uint64_t all = (uint64_t)sets * ways;

@@ -59,19 +59,19 @@ struct lines {
 };
 
 /* Where areas are taken from: zeroed memory, or NULL to learn how much. */
-struct arena {
+struct model_memory {
 	char *base;
 	uint64_t used;
 };
 
-static inline void *arena_take(struct arena *arena, uint64_t bytes)
+static inline void *arena_take(struct model_memory *arena, uint64_t bytes)
 {
 	uint64_t at = arena->used;
 	arena->used += (bytes + 63) & ~63ull;
 	return arena->base ? arena->base + at : NULL;
 }
 
-void lines_init(struct lines *lines, struct arena *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
+void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
 		unsigned rrip_bits, uint64_t seed, bool timed);
 /* Of timed lines, before anything else. */
 void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written);

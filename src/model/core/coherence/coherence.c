@@ -11,7 +11,7 @@
 
 #define MASK_UNITS 128u
 
-struct entry { /* numbers of entries are index + 1; 0: none */
+struct lost_granule { /* numbers of entries are index + 1; 0: none */
 	uint64_t granule;
 	uint64_t written[2]; /* units written by others since */
 	uint32_t older, newer, chain;
@@ -23,7 +23,7 @@ struct coherence_lost {
 	uint32_t n, used;       /* in the list; entries ever taken */
 	uint32_t oldest, newest, free;
 	uint32_t ready; /* the sizes above are set */
-			/* then struct entry [most], uint32_t heads[buckets] */
+			/* then struct lost_granule [most], uint32_t heads[buckets] */
 };
 
 /* ---- the machine ---- */
@@ -78,25 +78,25 @@ uint64_t coherence_core_bytes(const struct machine *machine)
 	if (coherence_point(machine) == MACHINE_NONE)
 		return 0;
 	most = lost_most(machine);
-	return (sizeof(struct coherence_lost) + most * sizeof(struct entry) +
+	return (sizeof(struct coherence_lost) + most * sizeof(struct lost_granule) +
 		buckets_for(most) * sizeof(uint32_t) + 63) &
 	       ~63ull;
 }
 
 /* ---- what a core lost ---- */
 
-static struct entry *entry_at(struct coherence_lost *lost, uint32_t number)
+static struct lost_granule *entry_at(struct coherence_lost *lost, uint32_t number)
 {
-	return (struct entry *)(lost + 1) + number - 1;
+	return (struct lost_granule *)(lost + 1) + number - 1;
 }
 
 static uint32_t *head_of(struct coherence_lost *lost, uint64_t granule)
 {
-	uint32_t *heads = (uint32_t *)((struct entry *)(lost + 1) + lost->most);
+	uint32_t *heads = (uint32_t *)((struct lost_granule *)(lost + 1) + lost->most);
 	return &heads[(granule * 0x9E3779B97F4A7C15ull >> 32) & (lost->buckets - 1)];
 }
 
-static struct entry *lost_find(struct coherence_lost *lost, uint64_t granule)
+static struct lost_granule *lost_find(struct coherence_lost *lost, uint64_t granule)
 {
 	if (!lost || !lost->n)
 		return NULL;
@@ -106,7 +106,7 @@ static struct entry *lost_find(struct coherence_lost *lost, uint64_t granule)
 	return NULL;
 }
 
-static void lost_forget(struct coherence_lost *lost, struct entry *entry)
+static void lost_forget(struct coherence_lost *lost, struct lost_granule *entry)
 {
 	uint32_t number = (uint32_t)(entry - entry_at(lost, 1)) + 1, *link = head_of(lost, entry->granule);
 	while (*link != number)
@@ -121,7 +121,7 @@ static void lost_forget(struct coherence_lost *lost, struct entry *entry)
 
 static void lost_add(struct coherence_lost *lost, const struct machine *machine, uint64_t granule)
 {
-	struct entry *entry;
+	struct lost_granule *entry;
 	uint32_t number, *head;
 	if (!lost->ready) {
 		lost->ready = 1;
@@ -137,7 +137,7 @@ static void lost_add(struct coherence_lost *lost, const struct machine *machine,
 		number = ++lost->used;
 	head = head_of(lost, granule);
 	entry = entry_at(lost, number);
-	*entry = (struct entry){ .granule = granule, .older = lost->newest, .chain = *head };
+	*entry = (struct lost_granule){ .granule = granule, .older = lost->newest, .chain = *head };
 	*head = number;
 	*(lost->newest ? &entry_at(lost, lost->newest)->newer : &lost->oldest) = number;
 	lost->newest = number;
@@ -308,7 +308,7 @@ static uint64_t ask_others(const struct action *a, bool write, bool *held)
 static enum coherence_miss regain(const struct action *a, uint64_t first, uint64_t last)
 {
 	struct coherence_lost *lost = coherence_memory(a->model, a->core);
-	struct entry *entry = lost_find(lost, a->granule);
+	struct lost_granule *entry = lost_find(lost, a->granule);
 	uint64_t units[2];
 	if (!entry)
 		return COHERENCE_NO;
@@ -354,7 +354,7 @@ unsigned coherence_write(struct model *model, unsigned core, uint64_t address, u
 	}
 	units_of(&a, address, address + bytes - 1, units);
 	for (unsigned k = 0; k < coherence_cores(model); k++) {
-		struct entry *entry = k == core || !(others & bit_of(k)) ? NULL : lost_find(coherence_memory(model, k), a.granule);
+		struct lost_granule *entry = k == core || !(others & bit_of(k)) ? NULL : lost_find(coherence_memory(model, k), a.granule);
 		if (!entry)
 			continue;
 		alone = false;

@@ -22,7 +22,7 @@
 #endif
 
 /* What an entry is to be touched for by a hit, or asked for. */
-enum btb {
+enum btb_kind {
 	BTB_NONE,
 	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
 	BTB_HITS,                /* LRU, and the indirect table predicts targets */
@@ -30,9 +30,9 @@ enum btb {
 	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
 };
 
-static enum btb btb_of(const struct branches *b)
+static enum btb_kind btb_of(const struct branches *b)
 {
-	const struct targets *t = &b->targets;
+	const struct target_predictor *t = &b->targets;
 	if (!t->sets)
 		return BTB_NONE;
 	if (t->two_ways)
@@ -44,14 +44,14 @@ static enum btb btb_of(const struct branches *b)
 
 bool branch_run_sorts(const struct branches *b)
 {
-	const struct targets *t = &b->targets;
+	const struct target_predictor *t = &b->targets;
 	return t->filtered && t->replacement != REPLACE_PLRU && (!t->sets || t->whole || t->indirect_mask);
 }
 
 void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
 		   enum trace_ending ending, uint64_t target)
 {
-	const struct targets *t = &b->targets;
+	const struct target_predictor *t = &b->targets;
 	bool returns = ending == TRACE_END_RETURN, call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
 	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL || (returns && !t->return_entries);
 	*site = (struct branch_site){ .begins = begins, .behind = pc + length, .length = (uint8_t)length,
@@ -90,8 +90,8 @@ static void mispredict(struct branches *b, const struct branch_site *site)
 
 bool branch_run_heads(const struct branches *b)
 {
-	const struct targets *t = &b->targets;
-	const enum btb btb = btb_of(b);
+	const struct target_predictor *t = &b->targets;
+	const enum btb_kind btb = btb_of(b);
 	/* these ask for the upper half of an address */
 	const bool whole = b->direction.kind == PREDICT_TAGE || b->direction.kind == PREDICT_BACKWARD_TAKEN;
 	return b->sorts && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))) || (btb == BTB_TWO_WAYS && !whole));
@@ -112,9 +112,9 @@ void branches_head(const struct branches *b, const struct branch_site *site, uin
 
 /* ---- the BTB ---- */
 
-__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally)
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct branch_tally *tally)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
 	const uint32_t *version = PART(b, uint32_t, t->versions_at) + site->set, first = site->set * t->ways;
 	uint32_t entry = site->entry;
@@ -143,9 +143,9 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 
 /* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
 static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
-							   const enum btb btb, uint64_t *stamps, uint64_t clock, struct told *told)
+							   const enum btb_kind btb, uint64_t *stamps, uint64_t clock, struct direction_counts *told)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	uint64_t *targets = PART(b, uint64_t, t->targets_at);
 	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
 		stamps[site->entry] = clock;
@@ -212,7 +212,7 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 
 /* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
 static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
-							    const enum btb btb, struct tally *tally)
+							    const enum btb_kind btb, struct branch_tally *tally)
 {
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
@@ -308,7 +308,7 @@ static inline __attribute__((always_inline)) const struct branch_site *site_at(c
 
 static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, const uint64_t *found, const bool by_slot)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	uint64_t *stack = PART(b, uint64_t, t->returns_at);
 	const uint32_t entries = t->return_entries;
 	uint32_t top = t->top, valid = t->valid, wrong = 0;
@@ -369,9 +369,9 @@ static void indirect_ones(struct branches *b, const struct branch_order *order, 
 
 /* ---- all of it ---- */
 
-static struct told perceptron_batch(struct branches *b, uint32_t n)
+static struct direction_counts perceptron_batch(struct branches *b, uint32_t n)
 {
-	struct told told = { 0, 0 };
+	struct direction_counts told = { 0, 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		bool taken = b->batch.outcome[i], predicted = perceptron_resolve(b, b->batch.address[i], taken);
 		told.taken += predicted;
@@ -403,9 +403,9 @@ uint8_t *branch_run_begin(struct branches *b)
 }
 
 void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
-		    const struct tally *tally)
+		    const struct branch_tally *tally)
 {
-	struct told told = { 0, 0 };
+	struct direction_counts told = { 0, 0 };
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] += kinds->of[kind];
 		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
@@ -436,9 +436,9 @@ void branch_run_end(struct branches *b, const struct branch_order *order, const 
 static void run(struct branches *b, struct branch_site *const *sites, uint32_t n)
 {
 	uint8_t *outcome = branch_run_begin(b);
-	struct tally tally = { 0 };
+	struct branch_tally tally = { 0 };
 	const struct branch_order order = { .sites = sites };
-	const enum btb btb = btb_of(b);
+	const enum btb_kind btb = btb_of(b);
 	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
 				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
 				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :

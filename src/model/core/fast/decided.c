@@ -66,7 +66,7 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 
 	for (; i < end; i++) {
 		const uint64_t header = entries[i];
-		const struct plan *plan = (const struct plan *)(memory + at[(uint32_t)header % PLAN_SLOTS]);
+		const struct block_plan *plan = (const struct block_plan *)(memory + at[(uint32_t)header % PLAN_SLOTS]);
 		if (__builtin_expect(plan->header != header, 0)) {
 			/* those in front may have to make room */
 			if (i > first || header & TRACE_MARK || plan->header == (header | PLAN_STEPS) ||

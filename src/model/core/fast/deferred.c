@@ -21,7 +21,7 @@ unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_
 	}
 	for (; at != MACHINE_NONE && n < DEFERRED_LEVELS; at = machine->caches[at].next) {
 		const struct machine_cache *is = &machine->caches[at];
-		struct arena none = { 0 };
+		struct model_memory none = { 0 };
 		struct cache cache;
 		cache_init(&cache, &none, machine, at, false);
 		if (!cache.plain || !cache.main.ordered || is->line_bytes < most || (n && (is->line_bytes != most || written != most)))

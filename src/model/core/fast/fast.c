@@ -46,7 +46,7 @@ static void run_items(struct core *core, const struct trace_program *program, st
 	const uint32_t block = block_of(batch, k);
 	const uint64_t *entry = batch_entry(batch, block);
 	uint32_t number = (uint32_t)*entry, r = k - batch_record(batch, block) + batch_skipped(batch, block), i, end;
-	const struct plan *plan = plan_of(core->model->plans, number);
+	const struct block_plan *plan = plan_of(core->model->plans, number);
 	struct plan_items items;
 	if (plan->header != number)
 		plan = plans_make(core->model->plans, core, program, number);

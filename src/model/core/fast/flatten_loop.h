@@ -7,7 +7,7 @@
  */
 #include "model/core/fast/plan.h"
 
-static __attribute__((noinline)) void flatten_each(const struct plan *plan, const uint64_t *entry, unsigned from, uint64_t *to)
+static __attribute__((noinline)) void flatten_each(const struct block_plan *plan, const uint64_t *entry, unsigned from, uint64_t *to)
 {
 	const uint16_t *hows = plan_hows(plan);
 	for (unsigned r = from; r < plan->records; r++) {
@@ -18,7 +18,7 @@ static __attribute__((noinline)) void flatten_each(const struct plan *plan, cons
 }
 
 #ifdef FLATTEN_EIGHT
-static __attribute__((noinline)) void flatten_large(const struct plan *plan, const uint64_t *entry, unsigned from, uint64_t *to, bool eight)
+static __attribute__((noinline)) void flatten_large(const struct block_plan *plan, const uint64_t *entry, unsigned from, uint64_t *to, bool eight)
 {
 	if (!eight || plan->flags & PLAN_WIDE)
 		flatten_each(plan, entry, from, to);
@@ -29,10 +29,10 @@ static __attribute__((noinline)) void flatten_large(const struct plan *plan, con
 #endif
 
 /* A header that no plan was found for: it is made. NULL: none is to be had, or it is a mark. */
-static __attribute__((noinline)) const struct plan *flatten_plan(struct core *core, const struct trace_program *program, uint64_t header)
+static __attribute__((noinline)) const struct block_plan *flatten_plan(struct core *core, const struct trace_program *program, uint64_t header)
 {
 	struct plans *plans = core->model->plans;
-	const struct plan *plan;
+	const struct block_plan *plan;
 	if (header & TRACE_MARK || plan_of(plans, (uint32_t)header)->header == (header | PLAN_STEPS))
 		return NULL;
 	plan = plans_make(plans, core, program, (uint32_t)header);
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) bool flatten_blocks(struct core *co
 	while (now.entry < end && now.n_blocks < BATCH_BLOCKS) {
 		const uint64_t header = *now.entry;
 		const uint32_t slot = (uint32_t)header % PLAN_SLOTS;
-		const struct plan *plan = (const struct plan *)(memory + at[slot]);
+		const struct block_plan *plan = (const struct block_plan *)(memory + at[slot]);
 		unsigned sequential, skips;
 
 		if (__builtin_expect(plan->header != header, 0)) {

@@ -69,7 +69,7 @@ _Static_assert(offsetof(struct plan_head, counted) == 0 && offsetof(struct plan_
 	       offsetof(struct plan_head, behind) == 12 && offsetof(struct plan_head, low) == 16 && offsetof(struct plan_head, high) == 20 &&
 	       offsetof(struct plan_head, version) == 24 && offsetof(struct plan_head, where) == 28, "heads_of()");
 
-enum btb { NO_BTB, BTB_KNOWN, BTB_TWO }; /* none; of which heads know where branches are; of two ways, looked up anew every time */
+enum header_btb { NO_BTB, BTB_KNOWN, BTB_TWO }; /* none; of which heads know where branches are; of two ways, looked up anew every time */
 
 /* Of a batch's blocks, what is left to do when they are sorted. */
 struct left {
@@ -89,11 +89,11 @@ _Static_assert(BRANCH_BATCH <= LEFT_BLOCK, "numbers of blocks");
 
 static inline struct branch_site *site_of(const struct plans *plans, uint32_t slot)
 {
-	return &((struct plan *)(plans->memory + plans->at[slot]))->site;
+	return &((struct block_plan *)(plans->memory + plans->at[slot]))->site;
 }
 
 /* Sixteen blocks, or as many as there are, of which one at least is not known. clock: before the first one. */
-static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken, uint64_t clock, struct tally *tally)
+static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken, uint64_t clock, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
 	const struct plans *plans = core->model->plans;
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t a
 }
 
 /* The batch's blocks in the BTB. */
-INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint32_t n, struct tally *tally)
+INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint32_t n, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
@@ -144,7 +144,7 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 	b->targets.clock = clock + n;
 }
 
-static inline void look_up_two(struct core *core, const struct left *left, struct tally *tally)
+static inline void look_up_two(struct core *core, const struct left *left, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
 	struct btb_two *sets = PART(b, struct btb_two, b->targets.two_at);
@@ -174,7 +174,7 @@ static const uint32_t halves[2][SIXTEEN] __attribute__((aligned(64))) = {
 	{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 }, { 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31 },
 };
 
-struct run { /* of a batch */
+struct header_batch { /* of a batch */
 	struct core *core;
 	const uint64_t *entries;
 	size_t n;
@@ -190,7 +190,7 @@ struct run { /* of a batch */
 };
 
 /* Sixteen headers' heads, and which of them, and of the one behind them, are there. */
-INLINE AVX512 struct heads find(struct run *run, uint32_t *there, uint32_t *next_begins)
+INLINE AVX512 struct heads find(struct header_batch *run, uint32_t *there, uint32_t *next_begins)
 {
 	const uint64_t *entries = run->entries + run->at;
 	const size_t left = run->n - run->at;
@@ -221,7 +221,7 @@ INLINE AVX512 struct heads find(struct run *run, uint32_t *there, uint32_t *next
 }
 _Static_assert(PLAN_SLOTS == 1 << 18, "find()");
 
-INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i counted, const uint32_t taken, const enum btb btb)
+INLINE AVX512 void sort(struct header_batch *run, const struct heads *heads, __m512i counted, const uint32_t taken, const enum header_btb btb)
 {
 	struct branches *b = run->b;
 	const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(SITE_ENDING << 24)), ALL(TRACE_END_CONDITIONAL << 24));
@@ -263,7 +263,7 @@ INLINE AVX512 void sort(struct run *run, const struct heads *heads, __m512i coun
 }
 
 /* Of sixteen blocks the first `live` ones: where they went is known. */
-INLINE AVX512 void sixteen(struct run *run, const struct heads *heads, uint32_t next_begins, const uint32_t live, const bool branches, const enum btb btb)
+INLINE AVX512 void sixteen(struct header_batch *run, const struct heads *heads, uint32_t next_begins, const uint32_t live, const bool branches, const enum header_btb btb)
 {
 	const __mmask16 all = (__mmask16)(live == SIXTEEN ? 0xffff : (1u << live) - 1);
 	const __m512i next = _mm512_alignr_epi32(ALL(next_begins), heads->begins, 1);
@@ -297,15 +297,15 @@ INLINE AVX512 struct kinds kinds_of(const struct branches *b, uint32_t n)
 	return kinds;
 }
 
-INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, size_t n, const bool branches, const enum btb btb)
+INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, size_t n, const bool branches, const enum header_btb btb)
 {
 	const struct plans *plans = core->model->plans;
 	struct batch *batch = core->model->batch;
 	struct branches *b = core->branches;
-	struct tally tally = { 0 };
+	struct branch_tally tally = { 0 };
 	struct left left_over;
 	left_over.keys = 0;
-	struct run run = { .core = core, .left_over = &left_over, .entries = entries, .n = n, .b = b, .heads = plans->heads, .slots = batch->slots,
+	struct header_batch run = { .core = core, .left_over = &left_over, .entries = entries, .n = n, .b = b, .heads = plans->heads, .slots = batch->slots,
 		.way_shift = _mm_cvtsi32_si128(btb == BTB_KNOWN ? (int)predict_log2(b->targets.ways) : 0), .enters = btb && b->targets.allocation == BTB_ALLOCATE_ALL ? 0xffff : 0, .outcome = branches ? branch_run_begin(b) : NULL,
 		.sequential = site_of(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc };
 
@@ -332,7 +332,7 @@ INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, si
 	batch->fetches = (fetches & 0xffff) | (uint64_t)(fetches >> 16) << PLAN_FIELD | (uint64_t)run.at << 2 * PLAN_FIELD;
 	core->next_pc = site_of(plans, run.slots[run.at - 1])->behind;
 	if (branches) {
-		const struct branch_order order = { .slots = run.slots, .at = plans->at, .memory = plans->memory + offsetof(struct plan, site) / 8 };
+		const struct branch_order order = { .slots = run.slots, .at = plans->at, .memory = plans->memory + offsetof(struct block_plan, site) / 8 };
 		if (btb == BTB_KNOWN)
 			look_up_all(core, &left_over, run.at, &tally);
 		else if (btb == BTB_TWO)

@@ -1,7 +1,7 @@
 /* The table of what is held: see hits.h. */
 #include "model/core/fast/hits.h"
 
-struct eight { uint64_t entries[8]; }; /* that many stores of vectors a page take less long */
+struct eight_entries { uint64_t entries[8]; }; /* that many stores of vectors a page take less long */
 
 void hits_clear_all(const struct hits *hits)
 {
@@ -63,9 +63,9 @@ void hits_clear_pages(const struct hits *hits, uint64_t address, uint64_t bytes,
 	} else if (bytes >> hits->shift < 8) {
 		hits_clear(hits, address, bytes, 3);
 	} else {
-		struct eight *piece = (struct eight *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
+		struct eight_entries *piece = (struct eight_entries *)&hits->table[hits_index(address, hits->shift)], *end = piece + (bytes >> hits->shift) / 8;
 		while (piece < end)
-			*piece++ = (struct eight){ 0 };
+			*piece++ = (struct eight_entries){ 0 };
 	}
 	for (uint64_t at = address; at < address + bytes; at += 4096)
 		*hits_page(hits, 0, at) = *hits_page(hits, 1, at) = 0;

@@ -3,15 +3,7 @@
  * saved_vectors.h, and all is put back behind them.
  */
 #include "model/core/fast/vectors.h"
-
-#if defined(__x86_64__) && !defined(__AVX512F__)
 #include "model/core/fast/saved_vectors.h"
-#else /* never called, or without: model->vectors says that they are there, not that they are worth it */
-struct saved { char unused; };
-static void save(struct saved *to) { (void)to; }
-static void restore(const struct saved *from) { (void)from; }
-#endif
-
 #include "model/core/fast/quick.h"
 #include "model/core/fast/deferred_loop.h"
 

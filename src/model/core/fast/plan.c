@@ -2,9 +2,9 @@
 #include "model/core/fast/plan.h"
 
 /* What slots without a plan lead to: the plan of no block. */
-#define NOTHING_UNITS (uint32_t)(sizeof(struct plan) / 8)
+#define NOTHING_UNITS (uint32_t)(sizeof(struct block_plan) / 8)
 
-void plans_init(struct plans *plans, struct arena *arena)
+void plans_init(struct plans *plans, struct model_memory *arena)
 {
 	plans->words = arena_take(arena, PLAN_SLOTS * sizeof *plans->words);
 	plans->at = arena_take(arena, PLAN_SLOTS * sizeof *plans->at);
@@ -14,7 +14,7 @@ void plans_init(struct plans *plans, struct arena *arena)
 	plans->ids = 0;
 	plans->used = NOTHING_UNITS;
 	if (arena->base)
-		*(struct plan *)plans->memory = (struct plan){ .header = UINT64_MAX };
+		*(struct block_plan *)plans->memory = (struct block_plan){ .header = UINT64_MAX };
 }
 
 static void forget_all(struct plans *plans)
@@ -37,14 +37,14 @@ void plans_forget(struct model *model)
 		forget_all(model->plans);
 }
 
-static struct plan *take(struct plans *plans, unsigned records, bool large)
+static struct block_plan *take(struct plans *plans, unsigned records, bool large)
 {
-	uint64_t bytes = sizeof(struct plan) + records * (sizeof(int64_t) + sizeof(struct plan_items) + (large ? 3 : 0));
+	uint64_t bytes = sizeof(struct block_plan) + records * (sizeof(int64_t) + sizeof(struct plan_items) + (large ? 3 : 0));
 	uint32_t units = (uint32_t)((bytes + 7) / 8);
-	struct plan *plan;
+	struct block_plan *plan;
 	if (plans->used + units > PLAN_BYTES / 8 || plans->ids > HEAD_IDS - HEAD_IDS / 4)
 		forget_all(plans);
-	plan = (struct plan *)(plans->memory + plans->used);
+	plan = (struct block_plan *)(plans->memory + plans->used);
 	plans->used += units;
 	return plan;
 }
@@ -65,7 +65,7 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 struct draft { int64_t displacement; uint64_t record; uint32_t value, misaligned; struct plan_items items; };
 
 struct drafts {
-	struct plan *plan;       /* NULL: they are counted only */
+	struct block_plan *plan;       /* NULL: they are counted only */
 	unsigned n, of;          /* of: how many there will be */
 	bool open;               /* the last one is an access that others may join */
 	struct draft last;
@@ -74,7 +74,7 @@ struct drafts {
 static void put(struct drafts *drafts)
 {
 	const struct draft *d = &drafts->last;
-	struct plan *plan = drafts->plan;
+	struct block_plan *plan = drafts->plan;
 	unsigned r = drafts->n - 1;
 	uint16_t how = (uint16_t)(d->record >> 57 | (uint64_t)d->misaligned << 10);
 	if (!drafts->n || !plan)
@@ -167,7 +167,7 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 
 /* The block's records, or, with plan NULL, how many they are. *skips: of them, what a block that is reached sequentially leaves out. */
 static unsigned make_records(const struct core *core, const struct trace_block *block, const struct trace_item *items, uint32_t number,
-			     struct plan *plan, uint8_t *skips)
+			     struct block_plan *plan, uint8_t *skips)
 {
 	const struct model *model = core->model;
 	const struct cache *data = core->first_data;
@@ -211,7 +211,7 @@ static uint32_t plan_id(struct plans *plans, uint64_t pc)
 	return id;
 }
 
-static void make_head(struct plans *plans, const struct core *core, const struct plan *plan)
+static void make_head(struct plans *plans, const struct core *core, const struct block_plan *plan)
 {
 	struct plan_head *head = &plans->heads[plan->header % PLAN_SLOTS];
 	const uint64_t tag = plan_head_tag(plan->header);
@@ -231,7 +231,7 @@ static void make_head(struct plans *plans, const struct core *core, const struct
 
 /* ---- plans ---- */
 
-const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
+const struct block_plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number)
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct trace_item *items = program->items + block->first_item;
@@ -240,7 +240,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
 	bool large, fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
 		    block->values < PLAN_MOST, decided = block->flags & TRACE_DECIDED;
-	struct plan *plan;
+	struct block_plan *plan;
 	unsigned n = 0;
 	uint8_t skips = 0;
 
@@ -259,7 +259,7 @@ const struct plan *plans_make(struct plans *plans, const struct core *core, cons
 	plan = take(plans, fits ? n : 0, large);
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
 	plans->words[number % PLAN_SLOTS] = !fits ? 0 : decided ? 1 : (uint8_t)(1 + block->values);
-	*plan = (struct plan){ .header = fits ? number : number | PLAN_STEPS };
+	*plan = (struct block_plan){ .header = fits ? number : number | PLAN_STEPS };
 	plans->heads[number % PLAN_SLOTS].where = 0;
 	if (!fits)
 		return plan;

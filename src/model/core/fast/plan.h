@@ -37,7 +37,7 @@ _Static_assert(BATCH_BLOCKS * PLAN_MOST < 1u << PLAN_FIELD, "see 3");
 
 struct plan_items { uint8_t first, n; }; /* from the block's first item */
 
-struct plan {
+struct block_plan {
 	uint64_t header;         /* the block's number, or with PLAN_STEPS */
 	uint64_t sums;           /* instructions, simple reads, simple writes */
 	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
@@ -104,8 +104,8 @@ struct batch {
 	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* headers.c */
 };
 
-void plans_init(struct plans *plans, struct arena *arena);
-const struct plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
+void plans_init(struct plans *plans, struct model_memory *arena);
+const struct block_plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
 
 /* fast.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
 void batch_add(struct core *core, const struct batch *batch);
@@ -115,22 +115,22 @@ void batch_add(struct core *core, const struct batch *batch);
 size_t run_heads(struct core *core, const uint64_t *entries, size_t n);
 bool heads_possible(const struct core *core);
 
-static inline const struct plan *plan_of(const struct plans *plans, uint32_t number)
+static inline const struct block_plan *plan_of(const struct plans *plans, uint32_t number)
 {
-	return (const struct plan *)(plans->memory + plans->at[number % PLAN_SLOTS]);
+	return (const struct block_plan *)(plans->memory + plans->at[number % PLAN_SLOTS]);
 }
 
-static inline const struct plan_items *plan_items(const struct plan *plan)
+static inline const struct plan_items *plan_items(const struct block_plan *plan)
 {
 	return (const struct plan_items *)(plan->displacement + plan->records);
 }
 
-static inline const uint16_t *plan_hows(const struct plan *plan)
+static inline const uint16_t *plan_hows(const struct block_plan *plan)
 {
 	return plan->flags & PLAN_LARGE ? (const uint16_t *)(plan_items(plan) + plan->records) : plan->how;
 }
 
-static inline unsigned plan_value(const struct plan *plan, unsigned record)
+static inline unsigned plan_value(const struct block_plan *plan, unsigned record)
 {
 	return plan->flags & PLAN_LARGE ? ((const uint8_t *)(plan_hows(plan) + plan->records))[record] : HOW_VALUE(plan->how[record]);
 }

@@ -13,9 +13,9 @@
  */
 #include "model/core/predict/predict.h"
 
-static struct told one_by_one(struct branches *b, const uint8_t *line, uint32_t n)
+static struct direction_counts one_by_one(struct branches *b, const uint8_t *line, uint32_t n)
 {
-	struct told told = { 0, 0 };
+	struct direction_counts told = { 0, 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		bool predicted = tage_resolve(b, b->batch.address[i], line[i]);
 		told.taken += predicted;
@@ -59,10 +59,10 @@ INLINE uint64_t bits_of(const uint8_t *outcomes)
 	return eight * 0x8040201008040201ull >> 56; /* byte i to bit 7 - i */
 }
 
-struct eight { const uint8_t *at; uint64_t came, left; }; /* branches: their outcomes, as bits, and how many there are from here on */
+struct eight_branches { const uint8_t *at; uint64_t came, left; }; /* branches: their outcomes, as bits, and how many there are from here on */
 
 /* The rolling sum moves on by eight branches, or by fewer, whose sums are x. */
-INLINE void roll_on(struct tage_table *table, const struct eight *eight, const words *x, uint64_t after)
+INLINE void roll_on(struct tage_table *table, const struct eight_branches *eight, const words *x, uint64_t after)
 {
 	if (__builtin_expect(eight->left >= LANES, 1)) {
 		table->rolling = after;
@@ -73,7 +73,7 @@ INLINE void roll_on(struct tage_table *table, const struct eight *eight, const w
 	}
 }
 
-INLINE void rolling(struct tage_table *table, const struct eight *eight, words *of)
+INLINE void rolling(struct tage_table *table, const struct eight_branches *eight, words *of)
 {
 	const uint64_t gone = bits_of(eight->at - table->oldest - 1);
 	const words d = TAKEN(eight->came, TAGE_K) - TAKEN(gone, table->leaves);
@@ -87,7 +87,7 @@ INLINE void rolling(struct tage_table *table, const struct eight *eight, words *
 }
 
 /* The same from tables, with one multiplication. */
-INLINE void rolling_summed(struct tage *t, struct tage_table *table, const struct eight *eight, words *of)
+INLINE void rolling_summed(struct tage *t, struct tage_table *table, const struct eight_branches *eight, words *of)
 {
 	const uint64_t gone = bits_of(eight->at - table->oldest - 1);
 	const struct tage_sums *s = &t->sums;
@@ -99,7 +99,7 @@ INLINE void rolling_summed(struct tage *t, struct tage_table *table, const struc
 	*of = x;
 }
 
-INLINE void recent_of(struct tage *t, const struct eight *eight, words *of)
+INLINE void recent_of(struct tage *t, const struct eight_branches *eight, words *of)
 {
 	const words ages = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	*of = ALL(t->recent) << ages | ALL(eight->came) >> (8 - ages);
@@ -114,7 +114,7 @@ INLINE void recent_of(struct tage *t, const struct eight *eight, words *of)
 INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addresses, uint32_t n, uint32_t *keys)
 {
 	for (uint32_t i = 0; i <= n; i += LANES) { /* the last round, of n % 8 branches or of none, sets the histories */
-		const struct eight eight = { .at = line + i, .came = bits_of(line + i), .left = n - i };
+		const struct eight_branches eight = { .at = line + i, .came = bits_of(line + i), .left = n - i };
 		const words hash = *(const loose_words *)(addresses + i);
 		words recent, history;
 		recent_of(t, &eight, &recent);
@@ -144,8 +144,8 @@ INLINE void make_keys_published(struct tage *t, const uint8_t *line, const uint6
 	struct tage_table *last = &t->tables[TAGE_PUBLISHED_TABLES - 1];
 	for (uint32_t i = 0; i <= n; i += 2 * LANES) {
 		const uint32_t left = n - i;
-		const struct eight one = { .at = line + i, .came = bits_of(line + i), .left = left };
-		const struct eight two = { .at = line + i + LANES, .came = bits_of(line + i + LANES), .left = left < LANES ? 0 : left - LANES };
+		const struct eight_branches one = { .at = line + i, .came = bits_of(line + i), .left = left };
+		const struct eight_branches two = { .at = line + i + LANES, .came = bits_of(line + i + LANES), .left = left < LANES ? 0 : left - LANES };
 		const words address = *(const loose_words *)(addresses + i), address_two = *(const loose_words *)(addresses + i + LANES);
 		words recent, recent_two, sum, sum_two;
 		recent_of(t, &one, &recent), recent_of(t, &two, &recent_two);
@@ -328,7 +328,7 @@ INLINE uint64_t unlikely_or(uint64_t a, uint64_t b)
 	return a;
 }
 
-INLINE void take_turns(const struct window *w, struct found *found, const uint32_t n, struct told *told,
+INLINE void take_turns(const struct window *w, struct found *found, const uint32_t n, struct direction_counts *told,
 		       uint64_t (*same)(const uint32_t *values, uint32_t value, uint32_t mask))
 {
 	struct tage *t = &w->b->tage;
@@ -378,7 +378,7 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 /* A function for each kind of vectors and of tables, so that these are known in it. */
 #define BATCH(vectors, n_tables, narrow)                                                                                               \
 	struct found found;                                                                                                            \
-	struct told told = { 0, 0 };                                                                                                   \
+	struct direction_counts told = { 0, 0 };                                                                                                   \
 	for (uint32_t first = 0; first < n; first += WINDOW, w.line += WINDOW, w.keys += WINDOW) {                                     \
 		w.n = n - first < WINDOW ? n - first : WINDOW;                                                                         \
 		look_up_##vectors(&w, n_tables, narrow, &found);                                                                       \
@@ -386,16 +386,16 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 	}                                                                                                                              \
 	return told
 
-static AVX512 struct told batch_512(struct window w, uint32_t n) { BATCH(512, w.b->tage.n, false); }
-static AVX512 struct told batch_512_published(struct window w, uint32_t n) { BATCH(512, TAGE_PUBLISHED_TABLES, true); }
-static AVX2 struct told batch_256(struct window w, uint32_t n) { BATCH(256, w.b->tage.n, false); }
-static AVX2 struct told batch_256_published(struct window w, uint32_t n) { BATCH(256, TAGE_PUBLISHED_TABLES, true); }
+static AVX512 struct direction_counts batch_512(struct window w, uint32_t n) { BATCH(512, w.b->tage.n, false); }
+static AVX512 struct direction_counts batch_512_published(struct window w, uint32_t n) { BATCH(512, TAGE_PUBLISHED_TABLES, true); }
+static AVX2 struct direction_counts batch_256(struct window w, uint32_t n) { BATCH(256, w.b->tage.n, false); }
+static AVX2 struct direction_counts batch_256_published(struct window w, uint32_t n) { BATCH(256, TAGE_PUBLISHED_TABLES, true); }
 
-struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken)
+struct direction_counts tage_batch(struct branches *b, uint32_t n, uint32_t taken)
 {
 	struct tage *t = &b->tage;
 	const uint8_t *line = t->line + t->newest + 1;
-	struct told told;
+	struct direction_counts told;
 	uint32_t now[(MACHINE_TABLES + 1) * APART] __attribute__((aligned(64)));
 	if (!t->vectors || (t->useful_reset && t->countdown <= n))
 		return one_by_one(b, line, n);
@@ -416,5 +416,5 @@ struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken)
 }
 
 #else
-struct told tage_batch(struct branches *b, uint32_t n, uint32_t taken) { (void)taken; return one_by_one(b, b->tage.line + b->tage.newest + 1, n); }
+struct direction_counts tage_batch(struct branches *b, uint32_t n, uint32_t taken) { (void)taken; return one_by_one(b, b->tage.line + b->tage.newest + 1, n); }
 #endif

@@ -12,17 +12,17 @@
 #define THREAD_BYTES (1ull << 20) /* below the thread pointer: the most that have cells */
 #define UNIT 1024u
 
-struct level { uint8_t shift, bits; };
-static const struct level levels[4] = {{35, 12}, {23, 12}, {12, 11}, {3, 9}};
+struct map_level { uint8_t shift, bits; };
+static const struct map_level levels[4] = {{35, 12}, {23, 12}, {12, 11}, {3, 9}};
 
 #define CALLS 4096u
 #define PENDING 8u
 
-struct call { uint64_t slot, returns_to; };
+struct pending_call { uint64_t slot, returns_to; };
 
 struct object_calls {
 	uint64_t depth;
-	struct call call[CALLS];  /* [depth % CALLS]: the newest ones */
+	struct pending_call call[CALLS];  /* [depth % CALLS]: the newest ones */
 	uint32_t n_pending;
 	struct pending {          /* allocation functions that were entered */
 		uint64_t slot;
@@ -279,7 +279,7 @@ static void cease_to_live(struct objects *o, uint64_t start)
 static void forget_below(struct object_calls *c, uint64_t slot, bool slot_too)
 {
 	while (c->depth) {
-		const struct call *top = &c->call[(c->depth - 1) % CALLS];
+		const struct pending_call *top = &c->call[(c->depth - 1) % CALLS];
 		if (top->slot > slot || (top->slot == slot && !slot_too))
 			break;
 		c->depth--;
@@ -298,7 +298,7 @@ void objects_called(struct objects *o, struct object_calls *c, uint64_t slot, ui
 	(void)o;
 	forget_below(c, slot, true);
 	forget_pending(c, slot);
-	c->call[c->depth++ % CALLS] = (struct call){slot, returns_to};
+	c->call[c->depth++ % CALLS] = (struct pending_call){slot, returns_to};
 }
 
 /* What the function asks for. False: more than there can be. */

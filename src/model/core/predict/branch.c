@@ -71,7 +71,7 @@ static unsigned conditional(struct branches *b, uint64_t pc, bool taken, uint64_
 
 static unsigned other(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, uint64_t target)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	unsigned happened = ending | BRANCH_WAS_TAKEN;
 	bool returns = ending == TRACE_END_RETURN, direct = ending == TRACE_END_JUMP || ending == TRACE_END_CALL;
 	uint64_t predicted = 0;

@@ -115,9 +115,9 @@ bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 	return predicted;
 }
 
-static inline __attribute__((always_inline)) struct told batch_as(struct branches *b, const unsigned kind, uint32_t n)
+static inline __attribute__((always_inline)) struct direction_counts batch_as(struct branches *b, const unsigned kind, uint32_t n)
 {
-	struct told told = { 0, 0 };
+	struct direction_counts told = { 0, 0 };
 	struct parts parts = parts_of(b);
 	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -138,7 +138,7 @@ static inline __attribute__((always_inline)) struct told batch_as(struct branche
 	return told;
 }
 
-struct told direction_batch(struct branches *b, uint32_t n)
+struct direction_counts direction_batch(struct branches *b, uint32_t n)
 {
 	switch (b->direction.kind) {
 	case PREDICT_BIMODAL: return batch_as(b, PREDICT_BIMODAL, n);

@@ -101,7 +101,7 @@ struct tage {
 
 enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 
-struct targets {
+struct target_predictor {
 	uint32_t sets, ways, set_mask, return_entries, indirect_mask;
 	uint8_t set_mask_works, replacement, allocation, holds_returns, address_shift, indirect_history, filtered;
 	uint8_t set_shift, whole /* tags */, stores_direct, two_ways /* of LRU, whole tags, no counters: struct btb_two */, unused;
@@ -138,7 +138,7 @@ struct branches {
 	} batched;
 	struct direction direction;
 	struct perceptron perceptron;
-	struct targets targets;
+	struct target_predictor targets;
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;            /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;          /* direction.c's */
@@ -170,7 +170,7 @@ uint64_t direction_layout(struct direction *direction, const struct machine *mac
 uint64_t perceptron_layout(struct perceptron *perceptron, const struct machine *machine, uint64_t at);
 uint64_t tage_layout(struct tage *tage, const struct machine *machine, uint64_t at);
 void tage_begin(struct branches *branches, const struct machine *machine);
-uint64_t targets_layout(struct targets *targets, const struct machine *machine, uint64_t at);
+uint64_t targets_layout(struct target_predictor *targets, const struct machine *machine, uint64_t at);
 
 /* Predict and train: return the prediction. address: as in a branch's site. */
 bool direction_resolve(struct branches *branches, uint64_t address, bool taken);
@@ -186,9 +186,9 @@ static inline uint64_t predict_address(const struct branches *b, uint64_t pc, ui
 }
 
 /* The first n of branches->batch, in order; of TAGE, the outcomes are in its line, behind the newest one. */
-struct told { uint64_t taken, wrong; }; /* predictions */
-struct told direction_batch(struct branches *branches, uint32_t n);
-struct told tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
+struct direction_counts { uint64_t taken, wrong; }; /* predictions */
+struct direction_counts direction_batch(struct branches *branches, uint32_t n);
+struct direction_counts tage_batch(struct branches *branches, uint32_t n, uint32_t taken); /* taken: how many were */
 
 /* Where a state is: in bytes from the entries on. A base's lies behind all of them. */
 static inline uint32_t tage_place(uint32_t entry) { return 4 * entry + 3; }
@@ -266,7 +266,7 @@ static inline bool tage_predict(struct tage *t, unsigned state, unsigned next, b
 }
 
 /* Where a branch is in the BTB: the key that it would have; *set: in which set. */
-static inline uint64_t targets_key(const struct targets *t, uint64_t pc, uint32_t *set)
+static inline uint64_t targets_key(const struct target_predictor *t, uint64_t pc, uint32_t *set)
 {
 	const uint64_t address = pc >> t->address_shift;
 	const uint64_t quotient = t->set_mask_works ? address >> t->set_shift : address / t->sets;
@@ -314,7 +314,7 @@ uint64_t targets_indirect(struct branches *branches, uint64_t pc, uint64_t targe
 static inline __attribute__((always_inline)) uint64_t targets_indirect_in(struct branches *b, uint64_t pc, uint64_t target,
 									 const unsigned length /* of the history */)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	const uint64_t *history = t->history + t->newest;
 	uint64_t hash = 0;
 #pragma GCC unroll 8
@@ -339,7 +339,7 @@ uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
 /* ---- branch_run.c, which is in two parts for headers.c ---- */
 
-struct tally { uint64_t missed, missed_taken; struct told told; }; /* of the BTB; told: of the Pentium's counters */
+struct branch_tally { uint64_t missed, missed_taken; struct direction_counts told; }; /* of the BTB; told: of the Pentium's counters */
 
 /* The sites of blocks that were executed one after the other: here, or by their slots, in a structure so many words behind memory[at[slot]]. */
 struct branch_order { struct branch_site *const *sites; const uint32_t *slots, *at; const uint64_t *memory; };
@@ -353,10 +353,10 @@ uint8_t *branch_run_begin(struct branches *branches);
 bool branch_run_heads(const struct branches *branches);
 /* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an entry,
    and all that comes of a miss is done. */
-bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct tally *tally);
+bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct branch_tally *tally);
 /* The batch is sorted, the BTB knows of it: the rest. */
 void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
-		    const struct tally *tally);
+		    const struct branch_tally *tally);
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target);

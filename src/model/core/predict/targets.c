@@ -20,7 +20,7 @@
  */
 #include "model/core/predict/predict.h"
 
-uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64_t at)
+uint64_t targets_layout(struct target_predictor *t, const struct machine *machine, uint64_t at)
 {
 	const struct machine_targets *m = &machine->targets;
 	uint64_t n = (uint64_t)m->btb_sets * m->btb_ways;
@@ -70,7 +70,7 @@ uint64_t targets_layout(struct targets *t, const struct machine *machine, uint64
 
 static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
 		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
@@ -86,7 +86,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 
 static uint32_t victim(struct branches *b, uint32_t set)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *stamps = PART(b, uint64_t, t->stamps_at) + base;
 	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
@@ -113,7 +113,7 @@ static uint32_t victim(struct branches *b, uint32_t set)
 
 uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t target)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	const uint32_t way = victim(b, set), entry = set * t->ways + way;
 	uint32_t *version = PART(b, uint32_t, t->versions_at) + set;
 	*t->changes += *t->changes < BTB_OLD;
@@ -128,7 +128,7 @@ uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t 
 
 bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	uint32_t set, way;
 	const uint64_t key = targets_key(t, pc, &set), base = (uint64_t)set * t->ways;
 	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
@@ -181,7 +181,7 @@ uint64_t targets_indirect(struct branches *b, uint64_t pc, uint64_t target)
 
 void targets_push(struct branches *b, uint64_t address)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	if (++t->top == t->return_entries)
 		t->top = 0;
 	t->valid += t->valid < t->return_entries;
@@ -190,7 +190,7 @@ void targets_push(struct branches *b, uint64_t address)
 
 uint64_t targets_pop(struct branches *b)
 {
-	struct targets *t = &b->targets;
+	struct target_predictor *t = &b->targets;
 	if (!t->valid)
 		return 0;
 	uint64_t address = PART(b, uint64_t, t->returns_at)[t->top];

@@ -13,7 +13,7 @@
 #define HINTS 1024 /* guesses "this 4 KB of the address space: that entry of the first TLB", checked against the entry */
 #define NO_ENTRY UINT32_MAX
 
-struct entry {
+struct tlb_entry {
 	uint64_t start, bytes;   /* what it translates: a page, or the pages of a pair that are of one size */
 	uint32_t chain;          /* next entry with the same hash + 1 */
 	uint8_t shift;           /* log2 of the page size */
@@ -21,7 +21,7 @@ struct entry {
 	uint8_t unused[10];
 };
 
-struct level {
+struct tlb_level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
 	uint8_t next, index;
@@ -35,12 +35,12 @@ struct level {
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
 
-static uint64_t *keys_of(struct level *l) { return (uint64_t *)((char *)l + l->keys_at); }
-static struct entry *entries_of(struct level *l) { return (struct entry *)((char *)l + l->entries_at); }
-static uint32_t *heads_of(struct level *l) { return (uint32_t *)((char *)l + l->heads_at); }
-static uint32_t *valid_of(struct level *l) { return (uint32_t *)((char *)l + l->valid_at); }
-static uint8_t *tree_of(struct level *l) { return (uint8_t *)l + l->tree_at; }
-static struct level *level_of(struct tlbs *t, unsigned i) { return (struct level *)((char *)t + t->level_at[i]); }
+static uint64_t *keys_of(struct tlb_level *l) { return (uint64_t *)((char *)l + l->keys_at); }
+static struct tlb_entry *entries_of(struct tlb_level *l) { return (struct tlb_entry *)((char *)l + l->entries_at); }
+static uint32_t *heads_of(struct tlb_level *l) { return (uint32_t *)((char *)l + l->heads_at); }
+static uint32_t *valid_of(struct tlb_level *l) { return (uint32_t *)((char *)l + l->valid_at); }
+static uint8_t *tree_of(struct tlb_level *l) { return (uint8_t *)l + l->tree_at; }
+static struct tlb_level *level_of(struct tlbs *t, unsigned i) { return (struct tlb_level *)((char *)t + t->level_at[i]); }
 static uint32_t *hints_of(struct tlbs *t, unsigned side) { return (uint32_t *)((char *)t + t->hints_at[side]); }
 
 static uint64_t rounded(uint64_t bytes) { return (bytes + 63) & ~63ull; }
@@ -56,7 +56,7 @@ static uint32_t log2_up(uint64_t value)
 /* ---- layout ---- */
 
 /* Fills in where the parts of a level lie; returns its bytes. */
-static uint64_t level_layout(struct level *l, const struct machine_tlb *tlb)
+static uint64_t level_layout(struct tlb_level *l, const struct machine_tlb *tlb)
 {
 	uint64_t n = (uint64_t)tlb->sets * tlb->ways, at = rounded(sizeof(*l));
 	l->sets = tlb->sets, l->ways = tlb->ways;
@@ -68,7 +68,7 @@ static uint64_t level_layout(struct level *l, const struct machine_tlb *tlb)
 	l->buckets = tlb->ways > SCANNED ? 1u << log2_up(2 * n) : 0;
 	l->keys_at = at, at += rounded(n * 8);
 	l->stamps_at = at, at += rounded(n * 8);
-	l->entries_at = at, at += rounded(n * sizeof(struct entry));
+	l->entries_at = at, at += rounded(n * sizeof(struct tlb_entry));
 	l->heads_at = at, at += rounded(l->buckets * 4ull);
 	l->valid_at = at, at += rounded(l->sets * 4ull);
 	l->tree_at = at, at += tlb->replacement == REPLACE_PLRU ? rounded(n) : 0;
@@ -79,13 +79,13 @@ uint64_t tlbs_bytes(const struct machine *machine)
 {
 	uint64_t bytes = rounded(sizeof(struct tlbs)) + 2 * HINTS * 4;
 	for (unsigned i = 0; i < machine->n_tlbs; i++) {
-		struct level l;
+		struct tlb_level l;
 		bytes += level_layout(&l, &machine->tlbs[i]);
 	}
 	return bytes;
 }
 
-static bool takes(const struct level *l, uint32_t shift)
+static bool takes(const struct tlb_level *l, uint32_t shift)
 {
 	return !l->page_shift || l->page_shift == shift;
 }
@@ -127,7 +127,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		t->hints_at[side] = at, at += HINTS * 4;
 	}
 	for (unsigned i = 0; i < machine->n_tlbs; i++) {
-		struct level *l = (struct level *)((char *)t + at);
+		struct tlb_level *l = (struct tlb_level *)((char *)t + at);
 		t->level_at[i] = at;
 		at += level_layout(l, &machine->tlbs[i]);
 		l->index = i;
@@ -170,7 +170,7 @@ void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 	t->hits = hits;
 	t->clock = clock;
 	for (unsigned side = 0; side < 2; side++) {
-		struct level *l;
+		struct tlb_level *l;
 		if (t->first[side] == MACHINE_NONE)
 			continue;
 		l = level_of(t, t->first[side]);
@@ -186,7 +186,7 @@ void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 
 /* ---- one level ---- */
 
-static uint32_t bucket_of(const struct level *l, uint64_t key)
+static uint32_t bucket_of(const struct tlb_level *l, uint64_t key)
 {
 	return (key * 0x9e3779b97f4a7c15ull) >> 32 & (l->buckets - 1);
 }
@@ -201,12 +201,12 @@ static inline __attribute__((always_inline)) uint32_t find_way(const uint64_t *k
 	return found;
 }
 
-static inline uint32_t find(struct level *l, uint64_t key, uint32_t set)
+static inline uint32_t find(struct tlb_level *l, uint64_t key, uint32_t set)
 {
 	const uint64_t *keys = keys_of(l);
 	uint32_t way, first = set * l->ways;
 	if (l->buckets) {
-		const struct entry *entries = entries_of(l);
+		const struct tlb_entry *entries = entries_of(l);
 		for (uint32_t e = heads_of(l)[bucket_of(l, key)]; e; e = entries[e - 1].chain)
 			if (keys[e - 1] == key)
 				return e - 1;
@@ -224,9 +224,9 @@ static inline uint32_t find(struct level *l, uint64_t key, uint32_t set)
 	return way == NO_ENTRY ? NO_ENTRY : first + way;
 }
 
-static void unchain(struct level *l, uint32_t e)
+static void unchain(struct tlb_level *l, uint32_t e)
 {
-	struct entry *entries = entries_of(l);
+	struct tlb_entry *entries = entries_of(l);
 	uint32_t *link = &heads_of(l)[bucket_of(l, keys_of(l)[e])];
 	while (*link != e + 1)
 		link = &entries[*link - 1].chain;
@@ -260,7 +260,7 @@ static uint64_t xorshift64s(uint64_t *state)
 }
 
 /* Hits that were noted, in their order. */
-static void settle_tree(struct level *l, uint32_t set)
+static void settle_tree(struct tlb_level *l, uint32_t set)
 {
 	uint64_t *touched = l->touched ? l->touched + set * l->ways : NULL;
 	for (;;) {
@@ -276,7 +276,7 @@ static void settle_tree(struct level *l, uint32_t set)
 }
 
 /* A hit, or a fill: recency moves. `filled`: FIFO's order is that of fills. */
-static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, bool filled)
+static void touch(struct tlbs *t, struct tlb_level *l, uint32_t e, uint32_t set, bool filled)
 {
 	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO)) {
 		l->stamps[e] = ++*t->clock;
@@ -286,7 +286,7 @@ static void touch(struct tlbs *t, struct level *l, uint32_t e, uint32_t set, boo
 	}
 }
 
-static inline uint32_t oldest(const struct level *l, const uint64_t *stamps)
+static inline uint32_t oldest(const struct tlb_level *l, const uint64_t *stamps)
 {
 	uint32_t least = 0;
 	if (l->ways == 4)
@@ -302,7 +302,7 @@ static inline uint32_t oldest(const struct level *l, const uint64_t *stamps)
 	return least;
 }
 
-static uint32_t victim(struct level *l, uint32_t set)
+static uint32_t victim(struct tlb_level *l, uint32_t set)
 {
 	uint32_t base = set * l->ways;
 	if (valid_of(l)[set] < l->ways) {
@@ -323,7 +323,7 @@ static uint32_t victim(struct level *l, uint32_t set)
 	}
 }
 
-static uint32_t set_of(const struct level *l, uint64_t unit)
+static uint32_t set_of(const struct tlb_level *l, uint64_t unit)
 {
 	return l->set_mask_works ? unit & (l->sets - 1) : unit % l->sets;
 }
@@ -334,9 +334,9 @@ static uint64_t key_of(uint64_t unit, uint32_t shift)
 	return unit << 6 | shift;
 }
 
-static inline void leave(struct tlbs *t, struct level *l, uint32_t e)
+static inline void leave(struct tlbs *t, struct tlb_level *l, uint32_t e)
 {
-	const struct entry *entry = &entries_of(l)[e];
+	const struct tlb_entry *entry = &entries_of(l)[e];
 	if (l->buckets)
 		unchain(l, e);
 	if (l->touched)
@@ -344,9 +344,9 @@ static inline void leave(struct tlbs *t, struct level *l, uint32_t e)
 }
 
 /* Another translation is in its place. */
-static inline void enter(struct level *l, uint32_t e, uint64_t key, uint64_t start, uint64_t bytes, uint32_t shift, uint8_t first_of)
+static inline void enter(struct tlb_level *l, uint32_t e, uint64_t key, uint64_t start, uint64_t bytes, uint32_t shift, uint8_t first_of)
 {
-	struct entry *entry = &entries_of(l)[e];
+	struct tlb_entry *entry = &entries_of(l)[e];
 	uint32_t chain = 0;
 	keys_of(l)[e] = key;
 	if (l->buckets) {
@@ -354,10 +354,10 @@ static inline void enter(struct level *l, uint32_t e, uint64_t key, uint64_t sta
 		chain = *head;
 		*head = e + 1;
 	}
-	*entry = (struct entry){ .start = start, .bytes = bytes, .chain = chain, .shift = (uint8_t)shift, .first_of = first_of };
+	*entry = (struct tlb_entry){ .start = start, .bytes = bytes, .chain = chain, .shift = (uint8_t)shift, .first_of = first_of };
 }
 
-static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set, uint64_t address, uint32_t shift, uint8_t first_of)
+static uint32_t fill(struct tlbs *t, struct tlb_level *l, uint64_t key, uint32_t set, uint64_t address, uint32_t shift, uint8_t first_of)
 {
 	uint32_t e = victim(l, set);
 	uint64_t bytes = 1ull << (shift + l->pair_shift);
@@ -376,7 +376,7 @@ static uint32_t fill(struct tlbs *t, struct level *l, uint64_t key, uint32_t set
 /* ---- ordinary pages, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
 
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
-static inline uint32_t enter_quick(struct tlbs *t, struct level *l, uint64_t unit, uint32_t set, uint64_t now)
+static inline uint32_t enter_quick(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set, uint64_t now)
 {
 	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = t->page_shift + l->pair_shift;
 	if (keys_of(l)[e])
@@ -392,7 +392,7 @@ static inline uint32_t enter_quick(struct tlbs *t, struct level *l, uint64_t uni
 static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
 	while (i < t->n) {
-		struct level *l = level_of(t, i);
+		struct tlb_level *l = level_of(t, i);
 		if (takes(l, t->page_shift)) {
 			uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
 			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
@@ -412,7 +412,7 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 /* Of tlbs_page(), the access itself not counted. */
 static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
-	struct level *l = level_of(t, t->first[side]);
+	struct tlb_level *l = level_of(t, t->first[side]);
 	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
 	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
 	if (e != NO_ENTRY) {
@@ -441,7 +441,7 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 	uint64_t done = 0;
 	uint32_t first_entry = NO_ENTRY;
 	while (i < t->n) {
-		struct level *l = level_of(t, i);
+		struct tlb_level *l = level_of(t, i);
 		unsigned next = l->next;
 		if (takes(l, shift)) {
 			uint64_t unit = address >> (shift + l->pair_shift), key = key_of(unit, shift);
@@ -487,11 +487,11 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 }
 
 /* The entry of the page that the address is in, if the guess of the side is right. */
-static struct entry *guessed(struct tlbs *t, unsigned side, uint64_t address, struct level **level, uint32_t *number)
+static struct tlb_entry *guessed(struct tlbs *t, unsigned side, uint64_t address, struct tlb_level **level, uint32_t *number)
 {
 	/* 0 is a guess like any other: an empty entry translates no byte */
 	uint32_t guess = hints_of(t, side)[hint_of(address)];
-	struct entry *entry;
+	struct tlb_entry *entry;
 	*number = guess & 0xfffffff;
 	*level = level_of(t, guess >> 28);
 	entry = &entries_of(*level)[*number];
@@ -501,7 +501,7 @@ static struct entry *guessed(struct tlbs *t, unsigned side, uint64_t address, st
 uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
 {
 	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
-	struct level *l;
+	struct tlb_level *l;
 	uint32_t e;
 	if (t->first[side] == MACHINE_NONE)
 		return 0;
@@ -513,7 +513,7 @@ uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum mode
 }
 
 /* Of the first TLB, which takes pages of that size. */
-static uint32_t find_first(struct level *l, uint64_t address, uint32_t shift)
+static uint32_t find_first(struct tlb_level *l, uint64_t address, uint32_t shift)
 {
 	uint64_t unit = address >> (shift + l->pair_shift);
 	return find(l, key_of(unit, shift), set_of(l, unit));
@@ -521,7 +521,7 @@ static uint32_t find_first(struct level *l, uint64_t address, uint32_t shift)
 
 uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 {
-	struct level *l = level_of(t, t->first[side]);
+	struct tlb_level *l = level_of(t, t->first[side]);
 	uint32_t shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift, e;
 	if (!takes(l, shift))
 		return TLB_PASSED;
@@ -532,7 +532,7 @@ uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted)
 {
 	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
-	struct level *l = level_of(t, t->first[side]);
+	struct tlb_level *l = level_of(t, t->first[side]);
 	uint32_t shift, e;
 	bool passed;
 	*counted = false;
@@ -573,9 +573,9 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
 	if (tlbs->hits)
 		hits_clear_all(tlbs->hits);
 	for (unsigned i = 0; i < tlbs->n; i++) {
-		struct level *l = level_of(tlbs, i);
+		struct tlb_level *l = level_of(tlbs, i);
 		uint64_t *keys = keys_of(l);
-		struct entry *entries = entries_of(l);
+		struct tlb_entry *entries = entries_of(l);
 		for (uint64_t e = 0; e < (uint64_t)l->sets * l->ways; e++) {
 			/* of a pair both pages, also that which the entry does not translate (see fill) */
 			uint32_t shift = entries[e].shift + l->pair_shift;

@@ -4,8 +4,8 @@
  *
  * What always holds: it depends on the bytes alone. What depends on the address (leaders) is asked for with it.
  */
-#ifndef TARE_BACKEND_ENGINE_KNOWN_H
-#define TARE_BACKEND_ENGINE_KNOWN_H
+#ifndef TARE_BACKEND_ENGINE_CACHED_VECTOR_H
+#define TARE_BACKEND_ENGINE_CACHED_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct known_rep {
 	struct exact_each each;
 };
 
-struct known {
+struct cached_vector {
 	const uint8_t *code; /* in the record; NULL: a free slot */
 	uint32_t hash;
 	uint16_t length, insns;
@@ -33,16 +33,16 @@ struct known {
 };
 
 struct knowledge {
-	struct known *table; /* open addressing */
+	struct cached_vector *table; /* open addressing */
 	size_t slots, used;
-	struct known last; /* of a block that was not kept */
+	struct cached_vector last; /* of a block that was not kept */
 	bool no_memory;
 };
 
 /* Valid until the next call. NULL when the block's bytes are not what it says, or no_memory is set. */
-const struct known *known_find(struct knowledge *knowledge, const struct view_process *owner, const struct record_block *block);
+const struct cached_vector *known_find(struct knowledge *knowledge, const struct view_process *owner, const struct record_block *block);
 /* How many of the block's instructions are leaders. */
-uint32_t known_leaders(const struct known *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders);
+uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders);
 void knowledge_free(struct knowledge *knowledge);
 
 #endif

@@ -1,4 +1,4 @@
-#include "backend/engine/known.h"
+#include "backend/engine/cached_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +42,15 @@ static uint32_t hash_bytes(const uint8_t *code, uint32_t length)
 	return (uint32_t)(h >> 32);
 }
 
-static void release(struct known *known)
+static void release(struct cached_vector *known)
 {
 	free(known->counts);
 	free(known->reps);
-	*known = (struct known){0};
+	*known = (struct cached_vector){0};
 }
 
 /* False: damaged, or no memory. */
-static bool work_out(struct known *known, const struct view_process *owner, const struct record_block *block, bool *no_memory)
+static bool work_out(struct cached_vector *known, const struct view_process *owner, const struct record_block *block, bool *no_memory)
 {
 	struct working w = {.address = block->address};
 	if (!decoded_each(owner, block, 0, work_insn, &w) || w.too_many_reps)
@@ -73,7 +73,7 @@ static bool work_out(struct known *known, const struct view_process *owner, cons
 	return true;
 }
 
-static struct known *slot_of(struct known *table, size_t slots, const uint8_t *code, const struct known *wanted)
+static struct cached_vector *slot_of(struct cached_vector *table, size_t slots, const uint8_t *code, const struct cached_vector *wanted)
 {
 	size_t i = wanted->hash & (slots - 1);
 	for (; table[i].code; i = (i + 1) & (slots - 1))
@@ -86,7 +86,7 @@ static struct known *slot_of(struct known *table, size_t slots, const uint8_t *c
 static bool grow(struct knowledge *k)
 {
 	size_t slots = k->slots ? k->slots * 2 : 4096;
-	struct known *table = calloc(slots, sizeof *table);
+	struct cached_vector *table = calloc(slots, sizeof *table);
 	if (!table)
 		return false;
 	for (size_t i = 0; i < k->slots; i++)
@@ -97,17 +97,17 @@ static bool grow(struct knowledge *k)
 	return true;
 }
 
-const struct known *known_find(struct knowledge *k, const struct view_process *owner, const struct record_block *block)
+const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner, const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
 	if (!code)
 		return NULL;
-	struct known wanted = {.hash = hash_bytes(code, block->length_bytes), .length = block->length_bytes, .insns = block->insns};
+	struct cached_vector wanted = {.hash = hash_bytes(code, block->length_bytes), .length = block->length_bytes, .insns = block->insns};
 	if (2 * k->used >= k->slots && k->used < KEPT_MOST && !grow(k)) {
 		k->no_memory = true;
 		return NULL;
 	}
-	struct known *known = slot_of(k->table, k->slots, code, &wanted);
+	struct cached_vector *known = slot_of(k->table, k->slots, code, &wanted);
 	if (known->code)
 		return known;
 	if (k->used >= KEPT_MOST) {
@@ -136,7 +136,7 @@ static void mark_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	m->n += leaders_has(m->leaders, address);
 }
 
-uint32_t known_leaders(const struct known *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders)
+uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders)
 {
 	struct marking m = {.leaders = leaders};
 	if (block->length_bytes > 64) {

@@ -1,4 +1,4 @@
-#include "engine/inject/session.h"
+#include "engine/inject/injection.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -27,17 +27,17 @@
 
 extern const unsigned char engine_image[], engine_image_end[];
 
-struct session {
+struct injection {
 	struct takeover how;
 	uint64_t file_bytes;
 	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
-	session_fold *fold;
+	injection_fold *fold;
 	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
 	int own_socket;             /* where the attendant tells of records that processes have made for themselves; -1 */
-	struct { struct session *session; const struct session *parent; uint32_t index; } *own;
+	struct { struct injection *session; const struct injection *parent; uint32_t index; } *own;
 	size_t n_own;
 };
 
@@ -56,7 +56,7 @@ static uint64_t largest_file(void)
 }
 
 /* Where the bytes are in the image's file; 0 on failure. */
-static uint64_t append_image(struct session *session, const void *bytes, size_t n)
+static uint64_t append_image(struct injection *session, const void *bytes, size_t n)
 {
 	uint64_t offset = session->how.image_bytes;
 	session->how.image_bytes += whole_pages(n);
@@ -76,7 +76,7 @@ static bool seal(int fd)
 }
 
 /* From now on nobody can change what programs begin with. */
-static bool seal_image(struct session *session)
+static bool seal_image(struct injection *session)
 {
 	session->how.token = session->how.record->token;
 	session->how.setup_offset = append_image(session, session->how.record, sizeof *session->how.record);
@@ -84,7 +84,7 @@ static bool seal_image(struct session *session)
 }
 
 /* What is to be done with the access stream. */
-static bool set_trace(struct session *session, const struct session_options *options)
+static bool set_trace(struct injection *session, const struct injection_options *options)
 {
 	struct record_session *record = session->how.record;
 	size_t bytes = options->machine_count * options->machine_bytes;
@@ -105,7 +105,7 @@ static bool set_trace(struct session *session, const struct session_options *opt
 }
 
 /* The regions that are counted apart. */
-static bool set_regions(struct session *session, const struct session_options *options)
+static bool set_regions(struct injection *session, const struct injection_options *options)
 {
 	struct record_session *record = session->how.record;
 	size_t bytes = options->region_ranges * sizeof(struct record_region_range);
@@ -117,7 +117,7 @@ static bool set_regions(struct session *session, const struct session_options *o
 }
 
 /* A lock of the file's first byte: it ends with the process that has it, whatever happens to that. */
-static void lock_record(const struct session *session, short type)
+static void lock_record(const struct injection *session, short type)
 {
 	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
 	while (fcntl(session->how.fd, F_SETLKW, &lock) && errno == EINTR)
@@ -126,7 +126,7 @@ static void lock_record(const struct session *session, short type)
 
 static void fold(void *arg)
 {
-	struct session *session = arg;
+	struct injection *session = arg;
 	lock_record(session, F_WRLCK);
 	fold_parts(session, session->fold, session->whole_blocks);
 	lock_record(session, F_UNLCK);
@@ -139,7 +139,7 @@ uint64_t session_reserve(struct record_session *record, uint64_t bytes)
 	return sound ? offset : 0;
 }
 
-const void *session_fold_context(const struct session *session)
+const void *injection_fold_context(const struct injection *session)
 {
 	return session->fold_context;
 }
@@ -151,9 +151,9 @@ static int memory_file(const char *name)
 	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-bool session_new(const struct session_options *options, struct session **out, struct error *err)
+bool injection_new(const struct injection_options *options, struct injection **out, struct error *err)
 {
-	struct session *session = calloc(1, sizeof *session);
+	struct injection *session = calloc(1, sizeof *session);
 	size_t image_bytes = (size_t)(engine_image_end - engine_image);
 	*out = NULL;
 	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
@@ -235,13 +235,13 @@ bool session_new(const struct session_options *options, struct session **out, st
 	*out = session;
 	return true;
 fail:
-	session_free(session);
+	injection_free(session);
 	return false;
 }
 
-bool session_read(int fd, struct session **out, struct error *err)
+bool injection_read(int fd, struct injection **out, struct error *err)
 {
-	struct session *session = calloc(1, sizeof *session);
+	struct injection *session = calloc(1, sizeof *session);
 	struct stat st;
 	*out = NULL;
 	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
@@ -269,14 +269,14 @@ bool session_read(int fd, struct session **out, struct error *err)
 	*out = session;
 	return true;
 fail:
-	session_free(session);
+	injection_free(session);
 	return false;
 }
 
 /* A record that a process made for itself; takes the file. NULL: there is no memory. */
-static struct session *read_own(int fd)
+static struct injection *read_own(int fd)
 {
-	struct session *session = calloc(1, sizeof *session);
+	struct injection *session = calloc(1, sizeof *session);
 	struct stat st = {0};
 	void *table = MAP_FAILED;
 	if (session && (session->holds = calloc(1, sizeof *session->holds)) && fstat(fd, &st) == 0 && (uint64_t)st.st_size >= RECORD_SPACE_OFFSET)
@@ -295,26 +295,26 @@ static struct session *read_own(int fd)
 	return session;
 }
 
-static bool is_file(const struct session *session, uint64_t inode)
+static bool is_file(const struct injection *session, uint64_t inode)
 {
 	struct stat st;
 	return fstat(session->how.fd, &st) == 0 && st.st_ino == inode;
 }
 
-size_t session_gather(struct session *session)
+size_t session_gather(struct injection *session)
 {
 	uint64_t inode;
 	uint32_t index;
 	for (int fd; session->own_socket >= 0 && (fd = own_next(session->own_socket, &inode, &index)) >= 0;) {
-		const struct session *parent = is_file(session, inode) ? session : NULL;
+		const struct injection *parent = is_file(session, inode) ? session : NULL;
 		for (size_t i = 0; i < session->n_own && !parent; i++)
 			if (is_file(session->own[i].session, inode))
 				parent = session->own[i].session;
 		void *grown = realloc(session->own, (session->n_own + 1) * sizeof *session->own);
-		struct session *own = read_own(fd);
+		struct injection *own = read_own(fd);
 		session->own = grown ? grown : session->own;
 		if (!grown || !own || !parent) { /* the entry that it continues says that there is one */
-			session_free(own);
+			injection_free(own);
 			continue;
 		}
 		session->own[session->n_own].session = own, session->own[session->n_own].parent = parent;
@@ -323,16 +323,16 @@ size_t session_gather(struct session *session)
 	return session->n_own;
 }
 
-size_t session_own_count(const struct session *session) { return session->n_own; }
+size_t session_own_count(const struct injection *session) { return session->n_own; }
 
-const struct session *session_own(const struct session *session, size_t i, const struct session **parent, uint32_t *index)
+const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent, uint32_t *index)
 {
 	*parent = session->own[i].parent;
 	*index = session->own[i].index;
 	return session->own[i].session;
 }
 
-static enum session_taken give_up(pid_t pid)
+static enum injection_taken give_up(pid_t pid)
 {
 	int status;
 	kill(pid, SIGKILL);
@@ -346,7 +346,7 @@ static bool check_program(pid_t pid, struct error *err)
 {
 	char link[64], name[512] = "the program";
 	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-	const char *why = session_refuses(link);
+	const char *why = injection_refuses(link);
 	if (!why)
 		return true;
 	ssize_t length = readlink(link, name, sizeof name - 1);
@@ -356,7 +356,7 @@ static bool check_program(pid_t pid, struct error *err)
 	return error_hint(err, "use --on perf, or run tare as root if the program's rights are the reason");
 }
 
-enum session_taken session_take(struct session *session, pid_t pid, void (*release)(void *), void *arg, struct error *err)
+enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg, struct error *err)
 {
 	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL))) {
 		error_set_errno(err, errno == EPERM ? ERROR_PERMISSION : ERROR_SYSTEM, errno, "cannot take the program over");
@@ -384,16 +384,16 @@ enum session_taken session_take(struct session *session, pid_t pid, void (*relea
 	}
 }
 
-struct record_session *session_record(const struct session *session) { return session->how.record; }
+struct record_session *injection_record(const struct injection *session) { return session->how.record; }
 
-struct record_process *session_process(const struct session *session, uint32_t index)
+struct record_process *injection_process(const struct injection *session, uint32_t index)
 {
 	return &session->how.processes[index];
 }
 
-int session_fd(const struct session *session) { return session->how.fd; }
+int injection_fd(const struct injection *session) { return session->how.fd; }
 
-const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes)
+const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes)
 {
 	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset || bytes == 0)
 		return NULL;
@@ -403,7 +403,7 @@ const void *session_map(const struct session *session, uint64_t offset, uint64_t
 	return address == MAP_FAILED ? NULL : address;
 }
 
-void session_unmap(const struct session *session, const void *address, uint64_t bytes)
+void injection_unmap(const struct injection *session, const void *address, uint64_t bytes)
 {
 	if (address && !session->whole)
 		munmap((void *)address, bytes);
@@ -438,7 +438,7 @@ static bool copy_data(int fd, uint64_t from, uint64_t to, char *copy)
 	return true;
 }
 
-uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words)
+uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words)
 {
 	int fd = session->how.fd;
 	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8, last = offset;
@@ -461,7 +461,7 @@ uint64_t *session_copy_words(const struct session *session, uint64_t offset, uin
 	return copy;
 }
 
-void *session_copy(const struct session *session, uint64_t offset, uint64_t bytes)
+void *session_copy(const struct injection *session, uint64_t offset, uint64_t bytes)
 {
 	if (bytes == 0 || offset > session->file_bytes || bytes > session->file_bytes - offset)
 		return NULL;
@@ -474,31 +474,31 @@ void *session_copy(const struct session *session, uint64_t offset, uint64_t byte
 	return copy;
 }
 
-uint64_t session_data_bytes(const struct session *session)
+uint64_t session_data_bytes(const struct injection *session)
 {
 	struct stat st;
 	return fstat(session->how.fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
-void session_hold(const struct session *session)
+void injection_hold(const struct injection *session)
 {
 	if ((*session->holds)++ == 0)
 		lock_record(session, F_RDLCK);
 }
 
-void session_let_go(const struct session *session)
+void injection_let_go(const struct injection *session)
 {
 	if (--*session->holds == 0)
 		lock_record(session, F_UNLCK);
 }
 
-void session_free(struct session *session)
+void injection_free(struct injection *session)
 {
 	if (!session)
 		return;
 	struct record_session *record = session->how.record;
 	for (size_t i = 0; i < session->n_own; i++)
-		session_free(session->own[i].session);
+		injection_free(session->own[i].session);
 	free(session->own);
 	if (session->own_socket >= 0)
 		close(session->own_socket);
@@ -528,7 +528,7 @@ void session_free(struct session *session)
 	free(session);
 }
 
-const char *session_refuses(const char *path)
+const char *injection_refuses(const char *path)
 {
 	Elf64_Ehdr head;
 	const char *why = NULL;

@@ -1,16 +1,16 @@
 /*
  * One measurement under the engine, host side: the shared record, and putting the runtime into the first program.
  *
- *     session_new ──► (caller forks and holds a process) ──► session_take ──► … ──► session_free
+ *     injection_new ──► (caller forks and holds a process) ──► injection_take ──► … ──► injection_free
  *
  * What always holds:
- *  1. The caller traces nothing after session_take: the engine has detached already. Programs that the first one
+ *  1. The caller traces nothing after injection_take: the engine has detached already. Programs that the first one
  *     execs later are taken over by a process of the session's own, the attendant (attendant.h).
  *  2. The caller waits for its process; the session waits for the attendant only.
  *  3. The record may be read at any time; it grows while programs run, and is whole when they have ended.
  */
-#ifndef TARE_ENGINE_INJECT_SESSION_H
-#define TARE_ENGINE_INJECT_SESSION_H
+#ifndef TARE_ENGINE_INJECT_INJECTION_H
+#define TARE_ENGINE_INJECT_INJECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,15 +20,15 @@
 #include "base/error.h"
 #include "engine/wire/record.h"
 
-struct session;
+struct injection;
 
 /* Makes of a finished part what is to be known of it for ever, with the totals of the part that it continues (struct view_process)
  * in it. Called in a process of the session's own while the program runs. On success *totals is freed with free(); why is
  * a reason for the counts not being exact, or empty. */
-typedef bool session_fold(const struct session *session, uint32_t index, void **totals, size_t *bytes, char why[160]);
+typedef bool injection_fold(const struct injection *session, uint32_t index, void **totals, size_t *bytes, char why[160]);
 
-struct session_options {
-	size_t size;          /* sizeof (struct session_options) */
+struct injection_options {
+	size_t size;          /* sizeof (struct injection_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
 	bool alone;           /* no program that it execs is followed: no attendant is needed */
 	bool trace;           /* the access stream is wanted: run through the machines, or, with none, only counted itself */
@@ -42,22 +42,22 @@ struct session_options {
 	bool objects;          /* … and by the data object that was touched */
 	uint32_t blocks_most;  /* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint64_t whole_blocks; /* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
-	session_fold *fold;    /* NULL: nothing is folded, and the record grows */
-	const void *fold_context; /* session_fold_context(): memory as it is when session_new() is called */
+	injection_fold *fold;    /* NULL: nothing is folded, and the record grows */
+	const void *fold_context; /* injection_fold_context(): memory as it is when injection_new() is called */
 };
 
 #define WHOLE_BLOCKS (4u << 20)
 
-/* On success *out is the caller's, to be freed by session_free(); options may be NULL. */
-bool session_new(const struct session_options *options, struct session **out, struct error *err);
+/* On success *out is the caller's, to be freed by injection_free(); options may be NULL. */
+bool injection_new(const struct injection_options *options, struct injection **out, struct error *err);
 
-const void *session_fold_context(const struct session *session);
+const void *injection_fold_context(const struct injection *session);
 
 /* A record to look at only, from a file of its form, which stays the caller's: no program can be started in it. */
-bool session_read(int fd, struct session **out, struct error *err);
+bool injection_read(int fd, struct injection **out, struct error *err);
 
 /* What became of the held process. */
-enum session_taken {
+enum injection_taken {
 	SESSION_TAKEN,       /* it runs under the engine, from its first instruction */
 	SESSION_NOT_STARTED, /* the exec failed: the process ended and was reaped; err is not set */
 	SESSION_FAILED,      /* err says why; the process was ended and reaped */
@@ -65,50 +65,50 @@ enum session_taken {
 
 /* The process `pid`, a child of the caller, is held before its execve. `release` lets it go and returns at once (it may not wait
  * for the exec: the process is traced). */
-enum session_taken session_take(struct session *session, pid_t pid, void (*release)(void *), void *arg, struct error *err);
+enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg, struct error *err);
 
 /* The whole table, shared with the runtimes. */
-struct record_session *session_record(const struct session *session);
-struct record_process *session_process(const struct session *session, uint32_t index);
+struct record_session *injection_record(const struct injection *session);
+struct record_process *injection_process(const struct injection *session, uint32_t index);
 
 /* Looks for records that processes have made for themselves (own.h); how many there are now. They stay the session's. */
-size_t session_gather(struct session *session);
-size_t session_own_count(const struct session *session); /* as session_gather() found them */
+size_t session_gather(struct injection *session);
+size_t session_own_count(const struct injection *session); /* as session_gather() found them */
 /* The i-th. Its entry 0 continues entry *index of *parent, the session or an earlier one of these. */
-const struct session *session_own(const struct session *session, size_t i, const struct session **parent, uint32_t *index);
+const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent, uint32_t *index);
 
 /* The record's file; stays the session's. For tests, which write records of their own. */
-int session_fd(const struct session *session);
+int injection_fd(const struct injection *session);
 
 /* Room in the record, as the runtimes take it; 0: a program has written over what says where there is some. */
 uint64_t session_reserve(struct record_session *record, uint64_t bytes);
 
 /* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
- * offset is not in the file. To be released by session_unmap(). */
-const void *session_map(const struct session *session, uint64_t offset, uint64_t bytes);
-void session_unmap(const struct session *session, const void *address, uint64_t bytes);
+ * offset is not in the file. To be released by injection_unmap(). */
+const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes);
+void injection_unmap(const struct injection *session, const void *address, uint64_t bytes);
 
 /* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the zeros of pages
  * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
  * The caller frees it with free(); NULL when memory ran out. */
-uint64_t *session_copy_words(const struct session *session, uint64_t offset, uint64_t most, uint64_t *words);
+uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words);
 
 /* A private copy of bytes of the record, which no program can change while it is read. The caller frees it with free(); NULL when
  * memory ran out or the file does not have them. */
-void *session_copy(const struct session *session, uint64_t offset, uint64_t bytes);
+void *session_copy(const struct injection *session, uint64_t offset, uint64_t bytes);
 
 /* How much of the record's file is in use. An entry of the record that is not damaged claims no more. */
-uint64_t session_data_bytes(const struct session *session);
+uint64_t session_data_bytes(const struct injection *session);
 
 /* While it is held, no part is folded; nests. */
-void session_hold(const struct session *session);
-void session_let_go(const struct session *session);
+void injection_hold(const struct injection *session);
+void injection_let_go(const struct injection *session);
 
 /* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
-void session_free(struct session *session);
+void injection_free(struct injection *session);
 
 /* Why the program's file cannot be run under the engine ("it is a set-user-ID program", "it is a 32-bit program"), or NULL when it
  * can. path: as found, not searched. */
-const char *session_refuses(const char *path);
+const char *injection_refuses(const char *path);
 
 #endif

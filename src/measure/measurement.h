@@ -3,15 +3,15 @@
  * 1. series[0 … n_events-1] are the events' totals, in the order of the request; rows (threads, CPUs) follow.
  * 2. counts of a series are indexed by repetition; accounts by pass and repetition.
  * 3. Text that reaches the result is in the result's arena. */
-#ifndef TARE_MEASURE_SESSION_H
-#define TARE_MEASURE_SESSION_H
+#ifndef TARE_MEASURE_MEASUREMENT_H
+#define TARE_MEASURE_MEASUREMENT_H
 
 #include "base/vec.h"
 #include "measure/account.h"
 #include "measure/measure.h"
 
 /* What one counter gave in one execution. */
-struct count {
+struct series_count {
 	double value;         /* scaled where it did not count all the time */
 	double low, high;     /* of the scaling; = value without */
 	double share;         /* running / enabled */
@@ -28,7 +28,7 @@ struct series {
 	bool is_row;
 	pid_t tid, pid;
 	int cpu;
-	struct count *counts; /* n = session.repetitions */
+	struct series_count *counts; /* n = session.repetitions */
 	const char *why;      /* the first reason why a count is missing */
 	const char *machine;  /* the modelled machine that was counted on; NULL */
 	bool unproven;        /* its event is READING_UNPROVEN */
@@ -47,7 +47,7 @@ struct region_series {
 
 enum { PASS_NONE = (size_t)-1 }; /* the event is not counted by the backend */
 
-struct session {
+struct measurement {
 	const struct backend_operations *operations;
 	struct backend *backend;
 	const struct target *target;
@@ -77,56 +77,56 @@ struct session {
 };
 
 /* The account of one execution. */
-static inline struct account *session_account(const struct session *s, size_t pass, size_t repetition)
+static inline struct account *measurement_account(const struct measurement *s, size_t pass, size_t repetition)
 {
 	return &s->accounts[repetition * s->passes + pass];
 }
 
 /* The account of a repetition's first execution that was native; of its first one where none was. */
-static inline const struct account *session_own_account(const struct session *s, size_t repetition)
+static inline const struct account *measurement_own_account(const struct measurement *s, size_t repetition)
 {
 	for (size_t pass = 0; pass < s->passes; pass++) {
-		const struct account *account = session_account(s, pass, repetition);
+		const struct account *account = measurement_account(s, pass, repetition);
 		if (account->elapsed_ns > 0 && !account->under_engine)
 			return account;
 	}
-	return session_account(s, 0, repetition);
+	return measurement_account(s, 0, repetition);
 }
 
 /* collect.c: takes over what one execution read. False when memory ran out. */
 struct execution;
-bool session_collect(struct session *s, size_t pass, size_t repetition, const struct execution *x);
+bool session_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
 
 struct slices;
 /* Fills in one count of a series; slices may be NULL. */
-bool session_keep(struct session *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+bool session_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
 		  bool partial);
 
 /* collect.c: an event that is READING_UNPROVEN, and whose total is 0 in all executions, is not counted. One count above 0 proves it, and the
  * zeros of other executions, threads and regions with it. */
-void session_judge_unproven(struct session *s);
+void session_judge_unproven(struct measurement *s);
 
 /* estimate.c: fills result->estimates and result->regions from the series. */
-bool session_estimate(struct session *s);
+bool session_estimate(struct measurement *s);
 /* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
-bool session_estimate_one(struct session *s, const struct series *series, struct count *scratch, struct estimate *e);
+bool session_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e);
 
 /* region.c */
-bool session_collect_regions(struct session *s, size_t pass, size_t repetition, const struct execution *x);
-bool session_estimate_regions(struct session *s, struct count *scratch);
+bool session_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
+bool session_estimate_regions(struct measurement *s, struct series_count *scratch);
 
 /* derive.c: fills result->metrics; needs the estimates. */
-bool session_derive(struct session *s);
+bool session_derive(struct measurement *s);
 
 /* outlier.c: fills result->outliers and the estimates' notes. */
-bool session_name_outliers(struct session *s);
+bool session_name_outliers(struct measurement *s);
 
 /* remark.c: the lines under the table. */
-bool session_note(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool session_remark(struct session *s);
+bool session_note(struct measurement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool session_remark(struct measurement *s);
 
 /* An event's value in one execution of its own pass, or of `pass` for events of the account. False when it is
  * not known or its execution was cut short. */
-bool session_value(const struct session *s, size_t event, size_t pass, size_t repetition, double *value);
+bool session_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value);
 
 #endif
