@@ -13,7 +13,7 @@
 enum { CALLS = 2000 };
 
 static struct tare_counters *counters, *ten_counters;
-static int plain_fd, times_fd, one_fd, group_fd;
+static int simple_fd, times_fd, one_fd, group_fd;
 static volatile uint64_t sink; /* results are used */
 
 static void fail(const char *what)
@@ -34,10 +34,10 @@ static int raw_open(uint64_t read_format, int leader)
 	return fd;
 }
 
-static void raw_plain(void)
+static void raw_simple(void)
 {
 	uint64_t value;
-	sink += (uint64_t)read(plain_fd, &value, sizeof value) + value;
+	sink += (uint64_t)read(simple_fd, &value, sizeof value) + value;
 }
 
 static void raw_times(void)
@@ -61,9 +61,9 @@ static void raw_ten(void)
 static void raw_start_read_stop(void)
 {
 	uint64_t value;
-	ioctl(plain_fd, PERF_EVENT_IOC_ENABLE, 0);
-	sink += (uint64_t)read(plain_fd, &value, sizeof value) + value;
-	ioctl(plain_fd, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(simple_fd, PERF_EVENT_IOC_ENABLE, 0);
+	sink += (uint64_t)read(simple_fd, &value, sizeof value) + value;
+	ioctl(simple_fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static void tare_once(void)
@@ -110,7 +110,7 @@ static void papi_start_read_stop(void)
 int main(void)
 {
 	static struct method reading[] = {
-		{ .name = "raw-plain", .baseline = "raw-plain", .call = raw_plain, .calls = CALLS },
+		{ .name = "raw-plain", .baseline = "raw-plain", .call = raw_simple, .calls = CALLS },
 		{ .name = "raw-times", .baseline = "raw-plain", .call = raw_times, .calls = CALLS },
 		{ .name = "raw-group-of-one", .baseline = "raw-plain", .call = raw_group_of_one, .calls = CALLS },
 		{ .name = "tare-read", .baseline = "raw-plain", .call = tare_once, .calls = CALLS },
@@ -132,7 +132,7 @@ int main(void)
 	};
 	size_t n_reading = sizeof reading / sizeof *reading, n_regions = sizeof regions / sizeof *regions;
 	struct tare_error error = { 0 };
-	plain_fd = raw_open(0, -1);
+	simple_fd = raw_open(0, -1);
 	times_fd = raw_open(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING, -1);
 	const uint64_t group = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	one_fd = raw_open(group, -1);

@@ -75,7 +75,7 @@ static void add(struct random *r, struct blocks *b, const struct trace_block *bl
 }
 
 /* Blocks side by side, so that each has one behind it. */
-static void random_blocks(struct random *r, struct blocks *b, unsigned decided)
+static void random_blocks(struct random *r, struct blocks *b, unsigned inlined)
 {
 	static struct trace_block block[PLACES];
 	unsigned n = 8 + (unsigned)random_below(r, random_in(r, 3) ? PLACES - 8 : 40), gap = random_in(r, 2) ? 0 : 1 + (unsigned)random_below(r, 3);
@@ -104,7 +104,7 @@ static void random_blocks(struct random *r, struct blocks *b, unsigned decided)
 				continue;
 			if (again && copy.ending == TRACE_END_JUMP && random_in(r, 2)) /* the code is another */
 				copy.ending = TRACE_END_INDIRECT_JUMP, copy.target = 0;
-			copy.flags = random_below(r, 100) < decided ? TRACE_DECIDED : 0;
+			copy.flags = random_below(r, 100) < inlined ? TRACE_INLINED : 0;
 			add(r, b, &copy);
 			copy.pc++, copy.length--, copy.insns--; /* from its second instruction on */
 			if (!again)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "model/declare/check.h"
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 #include "model/core/fast/inline.h"
 #include "tap.h"
 #include "walks.h"
@@ -29,7 +29,7 @@ struct played {
 	bool planned[BLOCKS];
 	bool again; /* a signal comes between a record and its instruction: it is done, and done again later */
 	bool on; /* false: given up, ordinary stream from here on */
-	uint64_t behind, clock;
+	uint64_t behind, recency;
 	unsigned fresh;       /* 1: no fetch has this time, 2: no access */
 	uint64_t fetched;     /* page of the last fetch, if nothing else than records was done since */
 	uint64_t *trace;
@@ -65,13 +65,13 @@ static void found(struct played *p, bool fetch, uint32_t way, uint32_t page, boo
 	uint64_t *touched = at(p, p->where.touched), *pages = at(p, p->where.pages);
 	unsigned side = p->where.skips ? 3 : fetch ? 1 : 2;
 	if ((p->fresh & side) != side) {
-		p->clock++;
+		p->recency++;
 		p->fresh = 3;
 	}
 	p->fresh &= ~side;
-	touched[way] = p->clock;
+	touched[way] = p->recency;
 	if (!same_page || p->where.skips)
-		pages[page] = p->clock;
+		pages[page] = p->recency;
 	if (writes)
 		((uint8_t *)at(p, p->where.written))[way] = 1;
 	p->found++;
@@ -102,11 +102,11 @@ static void get_vectors(struct vectors *v)
 
 static void miss(struct played *p, uint32_t number, const struct inline_record *record, uint64_t address)
 {
-	uint64_t *clock = at(p, p->where.clock);
+	uint64_t *recency = at(p, p->where.recency);
 	struct vectors before, after;
 	for (unsigned i = 0; i < sizeof(before) / 8; i++)
 		((uint64_t *)&before)[i] = address * 0x9e3779b97f4a7c15ull + i;
-	*clock = p->clock;
+	*recency = p->recency;
 	if (p->vectors)
 		set_vectors(&before);
 	model_inline_miss(p->core.model, 0, &p->templates, number, record->record, address, p->behind, FS_BASE);
@@ -114,7 +114,7 @@ static void miss(struct played *p, uint32_t number, const struct inline_record *
 		get_vectors(&after);
 		p->vectors_changed |= memcmp(&before, &after, sizeof(before)) != 0;
 	}
-	p->clock = *clock + 1;
+	p->recency = *recency + 1;
 	p->fresh = 0;
 }
 
@@ -219,14 +219,14 @@ static void play_block(struct played *p, unsigned b, uint32_t done, const uint64
 	if (!p->planned[b]) {
 		p->blocks[number].flags = 0; /* the template is complete, but for that */
 		p->n_records[b] = model_inline_plan(p->core.model, 0, &p->templates, number, p->records[b]);
-		p->blocks[number].flags = TRACE_DECIDED;
+		p->blocks[number].flags = TRACE_INLINED;
 		p->planned[b] = true;
 	}
 	if (without_plan || p->n_records[b] < 0) {
-		uint64_t *clock = at(p, p->where.clock);
-		*clock = p->clock;
+		uint64_t *recency = at(p, p->where.recency);
+		*recency = p->recency;
 		model_inline_block(p->core.model, 0, &p->templates, number, values, done, p->behind, FS_BASE);
-		p->clock = *clock;
+		p->recency = *recency;
 		p->fresh = 0;
 		p->fetched = NOT_FETCHED;
 		p->unplanned++;
@@ -243,7 +243,7 @@ static void play_block(struct played *p, unsigned b, uint32_t done, const uint64
 			else
 				do_record(p, number, record, values);
 		}
-		*(uint64_t *)at(p, p->where.clock) = p->clock;
+		*(uint64_t *)at(p, p->where.recency) = p->recency;
 	}
 	if (!whole)
 		p->trace[p->filled++] = trace_mark(TRACE_PARTIAL, done);
@@ -272,10 +272,10 @@ static void play_record(struct played *p, const struct record *record, bool with
 		p->fetched = NOT_FETCHED;
 		enum trace_mark_kind kind = trace_mark_kind(*entry);
 		if (kind == TRACE_SPANS) { /* at once, as the code's own records */
-			uint64_t *clock = at(p, p->where.clock);
-			*clock = p->clock;
+			uint64_t *recency = at(p, p->where.recency);
+			*recency = p->recency;
 			model_inline_spans(p->core.model, 0, &p->templates, trace_mark_argument(*entry), entry + 1);
-			p->clock = *clock;
+			p->recency = *recency;
 			p->fresh = 0;
 			return;
 		}
@@ -543,7 +543,7 @@ static void pages_anew(struct random *r, const struct program *p, struct walk *w
 	}
 }
 
-/* Its levels behind the first ones wait (deferred.h), and what is not found goes the shortest way there is (quick.h). */
+/* Its levels behind the first ones wait (fast/request_queue.h), and what is not found goes the shortest way there is (fast/lru_fast.h). */
 static void waiting_machine(struct random *r, struct machine *m)
 {
 	usual_machine(r, m, false);
@@ -567,7 +567,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 	static struct trial t;
 	unsigned failed = 0, could = 0;
 	uint64_t all = 0, in_table = 0, merged = 0, unplanned = 0, waited = 0;
-	uint8_t levels[DEFERRED_LEVELS];
+	uint8_t levels[REQUESTS_LEVELS];
 	bool usual;
 	for (unsigned i = 0; i < cases && !failed; i++) {
 		struct random r = { family << 32 | i };
@@ -605,7 +605,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 		t.end = random_in(&r, 4) ? random_below(&r, t.walk.n) : SIZE_MAX;
 		o = run_case(&t, false);
 		could += o.can;
-		waited += o.can && deferred_levels(&t.machine, levels);
+		waited += o.can && requests_levels(&t.machine, levels);
 		all += o.done;
 		in_table += o.found;
 		merged += o.merged;

@@ -177,8 +177,8 @@ static void test_rows(void)
 	char why[256];
 	uint64_t value;
 	const char *no = NULL;
-	struct event hits, misses, quads, cycles;
-	event_parse(table, "l1d-hits", &hits, NULL);
+	struct event filter, misses, quads, cycles;
+	event_parse(table, "l1d-hits", &filter, NULL);
 	event_parse(table, "l1d-misses", &misses, NULL);
 	event_parse(table, "l2-quadwords-written-back", &quads, NULL);
 	event_parse(table, "cycles", &cycles, NULL);
@@ -193,7 +193,7 @@ static void test_rows(void)
 	   watches[1].count == TLB_READ_MISSES && watches[3].count == TLB_WRITE_MISSES && !minus,
 	   "of a level of two TLBs both are watched");
 	ok(model_event_watches(&bound, watches, 3, &minus) == 0, "or neither");
-	ok(model_event_bind(hits.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 4 &&
+	ok(model_event_bind(filter.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 4 &&
 	   watches[0].count == CACHE_READS && watches[2].count == CACHE_READ_MISSES && minus == 12, "so can a difference, of which some are to be subtracted");
 	c.cache[1][CACHE_READ_MISSES] = 5000;
 	ok(!model_event_value(&bound, &c, &value, &no) && strstr(no, "negative"), "a formula that comes out negative is no count");

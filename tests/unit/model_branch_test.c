@@ -347,7 +347,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 {
 	static struct ref_branches r;
 	static struct site sites[400];
-	struct under_test one, plain;
+	struct under_test one, simple;
 	static struct under_test many[VECTORS_AVX512 + 1]; /* by what TAGE may use */
 	unsigned n = 20 + draw(380), depth = 0, kinds = draw(3) ? 20 : 13; /* 13: conditional branches only, so batches are full of them */
 	uint64_t stack[64];
@@ -362,7 +362,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 	}
 	struct machine unfiltered = *machine;
 	unfiltered.no_filters = 1;
-	begin(&plain, &unfiltered);
+	begin(&simple, &unfiltered);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned kind = draw(kinds);
 		sites[i] = (struct site){.pc = 0x400000 + draw(8000), .character = draw(8)};
@@ -404,7 +404,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 			} else {
 				went(&many[v], &many[v].sites[at], s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
 			}
-		same &= branches_resolve(plain.branches, s->pc, 5, s->ending, taken, target) == happened;
+		same &= branches_resolve(simple.branches, s->pc, 5, s->ending, taken, target) == happened;
 		for (unsigned e = 0; e < BRANCH_COUNTS; e++)
 			same &= (branches_events(happened) >> e & 1) == r.counts.branch[e] - before.branch[e];
 		if (!same)
@@ -412,20 +412,20 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		at = draw(4) ? (at + 1) % n : draw(n);
 	}
 	branches_count(one.branches, &one.counts);
-	branches_count(plain.branches, &plain.counts);
+	branches_count(simple.branches, &simple.counts);
 	same &= !memcmp(one.counts.branch, r.counts.branch, sizeof(r.counts.branch));
-	same &= !memcmp(plain.counts.branch, r.counts.branch, sizeof(r.counts.branch));
+	same &= !memcmp(simple.counts.branch, r.counts.branch, sizeof(r.counts.branch));
 	for (unsigned v = 0; v <= VECTORS_AVX512; v++) {
 		run(&many[v]);
 		branches_count(many[v].branches, &many[v].counts);
 		same &= !memcmp(many[v].counts.branch, r.counts.branch, sizeof(r.counts.branch));
 		for (unsigned e = 0; e < BRANCH_COUNTS && !same; e++)
 			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", in runs (%u) %" PRIu64 ", without filters %" PRIu64 "\n", e,
-			       r.counts.branch[e], one.counts.branch[e], v, many[v].counts.branch[e], plain.counts.branch[e]);
+			       r.counts.branch[e], one.counts.branch[e], v, many[v].counts.branch[e], simple.counts.branch[e]);
 		end(&many[v]);
 	}
 	end(&one);
-	end(&plain);
+	end(&simple);
 	ref_branches_end(&r);
 	return same;
 }

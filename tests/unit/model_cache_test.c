@@ -341,7 +341,7 @@ static struct machine random_machine(void)
 		.first_data_tlb = MACHINE_NONE, .first_instruction_tlb = MACHINE_NONE, .cores = 2 };
 	uint32_t line = 16u << draw(3);
 	unsigned behind = draw(3); /* levels behind the first */
-	bool split = draw(4) != 0, shared = false, plain = draw(2); /* plain: as most machines are, and as the fast paths want them */
+	bool split = draw(4) != 0, shared = false, simple = draw(2); /* plain: as most machines are, and as the fast paths want them */
 	unsigned n = split ? 2 : 1;
 	machine.n_caches = (uint8_t)(n + behind);
 	machine.first_instruction = 0;
@@ -350,7 +350,7 @@ static struct machine random_machine(void)
 		if (c >= n && draw(3) == 0 && machine.caches[c - 1].inclusion != INCLUSION_EXCLUSIVE)
 			line *= 2;
 		machine.caches[c] = random_cache(line, c < n);
-		if (plain) {
+		if (simple) {
 			struct machine_cache *cache = &machine.caches[c];
 			cache->replacement = REPLACE_LRU, cache->write = WRITE_BACK, cache->write_allocate = 1;
 			cache->prefetch = PREFETCH_NONE, cache->victim_lines = 0;
@@ -365,7 +365,7 @@ static struct machine random_machine(void)
 		if (c < n && !behind)
 			machine.caches[c].next = MACHINE_NONE;
 	}
-	if (plain)
+	if (simple)
 		machine.coherent = machine.coherent && !draw(4);
 	if (draw(2)) {
 		machine.n_tlbs = 3;

@@ -221,20 +221,20 @@ static uint64_t some_address(unsigned pages)
 
 /* ---- as a core asks: for pages alone, in few steps if it can ---- */
 
-struct alone { struct under_test u; struct hits hits; uint64_t clock; };
+struct alone { struct under_test u; struct filter filter; uint64_t clock; };
 
 static void begin_alone(struct alone *l, struct machine machine)
 {
 	memset(l, 0, sizeof(*l));
 	begin(&l->u, machine);
-	l->hits = (struct hits){ .table = calloc(1 << HITS_BITS, 8), .pages = calloc(HITS_PAGES, 8), .page_table = calloc(2 << HITS_PAGE_BITS, 8),
-		.noted = calloc(2 * HITS_PAGES, 8), .shift = 6, .noted_shift = (uint8_t)tlbs_noted_shift(&machine, 6) };
-	tlbs_time(l->u.tlbs, &l->hits, &l->clock);
+	l->filter = (struct filter){ .table = calloc(1 << FILTER_BITS, 8), .pages = calloc(FILTER_PAGES, 8), .page_table = calloc(2 << FILTER_PAGE_BITS, 8),
+		.noted = calloc(2 * FILTER_PAGES, 8), .shift = 6, .noted_shift = (uint8_t)tlbs_noted_shift(&machine, 6) };
+	tlbs_time(l->u.tlbs, &l->filter, &l->clock);
 }
 
 static void end_alone(struct alone *l)
 {
-	free(l->hits.table), free(l->hits.pages), free(l->hits.page_table), free(l->hits.noted);
+	free(l->filter.table), free(l->filter.pages), free(l->filter.page_table), free(l->filter.noted);
 	end(&l->u);
 }
 
@@ -249,12 +249,12 @@ static void access_alone(struct alone *l, uint64_t address, unsigned bytes, enum
 		l->u.counts.tlb[first][kind]++;
 }
 
-static unsigned quick; /* machines in which pages are asked for in few steps */
+static unsigned lru_fast; /* machines in which pages are asked for in few steps */
 
 static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsigned steps)
 {
 	static struct ref_tlbs r;
-	struct under_test filtered, plain;
+	struct under_test filtered, simple;
 	struct alone alone;
 	bool same = true;
 	m.no_filters = 0;
@@ -263,7 +263,7 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 	begin_alone(&alone, m);
 	struct machine m2 = m;
 	m2.no_filters = 1;
-	begin(&plain, m2);
+	begin(&simple, m2);
 	for (unsigned i = 0; i < steps && same; i++) {
 		if (sizes && r.n_said < 500 && !draw(steps / 400)) {
 			uint64_t start = 0x40000000 + (draw(64) << (12 + draw(10))), length = (1 + draw(16)) << (12 + draw(10));
@@ -271,11 +271,11 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 			if (!draw(4)) /* no other pages any more: the short way again */
 				start = 0x40000000, length = 1 << 30, page_bytes = 4096;
 			ref_pages(&r, start, length, page_bytes);
-			same &= tlb_map_set(&filtered.map, start, length, page_bytes) && tlb_map_set(&plain.map, start, length, page_bytes) &&
+			same &= tlb_map_set(&filtered.map, start, length, page_bytes) && tlb_map_set(&simple.map, start, length, page_bytes) &&
 				tlb_map_set(&alone.u.map, start, length, page_bytes);
 			tlbs_forget(alone.u.tlbs, start, length);
 			tlbs_forget(filtered.tlbs, start, length);
-			tlbs_forget(plain.tlbs, start, length);
+			tlbs_forget(simple.tlbs, start, length);
 		}
 		uint64_t address = some_address(pages);
 		unsigned bytes = draw(50) ? 1u << draw(6) : 1 + draw(20000);
@@ -283,8 +283,8 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 		struct model_counts before = r.counts;
 		ref_tlbs_access(&r, address, bytes, kind);
 		uint64_t a = tlbs_access(filtered.tlbs, address, bytes, kind, &filtered.counts);
-		uint64_t b = tlbs_access(plain.tlbs, address, bytes, kind, &plain.counts);
-		same &= a == b && counts_equal(&filtered.counts, &r.counts) && counts_equal(&plain.counts, &r.counts);
+		uint64_t b = tlbs_access(simple.tlbs, address, bytes, kind, &simple.counts);
+		same &= a == b && counts_equal(&filtered.counts, &r.counts) && counts_equal(&simple.counts, &r.counts);
 		for (unsigned t = 0; t < m.n_tlbs; t++)
 			same &= TLB_ACCESSED(a, t) == r.counts.tlb[t][kind] - before.tlb[t][kind] &&
 				TLB_MISSED(a, t) == r.counts.tlb[t][kind + 3] - before.tlb[t][kind + 3];
@@ -294,8 +294,8 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 			printf("# differs at step %u, address %#" PRIx64 ", %u bytes, kind %d\n", i, address, bytes, kind);
 	}
 	end(&filtered);
-	end(&plain);
-	quick += alone.u.tlbs->quick[TLB_DATA];
+	end(&simple);
+	lru_fast += alone.u.tlbs->lru_fast[TLB_DATA];
 	end_alone(&alone);
 	ref_tlbs_end(&r);
 	return same;
@@ -308,7 +308,7 @@ static void random_streams(void)
 	static const unsigned shapes[][2] = {{1, 64}, {1, 4}, {16, 4}, {7, 2}, {64, 1}, {3, 32}, {1, 1}, {2, 12}, {4, 8}, {1, 40}};
 	for (unsigned p = 0; p < 4; p++) {
 		unsigned replacement = policies[p].replacement;
-		quick = 0;
+		lru_fast = 0;
 		bool one = true, unified = true, split = true, paired = true, larger = true;
 		for (unsigned s = 0; s < sizeof(shapes) / sizeof(*shapes); s++) {
 			unsigned sets = shapes[s][0], ways = shapes[s][1];
@@ -337,8 +337,8 @@ static void random_streams(void)
 			m.first_instruction_tlb = 0;
 			larger &= same_as_reference(m, 20 * sets * ways, true, 4000) && same_as_reference(m, 20 * sets * ways, false, 4000);
 		}
-		ok(replacement == REPLACE_LRU || replacement == REPLACE_FIFO ? quick >= 30 : !quick, "%s: %s", policies[p].name,
-		   quick ? "most machines' pages are asked for in few steps" : "nothing goes in few steps");
+		ok(replacement == REPLACE_LRU || replacement == REPLACE_FIFO ? lru_fast >= 30 : !lru_fast, "%s: %s", policies[p].name,
+		   lru_fast ? "most machines' pages are asked for in few steps" : "nothing goes in few steps");
 		ok(one, "%s: one TLB of ten shapes counts as the reference, with filters and without, also when pages alone are asked for", policies[p].name);
 		ok(paired, "%s: so do page pairs, fetches and data in one, while page sizes change", policies[p].name);
 		ok(unified, "%s: so does an instruction TLB in front of a joint one", policies[p].name);

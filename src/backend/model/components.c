@@ -46,8 +46,8 @@ static const struct name stream_names[] = {
 	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false}, {"pentium_misaligned", STREAM_PENTIUM_MISALIGNED, false},
 };
 static const struct name filter_names[] = { /* for measuring the models themselves: bench/model */
-	{"undecided_accesses", FILTER_UNDECIDED_ACCESSES, false}, {"undecided_fetches", FILTER_UNDECIDED_FETCHES, false},
-	{"decided_blocks", FILTER_DECIDED_BLOCKS, false},
+	{"undecided_accesses", FILTER_NOT_INLINED_ACCESSES, false}, {"undecided_fetches", FILTER_NOT_INLINED_FETCHES, false},
+	{"decided_blocks", FILTER_INLINED_BLOCKS, false},
 };
 
 #define LAST 100    /* levels behind: as far as it goes */

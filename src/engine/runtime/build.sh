@@ -17,7 +17,7 @@ for source; do
 	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
 	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
-	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/fast.c | */model/core/fast/headers.c) object=$work/vector-$(basename "$source").o
+	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/batch.c | */model/core/fast/inlined_batch.c) object=$work/vector-$(basename "$source").o
 		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
 	*/model/core/fast/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses
 		"$cc" $flags -I"$src" -c "$source" -o "$object" ;;

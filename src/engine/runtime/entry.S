@@ -153,7 +153,7 @@ again:
 	jmp resume
 
 	/* As runtime_miss, in a context of regions: the one way of all indirect branches there. By the slow way, too, goes what leaves the
-	   innermost frame (pass.c). The entry that is found compares address and context again, in rcx. */
+	   innermost frame (region/enter_leave.c). The entry that is found compares address and context again, in rcx. */
 	.globl runtime_region_miss, runtime_region_found, runtime_region_jump, runtime_region_slow
 runtime_region_miss:
 	mov %rcx, TARGET

@@ -12,7 +12,7 @@
  *     mapping.c    calls that change mappings; what is its own files.c     files that are code and may be written
  *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
  *     written.c    which memory a system call may write
- *     region.c     contexts: which regions a thread is in      pass.c      entering and leaving them
+ *     region.c     contexts: which regions a thread is in      region/enter_leave.c      entering and leaving them
  *     stacks.c     which stack a thread is on, where regions are asked for
  *     limits.c     limits that the program sets on its memory os/seccomp.c    its seccomp filters
  *
@@ -75,7 +75,7 @@ struct exit {
 
 struct signal_action { uint64_t handler, flags, restorer, mask; };
 #define SIGNALS 65
-#define ODD_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
+#define UNSAFE_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
 
 struct thread { /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
 	struct thread *self;           /* 0x00 */
@@ -101,7 +101,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	uint64_t region_low, region_span;  /* 0x130 0x138: a stack pointer not in [low, low + span] has left what the innermost frame is about */
 	uint64_t region_key, region_table; /* 0x140 0x148: of the context; rt.second_regions */
 	uint32_t region_salt, frame_count; /* 0x150 */
-	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (pass.c) */
+	uint32_t last_linkage, pad7;   /* 0x158: the block whose jump by way of a word was executed last, and is all of it (region/enter_leave.c) */
 	uint64_t inline_entry;         /* 0x160: runtime_inline */
 	uint64_t stack_left;           /* 0x168: rsp before the instruction that has just loaded it, where regions are asked for */
 	uint64_t unused3;
@@ -161,7 +161,7 @@ struct thread { /* offsets up to attention are entry.S's and translate.c's; chec
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
 	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see record/own.c */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
-	struct region_frame *frames; /* [frame_count], see pass.c; NULL: never any */
+	struct region_frame *frames; /* [frame_count], see region/enter_leave.c; NULL: never any */
 	uint64_t stack_base, stack_base_left; /* of the thread's own stack: its highest address, and where it was left; see stacks.c */
 	uint64_t stack_high, stack_arrived;
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
@@ -225,7 +225,7 @@ struct page { uint64_t number; uint32_t first; uint8_t state, faults; uint16_t p
 enum page_state { PAGE_CLEAN, PAGE_PROTECTED, PAGE_CHECKED, PAGE_OPEN /* as checked, while the kernel may write there */ };
 
 struct watched_mapping { uint64_t start, end; uint32_t protection, shared, module, written; uint64_t device, inode; }; /* written: see files.c */
-#define REGIONS_MAX 16384u
+#define MAPPINGS_MAX 16384u
 enum area { AREA_CODE, AREA_MODULES, AREA_SITES, AREA_CORRECTIONS, AREAS };
 
 #define OPENED_MAX 256u
@@ -300,8 +300,8 @@ struct runtime {
 	uint32_t inline_used, inline_on; /* sites; blocks that are translated now have inline checks */
 	uint32_t models_lock, unused4;
 	/* memory */
-	struct watched_mapping *regions;
-	uint32_t region_count;
+	struct watched_mapping *mappings;
+	uint32_t mapping_count;
 	uint64_t image, image_bytes;
 	uint32_t counters_most, protected_pages;
 	uint32_t started, unused8;
@@ -423,7 +423,7 @@ struct state_mark {
 	int16_t rsp;
 	uint8_t stream_spills, stream_regs; /* as struct stream_group's spills: pointer | temporary << 4 */
 	uint8_t stream_groups, stream_third; /* so many are complete; the third register of inline checks | flags' state << 4 (enum mark_flags) */
-	uint8_t clock, pad;                 /* register that has the models' clock, plus one; 0 */
+	uint8_t recency, pad;                 /* register that has the models' clock, plus one; 0 */
 };
 enum mark_kind { MARK_INSN, MARK_REP, MARK_TARGET, MARK_EXIT0, MARK_EXIT1, MARK_CALL /* as EXIT0, the target in rcx */ };
 enum mark_flags { FLAGS_REAL, FLAGS_IN_AX, FLAGS_IN_AH /* and the overflow flag is the real one */ };
@@ -547,7 +547,7 @@ bool regions_contain(uint32_t region, uint64_t pc);
 uint64_t regions_cut(uint64_t pc);               /* where a block that begins at pc ends at the latest */
 bool regions_start(void);
 bool regions_ready(void);                        /* makes the record of regions, if there is none */
-void regions_mapped(void);                       /* rt.regions was read anew */
+void regions_mapped(void);                       /* rt.mappings was read anew */
 void regions_unmapped(uint64_t start, uint64_t end);
 uint32_t region_named(uint64_t pointer, const char *fixed); /* by the address of its name, whose bytes these are if it is not `fixed`; NONE */
 uint32_t region_of_text(uint64_t text, uint64_t most); /* by its name: up to a 0 byte, or `most` bytes without the blanks at their end; NONE */
@@ -572,7 +572,7 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 uint32_t mark_behind(const struct x86_insn *in, const uint8_t *code, unsigned available, bool *truncated);
 uint32_t mark_at(const struct thread *t, uint64_t *rdi, uint64_t *behind);
 
-/* pass.c: the same; regions_signal and regions_return take it themselves */
+/* region/enter_leave.c: the same; regions_signal and regions_return take it themselves */
 void regions_thread(struct thread *t);           /* a thread begins, in none */
 void regions_inherit(struct thread *child, const struct thread *t); /* a vfork's child */
 void regions_inherited(struct thread *t);        /* … runs */
@@ -644,7 +644,7 @@ void file_opened_how(long fd, uint64_t flags); /* as open(2) has them */
 uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */
 void file_mapped(long fd, bool shared);
 bool file_written(uint64_t device, uint64_t inode, const char *path);
-bool region_is_of(const struct watched_mapping *region, const struct code_file *file);
+bool mapping_is_of(const struct watched_mapping *region, const struct code_file *file);
 void files_look(void);
 
 void memory_rescan(void);

@@ -47,7 +47,7 @@ struct trace_block { /* 40 bytes */
 enum trace_block_flag {
 	/* Generated code has done the block's fetches and accesses in the models already (model/core/fast/inline.h): its records are the header alone
 	   (values is 0), and what its items say of values means nothing. */
-	TRACE_DECIDED = 1,
+	TRACE_INLINED = 1,
 };
 
 enum trace_kind { /* of an item */

@@ -66,10 +66,10 @@ enum model_stream_count {    /* what the stream is, whatever the machine */
 	STREAM_COUNTS
 };
 
-enum model_filter_count {    /* what the model's own work was: no property of the machine, and other with other plans and tables (fast.c) */
-	FILTER_UNDECIDED_ACCESSES, /* records of data accesses (plan.h) that the table of hits left to be looked up; a rep instruction is one */
-	FILTER_UNDECIDED_FETCHES,  /* likewise of fetches; a block that went step by step is one */
-	FILTER_DECIDED_BLOCKS,     /* whose fetches and accesses generated code decided (inline.h) */
+enum model_filter_count {    /* what the model's own work was: no property of the machine, and other with other plans and tables (fast/batch.c) */
+	FILTER_NOT_INLINED_ACCESSES, /* records of data accesses (plan.h) that the table of hits left to be looked up; a rep instruction is one */
+	FILTER_NOT_INLINED_FETCHES,  /* likewise of fetches; a block that went step by step is one */
+	FILTER_INLINED_BLOCKS,     /* whose fetches and accesses generated code decided (inline.h) */
 	FILTER_PAGES_UNKNOWN,      /* not 0: what TLBs count is not the machine's, for the pages' sizes were not all kept (tlb_map.dropped) */
 	FILTER_COUNTS
 };

@@ -13,7 +13,7 @@
 
 #include "model/core/predict/branch.h"
 #include "model/core/coherence/coherence.h"
-#include "model/core/fast/hits.h"
+#include "model/core/fast/filter.h"
 #include "model/core/model.h"
 #include "model/core/objects/objects.h"
 #include "model/core/tlb/tlb.h"
@@ -25,7 +25,7 @@ struct cache;
 struct coherence_lost;
 struct plans;
 struct batch;
-struct deferred;
+struct request_queue;
 
 struct fetch { /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit;     /* the next ones */
@@ -40,18 +40,18 @@ struct core {
 	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
-	uint8_t quick;           /* enum quick: records that are not found may go by quick.h */
-	struct deferred *deferred, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (deferred.h) */
+	uint8_t lru_fast;           /* enum quick: records that are not found may go by fast/lru_fast.h */
+	struct request_queue *requests, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (fast/request_queue.h) */
 	struct tlbs *tlbs;       /* or NULL */
-	struct hits hits;        /* table NULL: none */
+	struct filter filter;        /* table NULL: none */
 	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
 	struct inline_fetch *inline_fetch;
 	struct fetch stepping;   /* inline.c: of the block that goes step by step */
 	uint64_t stepping_last;  /* the last byte that it may have fetched behind its last record */
 	bool is_stepping;
-	uint64_t clock;          /* of hits */
+	uint64_t recency;          /* of hits */
 	bool steps;              /* the next block goes step by step */
-	bool plain;              /* in this run: what the table does not have needs plain_loop.h only */
+	bool simple;              /* in this run: what the table does not have needs fast/simple_loop.h only */
 	struct branches *branches; /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
 	/* the access under way (hierarchy.c) */
@@ -72,7 +72,7 @@ struct model {
 	unsigned fetch_shift;
 	unsigned core_count;     /* the highest number + 1 */
 	bool snoops;             /* coherence is at work: more than one core */
-	bool plain;              /* the first caches are plain (cache.h), and nothing prefetches */
+	bool simple;              /* the first caches are plain (cache.h), and nothing prefetches */
 	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
 	bool pages_changed;      /* since the machine began */
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
@@ -97,7 +97,7 @@ struct model {
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
 
-/* deferred.c: what waits is done, and nothing waits any more. */
+/* fast/request_queue.c: what waits is done, and nothing waits any more. */
 void core_settle(struct core *core);
 
 /* What comes is in that core's access. */
@@ -128,20 +128,20 @@ struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
 void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
 void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
 
-/* Entries from i on, as far as they are blocks that can be run fast (fast.c). Returns where it stopped. */
+/* Entries from i on, as far as they are blocks that can be run fast (fast/batch.c). Returns where it stopped. */
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base);
 /* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
 void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
 uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
 /* run.c: what a mark TRACE_SPANS says of an item; words: behind the mark. Returns how many there are. */
 size_t run_spans(struct core *core, const struct trace_program *program, uint32_t item, const uint64_t *words);
-/* decided.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
-static inline bool decided_counts(const struct trace_item *item)
+/* fast/inlined.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
+static inline bool inlined_counts(const struct trace_item *item)
 {
 	return item->kind <= TRACE_WRITE;
 }
-void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
-void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
+void inlined_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
+void run_inlined(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
 /* inline.c: a block that went step by step is over */
 void inline_stepped(struct core *core);

@@ -1,5 +1,5 @@
 /* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 #include "model/core/fast/plan.h"
 #include "model/core/fast/processor.h"
 
@@ -12,11 +12,11 @@ static bool first(const struct machine *machine, unsigned cache)
 	return cache == machine->first_data || cache == machine->first_instruction;
 }
 
-/* Whether there can be a table of hits (hits.h). *shift: log2 of its granules. */
-static bool hits_possible(const struct machine *machine, unsigned *shift)
+/* Whether there can be a table of hits (fast/filter.h). *shift: log2 of its granules. */
+static bool filter_possible(const struct machine *machine, unsigned *shift)
 {
 	uint64_t lines = 0;
-	unsigned least = HITS_SHIFT_MOST + 1;
+	unsigned least = FILTER_SHIFT_MOST + 1;
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		const struct machine_cache *is = &machine->caches[c];
 		unsigned line_shift = log2_of(is->line_bytes);
@@ -27,16 +27,16 @@ static bool hits_possible(const struct machine *machine, unsigned *shift)
 		lines += (uint64_t)is->sets * is->ways;
 		least = line_shift < least ? line_shift : least;
 	}
-	*shift = least > HITS_SHIFT_MOST ? 6 : least;
-	return !machine->no_filters && !machine->classify && lines < HITS_LINES && *shift >= HITS_SHIFT_LEAST &&
-	       tlbs_first_entries(machine) < HITS_PAGES;
+	*shift = least > FILTER_SHIFT_MOST ? 6 : least;
+	return !machine->no_filters && !machine->classify && lines < FILTER_LINES && *shift >= FILTER_SHIFT_LEAST &&
+	       tlbs_first_entries(machine) < FILTER_PAGES;
 }
 
 static void lay_out_model(struct model_memory *arena, const struct machine *machine)
 {
 	struct model *model = arena_take(arena, sizeof *model);
 	unsigned shift;
-	if (hits_possible(machine, &shift)) {
+	if (filter_possible(machine, &shift)) {
 		struct plans measured, *plans = arena_take(arena, sizeof *plans);
 		struct batch *batch = arena_take(arena, sizeof *batch);
 		plans_init(plans ? plans : &measured, arena);
@@ -65,15 +65,15 @@ static void lay_out_model(struct model_memory *arena, const struct machine *mach
 static void time_cache(struct core *core, const struct machine *machine, struct cache *cache, uint32_t *next)
 {
 	cache->sides = (uint8_t)((machine->first_data == cache->index) | (machine->first_instruction == cache->index) << 1);
-	cache->hits = &core->hits;
+	cache->filter = &core->filter;
 	cache->first_way = *next;
-	lines_time(&cache->main, &core->clock, core->hits.touched + *next, core->hits.written + HITS_LINES + *next);
+	lines_time(&cache->main, &core->recency, core->filter.touched + *next, core->filter.written + FILTER_LINES + *next);
 	*next += cache->main.sets * cache->main.ways;
 }
 
-static void lay_out_levels(struct core *core, const struct machine *machine, struct deferred *levels, const uint8_t *caches)
+static void lay_out_levels(struct core *core, const struct machine *machine, struct request_queue *levels, const uint8_t *caches)
 {
-	unsigned n = deferred_levels(machine, (uint8_t[DEFERRED_LEVELS]){ 0 });
+	unsigned n = requests_levels(machine, (uint8_t[REQUESTS_LEVELS]){ 0 });
 	for (unsigned i = 0; i < n; i++) {
 		levels[i].cache = core->caches[caches[i]];
 		levels[i].next = i + 1 < n ? &levels[i + 1] : NULL;
@@ -87,23 +87,23 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 	struct core *core = arena_take(arena, sizeof *core);
 	uint32_t lines = 0;
 	unsigned shift;
-	bool timed = hits_possible(machine, &shift);
-	uint8_t behind[DEFERRED_LEVELS];
+	bool timed = filter_possible(machine, &shift);
+	uint8_t behind[REQUESTS_LEVELS];
 	void *memory;
 	if (core)
 		core->model = model;
 	if (timed) {
-		struct hits hits = { .shift = (uint8_t)shift, .noted_shift = (uint8_t)tlbs_noted_shift(machine, shift) };
-		hits.table = arena_take(arena, (1ull << HITS_BITS) * sizeof *hits.table);
-		hits.touched = arena_take(arena, HITS_LINES * sizeof *hits.touched);
-		hits.pages = arena_take(arena, HITS_PAGES * sizeof *hits.pages);
-		hits.written = arena_take(arena, 2 * HITS_LINES * sizeof *hits.written);
+		struct filter filter = { .shift = (uint8_t)shift, .noted_shift = (uint8_t)tlbs_noted_shift(machine, shift) };
+		filter.table = arena_take(arena, (1ull << FILTER_BITS) * sizeof *filter.table);
+		filter.touched = arena_take(arena, FILTER_LINES * sizeof *filter.touched);
+		filter.pages = arena_take(arena, FILTER_PAGES * sizeof *filter.pages);
+		filter.written = arena_take(arena, 2 * FILTER_LINES * sizeof *filter.written);
 		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
 		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
-		hits.noted = arena_take(arena, 2 * HITS_PAGES * sizeof *hits.noted);
-		hits.page_table = arena_take(arena, (2ull << HITS_PAGE_BITS) * sizeof *hits.page_table);
+		filter.noted = arena_take(arena, 2 * FILTER_PAGES * sizeof *filter.noted);
+		filter.page_table = arena_take(arena, (2ull << FILTER_PAGE_BITS) * sizeof *filter.page_table);
 		if (core)
-			core->hits = hits, core->inline_data = data, core->inline_fetch = fetch;
+			core->filter = filter, core->inline_data = data, core->inline_fetch = fetch;
 	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
@@ -119,8 +119,8 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 		if (core && timed && first(machine, c))
 			time_cache(core, machine, cache, &lines);
 	}
-	if (timed && deferred_levels(machine, behind)) {
-		struct deferred *levels = arena_take(arena, deferred_levels(machine, behind) * sizeof *levels);
+	if (timed && requests_levels(machine, behind)) {
+		struct request_queue *levels = arena_take(arena, requests_levels(machine, behind) * sizeof *levels);
 		if (core)
 			lay_out_levels(core, machine, levels, behind);
 	}
@@ -129,7 +129,7 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 		if (core)
 			core->tlbs = tlbs_init(memory, machine, &model->pages);
 		if (core && timed)
-			tlbs_time(core->tlbs, &core->hits, &core->clock);
+			tlbs_time(core->tlbs, &core->filter, &core->recency);
 	}
 	if (machine->has_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
@@ -167,13 +167,13 @@ struct model *model_init(void *memory, const struct machine *machine)
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		for (unsigned n = machine->caches[c].next; n != MACHINE_NONE; n = machine->caches[n].next)
 			model->in_front[n] |= (uint8_t)(1u << c);
-	model->plain = true;
+	model->simple = true;
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		const struct machine_cache *is = &machine->caches[c];
 		struct model_memory none = { 0 };
 		struct cache cache;
 		cache_init(&cache, &none, machine, c, false);
-		model->plain &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.plain);
+		model->simple &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.simple);
 	}
 	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
 	model->pages.shift = machine->page_bytes ? log2_of(machine->page_bytes) : TLB_PAGE_SHIFT;
@@ -223,7 +223,7 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 		plans_forget(model);
 		for (unsigned k = 0; k < model->core_count; k++)
 			if (model->cores[k])
-				hits_clear_all(&model->cores[k]->hits);
+				filter_clear_all(&model->cores[k]->filter);
 	}
 }
 

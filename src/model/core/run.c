@@ -12,7 +12,7 @@
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 #include "model/core/fast/plan.h"
 
 /* ---- data ---- */
@@ -97,18 +97,18 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 	if (!core->first_data && !core->tlbs)
 		return;
 	for (uint64_t i = 0, same = 0; i < n; i++) {
-		bool hits = same && !core->model->charges_all;
+		bool filter = same && !core->model->charges_all;
 		same = n - i - 1;
 		for (unsigned r = 0; r < n_runs; r++) {
 			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step, left = iterations_left(&runs[r], address, unit);
-			if (!hits || !step_hit(core, address, runs[r].bytes, runs[r].write)) {
-				hits = false;
+			if (!filter || !step_hit(core, address, runs[r].bytes, runs[r].write)) {
+				filter = false;
 				step_memory(core, address, runs[r].bytes, runs[r].write, runs[r].item);
 				charge_item(core, runs[r].item);
 			}
 			same = left < same ? left : same;
 		}
-		if (!hits)
+		if (!filter)
 			continue;
 		/* a second round in the same lines hit: what follows there changes no more */
 		for (unsigned r = 0; r < n_runs; r++)
@@ -246,7 +246,7 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 		items = run_items_done(block, program->items + first, done, &fetched);
 	stream[STREAM_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
-	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
+	core->counts->filter[FILTER_NOT_INLINED_ACCESSES] += items;
 	fetch = step_fetch_begin(core, block->pc, number);
 	for (uint32_t i = first; i < first + items;) {
 		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
@@ -279,7 +279,7 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 		if (model->cores[k] && model->cores[k]->tlbs) {
 			tlbs_forget(model->cores[k]->tlbs, start, length);
 			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
-			model->cores[k]->steps = !model->cores[k]->hits.data ||
+			model->cores[k]->steps = !model->cores[k]->filter.data ||
 						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
 		}
 	model->pages_changed = true;
@@ -293,14 +293,14 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	bool fast = model->plans && core->hits.table && !model->charges_all;
+	bool fast = model->plans && core->filter.table && !model->charges_all;
 	core_acts(core);
 	charge_begin(core);
-	deferred_begin(core);
+	requests_begin(core);
 	for (size_t i = 0; i < n;) {
 		uint64_t header;
 		uint32_t done = UINT32_MAX;
-		if (fast && core->hits.data) {
+		if (fast && core->filter.data) {
 			size_t next = run_headers(core, program, entries, i, n);
 			if (next > i) {
 				i = next;
@@ -350,12 +350,12 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 				continue;
 			}
 		}
-		if (program->blocks[(uint32_t)header].flags & TRACE_DECIDED) {
-			run_decided(core, program, (uint32_t)header, done);
+		if (program->blocks[(uint32_t)header].flags & TRACE_INLINED) {
+			run_inlined(core, program, (uint32_t)header, done);
 			continue;
 		}
 		core->steps = false;
-		core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+		core->counts->filter[FILTER_NOT_INLINED_FETCHES]++;
 		run_block(core, program, (uint32_t)header, entries + i, done, fs_base);
 		i += program->blocks[header].values;
 	}
@@ -365,6 +365,6 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 	if (core->branches)
 		branches_count(core->branches, core->counts);
 	core_settle(core);
-	if (core->hits.data)
-		deferred_begin(core); /* until the next run */
+	if (core->filter.data)
+		requests_begin(core); /* until the next run */
 }

@@ -43,16 +43,16 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 /* Both lines of an access that crosses from one into the next, of the same 4 KiB and so of the same page. */
 static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint64_t last, bool write)
 {
-	uint64_t behind = (record & ~HIT_ADDRESS) | (last >> core->hits.shift << core->hits.shift);
+	uint64_t behind = (record & ~HIT_ADDRESS) | (last >> core->filter.shift << core->filter.shift);
 	bool apart = core->model->writes_apart;
-	if (!core->first_data || core->hits.shift != core->first_data->line_shift || (address ^ last) >> 12 ||
-	    (last >> core->hits.shift) - (address >> core->hits.shift) != 1)
+	if (!core->first_data || core->filter.shift != core->first_data->line_shift || (address ^ last) >> 12 ||
+	    (last >> core->filter.shift) - (address >> core->filter.shift) != 1)
 		return false;
 	/* none of them changes anything that the other one is looked up by */
-	if (!hits_has(&core->hits, record, core->hits.shift, apart) || !hits_has(&core->hits, behind, core->hits.shift, apart))
+	if (!filter_has(&core->filter, record, core->filter.shift, apart) || !filter_has(&core->filter, behind, core->filter.shift, apart))
 		return false;
-	hits_find(&core->hits, record, core->hits.shift, ++core->clock, apart);
-	hits_find(&core->hits, behind, core->hits.shift, ++core->clock, apart);
+	filter_find(&core->filter, record, core->filter.shift, ++core->recency, apart);
+	filter_find(&core->filter, behind, core->filter.shift, ++core->recency, apart);
 	step_count_hits(core, write, 2, 1);
 	return true;
 }
@@ -60,15 +60,15 @@ static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 {
 	uint64_t type = write && core->model->writes_apart ? HIT_WRITE : HIT_DATA, last = address + bytes - 1;
-	uint64_t record = address | HIT_PLAIN | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
-	if (!core->hits.table || (address | last) & ~HIT_ADDRESS)
+	uint64_t record = address | HIT_SIMPLE | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
+	if (!core->filter.table || (address | last) & ~HIT_ADDRESS)
 		return false;
-	if ((address ^ last) >> core->hits.shift)
-		return !core->hits.data && hit_twice(core, record, address, last, write);
-	if (!(core->hits.data ? inline_find(&core->hits, record, core->clock + 1)
-			      : hits_find(&core->hits, record, core->hits.shift, core->clock + 1, core->model->writes_apart)))
+	if ((address ^ last) >> core->filter.shift)
+		return !core->filter.data && hit_twice(core, record, address, last, write);
+	if (!(core->filter.data ? inline_find(&core->filter, record, core->recency + 1)
+			      : filter_find(&core->filter, record, core->filter.shift, core->recency + 1, core->model->writes_apart)))
 		return false;
-	core->clock++;
+	core->recency++;
 	step_count_hits(core, write, 1, 1);
 	return true;
 }
@@ -78,8 +78,8 @@ uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kin
 	bool counted;
 	uint32_t page = tlbs_page(core->tlbs, address, kind, core->counts, &counted);
 	core->apart_pages[kind] += counted;
-	if (page < HITS_PAGES)
-		hits_note_page(&core->hits, kind == TLB_FETCHES, address, page);
+	if (page < FILTER_PAGES)
+		filter_insert_page(&core->filter, kind == TLB_FETCHES, address, page);
 	return page;
 }
 
@@ -99,15 +99,15 @@ void step_note(struct core *core, uint64_t record)
 	enum tlb_side side = type == HIT_FETCH || type == HIT_PAGE ? TLB_FETCH : TLB_DATA;
 	const struct machine *machine = &core->model->machine;
 	const struct cache *cache = side == TLB_DATA ? core->first_data : type == HIT_FETCH ? core->first_instruction : NULL;
-	uint32_t page = HITS_PAGES - 1, way = HITS_LINES - 1;
+	uint32_t page = FILTER_PAGES - 1, way = FILTER_LINES - 1;
 	if ((side == TLB_DATA ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE)
 		page = tlbs_entry(core->tlbs, side, address);
 	if (cache)
-		way = cache_quick_way(core, cache, address, type == HIT_WRITE);
-	if (type == HIT_DATA && cache && core->model->snoops && cache_quick_way(core, cache, address, true) == way)
+		way = cache_lru_fast_way(core, cache, address, type == HIT_WRITE);
+	if (type == HIT_DATA && cache && core->model->snoops && cache_lru_fast_way(core, cache, address, true) == way)
 		record |= HIT_TYPE(HIT_WRITE);
-	if (page < HITS_PAGES && way < HITS_LINES)
-		hits_note(&core->hits, record, way, page);
+	if (page < FILTER_PAGES && way < FILTER_LINES)
+		filter_insert(&core->filter, record, way, page);
 }
 
 /* ---- data ---- */
@@ -146,8 +146,8 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		uint32_t here = (uint32_t)((end - address < last - address ? end : last) - address + 1);
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
 		cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
-		if (core->hits.table && !((address | last) & ~HIT_ADDRESS))
-			step_note(core, address | HIT_PLAIN | HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
+		if (core->filter.table && !((address | last) & ~HIT_ADDRESS))
+			step_note(core, address | HIT_SIMPLE | HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
 		if (last - address < here)
 			return;
 		address += here;

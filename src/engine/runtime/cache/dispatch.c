@@ -145,7 +145,7 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 	t->pc = frame[0];
 	if (iret) {
 		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
-		if (t->flags & ODD_FLAGS)
+		if (t->flags & UNSAFE_FLAGS)
 			inline_careful();
 		t->reg[X86_RSP] = frame[3];
 	} else {

@@ -84,7 +84,7 @@ static void opened(const struct code_file *file, bool tell)
 		post(file);
 }
 
-bool region_is_of(const struct watched_mapping *region, const struct code_file *file)
+bool mapping_is_of(const struct watched_mapping *region, const struct code_file *file)
 {
 	static const char none[] = "";
 	uint32_t own = region->module - rt.modules_inherited;

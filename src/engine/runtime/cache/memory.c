@@ -4,7 +4,7 @@
  *     page:  clean ──read for translation, writable──► protected ──write──► clean ──… 8 times──► checked
  *
  * What always holds (under rt.lock):
- *  1. rt.regions is sorted, without overlap, and has every executable mapping and every shared one.
+ *  1. rt.mappings is sorted, without overlap, and has every executable mapping and every shared one.
  *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, from a private one
  *     of a file that may be written, and from pages that are written again and again, only to blocks that are compared with memory before
  *     each execution.
@@ -14,12 +14,12 @@
 #define FAULTS_MAX 8
 #define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */
 
-static uint32_t region_at(uint64_t address) /* the first that ends above */
+static uint32_t mapping_at(uint64_t address) /* the first that ends above */
 {
-	uint32_t low = 0, high = rt.region_count;
+	uint32_t low = 0, high = rt.mapping_count;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
-		if (rt.regions[middle].end <= address)
+		if (rt.mappings[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -29,35 +29,35 @@ static uint32_t region_at(uint64_t address) /* the first that ends above */
 
 static void move_up(uint32_t at, uint32_t by)
 {
-	if (rt.region_count + by > REGIONS_MAX)
-		die("more executable mappings than the engine holds", rt.regions[at].start);
-	for (uint32_t i = rt.region_count; i > at; i--)
-		rt.regions[i - 1 + by] = rt.regions[i - 1];
-	rt.region_count += by;
+	if (rt.mapping_count + by > MAPPINGS_MAX)
+		die("more executable mappings than the engine holds", rt.mappings[at].start);
+	for (uint32_t i = rt.mapping_count; i > at; i--)
+		rt.mappings[i - 1 + by] = rt.mappings[i - 1];
+	rt.mapping_count += by;
 }
 
 static void remove_at(uint32_t at)
 {
-	for (uint32_t i = at + 1; i < rt.region_count; i++)
-		rt.regions[i - 1] = rt.regions[i];
-	rt.region_count--;
+	for (uint32_t i = at + 1; i < rt.mapping_count; i++)
+		rt.mappings[i - 1] = rt.mappings[i];
+	rt.mapping_count--;
 }
 
 static void split_at(uint64_t address)
 {
-	uint32_t i = region_at(address);
-	if (i == rt.region_count || rt.regions[i].start >= address)
+	uint32_t i = mapping_at(address);
+	if (i == rt.mapping_count || rt.mappings[i].start >= address)
 		return;
 	move_up(i, 1);
-	rt.regions[i].end = address;
-	rt.regions[i + 1].start = address;
+	rt.mappings[i].end = address;
+	rt.mappings[i + 1].start = address;
 }
 
 static void insert(const struct watched_mapping *region)
 {
-	uint32_t i = region_at(region->start);
+	uint32_t i = mapping_at(region->start);
 	move_up(i, 1);
-	rt.regions[i] = *region;
+	rt.mappings[i] = *region;
 }
 
 /* Pages of a changed range: their state is the mapping's, and blocks from them are gone. */
@@ -90,8 +90,8 @@ static void changed(uint64_t start, uint64_t end)
 
 static bool any_region(uint64_t start, uint64_t end)
 {
-	uint32_t i = region_at(start);
-	return i < rt.region_count && rt.regions[i].start < end;
+	uint32_t i = mapping_at(start);
+	return i < rt.mapping_count && rt.mappings[i].start < end;
 }
 
 bool memory_any(uint64_t start, uint64_t length) { return any_region(start, start + length); }
@@ -105,7 +105,7 @@ void memory_unmapped(uint64_t start, uint64_t length)
 	regions_unmapped(start, end);
 	split_at(start);
 	split_at(end);
-	for (uint32_t i = region_at(start); i < rt.region_count && rt.regions[i].start < end;)
+	for (uint32_t i = mapping_at(start); i < rt.mapping_count && rt.mappings[i].start < end;)
 		remove_at(i);
 }
 
@@ -133,14 +133,14 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 	split_at(start);
 	split_at(end);
 	while (at < end) {
-		uint32_t i = region_at(at);
-		if (i < rt.region_count && rt.regions[i].start <= at) {
-			rt.regions[i].protection = protection;
-			at = rt.regions[i].end;
-			if (!(protection & PROT_EXEC_) && !rt.regions[i].shared)
+		uint32_t i = mapping_at(at);
+		if (i < rt.mapping_count && rt.mappings[i].start <= at) {
+			rt.mappings[i].protection = protection;
+			at = rt.mappings[i].end;
+			if (!(protection & PROT_EXEC_) && !rt.mappings[i].shared)
 				remove_at(i);
 		} else {
-			uint64_t to = i < rt.region_count && rt.regions[i].start < end ? rt.regions[i].start : end;
+			uint64_t to = i < rt.mapping_count && rt.mappings[i].start < end ? rt.mappings[i].start : end;
 			if (protection & PROT_EXEC_)
 				insert(&(struct watched_mapping){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
 			at = to;
@@ -153,9 +153,9 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 /* Another part of the record has a list of modules of its own. */
 void memory_modules_unknown(void)
 {
-	for (uint32_t i = 0; i < rt.region_count; i++)
-		if (rt.regions[i].protection & PROT_EXEC_)
-			rt.regions[i].module = MODULE_UNKNOWN;
+	for (uint32_t i = 0; i < rt.mapping_count; i++)
+		if (rt.mappings[i].protection & PROT_EXEC_)
+			rt.mappings[i].module = MODULE_UNKNOWN;
 }
 
 static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const char *path)
@@ -171,7 +171,7 @@ static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const c
 
 struct scan { struct watched_mapping *fresh; uint32_t count; };
 
-static void region_of(const struct mapping *m, void *context)
+static void mapping_of(const struct mapping *m, void *context)
 {
 	struct scan *scan = context;
 	uint64_t start = m->start, end = m->end;
@@ -183,13 +183,13 @@ static void region_of(const struct mapping *m, void *context)
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		if (start < (uint64_t)rt.arena[i].end && end > (uint64_t)rt.arena[i].base)
 			return;
-	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || m->shared) || scan->count == REGIONS_MAX)
+	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || m->shared) || scan->count == MAPPINGS_MAX)
 		return;
 	/* what is write-protected by the engine looks read-only */
-	uint32_t at = region_at(start);
-	if (at < rt.region_count && rt.regions[at].start <= start && (rt.regions[at].protection & PROT_WRITE_))
+	uint32_t at = mapping_at(start);
+	if (at < rt.mapping_count && rt.mappings[at].start <= start && (rt.mappings[at].protection & PROT_WRITE_))
 		protection |= PROT_WRITE_;
-	bool written = at < rt.region_count && rt.regions[at].start <= start && rt.regions[at].inode == m->inode && rt.regions[at].written;
+	bool written = at < rt.mapping_count && rt.mappings[at].start <= start && rt.mappings[at].inode == m->inode && rt.mappings[at].written;
 	char path[232];
 	unsigned n = 0;
 	for (; m->path[n] && n < sizeof path - 1; n++)
@@ -203,21 +203,21 @@ void memory_rescan(void)
 {
 	static struct watched_mapping *fresh;
 	if (!fresh)
-		fresh = memory_private(REGIONS_MAX * sizeof *fresh);
+		fresh = memory_private(MAPPINGS_MAX * sizeof *fresh);
 	struct scan scan = {fresh, 0};
-	if (!maps_read(region_of, &scan))
+	if (!maps_read(mapping_of, &scan))
 		return; /* what was tracked stays */
-	fresh = rt.regions;
-	rt.regions = scan.fresh;
-	rt.region_count = scan.count;
+	fresh = rt.mappings;
+	rt.mappings = scan.fresh;
+	rt.mapping_count = scan.count;
 	regions_mapped();
 }
 
 void memory_start(void)
 {
-	rt.regions = memory_private(REGIONS_MAX * sizeof *rt.regions);
+	rt.mappings = memory_private(MAPPINGS_MAX * sizeof *rt.mappings);
 	memory_rescan();
-	if (rt.region_count)
+	if (rt.mapping_count)
 		return;
 	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++) /* no /proc: what the host saw */
 		insert(&(struct watched_mapping){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
@@ -226,10 +226,10 @@ void memory_start(void)
 const struct watched_mapping *memory_executable(uint64_t pc)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
-		uint32_t i = region_at(pc);
-		if (i < rt.region_count && rt.regions[i].start <= pc && (rt.regions[i].protection & PROT_EXEC_)) {
-			if (rt.regions[i].module != MODULE_UNKNOWN || attempt)
-				return &rt.regions[i];
+		uint32_t i = mapping_at(pc);
+		if (i < rt.mapping_count && rt.mappings[i].start <= pc && (rt.mappings[i].protection & PROT_EXEC_)) {
+			if (rt.mappings[i].module != MODULE_UNKNOWN || attempt)
+				return &rt.mappings[i];
 		}
 		if (!attempt)
 			memory_rescan();
@@ -274,8 +274,8 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct watched_mapping *re
 static void release(struct page *page)
 {
 	uint64_t address = page->number << 12;
-	uint32_t i = region_at(address);
-	uint32_t protection = i < rt.region_count && rt.regions[i].start <= address ? rt.regions[i].protection : 7;
+	uint32_t i = mapping_at(address);
+	uint32_t protection = i < rt.mapping_count && rt.mappings[i].start <= address ? rt.mappings[i].protection : 7;
 	cache_drop_range(address, address + 4096);
 	sys3(SYS_mprotect, address, 4096, protection);
 	rt.protected_pages--;
@@ -296,8 +296,8 @@ bool memory_write_fault(struct thread *t, uint64_t address)
 		return true;
 	}
 	/* another thread's fault has released it meanwhile; but the same fault twice is the program's own */
-	uint32_t i = region_at(address);
-	bool writable = i < rt.region_count && rt.regions[i].start <= address && (rt.regions[i].protection & PROT_WRITE_);
+	uint32_t i = mapping_at(address);
+	bool writable = i < rt.mapping_count && rt.mappings[i].start <= address && (rt.mappings[i].protection & PROT_WRITE_);
 	if (!writable || t->retried == address)
 		return false;
 	t->retried = address;
@@ -340,8 +340,8 @@ bool memory_release(uint64_t start, uint64_t length)
 void memory_pin(uint64_t at, uint64_t bytes)
 {
 	for (uint64_t number = at >> 12; at && number <= (at + bytes - 1) >> 12; number++) {
-		uint32_t i = region_at(number << 12);
-		if (i == rt.region_count || rt.regions[i].start > number << 12 || !(rt.regions[i].protection & PROT_WRITE_))
+		uint32_t i = mapping_at(number << 12);
+		if (i == rt.mapping_count || rt.mappings[i].start > number << 12 || !(rt.mappings[i].protection & PROT_WRITE_))
 			continue;
 		struct page *page = cache_page(number, true);
 		if (page->state == PAGE_PROTECTED)
@@ -367,9 +367,9 @@ bool memory_settle(uint64_t pc, uint64_t length)
 bool memory_file_written(const struct code_file *file)
 {
 	bool any = false;
-	for (uint32_t i = 0; i < rt.region_count; i++) {
-		struct watched_mapping *r = &rt.regions[i];
-		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode || (file && !region_is_of(r, file)))
+	for (uint32_t i = 0; i < rt.mapping_count; i++) {
+		struct watched_mapping *r = &rt.mappings[i];
+		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode || (file && !mapping_is_of(r, file)))
 			continue;
 		r->written = 1;
 		cache_drop_range(r->start, r->end);

@@ -98,8 +98,8 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		return true;
 	}
 	unspill(t, m->spills, m->reg);
-	if (m->clock)
-		inline_clock(t, t->reg[m->clock - 1]);
+	if (m->recency)
+		inline_recency(t, t->reg[m->recency - 1]);
 	if (m->stream_third >> 4)
 		flags_from(t, m->stream_third >> 4);
 	if (m->stream_spills & 4)

@@ -4,7 +4,7 @@
  *
  * What always holds: it is among the blocks of this part, and its operand still says where it led. All that could have led there are
  * found; only if they are one instruction is it taken for certain. Of returns and of jumps by register or table, which leave nothing
- * that tells them apart, the one that was executed last is noted (leave.c); calls leave their return address, and jumps by way of
+ * that tells them apart, the one that was executed last is noted (translate/exits.c); calls leave their return address, and jumps by way of
  * a rip-relative word have one of their own.
  */
 #include "engine/runtime/runtime.h"

@@ -419,9 +419,9 @@ static void emit_segment(struct emit *e, const struct inline_segment *s, unsigne
 		if (first)
 			publish(e, s, place);
 		if (s->n) {
-			gs_load(e, s->reg[2], inline_where[0].clock);
+			gs_load(e, s->reg[2], inline_where[0].recency);
 			inlining.fresh = 0;
-			e->clock = s->reg[2] + 1;
+			e->recency = s->reg[2] + 1;
 			mark(e, MARK_INSN, at, 0, 0, 0);
 		}
 	}
@@ -432,8 +432,8 @@ static void emit_segment(struct emit *e, const struct inline_segment *s, unsigne
 		note_behind(e, s->reg[0]);
 	if (s->to == at) {
 		if (s->n) {
-			gs_store(e, s->reg[2], inline_where[0].clock);
-			e->clock = 0;
+			gs_store(e, s->reg[2], inline_where[0].recency);
+			e->recency = 0;
 			mark(e, MARK_INSN, at, 0, 0, 0);
 		}
 		reload(e, s);
@@ -469,7 +469,7 @@ void inline_store(struct emit *e, unsigned at, struct counter_place place)
 
 void inline_made(struct emit *e, unsigned at)
 {
-	for (unsigned n = 0; inlining.decided && n < inlining.n_segments; n++)
+	for (unsigned n = 0; inlining.inlined && n < inlining.n_segments; n++)
 		if (inlining.segment[n].to == at)
 			e->stream_spills = 0;
 }

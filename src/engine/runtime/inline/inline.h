@@ -7,7 +7,7 @@
  *
  * What always holds:
  *  1. They are on (rt.inline_on) while one thread runs, alone or with a vfork's child, no region is known, and every machine can; once off, they
- *     stay off, and no block that has them is run again: numbers whose templates say TRACE_DECIDED are not used again.
+ *     stay off, and no block that has them is run again: numbers whose templates say TRACE_INLINED are not used again.
  *  2. A block's sites are a function of its template and the machines: planned once for its number, they serve forked children, too.
  *  3. A core of the thread's is at the same distance below it in every thread: gs with a constant.
  *  4. A check changes registers and flags as marks say; flags that the block overwrites before it reads them are not kept, not even for the handler
@@ -58,7 +58,7 @@ struct inline_out { /* 16 bytes */
 	uint16_t last;               /* data: bytes - 1 */
 	uint8_t odd;                 /* any of these bits in the address: counts itself */
 	uint8_t machine;
-	uint8_t address, stack, clock; /* registers */
+	uint8_t address, stack, recency; /* registers */
 	uint8_t flags;               /* enum inline_out_flag */
 } __attribute__((packed));
 enum inline_out_flag { INLINE_OUT_READS = 1, INLINE_OUT_WRITES = 2, INLINE_OUT_ONCE = 4, INLINE_OUT_BEHIND = 8, INLINE_OUT_PART = 16 };
@@ -96,7 +96,7 @@ struct inline_segment {
 struct inlining {
 	struct inline_site *site;    /* [n], in program order */
 	unsigned n, n_segments;
-	bool decided, apart;
+	bool inlined, apart;
 	uint8_t *way_back, *way_past; /* displacements of the last stub's jmp, and of a part's other one */
 	uint16_t fresh;              /* time has no record of that machine's side yet: see take_time() */
 	uint8_t live[INSNS_MAX + 1]; /* flags that matter before instruction k */
@@ -131,7 +131,7 @@ void inline_jump_here(const struct emit *e, uint8_t *from);
 /* run.c */
 void inline_off(struct thread *t); /* under rt.lock, t in the runtime */
 void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t below);
-void inline_clock(struct thread *t, uint64_t now);
+void inline_recency(struct thread *t, uint64_t now);
 void inline_put_off(void);   /* t->inline_once, and a signal has come: it is noticed where the code leaves its block */
 void inline_careful(void);   /* the program may have flags, or keys of pages, that are not asked for else */
 void inline_unseen(void);    /* memory may have changed: what is not found is asked for again */

@@ -39,7 +39,7 @@ static bool may_join(const struct inline_site *site)
 }
 
 /* Nothing but its accesses, which are records, may fault. */
-static bool is_plain(const struct x86_insn *in)
+static bool is_simple(const struct x86_insn *in)
 {
 	return in->flow == X86_FLOW_NONE && in->special == X86_SPECIAL_NONE && !(in->class & X86_CLASS_REP) &&
 	       !(in->class & (X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT));
@@ -52,7 +52,7 @@ static bool follows(const struct inline_site *first, const struct inline_site *b
 	if (!may_join(site) || a->value != b->value || distance <= -64 || distance >= 64)
 		return false;
 	for (unsigned k = before->record.insn; k < site->record.insn; k++)
-		if (!is_plain(&decoded.insn[k]))
+		if (!is_simple(&decoded.insn[k]))
 			return false;
 	return true;
 }

@@ -37,7 +37,7 @@ static struct inline_out said_by(const struct emit *e, const struct inline_site 
 	out.pc = (uint32_t)decoded.pc;
 	out.address = s->reg[0];
 	out.stack = s->reg[1];
-	out.clock = (uint8_t)(e->clock - 1);
+	out.recency = (uint8_t)(e->recency - 1);
 	out.flags = r->asks_behind ? INLINE_OUT_BEHIND : 0;
 	if (!r->fetch) {
 		const struct trace_item *item = &rt.items[rt.templates[e->id].first_item + r->item];

@@ -373,7 +373,7 @@ static uint16_t find_segments(uint32_t follows)
 
 void inline_plan(uint32_t id)
 {
-	inlining.decided = inlining.apart = false;
+	inlining.inlined = inlining.apart = false;
 	inlining.n = inlining.n_segments = 0;
 	if (!rt.inline_on)
 		return;
@@ -389,7 +389,7 @@ void inline_plan(uint32_t id)
 	if (!rt.inline_count[id])
 		find_sites(id);
 	inlining.site = rt.inline_sites + rt.inline_first[id];
-	inlining.decided = true;
+	inlining.inlined = true;
 	inlining.apart = rt.inline_count[id] == INLINE_APART;
 	rt.inline_slots[id] = 0;
 	if (inlining.apart)

@@ -6,9 +6,9 @@
  */
 #include "engine/runtime/inline/inline.h"
 
-static uint64_t *clock_of(struct thread *t, unsigned machine)
+static uint64_t *recency_of(struct thread *t, unsigned machine)
 {
-	return (uint64_t *)((uint8_t *)t + (int32_t)inline_where[machine].clock);
+	return (uint64_t *)((uint8_t *)t + (int32_t)inline_where[machine].recency);
 }
 
 uint64_t inline_behind(const struct thread *t, const uint64_t *header)
@@ -29,7 +29,7 @@ void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t 
 {
 	struct model_inline *where = &inline_where[machine];
 	model_inline_where(model, core, where);
-	uint32_t *offset[] = {&where->data, &where->fetch, &where->touched, &where->pages, &where->written, &where->clock, &where->steps};
+	uint32_t *offset[] = {&where->data, &where->fetch, &where->touched, &where->pages, &where->written, &where->recency, &where->steps};
 	for (unsigned i = 0; i < sizeof offset / sizeof *offset; i++)
 		*offset[i] -= (uint32_t)below;
 }
@@ -45,25 +45,25 @@ static bool plan_is_rep(uint32_t id)
 static void make_block(struct thread *t, uint32_t id, const uint64_t *values, uint32_t done, uint64_t behind)
 {
 	const struct trace_program program = {rt.templates, rt.items};
-	uint64_t now = *clock_of(t, 0);
+	uint64_t now = *recency_of(t, 0);
 	for (uint32_t m = 0; m < t->models->n; m++) {
-		*clock_of(t, m) = now;
+		*recency_of(t, m) = now;
 		model_inline_block(t->models->machine[m].model, t->slot, &program, id, values, done, behind, t->fs_base);
-		now = *clock_of(t, m);
+		now = *recency_of(t, m);
 	}
-	*clock_of(t, 0) = now;
+	*recency_of(t, 0) = now;
 }
 
 void inline_spans(struct thread *t, uint32_t item, const uint64_t *words)
 {
 	const struct trace_program program = {rt.templates, rt.items};
-	uint64_t now = *clock_of(t, 0);
+	uint64_t now = *recency_of(t, 0);
 	for (uint32_t m = 0; m < t->models->n; m++) {
-		*clock_of(t, m) = now;
+		*recency_of(t, m) = now;
 		model_inline_spans(t->models->machine[m].model, t->slot, &program, item, words);
-		now = *clock_of(t, m);
+		now = *recency_of(t, m);
 	}
-	*clock_of(t, 0) = now;
+	*recency_of(t, 0) = now;
 }
 
 /*
@@ -132,7 +132,7 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	}
 	const struct model_inline *where = &inline_where[out->machine];
 	const struct trace_program program = {rt.templates, rt.items};
-	uint64_t address = t->reg[out->address], last = address + out->last, *now = &t->reg[out->clock], *clock = clock_of(t, out->machine), behind = 0;
+	uint64_t address = t->reg[out->address], last = address + out->last, *now = &t->reg[out->recency], *recency = recency_of(t, out->machine), behind = 0;
 	t->inline_once = out->flags & INLINE_OUT_ONCE || address & out->odd;
 	if (out->flags & INLINE_OUT_READS) {
 		bool writes = out->flags & INLINE_OUT_WRITES;
@@ -145,10 +145,10 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	}
 	if (out->flags & INLINE_OUT_BEHIND || ((const uint8_t *)t)[(int32_t)where->steps])
 		behind = behind_if(t, out->pc);
-	*clock = *now;
+	*recency = *now;
 	model_inline_miss(t->models->machine[out->machine].model, t->slot, &program, (uint32_t)t->trace[-1],
 		(out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind, t->fs_base);
-	*now = *clock + 1; /* that no record has: see take_time() */
+	*now = *recency + 1; /* that no record has: see take_time() */
 }
 
 /* In a signal's arrival, too: the lock is nobody's, as no other thread runs. */
@@ -187,7 +187,7 @@ void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned
 	make_block(t, id, values, done, inline_behind(t, t->trace));
 }
 
-void inline_clock(struct thread *t, uint64_t now) { *clock_of(t, 0) = now; }
+void inline_recency(struct thread *t, uint64_t now) { *recency_of(t, 0) = now; }
 
 void inline_forget(const struct thread *t, uint64_t start, uint64_t length)
 {

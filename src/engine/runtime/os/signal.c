@@ -640,7 +640,7 @@ void signal_return(struct thread *t)
 	t->pc = c.rip;
 	regions_return(t, frame);
 	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
-	if (t->flags & ODD_FLAGS)
+	if (t->flags & UNSAFE_FLAGS)
 		inline_careful();
 	t->trace_skip = (t->flags & 0x100) != 0;
 	if (!on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {

@@ -461,8 +461,8 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	if (nr == SYS_vfork) {
 		flags = CLONE_VM | CLONE_VFORK | 17;
-		uint64_t plain[6] = {flags};
-		return clone_shared(t, SYS_clone, plain, NULL, flags, 0, next);
+		uint64_t simple[6] = {flags};
+		return clone_shared(t, SYS_clone, simple, NULL, flags, 0, next);
 	}
 	if (nr == SYS_clone) {
 		flags = args[0];

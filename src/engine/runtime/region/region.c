@@ -323,8 +323,8 @@ void regions_mapped(void)
 	rt.place_count = 0;
 	rt.places_low = ~0ull;
 	rt.places_high = 0;
-	for (uint32_t i = 0; i < rt.region_count; i++) {
-		const struct watched_mapping *m = &rt.regions[i];
+	for (uint32_t i = 0; i < rt.mapping_count; i++) {
+		const struct watched_mapping *m = &rt.mappings[i];
 		if (!(m->protection & PROT_EXEC_) || m->module >= rt.areas[AREA_MODULES].count || m->module < rt.modules_inherited)
 			continue;
 		const struct record_module *module = &rt.record_modules[m->module - rt.modules_inherited];

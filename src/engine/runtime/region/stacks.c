@@ -1,5 +1,5 @@
 /*
- * Which stack a thread is on. A region of a function ends where its frame is given up (pass.c), which is known only as long as the thread
+ * Which stack a thread is on. A region of a function ends where its frame is given up (enter_leave.c), which is known only as long as the thread
  * stays on the frame's stack. A coroutine leaves it for another stack and may come back to it, on this thread or on another one.
  *
  *     rsp is loaded (mov, pop, xchg, lea of another register)

@@ -33,9 +33,9 @@ static struct stream_register plus(struct stream_register r, int64_t n)
 /* Whether the instruction sets one register to something that is followed; *out is what. */
 static bool followed(const struct x86_insn *in, const struct stream_register *r, uint64_t next, unsigned *reg, struct stream_register *out)
 {
-	bool wide = in->operand_bytes == 8, plain = in->operand_bytes >= 4 && !(in->prefixes & (X86_PREFIX_LOCK | X86_PREFIX_OPSIZE));
+	bool wide = in->operand_bytes == 8, simple = in->operand_bytes >= 4 && !(in->prefixes & (X86_PREFIX_LOCK | X86_PREFIX_OPSIZE));
 	unsigned extension = in->modrm >> 3 & 7;
-	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || !plain || in->extended)
+	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || !simple || in->extended)
 		return false;
 	if (in->opcode >= 0xb8 && in->opcode <= 0xbf) { /* mov r, imm */
 		*reg = in->reg;

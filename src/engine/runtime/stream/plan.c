@@ -486,10 +486,10 @@ static void number_values(void)
 {
 	unsigned word = 0, probe = X86_NO_REG;
 	for (int first = 0; first < 2; first++)
-		for (int plain = 0; plain < 2; plain++) /* the last one is stored by a mov, if there is one */
+		for (int simple = 0; simple < 2; simple++) /* the last one is stored by a mov, if there is one */
 			for (unsigned i = 0; i < plan.n_values; i++) {
 				struct stream_value *v = &plan.values[i];
-				if ((v->group == 0) != first || (v->kind == CAPTURE_REG) != plain)
+				if ((v->group == 0) != first || (v->kind == CAPTURE_REG) != simple)
 					continue;
 				v->index = (uint8_t)word;
 				word += v->words;
@@ -576,7 +576,7 @@ void stream_template(uint32_t id, uint32_t module)
 		die("the program has more distinct data accesses than the engine's record holds", decoded.pc);
 	struct trace_block block = {.pc = decoded.pc, .first_item = first, .items = (uint16_t)plan.n_items, .values = (uint16_t)plan.words,
 		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .ending = plan.ending, .ending_length = plan.ending_length,
-		.flags = rt.inline_on ? TRACE_DECIDED : 0, .module = module};
+		.flags = rt.inline_on ? TRACE_INLINED : 0, .module = module};
 	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
 		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
 	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);

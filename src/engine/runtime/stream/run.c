@@ -329,18 +329,18 @@ static uint64_t sum_at(const struct thread *t, const struct stream_value *v, uns
 void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 {
 	uint64_t values[STREAM_RECORD_WORDS];
-	unsigned size = 1 + (inlining.decided ? 0 : plan.words);
+	unsigned size = 1 + (inlining.inlined ? 0 : plan.words);
 	bool rep = plan.rep && done + 1 >= decoded.count, progress = false;
 	if (!decoded.count)
 		return;
 	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
-		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1, inlining.decided && !inlining.apart ? 0 : plan.words * 8);
+		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1, inlining.inlined && !inlining.apart ? 0 : plan.words * 8);
 	} else {
 		memset(values, 0, plan.words * 8);
 	}
-	for (unsigned i = 0; i < plan.n_values && (!inlining.decided || inlining.apart); i++) {
+	for (unsigned i = 0; i < plan.n_values && (!inlining.inlined || inlining.apart); i++) {
 		const struct stream_value *v = &plan.values[i];
 		bool known;
 		uint64_t value;
@@ -463,7 +463,7 @@ void stream_spans(struct thread *t, uint32_t id, uint64_t address, const struct 
 		words[2 + 2 * i] = address + spans[i].at;
 		words[3 + 2 * i] = spans[i].bytes | TRACE_SPAN;
 	}
-	if (block->flags & TRACE_DECIDED)
+	if (block->flags & TRACE_INLINED)
 		inline_spans(t, item, words + 1);
 	else
 		stream_words(t, words, 2 + 2 * n);

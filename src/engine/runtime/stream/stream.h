@@ -72,7 +72,7 @@ struct stream_plan {
 };
 extern struct stream_plan plan;
 
-#define STREAM_TAIL 8u          /* of a thread in a region so many records are not run before it is known whether they are its own (pass.c) */
+#define STREAM_TAIL 8u          /* of a thread in a region so many records are not run before it is known whether they are its own (region/enter_leave.c) */
 #define STREAM_TAIL_WORDS 128u  /* … unless they are larger */
 struct stream_tail { uint64_t words[STREAM_TAIL_WORDS]; uint16_t at[STREAM_TAIL]; unsigned n; };
 
@@ -120,7 +120,7 @@ void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t f
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
 /* A record of a block has so many values behind its header. */
-static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flags & TRACE_DECIDED ? 0 : rt.templates[id].values; }
+static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flags & TRACE_INLINED ? 0 : rt.templates[id].values; }
 
 /* Where the record, or the mark, at `at` ends. */
 static inline uint64_t *stream_record_end(uint64_t *at)

@@ -17,7 +17,7 @@ struct emit {
 	unsigned mark_count, mark_most;
 	uint8_t *start;
 	bool probe, counted;
-	uint8_t stream_spills, stream_regs, stream_groups, stream_third, clock; /* see struct state_mark */
+	uint8_t stream_spills, stream_regs, stream_groups, stream_third, recency; /* see struct state_mark */
 	uint32_t id;
 	struct code_arena *arena;
 };
@@ -78,7 +78,7 @@ static inline void mark(struct emit *e, enum mark_kind kind, unsigned insn, unsi
 {
 	if (e->marks && e->mark_count < e->mark_most)
 		e->marks[e->mark_count++] = (struct state_mark){(uint32_t)(e->p - e->start), (uint8_t)kind, (uint8_t)spills, (uint8_t)reg,
-			e->counted, (uint16_t)insn, (int16_t)rsp, e->stream_spills, e->stream_regs, e->stream_groups, e->stream_third, e->clock, 0};
+			e->counted, (uint16_t)insn, (int16_t)rsp, e->stream_spills, e->stream_regs, e->stream_groups, e->stream_third, e->recency, 0};
 }
 
 #endif

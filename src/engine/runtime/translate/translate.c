@@ -20,7 +20,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
-		if (inlining.decided)
+		if (inlining.inlined)
 			inline_store(e, k, place);
 		else if (rt.trace)
 			stream_store(e, k, place);
@@ -50,7 +50,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	}
 	mark(e, MARK_INSN, 0, 0, 0, 0);
 	if (decoded.event) {
-		plain_exit(e, pc, EXIT_REGION);
+		simple_exit(e, pc, EXIT_REGION);
 		*next = pc;
 		return false;
 	}
@@ -69,7 +69,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 static bool same_bytes(uint32_t id)
 {
 	const struct block *b = &rt.blocks[id];
-	if (rt.trace && !rt.inline_on && (rt.templates[id].flags & TRACE_DECIDED))
+	if (rt.trace && !rt.inline_on && (rt.templates[id].flags & TRACE_INLINED))
 		return false;
 	return !(b->flags & BLOCK_STALE) && b->length == decoded.length && !memcmp(b->bytes, decoded.bytes, decoded.length);
 }
@@ -84,7 +84,7 @@ static bool is_jump(const struct x86_insn *in)
 	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_ABS || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
 }
 
-/* A call or jump may turn out to lead to the end of a region, which moves it into another context (pass.c), and so may an endbr64 that is
+/* A call or jump may turn out to lead to the end of a region, which moves it into another context (region/enter_leave.c), and so may an endbr64 that is
    by itself: that takes a counter of its own. */
 static bool may_follow(void)
 {

@@ -1,4 +1,4 @@
-/* What the parts of a translation share: fetch.c, operand.c, counter.c, leave.c, translate.c. All under rt.lock. */
+/* What the parts of a translation share: fetch.c, operand.c, counter.c, exits.c, translate.c. All under rt.lock. */
 #ifndef TARE_ENGINE_RUNTIME_TRANSLATE_TRANSLATE_H
 #define TARE_ENGINE_RUNTIME_TRANSLATE_TRANSLATE_H
 
@@ -49,11 +49,11 @@ bool may_fault(const struct x86_insn *in);
 void add_one(struct emit *e, uint32_t offset);
 void increment_spilled(struct emit *e, uint32_t offset, unsigned reg);
 
-/* leave.c. block_end: true if the block goes on at *next whatever happens, and nothing that leads there is emitted */
+/* exits.c. block_end: true if the block goes on at *next whatever happens, and nothing that leads there is emitted */
 bool block_end(struct emit *e, struct counter_place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next);
 void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned condition);
 void indirect_entry(struct emit *e, uint64_t pc, uint32_t context);
-void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind);
+void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind);
 
 #pragma GCC visibility pop
 #endif

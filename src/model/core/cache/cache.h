@@ -3,7 +3,7 @@
  *
  * What always holds:
  *  1. A cache with hits is a private one that accesses go to first: its lines are timed (lines.h), and a line that leaves it, or whose flags change
- *     but for the dirty one, is not in the table (hits.h) any more.
+ *     but for the dirty one, is not in the table (fast/filter.h) any more.
  */
 #ifndef TARE_MODEL_CORE_CACHE_CACHE_H
 #define TARE_MODEL_CORE_CACHE_CACHE_H
@@ -16,13 +16,13 @@
 struct stride { uint64_t last; int64_t stride; uint32_t id, used; };
 
 struct cache {
-	const struct hits *hits; /* or NULL */
+	const struct filter *filter; /* or NULL */
 	uint32_t line_shift;
 	uint32_t first_way;      /* what the table calls its first one */
 	uint8_t index, exclusive, shared;
 	uint8_t sides;           /* 1: data accesses go to it first, 2: fetches do */
 	bool leaves;             /* a clean line that is evicted matters to other caches, too */
-	bool plain;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: plain_loop.h */
+	bool simple;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: fast/simple_loop.h */
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
@@ -43,17 +43,17 @@ uint64_t cache_take(struct cache *cache, uint64_t line);
 /* Counts one at the owner's cache; who caused it is core, whose items are charged. */
 void count_of(struct core *core, struct core *owner, unsigned cache, enum model_cache_count what);
 
-/* The way of the line of that address, as the table calls it, if another access to it needs no more than what hits_find() does; else HITS_LINES. */
-uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uint64_t address, bool write);
+/* The way of the line of that address, as the table calls it, if another access to it needs no more than what filter_find() does; else FILTER_LINES. */
+uint32_t cache_lru_fast_way(const struct core *core, const struct cache *cache, uint64_t address, bool write);
 
 /* The line leaves the cache, or its next hit needs more than those before. */
 static inline void cache_forget(const struct cache *cache, uint64_t line)
 {
-	if (cache->hits)
-		hits_clear(cache->hits, line << cache->line_shift, cache->is.line_bytes, cache->sides);
+	if (cache->filter)
+		filter_clear(cache->filter, line << cache->line_shift, cache->is.line_bytes, cache->sides);
 }
 
-/* ---- for plain_loop.h, deferred_loop.h ---- */
+/* ---- for fast/simple_loop.h, fast/request_loop.h ---- */
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores);

@@ -22,7 +22,7 @@
  *
  * Depth of calls: at most MACHINE_CACHES levels, each with its prefetches.
  */
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 
 /* ---- one cache ---- */
 
@@ -40,7 +40,7 @@ void cache_init(struct cache *cache, struct model_memory *arena, const struct ma
 		classes_init(&cache->classes, arena, is->sets * is->ways);
 	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
 			(is->next != MACHINE_NONE && machine->caches[is->next].inclusion == INCLUSION_EXCLUSIVE);
-	cache->plain = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK && is->write_allocate &&
+	cache->simple = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK && is->write_allocate &&
 		       !cache->exclusive && !is->victim_lines && is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
 }
 
@@ -146,8 +146,8 @@ static void write_back_line(struct core *core, struct cache *cache, uint64_t lin
 /* Arrives at a cache; NULL: memory. */
 static void write_back(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes)
 {
-	if (cache && core->deferred && cache == core->deferred->cache)
-		deferred_push(core, core->deferred, address, DEFERRED_WRITE_BACK);
+	if (cache && core->requests && cache == core->requests->cache)
+		requests_push(core, core->requests, address, REQUESTS_WRITE_BACK);
 	else if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
 			write_back_line(core, cache, line, address, bytes);
@@ -210,8 +210,8 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
 {
 	unsigned dirty = 0;
-	if (cache && core->deferred && cache == core->deferred->cache)
-		deferred_push(core, core->deferred, address, kind);
+	if (cache && core->requests && cache == core->requests->cache)
+		requests_push(core, core->requests, address, kind);
 	else if (cache)
 		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
 			counts_of(core, cache)[CACHE_READS + kind]++, dirty |= demand(core, cache, line, kind, stores);
@@ -350,14 +350,14 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 
 /* ---- a core's accesses ---- */
 
-uint32_t cache_quick_way(const struct core *core, const struct cache *cache, uint64_t address, bool write)
+uint32_t cache_lru_fast_way(const struct core *core, const struct cache *cache, uint64_t address, bool write)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
 	uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
 	if (!entry || *entry & LINE_PREFETCHED)
-		return HITS_LINES;
+		return FILTER_LINES;
 	if (write && (cache->is.write != WRITE_BACK || (coherent(core, cache) && !(*entry & LINE_ALONE))))
-		return HITS_LINES;
+		return FILTER_LINES;
 	return cache->first_way + (uint32_t)(entry - cache->main.entries);
 }
 

@@ -49,9 +49,9 @@ void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, 
 	}
 }
 
-void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written)
+void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written)
 {
-	lines->clock = clock;
+	lines->recency = recency;
 	lines->touched = touched;
 	lines->written = written;
 }
@@ -131,7 +131,7 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 {
 	uint32_t at = (uint32_t)(entry - lines->entries);
 	if (lines->timed && lines->policy == REPLACE_LRU) {
-		lines->touched[at] = ++*lines->clock;
+		lines->touched[at] = ++*lines->recency;
 	} else if (lines->policy == REPLACE_LRU) {
 		if (lines->newest[set] != at + 1) {
 			unlink_entry(lines, set, at);
@@ -221,7 +221,7 @@ static void place(struct lines *lines, uint32_t set, uint32_t at)
 	if (linked(lines)) {
 		link_newest(lines, set, at);
 	} else if (in_order(lines)) {
-		(lines->filled ? lines->filled : lines->touched)[at] = ++*lines->clock;
+		(lines->filled ? lines->filled : lines->touched)[at] = ++*lines->recency;
 	} else if (lines->policy == REPLACE_PLRU) {
 		lines_touch_fixed(lines, set, &lines->entries[at]);
 	} else if (lines->policy != REPLACE_RANDOM) {

@@ -4,7 +4,7 @@
  *
  *     ordered  LRU and FIFO of up to LINES_SCANNED ways: the set's words are kept newest first, free ways at the end
  *     fixed    the other policies: a line stays in its way; free ways are filled lowest first
- *     timed    a first-level cache's (hits.h): fixed, and hits may be noted as times alone. LRU and FIFO: the earliest time goes
+ *     timed    a first-level cache's (fast/filter.h): fixed, and hits may be noted as times alone. LRU and FIFO: the earliest time goes
  *     hashed   more ways than that: as fixed, found by a hash; LRU and FIFO by links
  *
  * Replacement: tree-PLRU as in Al-Zoubi et al. (2004); SRRIP, BRRIP: Jaleel et al. (2010), hit priority; random: xorshift64* (Vigna 2016),
@@ -52,7 +52,7 @@ struct lines {
 	uint32_t *heads, *chain; /* hashed: entry + 1, by hash, then [as entries] */
 	uint32_t *newer, *older; /* hashed LRU and FIFO: entry + 1 [as entries] */
 	uint32_t *newest, *oldest; /* [set] */
-	uint64_t *clock;         /* timed: the core's */
+	uint64_t *recency;         /* timed: the core's */
 	uint64_t *touched;       /* timed [as entries]: of the latest hit; settled: 0, but for LRU */
 	uint64_t *filled;        /* timed FIFO [as entries] */
 	uint8_t *written;        /* timed [as entries] */
@@ -74,7 +74,7 @@ static inline void *arena_take(struct model_memory *arena, uint64_t bytes)
 void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
 		unsigned rrip_bits, uint64_t seed, bool timed);
 /* Of timed lines, before anything else. */
-void lines_time(struct lines *lines, uint64_t *clock, uint64_t *touched, uint8_t *written);
+void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written);
 
 static inline uint32_t lines_set(const struct lines *lines, uint64_t line)
 {

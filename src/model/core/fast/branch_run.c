@@ -112,7 +112,7 @@ void branches_head(const struct branches *b, const struct branch_site *site, uin
 
 /* ---- the BTB ---- */
 
-__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct branch_tally *tally)
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t recency, struct branch_tally *tally)
 {
 	struct target_predictor *t = &b->targets;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
@@ -125,7 +125,7 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 			entry = keys[first + way] == key ? first + way : entry;
 		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
 			enters = true;
-			t->clock = clock - 1;
+			t->recency = recency - 1;
 			entry = targets_enter(b, site->set, key, goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to : 0);
 			tally->missed++;
 			tally->missed_taken += goes;
@@ -143,12 +143,12 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 
 /* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
 static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
-							   const enum btb_kind btb, uint64_t *stamps, uint64_t clock, struct direction_counts *told)
+							   const enum btb_kind btb, uint64_t *stamps, uint64_t recency, struct direction_counts *told)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t *targets = PART(b, uint64_t, t->targets_at);
 	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
-		stamps[site->entry] = clock;
+		stamps[site->entry] = recency;
 	if (site->ending & SITE_STORES) {
 		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
 			mispredict(b, site);
@@ -222,15 +222,15 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	struct branch_site *site = sites[0];
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
-	const uint64_t begin = b->targets.clock, end = begin + n;
+	const uint64_t begin = b->targets.recency, end = begin + n;
 	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
 	sites -= begin;
 	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
-	for (uint64_t clock = begin + 1; clock <= end; clock++) {
-		struct branch_site *next = sites[clock];
+	for (uint64_t recency = begin + 1; recency <= end; recency++) {
+		struct branch_site *next = sites[recency];
 		const uint64_t went_to = next->begins;
 		const uint32_t taken = went_to != site->behind;
-		kinds[clock] = site->ending;
+		kinds[recency] = site->ending;
 		b->batch.address[conditional_ones] = site->address;
 		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += site->conditional;
@@ -239,18 +239,18 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
-			if (__builtin_expect(known, 1) || branch_look_up(b, site, taken | !site->conditional, went_to, clock, tally)) {
+			if (__builtin_expect(known, 1) || branch_look_up(b, site, taken | !site->conditional, went_to, recency, tally)) {
 				if (btb == BTB_HITS)
-					stamps[site->entry] = clock; /* of no one, if absent */
+					stamps[site->entry] = recency; /* of no one, if absent */
 				else
-					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, clock, &tally->told);
+					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, recency, &tally->told);
 			}
 			if (__builtin_expect(!known, 0))
-				kinds[clock] = site->ending;
+				kinds[recency] = site->ending;
 		}
 		site = next;
 	}
-	b->targets.clock = end;
+	b->targets.recency = end;
 	tally->missed += missed.all;
 	tally->missed_taken += missed.taken;
 	return conditional_ones;

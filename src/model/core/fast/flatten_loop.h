@@ -1,6 +1,6 @@
 /*
  * Blocks into records: a plan's records with the addresses that this run of the block had, side by side for all blocks of a batch.
- * Included twice (fast.c, vectors.c), with FLATTEN_EIGHT(hows, displacements, entry, to) or without it.
+ * Included twice (batch.c, vectors.c), with FLATTEN_EIGHT(hows, displacements, entry, to) or without it.
  *
  * How many records a block has is as hard to foresee as the program: where vectors are there eight are written at once, however many of
  * them count, and nothing here jumps by what a block is, but by what is rare.
@@ -13,7 +13,7 @@ static __attribute__((noinline)) void flatten_each(const struct block_plan *plan
 	for (unsigned r = from; r < plan->records; r++) {
 		uint64_t address = entry[plan_value(plan, r)] + (uint64_t)plan->displacement[r];
 		uint64_t record = (address & HIT_ADDRESS) | HOW_RECORD(hows[r]);
-		*to++ = address & (HOW_MISALIGNED(hows[r]) | ~HIT_ADDRESS) ? (record & ~HIT_PLAIN) | HIT_ODD : record;
+		*to++ = address & (HOW_MISALIGNED(hows[r]) | ~HIT_ADDRESS) ? (record & ~HIT_SIMPLE) | HIT_IRREGULAR : record;
 	}
 }
 

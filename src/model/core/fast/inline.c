@@ -2,15 +2,15 @@
  * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
  *
  * What always holds:
- *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB (decided.c): so they are counted once
+ *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB (inlined.c): so they are counted once
  *     even if a record is done twice, when a signal comes between it and its instruction. What counts itself there when it is done takes the header's
  *     away at once: sums may be below 0 until the header comes.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
  */
-#include "model/core/fast/quick.h"
+#include "model/core/fast/lru_fast.h"
 #include "model/core/fast/vectors.h"
 
-/* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of hits.h ---- */
+/* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of filter.h ---- */
 
 #define MISALIGNED_OF(record) ((record) & 63)
 #define ITEM_OF(record) ((record) >> 8 & 255)
@@ -48,10 +48,10 @@ static struct inline_record *put(struct making *m, struct inline_record record)
 
 static struct inline_record *put_fetch(struct making *m, unsigned insn, uint64_t address, uint64_t type)
 {
-	const struct hits *hits = &m->core->hits;
-	uint64_t tag = inline_tag(address, hits->shift);
+	const struct filter *filter = &m->core->filter;
+	uint64_t tag = inline_tag(address, filter->shift);
 	m->known &= tag <= UINT32_MAX && address <= HIT_ADDRESS;
-	return put(m, (struct inline_record){ .insn = (uint8_t)insn, .fetch = true, .index = inline_fetch_index(address, hits->shift),
+	return put(m, (struct inline_record){ .insn = (uint8_t)insn, .fetch = true, .index = inline_fetch_index(address, filter->shift),
 		.tag = (uint32_t)tag, .displacement = (int64_t)address, .record = HIT_TYPE(type) });
 }
 
@@ -66,22 +66,22 @@ static void put_access(struct making *m, unsigned i)
 {
 	const struct core *core = m->core;
 	const struct trace_item *item = &m->items[i];
-	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, simple = is_simple(core, item);
-	uint32_t granule = 1u << core->hits.shift;
+	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, in_one = is_simple(core, item);
+	uint32_t granule = 1u << core->filter.shift;
 	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
 		m->known = false;
 		return;
 	}
-	if (i && simple && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) && !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
+	if (i && in_one && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) && !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
 		m->records[m->n - 1].record |= HIT_WRITES | RECORD_BOTH;
 		m->records[m->n - 1].writes = true;
 		return;
 	}
 	put(m, (struct inline_record){ .insn = item->insn, .item = (uint8_t)i, .writes = write,
-		.called = !simple || item->bytes > granule || (write && apart),
-		.mask = simple ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
+		.called = !in_one || item->bytes > granule || (write && apart),
+		.mask = in_one ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
 		.record = HIT_TYPE(write && apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) | (uint64_t)i << 8 |
-			  (simple ? item->bytes - 1u : HIT_STEPS) });
+			  (in_one ? item->bytes - 1u : HIT_STEPS) });
 }
 
 /* A hit in a first instruction cache that comes right behind another fetch of that line moves nothing. */
@@ -210,30 +210,30 @@ static uint32_t offset_of(const struct core *core, const void *part)
 
 void model_inline_forget(struct model *model, unsigned number, uint64_t address, uint64_t bytes)
 {
-	const struct hits *hits = &model->cores[number]->hits;
+	const struct filter *filter = &model->cores[number]->filter;
 	uint64_t first = address & ~4095ull, end = (address + bytes + 4095) & ~4095ull;
-	if (!hits->data)
+	if (!filter->data)
 		return;
-	if ((end - first) >> hits->shift >= 1u << INLINE_DATA_BITS)
-		hits_clear_all(hits);
+	if ((end - first) >> filter->shift >= 1u << INLINE_DATA_BITS)
+		filter_clear_all(filter);
 	else
-		inline_clear(hits, first, end - first, 1);
+		inline_clear(filter, first, end - first, 1);
 }
 
 void model_inline_where(struct model *model, unsigned number, struct model_inline *where)
 {
 	struct core *core = model->cores[number];
-	struct hits *hits = &core->hits;
-	hits->data = core->inline_data;
-	hits->fetch = core->inline_fetch;
-	hits_clear_all(hits);
-	core->plain = model->plain;
-	deferred_begin(core);
-	core->quick = quick_kind(core);
-	*where = (struct model_inline){ .data = offset_of(core, hits->data), .fetch = offset_of(core, hits->fetch),
-		.touched = offset_of(core, hits->touched), .pages = offset_of(core, hits->pages), .written = offset_of(core, hits->written + HITS_LINES),
-		.steps = offset_of(core, &core->steps), .clock = offset_of(core, &core->clock), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
-		.shift = hits->shift, .skips = model->by_units || !fetch_repeats(model) };
+	struct filter *filter = &core->filter;
+	filter->data = core->inline_data;
+	filter->fetch = core->inline_fetch;
+	filter_clear_all(filter);
+	core->simple = model->simple;
+	requests_begin(core);
+	core->lru_fast = lru_fast_kind(core);
+	*where = (struct model_inline){ .data = offset_of(core, filter->data), .fetch = offset_of(core, filter->fetch),
+		.touched = offset_of(core, filter->touched), .pages = offset_of(core, filter->pages), .written = offset_of(core, filter->written + FILTER_LINES),
+		.steps = offset_of(core, &core->steps), .recency = offset_of(core, &core->recency), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
+		.shift = filter->shift, .skips = model->by_units || !fetch_repeats(model) };
 	model->inlined = true;
 	model->pages_changed = false;
 	model->inline_by_units = model->by_units;
@@ -244,8 +244,8 @@ void model_inline_end(struct model *model, unsigned number)
 	struct core *core = model->cores[number];
 	inline_stepped(core);
 	core_settle(core);
-	core->hits.data = NULL;
-	core->hits.fetch = NULL;
+	core->filter.data = NULL;
+	core->filter.fetch = NULL;
 	model->inlined = false;
 }
 
@@ -277,12 +277,12 @@ static void miss_item(struct core *core, const struct trace_item *item, uint32_t
 
 static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint64_t address)
 {
-	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+	core->counts->filter[FILTER_NOT_INLINED_FETCHES]++;
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, block | 1u << 31);
-	step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
+	step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 }
 
 static __attribute__((noinline)) void miss_slowly(struct core *core, const struct trace_program *program, uint32_t block, uint64_t record,
@@ -293,7 +293,7 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 		miss_fetch(core, block, record, address);
 		return;
 	}
-	core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
+	core->counts->filter[FILTER_NOT_INLINED_ACCESSES]++;
 	for (unsigned n = 0; n <= !!(record & RECORD_BOTH); n++)
 		miss_item(core, &program->items[i + n], i + n, address);
 }
@@ -301,7 +301,7 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 /* A misaligned access that crosses the end of no line, of 64 bytes neither: what it counts beside. */
 static bool in_granule(const struct core *core, uint64_t record, uint64_t address)
 {
-	return !((address ^ (address + MISALIGNED_OF(record))) >> (core->hits.shift < 6 ? core->hits.shift : 6));
+	return !((address ^ (address + MISALIGNED_OF(record))) >> (core->filter.shift < 6 ? core->filter.shift : 6));
 }
 
 static void count_misaligned(struct core *core, uint64_t record, uint64_t address)
@@ -318,39 +318,39 @@ static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t a
 {
 	*page = step_page(core, address, kind);
 	take_apart(core);
-	return *page < HITS_PAGES;
+	return *page < FILTER_PAGES;
 }
 
 /* A record of HIT_DATA or HIT_FETCH. False: nothing was done. */
 static inline bool quickly(struct core *core, uint64_t record)
 {
 	bool data = HIT_TYPE_OF(record) & HIT_DATA;
-	uint32_t page = HITS_PAGES - 1;
-	if (!core->quick)
+	uint32_t page = FILTER_PAGES - 1;
+	if (!core->lru_fast)
 		return false;
-	if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES)) {
-		page = hits_find_page(&core->hits, !data, record & HIT_ADDRESS);
-		if (page >= HITS_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
+	if (core->lru_fast & (data ? LRU_FAST_DATA_PAGES : LRU_FAST_FETCH_PAGES)) {
+		page = filter_find_page(&core->filter, !data, record & HIT_ADDRESS);
+		if (page >= FILTER_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
 			return false;
 	}
-	if (!(core->quick & QUICK_VECTORS) || !core->deferred)
-		quick_record(core, record, page);
+	if (!(core->lru_fast & LRU_FAST_VECTORS) || !core->requests)
+		lru_fast_record(core, record, page);
 	else if (data)
-		quick_data_saved(core, record, page);
+		lru_fast_data_saved(core, record, page);
 	else
-		quick_fetch_saved(core, record, page);
+		lru_fast_fetch_saved(core, record, page);
 	return true;
 }
 
 static bool plainly(struct core *core, uint64_t record)
 {
-	return core->plain && (core->model->sets_vectors ? plain_record_saved(core, record) : plain_run(core, record));
+	return core->simple && (core->model->sets_vectors ? simple_record_saved(core, record) : simple_run(core, record));
 }
 
 static bool find_or_plainly(struct core *core, uint64_t record)
 {
-	if (inline_find(&core->hits, record, core->clock + 1)) {
-		core->clock++;
+	if (inline_find(&core->filter, record, core->recency + 1)) {
+		core->recency++;
 		return true;
 	}
 	return (HIT_TYPE_OF(record) == HIT_DATA && quickly(core, record)) || plainly(core, record);
@@ -359,14 +359,14 @@ static bool find_or_plainly(struct core *core, uint64_t record)
 /*
  * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
  */
-static bool cross(struct core *core, uint64_t record, uint64_t plain, uint64_t address)
+static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t address)
 {
 	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
 	unsigned write = record >> 63;
-	if (!core->plain || !core->first_data || core->first_data->line_shift != core->hits.shift || core->hits.shift > 6 || record & RECORD_BOTH ||
-	    (address ^ last) >> 12 || !find_or_plainly(core, plain))
+	if (!core->simple || !core->first_data || core->first_data->line_shift != core->filter.shift || core->filter.shift > 6 || record & RECORD_BOTH ||
+	    (address ^ last) >> 12 || !find_or_plainly(core, simple))
 		return false;
-	find_or_plainly(core, (plain & ~HIT_ADDRESS) | last);
+	find_or_plainly(core, (simple & ~HIT_ADDRESS) | last);
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
@@ -395,7 +395,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 	bool sequential;
 	(void)fs_base;
 	core_acts(core);
-	if (core->plain && !core->deferred)
+	if (core->simple && !core->requests)
 		prefetch_set(core, record, address & HIT_ADDRESS);
 	if (__builtin_expect(core->steps, 0)) {
 		if (core->is_stepping && record & RECORD_FIRST)
@@ -405,32 +405,32 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
 				miss_slowly(core, program, block, record, address);
 			take_apart(core);
-			hits_clear_all(&core->hits);
+			filter_clear_all(&core->filter);
 			return;
 		}
 	}
 	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
 		sequential = !(behind >> 63) && behind == program->blocks[block].pc;
 		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
-			step_note(core, address | HIT_PLAIN | HIT_TYPE(HIT_FETCH));
+			step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 			return;
 		}
 		if (!sequential && record & HIT_REPEATS)
 			return; /* the record in front of it was the same unit's */
 	}
 	if (!(record & HIT_STEPS) && !(address & ~HIT_ADDRESS)) {
-		uint64_t plain = (record & RECORD_UPPER) | address | HIT_PLAIN, misaligned = address & MISALIGNED_OF(record);
-		bool simple = !misaligned || in_granule(core, record, address);
-		if (misaligned && simple && inline_find(&core->hits, plain, core->clock + 1)) {
-			core->clock++;
+		uint64_t simple = (record & RECORD_UPPER) | address | HIT_SIMPLE, misaligned = address & MISALIGNED_OF(record);
+		bool in_one = !misaligned || in_granule(core, record, address);
+		if (misaligned && in_one && inline_find(&core->filter, simple, core->recency + 1)) {
+			core->recency++;
 			count_misaligned(core, record, address);
 			return;
 		}
-		if (!simple && cross(core, record, plain, address)) {
+		if (!in_one && cross(core, record, simple, address)) {
 			take_apart(core);
 			return;
 		}
-		if (simple && ((!(HIT_TYPE_OF(plain) & 2) && quickly(core, plain)) || plainly(core, plain))) {
+		if (in_one && ((!(HIT_TYPE_OF(simple) & 2) && quickly(core, simple)) || plainly(core, simple))) {
 			if (misaligned)
 				count_misaligned(core, record, address);
 			take_apart(core);
@@ -447,16 +447,16 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	struct core *core = model->cores[number];
 	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
 	/* what is asked most, without a register kept for the rest */
-	if (!odd && core->quick & QUICK_VECTORS && core->deferred) {
+	if (!odd && core->lru_fast & LRU_FAST_VECTORS && core->requests) {
 		bool data = HIT_TYPE_OF(record) & HIT_DATA;
-		uint32_t page = HITS_PAGES - 1;
-		if (core->quick & (data ? QUICK_DATA_PAGES : QUICK_FETCH_PAGES))
-			page = hits_find_page(&core->hits, !data, address);
-		if (page < HITS_PAGES) {
+		uint32_t page = FILTER_PAGES - 1;
+		if (core->lru_fast & (data ? LRU_FAST_DATA_PAGES : LRU_FAST_FETCH_PAGES))
+			page = filter_find_page(&core->filter, !data, address);
+		if (page < FILTER_PAGES) {
 			if (data)
-				quick_data_saved(core, (record & RECORD_UPPER) | address, page);
+				lru_fast_data_saved(core, (record & RECORD_UPPER) | address, page);
 			else
-				quick_fetch_saved(core, address, page);
+				lru_fast_fetch_saved(core, address, page);
 			return;
 		}
 	}
@@ -478,15 +478,15 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	core->steps = false;
 	if (done < block->insns)
 		items = run_items_done(block, program->items + first, done, &fetched);
-	core->counts->filter[FILTER_UNDECIDED_ACCESSES] += items;
-	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
+	core->counts->filter[FILTER_NOT_INLINED_ACCESSES] += items;
+	core->counts->filter[FILTER_NOT_INLINED_FETCHES]++;
 	core->next_pc = behind;
 	fetch = step_fetch_begin(core, block->pc, block_number);
 	core->next_pc = next_pc; /* of the trace, which may not have come so far */
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
 		fetch_to(core, &fetch, block->pc + item->offset);
-		if (decided_counts(item)) { /* the header's: one less */
+		if (inlined_counts(item)) { /* the header's: one less */
 			core->counts->stream[item->kind == TRACE_WRITE ? STREAM_WRITES : STREAM_READS]--;
 			step_count_hits(core, item->kind == TRACE_WRITE, ~0ull, ~0ull);
 		}
@@ -502,5 +502,5 @@ void model_inline_spans(struct model *model, unsigned number, const struct trace
 	inline_stepped(core);
 	run_spans(core, program, item, words);
 	if (core->steps)
-		hits_clear_all(&core->hits);
+		filter_clear_all(&core->filter);
 }

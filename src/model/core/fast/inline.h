@@ -15,12 +15,12 @@
  *     What of it may be left out, as it moves nothing: records of data in a row, none of a fetch between them, that are all there and whose granules are
  *     one or two may touch each granule once, the last record's last; a fetch of the page that was fetched from last need not touch it; and a
  *     time may be one fetch's and one access's. The last two not where `skips`.
- *  2. Of a block all of whose records are done like that the trace has the header only (TRACE_DECIDED in its template, values 0): model_run() counts
+ *  2. Of a block all of whose records are done like that the trace has the header only (TRACE_INLINED in its template, values 0): model_run() counts
  *     its instructions, accesses and fetches as hits, predicts its branch, and moves nothing in caches and TLBs. A miss counts itself, and what
  *     it takes off the sums of hits (core->apart) is wrong for a moment only.
  *  3. A block that has no plan (rep, gathers, bit offsets, more records than fit …) has its values stored as ever, but apart from the trace, and
  *     model_inline_block() is called with them behind its last instruction but the ending, before any other block's records; its header goes into the
- *     trace like the others', and is TRACE_DECIDED like theirs.
+ *     trace like the others', and is TRACE_INLINED like theirs.
  *  4. A block that faults after `done` instructions: the records of later instructions were not done. The one of instruction `done` may have
  *     been: made again it hits, and moves nothing. (TRACE_PARTIAL in front of the header; no values here either.)
  *  5. Counts are identical to model_run()'s of the same program's stream, whatever the policy; where that cannot be had there is no plan, or
@@ -39,7 +39,7 @@ struct model_inline {
 	uint32_t touched, pages; /* uint64_t [] */
 	uint32_t written;        /* uint8_t [] */
 	uint32_t steps;          /* uint8_t: model_inline_miss() is to be given behind whatever the record says */
-	uint32_t clock;          /* uint64_t: the last time that was given; a record's time is larger than all before, but see 1 */
+	uint32_t recency;          /* uint64_t: the last time that was given; a record's time is larger than all before, but see 1 */
 	uint32_t data_entries, fetch_entries; /* powers of two */
 	uint32_t shift;          /* log2 of a granule */
 	bool skips;              /* there may be records that are INLINE_SKIP */

@@ -1,66 +1,66 @@
 /*
- * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: plain_loop.h and deferred_loop.h with
+ * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: simple_loop.h and request_loop.h with
  * saved_vectors.h, and all is put back behind them.
  */
 #include "model/core/fast/vectors.h"
 #include "model/core/fast/saved_vectors.h"
-#include "model/core/fast/quick.h"
-#include "model/core/fast/deferred_loop.h"
+#include "model/core/fast/lru_fast.h"
+#include "model/core/fast/request_loop.h"
 
-bool plain_record_saved(struct core *core, uint64_t record)
+bool simple_record_saved(struct core *core, uint64_t record)
 {
 	struct saved saved;
 	bool done;
 	save(&saved);
-	done = plain_run(core, record);
+	done = simple_run(core, record);
 	restore(&saved);
 	return done;
 }
 
-static inline __attribute__((always_inline)) void quick_saved(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
+static inline __attribute__((always_inline)) void lru_fast_saved(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
 {
 	struct saved saved;
 	save(&saved);
-	quick_access_64(core, data, record, page, ways);
-	if (__builtin_expect(core->deferred->n >= DEFERRED_MOST, 0))
-		run_level(core, core->deferred);
+	lru_fast_access_64(core, data, record, page, ways);
+	if (__builtin_expect(core->requests->n >= REQUESTS_MOST, 0))
+		run_level(core, core->requests);
 	restore(&saved);
 }
 
-static __attribute__((noinline)) void quick_data_any(struct core *core, uint64_t record, uint32_t page)
+static __attribute__((noinline)) void lru_fast_data_any(struct core *core, uint64_t record, uint32_t page)
 {
-	quick_saved(core, true, record, page, core->first_data->main.ways);
+	lru_fast_saved(core, true, record, page, core->first_data->main.ways);
 }
 
-static __attribute__((noinline)) void quick_fetch_any(struct core *core, uint64_t record, uint32_t page)
+static __attribute__((noinline)) void lru_fast_fetch_any(struct core *core, uint64_t record, uint32_t page)
 {
-	quick_saved(core, false, record, page, core->first_instruction->main.ways);
+	lru_fast_saved(core, false, record, page, core->first_instruction->main.ways);
 }
 
-static __attribute__((noinline)) void quick_data_12(struct core *core, uint64_t record, uint32_t page)
+static __attribute__((noinline)) void lru_fast_data_12(struct core *core, uint64_t record, uint32_t page)
 {
-	quick_saved(core, true, record, page, 12);
+	lru_fast_saved(core, true, record, page, 12);
 }
 
-void quick_data_saved(struct core *core, uint64_t record, uint32_t page)
+void lru_fast_data_saved(struct core *core, uint64_t record, uint32_t page)
 {
 	if (core->first_data->main.ways == 12)
-		quick_data_12(core, record, page);
+		lru_fast_data_12(core, record, page);
 	else if (core->first_data->main.ways == 8)
-		quick_saved(core, true, record, page, 8);
+		lru_fast_saved(core, true, record, page, 8);
 	else
-		quick_data_any(core, record, page);
+		lru_fast_data_any(core, record, page);
 }
 
-void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page)
+void lru_fast_fetch_saved(struct core *core, uint64_t record, uint32_t page)
 {
 	if (core->first_instruction->main.ways == 8)
-		quick_saved(core, false, record, page, 8);
+		lru_fast_saved(core, false, record, page, 8);
 	else
-		quick_fetch_any(core, record, page);
+		lru_fast_fetch_any(core, record, page);
 }
 
-void deferred_run_saved(struct core *core, struct deferred *level)
+void requests_run_saved(struct core *core, struct request_queue *level)
 {
 	struct saved saved;
 	save(&saved);
@@ -68,7 +68,7 @@ void deferred_run_saved(struct core *core, struct deferred *level)
 	restore(&saved);
 }
 
-#ifdef PLAIN_ASM
+#ifdef SIMPLE_ASM
 /* A number below a time, as lines_least() does: the least of all is the first that is least. */
 uint32_t vectors_least(const uint64_t *times, uint32_t n)
 {

@@ -99,7 +99,7 @@ static void begin(struct drafts *drafts, struct draft draft)
 
 static void fetch_record(struct drafts *drafts, uint64_t number, uint64_t address, uint64_t type)
 {
-	begin(drafts, (struct draft){ .displacement = (int64_t)(address - number), .record = HIT_PLAIN | type });
+	begin(drafts, (struct draft){ .displacement = (int64_t)(address - number), .record = HIT_SIMPLE | type });
 }
 
 static bool simple(const struct trace_item *item)
@@ -155,13 +155,13 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 		return;
 	if (!simple(item) || item->bytes > most) {
 		/* to the number: an odd address */
-		begin(drafts, (struct draft){ .displacement = (number & 1) ^ 1, .misaligned = 1, .record = HIT_PLAIN | HIT_STEPS | HIT_TYPE(HIT_DATA),
+		begin(drafts, (struct draft){ .displacement = (number & 1) ^ 1, .misaligned = 1, .record = HIT_SIMPLE | HIT_STEPS | HIT_TYPE(HIT_DATA),
 			.items = { (uint8_t)i, 1 } });
 		return;
 	}
 	begin(drafts, (struct draft){ .displacement = displacement_of(item, number), .value = item->value == TRACE_NO_VALUE ? 0 : item->value + 1u,
 		.misaligned = item->bytes - 1u, .items = { (uint8_t)i, 1 },
-		.record = HIT_PLAIN | HIT_TYPE(write && writes_apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) });
+		.record = HIT_SIMPLE | HIT_TYPE(write && writes_apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) });
 	drafts->open = true;
 }
 
@@ -216,7 +216,7 @@ static void make_head(struct plans *plans, const struct core *core, const struct
 	struct plan_head *head = &plans->heads[plan->header % PLAN_SLOTS];
 	const uint64_t tag = plan_head_tag(plan->header);
 	*head = (struct plan_head){ 0 };
-	if (!(plan->flags & PLAN_DECIDED) || tag >> (32 - HEAD_TAG) || !heads_possible(core))
+	if (!(plan->flags & PLAN_INLINED) || tag >> (32 - HEAD_TAG) || !heads_possible(core))
 		return;
 	*head = (struct plan_head){ .where = (uint32_t)tag << HEAD_TAG, .begins = plan_id(plans, plan->site.begins), .behind = plan_id(plans, plan->site.behind),
 		.low = (uint32_t)plan->site.address, .high = (uint32_t)(plan->site.address >> 32) };
@@ -239,7 +239,7 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 	uint64_t last = block->pc + block->length - 1, reads = 0, writes = 0;
 	uint64_t lines = units(block->pc, last, line_shift), fetched = units(block->pc, last, unit_shift);
 	bool large, fits = block->items <= PLAN_MOST && block->insns <= PLAN_MOST && fetched <= PLAN_MOST && lines <= PLAN_MOST && block->length &&
-		    block->values < PLAN_MOST, decided = block->flags & TRACE_DECIDED;
+		    block->values < PLAN_MOST, inlined = block->flags & TRACE_INLINED;
 	struct block_plan *plan;
 	unsigned n = 0;
 	uint8_t skips = 0;
@@ -251,14 +251,14 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 			fits &= items[i].kind != TRACE_VALUE;
 	}
 	/* fetch units that are larger than lines would be entered apart from these */
-	fits &= decided || !(core->model->by_units && unit_shift > line_shift);
-	if (fits && !decided)
+	fits &= inlined || !(core->model->by_units && unit_shift > line_shift);
+	if (fits && !inlined)
 		n = make_records(core, block, items, number, NULL, &skips);
 	fits &= n <= PLAN_MOST;
-	large = !decided && (n > 8 || block->values > 7);
+	large = !inlined && (n > 8 || block->values > 7);
 	plan = take(plans, fits ? n : 0, large);
 	plans->at[number % PLAN_SLOTS] = (uint32_t)((uint64_t *)plan - plans->memory);
-	plans->words[number % PLAN_SLOTS] = !fits ? 0 : decided ? 1 : (uint8_t)(1 + block->values);
+	plans->words[number % PLAN_SLOTS] = !fits ? 0 : inlined ? 1 : (uint8_t)(1 + block->values);
 	*plan = (struct block_plan){ .header = fits ? number : number | PLAN_STEPS };
 	plans->heads[number % PLAN_SLOTS].where = 0;
 	if (!fits)
@@ -268,10 +268,10 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 			      (enum trace_ending)block->ending, block->target);
 	plan->site.begins = block->pc;
 	plan->site.behind = last + 1;
-	plan->flags = (decided ? PLAN_DECIDED : 0) | (large ? PLAN_LARGE : 0) | (large && block->values > 7 ? PLAN_WIDE : 0);
+	plan->flags = (inlined ? PLAN_INLINED : 0) | (large ? PLAN_LARGE : 0) | (large && block->values > 7 ? PLAN_WIDE : 0);
 	plan->records = (uint8_t)n;
-	if (decided)
-		decided_sums(items, block->items, &reads, &writes);
+	if (inlined)
+		inlined_sums(items, block->items, &reads, &writes);
 	else
 		make_records(core, block, items, number, plan, &plan->skips);
 	for (unsigned r = 0; r < n; r++) {

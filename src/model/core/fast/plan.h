@@ -1,11 +1,11 @@
 /*
  * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and accesses as records of
- * hits.h, in program order, but for the register that each address is to be added to.
+ * filter.h, in program order, but for the register that each address is to be added to.
  *
  * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items
  * with nothing fetched in between that touch only what the largest of them does: after the first one the others are hits that move
  * nothing. (Runs that touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has a
- * record to itself, which is odd (HIT_ODD) wherever it goes.
+ * record to itself, which is odd (HIT_IRREGULAR) wherever it goes.
  *
  * What always holds:
  *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a property of the model that
@@ -31,7 +31,7 @@
 _Static_assert(BATCH_BLOCKS * PLAN_MOST < 1u << PLAN_FIELD, "see 3");
 
 /* How a record is made: upper bits of the record (from HIT_TYPE up) | value << 7 | misaligned << 10. */
-#define HOW_RECORD(how) ((uint64_t)((how) & 0x7f) << 57 | HIT_PLAIN)
+#define HOW_RECORD(how) ((uint64_t)((how) & 0x7f) << 57 | HIT_SIMPLE)
 #define HOW_VALUE(how) ((how) >> 7 & 7)         /* index from the header: 0 is the header itself, for an address without a register */
 #define HOW_MISALIGNED(how) ((how) >> 10)       /* bits of the address that are to be 0: so it lies in one line */
 
@@ -52,11 +52,11 @@ struct block_plan {
 enum plan_flag {
 	PLAN_LARGE = 1,          /* more than eight records, or seven values */
 	PLAN_WIDE = 2,           /* more than seven values */
-	PLAN_DECIDED = 4,        /* the block is (inline.h): no records, no values behind the header */
+	PLAN_INLINED = 4,        /* the block is (inline.h): no records, no values behind the header */
 };
 
 /*
- * What headers.c needs of a decided block, half a line of the host's, by the same number: sixteen of them become vectors, one of each member.
+ * What inlined_batch.c needs of a decided block, half a line of the host's, by the same number: sixteen of them become vectors, one of each member.
  * Places are numbered (plan_id()), so that two are the same if their numbers are.
  */
 struct plan_head {
@@ -101,16 +101,16 @@ struct batch {
 	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
 	struct batch_block blocks[BATCH_BLOCKS];
 	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
-	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* headers.c */
+	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* inlined_batch.c */
 };
 
 void plans_init(struct plans *plans, struct model_memory *arena);
 const struct block_plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
 
-/* fast.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
+/* batch.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
 void batch_add(struct core *core, const struct batch *batch);
 
-/* headers.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and the batch has what batch_add() is to
+/* inlined_batch.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and the batch has what batch_add() is to
    add. 0: nothing was done. */
 size_t run_heads(struct core *core, const uint64_t *entries, size_t n);
 bool heads_possible(const struct core *core);

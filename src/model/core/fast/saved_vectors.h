@@ -11,7 +11,7 @@
 
 typedef uint64_t words8[8];
 
-#define PLAIN_ASM
+#define SIMPLE_ASM
 
 struct saved {
 	uint64_t zmm[3][8], k1;

@@ -11,7 +11,7 @@
 #endif
 
 /* From memory, one operand each: gcc 12 would make them anew for every block. */
-static const uint64_t constants[] = { HIT_ADDRESS, HIT_PLAIN, HIT_ODD, ~HIT_ADDRESS };
+static const uint64_t constants[] = { HIT_ADDRESS, HIT_SIMPLE, HIT_IRREGULAR, ~HIT_ADDRESS };
 
 /* Of values that are among the seven behind the header: eight records, however many there are. */
 static inline __attribute__((always_inline)) void eight_records(const uint16_t *hows, const int64_t *displacements, const uint64_t *entry,
@@ -30,18 +30,18 @@ static inline __attribute__((always_inline)) void eight_records(const uint16_t *
 }
 
 #define FLATTEN_EIGHT eight_records
-#define PLAIN_VECTORS
+#define SIMPLE_VECTORS
 #include "model/core/fast/flatten_loop.h"
-#include "model/core/fast/plain_loop.h"
+#include "model/core/fast/simple_loop.h"
 
 size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
 {
 	return core->branches ? flatten_run(core, batch, program, entries, i, n, true) : flatten_run(core, batch, program, entries, i, n, false);
 }
 
-bool plain_record_vectors(struct core *core, uint64_t record)
+bool simple_record_vectors(struct core *core, uint64_t record)
 {
-	return plain_run(core, record);
+	return simple_run(core, record);
 }
 
 #ifdef __clang__
@@ -55,7 +55,7 @@ size_t flatten_vectors(struct core *core, struct batch *batch, const struct trac
 	return i;
 }
 
-bool plain_record_vectors(struct core *core, uint64_t record)
+bool simple_record_vectors(struct core *core, uint64_t record)
 {
 	(void)core, (void)record;
 	return false;

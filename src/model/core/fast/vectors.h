@@ -1,5 +1,5 @@
 /*
- * What is compiled twice: without vectors (fast.c) and for AVX-512 (vectors.c, where vectors_here() is VECTORS_AVX512). The same counts.
+ * What is compiled twice: without vectors (batch.c) and for AVX-512 (vectors.c, where vectors_here() is VECTORS_AVX512). The same counts.
  */
 #ifndef TARE_MODEL_CORE_FAST_VECTORS_H
 #define TARE_MODEL_CORE_FAST_VECTORS_H
@@ -12,10 +12,10 @@ size_t flatten_vectors(struct core *core, struct batch *batch, const struct trac
 
 /* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
 /* inline_vectors.c: the same, and all vector registers are as they were */
-bool plain_record_saved(struct core *core, uint64_t record);
-/* quick_access_64() (quick.h), and likewise */
-void quick_data_saved(struct core *core, uint64_t record, uint32_t page);
-void quick_fetch_saved(struct core *core, uint64_t record, uint32_t page);
-bool plain_record_vectors(struct core *core, uint64_t record);
+bool simple_record_saved(struct core *core, uint64_t record);
+/* lru_fast_access_64() (lru_fast.h), and likewise */
+void lru_fast_data_saved(struct core *core, uint64_t record, uint32_t page);
+void lru_fast_fetch_saved(struct core *core, uint64_t record, uint32_t page);
+bool simple_record_vectors(struct core *core, uint64_t record);
 
 #endif

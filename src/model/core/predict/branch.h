@@ -69,7 +69,7 @@ void branches_site(const struct branches *branches, struct branch_site *site, ui
 
 #define BRANCH_BATCH 128 /* that many at once; no more than 255 × 16; a multiple of 64 */
 
-/* What headers.c keeps of a site, beside its address: its ending in the upper byte of *counted, its version, and in the lower bits of *where its entry, or, as
+/* What fast/inlined_batch.c keeps of a site, beside its address: its ending in the upper byte of *counted, its version, and in the lower bits of *where its entry, or, as
    long as it is not known to have one, the first of its set. Of a BTB of two ways: its key in *version and *high, its set in *where. */
 void branches_head(const struct branches *branches, const struct branch_site *site, uint32_t *counted, uint32_t *high, uint32_t *version, uint32_t *where);
 

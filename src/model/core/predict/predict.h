@@ -110,7 +110,7 @@ struct target_predictor {
 	uint32_t top, valid;     /* of the return stack */
 	uint32_t newest;         /* of the target history */
 	uint32_t unused_too;
-	uint64_t tag_mask, clock, random;
+	uint64_t tag_mask, recency, random;
 	uint32_t *changes, own_changes; /* the last version given away; if nobody shares sites */
 	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at, tree_at, returns_at, indirect_at;
 	uint64_t history[TARGETS_LINE]; /* of indirect jumps' and calls' targets, from [newest] on, the newest first */
@@ -337,7 +337,7 @@ void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
 
-/* ---- branch_run.c, which is in two parts for headers.c ---- */
+/* ---- branch_run.c, which is in two parts for fast/inlined_batch.c ---- */
 
 struct branch_tally { uint64_t missed, missed_taken; struct direction_counts told; }; /* of the BTB; told: of the Pentium's counters */
 
@@ -349,11 +349,11 @@ struct kinds { uint64_t of[SITE_ENDING + 1], absent, stack[BRANCH_BATCH / 64], i
 
 /* Where the batch's outcomes go. */
 uint8_t *branch_run_begin(struct branches *branches);
-/* May headers.c do this? */
+/* May fast/inlined_batch.c do this? */
 bool branch_run_heads(const struct branches *branches);
 /* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of it again. Else it got an entry,
    and all that comes of a miss is done. */
-bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t clock, struct branch_tally *tally);
+bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to, uint64_t recency, struct branch_tally *tally);
 /* The batch is sorted, the BTB knows of it: the rest. */
 void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
 		    const struct branch_tally *tally);

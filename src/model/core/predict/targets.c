@@ -73,7 +73,7 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
-		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->clock;
+		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->recency;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
 		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */

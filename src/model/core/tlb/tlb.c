@@ -26,7 +26,7 @@ struct tlb_level {
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
 	uint8_t next, index;
 	uint8_t first_of;        /* entry.first_of, of ordinary pages */
-	bool quick;              /* see page_quick() */
+	bool lru_fast;              /* see page_lru_fast() */
 	bool vectors;            /* for vectors_least() */
 	uint8_t unused[3];
 	uint64_t random;
@@ -99,7 +99,7 @@ static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
 }
 
 /* Whether all that take ordinary pages are quick ones, the first of all among them. */
-static bool begin_quick(struct tlbs *t, unsigned side)
+static bool begin_lru_fast(struct tlbs *t, unsigned side)
 {
 	unsigned i = first_taking(t, side, t->page_shift);
 	if (i < t->n)
@@ -107,7 +107,7 @@ static bool begin_quick(struct tlbs *t, unsigned side)
 	if (i >= t->n || i != t->first[side])
 		return false;
 	for (; i < t->n; i = level_of(t, i)->next)
-		if (takes(level_of(t, i), t->page_shift) && !level_of(t, i)->quick)
+		if (takes(level_of(t, i), t->page_shift) && !level_of(t, i)->lru_fast)
 			return false;
 	return true;
 }
@@ -118,7 +118,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 	uint64_t at = rounded(sizeof(*t));
 	t->map = map;
 	t->page_shift = (uint8_t)tlb_ordinary(map);
-	t->clock = &t->own_clock;
+	t->recency = &t->own_recency;
 	t->n = machine->n_tlbs;
 	t->no_filters = machine->no_filters;
 	t->first[TLB_DATA] = machine->first_data_tlb;
@@ -135,11 +135,11 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
 		if (!l->random)
 			l->random = 1;
-		l->quick = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
-		l->vectors = l->quick && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
+		l->lru_fast = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
+		l->vectors = l->lru_fast && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
 	}
 	for (unsigned side = 0; side < 2; side++)
-		t->quick[side] = begin_quick(t, side);
+		t->lru_fast[side] = begin_lru_fast(t, side);
 	return t;
 }
 
@@ -164,11 +164,11 @@ unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift)
 	return shift;
 }
 
-void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
+void tlbs_time(struct tlbs *t, const struct filter *filter, uint64_t *recency)
 {
 	uint32_t next = 0;
-	t->hits = hits;
-	t->clock = clock;
+	t->filter = filter;
+	t->recency = recency;
 	for (unsigned side = 0; side < 2; side++) {
 		struct tlb_level *l;
 		if (t->first[side] == MACHINE_NONE)
@@ -176,7 +176,7 @@ void tlbs_time(struct tlbs *t, const struct hits *hits, uint64_t *clock)
 		l = level_of(t, t->first[side]);
 		if (!l->touched) {
 			l->first_page = next;
-			l->touched = hits->pages + next;
+			l->touched = filter->pages + next;
 			next += l->sets * l->ways;
 			if (l->replacement == REPLACE_LRU)
 				l->stamps = l->touched;
@@ -279,7 +279,7 @@ static void settle_tree(struct tlb_level *l, uint32_t set)
 static void touch(struct tlbs *t, struct tlb_level *l, uint32_t e, uint32_t set, bool filled)
 {
 	if (l->replacement == REPLACE_LRU || (filled && l->replacement == REPLACE_FIFO)) {
-		l->stamps[e] = ++*t->clock;
+		l->stamps[e] = ++*t->recency;
 	} else if (l->replacement == REPLACE_PLRU) {
 		settle_tree(l, set);
 		tree_touch(tree_of(l) + (uint64_t)set * l->ways, l->ways, e - set * l->ways);
@@ -340,7 +340,7 @@ static inline void leave(struct tlbs *t, struct tlb_level *l, uint32_t e)
 	if (l->buckets)
 		unchain(l, e);
 	if (l->touched)
-		hits_clear_pages(t->hits, entry->start, entry->bytes, l->first_page + e);
+		filter_clear_pages(t->filter, entry->start, entry->bytes, l->first_page + e);
 }
 
 /* Another translation is in its place. */
@@ -376,7 +376,7 @@ static uint32_t fill(struct tlbs *t, struct tlb_level *l, uint64_t key, uint32_t
 /* ---- ordinary pages, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
 
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
-static inline uint32_t enter_quick(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set, uint64_t now)
+static inline uint32_t enter_lru_fast(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set, uint64_t now)
 {
 	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = t->page_shift + l->pair_shift;
 	if (keys_of(l)[e])
@@ -389,12 +389,12 @@ static inline uint32_t enter_quick(struct tlbs *t, struct tlb_level *l, uint64_t
 }
 
 /* The levels from i on, of a page that those before it do not have. */
-static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+static inline void ask_lru_fast(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
 	while (i < t->n) {
 		struct tlb_level *l = level_of(t, i);
 		if (takes(l, t->page_shift)) {
-			uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
+			uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->recency;
 			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
 			counts->tlb[i][kind]++;
 			if (e != NO_ENTRY) {
@@ -403,25 +403,25 @@ static inline void ask_quick(struct tlbs *t, unsigned i, uint64_t address, enum 
 				return;
 			}
 			counts->tlb[i][kind + (TLB_READ_MISSES - TLB_READS)]++;
-			enter_quick(t, l, unit, set, now);
+			enter_lru_fast(t, l, unit, set, now);
 		}
 		i = l->next;
 	}
 }
 
 /* Of tlbs_page(), the access itself not counted. */
-static inline uint32_t page_quick(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+static inline uint32_t page_lru_fast(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
 {
 	struct tlb_level *l = level_of(t, t->first[side]);
-	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->clock;
+	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->recency;
 	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
 	if (e != NO_ENTRY) {
 		l->touched[e] = now;
 		return l->first_page + e;
 	}
 	counts->tlb[t->first[side]][kind + (TLB_READ_MISSES - TLB_READS)]++;
-	e = enter_quick(t, l, unit, set, now);
-	ask_quick(t, l->next, address, kind, counts);
+	e = enter_lru_fast(t, l, unit, set, now);
+	ask_lru_fast(t, l->next, address, kind, counts);
 	return l->first_page + e;
 }
 
@@ -526,7 +526,7 @@ uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 	if (!takes(l, shift))
 		return TLB_PASSED;
 	e = find_first(l, address, shift);
-	return e == NO_ENTRY ? HITS_PAGES : l->first_page + e;
+	return e == NO_ENTRY ? FILTER_PAGES : l->first_page + e;
 }
 
 uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted)
@@ -536,14 +536,14 @@ uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, 
 	uint32_t shift, e;
 	bool passed;
 	*counted = false;
-	if (t->quick[side] && !(t->map && t->map->count))
-		return page_quick(t, side, address, kind, counts);
+	if (t->lru_fast[side] && !(t->map && t->map->count))
+		return page_lru_fast(t, side, address, kind, counts);
 	shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift;
 	passed = !takes(l, shift);
 	if (passed && side == TLB_DATA)
 		return TLB_PASSED;
 	if (!passed && (e = find_first(l, address, shift)) != NO_ENTRY) {
-		l->touched[e] = ++*t->clock;
+		l->touched[e] = ++*t->recency;
 		return l->first_page + e;
 	}
 	page_access(t, side, address, shift, kind, counts, &e, !passed);
@@ -570,8 +570,8 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length)
 	if (!length)
 		return;
 	uint64_t last = start + length - 1;
-	if (tlbs->hits)
-		hits_clear_all(tlbs->hits);
+	if (tlbs->filter)
+		filter_clear_all(tlbs->filter);
 	for (unsigned i = 0; i < tlbs->n; i++) {
 		struct tlb_level *l = level_of(tlbs, i);
 		uint64_t *keys = keys_of(l);

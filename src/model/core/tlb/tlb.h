@@ -9,7 +9,7 @@
  *  2. A TLB that does not hold pages of the size at hand (machine_tlb.page_bytes) is passed through: neither access nor miss is
  *     counted there, the next one is asked. So a split first level (4 KB, 2 MB) is two TLBs in a row in front of the second level.
  *  3. The page sizes in force divide the address space: no two pages, hence no two entries of a TLB, overlap.
- *  4. Of a side's first TLB, hits may be noted from outside, as times alone (hits.h).
+ *  4. Of a side's first TLB, hits may be noted from outside, as times alone (fast/filter.h).
  *
  * Rules: a miss fills every level that missed (no inclusion, no exclusion: what one level evicts, others keep); empty ways are filled
  * first, lowest number first; index = number of the page (or pair) modulo sets; random: xorshift64* (Vigna 2016), each TLB its own.
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "model/core/counts.h"
-#include "model/core/fast/hits.h"
+#include "model/core/fast/filter.h"
 #include "model/core/machine.h"
 
 /* ---- which memory is in pages of which size: of a process, shared by its cores ---- */
@@ -58,10 +58,10 @@ enum tlb_side { TLB_DATA, TLB_FETCH };
 
 struct tlbs { /* tlb.c's */
 	const struct tlb_map *map;
-	const struct hits *hits; /* or NULL */
-	uint64_t *clock, own_clock;
+	const struct filter *filter; /* or NULL */
+	uint64_t *recency, own_recency;
 	uint8_t first[2], n, no_filters;
-	bool quick[2];           /* of a side: see page_quick() */
+	bool lru_fast[2];           /* of a side: see page_lru_fast() */
 	uint8_t page_shift;      /* of ordinary pages */
 	uint8_t unused;
 	uint64_t level_at[MACHINE_TLBS]; /* of each TLB's state, in bytes from here */
@@ -89,9 +89,9 @@ uint64_t tlbs_first_entries(const struct machine *machine);
 /* log2 of a 64th of the first TLBs' larger entry, of ordinary pages; at least a granule (1 << shift). */
 unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift);
 /* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
-void tlbs_time(struct tlbs *tlbs, const struct hits *hits, uint64_t *clock);
-/* Which of the side's has the page; nothing moves. HITS_PAGES: none; TLB_PASSED: the first TLB does not hold pages of that size. */
-#define TLB_PASSED (HITS_PAGES + 1)
+void tlbs_time(struct tlbs *tlbs, const struct filter *filter, uint64_t *recency);
+/* Which of the side's has the page; nothing moves. FILTER_PAGES: none; TLB_PASSED: the first TLB does not hold pages of that size. */
+#define TLB_PASSED (FILTER_PAGES + 1)
 uint32_t tlbs_entry(struct tlbs *tlbs, enum tlb_side side, uint64_t address);
 /* An access to the page. Returns its entry then; *counted: it missed or passed the first TLB, and is counted. TLB_PASSED of data: nothing was done. */
 uint32_t tlbs_page(struct tlbs *tlbs, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted);

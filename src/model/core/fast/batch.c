@@ -1,13 +1,13 @@
 /*
- * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits (hits.h) says to hit is done by
+ * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits (filter.h) says to hit is done by
  * its three stores. The rest goes the long way, record by record, in the program's order.
  *
  *     record ──found──► times
- *       ├─ plain machine ──► its TLB, its cache (plain_loop.h), noted
+ *       ├─ plain machine ──► its TLB, its cache (simple_loop.h), noted
  *       └─ else ──► its items, step by step, noted
  */
 #include "model/core/fast/flatten_loop.h"
-#include "model/core/fast/plain_loop.h"
+#include "model/core/fast/simple_loop.h"
 #include "model/core/fast/vectors.h"
 
 #define FIELD(sum, i) ((sum) >> (i) * PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
@@ -76,8 +76,8 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 	uint32_t number = 0;
 	if (record & HIT_REPEATS && !batch_skipped(batch, block_of(batch, k)))
 		return; /* the record in front of it was the same unit's */
-	core->counts->filter[FILTER_UNDECIDED_FETCHES]++;
-	if (core->model->n_watches || !core->model->plain)
+	core->counts->filter[FILTER_NOT_INLINED_FETCHES]++;
+	if (core->model->n_watches || !core->model->simple)
 		number = (uint32_t)*batch_entry(batch, block_of(batch, k));
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
@@ -92,10 +92,10 @@ static __attribute__((noinline)) void run_record(struct core *core, const struct
 						 uint64_t fs_base)
 {
 	uint64_t record = batch->records[k];
-	if (core->plain && plain_run(core, record))
+	if (core->simple && simple_run(core, record))
 		return;
 	if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE) {
-		core->counts->filter[FILTER_UNDECIDED_ACCESSES]++;
+		core->counts->filter[FILTER_NOT_INLINED_ACCESSES]++;
 		run_items(core, program, batch, k, fs_base);
 	} else {
 		run_fetch(core, batch, k, record);
@@ -105,23 +105,23 @@ static __attribute__((noinline)) void run_record(struct core *core, const struct
 static inline __attribute__((always_inline)) void run_records(struct core *core, const struct trace_program *program, struct batch *batch,
 							      uint64_t fs_base, unsigned shift, bool vectors, bool apart)
 {
-	const struct hits hits = core->hits;
-	uint64_t time = core->clock;
+	const struct filter filter = core->filter;
+	uint64_t time = core->recency;
 	for (uint32_t k = 0; k < batch->n_records; k++)
-		if (!__builtin_expect(hits_find(&hits, batch->records[k], shift, ++time, apart), 1)) {
-			core->clock = time;
-			if (!vectors || !core->plain || !plain_record_vectors(core, batch->records[k]))
+		if (!__builtin_expect(filter_find(&filter, batch->records[k], shift, ++time, apart), 1)) {
+			core->recency = time;
+			if (!vectors || !core->simple || !simple_record_vectors(core, batch->records[k]))
 				run_record(core, program, batch, k, fs_base);
-			time = core->clock;
+			time = core->recency;
 		}
-	core->clock = time;
+	core->recency = time;
 }
 
 /* What has neither caches nor TLBs: only what is odd. */
-static void run_odd(struct core *core, const struct trace_program *program, struct batch *batch, uint64_t fs_base)
+static void run_irregular(struct core *core, const struct trace_program *program, struct batch *batch, uint64_t fs_base)
 {
 	for (uint32_t k = 0; k < batch->n_records; k++)
-		if (!(batch->records[k] & HIT_PLAIN))
+		if (!(batch->records[k] & HIT_SIMPLE))
 			run_record(core, program, batch, k, fs_base);
 }
 
@@ -137,21 +137,21 @@ static size_t fill_batch(struct core *core, struct batch *batch, const struct tr
 size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
 {
 	struct batch *batch = core->model->batch;
-	core->plain = core->model->plain && !core->model->n_watches && !core->calls;
+	core->simple = core->model->simple && !core->model->n_watches && !core->calls;
 	do {
 		i = fill_batch(core, batch, program, entries, i, n);
 		if (!batch->n_blocks)
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
-			run_odd(core, program, batch, fs_base);
-		else if (core->model->writes_apart && core->hits.shift == 6 && core->model->vectors)
+			run_irregular(core, program, batch, fs_base);
+		else if (core->model->writes_apart && core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, true);
 		else if (core->model->writes_apart)
-			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, true);
-		else if (core->hits.shift == 6 && core->model->vectors)
+			run_records(core, program, batch, fs_base, core->filter.shift, core->model->vectors, true);
+		else if (core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, false);
 		else
-			run_records(core, program, batch, fs_base, core->hits.shift, core->model->vectors, false);
+			run_records(core, program, batch, fs_base, core->filter.shift, core->model->vectors, false);
 		batch_add(core, batch);
 	} while (i < n);
 	return i;

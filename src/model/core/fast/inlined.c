@@ -4,10 +4,10 @@
  */
 #include "model/core/fast/plan.h"
 
-void decided_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
+void inlined_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (decided_counts(&items[i]))
+		if (inlined_counts(&items[i]))
 			++*(items[i].kind == TRACE_READ ? reads : writes);
 }
 
@@ -19,7 +19,7 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 }
 
 /* What a decided block's header counts. done: instructions executed; UINT32_MAX: all. */
-void run_decided(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
+void run_inlined(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct machine *machine = &core->model->machine;
@@ -34,9 +34,9 @@ void run_decided(struct core *core, const struct trace_program *program, uint32_
 		items = run_items_done(block, program->items + block->first_item, done, &fetched);
 	last = block->pc + fetched - 1;
 	stream[STREAM_BLOCKS]++;
-	core->counts->filter[FILTER_DECIDED_BLOCKS]++;
+	core->counts->filter[FILTER_INLINED_BLOCKS]++;
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
-	decided_sums(program->items + block->first_item, items, &reads, &writes);
+	inlined_sums(program->items + block->first_item, items, &reads, &writes);
 	stream[STREAM_READS] += reads;
 	stream[STREAM_WRITES] += writes;
 	step_count_hits(core, false, reads, reads);
@@ -70,13 +70,13 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 		if (__builtin_expect(plan->header != header, 0)) {
 			/* those in front may have to make room */
 			if (i > first || header & TRACE_MARK || plan->header == (header | PLAN_STEPS) ||
-			    !(program->blocks[(uint32_t)header].flags & TRACE_DECIDED))
+			    !(program->blocks[(uint32_t)header].flags & TRACE_INLINED))
 				break;
 			plan = plans_make(plans, core, program, (uint32_t)header);
 			if (plan->header & PLAN_STEPS)
 				break;
 		}
-		if (__builtin_expect(!(plan->flags & PLAN_DECIDED), 0))
+		if (__builtin_expect(!(plan->flags & PLAN_INLINED), 0))
 			break;
 		if (branches)
 			batch->sites[i - first] = (struct branch_site *)&plan->site;
@@ -98,7 +98,7 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
 		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
 	for (; (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
-		core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
+		core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 		batch_add(core, batch);
 	}
 	first = i;
@@ -106,7 +106,7 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 	blocks = i - first;
 	if (!blocks)
 		return i;
-	core->counts->filter[FILTER_DECIDED_BLOCKS] += blocks;
+	core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 	if (core->branches) { /* where the last one went is not known yet */
 		branches_run(core->branches, batch->sites, (uint32_t)blocks - 1);
 		core->pending = batch->sites[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;

@@ -1,19 +1,19 @@
-/* The requests of a level, one after another: behind plain_loop.h (deferred.c, inline_vectors.c). */
-#include "model/core/fast/deferred.h"
+/* The requests of a level, one after another: behind simple_loop.h (request_queue.c, inline_vectors.c). */
+#include "model/core/fast/request_queue.h"
 
-static void run_level(struct core *core, struct deferred *level);
+static void run_level(struct core *core, struct request_queue *level);
 
 /* Asked of the cache behind the level's, or of memory. */
-static inline void ask_behind(struct core *core, struct deferred *level, uint64_t address, unsigned what)
+static inline void ask_behind(struct core *core, struct request_queue *level, uint64_t address, unsigned what)
 {
-	struct deferred *next = level->next;
+	struct request_queue *next = level->next;
 	next->entries[next->n++] = address | what;
-	if (__builtin_expect(next->n == DEFERRED_MOST, 0))
+	if (__builtin_expect(next->n == REQUESTS_MOST, 0))
 		run_level(core, next);
 }
 
 /* A line that is not there is wanted. */
-static inline void run_miss(struct core *core, struct deferred *level, uint64_t *entries, uint32_t ways, uint64_t address, enum trace_kind kind)
+static inline void run_miss(struct core *core, struct request_queue *level, uint64_t *entries, uint32_t ways, uint64_t address, enum trace_kind kind)
 {
 	struct cache *cache = level->cache, *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
 	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift, last = entries[ways - 1];
@@ -31,17 +31,17 @@ static inline void run_miss(struct core *core, struct deferred *level, uint64_t 
 			cache_leave(core, cache, last);
 	} else if (last & LINE_DIRTY) {
 		counts[CACHE_WRITE_BACKS]++;
-		ask_behind(core, level, entry_line(last) << cache->line_shift, DEFERRED_WRITE_BACK);
+		ask_behind(core, level, entry_line(last) << cache->line_shift, REQUESTS_WRITE_BACK);
 	}
 }
 
 /* It was written back, and is not there. */
-static inline void run_passed(struct core *core, struct deferred *level, uint64_t address)
+static inline void run_passed(struct core *core, struct request_queue *level, uint64_t address)
 {
 	struct cache *cache = level->cache;
 	core->counts->cache[cache->index][CACHE_WRITE_BACKS_PASSED]++;
 	if (level->next)
-		ask_behind(core, level, address, DEFERRED_WRITE_BACK);
+		ask_behind(core, level, address, REQUESTS_WRITE_BACK);
 	else if (cache->is.next != MACHINE_NONE)
 		cache_write_back(core, core->caches[cache->is.next], address, level->write_back_bytes);
 }
@@ -57,32 +57,32 @@ static inline __attribute__((always_inline)) uint64_t *coming(const struct lines
 	return entries;
 }
 
-static inline __attribute__((always_inline)) void run_requests(struct core *core, struct deferred *level, uint32_t ways)
+static inline __attribute__((always_inline)) void run_requests(struct core *core, struct request_queue *level, uint32_t ways)
 {
 	const struct lines *lines = &level->cache->main;
-	uint64_t *sets[DEFERRED_AHEAD], asked[4] = { 0 }, *counts;
+	uint64_t *sets[REQUESTS_AHEAD], asked[4] = { 0 }, *counts;
 	const uint32_t n = level->n, shift = level->cache->line_shift;
-	for (uint32_t i = 0; i < DEFERRED_AHEAD; i++)
+	for (uint32_t i = 0; i < REQUESTS_AHEAD; i++)
 		sets[i] = coming(lines, level->entries[i] >> shift, ways);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t entry = level->entries[i], *entries = sets[i % DEFERRED_AHEAD];
+		uint64_t entry = level->entries[i], *entries = sets[i % REQUESTS_AHEAD];
 		uint32_t way = set_find(entries, ways, entry >> shift);
-		sets[i % DEFERRED_AHEAD] = coming(lines, level->entries[i + DEFERRED_AHEAD] >> shift, ways);
+		sets[i % REQUESTS_AHEAD] = coming(lines, level->entries[i + REQUESTS_AHEAD] >> shift, ways);
 		asked[entry & 3]++;
 		if (way < ways)
-			set_rotate(entries, ways, way, entries[way] | ((entry & 3) == DEFERRED_WRITE_BACK ? LINE_DIRTY : 0));
-		else if ((entry & 3) == DEFERRED_WRITE_BACK)
+			set_rotate(entries, ways, way, entries[way] | ((entry & 3) == REQUESTS_WRITE_BACK ? LINE_DIRTY : 0));
+		else if ((entry & 3) == REQUESTS_WRITE_BACK)
 			run_passed(core, level, entry & ~3ull);
 		else
 			run_miss(core, level, entries, ways, entry & ~3ull, (enum trace_kind)(entry & 3));
 	}
 	counts = core->counts->cache[level->cache->index];
-	for (unsigned kind = 0; kind < DEFERRED_WRITE_BACK; kind++)
+	for (unsigned kind = 0; kind < REQUESTS_WRITE_BACK; kind++)
 		counts[CACHE_READS + kind] += asked[kind];
 	level->n = 0;
 }
 
-static void run_level(struct core *core, struct deferred *level)
+static void run_level(struct core *core, struct request_queue *level)
 {
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;

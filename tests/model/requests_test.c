@@ -1,5 +1,5 @@
 /*
- * Levels behind the first caches that are asked later (model/core/fast/deferred.h): what waits is done before anybody looks, and a long stream,
+ * Levels behind the first caches that are asked later (model/core/fast/request_queue.h): what waits is done before anybody looks, and a long stream,
  * in which levels are asked for hundreds of lines at a time, counts as the reference does, line by line.
  */
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "declared.h"
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 #include "reference.h"
 #include "tap.h"
 #include "walks.h"
@@ -67,12 +67,12 @@ static struct played *play(const struct machine *machine, bool scalar)
 	return p;
 }
 
-static void decided(struct played *p)
+static void inlined(struct played *p)
 {
 	model_inline_where(p->core.model, 0, &p->where);
 	for (uint32_t b = 0; b < 2 * PLACES; b++) {
 		p->n_records[b] = model_inline_plan(p->core.model, 0, &p->program, b, p->records[b]);
-		p->blocks[b].flags = TRACE_DECIDED;
+		p->blocks[b].flags = TRACE_INLINED;
 	}
 }
 
@@ -94,7 +94,7 @@ static void *at(struct played *p, uint32_t offset)
 
 static void do_record(struct played *p, uint32_t block, const struct inline_record *r, uint64_t value)
 {
-	uint64_t address = (uint64_t)r->displacement + (r->fetch ? 0 : value), *clock = at(p, p->where.clock), *touched = at(p, p->where.touched);
+	uint64_t address = (uint64_t)r->displacement + (r->fetch ? 0 : value), *recency = at(p, p->where.recency), *touched = at(p, p->where.touched);
 	const struct inline_fetch *fetch = (struct inline_fetch *)at(p, p->where.fetch) + r->index;
 	const struct inline_entry *data = (struct inline_entry *)at(p, p->where.data) + (address >> p->where.shift & (p->where.data_entries - 1));
 	uint32_t way;
@@ -103,7 +103,7 @@ static void do_record(struct played *p, uint32_t block, const struct inline_reco
 		return;
 	}
 	way = r->fetch ? fetch->way : data->way;
-	touched[way] = ((uint64_t *)at(p, p->where.pages))[r->fetch ? fetch->page : data->page] = ++*clock;
+	touched[way] = ((uint64_t *)at(p, p->where.pages))[r->fetch ? fetch->page : data->page] = ++*recency;
 	if (r->writes)
 		((uint8_t *)at(p, p->where.written))[way] = 1;
 }
@@ -121,7 +121,7 @@ static void do_block(struct played *p, uint32_t block, uint64_t value)
 static struct played *ten_wait(const struct machine *machine)
 {
 	struct played *p = play(machine, false);
-	decided(p);
+	inlined(p);
 	for (unsigned i = 0; i < SOME; i++)
 		do_record(p, 0, &p->records[0][p->n_records[0] - 1], 0x10000 + i * 64);
 	return p;
@@ -171,7 +171,7 @@ static void another_acts(void)
 	struct played *p = play(&machine, false);
 	bool equal, waited;
 	simulated_core(&p->core, 1);
-	decided(p);
+	inlined(p);
 	for (unsigned i = 0; i < SOME; i++)
 		do_record(p, 0, &p->records[0][p->n_records[0] - 1], 0x10000 + i * 64);
 	waited = !count(p, L2, CACHE_READS);
@@ -187,12 +187,12 @@ static void full(void)
 	struct machine machine = three_levels();
 	struct played *p = play(&machine, false);
 	uint64_t early = 0;
-	decided(p);
-	for (unsigned i = 0; i < DEFERRED_MOST; i++) {
+	inlined(p);
+	for (unsigned i = 0; i < REQUESTS_MOST; i++) {
 		early += count(p, L2, CACHE_READS) + count(p, L3, CACHE_READS);
 		do_record(p, 0, &p->records[0][p->n_records[0] - 1], 0x10000 + i * 64);
 	}
-	ok(!early && count(p, L2, CACHE_READS) == DEFERRED_MOST && count(p, L3, CACHE_READS) == DEFERRED_MOST,
+	ok(!early && count(p, L2, CACHE_READS) == REQUESTS_MOST && count(p, L3, CACHE_READS) == REQUESTS_MOST,
 	   "levels are asked when there is room for no more, and not before");
 	end(p);
 }
@@ -201,14 +201,14 @@ static void full(void)
 
 static bool waits(const struct machine *machine)
 {
-	uint8_t caches[DEFERRED_LEVELS];
-	return deferred_levels(machine, caches) != 0;
+	uint8_t caches[REQUESTS_LEVELS];
+	return requests_levels(machine, caches) != 0;
 }
 
 static void not_there(void)
 {
 	struct machine inclusive = three_levels(), prefetches = three_levels(), split = three_levels(), random = three_levels(), parts = three_levels(), outer = three_levels();
-	uint8_t caches[DEFERRED_LEVELS];
+	uint8_t caches[REQUESTS_LEVELS];
 	inclusive.caches[L3].inclusion = INCLUSION_INCLUSIVE;
 	prefetches.caches[L2].prefetch = PREFETCH_NEXT_LINE;
 	split.caches[L1I].next = L3;
@@ -217,7 +217,7 @@ static void not_there(void)
 	outer.caches[L3].inclusion = INCLUSION_EXCLUSIVE;
 	ok(!waits(&inclusive) && !waits(&prefetches) && !waits(&split) && !waits(&random) && !waits(&parts),
 	   "nothing waits in front of inclusive levels, prefetchers, two second levels, other policies, smaller lines");
-	ok(deferred_levels(&outer, caches) == 1 && caches[0] == L2, "in front of an exclusive level the one in front of it waits");
+	ok(requests_levels(&outer, caches) == 1 && caches[0] == L2, "in front of an exclusive level the one in front of it waits");
 }
 
 /* ---- long streams ---- */
@@ -233,7 +233,7 @@ static void stream(const char *fact, const struct machine *machine, bool scalar,
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		lines = machine->caches[c].sets * machine->caches[c].ways > lines ? machine->caches[c].sets * machine->caches[c].ways : lines;
 	reference_core(reference, 0);
-	decided(p);
+	inlined(p);
 	for (unsigned i = 0; i < BLOCKS_RUN; i++) {
 		uint64_t near = random_in(&r, 2) ? lines / 8 + 1 : 2 * lines;
 		entries[2 * i] = headers[i] = random_below(&r, 2 * PLACES);
@@ -245,7 +245,7 @@ static void stream(const char *fact, const struct machine *machine, bool scalar,
 	reference_run(reference, 0, &ordinary->program, entries, 2 * BLOCKS_RUN, 0);
 	equal = counts_equal(machine, p->core.counts[0], reference_counts(reference, 0), true) &&
 		counts_equal(machine, ordinary->core.counts[0], reference_counts(reference, 0), true);
-	ok(equal && count(p, L1D, CACHE_FILLS) > 4 * DEFERRED_MOST && count(p, L1D, CACHE_WRITE_BACKS) > DEFERRED_MOST, "%s", fact);
+	ok(equal && count(p, L1D, CACHE_FILLS) > 4 * REQUESTS_MOST && count(p, L1D, CACHE_WRITE_BACKS) > REQUESTS_MOST, "%s", fact);
 	free(entries);
 	free(headers);
 	reference_free(reference);

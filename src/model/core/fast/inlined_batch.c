@@ -1,12 +1,12 @@
 /*
- * Headers of decided blocks (decided.c), sixteen at a time: their counts are summed, and their branches sorted, as branch_run.c does one by one. Of
+ * Headers of decided blocks (inlined.c), sixteen at a time: their counts are summed, and their branches sorted, as branch_run.c does one by one. Of
  * each block that takes half a line (struct plan_head); sixteen of those become vectors, one of each member.
  *
  *     headers ──► heads ──► counts
  *                       ──► where each went: is the next one what is behind it? ──► BTB ──► conditional ones, side by side
  *
  * What always holds:
- *  1. Only headers whose head is there, and whose successor's is, so that where they went is known. Others go decided.c's way.
+ *  1. Only headers whose head is there, and whose successor's is, so that where they went is known. Others go inlined.c's way.
  *  2. What a head knows of the BTB holds as long as its set has that version; if one of the sixteen is not known they are looked up one by one.
  *
  * For AVX-512, and for what branch_run_heads() lets through; the same counts as without.
@@ -93,7 +93,7 @@ static inline struct branch_site *site_of(const struct plans *plans, uint32_t sl
 }
 
 /* Sixteen blocks, or as many as there are, of which one at least is not known. clock: before the first one. */
-static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken, uint64_t clock, struct branch_tally *tally)
+static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken, uint64_t recency, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
 	const struct plans *plans = core->model->plans;
@@ -103,20 +103,20 @@ static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t a
 	for (uint32_t i = at; i < end; i++, taken >>= 1) {
 		struct plan_head *head = &plans->heads[slots[i]];
 		const uint32_t absent = head->counted >> 31, entry = head->where & ((1u << HEAD_TAG) - 1);
-		clock++;
+		recency++;
 		if (versions[entry >> shift] == head->version && !(absent & taken)) {
-			stamps[absent ? b->targets.entries : entry] = clock;
+			stamps[absent ? b->targets.entries : entry] = recency;
 			b->batch.kinds[i] = (uint8_t)(head->counted >> 24); /* may be known since one of these blocks was looked up */
 			continue;
 		}
 		struct branch_site *site = site_of(plans, slots[i]);
-		const bool holds = branch_look_up(b, site, (taken & 1) | !site->conditional, site_of(plans, slots[i + 1])->begins, clock, tally);
+		const bool holds = branch_look_up(b, site, (taken & 1) | !site->conditional, site_of(plans, slots[i + 1])->begins, recency, tally);
 		head->version = site->version;
 		head->where = (head->where & ~0u << HEAD_TAG) | (site->absent ? site->set << shift : site->entry);
 		head->counted = (head->counted & ~0u >> 1) | (uint32_t)(site->ending & SITE_ABSENT) << 24;
 		b->batch.kinds[i] = site->ending;
 		if (holds)
-			stamps[site->entry] = clock;
+			stamps[site->entry] = recency;
 	}
 }
 
@@ -126,7 +126,7 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 	struct branches *b = core->branches;
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
-	const uint64_t clock = b->targets.clock; /* look_up_each() moves that */
+	const uint64_t recency = b->targets.recency; /* look_up_each() moves that */
 	uint32_t stamped = 0;
 	for (uint32_t at = 0; at < n; at += SIXTEEN) {
 		const uint32_t end = n - at < SIXTEEN ? n : at + SIXTEEN, k = at / SIXTEEN;
@@ -135,13 +135,13 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 		if (__builtin_expect((unknown & live) == 0, 1))
 			continue;
 		for (; stamped < at; stamped++) /* in their order */
-			stamps[left->entry[stamped]] = clock + 1 + stamped;
-		look_up_each(core, at, end, left->taken[k], clock + at, tally);
+			stamps[left->entry[stamped]] = recency + 1 + stamped;
+		look_up_each(core, at, end, left->taken[k], recency + at, tally);
 		stamped = end;
 	}
 	for (; stamped < n; stamped++)
-		stamps[left->entry[stamped]] = clock + 1 + stamped;
-	b->targets.clock = clock + n;
+		stamps[left->entry[stamped]] = recency + 1 + stamped;
+	b->targets.recency = recency + n;
 }
 
 static inline void look_up_two(struct core *core, const struct left *left, struct branch_tally *tally)

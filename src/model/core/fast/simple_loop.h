@@ -1,17 +1,17 @@
 /*
  * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h), no prefetches, nobody watching;
- * of several cores, those that concern no other core. Included twice (fast.c, vectors.c), with PLAIN_VECTORS or without it.
+ * of several cores, those that concern no other core. Included twice (batch.c, vectors.c), with SIMPLE_VECTORS or without it.
  *
  *     page ──► line in its first-level cache? ──yes──► time
  *                 │ no
  *                 └─ asked for behind (here too, if that level is as plain) ──► in the place of the earliest
  */
-#include "model/core/fast/deferred.h"
+#include "model/core/fast/request_queue.h"
 #include "model/core/fast/plan.h"
 
 /* ---- a set ---- */
 
-#ifdef PLAIN_VECTORS
+#ifdef SIMPLE_VECTORS
 #define ALL(ways) ((1u << (ways)) - 1)
 /* Which of up to 16 ways has the line: bits. */
 static inline uint32_t set_match(const uint64_t *entries, uint32_t ways, uint64_t line)
@@ -39,11 +39,11 @@ static inline uint32_t set_least(const uint64_t *words, uint32_t ways)
 static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t line)
 {
 	uint32_t way = 0;
-#ifdef PLAIN_VECTORS
+#ifdef SIMPLE_VECTORS
 	if (ways <= 16)
 		return (uint32_t)__builtin_ctz(set_match(entries, ways, line) | 1u << ways);
 #endif
-#ifdef PLAIN_ASM
+#ifdef SIMPLE_ASM
 	if (ways >= ASM_LEAST && ways <= ASM_MOST)
 		return asm_find(entries, ways, line << LINES_FLAGS | LINE_VALID);
 #endif
@@ -55,11 +55,11 @@ static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t
 /* Of the times of timed LRU lines the earliest one's way: of free ways the first one's, as theirs are 0. */
 static inline uint32_t set_earliest(const uint64_t *touched, uint32_t ways)
 {
-#ifdef PLAIN_VECTORS
+#ifdef SIMPLE_VECTORS
 	if (ways <= 16)
 		return set_least(touched, ways);
 #endif
-#ifdef PLAIN_ASM
+#ifdef SIMPLE_ASM
 	if (ways >= ASM_LEAST && ways <= 16)
 		return asm_least(touched, ways);
 #endif
@@ -69,7 +69,7 @@ static inline uint32_t set_earliest(const uint64_t *touched, uint32_t ways)
 /* The entries in front of `way` move up by one, and `front` is the first. */
 static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, uint64_t front)
 {
-#ifdef PLAIN_VECTORS
+#ifdef SIMPLE_VECTORS
 	if (ways <= 16) {
 		__mmask16 moved = (__mmask16)((2u << way) - 1);
 		__m512i a = _mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries);
@@ -79,7 +79,7 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 		return;
 	}
 #endif
-#ifdef PLAIN_ASM
+#ifdef SIMPLE_ASM
 	if (ways >= ASM_LEAST && ways <= ASM_MOST) {
 		asm_rotate(entries, ways, way, front);
 		return;
@@ -94,7 +94,7 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 /* ---- levels ---- */
 
 /* A line request at a cache that no access goes to first. */
-static inline __attribute__((always_inline)) void plain_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
 {
 	uint64_t *counts = core->counts->cache[cache->index], *entries, last;
 	uint32_t ways = cache->main.ways, way;
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void plain_demand(struct core *core
 }
 
 /* A dirty line arrives at a cache that no access goes to first. False: it is not there, nothing was done. */
-static inline bool plain_write_back(struct cache *cache, uint64_t line)
+static inline bool simple_write_back(struct cache *cache, uint64_t line)
 {
 	uint64_t *entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways;
 	uint32_t way = set_find(entries, cache->main.ways, line);
@@ -134,7 +134,7 @@ static inline bool plain_write_back(struct cache *cache, uint64_t line)
  * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have (enum coherence_line). A granule
  * that the core holds is as the lines of it are; of one that it does not hold no other core may know (coherence_apart).
  */
-static inline bool plain_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes, unsigned *flags)
+static inline bool simple_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes, unsigned *flags)
 {
 	const struct coherence *coherence = &core->model->coherence;
 	address &= ADDRESS_MASK;
@@ -160,21 +160,21 @@ static inline bool plain_apart(struct core *core, const struct cache *cache, uin
 }
 
 /* Returns the way, as the table calls it. */
-static inline __attribute__((always_inline)) uint32_t plain_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind,
+static inline __attribute__((always_inline)) uint32_t simple_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind,
 								   bool writes, unsigned flags)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index], replaced;
 	struct lines *lines = &cache->main;
 	uint32_t first = lines_set(lines, line) * lines->ways, way = set_find(lines->entries + first, lines->ways, line), at = first + way;
 	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	bool plain = next && next->plain && next->main.ordered && next->line_shift >= cache->line_shift;
+	bool simple = next && next->simple && next->main.ordered && next->line_shift >= cache->line_shift;
 	unsigned dirty = 0;
 	if (way < lines->ways) {
 		if (__builtin_expect(lines->entries[at] & LINE_PREFETCHED, 0)) { /* by an instruction */
 			lines->entries[at] &= ~(uint64_t)LINE_PREFETCHED;
 			counts[CACHE_PREFETCHES_USED]++;
 		}
-		lines->touched[at] = ++core->clock;
+		lines->touched[at] = ++core->recency;
 		lines->written[at] |= writes;
 		return cache->first_way + at;
 	}
@@ -182,59 +182,59 @@ static inline __attribute__((always_inline)) uint32_t plain_access(struct core *
 	counts[CACHE_FILLS]++;
 	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
-	if (core->deferred)
-		deferred_push(core, core->deferred, address, kind);
-	else if (plain)
-		plain_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
+	if (core->requests)
+		requests_push(core, core->requests, address, kind);
+	else if (simple)
+		simple_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	at = first + set_earliest(lines->touched + first, lines->ways);
 	replaced = lines->entries[at];
 	lines->entries[at] = line << LINES_FLAGS | LINE_VALID | dirty | flags;
-	lines->touched[at] = ++core->clock;
+	lines->touched[at] = ++core->recency;
 	if (replaced) {
 		replaced |= lines->written[at] ? LINE_DIRTY : 0;
 		cache_forget(cache, entry_line(replaced));
 		counts[CACHE_EVICTIONS]++;
 	}
 	lines->written[at] = writes;
-	if (core->deferred) {
+	if (core->requests) {
 		if (replaced & LINE_DIRTY) {
 			counts[CACHE_WRITE_BACKS]++;
-			deferred_push(core, core->deferred, entry_line(replaced) << cache->line_shift, DEFERRED_WRITE_BACK);
+			requests_push(core, core->requests, entry_line(replaced) << cache->line_shift, REQUESTS_WRITE_BACK);
 		}
-	} else if (plain && !cache->leaves && replaced & LINE_DIRTY &&
-	    plain_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
+	} else if (simple && !cache->leaves && replaced & LINE_DIRTY &&
+	    simple_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
 		counts[CACHE_WRITE_BACKS]++;
 	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))
 		cache_leave(core, cache, replaced);
 	return cache->first_way + at;
 }
 
-static inline __attribute__((always_inline)) bool plain_run(struct core *core, uint64_t record)
+static inline __attribute__((always_inline)) bool simple_run(struct core *core, uint64_t record)
 {
 	const struct machine *machine = &core->model->machine;
 	uint64_t address = record & HIT_ADDRESS;
 	unsigned data = HIT_TYPE_OF(record) & HIT_DATA, flags = 0;
 	struct cache *cache = data ? core->first_data : core->first_instruction;
 	unsigned kind = !data ? (unsigned)CACHE_FETCH : record & HIT_WRITES_FIRST ? TRACE_WRITE : TRACE_READ;
-	uint32_t page = HITS_PAGES - 1, way = HITS_LINES - 1;
+	uint32_t page = FILTER_PAGES - 1, way = FILTER_LINES - 1;
 
-	if (!(record & HIT_PLAIN) || HIT_TYPE_OF(record) == HIT_PAGE)
+	if (!(record & HIT_SIMPLE) || HIT_TYPE_OF(record) == HIT_PAGE)
 		return false;
-	if (core->model->snoops && cache && !plain_apart(core, cache, address, data && record >> 63, &flags))
+	if (core->model->snoops && cache && !simple_apart(core, cache, address, data && record >> 63, &flags))
 		return false;
 	if ((data ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE) {
-		page = hits_find_page(&core->hits, !data, address);
-		if (page < HITS_PAGES)
-			core->hits.pages[page] = ++core->clock;
+		page = filter_find_page(&core->filter, !data, address);
+		if (page < FILTER_PAGES)
+			core->filter.pages[page] = ++core->recency;
 		else if ((page = step_page(core, address, (enum model_tlb_count)kind)) == TLB_PASSED && data)
 			return false;
 	}
-	core->counts->filter[data ? FILTER_UNDECIDED_ACCESSES : FILTER_UNDECIDED_FETCHES]++;
+	core->counts->filter[data ? FILTER_NOT_INLINED_ACCESSES : FILTER_NOT_INLINED_FETCHES]++;
 	if (cache)
-		way = plain_access(core, cache, address, (enum trace_kind)kind, record >> 63, flags);
-	if (page < HITS_PAGES && way < HITS_LINES)
-		hits_note(&core->hits, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record, way, page);
+		way = simple_access(core, cache, address, (enum trace_kind)kind, record >> 63, flags);
+	if (page < FILTER_PAGES && way < FILTER_LINES)
+		filter_insert(&core->filter, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record, way, page);
 	return true;
 }

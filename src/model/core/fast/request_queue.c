@@ -1,8 +1,8 @@
-/* Requests that wait: see deferred.h. */
-#include "model/core/fast/plain_loop.h"
-#include "model/core/fast/deferred_loop.h"
+/* Requests that wait: see request_queue.h. */
+#include "model/core/fast/simple_loop.h"
+#include "model/core/fast/request_loop.h"
 
-unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_LEVELS])
+unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_LEVELS])
 {
 	const unsigned first[2] = { machine->first_instruction, machine->first_data };
 	unsigned at = MACHINE_NONE, n = 0;
@@ -19,12 +19,12 @@ unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_
 		at = is->next;
 		most = is->line_bytes > most ? is->line_bytes : most;
 	}
-	for (; at != MACHINE_NONE && n < DEFERRED_LEVELS; at = machine->caches[at].next) {
+	for (; at != MACHINE_NONE && n < REQUESTS_LEVELS; at = machine->caches[at].next) {
 		const struct machine_cache *is = &machine->caches[at];
 		struct model_memory none = { 0 };
 		struct cache cache;
 		cache_init(&cache, &none, machine, at, false);
-		if (!cache.plain || !cache.main.ordered || is->line_bytes < most || (n && (is->line_bytes != most || written != most)))
+		if (!cache.simple || !cache.main.ordered || is->line_bytes < most || (n && (is->line_bytes != most || written != most)))
 			break; /* of larger lines behind larger lines parts would be written back */
 		most = is->line_bytes;
 		caches[n++] = (uint8_t)at;
@@ -32,29 +32,29 @@ unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_
 	return n;
 }
 
-void deferred_begin(struct core *core)
+void requests_begin(struct core *core)
 {
 	struct model *model = core->model;
 	if (model->waits && model->waits != core)
 		core_settle(model->waits);
-	if (core->levels && model->plain && model->plans && !model->n_watches && !model->objects && !core->calls && !model->snoops)
-		core->deferred = core->levels;
+	if (core->levels && model->simple && model->plans && !model->n_watches && !model->objects && !core->calls && !model->snoops)
+		core->requests = core->levels;
 	else
 		core_settle(core);
 	model->waits = core;
 }
 
-void deferred_run(struct core *core, struct deferred *level)
+void requests_run(struct core *core, struct request_queue *level)
 {
 	run_level(core, level);
 }
 
 void core_settle(struct core *core)
 {
-	for (struct deferred *level = core->deferred; level; level = level->next)
+	for (struct request_queue *level = core->requests; level; level = level->next)
 		if (level->n)
-			core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
-	core->deferred = NULL;
+			core->model->vectors ? requests_run_saved(core, level) : requests_run(core, level);
+	core->requests = NULL;
 	if (core->model->waits == core)
 		core->model->waits = NULL;
 }

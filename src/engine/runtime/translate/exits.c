@@ -46,7 +46,7 @@ void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned con
 }
 
 /* An exit that always goes to the runtime. */
-void plain_exit(struct emit *e, uint64_t target, enum exit_kind kind)
+void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 {
 	uint32_t id = e->probe ? 0 : cache_exit(target, e->id, kind, e->arena);
 	put_bytes(e, "\x65\xc7\x04\x25", 4);
@@ -110,7 +110,7 @@ static bool linkage(void)
 	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)); /* endbr64 */
 }
 
-/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For pass.c: jumps and calls in regions that
+/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For region/enter_leave.c: jumps and calls in regions that
    the program names. */
 static void note_at(struct emit *e, uint32_t offset)
 {
@@ -218,13 +218,13 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		if (stores_x87_address(in)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, next, EXIT_X87);
+			simple_exit(e, next, EXIT_X87);
 			return false;
 		}
 		if (x86_state_kind(in)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, next, EXIT_STATE);
+			simple_exit(e, next, EXIT_STATE);
 			return false;
 		}
 		if (rt.places && stack_loaded(in)) {
@@ -232,26 +232,26 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 			mark(e, MARK_INSN, k, 0, 0, 0);
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, next, EXIT_STACK);
+			simple_exit(e, next, EXIT_STACK);
 			return false;
 		}
 		if (in->length == REGION_CALL_BYTES && region_magic(code)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, next, EXIT_PRESENT);
+			simple_exit(e, next, EXIT_PRESENT);
 			return false;
 		}
 		if (rt.trace && (in->special == X86_SPECIAL_WRFSBASE || in->special == X86_SPECIAL_LOAD_FS)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, next, EXIT_FS);
+			simple_exit(e, next, EXIT_FS);
 			return false;
 		}
 		if (in->class & X86_CLASS_REP) {
 			repeated(e, in, code, k);
 			if (rt.trace && plan.rep) {
 				mark(e, MARK_INSN, k + 1, 0, 0, 0);
-				if (inlining.decided)
+				if (inlining.inlined)
 					inline_store(e, k + 1, place);
 				else
 					stream_store(e, k + 1, place);
@@ -279,7 +279,7 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		if (context_calls(decoded.context)) {
-			plain_exit(e, target, EXIT_CALL);
+			simple_exit(e, target, EXIT_CALL);
 			return false;
 		}
 		return true;
@@ -335,7 +335,7 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 			gs_load(e, X86_RAX, AT_SPILL_RAX);
 			gs_load(e, X86_RCX, AT_SPILL_RCX);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-			plain_exit(e, 0, EXIT_CALL);
+			simple_exit(e, 0, EXIT_CALL);
 			return false;
 		}
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
@@ -357,11 +357,11 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		jump_table(e, TABLE_RETURN);
 		return false;
 	case X86_FLOW_SYSCALL:
-		plain_exit(e, next, EXIT_SYSCALL);
+		simple_exit(e, next, EXIT_SYSCALL);
 		return false;
 	case X86_FLOW_INT:
 		if ((in->immediate & 0xff) == 0x80) {
-			plain_exit(e, next, EXIT_INT80);
+			simple_exit(e, next, EXIT_INT80);
 			return false;
 		}
 		put_bytes(e, code, in->length); /* faults */
@@ -397,7 +397,7 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 			return true;
 		}
-		plain_exit(e, next, EXIT_FAR);
+		simple_exit(e, next, EXIT_FAR);
 		return false;
 	default:
 		die("a control transfer that the engine does not support (far, transactional or privileged)", pc);

@@ -14,38 +14,38 @@
  *  4. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first: the end of model_run() and of
  *     model_inline_end(), other counts, other watches, another core (model.c, run.c).
  */
-#ifndef TARE_MODEL_CORE_FAST_DEFERRED_H
-#define TARE_MODEL_CORE_FAST_DEFERRED_H
+#ifndef TARE_MODEL_CORE_FAST_REQUEST_QUEUE_H
+#define TARE_MODEL_CORE_FAST_REQUEST_QUEUE_H
 
 #include "model/core/cache/cache.h"
 
-#define DEFERRED_LEVELS 2u
-#define DEFERRED_MOST 512u
-#define DEFERRED_AHEAD 8u              /* entries in front of which a set is asked for: one takes about as long as a line of the machine's second cache */
-#define DEFERRED_WRITE_BACK 3u         /* beside enum trace_kind of requests */
+#define REQUESTS_LEVELS 2u
+#define REQUESTS_MOST 512u
+#define REQUESTS_AHEAD 8u              /* entries in front of which a set is asked for: one takes about as long as a line of the machine's second cache */
+#define REQUESTS_WRITE_BACK 3u         /* beside enum trace_kind of requests */
 
-struct deferred {
+struct request_queue {
 	struct cache *cache;
-	struct deferred *next;         /* or NULL: what is behind the cache is asked at once, or memory */
+	struct request_queue *next;         /* or NULL: what is behind the cache is asked at once, or memory */
 	uint32_t write_back_bytes;     /* of one that arrives */
 	uint32_t n;
-	uint64_t entries[DEFERRED_MOST + 2 + DEFERRED_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
+	uint64_t entries[REQUESTS_MOST + 2 + REQUESTS_AHEAD]; /* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at least */
 };
 
 /* How many levels of the machine can wait; caches: which. */
-unsigned deferred_levels(const struct machine *machine, uint8_t caches[DEFERRED_LEVELS]);
+unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_LEVELS]);
 /* From now on they do, if nobody watches. */
-void deferred_begin(struct core *core);
+void requests_begin(struct core *core);
 /* What waits is done. */
-void deferred_run(struct core *core, struct deferred *level);
+void requests_run(struct core *core, struct request_queue *level);
 /* inline_vectors.c: with vectors, given back */
-void deferred_run_saved(struct core *core, struct deferred *level);
+void requests_run_saved(struct core *core, struct request_queue *level);
 
-static inline void deferred_push(struct core *core, struct deferred *level, uint64_t address, unsigned what)
+static inline void requests_push(struct core *core, struct request_queue *level, uint64_t address, unsigned what)
 {
 	level->entries[level->n++] = (address & ~3ull) | what;
-	if (__builtin_expect(level->n >= DEFERRED_MOST, 0))
-		core->model->vectors ? deferred_run_saved(core, level) : deferred_run(core, level);
+	if (__builtin_expect(level->n >= REQUESTS_MOST, 0))
+		core->model->vectors ? requests_run_saved(core, level) : requests_run(core, level);
 }
 
 #endif
