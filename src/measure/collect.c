@@ -98,7 +98,7 @@ static void add_row(struct reading *sum, const struct reading *row)
 	}
 }
 
-bool session_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
 		  bool partial)
 {
 	struct series_count *count = &series->counts[repetition];
@@ -122,10 +122,10 @@ static bool note_once(struct measurement *s, const char *remark)
 	for (size_t i = 0; i < s->notes.count; i++)
 		if (strcmp(s->notes.items[i], remark) == 0)
 			return true;
-	return session_note(s, "%s", remark);
+	return measurement_note(s, "%s", remark);
 }
 
-bool session_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
+bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
 {
 	const struct run *run = &x->run;
 	*measurement_account(s, pass, repetition) = (struct account){
@@ -162,14 +162,14 @@ bool session_collect(struct measurement *s, size_t pass, size_t repetition, cons
 			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
 			struct series *series = row_series(s, event, r);
-			if (!series || !session_keep(s, series, repetition, r, NULL, run->interrupted))
+			if (!series || !measurement_keep(s, series, repetition, r, NULL, run->interrupted))
 				return false;
 		}
-		if (!session_keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
+		if (!measurement_keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
 			  run->interrupted))
 			return false;
 	}
-	return session_collect_regions(s, pass, repetition, x);
+	return measurement_collect_regions(s, pass, repetition, x);
 }
 
 static void not_counted(const struct measurement *s, struct series *series)
@@ -182,7 +182,7 @@ static void not_counted(const struct measurement *s, struct series *series)
 		series->why = why;
 }
 
-void session_judge_unproven(struct measurement *s)
+void measurement_judge_unproven(struct measurement *s)
 {
 	for (size_t event = 0; event < s->n_events; event++) {
 		const struct series *total = &s->series.items[event];
@@ -197,7 +197,7 @@ void session_judge_unproven(struct measurement *s)
 	}
 }
 
-bool session_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value)
+bool measurement_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value)
 {
 	if (s->by_account[event]) {
 		const struct account *account = measurement_account(s, pass, repetition);

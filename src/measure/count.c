@@ -200,7 +200,7 @@ static bool stopped(struct measurement *s, const struct error *reason, struct er
 			*err = *reason;
 		return false;
 	}
-	return session_note(s, "stopped after %zu executions: %s", result->executions, reason->text) ||
+	return measurement_note(s, "stopped after %zu executions: %s", result->executions, reason->text) ||
 	       error_no_memory(err);
 }
 
@@ -305,7 +305,7 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 		result->interrupted = x.run.interrupted;
 		result->under_engine |= x.run.under_engine;
 		if (i >= s->warm_ups) {
-			done = session_collect(s, pass, repetition, &x) || error_no_memory(err);
+			done = measurement_collect(s, pass, repetition, &x) || error_no_memory(err);
 			if (first)
 				result->first_run = repetition + 1;
 			done = done && (keep_blocks(result, &x) || error_no_memory(err));
@@ -315,7 +315,7 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 		}
 		if (done && x.still_running)
 			done =
-			    session_note(s, "the program did not end within 2 s of the interrupt and runs on") ||
+			    measurement_note(s, "the program did not end within 2 s of the interrupt and runs on") ||
 			    error_no_memory(err);
 		execution_free(&x);
 	}
@@ -368,9 +368,9 @@ static bool report(struct measurement *s)
 	result->warm_ups = s->warm_ups;
 	result->passes = s->passes;
 	result->confidence = s->options.confidence;
-	session_judge_unproven(s);
+	measurement_judge_unproven(s);
 	return describe_target(s) && measure_machine_facts(&result->arena, &result->machine) &&
-	       session_estimate(s) && session_derive(s) && session_name_outliers(s) && session_remark(s);
+	       measurement_estimate(s) && measurement_derive(s) && measurement_name_outliers(s) && measurement_remark(s);
 }
 
 static void end(struct measurement *s)
@@ -424,7 +424,7 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 	    !streams_open(&streams, target->command, options->program_output,
 			  s.warm_ups + options->repetitions * s.passes, options->interrupt, err))
 		goto out;
-	if (streams.note && !session_note(&s, "%s", streams.note)) {
+	if (streams.note && !measurement_note(&s, "%s", streams.note)) {
 		error_no_memory(err);
 		goto out;
 	}

@@ -83,7 +83,7 @@ static size_t per_execution(const struct measurement *s, const struct metric *me
 		bool known = true;
 		for (size_t i = 0; i < n && known; i++) {
 			double value;
-			known = session_value(s, inputs[i], pass, r, &value);
+			known = measurement_value(s, inputs[i], pass, r, &value);
 			values[i] = (struct metric_input){ known, value, value, value };
 		}
 		struct metric_input derived;
@@ -187,7 +187,7 @@ out:
 	return memory;
 }
 
-bool session_derive(struct measurement *s)
+bool measurement_derive(struct measurement *s)
 {
 	struct result *result = s->result;
 	if (s->n_metrics == 0)

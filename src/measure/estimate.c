@@ -179,7 +179,7 @@ static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 	return e->why != NULL;
 }
 
-bool session_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e)
+bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
 	const struct event *event = &s->events[series->event];
@@ -225,7 +225,7 @@ bool session_estimate_one(struct measurement *s, const struct series *series, st
 	return remark_on(s, series, e, reached);
 }
 
-bool session_estimate(struct measurement *s)
+bool measurement_estimate(struct measurement *s)
 {
 	struct result *result = s->result;
 	bool done = false;
@@ -234,18 +234,18 @@ bool session_estimate(struct measurement *s)
 	if (!scratch || !result->estimates)
 		goto out;
 	for (size_t event = 0; event < s->n_events; event++) {
-		if (!session_estimate_one(s, &s->series.items[event], scratch,
+		if (!measurement_estimate_one(s, &s->series.items[event], scratch,
 				     &result->estimates[result->n_estimates++]))
 			goto out;
 		for (size_t i = s->n_events; i < s->series.count; i++) {
 			if (s->series.items[i].event != event)
 				continue;
-			if (!session_estimate_one(s, &s->series.items[i], scratch,
+			if (!measurement_estimate_one(s, &s->series.items[i], scratch,
 					     &result->estimates[result->n_estimates++]))
 				goto out;
 		}
 	}
-	done = session_estimate_regions(s, scratch);
+	done = measurement_estimate_regions(s, scratch);
 out:
 	free(scratch);
 	return done;

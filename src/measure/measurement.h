@@ -95,38 +95,38 @@ static inline const struct account *measurement_own_account(const struct measure
 
 /* collect.c: takes over what one execution read. False when memory ran out. */
 struct execution;
-bool session_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
+bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
 
 struct slices;
 /* Fills in one count of a series; slices may be NULL. */
-bool session_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
+bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
 		  bool partial);
 
 /* collect.c: an event that is READING_UNPROVEN, and whose total is 0 in all executions, is not counted. One count above 0 proves it, and the
  * zeros of other executions, threads and regions with it. */
-void session_judge_unproven(struct measurement *s);
+void measurement_judge_unproven(struct measurement *s);
 
 /* estimate.c: fills result->estimates and result->regions from the series. */
-bool session_estimate(struct measurement *s);
+bool measurement_estimate(struct measurement *s);
 /* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
-bool session_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e);
+bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e);
 
 /* region.c */
-bool session_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
-bool session_estimate_regions(struct measurement *s, struct series_count *scratch);
+bool measurement_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);
+bool measurement_estimate_regions(struct measurement *s, struct series_count *scratch);
 
 /* derive.c: fills result->metrics; needs the estimates. */
-bool session_derive(struct measurement *s);
+bool measurement_derive(struct measurement *s);
 
 /* outlier.c: fills result->outliers and the estimates' notes. */
-bool session_name_outliers(struct measurement *s);
+bool measurement_name_outliers(struct measurement *s);
 
 /* remark.c: the lines under the table. */
-bool session_note(struct measurement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool session_remark(struct measurement *s);
+bool measurement_note(struct measurement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool measurement_remark(struct measurement *s);
 
 /* An event's value in one execution of its own pass, or of `pass` for events of the account. False when it is
  * not known or its execution was cut short. */
-bool session_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value);
+bool measurement_value(const struct measurement *s, size_t event, size_t pass, size_t repetition, double *value);
 
 #endif

@@ -130,7 +130,7 @@ static bool name_event(struct measurement *s, size_t event, struct estimate *e, 
 	struct result *result = s->result;
 	size_t pass = s->pass_of[event] == PASS_NONE ? 0 : s->pass_of[event], n = 0;
 	for (size_t r = 0; r < s->options.repetitions; r++) {
-		if (!session_value(s, event, pass, r, &work->values[n]))
+		if (!measurement_value(s, event, pass, r, &work->values[n]))
 			continue;
 		work->repetition_of[n++] = r;
 	}
@@ -170,7 +170,7 @@ static bool name_event(struct measurement *s, size_t event, struct estimate *e, 
 	return e->note != NULL;
 }
 
-bool session_name_outliers(struct measurement *s)
+bool measurement_name_outliers(struct measurement *s)
 {
 	size_t n = s->options.repetitions, capacity = 0;
 	bool done = false;

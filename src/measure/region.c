@@ -36,7 +36,7 @@ static struct region_series *series_of(struct measurement *s, const struct run_r
 	return vec_push(&s->regions, new) ? new : NULL;
 }
 
-bool session_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
+bool measurement_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
 {
 	const struct run *run = &x->run;
 	for (size_t i = 0; i < run->n_regions; i++) {
@@ -50,7 +50,7 @@ bool session_collect_regions(struct measurement *s, size_t pass, size_t repetiti
 		}
 		for (size_t e = 0; e < x->n_events; e++) {
 			size_t event = s->pass_event_index[s->pass_start[pass] + e];
-			if (!session_keep(s, &series->series[event], repetition, &r->readings[e], NULL, run->interrupted))
+			if (!measurement_keep(s, &series->series[event], repetition, &r->readings[e], NULL, run->interrupted))
 				return false;
 		}
 	}
@@ -69,7 +69,7 @@ static const char *note_of(struct measurement *s, const struct region_series *se
 			    (unsigned long long)series->least, (unsigned long long)series->most);
 }
 
-bool session_estimate_regions(struct measurement *s, struct series_count *scratch)
+bool measurement_estimate_regions(struct measurement *s, struct series_count *scratch)
 {
 	struct result *result = s->result;
 	struct arena *arena = &result->arena;
@@ -90,7 +90,7 @@ bool session_estimate_regions(struct measurement *s, struct series_count *scratc
 		for (size_t event = 0; event < s->n_events; event++) {
 			if (s->pass_of[event] == PASS_NONE)
 				continue;
-			if (!session_estimate_one(s, &series->series[event], scratch, &row->estimates[row->n_estimates++]))
+			if (!measurement_estimate_one(s, &series->series[event], scratch, &row->estimates[row->n_estimates++]))
 				return false;
 		}
 		result->n_regions++;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "measure/measurement.h"
 
-bool session_note(struct measurement *s, const char *format, ...)
+bool measurement_note(struct measurement *s, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -40,16 +40,16 @@ static bool remark_multiplexing(struct measurement *s)
 	/* Seen in the test guest (tests/vm/scaled_test.c): a program that computes 250 ms has 165,000 instructions
 	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn last
 	 * miss a fifth of them. No reading shows what is in step with the turns. */
-	if (kernel && !session_note(s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
+	if (kernel && !measurement_note(s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
 				       "the turns and so not in equal parts: what was counted of them is a lower bound"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)
-		return session_note(s,
+		return measurement_note(s,
 		                    "%zu event%s did not fit the counters at once; --several-runs would count each all "
 		                    "the time in as many executions as there are groups that fit",
 		                    waiting, plural);
-	return session_note(s,
+	return measurement_note(s,
 	                    "%zu event%s did not fit the counters at once; --several-runs would count each all the "
 	                    "time in %zu executions after a warm-up",
 	                    waiting, plural, measure_plan_regions(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0, group));
@@ -113,7 +113,7 @@ static bool remark_endings(struct measurement *s)
 				str_appendf(&text, " (execution %zu)", endings[i].first + 1 + s->warm_ups);
 		}
 	}
-	bool done = !text.failed && session_note(s, "%s", text.text);
+	bool done = !text.failed && measurement_note(s, "%s", text.text);
 	str_free(&text);
 	return done;
 }
@@ -125,7 +125,7 @@ static bool remark_engine(struct measurement *s)
 	const struct account *account = measurement_own_account(s, 0);
 	if (!account->under_engine || !account->known || s->options.repetitions > 1)
 		return true;
-	return session_note(s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
+	return measurement_note(s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
 	                    (double)account->elapsed_ns / 1e9, (double)account->user_ns / 1e9,
 	                    (double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
 }
@@ -139,11 +139,11 @@ static bool remark_first_run(struct measurement *s)
 		return true;
 	const char *what = !files ? "where the events took place" : result->locations ? "where the events took place, and the files of blocks and system calls,"
 			  : "the files of blocks and system calls";
-	return session_note(s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means", what,
+	return measurement_note(s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means", what,
 			    files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
-bool session_remark(struct measurement *s)
+bool measurement_remark(struct measurement *s)
 {
 	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) || !remark_first_run(s))
 		return false;

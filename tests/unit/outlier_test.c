@@ -26,7 +26,7 @@ static const char *cause(const struct account *usual, const struct account *odd)
 		counts[i] = (struct series_count){ .value = i == ODD ? 2000 : 1000, .share = 1, .state = READING_COUNTED, .reached = true };
 		accounts[i] = i == ODD ? *odd : *usual;
 	}
-	bool named = session_name_outliers(&s) && result.n_outliers == 1 && result.outliers[0].repetition == ODD;
+	bool named = measurement_name_outliers(&s) && result.n_outliers == 1 && result.outliers[0].repetition == ODD;
 	snprintf(text, sizeof text, "%s", named ? result.outliers[0].cause : "(it is not named)");
 	arena_free(&result.arena);
 	return text;
