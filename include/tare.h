@@ -201,30 +201,33 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  *
  * Where the machine lets programs read its counters (x86-64: the PMU's file `rdpmc` in /sys is 1, which is usual;
  * arm64: sysctl kernel.perf_user_access=1), the thread that opened a set of hardware events reads them without a
- * system call, in some tens of instructions; so do regions. Nothing else changes: states, times and counts are those
- * that read(2) gives, which is asked when a counter is not on the machine at the moment, when the kernel has closed the
- * counters, for other threads, for processes, and for a set with an event that the kernel counts (page-faults).
- * The events of a group are read one after the other then, with no other thread's instructions in between.
+ * system call, in some tens of instructions; so do regions. Nothing else changes: states, times and counts are
+ * those that read(2) gives, which is asked when a counter is not on the machine at the moment, when the kernel has
+ * closed the counters, for other threads, for processes, and for a set with an event that the kernel counts
+ * (page-faults). The events of a group are read one after the other then, with no other thread's instructions in
+ * between.
  *
- * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): two system
- * calls more, before the reading; in regions outside of what is counted. A count that is not between those of two
- * read(2) ends reading without system calls for that set or thread, for good: tare_read() fails once then, with
- * TARE_ERROR_IO, and the regions that the thread had entered are TARE_NOT_COUNTED.
+ * The first reading and then ever rarer ones (the 2nd, 4th, … and each 65536th) are compared with read(2): two
+ * system calls more, before the reading; in regions outside of what is counted. A count that is not between those
+ * of two read(2) ends reading without system calls for that set or thread, for good: tare_read() fails once then,
+ * with TARE_ERROR_IO, and the regions that the thread had entered are TARE_NOT_COUNTED.
  *
  * TARE_USER_READ=0 in the environment leaves it all to read(2).
  *
- * Closing the counters to programs while one reads them: on arm64 each reading asks two instructions before, and read(2)
- * goes on; a thread that is interrupted exactly there, and whose counters are closed in that interrupt, ends by an
- * illegal instruction (SIGILL). On x86-64 the kernel says nothing to those that read already: writing 0 to the PMU's file
- * `rdpmc` ends them by SIGSEGV, whatever library they use. */
+ * Closing the counters to programs while one reads them: on arm64 each reading asks two instructions before, and
+ * read(2) goes on; a thread that is interrupted exactly there, and whose counters are closed in that interrupt,
+ * ends by an illegal instruction (SIGILL). On x86-64 the kernel says nothing to those that read already: writing 0
+ * to the PMU's file `rdpmc` ends them by SIGSEGV, whatever library they use. */
 
 struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */
 	uint64_t by_call; /* … and by read(2) */
 	uint64_t checks;  /* those of by_user that were compared with read(2) */
-	uint64_t again;   /* those of by_user that the kernel interrupted, so that they were made a second time: at the end of a
-			     region that second time is in its count */
-	const char *why;  /* why there are readings by read(2), a constant text; "" when there is no reason to tell */
+	/* those of by_user that the kernel interrupted, so that they were made a second time: at the end of a
+	 * region that second time is in its count */
+	uint64_t again;
+	/* why there are readings by read(2), a constant text; "" when there is no reason to tell */
+	const char *why;
 };
 
 /* Fills *reads for a set: since tare_open(). Any thread of the process may call it. */
@@ -250,10 +253,11 @@ TARE_API void tare_reads_of(const struct tare_counters *counters, struct tare_re
  * Regions are counted where tare_regions_start() was called, or where the environment asks for it:
  *
  *     TARE_EVENTS  the events, as for tare_add(). Not set or empty: nothing is counted, nothing is reported, and a
- *                  region costs a load and a branch, and on x86-64 two instructions that do nothing (marks for tare's engine).
+ *                  region costs a load and a branch, and on x86-64 two instructions that do nothing (marks for
+ *                  tare's engine).
  *     TARE_OUTPUT  the file that the report is written to at exit(3); %p in it is the process id, %% a %. Not set
- * or empty: standard error. A file that is there is overwritten. TARE_FORMAT  "text" (also when not set or empty)
- * or "csv".
+ *                  or empty: standard error. A file that is there is overwritten.
+ *     TARE_FORMAT  "text" (also when not set or empty) or "csv".
  *
  * They are ignored in programs that run with another user's rights (secure_getenv(3)). With TARE_EVENTS set the
  * library prints: the report, or why there is none. Events that cannot be counted are said on standard error when
@@ -279,18 +283,19 @@ struct tare_region;
 
 enum { TARE_REGIONS_MOST = 1 << 20 };
 
-/* Not 0 while regions are counted: 1 by this library, 2 by tare's engine, which runs the program ('tare count --on exact')
- * and does by itself what the functions below say. To be read only, by them. */
+/* Not 0 while regions are counted: 1 by this library, 2 by tare's engine, which runs the program ('tare count --on
+ * exact') and does by itself what the functions below say. To be read only, by them. */
 TARE_API extern int tare_regions_on;
 
-/* Marks for tare's engine: two instructions that do nothing, the second a nop that it knows by its number. Under the
- * engine a region lasts from mark to mark, and has no instruction of this library in it. Without marks the functions'
- * own are met. */
+/* Marks for tare's engine: two instructions that do nothing, the second a nop that it knows by its number. Under
+ * the engine a region lasts from mark to mark, and has no instruction of this library in it. Without marks the
+ * functions' own are met. */
 #define TARE_REGIONS_HERE_ 1
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__ILP32__)
 #define TARE_REGIONS_ON_(whose) __builtin_expect(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) & (whose), 0)
 #define TARE_MARK_(instruction, number, operand)                                                                  \
-	__asm__ __volatile__(instruction "{q}\t{%0, %%rdi|rdi, %0}\n\t.byte 0x66, 0x0f, 0x1f, 0x87\n\t.long 0x5441520" number \
+	__asm__ __volatile__(instruction                                                                          \
+			     "{q}\t{%0, %%rdi|rdi, %0}\n\t.byte 0x66, 0x0f, 0x1f, 0x87\n\t.long 0x5441520" number \
 			     :                                                                                    \
 			     : operand                                                                            \
 			     : "rdi", "memory")
@@ -305,7 +310,7 @@ TARE_API extern int tare_regions_on;
 #define TARE_MARK_LEAVE_NAME_(name) TARE_MARK_("lea", "5", "m"(*(const char *)(name)))
 /* The address of a name for the calls below. Out of the compiler's sight: it would load it once for the calls of a
  * begin and its end, between their marks, and that load would be in the region. */
-#define TARE_ADDRESS_(to, name) \
+#define TARE_ADDRESS_(to, name)                                                                                   \
 	__asm__ __volatile__("lea{q}\t{%1, %0|%0, %1}" : "=r"(to) : "m"(*(const char *)(name)))
 #else
 #define TARE_ADDRESS_(to, name) ((to) = (name))
@@ -336,8 +341,8 @@ TARE_API bool tare_regions_start(const char *events, struct tare_error *error);
  * Errors: USAGE (no name or an empty one), LIMIT (TARE_REGIONS_MOST), NO_MEMORY. */
 TARE_API struct tare_region *tare_region(const char *name, struct tare_error *error);
 
-/* The first call of a function of a shared library looks its name up, some thousand instructions in the region that it
- * is the end of. Not so by this: the loader has looked it up before. */
+/* The first call of a function of a shared library looks its name up, some thousand instructions in the region
+ * that it is the end of. Not so by this: the loader has looked it up before. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
 #define TARE_LOOKED_UP __attribute__((noplt))
@@ -351,8 +356,9 @@ TARE_API struct tare_region *tare_region(const char *name, struct tare_error *er
 TARE_API TARE_LOOKED_UP void tare_region_enter(struct tare_region *region);
 TARE_API TARE_LOOKED_UP void tare_region_leave(struct tare_region *region);
 
-/* The same by name, for the Fortran module: as Fortran compilers call a procedure with a character argument. The name has
- * `bytes` characters; blanks at its end do not belong to it. Nothing is counted for an empty name, or without memory. */
+/* The same by name, for the Fortran module: as Fortran compilers call a procedure with a character argument. The
+ * name has `bytes` characters; blanks at its end do not belong to it. Nothing is counted for an empty name, or
+ * without memory. */
 TARE_API TARE_LOOKED_UP void tare_region_enter_text_(const char *name, size_t bytes);
 TARE_API TARE_LOOKED_UP void tare_region_leave_text_(const char *name, size_t bytes);
 
@@ -411,13 +417,14 @@ TARE_API bool tare_region_read(const struct tare_region *region, int scope, stru
 
 enum { TARE_ASM_REGIONS = 100 };
 
-/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time; and binds the
- * stubs of libraries that dlopen(3) brought since. Need not be called otherwise. Changes no register either. */
+/* Makes the regions of all numbers, so that a stub may be used in a signal handler for the first time; and binds
+ * the stubs of libraries that dlopen(3) brought since. Need not be called otherwise. Changes no register
+ * either. */
 TARE_API void tare_asm_init(void);
 
-/* What region `number` is called from here on; the name is copied. Otherwise it is "asm_0", … "asm_99". Not in signal
- * handlers. Where two parts of a program give one number two names, it counts from then on under a name that tells
- * both, "asm_7: a, b".
+/* What region `number` is called from here on; the name is copied. Otherwise it is "asm_0", … "asm_99". Not in
+ * signal handlers. Where two parts of a program give one number two names, it counts from then on under a name
+ * that tells both, "asm_7: a, b".
  *
  * Errors: USAGE (number, no name, the number has another name), and as tare_region(). */
 TARE_API bool tare_asm_name(unsigned number, const char *name, struct tare_error *error);
@@ -438,19 +445,13 @@ namespace tare
 class region
 {
       public:
-	TARE_MEMBER_ explicit region(struct tare_region *of) noexcept : of_(of)
-	{
-		tare_region_begin(of_);
-	}
+	TARE_MEMBER_ explicit region(struct tare_region *of) noexcept : of_(of) { tare_region_begin(of_); }
 	TARE_MEMBER_ explicit region(const char *name) noexcept
-		: of_(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) ? tare_region(name, nullptr) : nullptr)
+	    : of_(__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) ? tare_region(name, nullptr) : nullptr)
 	{
 		tare_region_begin(of_);
 	}
-	TARE_MEMBER_ ~region()
-	{
-		tare_region_end(of_);
-	}
+	TARE_MEMBER_ ~region() { tare_region_end(of_); }
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
 
@@ -462,25 +463,11 @@ class region
 class error : public std::exception
 {
       public:
-	explicit error(const struct tare_error &of) noexcept : of_(of)
-	{
-	}
-	const char *what() const noexcept override
-	{
-		return of_.text;
-	}
-	const char *hint() const noexcept
-	{
-		return of_.hint;
-	}
-	int code() const noexcept /* enum tare_error_code */
-	{
-		return of_.code;
-	}
-	int os_errno() const noexcept
-	{
-		return of_.os_errno;
-	}
+	explicit error(const struct tare_error &of) noexcept : of_(of) {}
+	const char *what() const noexcept override { return of_.text; }
+	const char *hint() const noexcept { return of_.hint; }
+	int code() const noexcept /* enum tare_error_code */ { return of_.code; }
+	int os_errno() const noexcept { return of_.os_errno; }
 
       private:
 	struct tare_error of_;
@@ -492,19 +479,17 @@ class error : public std::exception
 class counters
 {
       public:
-	/* Opens the set and adds the events. On failure it is false in a condition, and only good to be destroyed. */
+	/* Opens the set and adds the events. On failure it is false in a condition, and only good to be
+	 * destroyed. */
 	counters(const char *events, int scope, struct tare_error &error) noexcept
 	{
-		struct tare_options options = { sizeof options, scope };
+		struct tare_options options = {sizeof options, scope};
 		if (tare_open(&options, &set_, &error) && !tare_add(set_, events, &error)) {
 			tare_close(set_);
 			set_ = nullptr;
 		}
 	}
-	counters(counters &&other) noexcept : set_(other.set_)
-	{
-		other.set_ = nullptr;
-	}
+	counters(counters &&other) noexcept : set_(other.set_) { other.set_ = nullptr; }
 	counters &operator=(counters &&other) noexcept
 	{
 		struct tare_counters *mine = set_;
@@ -514,31 +499,13 @@ class counters
 	}
 	counters(const counters &) = delete;
 	counters &operator=(const counters &) = delete;
-	~counters()
-	{
-		tare_close(set_);
-	}
-	explicit operator bool() const noexcept
-	{
-		return set_ != nullptr;
-	}
+	~counters() { tare_close(set_); }
+	explicit operator bool() const noexcept { return set_ != nullptr; }
 	/* For the functions above; stays this object's. */
-	struct tare_counters *get() const noexcept
-	{
-		return set_;
-	}
-	std::size_t size() const noexcept
-	{
-		return tare_event_count(set_);
-	}
-	const char *name(std::size_t index) const noexcept
-	{
-		return tare_event_name(set_, index);
-	}
-	bool start(struct tare_error &error) noexcept
-	{
-		return tare_start(set_, &error);
-	}
+	struct tare_counters *get() const noexcept { return set_; }
+	std::size_t size() const noexcept { return tare_event_count(set_); }
+	const char *name(std::size_t index) const noexcept { return tare_event_name(set_, index); }
+	bool start(struct tare_error &error) noexcept { return tare_start(set_, &error); }
 	bool read(struct tare_reading *readings, struct tare_error &error) const noexcept
 	{
 		return tare_read(set_, readings, &error);
@@ -547,10 +514,7 @@ class counters
 	{
 		return tare_stop(set_, readings, &error);
 	}
-	bool reset(struct tare_error &error) noexcept
-	{
-		return tare_reset(set_, &error);
-	}
+	bool reset(struct tare_error &error) noexcept { return tare_reset(set_, &error); }
 #if defined(__cpp_exceptions)
 	explicit counters(const char *events, int scope = TARE_THREAD) : set_(nullptr)
 	{
@@ -597,9 +561,9 @@ class counters
 
 /* Regions by name alone, in the manner of libhpm and of PAPI's high-level interface: the handle is looked up once
  * at each place, when regions are counted. `name` is a constant text. Of one place, threads may look it up at the
- * same time: they get the same. Not for a first use in a signal handler (tare_region()).
- * The first TARE_REGION_END of a place looks its name up inside of the region: some hundred instructions, once, that
- * are in its count (not under tare's engine). Regions that are shorter than many times that want handles. */
+ * same time: they get the same. Not for a first use in a signal handler (tare_region()). The first TARE_REGION_END
+ * of a place looks its name up inside of the region: some hundred instructions, once, that are in its count (not
+ * under tare's engine). Regions that are shorter than many times that want handles. */
 #if defined(__GNUC__)
 #define TARE_REGION_CALL(function, name)                                                                          \
 	do {                                                                                                      \

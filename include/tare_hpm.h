@@ -36,10 +36,7 @@ static inline void hpmInit(int task, const char *program)
 	(void)program;
 }
 
-static inline void hpmTerminate(int task)
-{
-	(void)task;
-}
+static inline void hpmTerminate(int task) { (void)task; }
 
 TARE_INLINE_ void hpmStart(int number, const char *label)
 {
@@ -72,14 +69,8 @@ TARE_INLINE_ void hpmStop(int number)
 }
 
 /* libhpm's for threads: each thread has its own counters anyway. */
-TARE_INLINE_ void hpmTstart(int number, const char *label)
-{
-	hpmStart(number, label);
-}
+TARE_INLINE_ void hpmTstart(int number, const char *label) { hpmStart(number, label); }
 
-TARE_INLINE_ void hpmTstop(int number)
-{
-	hpmStop(number);
-}
+TARE_INLINE_ void hpmTstop(int number) { hpmStop(number); }
 
 #endif

@@ -48,8 +48,9 @@
 #define TARE_PAPI_HL_(pass, name)                                                                                 \
 	do {                                                                                                      \
 		static struct tare_region *tare_here_;                                                            \
-		struct tare_region *tare_found_ =                                                                 \
-		    __builtin_constant_p(name) ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE) : NULL;           \
+		struct tare_region *tare_found_ = __builtin_constant_p(name)                                      \
+							  ? __atomic_load_n(&tare_here_, __ATOMIC_ACQUIRE)        \
+							  : NULL;                                                 \
 		if (!tare_found_) {                                                                               \
 			const char *tare_name_;                                                                   \
 			TARE_ADDRESS_(tare_name_, name);                                                          \

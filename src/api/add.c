@@ -45,15 +45,15 @@ void counters_cut(struct tare_counters *c, size_t count)
 static bool refused(struct tare_counters *c, const struct answer *answer, const struct event *event, pid_t task,
 		    int os_errno, struct error *err)
 {
-	const struct attempt attempt = { .action = COUNTER_OPEN,
-					 .event = event->label,
-					 .how = answer->how,
-					 .levels = answer->levels,
-					 .type = answer->encoding.type,
-					 .task = task,
-					 .cpu = COUNTER_ANY_CPU,
-					 .threads_only = c->scope == TARE_PROCESS,
-					 .counters = c->events.count + 1 };
+	const struct attempt attempt = {.action = COUNTER_OPEN,
+					.event = event->label,
+					.how = answer->how,
+					.levels = answer->levels,
+					.type = answer->encoding.type,
+					.task = task,
+					.cpu = COUNTER_ANY_CPU,
+					.threads_only = c->scope == TARE_PROCESS,
+					.counters = c->events.count + 1};
 	return failure_explain(os_errno, &attempt, machine_state(c->perf), err);
 }
 
@@ -88,10 +88,10 @@ static int open_kinds(const struct answer *answer, struct counted_event *event, 
 		return ENOMEM;
 	event->fds = fds;
 	for (size_t kind = 0; kind < event->kinds; kind++) {
-		struct counter_request request = { .encoding = &answer->variants.items[kind].encoding,
-						   .levels = answer->open_levels,
-						   .heirs = heirs,
-						   .user_read = heirs == HEIRS_NONE && user_asked(answer) };
+		struct counter_request request = {.encoding = &answer->variants.items[kind].encoding,
+						  .levels = answer->open_levels,
+						  .heirs = heirs,
+						  .user_read = heirs == HEIRS_NONE && user_asked(answer)};
 		int fd = counter_open(&request, thread, COUNTER_ANY_CPU);
 		if (fd < 0) {
 			int reason = errno;
@@ -119,11 +119,11 @@ static bool group_runs(int leader, size_t n)
 
 static int open_grouped(const struct answer *answer, int leader)
 {
-	const struct counter_request request = { .encoding = &answer->variants.items[0].encoding,
-						 .levels = answer->open_levels,
-						 .grouped = true,
-						 .leader = leader,
-						 .user_read = user_asked(answer) };
+	const struct counter_request request = {.encoding = &answer->variants.items[0].encoding,
+						.levels = answer->open_levels,
+						.grouped = true,
+						.leader = leader,
+						.user_read = user_asked(answer)};
 	return counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 }
 
@@ -212,7 +212,7 @@ static bool open_listed(struct tare_counters *c, const struct answer *answer, st
 static bool open_for_process(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
 			     struct error *err)
 {
-	const struct target self = { .kind = TARGET_PROCESSES, .pids = &c->process, .n_pids = 1 };
+	const struct target self = {.kind = TARGET_PROCESSES, .pids = &c->process, .n_pids = 1};
 	for (unsigned scan = 0; scan < SCANS_MOST; scan++) {
 		struct places before, after;
 		if (!places_find(&before, &self, err))
@@ -237,8 +237,8 @@ static bool open_for_process(struct tare_counters *c, const struct answer *answe
 
 static bool add_one(struct tare_counters *c, const struct event *event, struct error *err)
 {
-	struct counted_event added = { .event = *event,
-				       .unit = event->definition ? event->definition->unit : "events" };
+	struct counted_event added = {.event = *event,
+				      .unit = event->definition ? event->definition->unit : "events"};
 	bool joined = false;
 	if (c->events.count >= TARE_EVENTS_MOST) {
 		error_set(err, ERROR_LIMIT, "a set has at most %d events; '%s' is one more", TARE_EVENTS_MOST,
@@ -264,7 +264,7 @@ static bool add_one(struct tare_counters *c, const struct event *event, struct e
 	bool done = c->scope == TARE_THREAD ? open_for_thread(c, answer, &added, &joined, err)
 					    : open_for_process(c, answer, &added, err);
 	/* on failure tare_add() cuts the groups */
-	struct counter_group alone = { .first = c->events.count, .n = 1 };
+	struct counter_group alone = {.first = c->events.count, .n = 1};
 	if (done && !joined && !vec_push(&c->groups, alone))
 		done = error_no_memory(err);
 	if (done && !vec_push(&c->events, added))
@@ -304,7 +304,7 @@ static void read_by_user(struct tare_counters *c)
 
 bool tare_add(struct tare_counters *c, const char *events, struct tare_error *error)
 {
-	struct error inner = { 0 };
+	struct error inner = {0};
 	struct event *list = NULL;
 	size_t n = 0, had = c->events.count;
 	struct tare_reading before[TARE_EVENTS_MOST];
@@ -327,7 +327,7 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 		done = add_one(c, &list[i], &inner);
 	if (!done)
 		counters_cut(c, had);
-	struct error unread = { 0 };
+	struct error unread = {0};
 	if (!leave_out_trials(c, had, before, &unread) && done) {
 		inner = unread;
 		counters_cut(c, had);

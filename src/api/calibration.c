@@ -40,25 +40,19 @@ void tare_asm_end_99(void);
 			 : "memory")
 #elif defined(__aarch64__)
 #define CALLS_4(a, b, c, d)                                                                                       \
-	__asm__ volatile("blr %0\n blr %1\n blr %2\n blr %3" : : "r"(a), "r"(b), "r"(c), "r"(d) : "memory", "x3"  \
-													    "0")
+	__asm__ volatile("blr %0\n blr %1\n blr %2\n blr %3"                                                      \
+			 :                                                                                        \
+			 : "r"(a), "r"(b), "r"(c), "r"(d)                                                         \
+			 : "memory", "x3"                                                                         \
+				     "0")
 #define CALLS_2(a, b) __asm__ volatile("blr %0\n blr %1" : : "r"(a), "r"(b) : "memory", "x30")
 #endif
 
-PASS empty_stub_pass(void)
-{
-	CALLS_2(tare_asm_begin_98, tare_asm_end_98);
-}
+PASS empty_stub_pass(void) { CALLS_2(tare_asm_begin_98, tare_asm_end_98); }
 
-PASS enter_stub_pass(void)
-{
-	CALLS_4(tare_asm_begin_98, tare_asm_begin_99, tare_asm_end_98, tare_asm_end_99);
-}
+PASS enter_stub_pass(void) { CALLS_4(tare_asm_begin_98, tare_asm_begin_99, tare_asm_end_98, tare_asm_end_99); }
 
-PASS leave_stub_pass(void)
-{
-	CALLS_4(tare_asm_begin_99, tare_asm_begin_98, tare_asm_end_99, tare_asm_end_98);
-}
+PASS leave_stub_pass(void) { CALLS_4(tare_asm_begin_99, tare_asm_begin_98, tare_asm_end_99, tare_asm_end_98); }
 
 /* ---- measuring ---- */
 
@@ -85,8 +79,9 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct pass_meas
 		pass();
 		done = done && tare_region_read(around, TARE_THREAD, NULL, after, NULL);
 		for (size_t e = 0; done && e < n_events; e++)
-			counts[e * PASSES + i] =
-			    after[e].state == TARE_COUNTED ? (double)(after[e].count - before[e].count) : NAN;
+			counts[e * PASSES + i] = after[e].state == TARE_COUNTED
+							 ? (double)(after[e].count - before[e].count)
+							 : NAN;
 	}
 	for (size_t e = 0; done && e < n_events; e++) {
 		double *of_event = counts + e * PASSES, all = 0;
@@ -103,8 +98,8 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct pass_meas
 /* What the calls of one interface count; enter and leave with the region around them. */
 struct measured {
 	struct pass_measured region, enter, leave;
-	double
-	    first[TARE_EVENTS_MOST]; /* the most of an enter that is the region's first in its thread, likewise */
+	double first
+		[TARE_EVENTS_MOST]; /* the most of an enter that is the region's first in its thread, likewise */
 };
 
 enum { FIRSTS = 6 };
@@ -137,7 +132,7 @@ static bool measure_firsts(void (*enter)(void), bool stubs, struct tare_region *
 static bool measure_interface(void (*empty)(void), void (*enter)(void), void (*leave)(void), bool stubs, size_t n,
 			      struct measured *out)
 {
-	static const char *const names[2] = { "tare: calibration, fresh", "tare: calibration, fresh stub" };
+	static const char *const names[2] = {"tare: calibration, fresh", "tare: calibration, fresh stub"};
 	struct tare_region *fresh[FIRSTS];
 	char name[64];
 	if (!measure_passes(empty, n, &out->region) || !measure_passes(enter, n, &out->enter) ||
@@ -154,8 +149,8 @@ static bool measure_interface(void (*empty)(void), void (*enter)(void), void (*l
 /* Regions of its own, in two numbers for the time being. */
 static bool measure_stubs(size_t n, struct measured *out)
 {
-	struct tare_region *had[2] = { atomic_exchange(&stub_regions[STUB_AROUND], around),
-				       atomic_exchange(&stub_regions[STUB_OTHER], other) };
+	struct tare_region *had[2] = {atomic_exchange(&stub_regions[STUB_AROUND], around),
+				      atomic_exchange(&stub_regions[STUB_OTHER], other)};
 	bool done = measure_interface(empty_stub_pass, enter_stub_pass, leave_stub_pass, true, n, out);
 	atomic_store(&stub_regions[STUB_AROUND], had[0]);
 	atomic_store(&stub_regions[STUB_OTHER], had[1]);
@@ -164,22 +159,19 @@ static bool measure_stubs(size_t n, struct measured *out)
 
 /* ---- what is kept, and what is here ---- */
 
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
+static double larger(double a, double b) { return a > b ? a : b; }
 
 /* What a compiler may put around a call more or less than in the passes here: a jump back from a call that it
  * moved out of the way, one or two moves of the region's handle, the flag's address from a table. Read off three
  * shapes of call sites (handle in a global, a static around a loop, an argument inside one) as gcc 12 and clang 14
- * translate them at -O2 for x86-64 and aarch64; a bound of what was seen, not of what compilers may do. (At -O0 begin
- * and end are functions of their own: some 15 instructions more, which stay in the count.) */
+ * translate them at -O2 for x86-64 and aarch64; a bound of what was seen, not of what compilers may do. (At -O0
+ * begin and end are functions of their own: some 15 instructions more, which stay in the count.) */
 static const struct {
 	const char *event;
 	double more_or_less;
-} call_sites[] = { { "instructions", 3 },          { "loads", 2 },    { "data-reads", 2 },
-		   { "memory-instructions", 2 },   { "branches", 1 }, { "taken-branches", 1 },
-		   { "unconditional-branches", 1 } };
+} call_sites[] = {{"instructions", 3},          {"loads", 2},    {"data-reads", 2},
+		  {"memory-instructions", 2},   {"branches", 1}, {"taken-branches", 1},
+		  {"unconditional-branches", 1}};
 
 static double call_site(const struct event *event)
 {
@@ -191,7 +183,7 @@ static double call_site(const struct event *event)
 
 static struct pass_cost cost_of(const struct overhead *kept, double here, double site)
 {
-	return (struct pass_cost){ .value = here, .sd = kept->sd, .n = (double)kept->n, .site = site };
+	return (struct pass_cost){.value = here, .sd = kept->sd, .n = (double)kept->n, .site = site};
 }
 
 static bool set_costs(const struct calibration *c, const char *event, enum interface interface,
@@ -238,16 +230,16 @@ static void set_bound(const struct calibration *c, const char *event, enum inter
 static void load(struct region_tare *tare)
 {
 	struct machine_facts facts;
-	struct arena arena = { 0 };
-	struct error err = { 0 };
+	struct arena arena = {0};
+	struct error err = {0};
 	char *path = calibration_path(&err);
 	bool read = path && calibration_load(path, &tare->calibration, &err);
 	if (read && measure_machine_facts(&arena, &facts)) {
-		struct calibrated_machine machine = { .cpu = facts.cpu,
-						      .architecture = facts.architecture,
-						      .kernel = facts.kernel,
-						      .tare_version = TARE_VERSION,
-						      .cpus = facts.cpus };
+		struct calibrated_machine machine = {.cpu = facts.cpu,
+						     .architecture = facts.architecture,
+						     .kernel = facts.kernel,
+						     .tare_version = TARE_VERSION,
+						     .cpus = facts.cpus};
 		tare->here = calibration_fits(&tare->calibration, &machine, tare->why, sizeof tare->why);
 	} else if (!(path && err.code == ERROR_NOT_FOUND)) {
 		snprintf(tare->why, sizeof tare->why, "%.200s", err.text);
@@ -292,11 +284,11 @@ struct region_tare *region_tare_new(const struct region_set *r)
 	for (size_t e = 0; e < n; e++) {
 		struct event_tare *event = &tare->events[e];
 		const char *name = tare_event_name(r->model, e);
-		event->subtracts =
-		    has_calls && set_costs(&tare->calibration, name, interface, calls, e,
-					   call_site(&r->model->events.items[e].event), &event->calls);
-		event->has_stubs =
-		    has_stubs && set_costs(&tare->calibration, name, INTERFACE_STUBS, stubs, e, 0, &event->stubs);
+		event->subtracts = has_calls &&
+				   set_costs(&tare->calibration, name, interface, calls, e,
+					     call_site(&r->model->events.items[e].event), &event->calls);
+		event->has_stubs = has_stubs && set_costs(&tare->calibration, name, INTERFACE_STUBS, stubs, e, 0,
+							  &event->stubs);
 		if (has_calls)
 			set_bound(&tare->calibration, name, interface, calls, e, event);
 	}
@@ -319,13 +311,13 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	const struct event_tare *e = &tare->events[event];
 	const struct tare_reading *reading = &sums->readings[event];
 	bool stub = region_of_stub(region), calls_inside = sums->inside[0] || sums->inside[1];
-	*out = (struct net_count){ .state = NET_GROSS };
+	*out = (struct net_count){.state = NET_GROSS};
 	if (reading->state != TARE_COUNTED)
 		return;
-	struct pass_counts counts = { .passes = (double)(sums->passes.exits - sums->strays),
-				      .enters = (double)sums->inside[0],
-				      .leaves = (double)sums->inside[1],
-				      .again = (double)sums->inside[2] };
+	struct pass_counts counts = {.passes = (double)(sums->passes.exits - sums->strays),
+				     .enters = (double)sums->inside[0],
+				     .leaves = (double)sums->inside[1],
+				     .again = (double)sums->inside[2]};
 	/* a first enter may have been inside for each other region that the threads know, and not more often than
 	 * any */
 	counts.first_enters = (double)others < counts.enters ? (double)others : counts.enters;
@@ -349,11 +341,12 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 	if (tare->mixed_reads)
 		subtraction_widen(&out->s,
 				  (other_way < counts.passes ? other_way : counts.passes) * costs.region.value);
-	/* A user read that the kernel comes into is made again. At an end that is counted; at a begin, which is in the
-	 * regions around, there are ticks, and what they wake. */
+	/* A user read that the kernel comes into is made again. At an end that is counted; at a begin, which is in
+	 * the regions around, there are ticks, and what they wake. */
 	if (tare->reads.by_user)
-		subtraction_widen(&out->s, larger((double)reading->running_ns / TICK_NS, (double)tare->reads.again) *
-					       costs.region.value);
+		subtraction_widen(&out->s,
+				  larger((double)reading->running_ns / TICK_NS, (double)tare->reads.again) *
+					  costs.region.value);
 	if (!own_add_whole)
 		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * OWN_ADD_AGAIN);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;

@@ -1,6 +1,7 @@
 /* What regions' own reading counts, taken off in the report. See trust/rules.h for the arithmetic.
  *
- * 1. Nothing is taken off without a kept calibration of this machine, kernel and version (store/calibration/calibration.h): it
+ * 1. Nothing is taken off without a kept calibration of this machine, kernel and version
+ *    (store/calibration/calibration.h): it
  * says that the event's overhead is constant here, how far processes differ, and is the evidence that is named.
  * 2. The amount itself is measured in this very process, when it ends: an empty region, an enter and a leave
  * inside a region, with the same events, the same way of reading, the same build of the library. So it is right

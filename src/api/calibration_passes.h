@@ -1,5 +1,6 @@
-/* The passes by which the calls' own counts are found: by `tare calibrate` (kernels/regions.c) and again in each process that is counted
- * (calibration.c). One text for both, so that what the compiler puts around the calls is the same. */
+/* The passes by which the calls' own counts are found: by `tare calibrate` (kernels/regions.c) and again in each
+ * process that is counted (calibration.c). One text for both, so that what the compiler puts around the calls is
+ * the same. */
 #ifndef TARE_API_CALIBRATION_PASSES_H
 #define TARE_API_CALIBRATION_PASSES_H
 

@@ -6,8 +6,8 @@
  * 2. Every event is in one group; groups are in order of the events and not empty.
  * 3. A `grouped` group has two events or more, each with one counter, that start, stop and are read at one
  * instant. Any other group has one event, with a counter for each thread there was (PROCESS: the kernel does not
- * read groups of inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/counter/cores.h), that
- * are added up.
+ * read groups of inherited counters, perf_event_open(2)) and for each kind of core (backend/perf/counter/cores.h),
+ * that are added up.
  * 4. Nothing is counted but when `started`, the trials of tare_add() apart; those are in `base`. */
 #ifndef TARE_API_COUNTERS_H
 #define TARE_API_COUNTERS_H
@@ -64,8 +64,8 @@ void counters_cut(struct tare_counters *c, size_t count);
 bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw);
 
 /* The same, without a system call where that goes (user_read.h). `at_end`: of what is measured; what a check costs
- * comes after the reading then, and before it otherwise. False with EIDRM as errno: a check found that the readings
- * since the last one may be wrong; the next ones are read(2)'s. */
+ * comes after the reading then, and before it otherwise. False with EIDRM as errno: a check found that the
+ * readings since the last one may be wrong; the next ones are read(2)'s. */
 bool counters_read(const struct tare_counters *c, bool at_end, struct tare_reading *raw);
 
 /* fail.c: copies an inner error to the caller's; false. */

@@ -5,15 +5,15 @@
 
 /* The public numbers are those of the inside. */
 _Static_assert((int)TARE_ERROR_USAGE == (int)ERROR_USAGE && (int)TARE_ERROR_SYNTAX == (int)ERROR_SYNTAX &&
-		   (int)TARE_ERROR_NOT_FOUND == (int)ERROR_NOT_FOUND &&
-		   (int)TARE_ERROR_UNSUPPORTED == (int)ERROR_UNSUPPORTED &&
-		   (int)TARE_ERROR_PERMISSION == (int)ERROR_PERMISSION &&
-		   (int)TARE_ERROR_BUSY == (int)ERROR_BUSY && (int)TARE_ERROR_LIMIT == (int)ERROR_LIMIT &&
-		   (int)TARE_ERROR_NO_MEMORY == (int)ERROR_NO_MEMORY && (int)TARE_ERROR_IO == (int)ERROR_IO &&
-		   (int)TARE_ERROR_SYSTEM == (int)ERROR_SYSTEM,
+		       (int)TARE_ERROR_NOT_FOUND == (int)ERROR_NOT_FOUND &&
+		       (int)TARE_ERROR_UNSUPPORTED == (int)ERROR_UNSUPPORTED &&
+		       (int)TARE_ERROR_PERMISSION == (int)ERROR_PERMISSION &&
+		       (int)TARE_ERROR_BUSY == (int)ERROR_BUSY && (int)TARE_ERROR_LIMIT == (int)ERROR_LIMIT &&
+		       (int)TARE_ERROR_NO_MEMORY == (int)ERROR_NO_MEMORY && (int)TARE_ERROR_IO == (int)ERROR_IO &&
+		       (int)TARE_ERROR_SYSTEM == (int)ERROR_SYSTEM,
 	       "error codes");
 _Static_assert(sizeof(((struct tare_error *)0)->text) == sizeof(((struct error *)0)->text) &&
-		   sizeof(((struct tare_error *)0)->hint) == sizeof(((struct error *)0)->hint),
+		       sizeof(((struct tare_error *)0)->hint) == sizeof(((struct error *)0)->hint),
 	       "error texts");
 
 bool api_fail(struct tare_error *out, const struct error *inner)

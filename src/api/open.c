@@ -12,16 +12,13 @@
 #define MADV_WIPEONFORK 18 /* linux/mman.h; the kernel refuses what it does not know */
 #endif
 
-const char *tare_version(void)
-{
-	return TARE_VERSION;
-}
+const char *tare_version(void) { return TARE_VERSION; }
 
 /* NULL is no failure: the process id tells then. */
 static struct guard *guard_new(void)
 {
-	struct guard *guard =
-	    mmap(NULL, sizeof *guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct guard *guard = mmap(NULL, sizeof *guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				   0);
 	if (guard == MAP_FAILED)
 		return NULL;
 	if (madvise(guard, sizeof *guard, MADV_WIPEONFORK) != 0) {
@@ -44,7 +41,7 @@ bool counters_here(const struct tare_counters *c, struct tare_error *error)
 /* The options' fields that this library does not know must be 0: a newer caller did not use them. */
 static bool check_options(const struct tare_options *options, struct tare_error *error)
 {
-	struct tare_options known = { 0 };
+	struct tare_options known = {0};
 	if (options->size < sizeof known.size)
 		return api_fail_text(error, TARE_ERROR_USAGE, "the options have no size",
 				     "set it to sizeof(struct tare_options)");
@@ -63,7 +60,7 @@ static bool check_options(const struct tare_options *options, struct tare_error 
 
 bool tare_open(const struct tare_options *options, struct tare_counters **counters, struct tare_error *error)
 {
-	struct error inner = { 0 };
+	struct error inner = {0};
 	*counters = NULL;
 	if (options && !check_options(options, error))
 		return false;
@@ -99,7 +96,8 @@ void tare_close(struct tare_counters *c)
 {
 	if (!c)
 		return;
-	if (c->user && counters_here(c, NULL)) /* the pages are not in a forked child, but others may be at their place */
+	/* the pages are not in a forked child, but others may be at their place */
+	if (c->user && counters_here(c, NULL))
 		user_close(c->user);
 	counters_cut(c, 0);
 	vec_free(&c->events);
@@ -113,10 +111,7 @@ void tare_close(struct tare_counters *c)
 	free(c);
 }
 
-size_t tare_event_count(const struct tare_counters *c)
-{
-	return c->events.count;
-}
+size_t tare_event_count(const struct tare_counters *c) { return c->events.count; }
 
 const char *tare_event_name(const struct tare_counters *c, size_t index)
 {

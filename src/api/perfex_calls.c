@@ -55,10 +55,7 @@ static void close_set(void *unused)
 	here.started = false;
 }
 
-static void make_key(void)
-{
-	has_thread_end = pthread_key_create(&thread_end, close_set) == 0;
-}
+static void make_key(void) { has_thread_end = pthread_key_create(&thread_end, close_set) == 0; }
 
 __attribute__((format(printf, 2, 3))) static int fail(int os_errno, const char *format, ...)
 {
@@ -114,8 +111,8 @@ static int choose_by_text(struct choice *out, const char *variable, const char *
 
 static int choose(struct choice pair[PAIR], int e0, int e1)
 {
-	static const char *const variables[PAIR] = { "T5_EVENT0", "T5_EVENT1" };
-	const int numbers[PAIR] = { e0, e1 };
+	static const char *const variables[PAIR] = {"T5_EVENT0", "T5_EVENT1"};
+	const int numbers[PAIR] = {e0, e1};
 	memset(pair, 0, PAIR * sizeof *pair); /* invariant 1 compares them */
 	for (size_t i = 0; i < PAIR; i++) {
 		const char *text = secure_getenv(variables[i]);
@@ -156,7 +153,7 @@ static bool open_pair(const struct choice pair[PAIR], struct tare_error *error)
 int start_counters(int e0, int e1)
 {
 	struct choice pair[PAIR];
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	*here.why = 0;
 	pthread_once(&once, make_key);
 	if (choose(pair, e0, e1) != 0)
@@ -184,9 +181,9 @@ int start_counters(int e0, int e1)
 int read_counters(int e0, long long *c0, int e1, long long *c1)
 {
 	struct tare_reading readings[PAIR];
-	long long *into[PAIR] = { c0, c1 };
+	long long *into[PAIR] = {c0, c1};
 	struct choice pair[PAIR];
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	bool was_started = here.started;
 	*here.why = 0;
 	for (size_t i = 0; i < PAIR; i++)
@@ -234,15 +231,9 @@ int print_counters(int e0, long long c0, int e1, long long c1)
 	return 0;
 }
 
-const char *tare_perfex_error(void)
-{
-	return here.why;
-}
+const char *tare_perfex_error(void) { return here.why; }
 
-int start_counters_(const int *e0, const int *e1)
-{
-	return start_counters(*e0, *e1);
-}
+int start_counters_(const int *e0, const int *e1) { return start_counters(*e0, *e1); }
 
 int read_counters_(const int *e0, long long *c0, const int *e1, long long *c1)
 {

@@ -37,10 +37,11 @@ static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns, uint32_t flags
 static bool failed_to_read(struct tare_error *error)
 {
 	if (errno == EIDRM)
-		return api_fail_text(error, TARE_ERROR_IO,
-				     "the counters' registers disagree with read(2): the readings since the last check may "
-				     "be wrong",
-				     "the next ones are by read(2); TARE_USER_READ=0 in the environment makes all so");
+		return api_fail_text(
+			error, TARE_ERROR_IO,
+			"the counters' registers disagree with read(2): the readings since the last check may "
+			"be wrong",
+			"the next ones are by read(2); TARE_USER_READ=0 in the environment makes all so");
 	if (errno)
 		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
 	return api_fail_text(error, TARE_ERROR_IO, "the kernel has given the counters up", "");
@@ -141,11 +142,11 @@ void tare_difference(const struct tare_reading *before, const struct tare_readin
 	for (size_t i = 0; i < n; i++) {
 		uint64_t enabled_ns = after[i].enabled_ns - before[i].enabled_ns,
 			 running_ns = after[i].running_ns - before[i].running_ns;
-		out[i] = (struct tare_reading){ .count = after[i].count - before[i].count,
-						.enabled_ns = enabled_ns,
-						.running_ns = running_ns,
-						.state = state_of(enabled_ns, running_ns, after[i].flags),
-						.flags = after[i].flags };
+		out[i] = (struct tare_reading){.count = after[i].count - before[i].count,
+					       .enabled_ns = enabled_ns,
+					       .running_ns = running_ns,
+					       .state = state_of(enabled_ns, running_ns, after[i].flags),
+					       .flags = after[i].flags};
 	}
 }
 

@@ -51,10 +51,7 @@ union raw_values {
 /* RAW_GONE: the kernel put the counter into its error state. */
 enum { RAW_GONE = -1 };
 
-static inline int raw_failed(long got)
-{
-	return got < 0 ? (int)-got : RAW_GONE;
-}
+static inline int raw_failed(long got) { return got < 0 ? (int)-got : RAW_GONE; }
 
 /* All counters of one event. They are enabled together on a thread, whatever their kind of core: that time is one.
  */

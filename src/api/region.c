@@ -25,7 +25,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct tare_region **buckets; /* [n_buckets], a power of 2 */
 	size_t n_buckets, count;
-} names = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct region_set *regions_of_process(void)
 {
@@ -76,8 +76,7 @@ static struct tare_region *name_new(const char *name, size_t bytes, uint64_t has
 	}
 	struct tare_region **bucket = &names.buckets[hash & (names.n_buckets - 1)];
 	*region = (struct tare_region){
-		.id = (uint32_t)names.count++, .hash = hash, .name_bytes = bytes, .same_bucket = *bucket
-	};
+		.id = (uint32_t)names.count++, .hash = hash, .name_bytes = bytes, .same_bucket = *bucket};
 	memcpy(region->name, name, bytes);
 	region->name[bytes] = '\0';
 	region->text = region->name;
@@ -87,7 +86,7 @@ static struct tare_region *name_new(const char *name, size_t bytes, uint64_t has
 
 struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error)
 {
-	struct error inner = { 0 };
+	struct error inner = {0};
 	if (!bytes) {
 		api_fail_text(error, TARE_ERROR_USAGE, "the region has no name", "");
 		return NULL;
@@ -137,10 +136,7 @@ struct tare_region **regions_listed(size_t *n, struct error *err)
 
 /* ---- beginning ---- */
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&names.lock);
-}
+static void before_fork(void) { pthread_mutex_lock(&names.lock); }
 
 static void after_fork_parent(void)
 {
@@ -150,7 +146,8 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-	__atomic_and_fetch(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELAXED); /* the engine counts the child, too */
+	/* the engine counts the child, too */
+	__atomic_and_fetch(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&names.lock);
 }
 
@@ -183,7 +180,8 @@ static bool make_plan(struct region_set *r, struct error *err)
 		for (size_t kind = 0; kind < event->kinds; kind++, at++) {
 			r->plan[at].encoding = answer->variants.items[kind].encoding;
 			r->plan[at].levels = answer->open_levels;
-			r->plan[at].user_read = event->kinds == 1 && user_type(answer->encoding.type, answer->variants.pmu);
+			r->plan[at].user_read = event->kinds == 1 &&
+						user_type(answer->encoding.type, answer->variants.pmu);
 		}
 		user_close(model->user);
 		while (event->n_fds)
@@ -196,7 +194,7 @@ static bool make_plan(struct region_set *r, struct error *err)
 /* *ready is NULL on failure. Not seen by anybody yet. */
 static bool regions_new(const char *events, struct region_set **ready, struct tare_error *error)
 {
-	struct error inner = { 0 };
+	struct error inner = {0};
 	struct region_set *r = calloc(1, sizeof *r);
 	*ready = NULL;
 	if (!r) {
@@ -235,7 +233,8 @@ static bool go(struct region_set *r, struct tare_error *error)
 		return api_fail_errno(error, TARE_ERROR_NO_MEMORY, reason, "cannot watch for forks");
 	}
 	int off = 0; /* the engine's stay its own */
-	__atomic_compare_exchange_n(&tare_regions_on, &off, REGIONS_HERE, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&tare_regions_on, &off, REGIONS_HERE, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -247,10 +246,7 @@ bool tare_regions_start(const char *events, struct tare_error *error)
 	return regions_new(events, &r, error) && go(r, error);
 }
 
-bool tare_regions_counted(void)
-{
-	return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) != 0;
-}
+bool tare_regions_counted(void) { return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) != 0; }
 
 /* ---- the environment ---- */
 
@@ -296,8 +292,9 @@ static bool from_environment(struct region_set *r, struct tare_error *error)
 	return true;
 }
 
-/* Does tare's engine run the program? It counts regions by itself then: their ends are nops that it knows (region_thread.c), and this
- * is one that it answers (src/engine/wire/region.h). It is told where the names of the assembly's regions will be. */
+/* Does tare's engine run the program? It counts regions by itself then: their ends are nops that it knows
+ * (region_thread.c), and this is one that it answers (src/engine/wire/region.h). It is told where the names of the
+ * assembly's regions will be. */
 static bool under_engine(void)
 {
 #if defined(__x86_64__)
@@ -314,7 +311,7 @@ static bool under_engine(void)
 
 __attribute__((constructor)) static void regions_begin(void)
 {
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	struct region_set *r;
 	const char *events = secure_getenv("TARE_EVENTS");
 	int kept_errno = errno;
@@ -371,7 +368,7 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 	if (!counters_here(r->model, error))
 		return false;
 	size_t n = r->model->events.count;
-	struct region_sums sums = { 0 };
+	struct region_sums sums = {0};
 	struct region_thread *mine = region_thread_known(),
 			     *thread = scope == TARE_THREAD ? mine : atomic_load(&r->threads);
 	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {
@@ -381,7 +378,8 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 	}
 	region_sums_finish(&sums, r);
 	for (size_t i = 0; i < n && __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) == REGIONS_OF_ENGINE; i++)
-		sums.readings[i].state = TARE_NOT_COUNTED; /* nothing of a region is done here: 0 would be no count */
+		/* nothing of a region is done here: 0 would be no count */
+		sums.readings[i].state = TARE_NOT_COUNTED;
 	if (passes)
 		*passes = sums.passes;
 	if (readings)
@@ -392,10 +390,11 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 void tare_region_reads(int scope, struct tare_reads *out)
 {
 	const struct region_set *r = regions_of_process();
-	*out = (struct tare_reads){ .why = "" };
+	*out = (struct tare_reads){.why = ""};
 	if (!r || !counters_here(r->model, NULL))
 		return;
-	struct region_thread *thread = scope == TARE_THREAD ? region_thread_known() : atomic_load(&((struct region_set *)r)->threads);
+	struct region_thread *thread = scope == TARE_THREAD ? region_thread_known()
+							    : atomic_load(&((struct region_set *)r)->threads);
 	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {
 		struct tare_reads one;
 		region_thread_reads(thread, &one);

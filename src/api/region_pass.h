@@ -16,15 +16,15 @@
 /* initial-exec: an access is no call, and takes no memory in a signal handler. 8 bytes fit what the loader
  * reserves for libraries that are opened later. */
 extern __thread struct region_thread *_Atomic region_here
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Not inlined: its stack is no concern of the usual way. */
 #define PASS_APART __attribute__((noinline, unused))
 
 static inline struct slot *pass_slot(struct region_thread *thread, const struct tare_region *region)
 {
-	struct slot *chunk =
-	    atomic_load_explicit(&thread->chunks[region->id / SLOTS_OF_CHUNK], memory_order_acquire);
+	struct slot *chunk = atomic_load_explicit(&thread->chunks[region->id / SLOTS_OF_CHUNK],
+						  memory_order_acquire);
 	return chunk ? (struct slot *)((char *)chunk + (size_t)(region->id % SLOTS_OF_CHUNK) * thread->slot_bytes)
 		     : NULL;
 }
@@ -89,8 +89,8 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 	return user_count(leader, user_head(leader), &user->shifts[0], &counts[0]) && user_same(leader, sequence);
 }
 
-/* The kernel came by, and is gone: another attempt or two go well, or there is another reason. What they count is in
- * the ± (calibration.c). */
+/* The kernel came by, and is gone: another attempt or two go well, or there is another reason. What they count is
+ * in the ± (calibration.c). */
 PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, struct user_mark *mark,
 				       uint64_t *counts)
 {
@@ -120,7 +120,7 @@ static inline void pass_begin_raw(struct region_thread *thread, struct slot *slo
 		return;
 	for (size_t i = 0; i < n; i++) {
 		slot_begin(slot, n)[i] = raw[i].count;
-		slot_begin_times(slot, n)[i] = (struct begin_times){ raw[i].enabled_ns, raw[i].running_ns };
+		slot_begin_times(slot, n)[i] = (struct begin_times){raw[i].enabled_ns, raw[i].running_ns};
 	}
 	slot->begun = BEGUN_RAW;
 }
@@ -158,10 +158,7 @@ USER_INLINE void pass_begin(struct region_thread *thread, struct slot *slot)
 	pass_begin_read(thread, slot);
 }
 
-static inline void sum_add(_Atomic uint64_t *to, uint64_t n)
-{
-	own_set(to, own_get(to) + n);
-}
+static inline void sum_add(_Atomic uint64_t *to, uint64_t n) { own_set(to, own_get(to) + n); }
 
 USER_INLINE void pass_add_counts(struct slot *slot, size_t n, const uint64_t *now)
 {
@@ -191,8 +188,9 @@ static inline void pass_end_raw(struct region_thread *thread, struct slot *slot)
 		own_add(&slot->unread, 1);
 		return;
 	}
-	uint64_t mark_ns =
-	    slot->begun == BEGUN_USER ? mark_enabled_ns(thread->set->user, mark->base_ns, mark->cycles) : 0;
+	uint64_t mark_ns = slot->begun == BEGUN_USER
+				   ? mark_enabled_ns(thread->set->user, mark->base_ns, mark->cycles)
+				   : 0;
 	for (size_t i = 0; i < thread->n; i++) {
 		struct sum *total = &slot->sums[i];
 		bool marked = slot->begun == BEGUN_USER;

@@ -2,8 +2,8 @@
  *
  * Rows: for each region its total over the threads ("all"), then each thread's part, threads in order of their
  * first regions; in each an entry for every event. A count that is none is "-" in text and empty in CSV, never 0.
- * Regions that were never entered or left are not in it. Counts are net where a calibration allows it (calibration.h);
- * TARE_GROSS=1 shows gross and tare beside them, CSV always has them. Text:
+ * Regions that were never entered or left are not in it. Counts are net where a calibration allows it
+ * (calibration.h); TARE_GROSS=1 shows gross and tare beside them, CSV always has them. Text:
  *
  *     # tare 0.1.0: regions of process 4711; 2 threads
  *     region sort
@@ -119,7 +119,8 @@ static void put_text(const struct reporting *to, const struct tare_region *regio
 		struct net_count net;
 		double value;
 		region_net(to->tare, region, e, sums, others, &net);
-		fprintf(out, "  %-12s %12" PRIu64 " %12" PRIu64 " ", thread, sums->passes.entries, sums->passes.exits);
+		fprintf(out, "  %-12s %12" PRIu64 " %12" PRIu64 " ", thread, sums->passes.entries,
+			sums->passes.exits);
 		if (to->tare->gross)
 			put_gross(out, reading, &net);
 		if (net_value(reading, &net, &value))
@@ -153,8 +154,11 @@ static void remark(const struct reporting *to, const struct tare_region *region,
 		if (net.state == NET_REFUSED) {
 			/* the name goes in front of it, whatever bytes it has */
 			subtraction_refusal(&net.s, "'", unit, (double)sums->passes.exits,
-					    region_of_stub(region) ? "regions inside it are most of that: count fewer of them, or with 'tare count --on exact'"
-								   : "regions inside it are most of that: count fewer of them, by stubs, or with 'tare count --on exact'",
+					    region_of_stub(region)
+						    ? "regions inside it are most of that: count fewer of them, "
+						      "or with 'tare count --on exact'"
+						    : "regions inside it are most of that: count fewer of them, "
+						      "by stubs, or with 'tare count --on exact'",
 					    text, sizeof text);
 			fputs("# region '", out);
 			put_name(out, region, false);
@@ -163,7 +167,8 @@ static void remark(const struct reporting *to, const struct tare_region *region,
 		if (net.bounded && net.bound > 0) {
 			fputs("# region '", out);
 			put_name(out, region, false);
-			fprintf(out, "': up to %.0f of its %s may be the measuring itself (%s)\n", net.bound, unit, event);
+			fprintf(out, "': up to %.0f of its %s may be the measuring itself (%s)\n", net.bound, unit,
+				event);
 		}
 	}
 }
@@ -190,7 +195,7 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 {
 	FILE *out = to->out;
 	const struct region_set *r = to->r;
-	struct region_sums all = { 0 };
+	struct region_sums all = {0};
 	uint64_t others = 0;
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
@@ -215,7 +220,7 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 	}
 	for (size_t t = 0; t < n_threads; t++) {
 		const struct slot *slot = slot_find(threads[t], region->id);
-		struct region_sums one = { 0 };
+		struct region_sums one = {0};
 		char thread[32];
 		if (slot)
 			region_sums_add(&one, threads[t], slot);
@@ -266,13 +271,18 @@ static void put_evidence(const struct reporting *to)
 	FILE *out = to->out;
 	const struct region_tare *tare = to->tare;
 	if (width_with_kernel(to))
-		fputs("# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts that came in a region\n", out);
+		fputs("# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts "
+		      "that came in a region\n",
+		      out);
 	if (tare->here)
-		fprintf(out, "# what the reading itself counts is taken off where it is the same every time: calibration %.8s\n",
+		fprintf(out,
+			"# what the reading itself counts is taken off where it is the same every time: "
+			"calibration %.8s\n",
 			tare->calibration.id);
 	else
 		fprintf(out, "# counts are gross, what the reading itself counts is in them: %s%s\n",
-			*tare->why ? "no calibration that counts here: " : "no calibration ('tare calibrate' makes one)",
+			*tare->why ? "no calibration that counts here: "
+				   : "no calibration ('tare calibrate' makes one)",
 			tare->why);
 }
 
@@ -291,21 +301,26 @@ static void put_all(const struct reporting *to, struct tare_region *const *list,
 	fprintf(out, "# tare %s: regions of process %d; %zu thread%s\n", tare_version(), (int)getpid(), n_threads,
 		n_threads == 1 ? "" : "s");
 	if (r->format == REPORT_CSV)
-		fputs("region,thread,entries,exits,event,unit,state,count_raw,count,enabled_ns,running_ns,tare,half_width,bound,"
-		      "calibration\n", out);
+		fputs("region,thread,entries,exits,event,unit,state,count_raw,count,enabled_ns,running_ns,tare,"
+		      "half_width,bound,"
+		      "calibration\n",
+		      out);
 	for (size_t i = 0; i < n; i++)
 		put_region(to, list[i], threads, n_threads);
 	for (size_t t = 0; t < n_threads; t++) {
 		char text[128];
 		int reason = atomic_load(&threads[t]->os_errno);
 		if (reason)
-			fprintf(
-			    out, "# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
-			    threads[t]->number, (int)threads[t]->thread, strerror_r(reason, text, sizeof text));
+			fprintf(out,
+				"# warning: thread %u (%d) is not counted: its counters cannot be opened: %s\n",
+				threads[t]->number, (int)threads[t]->thread,
+				strerror_r(reason, text, sizeof text));
 	}
 	put_evidence(to);
 	const struct tare_reads reads = to->tare->reads;
-	fprintf(out, "# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64 " by read(2)%s%s\n",
+	fprintf(out,
+		"# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64
+		" by read(2)%s%s\n",
 		reads.by_user, reads.checks, reads.by_call, *reads.why ? ": " : "", reads.why);
 	if (lost)
 		fprintf(out, "# warning: %" PRIu64 " entries and exits are lost: out of memory\n", lost);
@@ -319,7 +334,7 @@ bool region_report(const struct region_set *r, int fd)
 	size_t n = 0, n_threads = 0, at = 0;
 	struct tare_region **list = regions_listed(&n, &err);
 	struct region_thread *newest = atomic_load(&((struct region_set *)r)->threads), **threads = NULL;
-	struct reporting to = { .r = r };
+	struct reporting to = {.r = r};
 	int copy = -1;
 	bool done = false;
 

@@ -11,7 +11,8 @@
 
 #include "backend/perf/counter/counter.h"
 
-__thread struct region_thread *_Atomic region_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
+__thread struct region_thread *_Atomic region_here
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Below this number glibc keeps a key's value inside the thread; above, the first one takes memory of calloc,
  * which a signal handler may not: then an ended thread's counters stay open. */
@@ -24,8 +25,8 @@ struct region_thread *region_thread_known(void)
 
 static void *memory_of_kernel(size_t bytes)
 {
-	void *memory =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -55,11 +56,11 @@ static int open_counters(struct tare_counters *set, const struct region_set *r, 
 			event->n_fds = 0;
 			event->fds = fds + at;
 			for (size_t kind = 0; kind < event->kinds; kind++, at++) {
-				struct counter_request request = { .encoding = &r->plan[at].encoding,
-								   .levels = r->plan[at].levels,
-								   .grouped = group->grouped,
-								   .user_read = r->plan[at].user_read,
-								   .leader = i ? first->fds[0] : -1 };
+				struct counter_request request = {.encoding = &r->plan[at].encoding,
+								  .levels = r->plan[at].levels,
+								  .grouped = group->grouped,
+								  .user_read = r->plan[at].user_read,
+								  .leader = i ? first->fds[0] : -1};
 				int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 				if (fd < 0)
 					return errno;
@@ -146,7 +147,7 @@ void region_thread_end(void *of)
 
 struct slot *slot_find(struct region_thread *thread, uint32_t id)
 {
-	const struct tare_region region = { .id = id };
+	const struct tare_region region = {.id = id};
 	return pass_slot(thread, &region);
 }
 
@@ -185,7 +186,8 @@ static void touch(const struct region_thread *thread, struct slot *slot)
 		((volatile struct begin_times *)slot_begin_times(slot, thread->n))[i].running_ns = 0;
 }
 
-/* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is no count. */
+/* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is no
+ * count. */
 static void distrust(struct region_thread *thread)
 {
 	thread->user = NULL;
@@ -268,14 +270,14 @@ __attribute__((noinline)) static void enter_again(struct tare_region *region)
 }
 
 #if defined(__x86_64__)
-/* Under tare's engine the exported functions end at their first instruction, a nop that it knows by its displacement
- * (src/engine/wire/region.h): the region's name is at *rdi, or it is rsi bytes from rdi on, and none of what follows is executed or
- * counted. */
+/* Under tare's engine the exported functions end at their first instruction, a nop that it knows by its
+ * displacement (src/engine/wire/region.h): the region's name is at *rdi, or it is rsi bytes from rdi on, and none
+ * of what follows is executed or counted. */
 #define REGION_FUNCTION(name, code, body, ...)                                                                    \
 	__attribute__((used, visibility("hidden"))) void body(__VA_ARGS__);                                       \
 	__attribute__((naked)) void name(__VA_ARGS__)                                                             \
 	{                                                                                                         \
-		__asm__(".byte 0x66, 0x0f, 0x1f, 0x84, 0x00\n\t.long 0x54415200 + " #code "\n\tjmp " #body);     \
+		__asm__(".byte 0x66, 0x0f, 0x1f, 0x84, 0x00\n\t.long 0x54415200 + " #code "\n\tjmp " #body);      \
 	}                                                                                                         \
 	void body(__VA_ARGS__)
 #else
@@ -297,7 +299,8 @@ REGION_FUNCTION(tare_region_leave, 3, region_leave, UNUSED struct tare_region *r
 		region_leave_slowly(region);
 }
 
-/* For the Fortran module: as Fortran compilers call an external procedure with a character argument, whose length they pass behind it. */
+/* For the Fortran module: as Fortran compilers call an external procedure with a character argument, whose length
+ * they pass behind it. */
 REGION_FUNCTION(tare_region_enter_text_, 6, region_enter_text, UNUSED const char *name, UNUSED size_t bytes)
 {
 	region_enter(region_of_text(name, bytes));
@@ -320,8 +323,9 @@ void region_sums_add(struct region_sums *out, const struct region_thread *thread
 	uint64_t exits = own_get(&slot->exits), entries = own_get(&slot->entries), strays = own_get(&slot->strays);
 	if (!entries && !strays)
 		return;
-	uint64_t marks_ns = own_get(&slot->marks_base_ns) +
-			    cycles_ns(own_get(&slot->marks_cycles), thread->set->user->mult, thread->set->user->shift);
+	uint64_t marks_ns = own_get(&slot->marks_base_ns) + cycles_ns(own_get(&slot->marks_cycles),
+								      thread->set->user->mult,
+								      thread->set->user->shift);
 	out->passes.entries += entries;
 	out->passes.exits += exits + strays;
 	out->passes.threads++;
@@ -345,7 +349,7 @@ void region_sums_finish(struct region_sums *out, const struct region_set *r)
 	bool whole = !out->unread && !out->pending && (!out->passes.entries || out->passes.exits > out->strays);
 	for (size_t i = 0; i < r->model->events.count; i++) {
 		const struct counted_event *event = &r->model->events.items[i];
-		struct tare_reading *reading = &out->readings[i], zero = { .flags = event->flags };
+		struct tare_reading *reading = &out->readings[i], zero = {.flags = event->flags};
 		if (event->scale != 1)
 			reading->count = (uint64_t)((double)reading->count * event->scale + 0.5);
 		reading->flags = event->flags;

@@ -25,7 +25,7 @@ enum { SLOTS_OF_CHUNK = 64, CHUNKS_MOST = TARE_REGIONS_MOST / SLOTS_OF_CHUNK };
 
 struct tare_region {
 	const char *text; /* = name. First: the engine reads it (backend/exact) */
-	uint32_t id; /* 0, 1, … in order of their making */
+	uint32_t id;      /* 0, 1, … in order of their making */
 	uint64_t hash;
 	struct tare_region *same_bucket;
 	size_t name_bytes;
@@ -68,10 +68,7 @@ struct begin_times {
 	uint64_t enabled_ns, running_ns;
 };
 
-static inline uint64_t *slot_begin(struct slot *slot, size_t events)
-{
-	return (uint64_t *)(slot->sums + events);
-}
+static inline uint64_t *slot_begin(struct slot *slot, size_t events) { return (uint64_t *)(slot->sums + events); }
 
 /* Of a begin by read(2). */
 static inline struct begin_times *slot_begin_times(struct slot *slot, size_t events)
@@ -86,13 +83,14 @@ static inline size_t slot_bytes(size_t events)
 
 /* In a forked child all of it is 0 (MADV_WIPEONFORK). */
 struct region_thread {
-	bool ready;  /* its counters are open, and it is not a copy in a forked child */
-	uint32_t n;  /* events */
+	bool ready; /* its counters are open, and it is not a copy in a forked child */
+	uint32_t n; /* events */
 	size_t slot_bytes;
 	struct user_reads *user;   /* where user reads are tried; NULL where not */
 	_Atomic uint64_t calls[3]; /* enters and leaves that read counters; what else was done in regions
 				      (recursion, checks) */
-	/* calls[0], at which user reads are checked: in no region, and inside of one, whose count the check is in */
+	/* calls[0], at which user reads are checked: in no region, and inside of one, whose count the check is
+	 * in */
 	_Atomic uint64_t check_at[2];
 	struct tare_counters *set; /* in the same memory; only what reading needs of it */
 	struct region_thread *next;
@@ -128,8 +126,10 @@ struct region_set {
 
 /* region.c. One for the process: what the environment and tare_regions_start() opened. NULL before. */
 struct region_set *regions_of_process(void);
-struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error); /* as tare_region() */
-struct tare_region *region_of_text(const char *name, size_t bytes); /* Fortran's: blanks at its end are not of it; NULL while nothing is counted */
+/* as tare_region() */
+struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_error *error);
+/* Fortran's: blanks at its end are not of it; NULL while nothing is counted */
+struct tare_region *region_of_text(const char *name, size_t bytes);
 struct tare_region **regions_listed(size_t *n, struct error *err); /* in order of id; the caller frees it */
 
 /* region_thread.c */

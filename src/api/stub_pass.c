@@ -68,17 +68,15 @@ static size_t state_bytes(void)
 uint32_t stub_sve;
 
 /* v0-v31, fpsr, fpcr, and this size */
-static size_t state_bytes(void)
-{
-	return 32 * 16 + 3 * 8 + 8;
-}
+static size_t state_bytes(void) { return 32 * 16 + 3 * 8 + 8; }
 
 #endif
 
 size_t stub_pass(unsigned id)
 {
-	struct tare_region *region =
-	    id < STUB_INIT ? atomic_load_explicit(&stub_regions[id / 2], memory_order_acquire) : NULL;
+	struct tare_region *region = id < STUB_INIT
+					     ? atomic_load_explicit(&stub_regions[id / 2], memory_order_acquire)
+					     : NULL;
 	bool done = region && (id % 2 ? region_pass_leave(region) : region_pass_enter(region));
 	return done ? 0 : state_bytes();
 }

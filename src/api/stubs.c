@@ -12,10 +12,7 @@
 #include <sys/auxv.h>
 
 /* Before any region can be counted. */
-__attribute__((constructor(101))) static void find_sve(void)
-{
-	stub_sve = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
-}
+__attribute__((constructor(101))) static void find_sve(void) { stub_sve = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0; }
 #endif
 
 /* The region of a number that has no other name. */

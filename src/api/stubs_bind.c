@@ -37,7 +37,7 @@ static const void *pointer_of(const struct dl_phdr_info *object, ElfW(Addr) valu
 
 static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic)
 {
-	struct linkage linkage = { 0 };
+	struct linkage linkage = {0};
 	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
 		case DT_JMPREL: linkage.entries = pointer_of(object, d->d_un.d_ptr); break;
@@ -59,7 +59,7 @@ static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(D
 /* The stub of this name; NULL: there is none. */
 static void *stub_named(const char *name)
 {
-	static const char *const kinds[] = { "begin_", "end_" };
+	static const char *const kinds[] = {"begin_", "end_"};
 	size_t id = STUB_INIT + 1;
 	if (strcmp(name, "init") == 0)
 		id = STUB_INIT;
@@ -100,15 +100,10 @@ static int bind_object(struct dl_phdr_info *object, size_t size, void *context)
 	return 0;
 }
 
-__attribute__((constructor(101))) void stubs_bind(void)
-{
-	dl_iterate_phdr(bind_object, NULL);
-}
+__attribute__((constructor(101))) void stubs_bind(void) { dl_iterate_phdr(bind_object, NULL); }
 
 #else
 
-void stubs_bind(void)
-{
-}
+void stubs_bind(void) {}
 
 #endif

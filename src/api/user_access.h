@@ -110,10 +110,7 @@ static inline __attribute__((always_inline)) bool user_pmc(uint32_t index, uint6
 	return false;
 }
 
-static inline uint64_t user_cycles(void)
-{
-	return 0;
-}
+static inline uint64_t user_cycles(void) { return 0; }
 
 #endif
 

@@ -252,10 +252,10 @@ struct user_reads_counted user_reads_count(const struct user_reads *of)
 void tare_reads_of(const struct tare_counters *c, struct tare_reads *out)
 {
 	struct user_reads_counted counted = user_reads_count(c->user);
-	*out = (struct tare_reads){ .by_user = counted.by_user,
-				    .by_call = counted.by_call,
-				    .checks = counted.checks,
-				    .again = counted.again,
-				    .why = user_why_text(
-					counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why) };
+	*out = (struct tare_reads){
+		.by_user = counted.by_user,
+		.by_call = counted.by_call,
+		.checks = counted.checks,
+		.again = counted.again,
+		.why = user_why_text(counted.why == USER_READS && counted.by_call ? USER_OFF : counted.why)};
 }

@@ -40,14 +40,15 @@ const char *user_why_text(enum user_why why);
 
 typedef const struct perf_event_mmap_page user_page;
 
-/* More than the registers of today's cores; a check in a signal handler takes three readings of them on its stack. */
+/* More than the registers of today's cores; a check in a signal handler takes three readings of them on its
+ * stack. */
 enum { USER_EVENTS_MOST = 24 };
 
 enum { CHECK_EVERY = 1 << 16 };
 
 struct user_reads {
 	const void
-	    *owner; /* its thread pointer; a thread that gets the same later finds index 0: the events ended */
+		*owner; /* its thread pointer; a thread that gets the same later finds index 0: the events ended */
 	_Atomic int why; /* enum user_why */
 	_Atomic uint64_t by_user, by_call, checks, again;
 	_Atomic uint64_t check_at;          /* by_user, at which the next reading is checked */
@@ -98,10 +99,7 @@ struct user_reads_counted {
 };
 struct user_reads_counted user_reads_count(const struct user_reads *reads);
 
-static inline const void *user_thread(void)
-{
-	return __builtin_thread_pointer();
-}
+static inline const void *user_thread(void) { return __builtin_thread_pointer(); }
 
 /* ---- the protocol ---- */
 

@@ -17,7 +17,7 @@ static bool inserts(struct annotate_plan *p, size_t at, size_t until, enum rank 
 	/* lines of their own go before the white space that begins a line */
 	if (until == at && (start == 0 || p->a->text[start - 1] == '\n'))
 		at = until = start;
-	struct insertion insertion = { at, until, rank, p->insertions.count, taken };
+	struct insertion insertion = {at, until, rank, p->insertions.count, taken};
 	if (taken && vec_push(&p->insertions, insertion))
 		return true;
 	free(taken);
@@ -38,7 +38,7 @@ static size_t unit_start(const struct annotate_plan *p, int index)
 static struct statement state_at(const struct assembly *a, size_t at)
 {
 	size_t index = plan_statement_at(a, at);
-	struct statement none = { .frame = NONE, .function = NONE, .section = NONE, .intel = NONE };
+	struct statement none = {.frame = NONE, .function = NONE, .section = NONE, .intel = NONE};
 	if (index < a->statements.count)
 		return a->statements.items[index];
 	if (a->statements.count) {
@@ -48,7 +48,8 @@ static struct statement state_at(const struct assembly *a, size_t at)
 	return none;
 }
 
-static void put_call(struct annotate_plan *p, struct str *out, const struct line_range *range, size_t at, bool begin)
+static void put_call(struct annotate_plan *p, struct str *out, const struct line_range *range, size_t at,
+		     bool begin)
 {
 	const struct assembly *a = p->a;
 	size_t index = plan_statement_at(a, at);
@@ -181,7 +182,7 @@ static bool put_target(struct annotate_plan *p, struct str *jump, struct text_sl
 	char name[64];
 	if (label == NONE || (p->a->text[plan_statement(p, label)->word.at] | 0x20) < '0' ||
 	    !isdigit((unsigned char)p->a->text[plan_statement(p, label)->word.at])) {
-		struct str text = { 0 };
+		struct str text = {0};
 		str_append_bytes(&text, p->a->text + target.at, target.end - target.at);
 		/* a function elsewhere may be reached by the PLT alone */
 		if (label == NONE && p->a->machine == MACHINE_X86_64)
@@ -198,7 +199,7 @@ static bool put_target(struct annotate_plan *p, struct str *jump, struct text_sl
 	annotate_put_jump(jump, p->a, name);
 	if (p->marks[label] & MARK_OWN_LABEL)
 		return true;
-	struct str text = { 0 };
+	struct str text = {0};
 	p->marks[label] |= MARK_OWN_LABEL;
 	str_appendf(&text, "%s:\n", name);
 	return inserts(p, plan_statement(p, label)->whole.at, plan_statement(p, label)->whole.at, RANK_LABEL,
@@ -208,7 +209,7 @@ static bool put_target(struct annotate_plan *p, struct str *jump, struct text_sl
 static bool retarget(struct annotate_plan *p, int index, const char *label)
 {
 	const struct statement *s = plan_statement(p, index);
-	struct str text = { 0 };
+	struct str text = {0};
 	str_append(&text, label);
 	/* with its @PLT */
 	return inserts(p, s->target.at, s->operands.end, RANK_BEFORE, &text);
@@ -251,7 +252,7 @@ static bool enters_at_begin(struct annotate_plan *p, size_t from, int label, siz
 static bool add_entry(struct annotate_plan *p, int index, size_t begin)
 {
 	char name[64];
-	struct str text = { 0 };
+	struct str text = {0};
 	snprintf(name, sizeof name, ".Ltare%u_in_%zu", p->request->number, begin);
 	bool there = false;
 	for (size_t i = 0; i < p->insertions.count; i++)
@@ -267,7 +268,7 @@ static bool add_entry(struct annotate_plan *p, int index, size_t begin)
 static bool add_pad(struct annotate_plan *p, int index, int label)
 {
 	const struct statement *s = plan_statement(p, index);
-	struct str text = { 0 };
+	struct str text = {0};
 	char name[64];
 	size_t to = label == NONE ? 0 : plan_statement(p, label)->whole.at;
 	bool section;
@@ -319,9 +320,9 @@ static bool add_jump(struct annotate_plan *p, int index)
 		return true;
 	if (s->flow == FLOW_SHORT_BRANCH)
 		return error_set(
-		    p->err, ERROR_USAGE,
-		    "line %u: '%.*s' crosses a region's border and cannot jump far enough to be led around",
-		    s->line + 1, (int)(s->word.end - s->word.at), p->a->text + s->word.at);
+			p->err, ERROR_USAGE,
+			"line %u: '%.*s' crosses a region's border and cannot jump far enough to be led around",
+			s->line + 1, (int)(s->word.end - s->word.at), p->a->text + s->word.at);
 	if (label != NONE && enters_at_begin(p, s->whole.at, label, &begin))
 		return add_entry(p, index, begin);
 	return add_pad(p, index, label);
@@ -330,7 +331,7 @@ static bool add_jump(struct annotate_plan *p, int index)
 static bool add_before(struct annotate_plan *p, int index)
 {
 	size_t at = unit_start(p, index);
-	struct str text = { 0 };
+	struct str text = {0};
 	if (!put_calls(p, &text, plan_statement(p, index)->whole.at, 0, true, at))
 		return true;
 	return inserts(p, at, at, RANK_BEFORE, &text);
@@ -370,7 +371,7 @@ static bool find_taken(struct annotate_plan *p)
 	const struct assembly *a = p->a;
 	for (size_t i = 0; i < a->statements.count; i++) {
 		const struct statement *s = &a->statements.items[i];
-		struct taking taking = { p, (int)i, false };
+		struct taking taking = {p, (int)i, false};
 		bool data = !s->code && s->kind == STATEMENT_DIRECTIVE && !section_named(p, s, ".debug") &&
 			    !section_named(p, s, ".gcc_except_table") && !section_named(p, s, ".eh_frame") &&
 			    !section_named(p, s, "__mcount_loc") && !slice_is(a, s->word, ".size");
@@ -446,7 +447,7 @@ static bool add_borders(struct annotate_plan *p)
 {
 	for (size_t i = p->ranges.count; i--;) {
 		const struct line_range *range = &p->ranges.items[i];
-		struct str text = { 0 };
+		struct str text = {0};
 		if (!range->falls_out)
 			continue;
 		put_call(p, &text, range, range->end, false);
@@ -455,7 +456,7 @@ static bool add_borders(struct annotate_plan *p)
 	}
 	for (size_t i = 0; i < p->ranges.count; i++) {
 		const struct line_range *range = &p->ranges.items[i];
-		struct str text = { 0 };
+		struct str text = {0};
 		put_call(p, &text, range, range->begin, true);
 		if (!inserts(p, range->begin, range->begin, RANK_BEGIN, &text))
 			return false;
@@ -573,7 +574,7 @@ static bool make_plan(struct annotate_plan *p)
 
 bool annotate(const struct assembly *a, const struct annotate_request *request, struct str *out, struct error *err)
 {
-	struct annotate_plan p = { .a = a, .request = request, .err = err };
+	struct annotate_plan p = {.a = a, .request = request, .err = err};
 	bool done = make_plan(&p);
 	if (done)
 		write_all(&p, out);

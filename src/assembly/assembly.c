@@ -31,10 +31,10 @@ static bool name_byte(char c)
 /* Registers as only one of the two writes them. */
 static enum assembly_machine machine_of(const char *text, size_t bytes)
 {
-	static const char *const x86[] = { "%r", "%e", "%x", "%y", "%a", ".intel_syntax", "rsp", "rax" },
-				 *const arm[] = { "[sp",  "[x",     " x0",   "\tx0", " w0",
-						  "\tw0", "sp, sp", "armv8", "x29",  "x30" };
-	size_t counts[2] = { 0 };
+	static const char *const x86[] = {"%r", "%e", "%x", "%y", "%a", ".intel_syntax", "rsp", "rax"},
+				 *const arm[] = {"[sp",  "[x",     " x0",   "\tx0", " w0",
+						 "\tw0", "sp, sp", "armv8", "x29",  "x30"};
+	size_t counts[2] = {0};
 	for (size_t k = 0; k < sizeof x86 / sizeof *x86; k++)
 		for (const char *at = text; (at = memmem(at, (size_t)(text + bytes - at), x86[k], strlen(x86[k])));
 		     at++)
@@ -85,7 +85,7 @@ static bool skip_space(struct assembly_reader *r, bool line_start, struct error 
 		bool two = r->at + 1 < a->bytes;
 		if (two && c[0] == '/' && c[1] == '*') {
 			const char *end = memmem(c + 2, a->bytes - r->at - 2, "*/", 2);
-			struct text_slice comment = { r->at, 0 };
+			struct text_slice comment = {r->at, 0};
 			if (!end)
 				return error_set(err, ERROR_SYNTAX, "line %u: the comment has no end",
 						 r->line + 1);
@@ -97,8 +97,8 @@ static bool skip_space(struct assembly_reader *r, bool line_start, struct error 
 			continue;
 		}
 		bool rest = a->machine == MACHINE_X86_64
-				? c[0] == '#' || (line_start && c[0] == '/')
-				: (two && c[0] == '/' && c[1] == '/') || (line_start && c[0] == '#');
+				    ? c[0] == '#' || (line_start && c[0] == '/')
+				    : (two && c[0] == '/' && c[1] == '/') || (line_start && c[0] == '#');
 		if (!rest)
 			return true;
 		const char *end = memchr(c, '\n', a->bytes - r->at);
@@ -140,7 +140,7 @@ static bool find_end(struct assembly_reader *r, size_t *end, struct error *err)
 
 static struct text_slice word_at(const struct assembly *a, size_t at, size_t end)
 {
-	struct text_slice word = { at, at };
+	struct text_slice word = {at, at};
 	if (at < end && a->text[at] == '"') {
 		const char *quote = memchr(a->text + at + 1, '"', end - at - 1);
 		word.end = quote ? (size_t)(quote + 1 - a->text) : end;
@@ -183,15 +183,15 @@ static bool is_section_directive(struct assembly_reader *r, const struct stateme
 	const struct assembly *a = r->a;
 	struct assembly_section now = r->section;
 	if (slice_is(a, s->word, ".text")) {
-		r->section = (struct assembly_section){ true, index };
+		r->section = (struct assembly_section){true, index};
 	} else if (slice_is(a, s->word, ".data") || slice_is(a, s->word, ".bss")) {
-		r->section = (struct assembly_section){ false, index };
+		r->section = (struct assembly_section){false, index};
 	} else if (slice_is(a, s->word, ".section")) {
-		r->section = (struct assembly_section){ named_section_is_code(a, s->operands), index };
+		r->section = (struct assembly_section){named_section_is_code(a, s->operands), index};
 	} else if (slice_is(a, s->word, ".pushsection")) {
 		if (r->sections < SECTIONS_DEEP)
 			r->stack[r->sections++] = r->section;
-		r->section = (struct assembly_section){ named_section_is_code(a, s->operands), index };
+		r->section = (struct assembly_section){named_section_is_code(a, s->operands), index};
 	} else if (slice_is(a, s->word, ".popsection")) {
 		if (r->sections)
 			r->section = r->stack[--r->sections];
@@ -207,7 +207,7 @@ static bool is_section_directive(struct assembly_reader *r, const struct stateme
 /* The DWARF numbers and names of the stack pointer (System V ABI AMD64, figure 3.36; AADWARF64, 4.1). */
 static bool is_stack_pointer(const struct assembly *a, struct text_slice operand)
 {
-	static const char *const x86[] = { "7", "%rsp", "rsp" }, *const arm[] = { "31", "sp", "wsp" };
+	static const char *const x86[] = {"7", "%rsp", "rsp"}, *const arm[] = {"31", "sp", "wsp"};
 	const char *const *names = a->machine == MACHINE_X86_64 ? x86 : arm;
 	for (size_t i = 0; i < 3; i++)
 		if (slice_is(a, operand, names[i]))
@@ -236,7 +236,7 @@ static void frame_directive(struct assembly_reader *r, const struct statement *s
 	struct text_slice first = first_operand(a, s->operands);
 	if (slice_is(a, s->word, ".cfi_startproc")) {
 		r->frame = index;
-		r->now = (struct frame_state){ .of_stack = !slice_is(a, s->operands, "simple") };
+		r->now = (struct frame_state){.of_stack = !slice_is(a, s->operands, "simple")};
 		r->frames = 0;
 	} else if (slice_is(a, s->word, ".cfi_endproc")) {
 		r->frame = NONE;
@@ -272,8 +272,8 @@ static bool ends_body(const struct assembly *a, struct text_slice word)
 /* Bytes in a section of code that belong to the instruction behind them. */
 static bool is_bytes(const struct assembly *a, struct text_slice word)
 {
-	static const char *const directives[] = { ".byte",  ".value", ".word",  ".short",      ".2byte",
-						  ".4byte", ".long",  ".hword", ".tlsdesccall" };
+	static const char *const directives[] = {".byte",  ".value", ".word",  ".short",      ".2byte",
+						 ".4byte", ".long",  ".hword", ".tlsdesccall"};
 	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
 		if (slice_is(a, word, directives[i]))
 			return true;
@@ -382,7 +382,7 @@ static bool find_functions(struct assembly_reader *r, struct error *err)
 		struct statement *s = &a->statements.items[i];
 		if (s->kind == STATEMENT_LABEL && !s->inside) {
 			bool known = is_among(r->functions.items, r->functions.count, a->text, s->word);
-			struct assembly_symbol symbol = { s->word, (int)i, known && s->code };
+			struct assembly_symbol symbol = {s->word, (int)i, known && s->code};
 			if (is_number(a, s->word) ? !vec_push(&a->numbered, (int)i)
 						  : !vec_push(&a->symbols, symbol))
 				return error_no_memory(err);
@@ -441,7 +441,7 @@ static void split_instruction(const struct assembly *a, struct statement *s)
 		if (slice_empty(word) && a->text[next] != '{')
 			break;
 	}
-	s->operands = (struct text_slice){ past_space(a, s->word.end, s->whole.end), s->whole.end };
+	s->operands = (struct text_slice){past_space(a, s->word.end, s->whole.end), s->whole.end};
 }
 
 /* Labels, then at most one directive or instruction, up to the line's end or a separator. */
@@ -453,21 +453,21 @@ static bool read_statements(struct assembly_reader *r, struct error *err)
 	if (!find_end(r, &end, err))
 		return false;
 	while (at < end) {
-		struct statement s = { .function = NONE };
+		struct statement s = {.function = NONE};
 		s.word = word_at(a, at, end);
 		size_t colon = past_space(a, s.word.end, end);
 		/* not `::`, not a file's `name = x` */
 		if (!slice_empty(s.word) && colon < end && a->text[colon] == ':' &&
 		    !(colon + 1 < end && (a->text[colon + 1] == ':' || a->text[colon + 1] == '='))) {
 			s.kind = STATEMENT_LABEL;
-			s.whole = (struct text_slice){ at, colon + 1 };
+			s.whole = (struct text_slice){at, colon + 1};
 			if (!add(r, &s, err))
 				return false;
 			at = past_space(a, colon + 1, end);
 			continue;
 		}
-		s.whole = (struct text_slice){ at, end };
-		s.operands = (struct text_slice){ past_space(a, s.word.end, end), end };
+		s.whole = (struct text_slice){at, end};
+		s.operands = (struct text_slice){past_space(a, s.word.end, end), end};
 		bool assigns = s.operands.at < end && a->text[s.operands.at] == '=';
 		s.kind = assigns || a->text[at] == '.' ? STATEMENT_DIRECTIVE : STATEMENT_INSTRUCTION;
 		if (s.kind == STATEMENT_INSTRUCTION)
@@ -509,13 +509,13 @@ static bool read_all(struct assembly_reader *r, struct error *err)
 bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum assembly_machine machine,
 		   struct error *err)
 {
-	struct assembly_reader r = { .a = a,
-			    .intel = NONE,
-			    .function = NONE,
-			    .frame = NONE,
-			    .section = { true, NONE },
-			    .before = { true, NONE } };
-	*a = (struct assembly){ .text = text, .bytes = bytes, .machine = machine };
+	struct assembly_reader r = {.a = a,
+				    .intel = NONE,
+				    .function = NONE,
+				    .frame = NONE,
+				    .section = {true, NONE},
+				    .before = {true, NONE}};
+	*a = (struct assembly){.text = text, .bytes = bytes, .machine = machine};
 	if (bytes > INT_MAX)
 		return error_set(err, ERROR_LIMIT, "the assembly is longer than 2 GiB");
 	if (memchr(text, '\0', bytes))
@@ -544,7 +544,7 @@ void assembly_free(struct assembly *a)
 
 static int numbered_label(const struct assembly *a, struct text_slice name, int from)
 {
-	struct text_slice digits = { name.at, name.end - 1 };
+	struct text_slice digits = {name.at, name.end - 1};
 	bool back = a->text[name.end - 1] == 'b';
 	int found = NONE;
 	for (size_t i = 0; i < a->numbered.count; i++) {
@@ -561,7 +561,7 @@ static int numbered_label(const struct assembly *a, struct text_slice name, int 
 
 int assembly_label(const struct assembly *a, struct text_slice name, int from)
 {
-	struct text_slice digits = { name.at, name.end - 1 };
+	struct text_slice digits = {name.at, name.end - 1};
 	if (slice_empty(name))
 		return NONE;
 	char last = a->text[name.end - 1];

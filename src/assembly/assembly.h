@@ -49,8 +49,9 @@ struct statement {
 	struct text_slice whole;    /* without white space around it; a label's with the colon */
 	struct text_slice word;     /* the label, directive or mnemonic */
 	struct text_slice operands; /* may be empty */
-	struct text_slice target;   /* of FLOW_JUMP, …_BRANCH: the name alone, without @PLT; empty when it is none */
-	unsigned line;         /* 0, 1, … */
+	/* of FLOW_JUMP, …_BRANCH: the name alone, without @PLT; empty when it is none */
+	struct text_slice target;
+	unsigned line;       /* 0, 1, … */
 	int section;         /* index of the directive that began the section, or NONE: .text as the file begins */
 	int function;        /* index of the STATEMENT_LABEL that it begins with, or NONE */
 	int frame;           /* index of .cfi_startproc that it is in, or NONE */
@@ -72,11 +73,11 @@ struct assembly {
 	const char *text; /* borrowed */
 	size_t bytes;
 	enum assembly_machine machine;
-	VEC(size_t) lines;          /* where each begins */
+	VEC(size_t) lines;               /* where each begins */
 	VEC(struct text_slice) comments; /* those that go on over a line's end */
 	VEC(struct statement) statements;
 	VEC(struct assembly_symbol) symbols; /* labels that are no numbers, by name */
-	VEC(int) numbered;          /* statements of the others, in order */
+	VEC(int) numbered;                   /* statements of the others, in order */
 };
 
 /* machine MACHINE_UNKNOWN: it is told from the text. On success the caller ends it with assembly_free(); on
@@ -93,10 +94,7 @@ void assembly_free(struct assembly *a);
 int assembly_label(const struct assembly *a, struct text_slice name, int from);
 
 bool slice_is(const struct assembly *a, struct text_slice slice, const char *text);
-static inline bool slice_empty(struct text_slice slice)
-{
-	return slice.at == slice.end;
-}
+static inline bool slice_empty(struct text_slice slice) { return slice.at == slice.end; }
 
 /* Calls visit() for each name in the operands. */
 void assembly_names(const struct assembly *a, struct text_slice operands,

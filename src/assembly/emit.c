@@ -9,10 +9,7 @@
 
 #include "assembly/annotate.h"
 
-static const char *which(bool begin)
-{
-	return begin ? "begin" : "end";
-}
+static const char *which(bool begin) { return begin ? "begin" : "end"; }
 
 /* A comment's text: one line of printable bytes. */
 static void put_comment(struct str *out, const char *mark, bool begin, const char *name)
@@ -127,17 +124,17 @@ void annotate_put_names(struct str *out, const struct assembly *a, const char *c
 	for (size_t i = 0; i < n; i++) {
 		unsigned of = number + (unsigned)i;
 		if (x86)
-			str_appendf(
-			    out,
-			    "\tmovl\t$%u, %%edi\n\tleaq\ttare_asm_number_%u(%%rip), %%rsi\n\txorl\t%%edx, %%edx\n"
-			    "\tcall\t*tare_asm_name@GOTPCREL(%%rip)\n",
-			    of, of);
+			str_appendf(out,
+				    "\tmovl\t$%u, %%edi\n\tleaq\ttare_asm_number_%u(%%rip), %%rsi\n\txorl\t%%edx, "
+				    "%%edx\n"
+				    "\tcall\t*tare_asm_name@GOTPCREL(%%rip)\n",
+				    of, of);
 		else
 			str_appendf(
-			    out,
-			    "\tmov\tw0, #%u\n\tadrp\tx1, tare_asm_number_%u\n"
-			    "\tadd\tx1, x1, :lo12:tare_asm_number_%u\n\tmov\tx2, #0\n\tbl\ttare_asm_name\n",
-			    of, of, of);
+				out,
+				"\tmov\tw0, #%u\n\tadrp\tx1, tare_asm_number_%u\n"
+				"\tadd\tx1, x1, :lo12:tare_asm_number_%u\n\tmov\tx2, #0\n\tbl\ttare_asm_name\n",
+				of, of, of);
 	}
 	str_append(out, x86 ? "\taddq\t$8, %rsp\n\t.cfi_adjust_cfa_offset -8\n\tret\n"
 			    : "\tldp\tx29, x30, [sp], #16\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore x29\n"

@@ -14,10 +14,9 @@ static bool one_of(const struct assembly *a, struct text_slice word, const char 
 
 bool assembly_is_prefix(const struct assembly *a, struct text_slice word)
 {
-	static const char *const prefixes[] = { "lock",     "rep",      "repe",    "repz",   "repne",
-						"repnz",    "bnd",      "notrack", "data16", "addr32",
-						"xacquire", "xrelease", "cs",      "ds",     "es",
-						"fs",       "gs",       "ss",      "rex64",  NULL };
+	static const char *const prefixes[] = {
+		"lock",     "rep",      "repe", "repz", "repne", "repnz", "bnd", "notrack", "data16", "addr32",
+		"xacquire", "xrelease", "cs",   "ds",   "es",    "fs",    "gs",  "ss",      "rex64",  NULL};
 	static const char *const rex = "rex";
 	if (a->machine != MACHINE_X86_64)
 		return false;
@@ -34,7 +33,7 @@ static bool name_byte(char c)
 /* The operand's name, when it is a name alone: `foo`, `foo@PLT`, `"foo"`, `1f`. Empty otherwise. */
 static struct text_slice name_alone(const struct assembly *a, struct text_slice operand)
 {
-	struct text_slice none = { operand.at, operand.at }, name = operand;
+	struct text_slice none = {operand.at, operand.at}, name = operand;
 	size_t at = operand.at;
 	if (at < operand.end && a->text[at] == '"') {
 		const char *quote = memchr(a->text + at + 1, '"', operand.end - at - 1);
@@ -67,19 +66,19 @@ static struct text_slice last_operand(const struct assembly *a, struct text_slic
 /* Intel syntax has no `*`: a register's name or brackets are an indirect jump. */
 static bool intel_indirect(const struct assembly *a, struct text_slice operands)
 {
-	static const char *const registers[] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",
-						 "r9",  "r10", "r11", "r12", "r13", "r14", "r15", NULL };
+	static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",
+						"r9",  "r10", "r11", "r12", "r13", "r14", "r15", NULL};
 	return memchr(a->text + operands.at, '[', operands.end - operands.at) || one_of(a, operands, registers);
 }
 
 static void x86_flow(const struct assembly *a, struct statement *s)
 {
-	static const char *const jumps[] = { "jmp", "jmpq", "ljmp", "jmpl", "jmp.d32", "jmp.d8", NULL };
-	static const char *const shorts[] = { "jrcxz", "jecxz",  "jcxz",   "loop",  "loope",
-					      "loopz", "loopne", "loopnz", "loopq", NULL };
-	static const char *const returns[] = { "ret",   "retq",  "retl",   "retw",    "lret",    "lretq", "iret",
-					       "iretq", "iretd", "sysret", "sysretq", "sysexit", NULL };
-	static const char *const stops[] = { "ud2", "ud1", "ud0", "hlt", NULL };
+	static const char *const jumps[] = {"jmp", "jmpq", "ljmp", "jmpl", "jmp.d32", "jmp.d8", NULL};
+	static const char *const shorts[] = {"jrcxz", "jecxz",  "jcxz",   "loop",  "loope",
+					     "loopz", "loopne", "loopnz", "loopq", NULL};
+	static const char *const returns[] = {"ret",   "retq",  "retl",   "retw",    "lret",    "lretq", "iret",
+					      "iretq", "iretd", "sysret", "sysretq", "sysexit", NULL};
+	static const char *const stops[] = {"ud2", "ud1", "ud0", "hlt", NULL};
 	const char *word = a->text + s->word.at;
 	if (one_of(a, s->word, jumps)) {
 		bool star = !slice_empty(s->operands) && a->text[s->operands.at] == '*';
@@ -97,11 +96,11 @@ static void x86_flow(const struct assembly *a, struct statement *s)
 
 static void arm_flow(const struct assembly *a, struct statement *s)
 {
-	static const char *const compares[] = { "cbz", "cbnz", "tbz", "tbnz", NULL };
-	static const char *const indirect[] = { "br", "braa", "brab", "braaz", "brabz", NULL };
-	static const char *const returns[] = { "ret", "retaa", "retab", "eret", NULL };
-	static const char *const conditions[] = { "eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs",
-						  "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", NULL };
+	static const char *const compares[] = {"cbz", "cbnz", "tbz", "tbnz", NULL};
+	static const char *const indirect[] = {"br", "braa", "brab", "braaz", "brabz", NULL};
+	static const char *const returns[] = {"ret", "retaa", "retab", "eret", NULL};
+	static const char *const conditions[] = {"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs",
+						 "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", NULL};
 	struct text_slice condition = s->word;
 	size_t bytes = s->word.end - s->word.at;
 	const char *word = a->text + s->word.at;
@@ -128,7 +127,7 @@ static void arm_flow(const struct assembly *a, struct statement *s)
 void assembly_flow(const struct assembly *a, struct statement *s)
 {
 	s->flow = FLOW_NEXT;
-	s->target = (struct text_slice){ s->operands.at, s->operands.at };
+	s->target = (struct text_slice){s->operands.at, s->operands.at};
 	if (a->machine == MACHINE_X86_64)
 		x86_flow(a, s);
 	else

@@ -72,7 +72,7 @@ static bool is_exclusive(const struct assembly *a, struct text_slice word, bool 
 {
 	size_t bytes = word.end - word.at;
 	const char *text = a->text + word.at;
-	const char *const kinds[2][2] = { { "stx", "stlx" }, { "ldx", "ldax" } };
+	const char *const kinds[2][2] = {{"stx", "stlx"}, {"ldx", "ldax"}};
 	for (int i = 0; a->machine == MACHINE_ARM64 && i < 2; i++)
 		if (bytes >= strlen(kinds[load][i]) &&
 		    strncasecmp(text, kinds[load][i], strlen(kinds[load][i])) == 0)
@@ -150,14 +150,14 @@ static bool moves_no_frame(const struct assembly *a, const struct statement *s)
 
 bool plan_is_frame_directive(const struct assembly *a, const struct statement *s)
 {
-	struct text_slice start = { s->word.at, s->word.at + 5 };
+	struct text_slice start = {s->word.at, s->word.at + 5};
 	return s->kind == STATEMENT_DIRECTIVE && s->word.end - s->word.at > 5 && slice_is(a, start, ".cfi_");
 }
 
 /* What must stay first where an indirect branch arrives, or signs the return address. */
 static bool is_landing(const struct assembly *a, const struct statement *s)
 {
-	static const char *const words[] = { "endbr64", "bti", "paciasp", "pacibsp" };
+	static const char *const words[] = {"endbr64", "bti", "paciasp", "pacibsp"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (s->kind == STATEMENT_INSTRUCTION && slice_is(a, s->word, words[i]))
 			return true;
@@ -301,7 +301,7 @@ static bool name_index(struct annotate_plan *p, const char *name, unsigned *inde
 bool plan_add_range(struct annotate_plan *p, const struct annotate_region *asked)
 {
 	const struct assembly *a = p->a;
-	struct line_range range = { .text = asked->name };
+	struct line_range range = {.text = asked->name};
 	if (!asked->name[0])
 		return error_set(p->err, ERROR_USAGE, "a region has no name");
 	if (!asked->first || asked->last < asked->first || asked->last > a->lines.count)

@@ -5,9 +5,10 @@
 
 #include "base/error.h"
 
-/* The members of `auto`, best first: a hardware counter disturbs least. The models' backend counts all that `exact` does, in the same
- * execution as what is modelled (of this machine); `exact` stands in where it does not open. */
-static const char *const preference[] = { "perf", "model", "exact" };
+/* The members of `auto`, best first: a hardware counter disturbs least. The models' backend counts all that
+ * `exact` does, in the same execution as what is modelled (of this machine); `exact` stands in where it does not
+ * open. */
+static const char *const preference[] = {"perf", "model", "exact"};
 
 enum { MEMBERS_MOST = 8 };
 
@@ -19,20 +20,20 @@ struct backend {
 struct counting {
 	const struct backend_member *member; /* who counts this execution */
 	struct counting *inner;
-	size_t *place;  /* of each inner event among the n asked for */
+	size_t *place; /* of each inner event among the n asked for */
 	size_t n_inner;
 	size_t n;
-	bool *left_out; /* n */
+	bool *left_out;  /* n */
 	const char *why; /* of those left out */
 };
 
 enum { NOBODY = (size_t)-1 };
 
-/* The member that counts an event, and how; NOBODY with the most telling answer. One whose counter was never seen to move counts it
- * where nobody else does. */
+/* The member that counts an event, and how; NOBODY with the most telling answer. One whose counter was never seen
+ * to move counts it where nobody else does. */
 static size_t member_of(struct backend *b, const struct event *event, struct availability *out)
 {
-	struct availability first = { .state = READING_UNSUPPORTED };
+	struct availability first = {.state = READING_UNSUPPORTED};
 	bool answered = false;
 	size_t unproven = NOBODY;
 	for (size_t i = 0; i < b->n; i++) {
@@ -49,8 +50,10 @@ static size_t member_of(struct backend *b, const struct event *event, struct ava
 		}
 		if (unproven != NOBODY)
 			continue;
-		/* what could be had with more rights, or in other circumstances, is worth more to know than what is not there */
-		if (!answered || (first.state == READING_UNSUPPORTED && !first.prevented && (out->state == READING_DENIED || out->prevented)))
+		/* what could be had with more rights, or in other circumstances, is worth more to know than what
+		 * is not there */
+		if (!answered || (first.state == READING_UNSUPPORTED && !first.prevented &&
+				  (out->state == READING_DENIED || out->prevented)))
 			first = *out;
 		answered = true;
 	}
@@ -150,7 +153,7 @@ static bool auto_native(struct backend *b, const struct event *const *events, si
 
 /* Who counts an execution of these events, see 3 in the header. members[n] gets each event's. */
 static size_t choose(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-                     size_t *members)
+		     size_t *members)
 {
 	size_t engine = NOBODY, hardware = NOBODY;
 	for (size_t i = 0; i < n; i++) {
@@ -195,15 +198,17 @@ static bool auto_system_calls(struct counting *c, struct str *out, struct error 
 static bool auto_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
 {
 	if (!c->member->operations->blocks)
-		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not count basic blocks", c->member->operations->name);
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not count basic blocks",
+				 c->member->operations->name);
 	return c->member->operations->blocks(c->inner, by, out, err);
 }
 
 static bool auto_locations(struct counting *c, struct locations *out, struct error *err)
 {
-	*out = (struct locations){ 0 };
+	*out = (struct locations){0};
 	if (!c->member->operations->locations)
-		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not know where events took place", c->member->operations->name);
+		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s' does not know where events took place",
+				 c->member->operations->name);
 	if (!c->member->operations->locations(c->inner, out, err))
 		return false;
 	for (size_t i = 0; i < out->n_events; i++)
@@ -222,7 +227,8 @@ static void auto_end(struct counting *c)
 	free(c);
 }
 
-static bool counts_all(const struct backend_member *member, const struct event *const *events, const size_t *members, size_t n, size_t of)
+static bool counts_all(const struct backend_member *member, const struct event *const *events,
+		       const size_t *members, size_t n, size_t of)
 {
 	struct availability answer;
 	bool any = false;
@@ -237,10 +243,11 @@ static bool counts_all(const struct backend_member *member, const struct event *
 	return any;
 }
 
-/* Regions are counted where their events are. What cannot be probed goes, with all events of the execution, to a member that needs no
- * probes, if there is one that counts these events, too; readings name their source. members[] follows. */
-static size_t choose_for_regions(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-				 size_t *members, size_t chosen, bool probes)
+/* Regions are counted where their events are. What cannot be probed goes, with all events of the execution, to a
+ * member that needs no probes, if there is one that counts these events, too; readings name their source.
+ * members[] follows. */
+static size_t choose_for_regions(struct backend *b, const struct target *target, const struct event *const *events,
+				 size_t n, size_t *members, size_t chosen, bool probes)
 {
 	for (size_t i = 0; i < target->n_regions; i++)
 		probes &= !target->regions[i].no_edges;
@@ -261,15 +268,17 @@ static size_t choose_for_regions(struct backend *b, const struct target *target,
 }
 
 /* The execution by one member; own: room for its events. */
-static bool prepare_with(struct counting *c, struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-			 const size_t *members, size_t chosen, const struct event **own, struct error *err)
+static bool prepare_with(struct counting *c, struct backend *b, const struct target *target,
+			 const struct event *const *events, size_t n, const size_t *members, size_t chosen,
+			 const struct event **own, struct error *err)
 {
 	c->member = &b->members[chosen];
 	c->n = n;
 	c->n_inner = 0;
 	c->why = reason(c->member, target);
 	if (target->n_regions && !c->member->operations->regions)
-		return error_set(err, ERROR_UNSUPPORTED, "the backend '%s', which counts %s here, does not count regions",
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "the backend '%s', which counts %s here, does not count regions",
 				 c->member->operations->name, n ? events[0]->label : "nothing");
 	for (size_t i = 0; i < n; i++) {
 		c->left_out[i] = members[i] != chosen;
@@ -281,8 +290,8 @@ static bool prepare_with(struct counting *c, struct backend *b, const struct tar
 	return c->member->operations->prepare(c->member->backend, target, own, c->n_inner, &c->inner, err);
 }
 
-static bool auto_prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-                         struct counting **out, struct error *err)
+static bool auto_prepare(struct backend *b, const struct target *target, const struct event *const *events,
+			 size_t n, struct counting **out, struct error *err)
 {
 	struct counting *c = calloc(1, sizeof *c);
 	size_t *members = calloc(n + 1, sizeof *members);
@@ -299,12 +308,13 @@ static bool auto_prepare(struct backend *b, const struct target *target, const s
 		done = prepare_with(c, b, target, events, n, members, chosen, own, err);
 		goto out;
 	}
-	struct error failure = { 0 };
+	struct error failure = {0};
 	chosen = choose_for_regions(b, target, events, n, members, chosen, true);
 	done = prepare_with(c, b, target, events, n, members, chosen, own, &failure);
 	/* what this user, or this kernel, does not let probe */
 	size_t other = done || (failure.code != ERROR_PERMISSION && failure.code != ERROR_UNSUPPORTED)
-			   ? chosen : choose_for_regions(b, target, events, n, members, chosen, false);
+			       ? chosen
+			       : choose_for_regions(b, target, events, n, members, chosen, false);
 	if (other != chosen)
 		done = prepare_with(c, b, target, events, n, members, other, own, &failure);
 	if (!done && err)
@@ -319,15 +329,9 @@ out:
 	return done;
 }
 
-static pid_t auto_process(const struct counting *c)
-{
-	return c->member->operations->process(c->inner);
-}
+static pid_t auto_process(const struct counting *c) { return c->member->operations->process(c->inner); }
 
-static bool auto_go(struct counting *c, struct error *err)
-{
-	return c->member->operations->go(c->inner, err);
-}
+static bool auto_go(struct counting *c, struct error *err) { return c->member->operations->go(c->inner, err); }
 
 /* One row of inner readings put to the places of their events. */
 static void spread(const struct counting *c, const struct reading *inner, const char *why, struct reading *row)
@@ -336,10 +340,10 @@ static void spread(const struct counting *c, const struct reading *inner, const 
 		row[c->place[i]] = inner[i];
 	for (size_t i = 0; i < c->n; i++)
 		if (c->left_out[i])
-			row[i] = (struct reading){ .state = READING_FAILED,
-			                           .why = why,
-			                           .tid = c->n_inner ? inner[0].tid : 0,
-			                           .cpu = c->n_inner ? inner[0].cpu : -1 };
+			row[i] = (struct reading){.state = READING_FAILED,
+						  .why = why,
+						  .tid = c->n_inner ? inner[0].tid : 0,
+						  .cpu = c->n_inner ? inner[0].cpu : -1};
 }
 
 static bool auto_sample(struct counting *c, struct reading *readings, struct error *err)

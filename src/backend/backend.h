@@ -26,8 +26,8 @@
 
 /* A program to execute. All borrowed. */
 struct command {
-	char *const *argv;          /* NULL-terminated; argv[0] is searched in PATH */
-	char *const *environment;   /* NULL: tare's own */
+	char *const *argv;                  /* NULL-terminated; argv[0] is searched in PATH */
+	char *const *environment;           /* NULL: tare's own */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: tare's own */
 	/* Each execution alike: no address-space randomisation, an environment padded to a fixed size (so that the
 	 * stack begins at the same address), one CPU. */
@@ -41,25 +41,28 @@ struct target {
 	const struct command *command; /* COMMAND; with CPUS: the program whose end ends the counting, or NULL */
 	const pid_t *pids;             /* PROCESSES (all their threads), THREADS */
 	size_t n_pids;
-	const int *cpus;               /* CPUS; n_cpus = 0 means all online ones */
+	const int *cpus; /* CPUS; n_cpus = 0 means all online ones */
 	size_t n_cpus;
-	bool follow_children;          /* count what the target forks and clones */
-	bool per_thread;               /* a row of readings per thread (PROCESSES, THREADS); threads that start
+	bool follow_children;        /* count what the target forks and clones */
+	bool per_thread;             /* a row of readings per thread (PROCESSES, THREADS); threads that start
 	                                  later are in the row of the one that started them … */
-	bool per_cpu;                  /* … or per CPU (CPUS) */
-	bool per_process;              /* … or per process (COMMAND), where the backend can tell them apart */
-	enum locations_of locations;   /* COMMAND: locations() will be asked for, where the backend knows them */
-	const struct region_asked *regions; /* COMMAND: count these apart as well (run->regions); borrowed. A backend that
-	                                  cannot says so at prepare() (operations->regions) */
+	bool per_cpu;                /* … or per CPU (CPUS) */
+	bool per_process;            /* … or per process (COMMAND), where the backend can tell them apart */
+	enum locations_of locations; /* COMMAND: locations() will be asked for, where the backend knows them */
+	/* COMMAND: count these apart as well (run->regions); borrowed. A backend that cannot says so at prepare()
+	 * (operations->regions) */
+	const struct region_asked *regions;
 	size_t n_regions;
 };
 
 struct availability {
-	enum reading_state state; /* READING_COUNTED: it works, by trial; READING_UNPROVEN: it can be counted, but see there */
+	/* READING_COUNTED: it works, by trial; READING_UNPROVEN: it can be counted, but see there */
+	enum reading_state state;
 	enum source source;
-	char why[256];            /* of all but COUNTED */
-	char remedy[256];         /* the one step that would allow it; "" when there is none */
-	bool prevented;           /* this backend counts it, but for what `why` says of this machine, this user or its limits */
+	char why[256];    /* of all but COUNTED */
+	char remedy[256]; /* the one step that would allow it; "" when there is none */
+	/* this backend counts it, but for what `why` says of this machine, this user or its limits */
+	bool prevented;
 };
 
 /* What `tare doctor` prints, a line each. */
@@ -74,16 +77,17 @@ struct finding {
 enum blocks_by { BLOCKS_OF_ALL, BLOCKS_OF_PROCESSES, BLOCKS_OF_THREADS };
 
 /* Why a count of an execution under the engine is not the program's. */
-#define UNDER_ENGINE                                                                                               \
-	"the program ran under the engine, which would be in it; --several-runs, or -r 2, counts it in a run without"
+#define UNDER_ENGINE                                                                                              \
+	"the program ran under the engine, which would be in it; --several-runs, or -r 2, counts it in a run "    \
+	"without"
 
 struct backend;  /* an open backend */
 struct counting; /* one counting in progress; has a target's process id */
 
 struct backend_operations {
-	const char *name;    /* "perf" */
-	const char *summary; /* one line for --help and `tare list` */
-	bool starts_only;    /* counts programs that it starts; no running process, no CPU */
+	const char *name;      /* "perf" */
+	const char *summary;   /* one line for --help and `tare list` */
+	bool starts_only;      /* counts programs that it starts; no running process, no CPU */
 	bool regions;          /* counts target->regions apart */
 	const char *by_itself; /* the argument to open it with where nobody gave one (auto, doctor); NULL: none */
 
@@ -91,14 +95,14 @@ struct backend_operations {
 	bool (*open)(const char *argument, struct backend **out, struct error *err);
 	void (*close)(struct backend *backend);
 
-	/* The machines that it models, in the order of asking; an event may be asked of one of them (event.machine). NULL: this
-	 * backend models none. */
+	/* The machines that it models, in the order of asking; an event may be asked of one of them
+	 * (event.machine). NULL: this backend models none. */
 	const char *const *(*machines)(struct backend *backend, size_t *n);
 	/* Whose counters that machine has: "r12000", "intel"; NULL: nobody's. NULL where `machines` is. */
 	const char *(*family)(struct backend *backend, size_t machine);
 
-	/* Would a machine model count it, for want of anything better? Answered without trying the model, which takes a
-	 * run. NULL: never. */
+	/* Would a machine model count it, for want of anything better? Answered without trying the model, which
+	 * takes a run. NULL: never. */
 	bool (*only_modelled)(struct backend *backend, const struct event *event);
 
 	/* By trial; the answer may be kept. Always fills *out. */
@@ -107,14 +111,15 @@ struct backend_operations {
 	/* Can these n available events count at the same time, each all the time? By trial. */
 	bool (*fits)(struct backend *backend, const struct event *const *events, size_t n);
 
-	/* Does an execution that counts these leave the program's times, faults and memory its own? An engine's does
-	 * not, and says so in run->under_engine; of n = 0 it must (it then runs the program natively). NULL: always. */
+	/* Does an execution that counts these leave the program's times, faults and memory its own? An engine's
+	 * does not, and says so in run->under_engine; of n = 0 it must (it then runs the program natively). NULL:
+	 * always. */
 	bool (*native)(struct backend *backend, const struct event *const *events, size_t n);
 
 	/* readings will be in the order of events; n may be 0 (the operating system's account of the program is
 	 * all that is wanted). On failure *out is NULL and no process is left behind. */
 	bool (*prepare)(struct backend *backend, const struct target *target, const struct event *const *events,
-	                size_t n, struct counting **out, struct error *err);
+			size_t n, struct counting **out, struct error *err);
 	/* The process to wait for; 0 for targets that run none. */
 	pid_t (*process)(const struct counting *counting);
 	bool (*go)(struct counting *counting, struct error *err);
@@ -126,14 +131,15 @@ struct backend_operations {
 	 * live on (interrupt, attach). What the held process used before its exec is tare's doing, and is taken
 	 * out of the run's account (times, faults, switches), which the caller has filled in before. */
 	bool (*stop)(struct counting *counting, struct run *run, struct error *err);
-	/* Between stop() and end(): appends where the program was, basic block by basic block, as tab-separated lines below a
-	 * line of column names (the module, its offset, bytes, instructions, how often). NULL: this backend does not know.
-	 * False with the reason when the counts are not exact. */
+	/* Between stop() and end(): appends where the program was, basic block by basic block, as tab-separated
+	 * lines below a line of column names (the module, its offset, bytes, instructions, how often). NULL: this
+	 * backend does not know. False with the reason when the counts are not exact. */
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
 	/* Likewise the system calls made, by name. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
-	/* Likewise where the events took place, of all processes together; target->locations said so before. *out is the
-	 * caller's (locations_free()); of each event only `event` and `why` are filled in. NULL: this backend does not know. */
+	/* Likewise where the events took place, of all processes together; target->locations said so before. *out
+	 * is the caller's (locations_free()); of each event only `event` and `why` are filled in. NULL: this
+	 * backend does not know. */
 	bool (*locations)(struct counting *counting, struct locations *out, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);

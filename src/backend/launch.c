@@ -74,10 +74,10 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 	case ENOEXEC:
 		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
 		return error_hint(
-		    err,
-		    "it is no program of this machine, and a script without a '#!' line: if it is one "
-		    "for the shell, run it as: sh %.200s",
-		    name);
+			err,
+			"it is no program of this machine, and a script without a '#!' line: if it is one "
+			"for the shell, run it as: sh %.200s",
+			name);
 	case ENOMEM: return error_set_errno(err, ERROR_NO_MEMORY, os_errno, "cannot execute '%s'", name);
 	case E2BIG:
 		error_set_errno(err, ERROR_LIMIT, os_errno, "cannot execute '%s'", name);
@@ -189,7 +189,7 @@ static void put_handlers_away(void)
 		if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN ||
 		    action.sa_handler == SIG_DFL)
 			continue;
-		action = (struct sigaction){ .sa_handler = SIG_DFL };
+		action = (struct sigaction){.sa_handler = SIG_DFL};
 		sigaction(number, &action, NULL);
 	}
 }
@@ -197,7 +197,7 @@ static void put_handlers_away(void)
 /* Moves the command's streams to 0, 1 and 2. -1, or the stream that could not be moved (errno says why). */
 static int move_streams(const struct command *command)
 {
-	int from[3] = { command->stdin_fd, command->stdout_fd, command->stderr_fd };
+	int from[3] = {command->stdin_fd, command->stdout_fd, command->stderr_fd};
 	/* a source below 3 that is not in its place would be overwritten before its turn */
 	for (int i = 0; i < 3; i++)
 		if (from[i] >= 0 && from[i] < 3 && from[i] != i)
@@ -243,7 +243,7 @@ _Noreturn static void child(const char *path, const struct command *command, cha
 {
 	char byte;
 	ssize_t got;
-	struct word word = { 0 };
+	struct word word = {0};
 	put_handlers_away();
 	word.stream = move_streams(command);
 	word.os_errno = word.stream < 0 ? 0 : errno;
@@ -270,13 +270,13 @@ _Noreturn static void child(const char *path, const struct command *command, cha
 
 bool launch_hold(const struct command *command, struct launch *out, struct error *err)
 {
-	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	int go[2] = {-1, -1}, failed[2] = {-1, -1};
 	char *const *environment = command->environment ? command->environment : environ;
 	char **padded = NULL;
 	sigset_t all, mask;
 	bool done = false;
 
-	*out = (struct launch){ .go_fd = -1, .failed_fd = -1 };
+	*out = (struct launch){.go_fd = -1, .failed_fd = -1};
 	char *path = launch_find(command, err);
 	if (!path)
 		return false;
@@ -304,11 +304,11 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 				command->argv[0]);
 		if (reason == EAGAIN)
 			error_hint(
-			    err,
-			    "the limit of processes is reached (ulimit -u, or the pids limit of a container)");
+				err,
+				"the limit of processes is reached (ulimit -u, or the pids limit of a container)");
 		goto out;
 	}
-	*out = (struct launch){ .pid = pid, .go_fd = go[1], .failed_fd = failed[0] };
+	*out = (struct launch){.pid = pid, .go_fd = go[1], .failed_fd = failed[0]};
 	go[1] = failed[0] = -1;
 	done = true;
 out:
@@ -360,14 +360,15 @@ bool launch_go(struct launch *launch, const struct command *command, struct erro
 	if (!failed)
 		return true;
 
-	static const char *const streams[] = { "input", "output", "error" };
+	static const char *const streams[] = {"input", "output", "error"};
 	reap(launch->pid);
 	launch->pid = 0;
 	if (word.stream == NOT_REPRODUCIBLE) {
-		error_set_errno(err, ERROR_PERMISSION, word.os_errno, "cannot make the execution of '%s' reproducible",
-				command->argv[0]);
-		return error_hint(err, "containers often forbid to switch address randomisation off (personality(2)); run "
-				       "without --reproducible, or allow it");
+		error_set_errno(err, ERROR_PERMISSION, word.os_errno,
+				"cannot make the execution of '%s' reproducible", command->argv[0]);
+		return error_hint(
+			err, "containers often forbid to switch address randomisation off (personality(2)); run "
+			     "without --reproducible, or allow it");
 	}
 	if (word.stream >= 0)
 		return error_set_errno(err, ERROR_SYSTEM, word.os_errno, "cannot give '%s' its standard %s",

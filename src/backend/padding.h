@@ -1,5 +1,6 @@
-/* An environment of a fixed size, for executions that shall be alike: where the stack begins depends on how many bytes and how many
- * variables the environment has, and where the stack begins changes what programs do (alignment, crossings, conflicts). */
+/* An environment of a fixed size, for executions that shall be alike: where the stack begins depends on how many
+ * bytes and how many variables the environment has, and where the stack begins changes what programs do
+ * (alignment, crossings, conflicts). */
 #ifndef TARE_BACKEND_PADDING_H
 #define TARE_BACKEND_PADDING_H
 
@@ -8,8 +9,8 @@ enum {
 	PADDED_VARIABLES = 128, /* … and their number a multiple of this */
 };
 
-/* The variables, then fillers (TARE_PAD=…). The caller frees the array with free(); its strings are borrowed from `environment`, but for
- * the fillers, which live in the same allocation. NULL when memory ran out. */
+/* The variables, then fillers (TARE_PAD=…). The caller frees the array with free(); its strings are borrowed from
+ * `environment`, but for the fillers, which live in the same allocation. NULL when memory ran out. */
 char **padded_environment(char *const *environment);
 
 #endif

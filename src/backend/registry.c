@@ -12,26 +12,18 @@
 #include "backend/replay/replay.h"
 
 static const struct backend_operations *const kinds[] = {
-	&backend_auto,
-	&perf_backend,
+	&backend_auto,   &perf_backend,
 #ifdef __x86_64__
-	&exact_backend,
-	&model_backend,
+	&exact_backend,  &model_backend,
 #endif
 	&replay_backend,
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-size_t backend_kinds(void)
-{
-	return KINDS;
-}
+size_t backend_kinds(void) { return KINDS; }
 
-const struct backend_operations *backend_kind(size_t index)
-{
-	return index < KINDS ? kinds[index] : NULL;
-}
+const struct backend_operations *backend_kind(size_t index) { return index < KINDS ? kinds[index] : NULL; }
 
 const struct backend_operations *backend_by_name(const char *on, const char **argument, struct error *err)
 {

@@ -10,7 +10,4 @@ static uint64_t monotonic_ns(void *context)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-struct clock clock_monotonic(void)
-{
-	return (struct clock){ .now_ns = monotonic_ns };
-}
+struct clock clock_monotonic(void) { return (struct clock){.now_ns = monotonic_ns}; }

@@ -12,9 +12,6 @@ struct clock {
 /* CLOCK_MONOTONIC. */
 struct clock clock_monotonic(void);
 
-static inline uint64_t clock_now_ns(const struct clock *clock)
-{
-	return clock->now_ns(clock->context);
-}
+static inline uint64_t clock_now_ns(const struct clock *clock) { return clock->now_ns(clock->context); }
 
 #endif

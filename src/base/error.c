@@ -48,8 +48,7 @@ bool error_set_errno(struct error *err, enum error_code code, int os_errno, cons
 	va_end(args);
 	char reason[128];
 	size_t used = strlen(err->text);
-	snprintf(err->text + used, sizeof err->text - used, ": %s",
-	         strerror_r(os_errno, reason, sizeof reason));
+	snprintf(err->text + used, sizeof err->text - used, ": %s", strerror_r(os_errno, reason, sizeof reason));
 	/* strerror's texts begin with a capital; ours do not */
 	if (err->text[used] == ':' && used + 2 < sizeof err->text && err->text[used + 2] >= 'A' &&
 	    err->text[used + 2] <= 'Z' && !(err->text[used + 3] >= 'A' && err->text[used + 3] <= 'Z'))
@@ -68,7 +67,4 @@ bool error_hint(struct error *err, const char *format, ...)
 	return false;
 }
 
-bool error_no_memory(struct error *err)
-{
-	return error_set(err, ERROR_NO_MEMORY, "out of memory");
-}
+bool error_no_memory(struct error *err) { return error_set(err, ERROR_NO_MEMORY, "out of memory"); }

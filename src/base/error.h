@@ -19,8 +19,8 @@ enum error_code {
 	ERROR_BUSY,        /* another user holds the resource */
 	ERROR_LIMIT,       /* a limit (files, memory lock, size) was reached */
 	ERROR_NO_MEMORY,
-	ERROR_IO,          /* reading or writing failed */
-	ERROR_SYSTEM,      /* any other failure of the operating system */
+	ERROR_IO,     /* reading or writing failed */
+	ERROR_SYSTEM, /* any other failure of the operating system */
 };
 
 struct error {

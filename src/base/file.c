@@ -9,9 +9,14 @@
 static enum error_code code_of(int os_errno)
 {
 	switch (os_errno) {
-	case ENOENT: case ENOTDIR: return ERROR_NOT_FOUND;
-	case EACCES: case EPERM: case EROFS: return ERROR_PERMISSION;
-	case EMFILE: case ENFILE: case EFBIG: return ERROR_LIMIT;
+	case ENOENT:
+	case ENOTDIR: return ERROR_NOT_FOUND;
+	case EACCES:
+	case EPERM:
+	case EROFS: return ERROR_PERMISSION;
+	case EMFILE:
+	case ENFILE:
+	case EFBIG: return ERROR_LIMIT;
 	default: return ERROR_IO;
 	}
 }

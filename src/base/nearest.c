@@ -6,10 +6,7 @@
 
 enum { LENGTH_MOST = 64 }; /* longer names are compared by their first 64 characters */
 
-static int fold(char c)
-{
-	return c == '_' ? '-' : tolower((unsigned char)c);
-}
+static int fold(char c) { return c == '_' ? '-' : tolower((unsigned char)c); }
 
 /* Optimal string alignment distance, three rows of the table at a time. */
 static unsigned distance(const char *a, const char *b)
@@ -28,8 +25,8 @@ static unsigned distance(const char *a, const char *b)
 				best = previous[j] + 1;
 			if (current[j - 1] + 1 < best)
 				best = current[j - 1] + 1;
-			if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) && fold(a[i - 2]) == fold(b[j - 1]) &&
-			    before[j - 2] + 1 < best)
+			if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
+			    fold(a[i - 2]) == fold(b[j - 1]) && before[j - 2] + 1 < best)
 				best = before[j - 2] + 1;
 			current[j] = best;
 		}

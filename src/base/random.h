@@ -18,10 +18,7 @@ static inline uint64_t random_u64(struct random *r)
 }
 
 /* Uniform on [0, 1). */
-static inline double random_unit(struct random *r)
-{
-	return (double)(random_u64(r) >> 11) * 0x1.0p-53;
-}
+static inline double random_unit(struct random *r) { return (double)(random_u64(r) >> 11) * 0x1.0p-53; }
 
 /* Uniform on 0 … below-1; below > 0. The bias is below 2^-32 for below < 2^32. */
 static inline uint64_t random_below(struct random *r, uint64_t below)

@@ -12,7 +12,8 @@ struct stanza_parser {
 	VEC(struct stanza_key) keys; /* of the stanza that is being read */
 };
 
-static bool syntax(const struct stanza_parser *p, unsigned line, size_t column, const char *what, struct error *err)
+static bool syntax(const struct stanza_parser *p, unsigned line, size_t column, const char *what,
+		   struct error *err)
 {
 	return error_set(err, ERROR_SYNTAX, "%s:%u:%zu: %s", p->source, line, column, what);
 }
@@ -43,7 +44,8 @@ static const char *trimmed(struct arena *arena, const char *from, const char *to
 	return arena_strndup(arena, from, (size_t)(to - from));
 }
 
-static bool parse_line(struct stanza_parser *p, const char *start, const char *end, unsigned line, struct error *err)
+static bool parse_line(struct stanza_parser *p, const char *start, const char *end, unsigned line,
+		       struct error *err)
 {
 	const char *first = start;
 	while (first < end && isspace((unsigned char)*first))
@@ -55,8 +57,9 @@ static bool parse_line(struct stanza_parser *p, const char *start, const char *e
 	if (*first == '[' && first == start) {
 		const char *close = memchr(first, ']', (size_t)(end - first));
 		if (!close)
-			return syntax(p, line, (size_t)(end - start) + 1, "expected ']' after the stanza's name", err);
-		struct stanza stanza = { .name = trimmed(p->arena, first + 1, close), .line = line };
+			return syntax(p, line, (size_t)(end - start) + 1, "expected ']' after the stanza's name",
+				      err);
+		struct stanza stanza = {.name = trimmed(p->arena, first + 1, close), .line = line};
 		if (!stanza.name)
 			return error_no_memory(err);
 		if (!*stanza.name)
@@ -69,16 +72,18 @@ static bool parse_line(struct stanza_parser *p, const char *start, const char *e
 		return syntax(p, line, (size_t)(first - start) + 1, "expected '[name]' before the first key", err);
 	if (first > start) {
 		if (p->keys.count == 0)
-			return syntax(p, line, (size_t)(first - start) + 1, "an indented line continues no value", err);
+			return syntax(p, line, (size_t)(first - start) + 1, "an indented line continues no value",
+				      err);
 		struct stanza_key *key = &p->keys.items[p->keys.count - 1];
 		const char *more = trimmed(p->arena, first, end);
-		key->value = more ? arena_printf(p->arena, "%s%s%s", key->value, *key->value ? " " : "", more) : NULL;
+		key->value = more ? arena_printf(p->arena, "%s%s%s", key->value, *key->value ? " " : "", more)
+				  : NULL;
 		return key->value || error_no_memory(err);
 	}
 	const char *equals = memchr(first, '=', (size_t)(end - first));
 	if (!equals)
 		return syntax(p, line, (size_t)(end - start) + 1, "expected 'key = value'", err);
-	struct stanza_key key = { trimmed(p->arena, first, equals), trimmed(p->arena, equals + 1, end), line };
+	struct stanza_key key = {trimmed(p->arena, first, equals), trimmed(p->arena, equals + 1, end), line};
 	if (!key.key || !key.value)
 		return error_no_memory(err);
 	if (!*key.key)
@@ -87,9 +92,9 @@ static bool parse_line(struct stanza_parser *p, const char *start, const char *e
 }
 
 bool stanza_parse(const char *text, size_t length, const char *source, struct arena *arena,
-                  struct stanza **stanzas, size_t *count, struct error *err)
+		  struct stanza **stanzas, size_t *count, struct error *err)
 {
-	struct stanza_parser p = { .source = source, .arena = arena };
+	struct stanza_parser p = {.source = source, .arena = arena};
 	const char *at = text, *end = text + length;
 	bool ok = true;
 	for (unsigned line = 1; ok && at < end; line++) {

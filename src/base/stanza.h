@@ -31,7 +31,7 @@ struct stanza {
 /* Parses text[length]; source is the file's name for messages. The stanzas and all their strings live
  * in arena. On failure the error has "source:line:column". */
 bool stanza_parse(const char *text, size_t length, const char *source, struct arena *arena,
-                  struct stanza **stanzas, size_t *count, struct error *err);
+		  struct stanza **stanzas, size_t *count, struct error *err);
 
 /* The value of the first such key, or NULL. */
 const char *stanza_get(const struct stanza *stanza, const char *key);

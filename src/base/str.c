@@ -37,15 +37,9 @@ void str_append_bytes(struct str *s, const char *bytes, size_t length)
 	s->text[s->length] = '\0';
 }
 
-void str_append(struct str *s, const char *text)
-{
-	str_append_bytes(s, text, strlen(text));
-}
+void str_append(struct str *s, const char *text) { str_append_bytes(s, text, strlen(text)); }
 
-void str_append_char(struct str *s, char c)
-{
-	str_append_bytes(s, &c, 1);
-}
+void str_append_char(struct str *s, char c) { str_append_bytes(s, &c, 1); }
 
 void str_appendf(struct str *s, const char *format, ...)
 {
@@ -108,10 +102,7 @@ char *str_trim(char *text)
 	return text;
 }
 
-bool str_equal_nocase(const char *a, const char *b)
-{
-	return strcasecmp(a, b) == 0;
-}
+bool str_equal_nocase(const char *a, const char *b) { return strcasecmp(a, b) == 0; }
 
 bool str_to_u64(const char *text, unsigned long long *out)
 {

@@ -9,27 +9,27 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define VEC(type)                \
-	struct {                 \
-		type *items;     \
-		size_t count;    \
-		size_t capacity; \
+#define VEC(type)                                                                                                 \
+	struct {                                                                                                  \
+		type *items;                                                                                      \
+		size_t count;                                                                                     \
+		size_t capacity;                                                                                  \
 	}
 
 /* Makes room for one more item of item_bytes in *items; false when memory ran out. */
 bool vec_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
 
-#define vec_push(v, item)                                                                          \
-	(vec_grow((void **)&(v)->items, &(v)->capacity, (v)->count, sizeof *(v)->items)           \
-	         ? ((v)->items[(v)->count++] = (item), true)                                       \
-	         : false)
+#define vec_push(v, item)                                                                                         \
+	(vec_grow((void **)&(v)->items, &(v)->capacity, (v)->count, sizeof *(v)->items)                           \
+		 ? ((v)->items[(v)->count++] = (item), true)                                                      \
+		 : false)
 
-#define vec_free(v)                      \
-	do {                             \
-		free((v)->items);        \
-		(v)->items = NULL;       \
-		(v)->count = 0;          \
-		(v)->capacity = 0;       \
+#define vec_free(v)                                                                                               \
+	do {                                                                                                      \
+		free((v)->items);                                                                                 \
+		(v)->items = NULL;                                                                                \
+		(v)->count = 0;                                                                                   \
+		(v)->capacity = 0;                                                                                \
 	} while (0)
 
 #endif

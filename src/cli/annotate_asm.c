@@ -16,22 +16,22 @@ enum { HELP, REGION, OUTPUT, NUMBER, MACHINE };
 enum { ASSEMBLY_BYTES_MOST = 1 << 30 };
 
 const struct option_row annotate_asm_option_rows[] = {
-	{ .help = "Regions" },
-	{ 'r', "region", "NAME=FIRST-LAST",
-	  "lines FIRST to LAST of the file are region NAME; also NAME=LINE; may be given several times, also with "
-	  "the "
-	  "same name",
-	  REGION },
-	{ 0, "number", "N",
-	  "the first name gets stub number N, the next N+1 and so on (default: 0); of files of one program each "
-	  "needs "
-	  "numbers of its own",
-	  NUMBER },
-	{ .help = "Options" },
-	{ 'o', "output", "FILE", "write there instead of to standard output", OUTPUT },
-	{ 0, "machine", "x86-64|arm64", "whose assembly it is (default: told from the text)", MACHINE },
-	{ 'h', "help", NULL, "show this", HELP },
-	{ 0 },
+	{.help = "Regions"},
+	{'r', "region", "NAME=FIRST-LAST",
+	 "lines FIRST to LAST of the file are region NAME; also NAME=LINE; may be given several times, also with "
+	 "the "
+	 "same name",
+	 REGION},
+	{0, "number", "N",
+	 "the first name gets stub number N, the next N+1 and so on (default: 0); of files of one program each "
+	 "needs "
+	 "numbers of its own",
+	 NUMBER},
+	{.help = "Options"},
+	{'o', "output", "FILE", "write there instead of to standard output", OUTPUT},
+	{0, "machine", "x86-64|arm64", "whose assembly it is (default: told from the text)", MACHINE},
+	{'h', "help", NULL, "show this", HELP},
+	{0},
 };
 
 struct annotate_asked {
@@ -54,7 +54,7 @@ static bool line_number(const char *text, unsigned *line)
 /* NAME may have '=' in it: the last one counts. */
 static bool add_region(struct annotate_asked *asked, const char *value, struct error *err)
 {
-	struct annotate_region region = { 0 };
+	struct annotate_region region = {0};
 	char lines[48];
 	const char *equals = strrchr(value, '=');
 	bool good = equals && equals > value && strlen(equals + 1) < sizeof lines;
@@ -101,18 +101,15 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	}
 }
 
-static void warn(void *context, const char *text)
-{
-	say_warning("%s: %s", (const char *)context, text);
-}
+static void warn(void *context, const char *text) { say_warning("%s: %s", (const char *)context, text); }
 
 /* Errors in the text get the file's name in front: FILE: line 12: … */
 static bool annotate_text(const struct annotate_asked *asked, const char *file, struct str *out, struct error *err)
 {
 	struct assembly a;
-	struct error inner = { 0 };
-	struct annotate_request request = { asked->regions.items, asked->regions.count, asked->number, warn,
-					    (char *)file };
+	struct error inner = {0};
+	struct annotate_request request = {asked->regions.items, asked->regions.count, asked->number, warn,
+					   (char *)file};
 	size_t bytes;
 	char *text = file_read(file, ASSEMBLY_BYTES_MOST, &bytes, err);
 	if (!text)
@@ -159,9 +156,9 @@ static int show_help(void)
 
 int command_annotate_asm(int argc, char **argv)
 {
-	struct annotate_asked asked = { 0 };
-	struct error err = { 0 };
-	struct str out = { 0 };
+	struct annotate_asked asked = {0};
+	struct error err = {0};
+	struct str out = {0};
 	const char *file = NULL;
 	int code = TARE_DONE, rest = argc, at = 0;
 	say_begin_output();

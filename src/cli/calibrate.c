@@ -21,20 +21,20 @@ enum { HELP, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, V
 enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUNS_QUICK = 15 };
 
 const struct option_row calibrate_option_rows[] = {
-	{ .help = "Options" },
-	{ 'e', "events", "EVENTS",
-	  "these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS },
-	{ 0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
-	  OF_INTERFACES },
-	{ 0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES },
-	{ 0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK },
-	{ 0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE },
-	{ 'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)",
-	  OUTPUT },
-	{ 0, "dry-run", NULL, "measure and show, keep nothing", DRY },
-	{ 'v', "verbose", NULL, "say what is being measured", VERBOSE },
-	{ 'h', "help", NULL, "show this", HELP },
-	{ 0 },
+	{.help = "Options"},
+	{'e', "events", "EVENTS",
+	 "these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS},
+	{0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
+	 OF_INTERFACES},
+	{0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES},
+	{0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK},
+	{0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE},
+	{'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)",
+	 OUTPUT},
+	{0, "dry-run", NULL, "measure and show, keep nothing", DRY},
+	{'v', "verbose", NULL, "say what is being measured", VERBOSE},
+	{'h', "help", NULL, "show this", HELP},
+	{0},
 };
 
 struct calibrate_asked {
@@ -172,9 +172,10 @@ static bool describe(struct calibration *c, const struct calibrate_asked *asked,
 	return true;
 }
 
-static bool measure(struct calibrating *c, const struct calibrate_asked *asked, char *const *program, struct error *err)
+static bool measure(struct calibrating *c, const struct calibrate_asked *asked, char *const *program,
+		    struct error *err)
 {
-	char *own[3] = { 0 };
+	char *own[3] = {0};
 	bool library = false;
 	for (unsigned i = 0; i < INTERFACES; i++) {
 		c->wanted[i] = !asked->some_interfaces || asked->interfaces[i];
@@ -193,7 +194,7 @@ static bool measure(struct calibrating *c, const struct calibrate_asked *asked, 
 
 static int keep(struct calibrating *c, const struct calibrate_asked *asked)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	char *path = asked->output ? strdup(asked->output) : calibration_path(&err);
 	int code = TARE_DONE;
 	if (!path || !calibration_save(path, &c->calibration, &err))
@@ -206,10 +207,10 @@ static int keep(struct calibrating *c, const struct calibrate_asked *asked)
 
 int command_calibrate(int argc, char **argv)
 {
-	struct calibrate_asked asked = { 0 };
-	struct error err = { 0 };
-	struct calibrating calibrating = { 0 };
-	struct line line = { .clock = clock_monotonic() };
+	struct calibrate_asked asked = {0};
+	struct error err = {0};
+	struct calibrating calibrating = {0};
+	struct line line = {.clock = clock_monotonic()};
 	int rest, code;
 	if (!options_parse(calibrate_option_rows, argc, argv, apply, &asked, &rest, &err))
 		return say_failed(&err, TARE_USAGE);
@@ -219,7 +220,7 @@ int command_calibrate(int argc, char **argv)
 	line.verbose = asked.verbose;
 	calibrating.progress = progress;
 	calibrating.progress_context = &line;
-	struct session session = { 0 };
+	struct session session = {0};
 	bool done = session_open(&session, NULL, "perf", NULL, 0, &err);
 	calibrating.table = session.events;
 	calibrating.operations = session.operations;
@@ -230,7 +231,8 @@ int command_calibrate(int argc, char **argv)
 		code = say_failure(&err);
 	} else {
 		say_begin_output();
-		calibrate_table(stdout, &calibrating, (size_t)table_width(&(struct report_options){ .width = say_width(stdout) }));
+		calibrate_table(stdout, &calibrating,
+				(size_t)table_width(&(struct report_options){.width = say_width(stdout)}));
 		code = asked.dry ? TARE_DONE : keep(&calibrating, &asked);
 		int written = say_end_output();
 		if (code == TARE_DONE)

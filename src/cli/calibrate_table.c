@@ -26,7 +26,7 @@ static const char *part_title(const struct overhead *o)
 
 static struct number_scale scale_of(const char *event, const char *unit, double most)
 {
-	struct estimate e = { .event = event, .unit = unit, .known = true, .value = most };
+	struct estimate e = {.event = event, .unit = unit, .known = true, .value = most};
 	return number_scale_of(&e, false);
 }
 
@@ -59,7 +59,7 @@ static bool never(const struct calibration *c, const char *event, enum interface
 static void never_line(FILE *out, const struct calibration *c, enum interface interface, size_t width)
 {
 	const char *last = "";
-	struct str line = { 0 };
+	struct str line = {0};
 	for (size_t i = 0; i < c->overheads.count; i++) {
 		const struct overhead *o = &c->overheads.items[i];
 		if (o->interface != interface || strcmp(last, o->event) == 0 || !never(c, o->event, interface))
@@ -76,7 +76,9 @@ static void never_line(FILE *out, const struct calibration *c, enum interface in
 
 static void overhead_table(FILE *out, const struct calibration *c, enum interface interface, size_t width)
 {
-	struct grid grid = { .first_heading = "event", .headings = { "median", "mean", "\u00b1", "least", "most" }, .n_numbers = 5 };
+	struct grid grid = {.first_heading = "event",
+			    .headings = {"median", "mean", "\u00b1", "least", "most"},
+			    .n_numbers = 5};
 	bool any = false;
 	for (size_t i = 0; i < c->overheads.count; i++) {
 		const struct overhead *o = &c->overheads.items[i];
@@ -103,8 +105,10 @@ static void overhead_table(FILE *out, const struct calibration *c, enum interfac
 
 static void fit_table(FILE *out, const struct calibration *c, size_t width)
 {
-	struct grid grid = { .first_heading = "event", .headings = { "o", "\u00b1", "c", "\u00b1", "by its code", "residual" }, .n_numbers = 6 };
-	struct number_scale one = { .factor = 1, .unit = "" };
+	struct grid grid = {.first_heading = "event",
+			    .headings = {"o", "\u00b1", "c", "\u00b1", "by its code", "residual"},
+			    .n_numbers = 6};
+	struct number_scale one = {.factor = 1, .unit = ""};
 	for (size_t i = 0; i < c->fits.count; i++) {
 		const struct overhead_fit *f = &c->fits.items[i];
 		struct grid_row *row = grid_add(&grid, f->event, interface_name(f->interface), "");
@@ -127,8 +131,10 @@ static void fit_table(FILE *out, const struct calibration *c, size_t width)
 
 void calibrate_floor_table(FILE *out, const struct calibration *c, size_t width)
 {
-	struct grid grid = { .first_heading = "event", .headings = { "mean", "spread %", "differed by %", "floor %" }, .n_numbers = 4 };
-	struct number_scale percent = { .factor = 100, .unit = "" };
+	struct grid grid = {.first_heading = "event",
+			    .headings = {"mean", "spread %", "differed by %", "floor %"},
+			    .n_numbers = 4};
+	struct number_scale percent = {.factor = 100, .unit = ""};
 	for (size_t i = 0; i < c->floors.count; i++) {
 		const struct noise_floor *f = &c->floors.items[i];
 		struct number_scale scale = scale_of(f->event, f->unit, f->mean);
@@ -146,8 +152,8 @@ void calibrate_floor_table(FILE *out, const struct calibration *c, size_t width)
 	}
 	if (c->floors.count) {
 		char title[400];
-		snprintf(title, sizeof title, "The noise floor: '%s' against itself, %zu executions a side", c->floor_command,
-			 c->floors.items[0].n);
+		snprintf(title, sizeof title, "The noise floor: '%s' against itself, %zu executions a side",
+			 c->floor_command, c->floors.items[0].n);
 		fputc('\n', out);
 		text_wrap(out, title, 0, 2, width);
 	}
@@ -164,7 +170,7 @@ static void missing_table(FILE *out, const struct calibrating *c, size_t width)
 		fputs("\nNot calibrated\n", out);
 	for (size_t i = 0, next; i < c->missing.count; i = next) {
 		const struct not_calibrated *m = &c->missing.items[i];
-		struct str line = { 0 };
+		struct str line = {0};
 		str_appendf(&line, "%s: %s", interface_name(m->interface), m->why);
 		for (next = i; next < c->missing.count; next++) {
 			const struct not_calibrated *other = &c->missing.items[next];

@@ -8,13 +8,14 @@
 
 struct command_row {
 	const char *name;
-	const char *summary; /* one line */
+	const char *summary;              /* one line */
 	const struct option_row *options; /* what it parses, shows as help and completes; NULL: none */
 	/* argv[0] is the subcommand's name; returns tare's exit code. */
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct option_row annotate_asm_option_rows[], count_option_rows[], list_option_rows[], doctor_option_rows[], calibrate_option_rows[];
+extern const struct option_row annotate_asm_option_rows[], count_option_rows[], list_option_rows[],
+	doctor_option_rows[], calibrate_option_rows[];
 
 /* Ends with a NULL name. */
 extern const struct command_row command_rows[];

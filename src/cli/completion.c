@@ -7,10 +7,7 @@
 #include "cli/options.h"
 #include "cli/say.h"
 
-static bool is_option(const struct option_row *row)
-{
-	return row->name != NULL;
-}
+static bool is_option(const struct option_row *row) { return row->name != NULL; }
 
 /* What an argument can be: words of a shell's own language, see the scripts below. */
 enum meaning { ANYTHING, WORDS, A_FILE, AN_EVENT, A_METRIC, A_PID, A_BACKEND };
@@ -20,11 +17,11 @@ static enum meaning meaning_of(const struct option_row *row)
 	static const struct {
 		const char *start;
 		enum meaning meaning;
-	} starts[] = { { "FILE", A_FILE },
-		       { "EVENT", AN_EVENT },
-		       { "METRIC", A_METRIC },
-		       { "PID", A_PID },
-		       { "BACKEND", A_BACKEND } };
+	} starts[] = {{"FILE", A_FILE},
+		      {"EVENT", AN_EVENT},
+		      {"METRIC", A_METRIC},
+		      {"PID", A_PID},
+		      {"BACKEND", A_BACKEND}};
 	if (strchr(row->argument, '|'))
 		return WORDS;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -70,8 +67,9 @@ static void bash_arguments(const struct option_row *rows)
 		case AN_EVENT: print_case(rows, "_tare_list events; return ;;\n"); break;
 		case A_METRIC: print_case(rows, "_tare_list metrics; return ;;\n"); break;
 		case A_BACKEND:
-			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null) $(tare list machines --names "
-			                 "2>/dev/null | sed s/^/model:/)\"; return ;;\n");
+			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null) $(tare list "
+					 "machines --names "
+					 "2>/dev/null | sed s/^/model:/)\"; return ;;\n");
 			break;
 		case A_PID: print_case(rows, "_tare_words \"$(ps -eo pid=)\"; return ;;\n"); break;
 		case ANYTHING: print_case(rows, "return ;;\n"); break;
@@ -108,7 +106,8 @@ static void bash(void)
 		print_names(row->options);
 		puts("\"; return; }");
 		if (strcmp(row->name, "list") == 0)
-			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names 2>/dev/null)\"; return; }\n"
+			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
+			     "2>/dev/null)\"; return; }\n"
 			     "\t\t_tare_words \"events metrics backends machines\" ;;");
 		else if (strcmp(row->name, "count") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
@@ -146,7 +145,8 @@ static void zsh(void)
 	     "_tare_metrics() { _values -s , metric ${(f)\"$(tare list metrics --names 2>/dev/null)\"} }\n"
 	     "_tare_backends() { compadd -- ${(f)\"$(tare list backends --names 2>/dev/null)\"} "
 	     "model:${^${(f)\"$(tare list machines --names 2>/dev/null)\"}} }\n"
-	     "_tare_list_words() { [[ $words[2] == machine(|s) ]] && compadd -- ${(f)\"$(tare list machines --names 2>/dev/null)\"} }\n"
+	     "_tare_list_words() { [[ $words[2] == machine(|s) ]] && compadd -- ${(f)\"$(tare list machines "
+	     "--names 2>/dev/null)\"} }\n"
 	     "_tare() {\n"
 	     "\tif (( CURRENT == 2 )); then\n"
 	     "\t\tlocal -a commands=(");
@@ -193,7 +193,8 @@ static void zsh(void)
 		if (strcmp(row->name, "count") == 0)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
-			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'", stdout);
+			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'",
+			      stdout);
 		else if (strcmp(row->name, "annotate-asm") == 0)
 			fputs(" \\\n\t\t'1:file:_files'", stdout);
 		puts(" ;;");
@@ -239,7 +240,8 @@ static void fish(void)
 					break;
 				case A_BACKEND:
 					fputs(" -x -a '(tare list backends --names 2>/dev/null) "
-					      "model:(tare list machines --names 2>/dev/null)'", stdout);
+					      "model:(tare list machines --names 2>/dev/null)'",
+					      stdout);
 					break;
 				case A_PID: fputs(" -x -a '(__fish_complete_pids)'", stdout); break;
 				case ANYTHING: fputs(" -x", stdout); break;
@@ -251,7 +253,8 @@ static void fish(void)
 	puts("complete -c tare -n '__fish_seen_subcommand_from count' -a '(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm' -F\n"
-	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from machines' "
+	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
+	     "machines' "
 	     "-a 'events metrics backends machines'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
 	     "-a '(tare list machines --names 2>/dev/null)'\n"
@@ -263,8 +266,8 @@ int command_completion(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*write)(void);
-	} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
-	struct error err = { 0 };
+	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+	struct error err = {0};
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		say_begin_output();
 		fputs("usage: tare completion bash|zsh|fish\n"

@@ -32,7 +32,10 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 	if (c->program && attach)
 		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
 	*out = (struct session_target){
-		.kind = cpus ? TARGET_CPUS : r->pids.numbers.count ? TARGET_PROCESSES : r->tids.numbers.count ? TARGET_THREADS : TARGET_COMMAND,
+		.kind = cpus                    ? TARGET_CPUS
+			: r->pids.numbers.count ? TARGET_PROCESSES
+			: r->tids.numbers.count ? TARGET_THREADS
+						: TARGET_COMMAND,
 		.program = c->program,
 		.reproducible = r->reproducible,
 		.no_children = r->no_children,
@@ -50,10 +53,11 @@ static bool choose_events(struct count_command *c, struct error *err)
 {
 	const struct count_request *r = &c->request;
 	struct session *s = &c->session;
-	struct perfex_chosen chosen = { { PERFEX_NONE, PERFEX_NONE } };
+	struct perfex_chosen chosen = {{PERFEX_NONE, PERFEX_NONE}};
 	bool perfex = r->compat == COMPAT_PERFEX;
 	if (s->n_machines > 1 && (c->has_parameters || r->compat != COMPAT_NONE)) {
-		error_set(err, ERROR_USAGE, "-P, -F and --compat report of one machine, not of %zu", s->n_machines);
+		error_set(err, ERROR_USAGE, "-P, -F and --compat report of one machine, not of %zu",
+			  s->n_machines);
 		return error_hint(err, "choose one: --on model:%s", s->machines[0]);
 	}
 	if (c->has_parameters && !p5mon_choose(s, &c->parameters, r->compat == COMPAT_P5MON, err))
@@ -102,8 +106,12 @@ static bool measure(struct count_command *count, struct error *err)
 		.interrupt = count->interrupt,
 		.want_blocks = r->blocks != NULL,
 		.want_system_calls = r->system_calls != NULL,
-		.locations = !r->by ? LOCATIONS_NONE : r->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
-		.blocks_by = r->per_thread ? BLOCKS_OF_THREADS : r->per_process ? BLOCKS_OF_PROCESSES : BLOCKS_OF_ALL,
+		.locations = !r->by                         ? LOCATIONS_NONE
+			     : r->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA
+							    : LOCATIONS_OF_CODE,
+		.blocks_by = r->per_thread    ? BLOCKS_OF_THREADS
+			     : r->per_process ? BLOCKS_OF_PROCESSES
+					      : BLOCKS_OF_ALL,
 		.progress = r->verbose || progress.line ? progress_show : NULL,
 		.progress_context = &progress,
 	};
@@ -163,7 +171,8 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 		parameters_init(&count->parameters);
 		count->has_parameters = true;
 	}
-	if ((count->has_parameters && !count_parameters_read(r, &count->parameters, err)) || !choose_target(count, &target, err)) {
+	if ((count->has_parameters && !count_parameters_read(r, &count->parameters, err)) ||
+	    !choose_target(count, &target, err)) {
 		if (err->code != ERROR_USAGE && err->code != ERROR_SYNTAX)
 			*code = TARE_CANNOT_MEASURE;
 		return false;
@@ -186,7 +195,8 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 		return false;
 	}
 	*code = TARE_CANNOT_MEASURE;
-	return output_open(&count->output, r->output, err) && (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
+	return output_open(&count->output, r->output, err) &&
+	       (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
 	       (!r->system_calls || output_open(&count->system_calls, r->system_calls, err)) &&
 	       (!r->by_file || output_open(&count->by_file, r->by_file, err));
 }
@@ -197,16 +207,17 @@ static void tell_missing(void *context, const struct error *missing)
 	say_error(missing);
 }
 
-/* What was measured becomes what is reported: net, in the order of asking, with names for its places. `code` is what to exit with if all goes
- * well; returns what to exit with. */
+/* What was measured becomes what is reported: net, in the order of asking, with names for its places. `code` is
+ * what to exit with if all goes well; returns what to exit with. */
 static int finish(struct count_command *count, int code)
 {
 	const struct count_request *r = &count->request;
-	struct error err = { 0 };
+	struct error err = {0};
 	/* the papers' tools leave the tare to their readers */
 	if (!session_take_off(&count->session, r->compat != COMPAT_NONE))
-		say_warning(r->compat == COMPAT_NONE ? "out of memory: counts are gross"
-		                                     : "out of memory: counts of regions have what their probes cost");
+		say_warning(r->compat == COMPAT_NONE
+				    ? "out of memory: counts are gross"
+				    : "out of memory: counts of regions have what their probes cost");
 	size_t missing = session_missing(&count->session, r->strict, tell_missing, NULL);
 	if (missing && code == TARE_DONE)
 		code = TARE_CANNOT_MEASURE;
@@ -219,8 +230,8 @@ static int finish(struct count_command *count, int code)
 
 int command_count(int argc, char **argv)
 {
-	struct count_command count = { 0 };
-	struct error err = { 0 };
+	struct count_command count = {0};
+	struct error err = {0};
 	int code = TARE_USAGE;
 
 	if (!count_request_parse(&count.request, argc, argv, &err))

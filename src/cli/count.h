@@ -21,7 +21,8 @@ struct count_command {
 	struct arena arena;
 };
 
-/* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was said. */
+/* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was
+ * said. */
 bool count_write_reports(struct count_command *count);
 
 #endif

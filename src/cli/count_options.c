@@ -7,69 +7,122 @@
 #include "cli/command.h"
 
 enum {
-	HELP, EVENT, METRIC, EVENTS_FILE, REPETITIONS, WARM_UP, SEVERAL_RUNS, CONFIDENCE, ALL_REPETITIONS, GROSS, ON, OUTPUT,
-	PROGRAM_OUTPUT, JSON, CSV, VERBOSE, PID, TID, ALL_CPUS, CPUS, PER_THREAD, PER_CPU, PER_PROCESS, NO_CHILDREN, REPRODUCIBLE, BLOCKS, SYSTEM_CALLS, FOR, PARAMETERS,
-	OVERRIDE, COMPAT, BY, BY_FILE, REGION,
-	REQUIRE, STRICT,
+	HELP,
+	EVENT,
+	METRIC,
+	EVENTS_FILE,
+	REPETITIONS,
+	WARM_UP,
+	SEVERAL_RUNS,
+	CONFIDENCE,
+	ALL_REPETITIONS,
+	GROSS,
+	ON,
+	OUTPUT,
+	PROGRAM_OUTPUT,
+	JSON,
+	CSV,
+	VERBOSE,
+	PID,
+	TID,
+	ALL_CPUS,
+	CPUS,
+	PER_THREAD,
+	PER_CPU,
+	PER_PROCESS,
+	NO_CHILDREN,
+	REPRODUCIBLE,
+	BLOCKS,
+	SYSTEM_CALLS,
+	FOR,
+	PARAMETERS,
+	OVERRIDE,
+	COMPAT,
+	BY,
+	BY_FILE,
+	REGION,
+	REQUIRE,
+	STRICT,
 };
 
 const struct option_row count_option_rows[] = {
-	{ .help = "What is counted" },
-	{ 'e', "event", "EVENT,...", "events; may be repeated. EVENT is NAME[:u|:k|:uk], see 'tare list events'. Default: "
-	  "what this machine can count of a standard set", EVENT },
-	{ 'm', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'; their events are counted too. METRIC:u: over "
-	  "the events at user level", METRIC },
-	{ 0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE },
-	{ 0, "on", "BACKEND", "who counts, see 'tare list backends': auto (default: each event by the best that "
-	  "counts it here), perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list machines'), "
-	  "replay:FILE", ON },
-	{ 0, "require", "EVENT,...", "events, as -e; end in 3 if one of them is not counted", REQUIRE },
-	{ 0, "strict", NULL, "end in 3 if anything that was asked for is not counted", STRICT },
-	{ .help = "Of what (instead of a program, except -a and -C)" },
-	{ 'p', "pid", "PID,...", "running processes, with all their threads", PID },
-	{ 't', "tid", "TID,...", "running threads", TID },
-	{ 'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS },
-	{ 'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS },
-	{ 0, "for", "SECONDS", "with -p, -t, -a, -C and no program: stop after this time (default: until "
-	  "they end, or Ctrl-C)", FOR },
-	{ 0, "per-thread", NULL, "a row for each thread too: with -p, -t, and of what the engine counts", PER_THREAD },
-	{ 0, "per-process", NULL, "a row for each process of the program too, of what the engine counts", PER_PROCESS },
-	{ 0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU },
-	{ 0, "no-children", NULL, "do not count child processes", NO_CHILDREN },
-	{ 0, "region", "[NAME=]PLACE", "count a part of the program apart, too; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
-	  "(lines) or 0xLOW-0xHIGH (addresses), in a library LIBRARY!PLACE; see tare-count(1)", REGION },
-	{ .help = "How often" },
-	{ 'r', "repetitions", "N", "run the program N times, and show means with intervals (default 1). Events that do "
-	  "not fit the counters at once get runs of their own", REPETITIONS },
-	{ 0, "several-runs", NULL, "such runs also without -r, instead of multiplexing", SEVERAL_RUNS },
-	{ 0, "warm-up", "N", "runs before that are not counted (default: 1 if the program runs more than once, else 0)",
-	  WARM_UP },
-	{ 0, "confidence", "95|99", "of the intervals, in percent (default 95)", CONFIDENCE },
-	{ 0, "reproducible", NULL, "each run alike: no address-space randomisation, an environment of fixed size, one CPU",
-	  REPRODUCIBLE },
-	{ .help = "The report" },
-	{ 'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT },
-	{ 0, "json", NULL, "as JSON", JSON },
-	{ 0, "csv", NULL, "as CSV", CSV },
-	{ 0, "by", "function|line|object", "show where the events took place, too: by function, source line, or variable and "
-	  "allocation (needs the engine, or a model)", BY },
-	{ 0, "by-file", "FILE", "write that there, all of it, as tab-separated lines", BY_FILE },
-	{ 0, "blocks", "FILE", "write every basic block that the program executed, and how often, as tab-separated lines; "
-	  "with --per-process, --per-thread of each (needs the engine)", BLOCKS },
-	{ 0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
-	  SYSTEM_CALLS },
-	{ 0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS },
-	{ 0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS },
-	{ 0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT },
-	{ 'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE },
-	{ .help = "As older tools did" },
-	{ 'P', "parameters", "FILE", "take run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS },
-	{ 'F', "parameter", "KEY=VALUE", "set one of them, over the file's value", OVERRIDE },
-	{ 0, "compat", "p5mon|perfex", "report as that tool did. With perfex, -a means all its events, and -e also takes "
-	  "its numbers 0 to 31", COMPAT },
-	{ .help = "Other" },
-	{ 'h', "help", NULL, "show this", HELP },
-	{ 0 },
+	{.help = "What is counted"},
+	{'e', "event", "EVENT,...",
+	 "events; may be repeated. EVENT is NAME[:u|:k|:uk], see 'tare list events'. Default: "
+	 "what this machine can count of a standard set",
+	 EVENT},
+	{'m', "metric", "METRIC,...",
+	 "derived metrics, see 'tare list metrics'; their events are counted too. METRIC:u: over "
+	 "the events at user level",
+	 METRIC},
+	{0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE},
+	{0, "on", "BACKEND",
+	 "who counts, see 'tare list backends': auto (default: each event by the best that "
+	 "counts it here), perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list "
+	 "machines'), "
+	 "replay:FILE",
+	 ON},
+	{0, "require", "EVENT,...", "events, as -e; end in 3 if one of them is not counted", REQUIRE},
+	{0, "strict", NULL, "end in 3 if anything that was asked for is not counted", STRICT},
+	{.help = "Of what (instead of a program, except -a and -C)"},
+	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
+	{'t', "tid", "TID,...", "running threads", TID},
+	{'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS},
+	{'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS},
+	{0, "for", "SECONDS",
+	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
+	 "they end, or Ctrl-C)",
+	 FOR},
+	{0, "per-thread", NULL, "a row for each thread too: with -p, -t, and of what the engine counts",
+	 PER_THREAD},
+	{0, "per-process", NULL, "a row for each process of the program too, of what the engine counts",
+	 PER_PROCESS},
+	{0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU},
+	{0, "no-children", NULL, "do not count child processes", NO_CHILDREN},
+	{0, "region", "[NAME=]PLACE",
+	 "count a part of the program apart, too; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
+	 "(lines) or 0xLOW-0xHIGH (addresses), in a library LIBRARY!PLACE; see tare-count(1)",
+	 REGION},
+	{.help = "How often"},
+	{'r', "repetitions", "N",
+	 "run the program N times, and show means with intervals (default 1). Events that do "
+	 "not fit the counters at once get runs of their own",
+	 REPETITIONS},
+	{0, "several-runs", NULL, "such runs also without -r, instead of multiplexing", SEVERAL_RUNS},
+	{0, "warm-up", "N",
+	 "runs before that are not counted (default: 1 if the program runs more than once, else 0)", WARM_UP},
+	{0, "confidence", "95|99", "of the intervals, in percent (default 95)", CONFIDENCE},
+	{0, "reproducible", NULL,
+	 "each run alike: no address-space randomisation, an environment of fixed size, one CPU", REPRODUCIBLE},
+	{.help = "The report"},
+	{'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT},
+	{0, "json", NULL, "as JSON", JSON},
+	{0, "csv", NULL, "as CSV", CSV},
+	{0, "by", "function|line|object",
+	 "show where the events took place, too: by function, source line, or variable and "
+	 "allocation (needs the engine, or a model)",
+	 BY},
+	{0, "by-file", "FILE", "write that there, all of it, as tab-separated lines", BY_FILE},
+	{0, "blocks", "FILE",
+	 "write every basic block that the program executed, and how often, as tab-separated lines; "
+	 "with --per-process, --per-thread of each (needs the engine)",
+	 BLOCKS},
+	{0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
+	 SYSTEM_CALLS},
+	{0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS},
+	{0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS},
+	{0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT},
+	{'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE},
+	{.help = "As older tools did"},
+	{'P', "parameters", "FILE", "take run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
+	{'F', "parameter", "KEY=VALUE", "set one of them, over the file's value", OVERRIDE},
+	{0, "compat", "p5mon|perfex",
+	 "report as that tool did. With perfex, -a means all its events, and -e also takes "
+	 "its numbers 0 to 31",
+	 COMPAT},
+	{.help = "Other"},
+	{'h', "help", NULL, "show this", HELP},
+	{0},
 };
 
 /* "3", "0,2-3": numbers from least, each once in the order given. */
@@ -140,10 +193,10 @@ static bool parse_word(const char *value, const char *const *words, const char *
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
-	static const char *const outputs[] = { "first", "all", "none", NULL };
-	static const char *const tools[] = { "p5mon", "perfex", NULL };
-	static const char *const levels[] = { "95", "99", NULL };
-	static const char *const places[] = { "function", "line", "object", NULL };
+	static const char *const outputs[] = {"first", "all", "none", NULL};
+	static const char *const tools[] = {"p5mon", "perfex", NULL};
+	static const char *const levels[] = {"95", "99", NULL};
+	static const char *const places[] = {"function", "line", "object", NULL};
 	struct count_request *r = context;
 	unsigned long long number;
 	int word = 0;
@@ -206,7 +259,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->compat = word ? COMPAT_PERFEX : COMPAT_P5MON;
 		return true;
-	case JSON: case CSV:
+	case JSON:
+	case CSV:
 		if (r->format != FORMAT_TEXT && r->format != (id == JSON ? FORMAT_JSON : FORMAT_CSV))
 			return error_set(err, ERROR_USAGE, "a report has one format, --json or --csv");
 		r->format = id == JSON ? FORMAT_JSON : FORMAT_CSV;
@@ -226,22 +280,27 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "-a means all CPUs, -C some: not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
 		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
-	const char *lost = !r->compat             ? NULL
-			   : r->gross               ? "--gross"
-			   : r->per_thread          ? "--per-thread"
-			   : r->per_process         ? "--per-process"
-			   : r->per_cpu             ? "--per-cpu"
+	const char *lost = !r->compat                                         ? NULL
+			   : r->gross                                         ? "--gross"
+			   : r->per_thread                                    ? "--per-thread"
+			   : r->per_process                                   ? "--per-process"
+			   : r->per_cpu                                       ? "--per-cpu"
 			   : r->all_repetitions && r->compat == COMPAT_PERFEX ? "--all-repetitions"
-						    : NULL;
+									      : NULL;
 	if (lost) {
-		error_set(err, ERROR_USAGE, "--compat %s has no %s", r->compat == COMPAT_P5MON ? "p5mon" : "perfex", lost);
+		error_set(err, ERROR_USAGE, "--compat %s has no %s",
+			  r->compat == COMPAT_P5MON ? "p5mon" : "perfex", lost);
 		return error_hint(err, "leave out one of them: tare's own report, --json and --csv have it");
 	}
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
 	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
-				 r->blocks ? "--blocks" : r->system_calls ? "--system-calls" : r->by ? "--by" : r->per_process ? "--per-process" : "--reproducible");
+				 r->blocks         ? "--blocks"
+				 : r->system_calls ? "--system-calls"
+				 : r->by           ? "--by"
+				 : r->per_process  ? "--per-process"
+						   : "--reproducible");
 	if (r->by_file && !r->by) {
 		error_set(err, ERROR_USAGE, "--by-file needs --by");
 		return error_hint(err, "--by function, --by line or --by object");
@@ -261,7 +320,8 @@ static bool check(const struct count_request *r, struct error *err)
 	}
 	if (r->command && r->for_ns) {
 		error_set(err, ERROR_USAGE, "--for is not for a program that tare starts");
-		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'", r->command[0]);
+		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'",
+				  r->command[0]);
 	}
 	if (!r->command && targets && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0))
 		return error_set(err, ERROR_USAGE, "repetitions and warm-ups need a program to run");
@@ -271,7 +331,7 @@ static bool check(const struct count_request *r, struct error *err)
 bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err)
 {
 	int rest;
-	*request = (struct count_request){ .on = "auto", .repetitions = 1, .confidence = 0.95 };
+	*request = (struct count_request){.on = "auto", .repetitions = 1, .confidence = 0.95};
 	if (options_parse(count_option_rows, argc, argv, apply, request, &rest, err)) {
 		request->command = rest < argc ? argv + rest : NULL;
 		/* perfex's -a is its own: all events, of a program */

@@ -20,23 +20,23 @@ struct number_list {
 };
 
 struct count_request {
-	VEC(const char *) event_lists;  /* -e, borrowed from argv, as all strings here */
-	VEC(const char *) required;     /* --require; counted as those of -e are */
+	VEC(const char *) event_lists; /* -e, borrowed from argv, as all strings here */
+	VEC(const char *) required;    /* --require; counted as those of -e are */
 	VEC(const char *) event_files;
-	VEC(const char *) metric_lists; /* -m */
-	VEC(const char *) overrides;    /* -F */
-	VEC(const char *) regions;      /* --region */
+	VEC(const char *) metric_lists;      /* -m */
+	VEC(const char *) overrides;         /* -F */
+	VEC(const char *) regions;           /* --region */
 	struct number_list pids, tids, cpus; /* -p, -t, -C */
-	bool all_cpus;                  /* -a … */
-	bool perfex_all;                /* … but with --compat perfex: all R10000 events */
+	bool all_cpus;                       /* -a … */
+	bool perfex_all;                     /* … but with --compat perfex: all R10000 events */
 	bool per_thread, per_process, per_cpu, no_children, reproducible;
-	const char *blocks;             /* --blocks; NULL */
-	const char *system_calls;       /* --system-calls; NULL */
-	enum breakdown_by by;           /* --by */
-	const char *by_file;            /* --by-file; NULL */
-	const char *on;                 /* "auto" unless given */
-	const char *output;             /* -o; NULL */
-	const char *parameter_file;     /* -P; NULL */
+	const char *blocks;         /* --blocks; NULL */
+	const char *system_calls;   /* --system-calls; NULL */
+	enum breakdown_by by;       /* --by */
+	const char *by_file;        /* --by-file; NULL */
+	const char *on;             /* "auto" unless given */
+	const char *output;         /* -o; NULL */
+	const char *parameter_file; /* -P; NULL */
 	enum compat compat;
 	enum format format;
 	bool has_repetitions, has_confidence, has_warm_ups, several_runs, all_repetitions;
@@ -44,11 +44,11 @@ struct count_request {
 	double confidence;
 	enum program_output program_output;
 	uint64_t for_ns;
-	bool gross;                     /* --gross */
-	bool strict;                    /* --strict */
+	bool gross;  /* --gross */
+	bool strict; /* --strict */
 	unsigned verbose;
 	bool help;
-	char *const *command;           /* the program and its arguments; NULL when there is none */
+	char *const *command; /* the program and its arguments; NULL when there is none */
 };
 
 /* Parses and checks what contradicts itself. On failure nothing is to be freed. */

@@ -9,7 +9,7 @@
 
 bool output_open(struct output *output, const char *path, struct error *err)
 {
-	*output = (struct output){ path, path ? file_create(path, err) : stderr };
+	*output = (struct output){path, path ? file_create(path, err) : stderr};
 	return output->stream != NULL;
 }
 
@@ -23,10 +23,11 @@ bool output_write(struct output *output, void (*render)(FILE *out, void *context
 {
 	char *text = NULL;
 	size_t length = 0;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = false;
-	const char *name = !output->path ? "standard error" : strcmp(output->path, "-") == 0 ? "standard output"
-											      : output->path;
+	const char *name = !output->path                    ? "standard error"
+			   : strcmp(output->path, "-") == 0 ? "standard output"
+							    : output->path;
 	/* a closed pipe is an error to be told, not a death with the results */
 	signal(SIGPIPE, SIG_IGN);
 	FILE *memory = open_memstream(&text, &length);

@@ -5,8 +5,8 @@
 #include "cli/count_options.h"
 #include "compat/parameters.h"
 
-/* Reads the file and the assignments that are asked for into parameters (parameters_init() was called); what the command line does not
- * say, they decide in *request. Writes their warnings and their dump. */
+/* Reads the file and the assignments that are asked for into parameters (parameters_init() was called); what the
+ * command line does not say, they decide in *request. Writes their warnings and their dump. */
 bool count_parameters_read(struct count_request *request, struct parameters *parameters, struct error *err);
 
 #endif

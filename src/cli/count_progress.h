@@ -8,7 +8,7 @@
 
 struct progress {
 	unsigned verbose;
-	bool line;       /* show the line: standard error is a terminal that nothing else writes to */
+	bool line; /* show the line: standard error is a terminal that nothing else writes to */
 	bool shown;
 	size_t repetitions;
 };

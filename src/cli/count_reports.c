@@ -1,4 +1,5 @@
-/* What `tare count` writes: the report, in the format asked for, and the files of blocks, system calls and places. */
+/* What `tare count` writes: the report, in the format asked for, and the files of blocks, system calls and
+ * places. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ static void render_p5mon_file(FILE *out, void *context)
 /* "-Fa=1 -Fb=2" */
 static const char *joined_overrides(struct count_command *count)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	for (size_t i = 0; i < count->request.overrides.count; i++)
 		str_appendf(&text, "%s-F%s", i ? " " : "", count->request.overrides.items[i]);
 	const char *joined = text.failed || !text.text ? "" : arena_strdup(&count->arena, text.text);
@@ -54,13 +55,13 @@ static bool write_report(struct count_command *count)
 	const struct count_request *r = &count->request;
 	struct rendering rendering = {
 		.count = count,
-		.options = { .all_repetitions = r->all_repetitions,
-			     .gross = r->gross,
-			     .colour = say_in_colour(count->output.stream),
-			     .width = say_width(count->output.stream) },
-		.header = { .parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?" },
+		.options = {.all_repetitions = r->all_repetitions,
+			    .gross = r->gross,
+			    .colour = say_in_colour(count->output.stream),
+			    .width = say_width(count->output.stream)},
+		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},
 	};
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = true;
 	if (r->compat == COMPAT_P5MON) {
 		char *directory = getcwd(NULL, 0);
@@ -77,7 +78,7 @@ static bool write_report(struct count_command *count)
 		if (!output_open(&file, count->parameters.output_file, &err)) {
 			say_error(&err);
 			fputs("tare: the report follows here instead:\n", stderr);
-			file = (struct output){ NULL, stderr };
+			file = (struct output){NULL, stderr};
 			done = false;
 		}
 		done = output_write(&file, render_p5mon_file, &rendering) && done;
@@ -85,16 +86,14 @@ static bool write_report(struct count_command *count)
 	return done;
 }
 
-static void render_lines(FILE *out, void *context)
-{
-	fputs(context, out);
-}
+static void render_lines(FILE *out, void *context) { fputs(context, out); }
 
 /* A file of the engine's: opened before the measurement, as the report's is. */
-static bool write_lines(struct count_command *count, struct output *output, const char *path, const char *what, char *lines)
+static bool write_lines(struct count_command *count, struct output *output, const char *path, const char *what,
+			char *lines)
 {
 	const struct result *result = count->session.result;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!path)
 		return true;
 	if (lines)
@@ -107,10 +106,7 @@ static bool write_lines(struct count_command *count, struct output *output, cons
 	return false;
 }
 
-static void render_breakdown(FILE *out, void *context)
-{
-	report_breakdown_tsv(out, context);
-}
+static void render_breakdown(FILE *out, void *context) { report_breakdown_tsv(out, context); }
 
 static bool write_breakdown(struct count_command *count)
 {
@@ -126,5 +122,6 @@ bool count_write_reports(struct count_command *count)
 	const struct result *result = count->session.result;
 	bool done = write_report(count) && write_breakdown(count);
 	done = write_lines(count, &count->blocks, r->blocks, "basic blocks", result->blocks) && done;
-	return write_lines(count, &count->system_calls, r->system_calls, "system calls", result->system_calls) && done;
+	return write_lines(count, &count->system_calls, r->system_calls, "system calls", result->system_calls) &&
+	       done;
 }

@@ -16,12 +16,12 @@
 enum { HELP, JSON, ON, VERBOSE };
 
 const struct option_row doctor_option_rows[] = {
-	{ .help = "Options" },
-	{ 0, "on", "BACKEND", "examine this one only: see 'tare list backends' (default: all)", ON },
-	{ 'v', "verbose", NULL, "the step for each finding too", VERBOSE },
-	{ 0, "json", NULL, "as JSON", JSON },
-	{ 'h', "help", NULL, "show this", HELP },
-	{ 0 },
+	{.help = "Options"},
+	{0, "on", "BACKEND", "examine this one only: see 'tare list backends' (default: all)", ON},
+	{'v', "verbose", NULL, "the step for each finding too", VERBOSE},
+	{0, "json", NULL, "as JSON", JSON},
+	{'h', "help", NULL, "show this", HELP},
+	{0},
 };
 
 struct doctor_asked {
@@ -55,7 +55,7 @@ static void add(struct diagnosis *d, const struct backend_operations *kind, cons
 	if (d->n == FINDINGS_MOST)
 		return;
 	struct finding *f = &d->findings[d->n++];
-	*f = (struct finding){ .state = FINDING_NO };
+	*f = (struct finding){.state = FINDING_NO};
 	snprintf(f->what, sizeof f->what, "%s", kind->name);
 	snprintf(f->detail, sizeof f->detail, "%.255s", err->text);
 	snprintf(f->step, sizeof f->step, "%.255s", err->hint);
@@ -66,7 +66,7 @@ static void examine_all(struct diagnosis *d)
 	for (size_t i = 0; i < backend_kinds(); i++) {
 		const struct backend_operations *kind = backend_kind(i);
 		struct backend *backend;
-		struct error err = { 0 };
+		struct error err = {0};
 		/* auto is the others together */
 		if (strcmp(kind->name, "auto") == 0)
 			continue;
@@ -102,7 +102,7 @@ static void age(uint64_t made_unix, char *out, size_t out_bytes)
 	static const struct {
 		double seconds;
 		const char *name;
-	} units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
+	} units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
 	double seconds = difftime(time(NULL), (time_t)made_unix);
 	size_t i = 0;
 	if (seconds < 0) {
@@ -120,7 +120,7 @@ static void examine_calibration(struct diagnosis *d, const struct machine_facts 
 	if (d->n == FINDINGS_MOST)
 		return;
 	struct finding *f = &d->findings[d->n++];
-	*f = (struct finding){ .state = FINDING_WORKS, .what = "calibration" };
+	*f = (struct finding){.state = FINDING_WORKS, .what = "calibration"};
 	d->calibrated = calibration_here(facts, &d->calibration, why, sizeof why);
 	if (d->calibrated) {
 		const struct calibration *c = &d->calibration;
@@ -137,7 +137,7 @@ static void examine_calibration(struct diagnosis *d, const struct machine_facts 
 /* The first step of what does not work at all, else of what works in part. */
 static const char *one_step(const struct diagnosis *d)
 {
-	static const enum finding_state order[] = { FINDING_NO, FINDING_PARTLY };
+	static const enum finding_state order[] = {FINDING_NO, FINDING_PARTLY};
 	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
 		for (size_t i = 0; i < d->n; i++)
 			if (d->findings[i].state == order[k] && d->findings[i].step[0])
@@ -182,7 +182,7 @@ static void write_calibration(struct json *json, const struct diagnosis *d)
 
 static void show_json(const struct diagnosis *d, const struct machine_facts *facts)
 {
-	struct json json = { .out = stdout, .lines = 2 };
+	struct json json = {.out = stdout, .lines = 2};
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
 	json_write_open(&json, "machine", '{');
@@ -205,9 +205,9 @@ static void show_json(const struct diagnosis *d, const struct machine_facts *fac
 
 static void show_text(const struct diagnosis *d, const struct machine_facts *facts, bool verbose)
 {
-	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m" };
+	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m"};
 	bool colour = say_in_colour(stdout);
-	size_t width = (size_t)table_width(&(struct report_options){ .width = say_width(stdout) }), widest = 0;
+	size_t width = (size_t)table_width(&(struct report_options){.width = say_width(stdout)}), widest = 0;
 	char line[512];
 	snprintf(line, sizeof line, "%s, %d CPU%s, %s%s%s", facts->cpu, facts->cpus, facts->cpus == 1 ? "" : "s",
 		 facts->kernel, facts->hypervisor[0] ? ", a guest of " : "", facts->hypervisor);
@@ -236,9 +236,9 @@ static void show_text(const struct diagnosis *d, const struct machine_facts *fac
 
 int command_doctor(int argc, char **argv)
 {
-	struct doctor_asked asked = { 0 };
-	struct error err = { 0 };
-	struct arena arena = { 0 };
+	struct doctor_asked asked = {0};
+	struct error err = {0};
+	struct arena arena = {0};
 	struct machine_facts facts;
 	int rest;
 	if (!options_parse(doctor_option_rows, argc, argv, apply, &asked, &rest, &err))

@@ -12,7 +12,7 @@ struct widths {
 
 struct grid_row *grid_add(struct grid *grid, const char *first, const char *second, const char *unit)
 {
-	struct grid_row row = { .first = first, .second = second, .unit = unit };
+	struct grid_row row = {.first = first, .second = second, .unit = unit};
 	return vec_push(&grid->rows, row) ? &grid->rows.items[grid->rows.count - 1] : NULL;
 }
 
@@ -25,7 +25,7 @@ static void widen(size_t *width, const char *text)
 
 static struct widths widths_of(const struct grid *grid, size_t width)
 {
-	struct widths w = { 0 };
+	struct widths w = {0};
 	widen(&w.first, grid->first_heading);
 	for (size_t i = 0; i < grid->n_numbers; i++)
 		widen(&w.numbers[i], grid->headings[i]);
@@ -44,10 +44,7 @@ static struct widths widths_of(const struct grid *grid, size_t width)
 	return w;
 }
 
-static void pad(FILE *out, size_t columns)
-{
-	fprintf(out, "%*s", (int)columns, "");
-}
+static void pad(FILE *out, size_t columns) { fprintf(out, "%*s", (int)columns, ""); }
 
 static void left(FILE *out, const char *text, size_t columns)
 {

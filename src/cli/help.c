@@ -31,7 +31,7 @@ static void overview(void)
 int command_help(int argc, char **argv)
 {
 	static char help[] = "--help";
-	struct error err = { 0 };
+	struct error err = {0};
 	if (argc > 2) {
 		error_set(&err, ERROR_USAGE, "'help' takes one command, not %d", argc - 1);
 		return say_failure(&err);
@@ -44,7 +44,7 @@ int command_help(int argc, char **argv)
 			return say_failure(&err);
 		}
 		if (row->run != command_help)
-			return row->run(2, (char *[]){ argv[1], help, NULL });
+			return row->run(2, (char *[]){argv[1], help, NULL});
 	}
 	say_begin_output();
 	overview();
@@ -53,7 +53,7 @@ int command_help(int argc, char **argv)
 
 int command_version(int argc, char **argv)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	bool help = argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
 	if (argc > 1 && !help) {
 		error_set(&err, ERROR_USAGE, "'version' takes no arguments: '%s'", argv[1]);

@@ -18,13 +18,13 @@
 enum { HELP, JSON, VERBOSE, NAMES, ON };
 
 const struct option_row list_option_rows[] = {
-	{ .help = "Options" },
-	{ 'v', "verbose", NULL, "units, formulas and other names too", VERBOSE },
-	{ 0, "names", NULL, "names only, a line each (nothing is tried)", NAMES },
-	{ 0, "on", "BACKEND", "what this one counts: see 'tare list backends' (default: auto)", ON },
-	{ 0, "json", NULL, "as JSON", JSON },
-	{ 'h', "help", NULL, "show this", HELP },
-	{ 0 },
+	{.help = "Options"},
+	{'v', "verbose", NULL, "units, formulas and other names too", VERBOSE},
+	{0, "names", NULL, "names only, a line each (nothing is tried)", NAMES},
+	{0, "on", "BACKEND", "what this one counts: see 'tare list backends' (default: auto)", ON},
+	{0, "json", NULL, "as JSON", JSON},
+	{'h', "help", NULL, "show this", HELP},
+	{0},
 };
 
 struct listing {
@@ -69,8 +69,8 @@ struct verdict {
 static void judge(const struct listing *l, const char *request, struct verdict *v)
 {
 	struct event event;
-	struct error err = { 0 };
-	*v = (struct verdict){ .source = "" };
+	struct error err = {0};
+	*v = (struct verdict){.source = ""};
 	if (!event_parse(l->events, request, &event, &err)) {
 		v->answer.state = READING_UNSUPPORTED;
 		snprintf(v->answer.why, sizeof v->answer.why, "%.255s", err.text);
@@ -96,7 +96,7 @@ static void judge(const struct listing *l, const char *request, struct verdict *
 		v->works = true;
 		v->source = source_name(v->answer.source);
 	} else if (by & COUNTED_BY_PROCESS) {
-		*v = (struct verdict){ .works = true, .source = "os" };
+		*v = (struct verdict){.works = true, .source = "os"};
 		v->answer.state = READING_COUNTED;
 	} else if (!v->answer.why[0]) {
 		snprintf(v->answer.why, sizeof v->answer.why, "nothing here counts it");
@@ -141,7 +141,7 @@ static void detail(const struct listing *l, const char *label, const char *text)
 
 static void detail_list(const struct listing *l, const char *label, const char *const *texts)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	for (; texts && *texts; texts++)
 		str_appendf(&text, "%s%s", text.length ? ", " : "", *texts);
 	if (!text.failed)
@@ -189,7 +189,7 @@ static void list_events(struct listing *l)
 {
 	for (size_t i = 0; i < event_table_count(l->events); i++) {
 		const struct event_definition *row = event_table_at(l->events, i);
-		const char *texts[8] = { row->name, row->definition, row->unit, row->papi ? row->papi : "", NULL };
+		const char *texts[8] = {row->name, row->definition, row->unit, row->papi ? row->papi : "", NULL};
 		struct verdict v;
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
@@ -209,7 +209,7 @@ static void list_events(struct listing *l)
 		if (!l->verbose)
 			continue;
 		detail(l, "not here", v.works ? NULL : v.answer.why);
-		struct str unit = { 0 };
+		struct str unit = {0};
 		str_appendf(&unit, "%s, of a %s", row->unit, row->scope);
 		detail(l, "unit", unit.failed ? row->unit : unit.text);
 		detail(l, "PAPI", row->papi);
@@ -224,7 +224,7 @@ static void list_events(struct listing *l)
 /* A metric works when all its events do; otherwise *v says which does not. */
 static void judge_metric(const struct listing *l, const struct metric *metric, struct verdict *v)
 {
-	*v = (struct verdict){ .works = true, .source = "" };
+	*v = (struct verdict){.works = true, .source = ""};
 	for (size_t i = 0; i < metric_event_count(metric); i++) {
 		struct verdict input;
 		judge(l, metric_event(metric, i), &input);
@@ -245,8 +245,8 @@ static bool list_metrics(struct listing *l, struct error *err)
 		return false;
 	for (size_t i = 0; i < metric_table_count(table); i++) {
 		const struct metric *metric = metric_table_at(table, i);
-		const char *texts[] = { metric_name(metric), metric_definition(metric), metric_formula(metric),
-					NULL };
+		const char *texts[] = {metric_name(metric), metric_definition(metric), metric_formula(metric),
+				       NULL};
 		struct verdict v;
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
@@ -290,7 +290,7 @@ static void list_backends(struct listing *l)
 {
 	for (size_t i = 0; i < backend_kinds(); i++) {
 		const struct backend_operations *kind = backend_kind(i);
-		const char *texts[] = { kind->name, kind->summary, NULL };
+		const char *texts[] = {kind->name, kind->summary, NULL};
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;
@@ -337,7 +337,7 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 			return false;
 	}
 	if (l->json) {
-		l->writer = (struct json){ .out = stdout, .lines = 2 };
+		l->writer = (struct json){.out = stdout, .lines = 2};
 		json_write_open(&l->writer, NULL, '{');
 		json_write_integer(&l->writer, "tare", 1);
 		json_write_open(&l->writer, what, '[');
@@ -349,9 +349,12 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	else if (strcmp(what, "backends") == 0)
 		list_backends(l);
 	else
-		done = list_machines(&(struct machine_listing){ .verbose = l->verbose, .names = l->names,
-								.json = l->json ? &l->writer : NULL, .words = l->words,
-								.n_words = l->n_words, .width = l->width },
+		done = list_machines(&(struct machine_listing){.verbose = l->verbose,
+							       .names = l->names,
+							       .json = l->json ? &l->writer : NULL,
+							       .words = l->words,
+							       .n_words = l->n_words,
+							       .width = l->width},
 				     &l->shown, err);
 	show_reasons(l);
 	if (l->json) {
@@ -364,7 +367,7 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 /* The kind that a word names; "event" is as good as "events". NULL when it names none. */
 static const char *kind_named(const char *word)
 {
-	static const char *const kinds[] = { "events", "metrics", "backends", "machines" };
+	static const char *const kinds[] = {"events", "metrics", "backends", "machines"};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		size_t length = strlen(kinds[i]);
 		if (strcmp(word, kinds[i]) == 0 ||
@@ -400,8 +403,8 @@ static bool parse(struct listing *l, int argc, char **argv, char **words, const 
 
 int command_list(int argc, char **argv)
 {
-	struct listing l = { .on = "auto", .style = { "", "", "", "" } };
-	struct error err = { 0 };
+	struct listing l = {.on = "auto", .style = {"", "", "", ""}};
+	struct error err = {0};
 	int code = TARE_DONE;
 	const char *what = "events";
 	char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -419,8 +422,8 @@ int command_list(int argc, char **argv)
 		goto out;
 	}
 	say_begin_output();
-	l.style = style_of(&(struct report_options){ .colour = say_in_colour(stdout) });
-	l.width = (size_t)table_width(&(struct report_options){ .width = say_width(stdout) });
+	l.style = style_of(&(struct report_options){.colour = say_in_colour(stdout)});
+	l.width = (size_t)table_width(&(struct report_options){.width = say_width(stdout)});
 	bool done = list_one(&l, what, &err);
 	if (!done)
 		code = say_failure(&err);

@@ -90,7 +90,7 @@ static void json_machine(struct json *json, const char *name, const struct machi
 	if (facts)
 		machine_json(json, facts);
 	if (!why) {
-		struct str text = { 0 };
+		struct str text = {0};
 		json_write_integer(json, "cores", m->cores);
 		json_write_integer(json, "fetch_bytes", m->fetch_bytes);
 		json_write_integer(json, "page_bytes", m->page_bytes);
@@ -114,7 +114,7 @@ static void json_machine(struct json *json, const char *name, const struct machi
 /* "L1 32K + 48K, L2 2M": what tells machines apart at a glance. */
 static void sizes(const struct machine *m, struct str *text)
 {
-	const unsigned first[] = { m->first_instruction, m->first_data };
+	const unsigned first[] = {m->first_instruction, m->first_data};
 	bool split = first[0] != first[1] && first[0] < m->n_caches && first[1] < m->n_caches;
 	for (unsigned i = 0; i < m->n_caches; i++) {
 		const struct machine_cache *c = &m->caches[i];
@@ -134,7 +134,7 @@ static void sizes(const struct machine *m, struct str *text)
 static void row(const struct machine_listing *l, const char *name, const struct machine_description *d,
 		const struct error *why, const struct machine_facts *facts)
 {
-	struct str text = { 0 }, caches = { 0 };
+	struct str text = {0}, caches = {0};
 	if (why)
 		str_append(&text, why->text);
 	else if (l->verbose)
@@ -154,7 +154,7 @@ static void row(const struct machine_listing *l, const char *name, const struct 
 
 static void draw(const struct machine_listing *l, const struct machine_description *d)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	machine_draw(&d->machine, l->width, &text);
 	str_append(&text, "\nsources\n");
 	machine_draw_sources(d, l->width, &text);
@@ -170,7 +170,8 @@ static void draw(const struct machine_listing *l, const struct machine_descripti
 
 static bool is_name(const char *word)
 {
-	if (strchr(word, '/') || *word == '.' || (strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".conf") == 0))
+	if (strchr(word, '/') || *word == '.' ||
+	    (strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".conf") == 0))
 		return true;
 	for (const char *const *name = machine_names(); *name; name++)
 		if (strcmp(*name, word) == 0)
@@ -198,14 +199,14 @@ static void show_row(const struct machine_listing *l, const char *name, const st
 		     size_t *shown)
 {
 	struct machine_description d;
-	struct error why = { 0 };
+	struct error why = {0};
 	bool known = machine_describe(name, &d, &why); /* a host may say too little of itself */
-	const char *texts[] = { name,
-				known ? d.machine.title : "",
-				facts ? facts->cpu : "",
-				facts ? facts->hostname : "",
-				facts ? facts->architecture : "",
-				NULL };
+	const char *texts[] = {name,
+			       known ? d.machine.title : "",
+			       facts ? facts->cpu : "",
+			       facts ? facts->hostname : "",
+			       facts ? facts->architecture : "",
+			       NULL};
 	if (has_words(l->words, l->n_words, texts)) {
 		++*shown;
 		if (l->names)
@@ -221,7 +222,7 @@ static void show_row(const struct machine_listing *l, const char *name, const st
 
 bool list_machines(const struct machine_listing *l, size_t *shown, struct error *err)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	struct machine_facts facts;
 	bool done = true;
 	if (!measure_machine_facts(&arena, &facts)) {
@@ -237,7 +238,7 @@ bool list_machines(const struct machine_listing *l, size_t *shown, struct error 
 		show_row(l, *name, strcmp(*name, host) == 0 ? &facts : NULL, shown);
 	/* a single word that nothing has is most likely a name with a slip in it */
 	if (*shown == 0 && l->n_words == 1)
-		done = machine_find(l->words[0], &(struct machine){ 0 }, err);
+		done = machine_find(l->words[0], &(struct machine){0}, err);
 out:
 	arena_free(&arena);
 	return done;

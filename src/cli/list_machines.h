@@ -12,8 +12,8 @@
 struct machine_listing {
 	bool verbose, names;
 	struct json *json; /* NULL: text */
-	char *const
-	    *words; /* one that names a machine or a file: that one, drawn; else a row must have each of them */
+	char *const *
+		words; /* one that names a machine or a file: that one, drawn; else a row must have each of them */
 	int n_words;
 	size_t width;
 };

@@ -10,8 +10,8 @@
 
 static int unknown(const char *word)
 {
-	struct error err = { 0 };
-	struct nearest near = { 0 };
+	struct error err = {0};
+	struct nearest near = {0};
 	if (word[0] == '-') {
 		error_set(&err, ERROR_USAGE, "unknown option '%s'", word);
 		error_hint(&err, "'tare --help' shows what there is");

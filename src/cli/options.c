@@ -6,15 +6,12 @@
 #include "base/nearest.h"
 #include "base/str.h"
 
-static bool is_option(const struct option_row *row)
-{
-	return row->name != NULL;
-}
+static bool is_option(const struct option_row *row) { return row->name != NULL; }
 
 static bool unknown(const struct option_row *rows, const char *word, size_t length, struct error *err)
 {
 	char wanted[128];
-	struct nearest near = { 0 };
+	struct nearest near = {0};
 	snprintf(wanted, sizeof wanted, "%.*s", (int)length, word);
 	error_set(err, ERROR_USAGE, "unknown option '%s'", wanted);
 	size_t dashes = strspn(wanted, "-");
@@ -22,7 +19,7 @@ static bool unknown(const struct option_row *rows, const char *word, size_t leng
 		for (const struct option_row *row = rows; row->help; row++)
 			if (is_option(row))
 				nearest_consider(&near, wanted + dashes, row->name);
-	struct str hint = { 0 };
+	struct str hint = {0};
 	/* a name that shares next to nothing helps nobody */
 	for (int i = 0; i < NEAREST_MOST && near.names[i] && near.distances[i] <= 3; i++)
 		str_appendf(&hint, "%s'--%s'", i ? ", " : "did you mean ", near.names[i]);
@@ -37,7 +34,7 @@ static bool unknown(const struct option_row *rows, const char *word, size_t leng
 static bool apply_row(const struct option_row *row, const char *value, options_apply *apply, void *context,
 		      struct error *err)
 {
-	struct error own = { 0 };
+	struct error own = {0};
 	if (apply(context, row->id, value, &own))
 		return true;
 	error_set(err, own.code, "option '--%s': %s", row->name, own.text);
@@ -81,7 +78,7 @@ static bool parse_letters(const struct option_row *rows, int argc, char **argv, 
 			row++;
 		if (!row->help) {
 			const char *word = argv[*at];
-			char alone[3] = { '-', *letter, '\0' };
+			char alone[3] = {'-', *letter, '\0'};
 			/* "-verbose" was meant as a name, "-rx" was not */
 			return letter == word + 1 && word[2] ? unknown(rows, word, strlen(word), err)
 							     : unknown(rows, alone, 2, err);

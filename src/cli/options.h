@@ -12,11 +12,12 @@
 #include "base/error.h"
 
 struct option_row {
-	char letter;          /* 'r', or 0 */
-	const char *name;     /* "repetitions"; NULL in a row that is a heading or ends the table */
-	const char *argument; /* NULL: takes none; "N" in help. Completion understands "a|b", FILE, EVENT, METRIC, PID */
-	const char *help;     /* may be longer than a line; of a heading: its text; NULL ends the table */
-	int id;               /* for apply() */
+	char letter;      /* 'r', or 0 */
+	const char *name; /* "repetitions"; NULL in a row that is a heading or ends the table */
+	/* NULL: takes none; "N" in help. Completion understands "a|b", FILE, EVENT, METRIC, PID */
+	const char *argument;
+	const char *help; /* may be longer than a line; of a heading: its text; NULL ends the table */
+	int id;           /* for apply() */
 };
 
 /* Called for each option in order; value is NULL for options without an argument and borrowed otherwise (it lives

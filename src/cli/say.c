@@ -40,14 +40,11 @@ int say_failure(const struct error *err)
 	return say_failed(err, usage ? TARE_USAGE : TARE_CANNOT_MEASURE);
 }
 
-void say_begin_output(void)
-{
-	signal(SIGPIPE, SIG_IGN);
-}
+void say_begin_output(void) { signal(SIGPIPE, SIG_IGN); }
 
 int say_end_output(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	if (file_finish(stdout, "standard output", &err))
 		return TARE_DONE;
 	return say_failed(&err, TARE_CANNOT_MEASURE);

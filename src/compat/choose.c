@@ -8,8 +8,8 @@
 #include "compat/perfex_events.h"
 
 /* row NULL: why_not is why there is none. label NULL: the event's own. */
-static bool add(struct session *session, const struct event_definition *row, const char *levels, const char *label, const char *shown,
-                const char *why_not, struct error *err)
+static bool add(struct session *session, const struct event_definition *row, const char *levels, const char *label,
+		const char *shown, const char *why_not, struct error *err)
 {
 	char request[256];
 	if (!row)
@@ -19,11 +19,15 @@ static bool add(struct session *session, const struct event_definition *row, con
 	return session_add_event_as(session, request, shown, err);
 }
 
-bool p5mon_choose(struct session *session, const struct parameters *parameters, bool p5mon_labels, struct error *err)
+bool p5mon_choose(struct session *session, const struct parameters *parameters, bool p5mon_labels,
+		  struct error *err)
 {
-	const char *levels = parameters->user_events && parameters->kernel_events ? "" : parameters->user_events ? ":u" : ":k";
+	const char *levels = parameters->user_events && parameters->kernel_events ? ""
+			     : parameters->user_events                            ? ":u"
+										  : ":k";
 	bool none = !parameters->user_events && !parameters->kernel_events;
-	const char *why = none ? "user_events and kernel_events are both no" : "tare has no event with the meaning of this one of the Pentium";
+	const char *why = none ? "user_events and kernel_events are both no"
+			       : "tare has no event with the meaning of this one of the Pentium";
 	for (size_t i = 0; i < P5MON_EVENTS; i++) {
 		char label[160];
 		const struct p5mon_event *event = p5mon_event_at(i);
@@ -31,8 +35,8 @@ bool p5mon_choose(struct session *session, const struct parameters *parameters, 
 			continue;
 		snprintf(label, sizeof label, "p5mon:%s", event->parameter);
 		/* in tare's own table a row is called what was counted */
-		if (!add(session, none ? NULL : paper_event_find(session->events, "p5mon", event->parameter), levels, label,
-		         p5mon_labels ? label : NULL, why, err))
+		if (!add(session, none ? NULL : paper_event_find(session->events, "p5mon", event->parameter),
+			 levels, label, p5mon_labels ? label : NULL, why, err))
 			return false;
 	}
 	return true;
@@ -43,10 +47,11 @@ static bool add_perfex(struct session *session, size_t index, struct error *err)
 	char label[160];
 	const char *family = session->n_machines ? session->operations->family(session->backend, 0) : NULL;
 	enum perfex_machine machine = family && strcmp(family, "r12000") == 0 ? PERFEX_R12000 : PERFEX_R10000;
-	snprintf(label, sizeof label, "%s:%s", perfex_machine_name(machine), perfex_event_of(machine, index)->listed);
+	snprintf(label, sizeof label, "%s:%s", perfex_machine_name(machine),
+		 perfex_event_of(machine, index)->listed);
 	/* perfex counts at user level unless told otherwise */
 	return add(session, perfex_event_definition(session->events, machine, index), ":u", label, label,
-	           "tare has no event with the meaning of this one of the R10000", err);
+		   "tare has no event with the meaning of this one of the R10000", err);
 }
 
 bool perfex_choose(struct session *session, const char *list, struct perfex_chosen *chosen, struct error *err)
@@ -58,8 +63,8 @@ bool perfex_choose(struct session *session, const char *list, struct perfex_chos
 		return error_set(err, ERROR_USAGE, "perfex's events are 0 to %d, not %s", PERFEX_EVENTS - 1, list);
 	long *counter = &chosen->counter[index / PERFEX_PER_COUNTER];
 	if (*counter != PERFEX_NONE) {
-		error_set(err, ERROR_USAGE, "conflicting counters: events %ld and %llu are both of counter %llu", *counter, index,
-		          index / PERFEX_PER_COUNTER);
+		error_set(err, ERROR_USAGE, "conflicting counters: events %ld and %llu are both of counter %llu",
+			  *counter, index, index / PERFEX_PER_COUNTER);
 		return error_hint(err, "choose one of 0 to 15 and one of 16 to 31");
 	}
 	*counter = (long)index;

@@ -5,8 +5,10 @@
 #include "compat/parameters.h"
 #include "session/session.h"
 
-/* The events that the parameters set to yes, at the levels that they choose. p5mon_labels: under run_p5mon's names. */
-bool p5mon_choose(struct session *session, const struct parameters *parameters, bool p5mon_labels, struct error *err);
+/* The events that the parameters set to yes, at the levels that they choose. p5mon_labels: under run_p5mon's
+ * names. */
+bool p5mon_choose(struct session *session, const struct parameters *parameters, bool p5mon_labels,
+		  struct error *err);
 
 /* perfex's two counters: which event each has. */
 struct perfex_chosen {

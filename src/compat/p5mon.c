@@ -38,7 +38,7 @@ struct summary {
 
 static struct summary summarise(const struct estimate *e)
 {
-	struct summary s = { .mean = e->value };
+	struct summary s = {.mean = e->value};
 	struct interval interval;
 	if (e->n_runs && stats_mean_interval_p5mon(e->runs, e->n_runs, e->confidence, &interval)) {
 		s.mean = interval.value;
@@ -104,7 +104,8 @@ static void print_name(FILE *out, const struct estimate *e, const struct event_t
 }
 
 /* entries: of the region that it is of; 0: of none, or never entered. */
-static void print_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results, uint64_t entries)
+static void print_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results,
+			uint64_t entries)
 {
 	char each[64] = "";
 	fputs(all_results ? "  Event: " : "  ", out);
@@ -147,7 +148,8 @@ static const char *region_name(const struct region_row *row)
 	return stub ? row->name + 4 : row->name;
 }
 
-static void print_regions(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
+static void print_regions(FILE *out, const struct result *result, const struct event_table *table,
+			  bool all_results)
 {
 	for (size_t i = 0; i < result->n_regions; i++) {
 		const struct region_row *r = &result->regions[i];
@@ -158,10 +160,11 @@ static void print_regions(FILE *out, const struct result *result, const struct e
 		else if (r->why)
 			fputs(", how often it was entered is not known:\n", out);
 		else
-			fprintf(out, ", entered %llu times and exited %llu times:\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
+			fprintf(out, ", entered %llu times and exited %llu times:\n",
+				(unsigned long long)r->entries, (unsigned long long)r->exits);
 		for (size_t j = 0; j < r->n_estimates; j++)
 			print_event(out, &r->estimates[j], table, all_results, r->why ? 0 : r->exits);
-		struct str trouble = { 0 };
+		struct str trouble = {0};
 		region_append_trouble(&trouble, r);
 		if (trouble.text)
 			fprintf(out, "  warning: %s\n", trouble.text);
@@ -201,7 +204,9 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	if (counted)
 		fprintf(out, "(program executed %zu times, with an average execution time of %.1fs%s)\n", counted,
 			result->elapsed_seconds / (double)result->executions,
-			result->under_engine ? ", tare's engine in it" : result->n_regions ? ", the probes of the regions in it" : "");
+			result->under_engine ? ", tare's engine in it"
+			: result->n_regions  ? ", the probes of the regions in it"
+					     : "");
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",
 	      out);
@@ -209,13 +214,14 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	modelled_print(out, result, "");
 }
 
-/* Lines of one event: "[region] code repetition value", then with repetition -1 the mean, its interval and, of a region, the mean for each
- * time that it was entered. A region's name has its blanks as \x20. */
-static void file_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results, const struct region_row *region)
+/* Lines of one event: "[region] code repetition value", then with repetition -1 the mean, its interval and, of a
+ * region, the mean for each time that it was entered. A region's name has its blanks as \x20. */
+static void file_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results,
+		       const struct region_row *region)
 {
 	const struct p5mon_event *event = event_of(e, table);
 	char code[256];
-	struct str name = { 0 };
+	struct str name = {0};
 	if (event && event->code != P5MON_CLOCKS)
 		snprintf(code, sizeof code, "0x%x", (unsigned)event->code);
 	else
@@ -276,7 +282,8 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		if (r->why)
 			fprintf(out, ", entered at least %llu times\n", (unsigned long long)r->least);
 		else
-			fprintf(out, ", entered %llu times and exited %llu times\n", (unsigned long long)r->entries, (unsigned long long)r->exits);
+			fprintf(out, ", entered %llu times and exited %llu times\n",
+				(unsigned long long)r->entries, (unsigned long long)r->exits);
 		for (size_t j = 0; j < r->n_estimates; j++)
 			file_event(out, &r->estimates[j], table, all_results, r);
 	}

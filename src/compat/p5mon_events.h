@@ -11,7 +11,8 @@
 struct p5mon_event {
 	int code;              /* the event select's value; P5MON_CLOCKS for count_clocks, which has none */
 	const char *parameter; /* "data_read_miss" */
-	const char *title;     /* "Data Read Miss"; the thesis prints seven of them, the others follow their pattern */
+	/* "Data Read Miss"; the thesis prints seven of them, the others follow their pattern */
+	const char *title;
 };
 
 enum { P5MON_CLOCKS = -1, P5MON_EVENTS = 39 };

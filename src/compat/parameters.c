@@ -17,13 +17,15 @@ static const struct parameter_row {
 	size_t offset;
 	unsigned long long least, most; /* of a NUMBER */
 } rows[] = {
+/* clang-format off */
 #define ROW(key, kind, least, most) { #key, NULL, kind, offsetof(struct parameters, key), least, most }
+	/* clang-format on */
 	ROW(command, TEXT, 0, 0),
 	ROW(repetitions, NUMBER, 1, PARAMETERS_REPETITIONS),
 	ROW(user_events, YES_NO, 0, 0),
 	ROW(kernel_events, YES_NO, 0, 0),
 	ROW(output_all_results, YES_NO, 0, 0),
-	{ "confidence_level_99", "conf_level_99", YES_NO, offsetof(struct parameters, confidence_level_99), 0, 0 },
+	{"confidence_level_99", "conf_level_99", YES_NO, offsetof(struct parameters, confidence_level_99), 0, 0},
 	ROW(use_assembly_regions, YES_NO, 0, 0),
 	ROW(max_regions, NUMBER, 0, PARAMETERS_REGIONS),
 	ROW(output_file, TEXT, 0, 0),
@@ -58,7 +60,8 @@ static const char *row_key(size_t index)
 static size_t find_row(const char *key)
 {
 	for (size_t i = 0; i < ALL_ROWS; i++)
-		if (strcmp(row_key(i), key) == 0 || (i < OWN_ROWS && rows[i].alias && strcmp(rows[i].alias, key) == 0))
+		if (strcmp(row_key(i), key) == 0 ||
+		    (i < OWN_ROWS && rows[i].alias && strcmp(rows[i].alias, key) == 0))
 			return i;
 	return ALL_ROWS;
 }
@@ -66,7 +69,7 @@ static size_t find_row(const char *key)
 /* "'a', 'b'" in hint: the keys near to one that is unknown. */
 static void nearest_keys(const char *key, char *hint, size_t size)
 {
-	struct nearest near = { 0 };
+	struct nearest near = {0};
 	size_t used = 0;
 	hint[0] = '\0';
 	for (size_t i = 0; i < ALL_ROWS; i++)
@@ -95,7 +98,7 @@ void parameters_free(struct parameters *p)
 {
 	vec_free(&p->issues);
 	arena_free(&p->arena);
-	*p = (struct parameters){ 0 };
+	*p = (struct parameters){0};
 }
 
 /* Where the text is being read. */
@@ -121,13 +124,11 @@ static bool fail(const struct text_place *place, const char *at, struct error *e
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	return error_set(err, ERROR_SYNTAX, "%s:%u:%u: %s", place->source, place->line, column_of(place, at), text);
+	return error_set(err, ERROR_SYNTAX, "%s:%u:%u: %s", place->source, place->line, column_of(place, at),
+			 text);
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
-}
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
 
 static bool is_key_character(char c)
 {
@@ -194,7 +195,7 @@ static bool take_value(struct parameters *p, struct text_place *place, const cha
 		*value = arena_strndup(&p->arena, start, (size_t)(stop - start));
 		return *value ? true : error_no_memory(err);
 	}
-	struct str text = { 0 };
+	struct str text = {0};
 	struct text_place open = *place;
 	step(place);
 	while (place->at < place->end && *place->at != '"') {
@@ -251,7 +252,7 @@ static bool store(struct parameters *p, size_t index, const char *value, char *r
 
 static bool add_issue(struct parameters *p, enum issue_kind kind, const char *text, struct error *err)
 {
-	if (text && vec_push(&p->issues, ((struct parameter_issue){ kind, text })))
+	if (text && vec_push(&p->issues, ((struct parameter_issue){kind, text})))
 		return true;
 	return error_no_memory(err);
 }
@@ -286,11 +287,12 @@ static bool read_assignment(struct parameters *p, struct text_place *place, stru
 	}
 	struct parameter_set *set = &p->sets[index];
 	if (set->in_file &&
-	    !add_issue(p, DEFINED_TWICE,
-		       arena_printf(&p->arena,
-				    "%s:%u:%u: parameter '%s' is defined twice, first at %u:%u; this value is used",
-				    start.source, start.line, column, key, set->line, set->column),
-		       err))
+	    !add_issue(
+		    p, DEFINED_TWICE,
+		    arena_printf(&p->arena,
+				 "%s:%u:%u: parameter '%s' is defined twice, first at %u:%u; this value is used",
+				 start.source, start.line, column, key, set->line, set->column),
+		    err))
 		return false;
 	set->in_file = true;
 	set->line = start.line;
@@ -347,7 +349,7 @@ static bool read_section(struct parameters *p, struct text_place *place, bool *o
 
 bool parameters_read(struct parameters *p, const char *text, size_t length, const char *source, struct error *err)
 {
-	struct text_place place = { text, text + length, text, 1, source };
+	struct text_place place = {text, text + length, text, 1, source};
 	bool found = false;
 	if (length > PARAMETERS_MOST_BYTES)
 		return error_set(err, ERROR_LIMIT, "'%s' is longer than %d bytes", source, PARAMETERS_MOST_BYTES);
@@ -366,7 +368,8 @@ bool parameters_read(struct parameters *p, const char *text, size_t length, cons
 			break;
 		bool ours;
 		if (*place.at != '(')
-			return fail(&place, place.at, err, "expected '(' and a section's name, found '%c'", *place.at);
+			return fail(&place, place.at, err, "expected '(' and a section's name, found '%c'",
+				    *place.at);
 		if (!read_section(p, &place, &ours, err))
 			return false;
 		found |= ours;
@@ -406,12 +409,15 @@ bool parameters_check(const struct parameters *p, const char *on, struct error *
 	if (!p->use_assembly_regions || sees)
 		return true;
 	const struct parameter_set *set = &p->sets[find_row("use_assembly_regions")];
-	static const char why[] = "'use_assembly_regions' is yes: only the engine sees the regions that a program has itself";
+	static const char why[] =
+		"'use_assembly_regions' is yes: only the engine sees the regions that a program has itself";
 	if (set->in_file && !set->overridden)
 		error_set(err, ERROR_USAGE, "%s:%u:%u: %s", p->source, set->line, set->column, why);
 	else
 		error_set(err, ERROR_USAGE, "%s", why);
-	return error_hint(err, "--on exact or --on model:MACHINE counts them; or set it to no: the whole program is counted");
+	return error_hint(
+		err,
+		"--on exact or --on model:MACHINE counts them; or set it to no: the whole program is counted");
 }
 
 size_t parameters_warn(const struct parameters *p, FILE *out)

@@ -22,39 +22,39 @@
 #include "compat/p5mon_events.h"
 
 enum {
-	PARAMETERS_MOST_BYTES = 1 << 20,   /* of a file */
-	PARAMETERS_REPETITIONS = 1000000,  /* at most */
+	PARAMETERS_MOST_BYTES = 1 << 20,  /* of a file */
+	PARAMETERS_REPETITIONS = 1000000, /* at most */
 	PARAMETERS_REGIONS = 100,
 	PARAMETERS_ROWS = 20 + P5MON_EVENTS,
 };
 
-struct parameter_set {        /* where a parameter got its value */
+struct parameter_set { /* where a parameter got its value */
 	bool in_file, overridden;
-	unsigned line, column;    /* of the last definition in a file */
+	unsigned line, column; /* of the last definition in a file */
 };
 
-struct parameter_issue;       /* something to warn of, if the warnings asked for say so */
+struct parameter_issue; /* something to warn of, if the warnings asked for say so */
 
 struct parameters {
-	const char *command;      /* "" when there is none */
+	const char *command; /* "" when there is none */
 	unsigned long long repetitions;
 	bool user_events, kernel_events;
 	bool output_all_results;
 	bool confidence_level_99;
 	bool use_assembly_regions;
 	unsigned long long max_regions;
-	const char *output_file;  /* "" when there is none */
+	const char *output_file; /* "" when there is none */
 	bool skip_initialization_run;
 	unsigned long long verbose_level;
 	bool repeat_first_run;
 	bool dump_parms;
 	bool warn_parm_not_defined, warn_parm_defined_twice, warn_parm_not_used;
 	const char *parm_warn_file_name, *parm_dump_file_name; /* "stderr", "stdout" or a path */
-	bool events[P5MON_EVENTS]; /* in p5mon_event_at()'s order */
+	bool events[P5MON_EVENTS];                             /* in p5mon_event_at()'s order */
 
 	struct parameter_set sets[PARAMETERS_ROWS];
 	VEC(struct parameter_issue) issues;
-	const char *source;       /* of the file; NULL when none was read */
+	const char *source; /* of the file; NULL when none was read */
 	struct arena arena;
 };
 
@@ -71,8 +71,8 @@ bool parameters_override(struct parameters *p, const char *assignment, struct er
 /* After all were read: refuses what the backend `on` cannot do (regions of the program's own). */
 bool parameters_check(const struct parameters *p, const char *on, struct error *err);
 
-/* The words of the parameter `command`, for execve(2): split at blanks when it is only words, else the shell's. They are the parameters'. NULL when
- * it has none, or memory ran out. */
+/* The words of the parameter `command`, for execve(2): split at blanks when it is only words, else the shell's.
+ * They are the parameters'. NULL when it has none, or memory ran out. */
 char *const *parameters_command(struct parameters *p);
 
 /* The warnings that the warn_parm_… parameters ask for, a line each. Returns how many. */

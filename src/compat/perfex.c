@@ -1,8 +1,8 @@
 /* perfex's listing (Zagha, Appendix C): a dotted line an event, counter 0's events, then counter 1's.
  *
- * An estimate is one of perfex's events when it is labelled "r10000:<listed name>" ("r12000:…" of that machine); cycles and graduated instructions can
- * be there twice, once for each counter, and their disagreement says what multiplexing costs. Other events follow
- * under their own names, and metrics as perfex -y has its statistics. */
+ * An estimate is one of perfex's events when it is labelled "r10000:<listed name>" ("r12000:…" of that machine);
+ * cycles and graduated instructions can be there twice, once for each counter, and their disagreement says what
+ * multiplexing costs. Other events follow under their own names, and metrics as perfex -y has its statistics. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,7 @@
 
 enum { DOTTED_COLUMNS = 64, NUMBER_COLUMNS = 15 };
 
-static bool is_total(const struct estimate *e)
-{
-	return estimate_is_total(e);
-}
+static bool is_total(const struct estimate *e) { return estimate_is_total(e); }
 
 static void print_line(FILE *out, const char *name, const struct estimate *e, int decimals)
 {
@@ -113,7 +110,7 @@ void report_perfex(FILE *out, const struct result *result, const struct event_ta
 			print_line(out, result->metrics[i].event, &result->metrics[i], 6);
 	for (size_t i = 0; i < result->n_regions; i++) {
 		const struct region_row *r = &result->regions[i];
-		struct str title = { 0 };
+		struct str title = {0};
 		char name[256];
 		region_append_passes(&title, r);
 		str_escape_to(name, sizeof name, r->name);

@@ -8,6 +8,7 @@
 #include "event/perfex_event.h"
 
 /* The canonical event that counts it; NULL when there is none. */
-const struct event_definition *perfex_event_definition(const struct event_table *table, enum perfex_machine machine, size_t index);
+const struct event_definition *perfex_event_definition(const struct event_table *table,
+						       enum perfex_machine machine, size_t index);
 
 #endif

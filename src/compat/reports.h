@@ -1,5 +1,5 @@
-/* Results in the formats of the papers' tools. As report.h's, they write to a stream and leave it to the caller to find out, by
- * file_finish(), whether all of it arrived. */
+/* Results in the formats of the papers' tools. As report.h's, they write to a stream and leave it to the caller to
+ * find out, by file_finish(), whether all of it arrived. */
 #ifndef TARE_COMPAT_REPORTS_H
 #define TARE_COMPAT_REPORTS_H
 
@@ -17,7 +17,7 @@ struct p5mon_header {
 	const char *directory;
 };
 void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
-                  const struct p5mon_header *header, bool all_results);
+		  const struct p5mon_header *header, bool all_results);
 void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results);
 
 /* perfex's listing (Zagha, Appendix C): dotted lines, counter 0's events then counter 1's. */

@@ -20,49 +20,49 @@ struct name_code {
 };
 
 static const struct name_code hardware[] = {
-	{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
-	{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
-	{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-	{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-	{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
-	{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
-	{ "stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-	{ "stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-	{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
-	{ NULL, 0 },
+	{"cycles", PERF_COUNT_HW_CPU_CYCLES},
+	{"instructions", PERF_COUNT_HW_INSTRUCTIONS},
+	{"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
+	{"cache-misses", PERF_COUNT_HW_CACHE_MISSES},
+	{"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{"branch-misses", PERF_COUNT_HW_BRANCH_MISSES},
+	{"bus-cycles", PERF_COUNT_HW_BUS_CYCLES},
+	{"stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+	{"stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+	{"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
+	{NULL, 0},
 };
 
 static const struct name_code software[] = {
-	{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
-	{ "task-clock", PERF_COUNT_SW_TASK_CLOCK },
-	{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
-	{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
-	{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
-	{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
-	{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
-	{ "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
-	{ "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
-	{ "cgroup-switches", 11 /* PERF_COUNT_SW_CGROUP_SWITCHES, since Linux 5.13 */ },
-	{ NULL, 0 },
+	{"cpu-clock", PERF_COUNT_SW_CPU_CLOCK},
+	{"task-clock", PERF_COUNT_SW_TASK_CLOCK},
+	{"page-faults", PERF_COUNT_SW_PAGE_FAULTS},
+	{"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES},
+	{"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS},
+	{"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN},
+	{"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+	{"alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS},
+	{"emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS},
+	{"cgroup-switches", 11 /* PERF_COUNT_SW_CGROUP_SWITCHES, since Linux 5.13 */},
+	{NULL, 0},
 };
 
 /* PERF_TYPE_HW_CACHE: config = cache | operation << 8 | result << 16, see perf_event_open(2) */
 static const struct name_code caches[] = {
-	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D }, { "L1-icache", PERF_COUNT_HW_CACHE_L1I },
-	{ "LLC", PERF_COUNT_HW_CACHE_LL },        { "dTLB", PERF_COUNT_HW_CACHE_DTLB },
-	{ "iTLB", PERF_COUNT_HW_CACHE_ITLB },     { "branch", PERF_COUNT_HW_CACHE_BPU },
-	{ "node", PERF_COUNT_HW_CACHE_NODE },     { NULL, 0 },
+	{"L1-dcache", PERF_COUNT_HW_CACHE_L1D}, {"L1-icache", PERF_COUNT_HW_CACHE_L1I},
+	{"LLC", PERF_COUNT_HW_CACHE_LL},        {"dTLB", PERF_COUNT_HW_CACHE_DTLB},
+	{"iTLB", PERF_COUNT_HW_CACHE_ITLB},     {"branch", PERF_COUNT_HW_CACHE_BPU},
+	{"node", PERF_COUNT_HW_CACHE_NODE},     {NULL, 0},
 };
 
 static const struct name_code cache_actions[] = {
-	{ "loads", PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16 },
-	{ "load-misses", PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-	{ "stores", PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16 },
-	{ "store-misses", PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-	{ "prefetches", PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16 },
-	{ "prefetch-misses", PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-	{ NULL, 0 },
+	{"loads", PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16},
+	{"load-misses", PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+	{"stores", PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16},
+	{"store-misses", PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+	{"prefetches", PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16},
+	{"prefetch-misses", PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+	{NULL, 0},
 };
 
 static const struct name_code *find_code(const struct name_code *codes, const char *name)
@@ -131,7 +131,7 @@ static bool encode_row(const char *text, const struct event_machine *machine, st
 {
 	char plain[REQUEST_LENGTH_MOST + 1];
 	const char *name;
-	struct error why = { 0 };
+	struct error why = {0};
 	bool done = false;
 	const char *star = strrchr(text, '*');
 	size_t length = star ? (size_t)(star - text) : strlen(text);
@@ -141,13 +141,13 @@ static bool encode_row(const char *text, const struct event_machine *machine, st
 	plain[length] = '\0';
 
 	if (is_for(plain, "generic", &name)) {
-		done =
-		    encode_generic(name, out) ||
-		    error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'", name);
+		done = encode_generic(name, out) ||
+		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no generic event '%s'",
+				 name);
 	} else if (is_for(plain, "software", &name)) {
-		done =
-		    encode_software(name, out) ||
-		    error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'", name);
+		done = encode_software(name, out) ||
+		       error_set(&why, ERROR_UNSUPPORTED, "the kernel's interface has no software event '%s'",
+				 name);
 	} else if (is_for(plain, "sysfs", &name)) {
 		done = sysfs_encode(name, machine->sysfs_root, out, &why);
 	} else if (is_for(plain, machine->family, &name)) {
@@ -188,7 +188,7 @@ static bool encode_native(const struct event *event, const struct event_machine 
 bool event_encode(const struct event *event, const struct event_machine *machine, size_t index,
 		  struct event_encoding *out, struct error *err)
 {
-	*out = (struct event_encoding){ .scale = 1 };
+	*out = (struct event_encoding){.scale = 1};
 	if (event->machine) {
 		error_set(err, ERROR_NOT_FOUND, "'%s' is asked of a modelled machine", event->label);
 		return error_hint(err, "count it with --on model:%s", event->machine);
@@ -211,7 +211,7 @@ bool event_encode(const struct event *event, const struct event_machine *machine
 
 struct event_machine event_machine_host(void)
 {
-	struct event_machine host = { .sysfs_root = "/sys/bus/event_source/devices", .family = "other" };
+	struct event_machine host = {.sysfs_root = "/sys/bus/event_source/devices", .family = "other"};
 #if defined(__aarch64__)
 	host.family = "armv8";
 #elif defined(__x86_64__) || defined(__i386__)

@@ -53,19 +53,23 @@ struct event_definition {
 	const char *scope;      /* "hardware thread", "thread", "process", "core", "package", "system" */
 	enum event_kind kind;
 	unsigned counted_by;
-	const char *papi;       /* without "PAPI_"; NULL when there is none */
-	const char *const *paper_names; /* NULL-terminated: "p5mon:instructions_executed", "r10000:Graduated instructions" */
-	const char *const *encodings;   /* NULL-terminated, best first: "generic:instructions",
+	const char *papi; /* without "PAPI_"; NULL when there is none */
+	/* NULL-terminated: "p5mon:instructions_executed", "r10000:Graduated instructions" */
+	const char *const *paper_names;
+	const char *const *encodings; /* NULL-terminated, best first: "generic:instructions",
 	                                   "intel:INST_RETIRED:ANY", "armv8:r08", "software:page-faults",
 	                                   "sysfs:msr/tsc/" */
-	bool in_default_set;    /* counted by `tare count` without -e, where it can be */
-	bool default_if_exact;  /* … where it costs no counter: by the engine */
-	bool constant_overhead; /* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches
-	                           and times it depends on what ran before */
-	const struct formula *model; /* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
+	bool in_default_set;          /* counted by `tare count` without -e, where it can be */
+	bool default_if_exact;        /* … where it costs no counter: by the engine */
+	/* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches and times it
+	 * depends on what ran before */
+	bool constant_overhead;
+	/* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
+	const struct formula *model;
 	const struct event_model *models; /* … by family, until one without a family; NULL: `model` on all */
-	const char *no_model;   /* … and why, where a reader would expect one ("a timing event: …"); NULL */
-	const char *const *aliases; /* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
+	const char *no_model; /* … and why, where a reader would expect one ("a timing event: …"); NULL */
+	/* NULL-terminated: perf's spellings ("faults") and PAPI's names ("PAPI_TOT_INS") */
+	const char *const *aliases;
 };
 
 /* One requested event. */
@@ -74,17 +78,19 @@ struct event {
 	const char *label; /* as reports show it: name and, where one was asked for, the level: "instructions:u" */
 	const struct event_definition *definition; /* NULL for native names */
 	enum event_naming naming;
-	unsigned levels;   /* LEVEL_USER | LEVEL_KERNEL; never 0 */
-	uint64_t period;   /* 0: none asked for */
-	const char *machine; /* of "r12000::l1d-misses": the modelled machine that it is asked of; NULL: none was named */
+	unsigned levels; /* LEVEL_USER | LEVEL_KERNEL; never 0 */
+	uint64_t period; /* 0: none asked for */
+	/* of "r12000::l1d-misses": the modelled machine that it is asked of; NULL: none was named */
+	const char *machine;
 };
 
 /* What perf_event_open(2) needs; see struct perf_event_attr. */
 struct event_encoding {
 	uint32_t type;
 	uint64_t config, config1, config2;
-	double scale;      /* counts × scale = value in the event's unit (sysfs "event.scale", a row's "*N"); 1 for most */
-	const char *how;   /* the encoding's text, for messages: "generic:instructions" */
+	/* counts × scale = value in the event's unit (sysfs "event.scale", a row's "*N"); 1 for most */
+	double scale;
+	const char *how; /* the encoding's text, for messages: "generic:instructions" */
 };
 
 struct event_table; /* the canonical rows, and the strings of every event parsed with it */
@@ -95,7 +101,7 @@ void event_table_free(struct event_table *table);
 
 /* Adds rows from text in the format of data/events/ (see its README); a known name is replaced. */
 bool event_table_add(struct event_table *table, const char *text, size_t length, const char *source,
-                     struct error *err);
+		     struct error *err);
 
 size_t event_table_count(const struct event_table *table);
 const struct event_definition *event_table_at(const struct event_table *table, size_t index);
@@ -110,14 +116,15 @@ bool event_parse(struct event_table *table, const char *request, struct event *o
  * "pmu/…/" do not separate. At most EVENT_LIST_MOST events; on failure *events and *count are as before. */
 enum { EVENT_LIST_MOST = 4096 };
 bool event_parse_list(struct event_table *table, const char *list, struct event **events, size_t *count,
-                      struct error *err);
+		      struct error *err);
 
 /* The machine as far as encodings depend on it; tests pass their own. */
 struct event_machine {
 	const char *sysfs_root; /* "/sys/bus/event_source/devices" */
 	const char *family;     /* "intel", "amd", "armv8", "other": which rows' encodings apply */
-	bool absent_pmus;       /* libpfm4 may also encode for PMUs that are not here (it wants LIBPFM_ENCODE_INACTIVE=1
-	                           in the environment): for tests and lists, never to count with */
+	/* libpfm4 may also encode for PMUs that are not here (it wants LIBPFM_ENCODE_INACTIVE=1 in the
+	 * environment): for tests and lists, never to count with */
+	bool absent_pmus;
 };
 struct event_machine event_machine_host(void);
 
@@ -125,6 +132,6 @@ struct event_machine event_machine_host(void);
  * are no more encodings (index too large), ERROR_UNSUPPORTED when this one has no meaning here (try the
  * next). Native names have exactly one. */
 bool event_encode(const struct event *event, const struct event_machine *machine, size_t index,
-                  struct event_encoding *out, struct error *err);
+		  struct event_encoding *out, struct error *err);
 
 #endif

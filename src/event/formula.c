@@ -1,5 +1,5 @@
-/* Parsing, by recursive descent. (Evaluation is in a file of its own: the library has tables with formulas in them, and needs no
- * libm to read them.) */
+/* Parsing, by recursive descent. (Evaluation is in a file of its own: the library has tables with formulas in
+ * them, and needs no libm to read them.) */
 #include "event/formula_steps.h"
 
 #include <ctype.h>
@@ -71,7 +71,7 @@ static bool parse_name(struct formula_parser *p)
 		p->n_inputs++;
 	}
 	p->at += length;
-	return add_step(p, (struct formula_step){ .operation = PUSH_INPUT, .input = i });
+	return add_step(p, (struct formula_step){.operation = PUSH_INPUT, .input = i});
 }
 
 /* Digits, point and exponent, by hand: strtod(3) would also take "inf", "0x1p3" and the locale's point. */
@@ -96,7 +96,7 @@ static bool parse_number(struct formula_parser *p)
 	if (is_name_character(*c))
 		return fail(p, "a name cannot begin with a digit");
 	p->at = c;
-	return add_step(p, (struct formula_step){ .operation = PUSH_NUMBER, .number = number });
+	return add_step(p, (struct formula_step){.operation = PUSH_NUMBER, .number = number});
 }
 
 static bool parse_sum(struct formula_parser *p);
@@ -127,7 +127,7 @@ static bool parse_sign(struct formula_parser *p)
 {
 	bool negative = next(p) == '-';
 	p->at += negative;
-	return parse_atom(p) && (!negative || add_step(p, (struct formula_step){ .operation = NEGATE }));
+	return parse_atom(p) && (!negative || add_step(p, (struct formula_step){.operation = NEGATE}));
 }
 
 static bool parse_product(struct formula_parser *p)
@@ -140,7 +140,7 @@ static bool parse_product(struct formula_parser *p)
 		const char *start = p->at;
 		if (!parse_sign(p))
 			return false;
-		struct formula_step step = { .operation = c == '*' ? MULTIPLY : DIVIDE };
+		struct formula_step step = {.operation = c == '*' ? MULTIPLY : DIVIDE};
 		if (c == '/' && !(step.text = arena_strndup(p->arena, start, (size_t)(p->at - start))))
 			return error_no_memory(p->err);
 		if (!add_step(p, step))
@@ -156,7 +156,7 @@ static bool parse_sum(struct formula_parser *p)
 	for (char c; (c = next(p)) == '+' || c == '-';) {
 		p->at++;
 		if (!parse_product(p) ||
-		    !add_step(p, (struct formula_step){ .operation = c == '+' ? ADD : SUBTRACT }))
+		    !add_step(p, (struct formula_step){.operation = c == '+' ? ADD : SUBTRACT}))
 			return false;
 	}
 	return true;
@@ -168,7 +168,7 @@ bool formula_parse(const char *text, struct arena *arena, struct formula *out, s
 	bool done = false;
 	if (!p)
 		return error_no_memory(err);
-	*p = (struct formula_parser){ .text = text, .at = text, .arena = arena, .err = err };
+	*p = (struct formula_parser){.text = text, .at = text, .arena = arena, .err = err};
 	if (!parse_sum(p))
 		goto out;
 	if (next(p)) {
@@ -183,7 +183,7 @@ bool formula_parse(const char *text, struct arena *arena, struct formula *out, s
 	}
 	memcpy(steps, p->steps, p->n_steps * sizeof *steps);
 	memcpy(inputs, p->inputs, p->n_inputs * sizeof *inputs);
-	*out = (struct formula){ steps, p->n_steps, (const char *const *)inputs, p->n_inputs };
+	*out = (struct formula){steps, p->n_steps, (const char *const *)inputs, p->n_inputs};
 	done = true;
 out:
 	free(p);

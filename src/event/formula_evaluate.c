@@ -40,9 +40,9 @@ static bool run(const struct formula *f, const struct metric_input *inputs, stru
 		const struct formula_step *step = &f->steps[s];
 		struct dual *top = &stack[height ? height - 1 : 0];
 		switch (step->operation) {
-		case PUSH_NUMBER: stack[height++] = (struct dual){ .value = step->number }; break;
+		case PUSH_NUMBER: stack[height++] = (struct dual){.value = step->number}; break;
 		case PUSH_INPUT:
-			stack[height] = (struct dual){ .value = inputs[step->input].value };
+			stack[height] = (struct dual){.value = inputs[step->input].value};
 			stack[height++].by[step->input] = 1;
 			break;
 		case NEGATE:
@@ -76,7 +76,7 @@ bool formula_evaluate(const struct formula *f, const struct metric_input *inputs
 			return error_set(err, ERROR_UNSUPPORTED, "'%.200s' has no usable value", f->inputs[i]);
 	}
 	struct dual stack[FORMULA_DEPTH_MOST];
-	stack[0] = (struct dual){ 0 };
+	stack[0] = (struct dual){0};
 	if (!run(f, inputs, stack, err))
 		return false;
 	double up = 0, down = 0;
@@ -90,6 +90,6 @@ bool formula_evaluate(const struct formula *f, const struct metric_input *inputs
 	}
 	if (!isfinite(stack[0].value) || isnan(up) || isnan(down))
 		return error_set(err, ERROR_UNSUPPORTED, "the result is not a finite number");
-	*out = (struct metric_input){ true, stack[0].value, stack[0].value - down, stack[0].value + up };
+	*out = (struct metric_input){true, stack[0].value, stack[0].value - down, stack[0].value + up};
 	return true;
 }

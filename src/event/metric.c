@@ -31,7 +31,7 @@ static bool wrong(const char *source, unsigned line, struct error *err, const ch
 
 static bool read_better(const char *text, enum metric_better *better)
 {
-	static const char *const words[] = { "neither", "higher", "lower" };
+	static const char *const words[] = {"neither", "higher", "lower"};
 	for (unsigned i = 0; i < 3; i++) {
 		if (strcmp(text, words[i]) == 0) {
 			*better = (enum metric_better)i;
@@ -125,10 +125,7 @@ void metric_table_free(struct metric_table *table)
 	free(table);
 }
 
-size_t metric_table_count(const struct metric_table *table)
-{
-	return table->rows.all.count;
-}
+size_t metric_table_count(const struct metric_table *table) { return table->rows.all.count; }
 
 const struct metric *metric_table_at(const struct metric_table *table, size_t index)
 {
@@ -140,7 +137,7 @@ const struct metric *metric_find(const struct metric_table *table, const char *n
 	const struct metric *found = rows_find(&table->rows, name);
 	if (found)
 		return found;
-	struct nearest near = { 0 };
+	struct nearest near = {0};
 	for (size_t i = 0; i < table->rows.all.count; i++)
 		nearest_consider(&near, name, metric_table_at(table, i)->name);
 	error_set(err, ERROR_USAGE, "unknown metric '%s'", name);
@@ -150,35 +147,17 @@ const struct metric *metric_find(const struct metric_table *table, const char *n
 	return NULL;
 }
 
-const char *metric_name(const struct metric *m)
-{
-	return m->name;
-}
+const char *metric_name(const struct metric *m) { return m->name; }
 
-const char *metric_definition(const struct metric *m)
-{
-	return m->definition;
-}
+const char *metric_definition(const struct metric *m) { return m->definition; }
 
-const char *metric_unit(const struct metric *m)
-{
-	return m->unit;
-}
+const char *metric_unit(const struct metric *m) { return m->unit; }
 
-const char *metric_formula(const struct metric *m)
-{
-	return m->formula_text;
-}
+const char *metric_formula(const struct metric *m) { return m->formula_text; }
 
-const char *metric_caution(const struct metric *m)
-{
-	return m->caution;
-}
+const char *metric_caution(const struct metric *m) { return m->caution; }
 
-size_t metric_event_count(const struct metric *m)
-{
-	return m->formula.n_inputs;
-}
+size_t metric_event_count(const struct metric *m) { return m->formula.n_inputs; }
 
 const char *metric_event(const struct metric *m, size_t index)
 {

@@ -25,7 +25,7 @@ struct metric; /* one parsed row */
 struct metric_table *metric_table_new(struct error *err); /* embedded data/metrics/ */
 void metric_table_free(struct metric_table *table);
 bool metric_table_add(struct metric_table *table, const char *text, size_t length, const char *source,
-                      struct error *err);
+		      struct error *err);
 size_t metric_table_count(const struct metric_table *table);
 const struct metric *metric_table_at(const struct metric_table *table, size_t index);
 /* By name; an unknown one is an error with the three nearest. */
@@ -50,6 +50,6 @@ struct metric_input {
 /* inputs[metric_event_count(m)], in metric_event()'s order. On success fills *out; false with the
  * reason (ERROR_UNSUPPORTED) when an input is not known or a divisor is 0. */
 bool metric_evaluate(const struct metric *m, const struct metric_input *inputs, struct metric_input *out,
-                     struct error *err);
+		     struct error *err);
 
 #endif

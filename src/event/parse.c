@@ -13,7 +13,7 @@
 /* "did you mean …", with as many names as there are. */
 static bool unknown(const struct event_table *table, const char *name, struct error *err)
 {
-	struct nearest found = { 0 };
+	struct nearest found = {0};
 	/* what is longer than any name by far is not one that was mistyped */
 	if (err && strlen(name) <= 80)
 		event_table_nearest(table, name, &found);
@@ -42,7 +42,8 @@ static bool bad_level(const struct event_table *table, const char *name, struct 
 	return true;
 }
 
-/* "r12000::l1d-misses": a row that a model counts, of a machine. What libpfm4 has under the name goes before ("perf::branches"). */
+/* "r12000::l1d-misses": a row that a model counts, of a machine. What libpfm4 has under the name goes before
+ * ("perf::branches"). */
 static bool match_of_machine(const struct event_table *table, const char *name, struct event_match *match)
 {
 	const char *colons = strstr(name, "::");
@@ -60,7 +61,7 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 {
 	struct request request;
 	struct event_match match;
-	struct event event = { 0 };
+	struct event event = {0};
 	uint64_t config;
 	if (!request_split(text, &request, err))
 		return false;
@@ -79,7 +80,8 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 		event.definition = match.row;
 		event.naming = match.naming;
 		event.machine = arena_strndup(&table->arena, name, (size_t)(strstr(name, "::") - name));
-		shown = arena_printf(&table->arena, "%s::%s", event.machine, match.alias ? match.row->name : strstr(name, "::") + 2);
+		shown = arena_printf(&table->arena, "%s::%s", event.machine,
+				     match.alias ? match.row->name : strstr(name, "::") + 2);
 		if (!event.machine || !shown)
 			return error_no_memory(err);
 	} else if (strchr(name, '/')) {
@@ -101,8 +103,8 @@ static bool parse(struct event_table *table, const char *text, struct event *out
 	event.levels = request.levels;
 	event.period = request.period;
 	event.text = arena_strdup(&table->arena, text);
-	event.label =
-	    arena_printf(&table->arena, "%s%s", shown, request.levels_given ? level_suffix(request.levels) : "");
+	event.label = arena_printf(&table->arena, "%s%s", shown,
+				   request.levels_given ? level_suffix(request.levels) : "");
 	if (!event.text || !event.label)
 		return error_no_memory(err);
 	*out = event;
@@ -140,7 +142,7 @@ static const char *request_end(const char *text)
 bool event_parse_list(struct event_table *table, const char *list, struct event **events, size_t *count,
 		      struct error *err)
 {
-	VEC(struct event) parsed = { 0 };
+	VEC(struct event) parsed = {0};
 	bool done = false;
 	for (const char *at = list;;) {
 		const char *end = request_end(at);

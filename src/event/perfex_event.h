@@ -1,7 +1,7 @@
-/* The R10000's 2 × 16 events by the names of perfex's listing (Zagha, Appendix C) and of the paper's Appendix A; and the R12000's 32, by
- * perfex's names: some numbers mean other events there (Korn, Table 1; MIPS R10000 Microprocessor User's Manual, the R12000's counters).
- * Which canonical event counts one is said by the row in data/events/ that lists "r10000:<either name>", or "r12000:<name>" where the
- * R12000 has another event. */
+/* The R10000's 2 × 16 events by the names of perfex's listing (Zagha, Appendix C) and of the paper's Appendix A;
+ * and the R12000's 32, by perfex's names: some numbers mean other events there (Korn, Table 1; MIPS R10000
+ * Microprocessor User's Manual, the R12000's counters). Which canonical event counts one is said by the row in
+ * data/events/ that lists "r10000:<either name>", or "r12000:<name>" where the R12000 has another event. */
 #ifndef TARE_EVENT_PERFEX_EVENT_H
 #define TARE_EVENT_PERFEX_EVENT_H
 

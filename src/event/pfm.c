@@ -25,10 +25,7 @@ bool pfm_has_form(const char *name)
 	return colon && colon > name && colon[1] == ':' && colon[2] && colon[2] != ':' && has_characters(name);
 }
 
-static bool start(void)
-{
-	return pfm_initialize() == PFM_SUCCESS; /* idempotent */
-}
+static bool start(void) { return pfm_initialize() == PFM_SUCCESS; /* idempotent */ }
 
 static int compare_names(const void *a, const void *b)
 {
@@ -37,17 +34,17 @@ static int compare_names(const void *a, const void *b)
 
 bool pfm_names_collect(struct pfm_names *out, struct error *err)
 {
-	VEC(const char *) names = { 0 };
-	*out = (struct pfm_names){ 0 };
+	VEC(const char *) names = {0};
+	*out = (struct pfm_names){0};
 	for (int pmu = 0; start() && pmu < PFM_PMU_MAX; pmu++) {
-		pfm_pmu_info_t info = { .size = sizeof info };
+		pfm_pmu_info_t info = {.size = sizeof info};
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS)
 			continue;
 		/* tracepoints and raw codes are not names of this kind, and not libpfm4's own strings */
 		if (strcmp(info.name, "perf") == 0 || strcmp(info.name, "perf_raw") == 0)
 			continue;
 		for (int event = info.first_event; event != -1; event = pfm_get_event_next(event)) {
-			pfm_event_info_t row = { .size = sizeof row };
+			pfm_event_info_t row = {.size = sizeof row};
 			if (pfm_get_event_info(event, PFM_OS_NONE, &row) == PFM_SUCCESS &&
 			    !vec_push(&names, row.name)) {
 				vec_free(&names);
@@ -61,14 +58,14 @@ bool pfm_names_collect(struct pfm_names *out, struct error *err)
 	for (size_t i = 0; i < names.count; i++)
 		if (kept == 0 || compare_names(&names.items[kept - 1], &names.items[i]) != 0)
 			names.items[kept++] = names.items[i];
-	*out = (struct pfm_names){ names.items, kept };
+	*out = (struct pfm_names){names.items, kept};
 	return true;
 }
 
 void pfm_names_free(struct pfm_names *names)
 {
 	free(names->names);
-	*names = (struct pfm_names){ 0 };
+	*names = (struct pfm_names){0};
 }
 
 bool pfm_names_has(const struct pfm_names *names, const char *name)
@@ -87,7 +84,7 @@ bool pfm_names_has(const struct pfm_names *names, const char *name)
 bool pfm_has_pmu(const char *name, size_t length)
 {
 	for (int pmu = 0; start() && pmu < PFM_PMU_MAX; pmu++) {
-		pfm_pmu_info_t info = { .size = sizeof info };
+		pfm_pmu_info_t info = {.size = sizeof info};
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && strlen(info.name) == length &&
 		    strncasecmp(info.name, name, length) == 0)
 			return true;
@@ -99,7 +96,7 @@ static bool pmu_is_here(const char *full_name)
 {
 	const char *colons = strstr(full_name, "::");
 	for (int pmu = 0; colons && pmu < PFM_PMU_MAX; pmu++) {
-		pfm_pmu_info_t info = { .size = sizeof info };
+		pfm_pmu_info_t info = {.size = sizeof info};
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present &&
 		    strlen(info.name) == (size_t)(colons - full_name) &&
 		    strncmp(info.name, full_name, (size_t)(colons - full_name)) == 0)
@@ -114,11 +111,11 @@ static bool not_encoded(const char *name, bool absent_pmus, int code, struct err
 	const char *colons = strstr(name, "::");
 	size_t length = colons ? (size_t)(colons - name) : 0;
 	bool named = false, here = false;
-	struct nearest found = { 0 };
+	struct nearest found = {0};
 	char pmu_name[64];
 	str_escape_to(pmu_name, length < sizeof pmu_name ? length + 1 : sizeof pmu_name, name);
 	for (int pmu = 0; colons && pmu < PFM_PMU_MAX; pmu++) {
-		pfm_pmu_info_t info = { .size = sizeof info };
+		pfm_pmu_info_t info = {.size = sizeof info};
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS)
 			continue;
 		nearest_consider(&found, pmu_name, info.name);
@@ -141,9 +138,9 @@ static bool not_encoded(const char *name, bool absent_pmus, int code, struct err
 
 bool pfm_encode(const char *name, bool absent_pmus, struct event_encoding *out, struct error *err)
 {
-	struct perf_event_attr attr = { .size = sizeof attr };
+	struct perf_event_attr attr = {.size = sizeof attr};
 	char *full_name = NULL;
-	pfm_perf_encode_arg_t arg = { .attr = &attr, .fstr = &full_name, .size = sizeof arg };
+	pfm_perf_encode_arg_t arg = {.attr = &attr, .fstr = &full_name, .size = sizeof arg};
 	bool done = false;
 	if (!start())
 		return error_set(err, ERROR_UNSUPPORTED, "libpfm4 does not start on this machine");

@@ -30,7 +30,7 @@ static bool read_period(const char *text, const char *digits, uint64_t *period, 
 
 bool request_split(const char *text, struct request *out, struct error *err)
 {
-	*out = (struct request){ .name_length = strlen(text), .levels = LEVEL_USER | LEVEL_KERNEL };
+	*out = (struct request){.name_length = strlen(text), .levels = LEVEL_USER | LEVEL_KERNEL};
 	if (out->name_length > REQUEST_LENGTH_MOST)
 		return error_set(err, ERROR_USAGE, "the event name '%.40s…' is longer than %d characters", text,
 				 REQUEST_LENGTH_MOST);

@@ -2,24 +2,22 @@
 
 #include <string.h>
 
-static const char *name_of(const void *row)
-{
-	return *(const char *const *)row;
-}
+static const char *name_of(const void *row) { return *(const char *const *)row; }
 
 /* Most names differ in their first letter, and a list of thousands of events looks at each row. */
 static size_t place_of(const struct rows *rows, const char *name)
 {
 	size_t i = 0;
-	while (i < rows->all.count && !(*name_of(rows->all.items[i]) == *name && strcmp(name_of(rows->all.items[i]), name) == 0))
+	while (i < rows->all.count &&
+	       !(*name_of(rows->all.items[i]) == *name && strcmp(name_of(rows->all.items[i]), name) == 0))
 		i++;
 	return i;
 }
 
-bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length, const char *source,
-	      struct error *err)
+bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length,
+	      const char *source, struct error *err)
 {
-	struct rows more = { 0 };
+	struct rows more = {0};
 	struct stanza *stanzas;
 	size_t count;
 	bool done = stanza_parse(text, length, source, arena, &stanzas, &count, err);
@@ -50,17 +48,11 @@ bool rows_add_embedded(struct rows *rows, row_read *read, struct arena *arena, c
 	return true;
 }
 
-void rows_free(struct rows *rows)
-{
-	vec_free(&rows->all);
-}
+void rows_free(struct rows *rows) { vec_free(&rows->all); }
 
 const void *rows_at(const struct rows *rows, size_t index)
 {
 	return index < rows->all.count ? rows->all.items[index] : NULL;
 }
 
-const void *rows_find(const struct rows *rows, const char *name)
-{
-	return rows_at(rows, place_of(rows, name));
-}
+const void *rows_find(const struct rows *rows, const char *name) { return rows_at(rows, place_of(rows, name)); }

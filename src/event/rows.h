@@ -15,11 +15,12 @@ struct rows {
 };
 
 /* A stanza as a row in arena; NULL on failure. */
-typedef const void *row_read(struct arena *arena, const struct stanza *stanza, const char *source, struct error *err);
+typedef const void *row_read(struct arena *arena, const struct stanza *stanza, const char *source,
+			     struct error *err);
 
 /* Rows and their strings live in arena. */
-bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length, const char *source,
-	      struct error *err);
+bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length,
+	      const char *source, struct error *err);
 /* Of all files of a list (tools/embed). */
 bool rows_add_embedded(struct rows *rows, row_read *read, struct arena *arena, const struct embedded_file *files,
 		       struct error *err);

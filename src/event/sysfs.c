@@ -126,7 +126,8 @@ static bool add_alias(struct encoder *e, const char *term, char *terms, struct e
 	double factor = 1;
 	bool done = !scale || (str_to_double(scale, &factor) && factor > 0);
 	if (!done)
-		error_set(err, ERROR_UNSUPPORTED, "the scale '%s' of '%s' is not a number above 0", scale, e->name);
+		error_set(err, ERROR_UNSUPPORTED, "the scale '%s' of '%s' is not a number above 0", scale,
+			  e->name);
 	e->out->scale *= factor;
 	free(scale);
 	return done;
@@ -151,8 +152,8 @@ static void consider_files(const struct encoder *e, const char *folder, const ch
 
 static bool unknown_term(const struct encoder *e, const char *term, struct error *err)
 {
-	struct arena arena = { 0 };
-	struct nearest found = { 0 };
+	struct arena arena = {0};
+	struct nearest found = {0};
 	consider_files(e, "format", term, &arena, &found);
 	consider_files(e, "events", term, &arena, &found);
 	error_set(err, ERROR_UNSUPPORTED, "the PMU '%s' has no term or event '%s' on this machine", e->pmu, term);
@@ -175,7 +176,7 @@ static bool add_term(struct encoder *e, const char *term, const char *value, boo
 		}
 		return error_set(err, ERROR_USAGE, "'%s' is not a number, in '%s'", value, e->name);
 	}
-	static const char *const whole[] = { "config", "config1", "config2" };
+	static const char *const whole[] = {"config", "config1", "config2"};
 	for (int i = 0; i < 3; i++) {
 		if (value && strcmp(term, whole[i]) == 0) {
 			*(i == 0 ? &e->out->config : i == 1 ? &e->out->config1 : &e->out->config2) = number;
@@ -223,7 +224,7 @@ bool sysfs_encode(const char *name, const char *root, struct event_encoding *out
 	*terms++ = '\0';
 	*strchr(terms, '/') = '\0';
 
-	struct encoder e = { .root = root, .pmu = copy, .name = name, .out = out };
+	struct encoder e = {.root = root, .pmu = copy, .name = name, .out = out};
 	unsigned long long type;
 	bool done = false;
 	char *type_text = read_small(&e, NULL, "type", "");

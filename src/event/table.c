@@ -62,7 +62,7 @@ static char *next_word(char **rest)
 
 static bool read_kind(const char *text, enum event_kind *kind)
 {
-	static const char *const kinds[] = { "occurrence", "duration", "level" };
+	static const char *const kinds[] = {"occurrence", "duration", "level"};
 	for (unsigned i = 0; i < 3; i++) {
 		if (strcmp(text, kinds[i]) == 0) {
 			*kind = (enum event_kind)i;
@@ -74,7 +74,7 @@ static bool read_kind(const char *text, enum event_kind *kind)
 
 static bool read_counted_by(const char *word, unsigned *counted_by)
 {
-	static const char *const by[] = { "perf", "process", "exact", "model" };
+	static const char *const by[] = {"perf", "process", "exact", "model"};
 	for (unsigned i = 0; i < 4; i++) {
 		if (strcmp(word, by[i]) == 0) {
 			*counted_by |= 1u << i;
@@ -86,9 +86,7 @@ static bool read_counted_by(const char *word, unsigned *counted_by)
 
 static bool is_scope(const char *text)
 {
-	static const char *const scopes[] = {
-		"hardware thread", "thread", "process", "core", "package", "system"
-	};
+	static const char *const scopes[] = {"hardware thread", "thread", "process", "core", "package", "system"};
 	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
 		if (strcmp(text, scopes[i]) == 0)
 			return true;
@@ -98,7 +96,7 @@ static bool is_scope(const char *text)
 /* "kind:rest" or "family,family:rest". */
 static bool is_encoding(const char *text)
 {
-	static const char *const prefixes[] = { "generic", "software", "sysfs", "intel", "amd", "armv8", "other" };
+	static const char *const prefixes[] = {"generic", "software", "sysfs", "intel", "amd", "armv8", "other"};
 	bool known = true;
 	while (known) {
 		size_t length = strcspn(text, ",:");
@@ -118,12 +116,12 @@ struct row_lists {
 	VEC(struct event_model) models; /* of families */
 };
 
-/* "intel:l1d.fills", "l1d.read_misses": a formula over a machine's counters, of a family's machines or of all others. The names in it are the
- * business of who evaluates it. */
-static bool read_model(struct arena *arena, struct event_definition *row, struct row_lists *lists, const struct stanza_key *key,
-		       const char *source, struct error *err)
+/* "intel:l1d.fills", "l1d.read_misses": a formula over a machine's counters, of a family's machines or of all
+ * others. The names in it are the business of who evaluates it. */
+static bool read_model(struct arena *arena, struct event_definition *row, struct row_lists *lists,
+		       const struct stanza_key *key, const char *source, struct error *err)
 {
-	struct error why = { 0 };
+	struct error why = {0};
 	const char *colon = strchr(key->value, ':');
 	const char *family = colon ? arena_strndup(arena, key->value, (size_t)(colon - key->value)) : NULL;
 	struct formula *formula = arena_alloc(arena, sizeof *formula);
@@ -139,7 +137,7 @@ static bool read_model(struct arena *arena, struct event_definition *row, struct
 	if (!formula_parse(colon ? colon + 1 : key->value, arena, formula, &why))
 		return error_set(err, ERROR_SYNTAX, "%s:%u: model: %s", source, key->line, why.text);
 	if (family)
-		return vec_push(&lists->models, ((struct event_model){ family, formula })) || error_no_memory(err);
+		return vec_push(&lists->models, ((struct event_model){family, formula})) || error_no_memory(err);
 	row->model = formula;
 	return true;
 }
@@ -227,10 +225,10 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 }
 
 /* The row of one stanza, in the arena; NULL on failure. */
-static const void *read_row(struct arena *arena, const struct stanza *stanza,
-			    const char *source, struct error *err)
+static const void *read_row(struct arena *arena, const struct stanza *stanza, const char *source,
+			    struct error *err)
 {
-	struct row_lists lists = { 0 };
+	struct row_lists lists = {0};
 	const struct event_definition *done = NULL;
 	struct event_definition *row = arena_alloc(arena, sizeof *row);
 	if (!row) {
@@ -261,13 +259,16 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza,
 						: "is counted by perf and has no encoding");
 		goto out;
 	}
-	if ((row->model || row->no_model) && (!(row->counted_by & COUNTED_BY_MODEL) || (row->model && row->no_model))) {
+	if ((row->model || row->no_model) &&
+	    (!(row->counted_by & COUNTED_BY_MODEL) || (row->model && row->no_model))) {
 		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
 			  row->model && row->no_model ? "has both model and no_model" : "is not counted by model");
 		goto out;
 	}
 	if (lists.models.count && !row->model) {
-		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' has models of families, and none of all others", source, stanza->line, row->name);
+		error_set(err, ERROR_SYNTAX,
+			  "%s:%u: the event '%s' has models of families, and none of all others", source,
+			  stanza->line, row->name);
 		goto out;
 	}
 	row->paper_names = keep_list(arena, &lists.papers);
@@ -286,10 +287,7 @@ out:
 }
 
 /* As rows.c has it: a list of thousands of events looks at each row. */
-static inline bool same(const char *a, const char *b)
-{
-	return *a == *b && strcmp(a, b) == 0;
-}
+static inline bool same(const char *a, const char *b) { return *a == *b && strcmp(a, b) == 0; }
 
 bool event_table_add(struct event_table *table, const char *text, size_t length, const char *source,
 		     struct error *err)
@@ -320,10 +318,7 @@ void event_table_free(struct event_table *table)
 	free(table);
 }
 
-size_t event_table_count(const struct event_table *table)
-{
-	return table->rows.all.count;
-}
+size_t event_table_count(const struct event_table *table) { return table->rows.all.count; }
 
 const struct event_definition *event_table_at(const struct event_table *table, size_t index)
 {
@@ -361,7 +356,8 @@ static bool is_paper_name(const struct event_definition *row, const char *name)
 	return false;
 }
 
-/* The papers' names without their tool in front ("data_tlb_miss"): letter for letter, as libpfm4's names differ from some in case alone. */
+/* The papers' names without their tool in front ("data_tlb_miss"): letter for letter, as libpfm4's names differ
+ * from some in case alone. */
 static bool is_bare_paper_name(const struct event_definition *row, const char *name)
 {
 	for (const char *const *paper = row->paper_names; *paper; paper++)
@@ -370,35 +366,37 @@ static bool is_bare_paper_name(const struct event_definition *row, const char *n
 	return false;
 }
 
-/* An event of the R10000 by its name in the paper's Appendix A, where perfex lists it by another: that one. NULL: it is none. */
+/* An event of the R10000 by its name in the paper's Appendix A, where perfex lists it by another: that one. NULL:
+ * it is none. */
 static const char *perfex_listed(const char *name)
 {
 	const struct perfex_event *event;
 	static const char tool[] = "r10000:";
 	bool prefixed = strncmp(name, tool, sizeof tool - 1) == 0;
 	for (size_t i = 0; (event = perfex_event_at(i)); i++)
-		if (prefixed ? str_equal_nocase(event->appendix, name + sizeof tool - 1) : strcmp(event->appendix, name) == 0)
+		if (prefixed ? str_equal_nocase(event->appendix, name + sizeof tool - 1)
+			     : strcmp(event->appendix, name) == 0)
 			return event->listed;
 	return NULL;
 }
 
 bool event_table_match(const struct event_table *table, const char *name, struct event_match *match)
 {
-	*match = (struct event_match){ .row = event_table_find(table, name), .naming = NAMED_CANONICAL };
+	*match = (struct event_match){.row = event_table_find(table, name), .naming = NAMED_CANONICAL};
 	for (size_t i = 0; !match->row && i < table->rows.all.count; i++) {
 		const struct event_definition *row = event_table_at(table, i);
 		if (is_papi_name(row, name))
-			*match = (struct event_match){ row, NAMED_PAPI, false };
+			*match = (struct event_match){row, NAMED_PAPI, false};
 		else if (is_alias(row, name))
-			*match = (struct event_match){ row, NAMED_CANONICAL, true };
+			*match = (struct event_match){row, NAMED_CANONICAL, true};
 		else if (is_paper_name(row, name))
-			*match = (struct event_match){ row, NAMED_PAPER, false };
+			*match = (struct event_match){row, NAMED_PAPER, false};
 	}
 	const char *listed = match->row ? NULL : perfex_listed(name);
 	for (size_t i = 0; !match->row && i < table->rows.all.count; i++) {
 		const struct event_definition *row = event_table_at(table, i);
 		if (is_bare_paper_name(row, name) || (listed && is_bare_paper_name(row, listed)))
-			*match = (struct event_match){ row, NAMED_PAPER, false };
+			*match = (struct event_match){row, NAMED_PAPER, false};
 	}
 	return match->row != NULL;
 }

@@ -13,7 +13,7 @@
 
 struct event_table {
 	struct arena arena;
-	struct rows rows; /* struct event_definition */
+	struct rows rows;           /* struct event_definition */
 	struct pfm_names pfm_names; /* collected when a name is none of the rows' */
 	bool pfm_names_collected;
 };
@@ -25,7 +25,8 @@ struct event_match {
 	bool alias;               /* found by one of the row's aliases */
 };
 
-/* Canonical names first, then aliases, PAPI's and the papers' names, at last these without their tool in front. False when no row has it. */
+/* Canonical names first, then aliases, PAPI's and the papers' names, at last these without their tool in front.
+ * False when no row has it. */
 bool event_table_match(const struct event_table *table, const char *name, struct event_match *match);
 
 /* The names nearest to one that event_table_match() does not know. */

@@ -20,17 +20,17 @@ static const struct {
 	const char *event;
 	enum kept kept;
 } kept_events[] = {
-	{ "elapsed-time", KEPT_ELAPSED },
-	{ "user-time", KEPT_USER },
-	{ "system-time", KEPT_SYSTEM },
-	{ "cpu-time", KEPT_CPU },
-	{ "peak-memory", KEPT_MEMORY },
-	{ "page-faults", KEPT_FAULTS },
-	{ "minor-faults", KEPT_MINOR },
-	{ "major-faults", KEPT_MAJOR },
-	{ "context-switches", KEPT_SWITCHES },
-	{ "voluntary-switches", KEPT_VOLUNTARY },
-	{ "involuntary-switches", KEPT_INVOLUNTARY },
+	{"elapsed-time", KEPT_ELAPSED},
+	{"user-time", KEPT_USER},
+	{"system-time", KEPT_SYSTEM},
+	{"cpu-time", KEPT_CPU},
+	{"peak-memory", KEPT_MEMORY},
+	{"page-faults", KEPT_FAULTS},
+	{"minor-faults", KEPT_MINOR},
+	{"major-faults", KEPT_MAJOR},
+	{"context-switches", KEPT_SWITCHES},
+	{"voluntary-switches", KEPT_VOLUNTARY},
+	{"involuntary-switches", KEPT_INVOLUNTARY},
 };
 
 static bool find(const struct event *event, enum kept *kept)

@@ -11,9 +11,9 @@
 
 /* What is kept of each execution; a struct run without its readings. */
 struct account {
-	bool complete; /* it ran to its own end */
-	bool known;    /* the operating system's account is there (a program was waited for) */
-	bool shown;    /* the program's output was shown */
+	bool complete;     /* it ran to its own end */
+	bool known;        /* the operating system's account is there (a program was waited for) */
+	bool shown;        /* the program's output was shown */
 	bool under_engine; /* not the program's own: never reported as its */
 	int wait_status;
 	uint64_t elapsed_ns, user_ns, system_ns, peak_memory_bytes;

@@ -15,7 +15,7 @@ static struct series *row_series(struct measurement *s, size_t event, const stru
 		    candidate->cpu == r->cpu)
 			return candidate;
 	}
-	struct series row = { .event = event, .is_row = true, .tid = r->tid, .pid = r->pid, .cpu = r->cpu };
+	struct series row = {.event = event, .is_row = true, .tid = r->tid, .pid = r->pid, .cpu = r->cpu};
 	row.counts = calloc(s->options.repetitions, sizeof *row.counts);
 	if (!row.counts || !vec_push(&s->series, row)) {
 		free(row.counts);
@@ -24,13 +24,10 @@ static struct series *row_series(struct measurement *s, size_t event, const stru
 	return &s->series.items[s->series.count - 1];
 }
 
-/* The kernel's own work to share the counters takes place in step with the turns, and its exec of the program before
- * them: no reading says what a kernel-level counter missed. What it counted is a lower bound; there is no upper one
- * (tests/vm/scaled_test.c has the figures). */
-static bool out_of_step(const struct event *event)
-{
-	return event->levels == LEVEL_KERNEL;
-}
+/* The kernel's own work to share the counters takes place in step with the turns, and its exec of the program
+ * before them: no reading says what a kernel-level counter missed. What it counted is a lower bound; there is no
+ * upper one (tests/vm/scaled_test.c has the figures). */
+static bool out_of_step(const struct event *event) { return event->levels == LEVEL_KERNEL; }
 
 /* Fills *count from a reading; slices may be NULL. */
 static void count_reading(const struct measurement *s, const struct event *event, struct series_count *count,
@@ -38,13 +35,13 @@ static void count_reading(const struct measurement *s, const struct event *event
 {
 	double confidence = s->options.confidence;
 	double raw = (double)r->count_raw;
-	*count = (struct series_count){ .value = raw,
-				 .low = raw,
-				 .high = raw,
-				 .share = 1,
-				 .reached = true,
-				 .state = (unsigned char)r->state,
-				 .source = (unsigned char)r->source };
+	*count = (struct series_count){.value = raw,
+				       .low = raw,
+				       .high = raw,
+				       .share = 1,
+				       .reached = true,
+				       .state = (unsigned char)r->state,
+				       .source = (unsigned char)r->source};
 	if (r->state != READING_COUNTED) {
 		count->share = 0;
 		count->has_least = r->has_least;
@@ -57,7 +54,7 @@ static void count_reading(const struct measurement *s, const struct event *event
 	}
 	if (r->running_ns >= r->enabled_ns)
 		return;
-	struct slice whole = { raw, (double)r->enabled_ns, (double)r->running_ns };
+	struct slice whole = {raw, (double)r->enabled_ns, (double)r->running_ns};
 	struct interval scaled;
 	bool done = slices ? stats_multiplex(slices->items, slices->count, confidence, &scaled)
 			   : stats_multiplex(&whole, 1, confidence, &scaled);
@@ -98,8 +95,8 @@ static void add_row(struct reading *sum, const struct reading *row)
 	}
 }
 
-bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
-		  bool partial)
+bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r,
+		      const struct slices *slices, bool partial)
 {
 	struct series_count *count = &series->counts[repetition];
 	count_reading(s, &s->events[series->event], count, r, slices);
@@ -151,7 +148,7 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 			return false;
 	for (size_t i = 0; i < x->n_events; i++) {
 		size_t event = s->pass_event_index[s->pass_start[pass] + i];
-		struct reading sum = { .state = READING_NEVER_RAN, .cpu = -1 };
+		struct reading sum = {.state = READING_NEVER_RAN, .cpu = -1};
 		for (size_t row = 0; row < run->n_rows; row++) {
 			const struct reading *r = &run->readings[row * x->n_events + i];
 			add_row(&sum, r);
@@ -165,8 +162,8 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 			if (!series || !measurement_keep(s, series, repetition, r, NULL, run->interrupted))
 				return false;
 		}
-		if (!measurement_keep(s, &s->series.items[event], repetition, &sum, x->slices ? &x->slices[i] : NULL,
-			  run->interrupted))
+		if (!measurement_keep(s, &s->series.items[event], repetition, &sum,
+				      x->slices ? &x->slices[i] : NULL, run->interrupted))
 			return false;
 	}
 	return measurement_collect_regions(s, pass, repetition, x);
@@ -188,7 +185,8 @@ void measurement_judge_unproven(struct measurement *s)
 		const struct series *total = &s->series.items[event];
 		bool moved = !total->unproven;
 		for (size_t r = 0; r < s->options.repetitions && !moved; r++)
-			moved = total->counts[r].reached && total->counts[r].state == READING_COUNTED && total->counts[r].value > 0;
+			moved = total->counts[r].reached && total->counts[r].state == READING_COUNTED &&
+				total->counts[r].value > 0;
 		for (size_t i = 0; i < s->series.count && !moved; i++)
 			if (s->series.items[i].event == event)
 				not_counted(s, &s->series.items[i]);

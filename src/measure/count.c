@@ -40,7 +40,7 @@ static bool ask(struct measurement *s)
 	for (size_t i = 0; i < s->n_events; i++) {
 		const struct event *event = &s->events[i];
 		const struct event_definition *row = event->definition;
-		struct availability answer = { .state = READING_UNSUPPORTED };
+		struct availability answer = {.state = READING_UNSUPPORTED};
 		const char *lack = account_lacks(event, s->target);
 		s->pass_of[i] = PASS_NONE;
 		bool account_only = row && row->counted_by == COUNTED_BY_PROCESS;
@@ -75,7 +75,7 @@ static bool account_needs_execution(const struct measurement *s)
 		return false;
 	for (size_t pass = 0; pass < s->passes; pass++)
 		if (s->operations->native(s->backend, s->pass_events + s->pass_start[pass],
-		                          s->pass_start[pass + 1] - s->pass_start[pass]))
+					  s->pass_start[pass + 1] - s->pass_start[pass]))
 			return false;
 	return true;
 }
@@ -98,15 +98,16 @@ static bool split(struct measurement *s)
 		wanted[n] = &s->events[i];
 		place[n++] = i;
 	}
-	/* A plain run needs to know only whether it fits; how many groups there would be is asked for when a remark
-	 * needs it. One event that works fits. */
+	/* A plain run needs to know only whether it fits; how many groups there would be is asked for when a
+	 * remark needs it. One event that works fits. */
 	size_t groups = n < 2 ? n : 1;
 	bool regions = s->target->n_regions > 0;
 	bool several = s->options.repetitions > 1 || s->options.several_runs;
 	if (several)
 		groups = measure_plan_regions(s->operations, s->backend, wanted, n, regions, group);
 	else
-		s->multiplexed = n > (regions ? 0 : 1) && !measure_fits(s->operations, s->backend, wanted, n, regions);
+		s->multiplexed = n > (regions ? 0 : 1) &&
+				 !measure_fits(s->operations, s->backend, wanted, n, regions);
 	s->passes = groups ? groups : 1;
 	size_t next = 0;
 	for (size_t pass = 0; pass < groups; pass++) {
@@ -141,7 +142,7 @@ static bool begin(struct measurement *s)
 	if (!s->by_account || !s->pass_of || !s->remedies)
 		return false;
 	for (size_t i = 0; i < s->n_events; i++)
-		if (!vec_push(&s->series, ((struct series){ .event = i, .cpu = -1 })))
+		if (!vec_push(&s->series, ((struct series){.event = i, .cpu = -1})))
 			return false;
 	return true;
 }
@@ -222,7 +223,8 @@ static bool keep_blocks(struct result *result, const struct execution *x)
 /* Takes the locations over, with what reports say of their events. */
 static bool keep_locations(struct result *result, struct execution *x)
 {
-	if (x->no_locations.text[0] && !(result->locations_why = arena_strdup(&result->arena, x->no_locations.text)))
+	if (x->no_locations.text[0] &&
+	    !(result->locations_why = arena_strdup(&result->arena, x->no_locations.text)))
 		return false;
 	if (!x->locations.n_events)
 		return true;
@@ -230,19 +232,21 @@ static bool keep_locations(struct result *result, struct execution *x)
 		return false;
 	struct locations *l = result->locations;
 	*l = x->locations;
-	x->locations = (struct locations){ 0 };
+	x->locations = (struct locations){0};
 	for (size_t i = 0; i < l->n_events; i++) {
 		struct located_event *e = &l->events[i];
 		const struct event *event = x->events[e->event];
 		e->label = arena_strdup(&l->arena, event->label);
-		e->unit = arena_strdup(&l->arena, event->definition && event->definition->unit ? event->definition->unit : "");
+		e->unit = arena_strdup(
+			&l->arena, event->definition && event->definition->unit ? event->definition->unit : "");
 		if (!e->label || !e->unit)
 			return false;
 		for (size_t row = 0; row < x->run.n_rows; row++) {
 			const struct reading *r = &x->run.readings[row * x->n_events + e->event];
 			if (r->state == READING_COUNTED)
 				e->total += r->count_raw;
-			else if (r->state != READING_NEVER_RAN && !e->why && !(e->why = arena_strdup(&l->arena, r->why ? r->why : "it was not counted")))
+			else if (r->state != READING_NEVER_RAN && !e->why &&
+				 !(e->why = arena_strdup(&l->arena, r->why ? r->why : "it was not counted")))
 				return false;
 			if (r->machine && !e->machine && !(e->machine = arena_strdup(&l->arena, r->machine)))
 				return false;
@@ -263,8 +267,8 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 	for (size_t i = 0; i < executions && done && !result->interrupted; i++) {
 		size_t counted = i < s->warm_ups ? 0 : i - s->warm_ups;
 		size_t pass = counted % s->passes, repetition = counted / s->passes;
-		struct error reason = { 0 };
-		struct command own = command ? *command : (struct command){ 0 };
+		struct error reason = {0};
+		struct command own = command ? *command : (struct command){0};
 		struct target target = *s->target;
 		if (waiter_interrupted(waiter)) {
 			result->interrupted = true;
@@ -281,13 +285,14 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 			.events = s->pass_events + s->pass_start[pass],
 			.n_events = s->pass_start[pass + 1] - s->pass_start[pass],
 			.slice_ns = s->multiplexed && i >= s->warm_ups
-					? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
-					: 0,
+					    ? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
+					    : 0,
 			.delay_ns = command ? 0 : s->options.delay_ns,
 			.want_blocks = s->options.want_blocks && first && s->operations->blocks,
 			.want_system_calls = s->options.want_system_calls && first && s->operations->system_calls,
 			.blocks_by = s->options.blocks_by,
-			.want_locations = first && s->operations->locations ? s->options.locations : LOCATIONS_NONE,
+			.want_locations = first && s->operations->locations ? s->options.locations
+									    : LOCATIONS_NONE,
 			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 			.streams = streams,
 			.waiter = waiter,
@@ -314,9 +319,9 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 				result->repetitions_done++;
 		}
 		if (done && x.still_running)
-			done =
-			    measurement_note(s, "the program did not end within 2 s of the interrupt and runs on") ||
-			    error_no_memory(err);
+			done = measurement_note(
+				       s, "the program did not end within 2 s of the interrupt and runs on") ||
+			       error_no_memory(err);
 		execution_free(&x);
 	}
 	result->elapsed_seconds = (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
@@ -344,7 +349,7 @@ static bool describe_target(struct measurement *s)
 	}
 	if (target->kind == TARGET_COMMAND)
 		return true;
-	struct str text = { 0 };
+	struct str text = {0};
 	if (target->kind == TARGET_CPUS) {
 		str_append(&text, target->n_cpus == 0 ? "all CPUs" : target->n_cpus == 1 ? "CPU" : "CPUs");
 		for (size_t i = 0; i < target->n_cpus; i++)
@@ -370,7 +375,8 @@ static bool report(struct measurement *s)
 	result->confidence = s->options.confidence;
 	measurement_judge_unproven(s);
 	return describe_target(s) && measure_machine_facts(&result->arena, &result->machine) &&
-	       measurement_estimate(s) && measurement_derive(s) && measurement_name_outliers(s) && measurement_remark(s);
+	       measurement_estimate(s) && measurement_derive(s) && measurement_name_outliers(s) &&
+	       measurement_remark(s);
 }
 
 static void end(struct measurement *s)
@@ -399,16 +405,16 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 		return false;
 
 	bool done = false;
-	struct measurement s = { .operations = operations,
-			     .backend = backend,
-			     .target = target,
-			     .events = events,
-			     .n_events = n_events,
-			     .metrics = metrics,
-			     .n_metrics = n_metrics,
-			     .options = *options,
-			     .clock = options->clock ? *options->clock : clock_monotonic() };
-	struct streams streams = { .copy_fd = -1, .sink_fd = -1 };
+	struct measurement s = {.operations = operations,
+				.backend = backend,
+				.target = target,
+				.events = events,
+				.n_events = n_events,
+				.metrics = metrics,
+				.n_metrics = n_metrics,
+				.options = *options,
+				.clock = options->clock ? *options->clock : clock_monotonic()};
+	struct streams streams = {.copy_fd = -1, .sink_fd = -1};
 	struct waiter waiter;
 	struct rusage own;
 	waiter_open(&waiter, options->interrupt, &s.clock);

@@ -35,8 +35,8 @@ static const struct estimate *total_of(const struct measurement *s, size_t event
 /* From the source that says least about the truth to the one that says most. */
 static int weakness(enum source source)
 {
-	static const enum source order[] = { SOURCE_HW,    SOURCE_OS,     SOURCE_EXACT,
-					     SOURCE_MODEL, SOURCE_SCALED, SOURCE_SAMPLED };
+	static const enum source order[] = {SOURCE_HW,    SOURCE_OS,     SOURCE_EXACT,
+					    SOURCE_MODEL, SOURCE_SCALED, SOURCE_SAMPLED};
 	for (int i = 0; i < (int)(sizeof order / sizeof *order); i++)
 		if (order[i] == source)
 			return i;
@@ -44,7 +44,8 @@ static int weakness(enum source source)
 }
 
 /* Counts of a modelled machine per this machine's time would be a rate of neither. */
-static const char no_time[] = "it divides a modelled machine's counts by this machine's time: no model of time yet";
+static const char no_time[] =
+	"it divides a modelled machine's counts by this machine's time: no model of time yet";
 
 static bool is_time(const struct measurement *s, size_t event)
 {
@@ -73,8 +74,8 @@ static bool common_pass(const struct measurement *s, const size_t *inputs, size_
 }
 
 /* The metric of each execution in which all inputs are known; returns how many. */
-static size_t per_execution(const struct measurement *s, const struct metric *metric, const size_t *inputs, size_t n,
-			    struct metric_input *values, double *out)
+static size_t per_execution(const struct measurement *s, const struct metric *metric, const size_t *inputs,
+			    size_t n, struct metric_input *values, double *out)
 {
 	size_t pass, count = 0;
 	if (!common_pass(s, inputs, n, &pass))
@@ -84,7 +85,7 @@ static size_t per_execution(const struct measurement *s, const struct metric *me
 		for (size_t i = 0; i < n && known; i++) {
 			double value;
 			known = measurement_value(s, inputs[i], pass, r, &value);
-			values[i] = (struct metric_input){ known, value, value, value };
+			values[i] = (struct metric_input){known, value, value, value};
 		}
 		struct metric_input derived;
 		if (known && metric_evaluate(metric, values, &derived, NULL))
@@ -98,12 +99,12 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 	struct arena *arena = &s->result->arena;
 	size_t n = metric_event_count(metric), runs = 0;
 	bool memory = false, scaled = false, modelled = false, timed = false;
-	*e = (struct estimate){ .event = arena_strdup(arena, metric_name(metric)),
-				.unit = arena_strdup(arena, metric_unit(metric)),
-				.level = "",
-				.confidence = s->options.confidence,
-				.share_running = 1,
-				.cpu = -1 };
+	*e = (struct estimate){.event = arena_strdup(arena, metric_name(metric)),
+			       .unit = arena_strdup(arena, metric_unit(metric)),
+			       .level = "",
+			       .confidence = s->options.confidence,
+			       .share_running = 1,
+			       .cpu = -1};
 	const char *caution = metric_caution(metric);
 	e->note = caution ? arena_strdup(arena, caution) : NULL;
 	size_t *inputs = calloc(n + 1, sizeof *inputs);
@@ -127,7 +128,7 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 			memory = e->why != NULL;
 			goto out;
 		}
-		values[i] = (struct metric_input){ true, input->value, input->low, input->high };
+		values[i] = (struct metric_input){true, input->value, input->low, input->high};
 		e->has_interval |= input->has_interval;
 		scaled |= input->source == SOURCE_SCALED;
 		modelled |= input->source == SOURCE_MODEL;

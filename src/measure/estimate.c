@@ -28,24 +28,25 @@ static struct series_count count_of(const struct measurement *s, const struct se
 	if (!s->by_account[series->event])
 		return series->counts[repetition];
 	const struct account *account = measurement_own_account(s, repetition);
-	struct series_count count = { .share = 1,
-			       .state = READING_FAILED,
-			       .source = SOURCE_OS,
-			       .reached = account->elapsed_ns > 0,
-			       .partial = !account->complete };
+	struct series_count count = {.share = 1,
+				     .state = READING_FAILED,
+				     .source = SOURCE_OS,
+				     .reached = account->elapsed_ns > 0,
+				     .partial = !account->complete};
 	if (count.reached && !account->under_engine &&
 	    account_value(account, &s->events[series->event], &count.value)) {
 		count.state = READING_COUNTED;
 		count.low = count.high = count.value;
 		double probes = account_probes(account, &s->events[series->event]);
 		if (probes > 0)
-			count.measuring = (struct measuring){ .state = MEASURING_INCLUDED, .count = probes };
+			count.measuring = (struct measuring){.state = MEASURING_INCLUDED, .count = probes};
 	}
 	return count;
 }
 
 /* Picks the counts that the estimate rests on; returns how many, and of how many executions. */
-static size_t pick(const struct measurement *s, const struct series *series, struct series_count *picked, size_t *reached)
+static size_t pick(const struct measurement *s, const struct series *series, struct series_count *picked,
+		   size_t *reached)
 {
 	size_t n = 0;
 	*reached = 0;
@@ -84,10 +85,10 @@ static void find_least(const struct measurement *s, const struct series *series,
 /* The mean over n >= 1 counts, of which all know it in the same way. */
 static struct measuring mean_measuring(const struct series_count *counts, size_t n)
 {
-	struct measuring mean = { .state = counts[0].measuring.state };
+	struct measuring mean = {.state = counts[0].measuring.state};
 	for (size_t i = 0; i < n; i++) {
 		if (counts[i].measuring.state != mean.state)
-			return (struct measuring){ .state = MEASURING_UNKNOWN };
+			return (struct measuring){.state = MEASURING_UNKNOWN};
 		mean.count += counts[i].measuring.count / (double)n;
 		mean.half_width += counts[i].measuring.half_width / (double)n;
 		mean.inside += counts[i].measuring.inside / (double)n;
@@ -151,8 +152,9 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 	else if (e->has_interval && isinf(e->high))
 		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL
-			      ? "shared counters miss the kernel's work that is in step with their turns: no upper bound"
-			      : "counted in too few slices to bound the rest";
+				  ? "shared counters miss the kernel's work that is in step with their turns: no "
+				    "upper bound"
+				  : "counted in too few slices to bound the rest";
 	else
 		return true;
 	return e->note != NULL;
@@ -161,25 +163,35 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 /* More of the rest than this is too much: as of Korn's threshold law (trust/rules.h). */
 static const double DISTURBED = 0.05;
 
-/* Of the whole program, with regions that were probed: what the probes took is in it. A region's own is for trust/apply.h to judge, which
- * knows more of it. */
+/* Of the whole program, with regions that were probed: what the probes took is in it. A region's own is for
+ * trust/apply.h to judge, which knows more of it. */
 static bool is_disturbed(const struct measurement *s, const struct series *series, const struct estimate *e)
 {
 	bool total = series >= s->series.items && series < s->series.items + s->series.count;
-	return total && e->measuring.state == MEASURING_INCLUDED && e->measuring.count > DISTURBED * (e->value - e->measuring.count);
+	return total && e->measuring.state == MEASURING_INCLUDED &&
+	       e->measuring.count > DISTURBED * (e->value - e->measuring.count);
 }
 
 static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 {
 	struct estimate was = *e;
-	*e = (struct estimate){ .event = was.event, .unit = was.unit, .level = was.level, .confidence = was.confidence, .gross = was.value,
-				.tid = was.tid, .pid = was.pid, .cpu = was.cpu };
-	e->why = arena_printf(&s->result->arena, "the probes of the regions took %.0f %% of it, or more: without --region it is the program's own",
-			      was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
+	*e = (struct estimate){.event = was.event,
+			       .unit = was.unit,
+			       .level = was.level,
+			       .confidence = was.confidence,
+			       .gross = was.value,
+			       .tid = was.tid,
+			       .pid = was.pid,
+			       .cpu = was.cpu};
+	e->why = arena_printf(
+		&s->result->arena,
+		"the probes of the regions took %.0f %% of it, or more: without --region it is the program's own",
+		was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
 	return e->why != NULL;
 }
 
-bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e)
+bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch,
+			      struct estimate *e)
 {
 	struct arena *arena = &s->result->arena;
 	const struct event *event = &s->events[series->event];
@@ -235,13 +247,13 @@ bool measurement_estimate(struct measurement *s)
 		goto out;
 	for (size_t event = 0; event < s->n_events; event++) {
 		if (!measurement_estimate_one(s, &s->series.items[event], scratch,
-				     &result->estimates[result->n_estimates++]))
+					      &result->estimates[result->n_estimates++]))
 			goto out;
 		for (size_t i = s->n_events; i < s->series.count; i++) {
 			if (s->series.items[i].event != event)
 				continue;
 			if (!measurement_estimate_one(s, &s->series.items[i], scratch,
-					     &result->estimates[result->n_estimates++]))
+						      &result->estimates[result->n_estimates++]))
 				goto out;
 		}
 	}

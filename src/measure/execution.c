@@ -18,7 +18,7 @@ static uint64_t steal_now_ns(void)
 {
 	/* the first line is all that is needed; the file grows with the CPUs and interrupts */
 	char line[512];
-	unsigned long long n[8] = { 0 };
+	unsigned long long n[8] = {0};
 	FILE *stat = fopen("/proc/stat", "re");
 	if (!stat)
 		return 0;
@@ -35,8 +35,8 @@ static void join_neighbours(struct slices *s)
 	size_t half = s->count / 2;
 	for (size_t i = 0; i < half; i++) {
 		const struct slice *a = &s->items[2 * i], *b = a + 1;
-		s->items[i] = (struct slice){ a->count + b->count, a->enabled_ns + b->enabled_ns,
-					      a->running_ns + b->running_ns };
+		s->items[i] = (struct slice){a->count + b->count, a->enabled_ns + b->enabled_ns,
+					     a->running_ns + b->running_ns};
 	}
 	if (s->count % 2)
 		s->items[half++] = s->items[s->count - 1];
@@ -48,12 +48,12 @@ static void add_slice(struct slices *s, const struct reading *reading)
 {
 	/* a counter that has not run yet has no count, but its enabled time is known */
 	bool ran = reading->state == READING_COUNTED;
-	struct slice now = { .count = ran ? (double)reading->count_raw : 0,
-			     .enabled_ns = (double)reading->enabled_ns,
-			     .running_ns = ran ? (double)reading->running_ns : 0 };
+	struct slice now = {.count = ran ? (double)reading->count_raw : 0,
+			    .enabled_ns = (double)reading->enabled_ns,
+			    .running_ns = ran ? (double)reading->running_ns : 0};
 	struct slice *difference = &s->items[s->count++];
-	*difference = (struct slice){ now.count - s->before.count, now.enabled_ns - s->before.enabled_ns,
-				      now.running_ns - s->before.running_ns };
+	*difference = (struct slice){now.count - s->before.count, now.enabled_ns - s->before.enabled_ns,
+				     now.running_ns - s->before.running_ns};
 	/* sums over threads are not read at one instant: a difference can come out a little below 0 */
 	if (difference->count < 0)
 		difference->count = 0;
@@ -102,7 +102,7 @@ static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 static void last_slice(struct execution *x)
 {
 	for (size_t i = 0; i < x->n_events; i++) {
-		struct reading sum = { .state = READING_NEVER_RAN };
+		struct reading sum = {.state = READING_NEVER_RAN};
 		for (size_t row = 0; row < x->run.n_rows; row++) {
 			const struct reading *r = &x->run.readings[row * x->n_events + i];
 			sum.enabled_ns += r->enabled_ns;
@@ -117,10 +117,7 @@ static void last_slice(struct execution *x)
 	x->n_slices++;
 }
 
-static uint64_t ns_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
-}
+static uint64_t ns_of(struct timeval t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u; }
 
 static void keep_account(struct run *run, const struct waited *waited)
 {
@@ -156,10 +153,10 @@ bool execution_run(struct execution *x, struct error *err)
 	struct waited waited;
 	bool done = false;
 
-	x->run = (struct run){ 0 };
-	x->blocks = x->system_calls = (struct str){ 0 };
-	x->no_blocks = x->no_locations = (struct error){ 0 };
-	x->locations = (struct locations){ 0 };
+	x->run = (struct run){0};
+	x->blocks = x->system_calls = (struct str){0};
+	x->no_blocks = x->no_locations = (struct error){0};
+	x->locations = (struct locations){0};
 	if (x->slice_ns && x->n_events && !make_room_for_slices(x)) {
 		error_no_memory(err);
 		goto out;
@@ -176,12 +173,12 @@ bool execution_run(struct execution *x, struct error *err)
 	x->next_slice = begin + first_slice;
 	x->next_trim = begin + TRIM_NS;
 	uint64_t first_tick = x->slices ? first_slice : x->silent ? TRIM_NS : 0;
-	struct wait_for what = { .process = x->operations->process(x->counting),
-				 .target = x->target,
-				 .delay_ns = x->delay_ns,
-				 .tick_ns = first_tick,
-				 .tick = tick,
-				 .context = x };
+	struct wait_for what = {.process = x->operations->process(x->counting),
+				.target = x->target,
+				.delay_ns = x->delay_ns,
+				.tick_ns = first_tick,
+				.tick = tick,
+				.context = x};
 	wait_until(x->waiter, &what, &waited);
 	x->run.elapsed_ns = clock_now_ns(clock) - begin;
 	if (x->want_steal)
@@ -194,7 +191,8 @@ bool execution_run(struct execution *x, struct error *err)
 	/* without a program and a delay, an interrupt is how a measurement ends */
 	x->run.interrupted = waited.interrupted && (what.process > 0 || x->delay_ns > 0);
 	if (x->still_running)
-		x->run.wait_status = abs((int)*x->waiter->interrupt); /* as wait(2) encodes a death by it: what the user asked for */
+		/* as wait(2) encodes a death by it: what the user asked for */
+		x->run.wait_status = abs((int)*x->waiter->interrupt);
 	if (!x->operations->stop(x->counting, &x->run, err))
 		goto out;
 	if (x->slices)

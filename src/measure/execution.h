@@ -43,12 +43,12 @@ struct execution {
 
 	/* what it gave */
 	struct run run;
-	struct slices *slices; /* n_events, or NULL */
+	struct slices *slices;           /* n_events, or NULL */
 	struct str blocks, system_calls; /* when wanted, and the execution was an engine's … */
-	struct error no_blocks; /* … or why there are none */
-	struct locations locations; /* likewise: n_events is 0 when there are none … */
-	struct error no_locations;  /* … and why */
-	bool still_running;    /* the user interrupted and the program did not end */
+	struct error no_blocks;          /* … or why there are none */
+	struct locations locations;      /* likewise: n_events is 0 when there are none … */
+	struct error no_locations;       /* … and why */
+	bool still_running;              /* the user interrupted and the program did not end */
 	bool status_lost;
 
 	/* inside */

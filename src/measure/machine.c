@@ -31,7 +31,7 @@ static bool first_line(const char *path, char *line, int size)
 #if defined(__x86_64__) || defined(__i386__)
 static void cpu_name(char *name, size_t size)
 {
-	unsigned words[12] = { 0 };
+	unsigned words[12] = {0};
 	char brand[sizeof words + 1];
 	if ((unsigned)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) {
 		snprintf(name, size, "x86 without a name");
@@ -50,12 +50,12 @@ static void hypervisor_name(char *name, size_t size)
 	static const struct {
 		const char *signature, *name;
 	} known[] = {
-		{ "KVMKVMKVM", "KVM" },           { "Microsoft Hv", "Hyper-V" },   { "VMwareVMware", "VMware" },
-		{ "XenVMMXenVMM", "Xen" },        { "TCGTCGTCGTCG", "QEMU" },      { "bhyve bhyve ", "bhyve" },
-		{ "VBoxVBoxVBox", "VirtualBox" }, { "prl hyperv  ", "Parallels" }, { " lrpepyh  vr", "Parallels" },
+		{"KVMKVMKVM", "KVM"},           {"Microsoft Hv", "Hyper-V"},   {"VMwareVMware", "VMware"},
+		{"XenVMMXenVMM", "Xen"},        {"TCGTCGTCGTCG", "QEMU"},      {"bhyve bhyve ", "bhyve"},
+		{"VBoxVBoxVBox", "VirtualBox"}, {"prl hyperv  ", "Parallels"}, {" lrpepyh  vr", "Parallels"},
 	};
 	unsigned a, b, c, d;
-	char signature[13] = { 0 };
+	char signature[13] = {0};
 	name[0] = '\0';
 	/* leaf 1, ECX bit 31: kept clear by processors, set by hypervisors; their leaves begin at 0x40000000 */
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 31)))
@@ -95,7 +95,7 @@ static bool cpuinfo_value(const char *text, const char *key, char *value, size_t
 
 static void cpu_name(char *name, size_t size)
 {
-	char text[4096] = { 0 }, implementer[32] = "?", part[32] = "?";
+	char text[4096] = {0}, implementer[32] = "?", part[32] = "?";
 	FILE *file = fopen("/proc/cpuinfo", "re");
 	if (file) {
 		text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -137,10 +137,7 @@ static int cpus_in_list(const char *list)
 	return cpus;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
 /* A core PMU is named cpu, or lists the CPUs that it belongs to in a file "cpus" (hybrid x86, Arm). Devices of a
  * package have "cpumask" instead. */
@@ -171,7 +168,7 @@ bool measure_machine_facts(struct arena *arena, struct machine_facts *facts)
 {
 	struct utsname names;
 	char text[512];
-	*facts = (struct machine_facts){ 0 };
+	*facts = (struct machine_facts){0};
 	if (uname(&names) != 0)
 		return false;
 	facts->kernel = arena_printf(arena, "%s %s", names.sysname, names.release);

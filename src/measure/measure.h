@@ -30,36 +30,39 @@
 enum program_output { OUTPUT_FIRST, OUTPUT_ALL, OUTPUT_NONE };
 
 struct measure_progress {
-	size_t execution;        /* 1-based, of executions; warm-ups included */
+	size_t execution; /* 1-based, of executions; warm-ups included */
 	size_t executions;
 	bool warm_up;
-	size_t repetition;       /* 0-based */
-	size_t pass, passes;     /* 0-based */
+	size_t repetition;                 /* 0-based */
+	size_t pass, passes;               /* 0-based */
 	const struct event *const *events; /* of this pass */
 	size_t n_events;
-	double elapsed_seconds;  /* so far */
-	double left_seconds;     /* estimate; negative when unknown */
+	double elapsed_seconds; /* so far */
+	double left_seconds;    /* estimate; negative when unknown */
 };
 
 struct measure_options {
-	size_t size;             /* sizeof(struct measure_options) */
-	size_t repetitions;      /* >= 1 */
+	size_t size;        /* sizeof(struct measure_options) */
+	size_t repetitions; /* >= 1 */
 	bool several_runs;
-	bool has_warm_ups;       /* warm_ups was given; otherwise 1 when there is more than one execution, else 0 */
+	/* warm_ups was given; otherwise 1 when there is more than one execution, else 0 */
+	bool has_warm_ups;
 	size_t warm_ups;
-	double confidence;       /* 0.95 or 0.99 */
+	double confidence; /* 0.95 or 0.99 */
 	enum program_output program_output;
-	uint64_t slice_ns;       /* how often multiplexed counters are read; 0: the default, 10 ms */
-	uint64_t delay_ns;       /* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
+	uint64_t slice_ns; /* how often multiplexed counters are read; 0: the default, 10 ms */
+	/* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
+	uint64_t delay_ns;
 	/* Becomes non-zero when the user wants to stop; may be NULL. Positive: the number of a signal that tare
 	 * alone got, which is passed on to the program. Negative: the terminal sent it to
 	 * the program as well (si_code SI_KERNEL), so that passing it on would be a second one. */
 	const volatile sig_atomic_t *interrupt;
-	bool want_blocks;        /* result->blocks, of the first counted execution under an engine */
+	bool want_blocks; /* result->blocks, of the first counted execution under an engine */
 	enum blocks_by blocks_by;
-	bool want_system_calls;  /* result->system_calls, likewise */
+	bool want_system_calls;      /* result->system_calls, likewise */
 	enum locations_of locations; /* result->locations, likewise */
-	void (*progress)(void *context, const struct measure_progress *progress); /* before each execution; may be NULL */
+	/* before each execution; may be NULL */
+	void (*progress)(void *context, const struct measure_progress *progress);
 	void *progress_context;
 	const struct clock *clock; /* NULL: the monotonic clock */
 };
@@ -68,22 +71,22 @@ struct measure_options {
  * reason. When nothing at all could be measured (the program did not start, no repetition finished),
  * false and *out is NULL. On success the caller frees *out with result_free(). */
 bool measure_count(const struct backend_operations *operations, struct backend *backend,
-                   const struct target *target, const struct event *events, size_t n_events,
-                   const struct metric *const *metrics, size_t n_metrics,
-                   const struct measure_options *options, struct result **out, struct error *err);
+		   const struct target *target, const struct event *events, size_t n_events,
+		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
+		   struct result **out, struct error *err);
 
 /* ---- pieces, each in a file of its own, tested alone ---- */
 
 /* plan.c: splits available events into as few groups that fit as first-fit finds; group_of[n] gets each
  * event's group, returns the number of groups. An event that fits alone nowhere gets a group of its own. */
 size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
-                    const struct event *const *events, size_t n, size_t *group_of);
+		    const struct event *const *events, size_t n, size_t *group_of);
 
 /* regions: each event has a second counter then, which is read by region. */
-size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend, const struct event *const *events,
-                            size_t n, bool regions, size_t *group_of);
-bool measure_fits(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
-                  bool regions);
+size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend,
+			    const struct event *const *events, size_t n, bool regions, size_t *group_of);
+bool measure_fits(const struct backend_operations *operations, struct backend *backend,
+		  const struct event *const *events, size_t n, bool regions);
 
 /* machine.c: fills facts (strings in arena). */
 bool measure_machine_facts(struct arena *arena, struct machine_facts *facts);

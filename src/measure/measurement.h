@@ -29,9 +29,9 @@ struct series {
 	pid_t tid, pid;
 	int cpu;
 	struct series_count *counts; /* n = session.repetitions */
-	const char *why;      /* the first reason why a count is missing */
-	const char *machine;  /* the modelled machine that was counted on; NULL */
-	bool unproven;        /* its event is READING_UNPROVEN */
+	const char *why;             /* the first reason why a count is missing */
+	const char *machine;         /* the modelled machine that was counted on; NULL */
+	bool unproven;               /* its event is READING_UNPROVEN */
 };
 
 /* A region's counts: one series for each event of the session, in the result's arena. */
@@ -41,7 +41,7 @@ struct region_series {
 	uint64_t entries, exits, unbalanced, threads; /* of its first execution */
 	uint64_t least, most;                         /* entries of any */
 	const char *why;
-	uint64_t seen;                                /* with why: entries so far */
+	uint64_t seen;         /* with why: entries so far */
 	struct series *series; /* [n_events] */
 };
 
@@ -99,17 +99,18 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 
 struct slices;
 /* Fills in one count of a series; slices may be NULL. */
-bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r, const struct slices *slices,
-		  bool partial);
+bool measurement_keep(struct measurement *s, struct series *series, size_t repetition, const struct reading *r,
+		      const struct slices *slices, bool partial);
 
-/* collect.c: an event that is READING_UNPROVEN, and whose total is 0 in all executions, is not counted. One count above 0 proves it, and the
- * zeros of other executions, threads and regions with it. */
+/* collect.c: an event that is READING_UNPROVEN, and whose total is 0 in all executions, is not counted. One count
+ * above 0 proves it, and the zeros of other executions, threads and regions with it. */
 void measurement_judge_unproven(struct measurement *s);
 
 /* estimate.c: fills result->estimates and result->regions from the series. */
 bool measurement_estimate(struct measurement *s);
 /* One estimate; scratch has room for all repetitions' counts. False when memory ran out. */
-bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch, struct estimate *e);
+bool measurement_estimate_one(struct measurement *s, const struct series *series, struct series_count *scratch,
+			      struct estimate *e);
 
 /* region.c */
 bool measurement_collect_regions(struct measurement *s, size_t pass, size_t repetition, const struct execution *x);

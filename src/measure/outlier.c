@@ -12,30 +12,15 @@
 /* A deviation below a thousandth of the median is not worth a name even where all others are equal. */
 static const double FLOOR_SHARE = 0.001;
 
-static double steal_ms(const struct account *a)
-{
-	return (double)a->steal_ns / 1e6;
-}
+static double steal_ms(const struct account *a) { return (double)a->steal_ns / 1e6; }
 
-static double involuntary(const struct account *a)
-{
-	return (double)a->involuntary_switches;
-}
+static double involuntary(const struct account *a) { return (double)a->involuntary_switches; }
 
-static double voluntary(const struct account *a)
-{
-	return (double)a->voluntary_switches;
-}
+static double voluntary(const struct account *a) { return (double)a->voluntary_switches; }
 
-static double minor(const struct account *a)
-{
-	return (double)a->minor_faults;
-}
+static double minor(const struct account *a) { return (double)a->minor_faults; }
 
-static double major(const struct account *a)
-{
-	return (double)a->major_faults;
-}
+static double major(const struct account *a) { return (double)a->major_faults; }
 
 /* floor: the MAD that is assumed at least, so that 2 switches beside a median of 1 are no cause; steal is kept in
  * ticks of 10 ms. */
@@ -44,9 +29,9 @@ static const struct {
 	double (*of)(const struct account *);
 	double floor, floor_share;
 } suspects[] = {
-	{ "involuntary context switches", involuntary, 2, 0.02 }, { "major page faults", major, 0.25, 0.02 },
-	{ "ms stolen by the hypervisor", steal_ms, 4, 0.02 },     { "minor page faults", minor, 5, 0.02 },
-	{ "voluntary context switches", voluntary, 2, 0.02 },
+	{"involuntary context switches", involuntary, 2, 0.02}, {"major page faults", major, 0.25, 0.02},
+	{"ms stolen by the hypervisor", steal_ms, 4, 0.02},     {"minor page faults", minor, 5, 0.02},
+	{"voluntary context switches", voluntary, 2, 0.02},
 };
 enum { SUSPECTS = sizeof suspects / sizeof *suspects };
 
@@ -95,15 +80,15 @@ static const char *find_cause(struct measurement *s, size_t pass, size_t repetit
 			if (r != repetition && measurement_account(s, pass, r)->complete)
 				scratch[others++] = suspects[i].of(measurement_account(s, pass, r));
 		double value = suspects[i].of(account), median = stats_median(scratch, others);
-		double spread =
-		    fmax(stats_mad(scratch, others), fmax(suspects[i].floor, suspects[i].floor_share * median));
+		double spread = fmax(stats_mad(scratch, others),
+				     fmax(suspects[i].floor, suspects[i].floor_share * median));
 		double score = (value - median) / spread;
 		if (score > 3.5) /* as for outliers; NAN (no others) is not */
-			causes[n_causes++] = (struct finding_cause){ i, score, value, median };
+			causes[n_causes++] = (struct finding_cause){i, score, value, median};
 	}
 	qsort(causes, n_causes, sizeof *causes, compare_scores);
 
-	struct str text = { 0 };
+	struct str text = {0};
 	if (ended_differently(s, pass, repetition))
 		describe_status(&text, account->wait_status);
 	for (size_t i = 0; i < n_causes; i++)
@@ -155,8 +140,7 @@ static bool name_event(struct measurement *s, size_t event, struct estimate *e, 
 		const char *cause = find_cause(s, pass, work->repetition_of[i], work->scratch);
 		if (!cause)
 			return false;
-		result->outliers[result->n_outliers++] =
-		    (struct outlier){ work->repetition_of[i], e->event, cause };
+		result->outliers[result->n_outliers++] = (struct outlier){work->repetition_of[i], e->event, cause};
 		if (found++ == 0) {
 			first = work->repetition_of[i] + 1;
 			first_cause = cause;
@@ -165,8 +149,8 @@ static bool name_event(struct measurement *s, size_t event, struct estimate *e, 
 	if (found == 0 || e->note)
 		return true;
 	e->note = found == 1 ? arena_printf(&result->arena, "run %zu is an outlier: %s", first, first_cause)
-			     : arena_printf(&result->arena, "%zu runs are outliers, the first is run %zu: %s", found,
-					    first, first_cause);
+			     : arena_printf(&result->arena, "%zu runs are outliers, the first is run %zu: %s",
+					    found, first, first_cause);
 	return e->note != NULL;
 }
 
@@ -176,8 +160,8 @@ bool measurement_name_outliers(struct measurement *s)
 	bool done = false;
 	if (n < 5)
 		return true;
-	struct outlier_work work = { calloc(n, sizeof(double)), calloc(n, sizeof(double)),
-				     calloc(n, sizeof(size_t)), calloc(n, sizeof(bool)) };
+	struct outlier_work work = {calloc(n, sizeof(double)), calloc(n, sizeof(double)),
+				    calloc(n, sizeof(size_t)), calloc(n, sizeof(bool))};
 	if (!work.values || !work.scratch || !work.repetition_of || !work.marks)
 		goto out;
 	struct estimate *e = s->result->estimates;

@@ -1,17 +1,17 @@
 /* Splitting events into groups that can be counted at the same time, each all the time.
  *
- * First-fit: each event joins the first group that still fits with it. Counters are not a bin of one size
- * (some events count on some counters only), so that only the backend can say what fits, by trial; first-fit
- * keeps the order of the request within each group. Only the newest OPEN_GROUPS groups are tried: older ones are as
- * good as full, and a list of thousands of events would otherwise need millions of trials. */
+ * First-fit: each event joins the first group that still fits with it. Counters are not a bin of one size (some
+ * events count on some counters only), so that only the backend can say what fits, by trial; first-fit keeps the
+ * order of the request within each group. Only the newest OPEN_GROUPS groups are tried: older ones are as good as
+ * full, and a list of thousands of events would otherwise need millions of trials. */
 #include "measure/measure.h"
 
 #include <stdlib.h>
 
 enum { OPEN_GROUPS = 16 };
 
-bool measure_fits(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
-		  bool regions)
+bool measure_fits(const struct backend_operations *operations, struct backend *backend,
+		  const struct event *const *events, size_t n, bool regions)
 {
 	if (!regions)
 		return operations->fits(backend, events, n);
@@ -23,14 +23,14 @@ bool measure_fits(const struct backend_operations *operations, struct backend *b
 	return fits;
 }
 
-size_t measure_plan(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
-		    size_t *group_of)
+size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
+		    const struct event *const *events, size_t n, size_t *group_of)
 {
 	return measure_plan_regions(operations, backend, events, n, false, group_of);
 }
 
-size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend, const struct event *const *events, size_t n,
-			    bool regions, size_t *group_of)
+size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend,
+			    const struct event *const *events, size_t n, bool regions, size_t *group_of)
 {
 	size_t groups = 0;
 	if (n == 0)

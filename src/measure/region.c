@@ -1,10 +1,11 @@
 /*
  * Regions: their counts become series as the program's own do, with the same estimates.
  *
- * - A region's events are those that the backend counts of the program, too; what comes from the account of the process (times, memory) is
- *   of the process only.
+ * - A region's events are those that the backend counts of the program, too; what comes from the account of the
+ *   process (times, memory) is of the process only.
  * - Entries and exits are those of the first execution; a region whose entries differ between executions says so.
- * - A region that the program names itself is there from the first execution on that has it; where it is missing it was not entered.
+ * - A region that the program names itself is there from the first execution on that has it; where it is missing
+ *   it was not entered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 static struct region_series *series_of(struct measurement *s, const struct run_region *r)
 {
 	for (size_t i = 0; i < s->regions.count; i++)
-		if (strcmp(s->regions.items[i]->name, r->name) == 0 && strcmp(s->regions.items[i]->text, r->text) == 0)
+		if (strcmp(s->regions.items[i]->name, r->name) == 0 &&
+		    strcmp(s->regions.items[i]->text, r->text) == 0)
 			return s->regions.items[i];
 	struct arena *arena = &s->result->arena;
 	struct region_series *new = arena_alloc(arena, sizeof *new);
@@ -23,14 +25,16 @@ static struct region_series *series_of(struct measurement *s, const struct run_r
 	    !(new->series = arena_alloc(arena, (s->n_events + 1) * sizeof *new->series)))
 		return NULL;
 	new->kind = r->kind;
-	new->entries = r->entries, new->exits = r->exits, new->unbalanced = r->unbalanced, new->threads = r->threads;
+	new->entries = r->entries, new->exits = r->exits, new->unbalanced = r->unbalanced,
+	new->threads = r->threads;
 	new->least = new->most = r->entries;
 	new->seen = r->least;
 	if (r->why && !(new->why = arena_strdup(arena, r->why)))
 		return NULL;
 	for (size_t i = 0; i < s->n_events; i++) {
-		new->series[i] = (struct series){ .event = i, .cpu = -1 };
-		if (!(new->series[i].counts = arena_alloc(arena, s->options.repetitions * sizeof(struct series_count))))
+		new->series[i] = (struct series){.event = i, .cpu = -1};
+		if (!(new->series[i].counts = arena_alloc(arena,
+							  s->options.repetitions * sizeof(struct series_count))))
 			return NULL;
 	}
 	return vec_push(&s->regions, new) ? new : NULL;
@@ -50,7 +54,8 @@ bool measurement_collect_regions(struct measurement *s, size_t pass, size_t repe
 		}
 		for (size_t e = 0; e < x->n_events; e++) {
 			size_t event = s->pass_event_index[s->pass_start[pass] + e];
-			if (!measurement_keep(s, &series->series[event], repetition, &r->readings[e], NULL, run->interrupted))
+			if (!measurement_keep(s, &series->series[event], repetition, &r->readings[e], NULL,
+					      run->interrupted))
 				return false;
 		}
 	}
@@ -65,8 +70,8 @@ static const char *note_of(struct measurement *s, const struct region_series *se
 			note = s->target->regions[i].note;
 	if (series->least == series->most)
 		return note ? arena_strdup(&s->result->arena, note) : "";
-	return arena_printf(&s->result->arena, "%s%sentered %llu to %llu times, by run", note ? note : "", note ? "; " : "",
-			    (unsigned long long)series->least, (unsigned long long)series->most);
+	return arena_printf(&s->result->arena, "%s%sentered %llu to %llu times, by run", note ? note : "",
+			    note ? "; " : "", (unsigned long long)series->least, (unsigned long long)series->most);
 }
 
 bool measurement_estimate_regions(struct measurement *s, struct series_count *scratch)
@@ -79,9 +84,16 @@ bool measurement_estimate_regions(struct measurement *s, struct series_count *sc
 	for (size_t i = 0; i < s->regions.count; i++) {
 		const struct region_series *series = s->regions.items[i];
 		struct region_row *row = &result->regions[i];
-		*row = (struct region_row){ .name = series->name, .text = series->text, .kind = series->kind, .entries = series->entries,
-					    .exits = series->exits, .unbalanced = series->unbalanced, .threads = series->threads,
-					    .why = series->why, .least = series->seen, .note = note_of(s, series) };
+		*row = (struct region_row){.name = series->name,
+					   .text = series->text,
+					   .kind = series->kind,
+					   .entries = series->entries,
+					   .exits = series->exits,
+					   .unbalanced = series->unbalanced,
+					   .threads = series->threads,
+					   .why = series->why,
+					   .least = series->seen,
+					   .note = note_of(s, series)};
 		row->estimates = arena_alloc(arena, (s->n_events + 1) * sizeof *row->estimates);
 		if (!row->estimates || !row->note)
 			return false;
@@ -90,7 +102,8 @@ bool measurement_estimate_regions(struct measurement *s, struct series_count *sc
 		for (size_t event = 0; event < s->n_events; event++) {
 			if (s->pass_of[event] == PASS_NONE)
 				continue;
-			if (!measurement_estimate_one(s, &series->series[event], scratch, &row->estimates[row->n_estimates++]))
+			if (!measurement_estimate_one(s, &series->series[event], scratch,
+						      &row->estimates[row->n_estimates++]))
 				return false;
 		}
 		result->n_regions++;

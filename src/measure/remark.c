@@ -38,21 +38,27 @@ static bool remark_multiplexing(struct measurement *s)
 	if (!s->multiplexed || waiting == 0)
 		return true;
 	/* Seen in the test guest (tests/vm/scaled_test.c): a program that computes 250 ms has 165,000 instructions
-	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn last
-	 * miss a fifth of them. No reading shows what is in step with the turns. */
-	if (kernel && !measurement_note(s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
-				       "the turns and so not in equal parts: what was counted of them is a lower bound"))
+	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn
+	 * last miss a fifth of them. No reading shows what is in step with the turns. */
+	if (kernel &&
+	    !measurement_note(
+		    s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
+		       "the turns and so not in equal parts: what was counted of them is a lower bound"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)
-		return measurement_note(s,
-		                    "%zu event%s did not fit the counters at once; --several-runs would count each all "
-		                    "the time in as many executions as there are groups that fit",
-		                    waiting, plural);
-	return measurement_note(s,
-	                    "%zu event%s did not fit the counters at once; --several-runs would count each all the "
-	                    "time in %zu executions after a warm-up",
-	                    waiting, plural, measure_plan_regions(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0, group));
+		return measurement_note(
+			s,
+			"%zu event%s did not fit the counters at once; --several-runs would count each all "
+			"the time in as many executions as there are groups that fit",
+			waiting, plural);
+	return measurement_note(
+		s,
+		"%zu event%s did not fit the counters at once; --several-runs would count each all the "
+		"time in %zu executions after a warm-up",
+		waiting, plural,
+		measure_plan_regions(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0,
+				     group));
 }
 
 struct ending {
@@ -92,14 +98,14 @@ static bool remark_endings(struct measurement *s)
 		while (i < n && endings[i].status != account->wait_status)
 			i++;
 		if (i == n && n < ENDINGS_MOST)
-			endings[n++] = (struct ending){ account->wait_status, 0, x };
+			endings[n++] = (struct ending){account->wait_status, 0, x};
 		if (i < n)
 			endings[i].times++;
 	}
 	if (n == 0 || (n == 1 && endings[0].status == 0))
 		return true;
 	qsort(endings, n, sizeof *endings, compare_endings);
-	struct str text = { 0 };
+	struct str text = {0};
 	if (n == 1) {
 		str_append(&text, all == 1 ? "the program ended with: " : "every run of the program ended with: ");
 		describe(&text, endings[0].status);
@@ -118,16 +124,17 @@ static bool remark_endings(struct measurement *s)
 	return done;
 }
 
-/* Of a program that ran under the engine only, what it took together with the engine: for a reader to know, under a name
- * that no one takes for the program's own. */
+/* Of a program that ran under the engine only, what it took together with the engine: for a reader to know, under
+ * a name that no one takes for the program's own. */
 static bool remark_engine(struct measurement *s)
 {
 	const struct account *account = measurement_own_account(s, 0);
 	if (!account->under_engine || !account->known || s->options.repetitions > 1)
 		return true;
-	return measurement_note(s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
-	                    (double)account->elapsed_ns / 1e9, (double)account->user_ns / 1e9,
-	                    (double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
+	return measurement_note(
+		s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
+		(double)account->elapsed_ns / 1e9, (double)account->user_ns / 1e9,
+		(double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
 }
 
 /* The table's values are means. */
@@ -137,10 +144,13 @@ static bool remark_first_run(struct measurement *s)
 	bool files = result->blocks || result->system_calls;
 	if (s->options.repetitions < 2 || (!files && !result->locations))
 		return true;
-	const char *what = !files ? "where the events took place" : result->locations ? "where the events took place, and the files of blocks and system calls,"
-			  : "the files of blocks and system calls";
-	return measurement_note(s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means", what,
-			    files ? "are" : "is", result->first_run, s->options.repetitions);
+	const char *what = !files ? "where the events took place"
+			   : result->locations
+				   ? "where the events took place, and the files of blocks and system calls,"
+				   : "the files of blocks and system calls";
+	return measurement_note(
+		s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means",
+		what, files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
 bool measurement_remark(struct measurement *s)

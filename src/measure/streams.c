@@ -35,7 +35,7 @@ static bool copy_input(struct streams *s, const volatile sig_atomic_t *interrupt
 		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot keep a copy of the standard input");
 	for (;;) {
 		/* the timeout bounds how long an interrupt between the check and the poll goes unseen */
-		struct pollfd ready = { .fd = s->input_fd, .events = POLLIN };
+		struct pollfd ready = {.fd = s->input_fd, .events = POLLIN};
 		if (interrupt && *interrupt)
 			return error_set(err, ERROR_SYSTEM, "interrupted while reading the standard input");
 		if (poll(&ready, 1, 200) <= 0)
@@ -49,11 +49,11 @@ static bool copy_input(struct streams *s, const volatile sig_atomic_t *interrupt
 			break;
 		copied += got;
 		if (copied > most) {
-			error_set(
-			    err, ERROR_LIMIT,
-			    "the standard input is a pipe with more than %d MiB, too much to keep a copy for each "
-			    "execution",
-			    STREAMS_INPUT_MOST_MIB);
+			error_set(err, ERROR_LIMIT,
+				  "the standard input is a pipe with more than %d MiB, too much to keep a copy "
+				  "for each "
+				  "execution",
+				  STREAMS_INPUT_MOST_MIB);
 			return error_hint(err, "give it from a file: '< FILE', or run once");
 		}
 		if (!write_all(s->copy_fd, buffer, (size_t)got))
@@ -68,7 +68,7 @@ static bool copy_input(struct streams *s, const volatile sig_atomic_t *interrupt
 bool streams_open(struct streams *s, const struct command *command, enum program_output output, size_t executions,
 		  const volatile sig_atomic_t *interrupt, struct error *err)
 {
-	*s = (struct streams){ .output = output, .input_fd = -1, .copy_fd = -1, .sink_fd = -1, .offset = -1 };
+	*s = (struct streams){.output = output, .input_fd = -1, .copy_fd = -1, .sink_fd = -1, .offset = -1};
 	if (!command || executions < 2)
 		return true;
 	struct stat status;
@@ -87,9 +87,9 @@ bool streams_open(struct streams *s, const struct command *command, enum program
 			return false;
 		}
 	} else if (S_ISCHR(status.st_mode) && isatty(fd)) {
-		s->note =
-		    "the standard input is a terminal: the executions share it, what one reads the next does not "
-		    "get";
+		s->note = "the standard input is a terminal: the executions share it, what one reads the next "
+			  "does not "
+			  "get";
 	}
 	return true;
 }

@@ -10,28 +10,19 @@
 /* How often attached processes are asked whether they live: their end sends no signal to tare. */
 static const uint64_t ALIVE_NS = 10000000u;
 
-static void nothing(int signal)
-{
-	(void)signal;
-}
+static void nothing(int signal) { (void)signal; }
 
 void waiter_open(struct waiter *w, const volatile sig_atomic_t *interrupt, const struct clock *clock)
 {
-	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_NOCLDSTOP };
+	struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_NOCLDSTOP};
 	sigemptyset(&action.sa_mask);
-	*w = (struct waiter){ .interrupt = interrupt, .clock = clock };
+	*w = (struct waiter){.interrupt = interrupt, .clock = clock};
 	sigaction(SIGCHLD, &action, &w->old_child_action);
 }
 
-void waiter_close(struct waiter *w)
-{
-	sigaction(SIGCHLD, &w->old_child_action, NULL);
-}
+void waiter_close(struct waiter *w) { sigaction(SIGCHLD, &w->old_child_action, NULL); }
 
-bool waiter_interrupted(const struct waiter *w)
-{
-	return w->interrupt && *w->interrupt != 0;
-}
+bool waiter_interrupted(const struct waiter *w) { return w->interrupt && *w->interrupt != 0; }
 
 /* Ended, and not yet waited for by its parent: a signal still finds it. */
 static bool is_zombie(pid_t pid)
@@ -57,10 +48,7 @@ static bool any_alive(const struct target *target)
 	return false;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* Tells the child what the user told tare alone; see measure_options.interrupt. */
 static void pass_on(const struct wait_for *what, int value)
@@ -71,13 +59,13 @@ static void pass_on(const struct wait_for *what, int value)
 
 void wait_until(struct waiter *w, const struct wait_for *what, struct waited *out)
 {
-	static const int held[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2 };
+	static const int held[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2};
 	bool attached = what->target->kind == TARGET_PROCESSES || what->target->kind == TARGET_THREADS;
 	uint64_t begin = clock_now_ns(w->clock), tick_ns = what->tick_ns, next_tick = begin + tick_ns;
 	uint64_t last = what->process == 0 && what->delay_ns ? begin + what->delay_ns : UINT64_MAX;
 	sigset_t block, old, sleeping;
 
-	*out = (struct waited){ 0 };
+	*out = (struct waited){0};
 	sigemptyset(&block);
 	for (size_t i = 0; i < sizeof held / sizeof *held; i++)
 		sigaddset(&block, held[i]);
@@ -114,8 +102,8 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 		uint64_t until = earlier(last, tick_ns ? next_tick : UINT64_MAX);
 		if (attached && what->process == 0)
 			until = earlier(until, now + ALIVE_NS);
-		struct timespec timeout = { .tv_sec = (time_t)((until - now) / 1000000000u),
-					    .tv_nsec = (long)((until - now) % 1000000000u) };
+		struct timespec timeout = {.tv_sec = (time_t)((until - now) / 1000000000u),
+					   .tv_nsec = (long)((until - now) % 1000000000u)};
 		ppoll(NULL, 0, until == UINT64_MAX ? NULL : &timeout, &sleeping);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

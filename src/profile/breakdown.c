@@ -6,8 +6,8 @@
 
 #include "base/vec.h"
 
-/* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with equal pointers, or not:
- * they are compared as text. */
+/* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with
+ * equal pointers, or not: they are compared as text. */
 struct key {
 	const char *name, *module, *file;
 	uint64_t begins; /* by function: tells namesakes apart */
@@ -19,9 +19,9 @@ struct breakdown_build {
 	const struct locations *locations;
 	struct symbols *symbols;
 	struct breakdown *out;
-	struct key *keys;      /* of the rows */
+	struct key *keys; /* of the rows */
 	size_t capacity, key_capacity;
-	uint32_t *slots;       /* number of a row + 1; 0: free; a power of two of them */
+	uint32_t *slots; /* number of a row + 1; 0: free; a power of two of them */
 	size_t slot_count;
 	VEC(const char *) troubled; /* modules that were mentioned */
 	VEC(const char *) notes;
@@ -41,10 +41,7 @@ static size_t hash(const struct key *k)
 	return (size_t)(h ^ h >> 32);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
 static bool same(const struct key *a, const struct key *b)
 {
@@ -84,8 +81,11 @@ static struct breakdown_row *row_of(struct breakdown_build *job, const struct ke
 	while (job->slots[at] && !same(&job->keys[job->slots[at] - 1], key))
 		at = (at + 1) & (job->slot_count - 1);
 	if (!job->slots[at]) {
-		struct breakdown_row row = {.name = copy(out, key->name), .module = copy(out, key->module ? key->module : ""),
-			.file = copy(out, key->file), .line = key->line,
+		struct breakdown_row row = {
+			.name = copy(out, key->name),
+			.module = copy(out, key->module ? key->module : ""),
+			.file = copy(out, key->file),
+			.line = key->line,
 			.counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.counts)};
 		if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
 		    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
@@ -136,14 +136,18 @@ static struct breakdown_row *code_row(struct breakdown_build *job, const struct 
 		struct symbol_frame inlined[INLINED_MOST];
 		if (!start)
 			return NULL;
-		size_t n = start->file ? symbols_inlined(job->symbols, l->module, code->begins, inlined, INLINED_MOST) : 0;
+		size_t n = start->file
+				   ? symbols_inlined(job->symbols, l->module, code->begins, inlined, INLINED_MOST)
+				   : 0;
 		key.file = n > 1 && n <= INLINED_MOST && inlined[n - 1].file ? inlined[n - 1].file : start->file;
 	}
 	return row_of(job, &key);
 }
 
-/* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory ran out. */
-static size_t fill_frame(struct breakdown_build *job, const struct location_frame *from, struct breakdown_frame *to, struct error *err)
+/* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory
+ * ran out. */
+static size_t fill_frame(struct breakdown_build *job, const struct location_frame *from,
+			 struct breakdown_frame *to, struct error *err)
 {
 	/* a return address is behind the call: its line may be the next one */
 	uint64_t offset = from->offset ? from->offset - 1 : 0;
@@ -158,17 +162,21 @@ static size_t fill_frame(struct breakdown_build *job, const struct location_fram
 	}
 	inlined[n - 1].function = code->function; /* of the function itself the symbol's name, as elsewhere */
 	for (size_t i = 0; i < n; i++) {
-		to[i] = (struct breakdown_frame){.function = copy(job->out, inlined[i].function), .module = copy(job->out, from->module),
-			.file = copy(job->out, inlined[i].file), .line = inlined[i].line};
+		to[i] = (struct breakdown_frame){.function = copy(job->out, inlined[i].function),
+						 .module = copy(job->out, from->module),
+						 .file = copy(job->out, inlined[i].file),
+						 .line = inlined[i].line};
 		if (!to[i].function || !to[i].module || (inlined[i].file && !to[i].file))
 			return 0;
 	}
 	return n;
 }
 
-static bool fill_frames(struct breakdown_build *job, const struct location *l, struct breakdown_row *row, struct error *err)
+static bool fill_frames(struct breakdown_build *job, const struct location *l, struct breakdown_row *row,
+			struct error *err)
 {
-	struct breakdown_frame *frames = arena_alloc(&job->out->arena, (l->n_frames * INLINED_MOST + 1) * sizeof *frames);
+	struct breakdown_frame *frames = arena_alloc(&job->out->arena,
+						     (l->n_frames * INLINED_MOST + 1) * sizeof *frames);
 	if (!frames)
 		return false;
 	row->frames = frames;
@@ -181,8 +189,10 @@ static bool fill_frames(struct breakdown_build *job, const struct location *l, s
 	return true;
 }
 
-/* The variable of a cell of static data. Several in one cell: shared[size] has all of their names, else it is "". */
-static const struct symbol_data *static_data(struct breakdown_build *job, const struct location *l, char *shared, size_t size)
+/* The variable of a cell of static data. Several in one cell: shared[size] has all of their names, else it is
+ * "". */
+static const struct symbol_data *static_data(struct breakdown_build *job, const struct location *l, char *shared,
+					     size_t size)
 {
 	const struct symbol_data *first = NULL, *last = NULL;
 	uint64_t address;
@@ -192,7 +202,7 @@ static const struct symbol_data *static_data(struct breakdown_build *job, const 
 		return NULL;
 	address += l->beyond;
 	/* a cell that is a whole region has no variable of its own */
-	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1); ) {
+	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1);) {
 		const struct symbol_data *data = symbols_data(job->symbols, l->module, at);
 		if (!data || !data->linked_name) {
 			first = first ? first : data;
@@ -202,7 +212,8 @@ static const struct symbol_data *static_data(struct breakdown_build *job, const 
 		if (!first || !first->linked_name)
 			first = data;
 		if (last)
-			length += (size_t)snprintf(shared + length, size - length, "%s, %s", length ? "" : last->name, data->name);
+			length += (size_t)snprintf(shared + length, size - length, "%s, %s",
+						   length ? "" : last->name, data->name);
 		if (length >= size)
 			break;
 		last = data;
@@ -213,10 +224,11 @@ static const struct symbol_data *static_data(struct breakdown_build *job, const 
 
 static struct breakdown_row *object_row(struct breakdown_build *job, const struct location *l, struct error *err)
 {
-	static const char *const kinds[] = { [LOCATION_CODE] = "code", [LOCATION_STATIC] = "variable", [LOCATION_HEAP] = "heap",
-		[LOCATION_MAPPING] = "mapping", [LOCATION_STACK] = "stack", [LOCATION_THREAD] = "thread-local",
-		[LOCATION_ALLOCATOR] = "allocator", [LOCATION_OTHERS] = "heap",
-		[LOCATION_UNKNOWN] = "unknown" };
+	static const char *const kinds[] = {[LOCATION_CODE] = "code",           [LOCATION_STATIC] = "variable",
+					    [LOCATION_HEAP] = "heap",           [LOCATION_MAPPING] = "mapping",
+					    [LOCATION_STACK] = "stack",         [LOCATION_THREAD] = "thread-local",
+					    [LOCATION_ALLOCATOR] = "allocator", [LOCATION_OTHERS] = "heap",
+					    [LOCATION_UNKNOWN] = "unknown"};
 	struct key key = {.module = l->module ? l->module : ""};
 	const struct symbol_data *data = NULL;
 	char shared[512] = "";
@@ -230,7 +242,8 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 		key.name = shared[0] ? shared : data->name;
 		key.begins = data ? data->address : 0;
 		break;
-	case LOCATION_HEAP: case LOCATION_MAPPING:
+	case LOCATION_HEAP:
+	case LOCATION_MAPPING:
 		key.name = l->kind == LOCATION_HEAP ? "[heap]" : "[mapping]";
 		key.heap = l->n_frames || l->kind == LOCATION_HEAP ? l : NULL;
 		break;
@@ -268,7 +281,8 @@ static bool add(struct breakdown_build *job, const struct location *l, struct er
 		any |= l->counts[i] != 0 && !job->out->events[i].why;
 	if (!any)
 		return true; /* what has no count needs no name */
-	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT ? object_row(job, l, err) : code_row(job, l, err);
+	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT ? object_row(job, l, err)
+									: code_row(job, l, err);
 	if (!row)
 		return error_no_memory(err);
 	for (size_t i = 0; i < job->out->n_events; i++) {
@@ -277,7 +291,8 @@ static bool add(struct breakdown_build *job, const struct location *l, struct er
 			continue;
 		row->counts[i] += l->counts[i]; /* no larger than the sum, which is looked at */
 		if (__builtin_add_overflow(e->sum, l->counts[i], &e->sum) && !e->defect)
-			e->defect = "the counts of its places do not fit in 64 bits: a defect of tare; do not use these rows";
+			e->defect = "the counts of its places do not fit in 64 bits: a defect of tare; do not use "
+				    "these rows";
 	}
 	return true;
 }
@@ -327,8 +342,10 @@ static bool check_sums(struct breakdown *b)
 		struct breakdown_event *e = &b->events[i];
 		if (e->why || e->defect || e->sum == e->total)
 			continue;
-		e->defect = arena_printf(&b->arena, "its places have %llu and its count is %llu: a defect of tare; do not use these rows",
-		                         (unsigned long long)e->sum, (unsigned long long)e->total);
+		e->defect = arena_printf(
+			&b->arena,
+			"its places have %llu and its count is %llu: a defect of tare; do not use these rows",
+			(unsigned long long)e->sum, (unsigned long long)e->total);
 		if (!e->defect)
 			return false;
 	}
@@ -344,16 +361,19 @@ static bool name_events(struct breakdown_build *job)
 	for (size_t i = 0; i < b->n_events; i++) {
 		const struct located_event *from = &job->locations->events[i];
 		struct breakdown_event *e = &b->events[i];
-		*e = (struct breakdown_event){.label = copy(b, from->label ? from->label : ""), .unit = copy(b, from->unit ? from->unit : ""),
-			.machine = copy(b, from->machine), .total = from->total, .why = copy(b, from->why)};
+		*e = (struct breakdown_event){.label = copy(b, from->label ? from->label : ""),
+					      .unit = copy(b, from->unit ? from->unit : ""),
+					      .machine = copy(b, from->machine),
+					      .total = from->total,
+					      .why = copy(b, from->why)};
 		if (!e->label || !e->unit || (from->machine && !e->machine) || (from->why && !e->why))
 			return false;
 	}
 	return true;
 }
 
-bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by, struct breakdown **out,
-                   struct error *err)
+bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by,
+		   struct breakdown **out, struct error *err)
 {
 	struct breakdown_build job = {.locations = locations, .symbols = symbols};
 	struct breakdown *b = *out = calloc(1, sizeof *b);

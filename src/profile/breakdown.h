@@ -1,11 +1,14 @@
 /*
- * Places with names: events by function, by source line or by data object, sorted, with the check that nothing is missing.
+ * Places with names: events by function, by source line or by data object, sorted, with the check that nothing is
+ * missing.
  *
  * What always holds:
- *  1. Every place is in exactly one row; a place without a name is in the row of its place ("prog+0x1149"), not in a neighbour's.
- *  2. An event's rows sum up to its total; if they do not, its `defect` says so: reports show it, and nothing is scaled to fit.
- *  3. By function: machine code's functions, so that what was inlined counts where it runs; by line: where it was written. Two
- *     functions of one name (static ones, in different files or modules) are two rows.
+ *  1. Every place is in exactly one row; a place without a name is in the row of its place ("prog+0x1149"), not in
+ *     a neighbour's.
+ *  2. An event's rows sum up to its total; if they do not, its `defect` says so: reports show it, and nothing is
+ *     scaled to fit.
+ *  3. By function: machine code's functions, so that what was inlined counts where it runs; by line: where it was
+ *     written. Two functions of one name (static ones, in different files or modules) are two rows.
  */
 #ifndef TARE_PROFILE_BREAKDOWN_H
 #define TARE_PROFILE_BREAKDOWN_H
@@ -17,8 +20,9 @@
 #include "result/locations.h"
 #include "symbol/symbol.h"
 
-/* *out is the caller's, to be freed by breakdown_free() and free(). Nothing of the locations or the symbols is borrowed. */
-bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by, struct breakdown **out,
-                   struct error *err);
+/* *out is the caller's, to be freed by breakdown_free() and free(). Nothing of the locations or the symbols is
+ * borrowed. */
+bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by,
+		   struct breakdown **out, struct error *err);
 
 #endif

@@ -40,10 +40,7 @@ const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t 
 	return rows;
 }
 
-static double share(uint64_t count, uint64_t sum)
-{
-	return sum ? (double)count / (double)sum : 0;
-}
+static double share(uint64_t count, uint64_t sum) { return sum ? (double)count / (double)sum : 0; }
 
 /* ---- text ---- */
 
@@ -106,7 +103,8 @@ static void print_frames(FILE *out, const struct breakdown_row *row, int indent)
 		struct str line = {0};
 		append_escaped(&line, row->frames[i].function);
 		append_home(&line, row->frames[i].module, row->frames[i].file, row->frames[i].line);
-		fprintf(out, "%*s%s %s\n", indent, "", i ? "called from" : "allocated in", line.text ? line.text : "");
+		fprintf(out, "%*s%s %s\n", indent, "", i ? "called from" : "allocated in",
+			line.text ? line.text : "");
 		str_free(&line);
 	}
 }
@@ -117,7 +115,7 @@ static void print_line(FILE *out, uint64_t count, uint64_t before, uint64_t sum,
 	number_group(number, (double)count, 0);
 	number_group(running, (double)(before + count), 0);
 	fprintf(out, "  %*s(%5.1f%%) %*s(%5.1f%%)  %s\n", width, number, 100 * share(count, sum), width, running,
-	        100 * share(before + count, sum), name);
+		100 * share(before + count, sum), name);
 }
 
 static void print_event(FILE *out, const struct breakdown *b, size_t event, const struct style *style)
@@ -151,7 +149,10 @@ static void print_event(FILE *out, const struct breakdown *b, size_t event, cons
 	number_group(number, (double)e->sum, 0);
 	int width = (int)strlen(number) > 6 ? (int)strlen(number) : 6;
 	fprintf(out, "  %s%*s       %*s         %s%s\n", style->dim, width + 2, "counts(%)", width + 2, "cum(%)",
-	        b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)" : b->by == BREAKDOWN_BY_LINE ? "line (module)" : "object (module)", style->off);
+		b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)"
+		: b->by == BREAKDOWN_BY_LINE   ? "line (module)"
+					       : "object (module)",
+		style->off);
 	/* one more row takes no more room than the line that says it is there */
 	size_t shown = n <= BREAKDOWN_ROWS_SHOWN + 1 ? n : BREAKDOWN_ROWS_SHOWN;
 	for (size_t i = 0; i < shown; i++) {
@@ -201,7 +202,8 @@ static void field(FILE *out, const char *text)
 		}
 }
 
-static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const struct breakdown_row *row, uint64_t before)
+static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const struct breakdown_row *row,
+		    uint64_t before)
 {
 	const struct breakdown_event *e = &b->events[event];
 	char shown[NUMBER_BYTES];
@@ -228,7 +230,8 @@ static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const st
 	struct str stack = {0};
 	for (size_t i = 0; i < row->n_frames; i++) {
 		const struct breakdown_frame *f = &row->frames[i];
-		str_appendf(&stack, "%s%s (%s", i ? " < " : "", f->function, f->module[0] ? f->module : "[memory]");
+		str_appendf(&stack, "%s%s (%s", i ? " < " : "", f->function,
+			    f->module[0] ? f->module : "[memory]");
 		if (f->file)
 			str_appendf(&stack, ":%s:%u", f->file, f->line);
 		str_append_char(&stack, ')');
@@ -240,7 +243,9 @@ static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const st
 
 void report_breakdown_tsv(FILE *out, const struct breakdown *b)
 {
-	fputs("event\tmachine\tcount\tshare\tcumulative_share\tkind\tname\tmodule\tfile\tline\tblocks\tbytes\tstack\n", out);
+	fputs("event\tmachine\tcount\tshare\tcumulative_"
+	      "share\tkind\tname\tmodule\tfile\tline\tblocks\tbytes\tstack\n",
+	      out);
 	for (size_t i = 0; i < b->n_events; i++) {
 		size_t n;
 		uint64_t before = 0;

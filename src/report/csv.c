@@ -2,8 +2,8 @@
  * version; columns are only ever added at the end within a version. A field is empty where it has no meaning:
  * "value" when nothing was counted ("why" says the reason), "low" and "high" without an interval or bound.
  *
- * kind: event, metric, region (an event in a region, whose name, entries and exits are in the last columns), or run (one repetition's value
- * of the row above, with all_repetitions). */
+ * kind: event, metric, region (an event in a region, whose name, entries and exits are in the last columns), or
+ * run (one repetition's value of the row above, with all_repetitions). */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,8 @@ static void region_columns(FILE *out, const struct region_row *region)
 }
 
 /* repetition: 1-based; 0 for the summary. */
-static void row(FILE *out, const struct estimate *e, const char *kind, size_t repetition, double value, const struct region_row *region)
+static void row(FILE *out, const struct estimate *e, const char *kind, size_t repetition, double value,
+		const struct region_row *region)
 {
 	bool summary = repetition == 0, interval = summary && e->known && e->has_interval;
 	fprintf(out, "1,%s", kind);
@@ -97,7 +98,8 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	fputs("\r\n", out);
 }
 
-static void rows(FILE *out, const struct estimate *e, const char *kind, bool all_repetitions, const struct region_row *region)
+static void rows(FILE *out, const struct estimate *e, const char *kind, bool all_repetitions,
+		 const struct region_row *region)
 {
 	row(out, e, kind, 0, e->value, region);
 	for (size_t i = 0; all_repetitions && i < e->n_runs; i++)
@@ -115,5 +117,6 @@ void report_csv(FILE *out, const struct result *result, const struct report_opti
 		rows(out, &result->metrics[i], "metric", options->all_repetitions, NULL);
 	for (size_t i = 0; i < result->n_regions; i++)
 		for (size_t j = 0; j < result->regions[i].n_estimates; j++)
-			rows(out, &result->regions[i].estimates[j], "region", options->all_repetitions, &result->regions[i]);
+			rows(out, &result->regions[i].estimates[j], "region", options->all_repetitions,
+			     &result->regions[i]);
 }

@@ -99,8 +99,10 @@ void gross_text(FILE *out, const struct result *result, const struct report_opti
 			 "tare: nothing of the measuring is in what the engine and the models count");
 	else if (probes_known(result))
 		snprintf(text, sizeof text,
-			 "tare: what the probes of a region count, found by trial on this machine (below 0: they hide more than they add); "
-			 "\u2264: up to so much of the count may be the measuring, which differs from pass to pass and cannot be taken off");
+			 "tare: what the probes of a region count, found by trial on this machine (below 0: they "
+			 "hide more than they add); "
+			 "\u2264: up to so much of the count may be the measuring, which differs from pass to "
+			 "pass and cannot be taken off");
 	else if (result->n_regions)
 		snprintf(text, sizeof text,
 			 "what the probes of regions count is not calibrated: counts of counters are gross");

@@ -121,7 +121,7 @@ static void write_ending(struct json *json, const struct result *result)
 
 void report_json(FILE *out, const struct result *result)
 {
-	struct json json = { .out = out, .lines = 2 };
+	struct json json = {.out = out, .lines = 2};
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
 	json_write_text(&json, "version", TARE_VERSION);

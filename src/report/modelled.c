@@ -13,10 +13,14 @@ void modelled_print(FILE *out, const struct result *result, const char *before)
 		if (!e->known || e->source != SOURCE_MODEL || !estimate_is_total(e))
 			continue;
 		/* "r10000:Primary data cache misses" is shown without its tool there, too */
-		const char *colon = strncmp(e->event, "r10000:", 7) == 0 || strncmp(e->event, "r12000:", 7) == 0 || strncmp(e->event, "p5mon:", 6) == 0 ? strchr(e->event, ':') + 1 : e->event;
+		const char *colon = strncmp(e->event, "r10000:", 7) == 0 || strncmp(e->event, "r12000:", 7) == 0 ||
+						    strncmp(e->event, "p5mon:", 6) == 0
+					    ? strchr(e->event, ':') + 1
+					    : e->event;
 		str_escape_to(name, sizeof name, colon);
 		if (n++ == 0)
-			fprintf(out, "%sModelled on '%s', not counted by this machine: ", before, e->machine ? e->machine : "?");
+			fprintf(out, "%sModelled on '%s', not counted by this machine: ", before,
+				e->machine ? e->machine : "?");
 		else
 			fputs("; ", out);
 		fputs(name, out);

@@ -37,7 +37,7 @@ void number_group(char out[NUMBER_BYTES], double value, int decimals)
 
 void number_compact(char out[NUMBER_BYTES], double value)
 {
-	static const char *const prefixes[] = { "", " k", " M", " G", " T", " P", " E" };
+	static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
 	size_t i = 0;
 	if (!isfinite(value)) {
 		number_group(out, value, 0);
@@ -80,24 +80,24 @@ static struct number_scale scale_time(double nanoseconds)
 {
 	double size = fabs(nanoseconds);
 	if (size >= 1e9)
-		return (struct number_scale){ 1e-9, "s", 3 };
+		return (struct number_scale){1e-9, "s", 3};
 	if (size >= 1e6)
-		return (struct number_scale){ 1e-6, "ms", 3 };
+		return (struct number_scale){1e-6, "ms", 3};
 	if (size >= 1e3)
-		return (struct number_scale){ 1e-3, "\u00b5s", 3 };
-	return (struct number_scale){ 1, "ns", size == floor(size) ? 0 : 1 };
+		return (struct number_scale){1e-3, "\u00b5s", 3};
+	return (struct number_scale){1, "ns", size == floor(size) ? 0 : 1};
 }
 
 static struct number_scale scale_bytes(double bytes)
 {
 	double size = fabs(bytes);
 	if (size >= 0x1p30)
-		return (struct number_scale){ 0x1p-30, "GiB", 2 };
+		return (struct number_scale){0x1p-30, "GiB", 2};
 	if (size >= 0x1p20)
-		return (struct number_scale){ 0x1p-20, "MiB", 2 };
+		return (struct number_scale){0x1p-20, "MiB", 2};
 	if (size >= 0x1p10)
-		return (struct number_scale){ 0x1p-10, "KiB", 1 };
-	return (struct number_scale){ 1, "B", 0 };
+		return (struct number_scale){0x1p-10, "KiB", 1};
+	return (struct number_scale){1, "B", 0};
 }
 
 /* About four significant digits. */
@@ -115,7 +115,7 @@ static int decimals_of_ratio(double value)
 struct number_scale number_scale_of(const struct estimate *e, bool is_metric)
 {
 	double half_width = e->has_interval ? (e->high - e->low) / 2 : 0;
-	struct number_scale scale = { 1, e->unit, 0 };
+	struct number_scale scale = {1, e->unit, 0};
 	bool ns = strcmp(e->unit, "ns") == 0,
 	     seconds = strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
 	if (ns || seconds || strcmp(e->unit, "bytes") == 0) {

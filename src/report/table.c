@@ -31,8 +31,8 @@ struct table_row {
 struct style style_of(const struct report_options *options)
 {
 	if (!options->colour)
-		return (struct style){ "", "", "", "" };
-	return (struct style){ "\033[1m", "\033[2m", "\033[33m", "\033[0m" };
+		return (struct style){"", "", "", ""};
+	return (struct style){"\033[1m", "\033[2m", "\033[33m", "\033[0m"};
 }
 
 int table_width(const struct report_options *options)
@@ -48,10 +48,7 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-static void spaces(FILE *out, size_t n)
-{
-	fprintf(out, "%*s", (int)n, "");
-}
+static void spaces(FILE *out, size_t n) { fprintf(out, "%*s", (int)n, ""); }
 
 void text_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width)
 {
@@ -123,10 +120,7 @@ static void fill_spread(struct table_row *row, bool wide)
 	}
 }
 
-static bool equal(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
+static bool equal(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
 static void fill_note(struct table_row *row, const char *text, const char *more, struct footnotes *notes)
 {
@@ -134,7 +128,7 @@ static void fill_note(struct table_row *row, const char *text, const char *more,
 	while (i < notes->items.count &&
 	       !(equal(notes->items.items[i].text, text) && equal(notes->items.items[i].more, more)))
 		i++;
-	if (i < notes->items.count || vec_push(&notes->items, ((struct footnote){ text, more })))
+	if (i < notes->items.count || vec_push(&notes->items, ((struct footnote){text, more})))
 		snprintf(row->cells[NOTE], CELL_BYTES, "[%zu]", i + 1);
 }
 
@@ -170,7 +164,7 @@ static bool shares_reason(const struct table_reasons *reasons, const struct esti
 static void fill(struct table_row *row, const struct estimate *e, bool is_metric, bool show_trust, bool wide,
 		 const struct table_reasons *reasons, struct footnotes *notes)
 {
-	*row = (struct table_row){ .estimate = e };
+	*row = (struct table_row){.estimate = e};
 	fill_name(row, !estimate_is_total(e));
 	row->why_below = !e->known && shares_reason(reasons, e);
 	if (row->why_below)
@@ -221,8 +215,8 @@ static void print_cells(FILE *out, const char *const cells[COLUMNS], const size_
 	fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct table_row *row, const size_t widths[COLUMNS], const struct style *style,
-		      size_t width)
+static void print_row(FILE *out, const struct table_row *row, const size_t widths[COLUMNS],
+		      const struct style *style, size_t width)
 {
 	const struct estimate *e = row->estimate;
 	size_t columns = text_columns(row->name), start = GAP + widths[NAME];
@@ -235,7 +229,7 @@ static void print_row(FILE *out, const struct table_row *row, const size_t width
 		spaces(out, widths[NAME] - columns);
 	}
 	if (!e->known) {
-		struct str text = { 0 };
+		struct str text = {0};
 		if (e->has_least) {
 			char least[NUMBER_BYTES];
 			number_group(least, e->least, 0);
@@ -255,7 +249,7 @@ static void print_row(FILE *out, const struct table_row *row, const size_t width
 		free(line);
 		return;
 	}
-	const char *cells[COLUMNS] = { row->name };
+	const char *cells[COLUMNS] = {row->name};
 	for (int c = VALUE; c < COLUMNS; c++)
 		cells[c] = row->cells[c];
 	bool warn = e->trust == TRUST_REFUTED || e->source == SOURCE_SCALED;
@@ -340,8 +334,8 @@ static void print_block(FILE *out, const char *const headings[COLUMNS], const st
 void table_print(FILE *out, const struct table_block *blocks, size_t n_blocks, bool show_trust,
 		 const struct report_options *options, struct footnotes *notes)
 {
-	size_t widths[COLUMNS] = { 0 }, n = 0, used = 0;
-	struct table_reasons reasons = { 0 };
+	size_t widths[COLUMNS] = {0}, n = 0, used = 0;
+	struct table_reasons reasons = {0};
 	char spread[32] = "\u00b1";
 	for (size_t b = 0; b < n_blocks; b++) {
 		n += blocks[b].n;
@@ -367,7 +361,7 @@ void table_print(FILE *out, const struct table_block *blocks, size_t n_blocks, b
 				snprintf(spread, sizeof spread, "%g %%", e->confidence * 100);
 		}
 	}
-	const char *headings[COLUMNS] = { "", "value", "", spread, "ran", "source", "trust", "" };
+	const char *headings[COLUMNS] = {"", "value", "", spread, "ran", "source", "trust", ""};
 	widen_cells(widths, rows, n, headings);
 	widths[NAME] = name_width(widths, rows, n, (size_t)table_width(options));
 	used = 0;

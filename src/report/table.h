@@ -10,8 +10,8 @@
 #include "report/report.h"
 #include "result/result.h"
 
-/* Remarks on rows: each is printed once, under its number, however many rows have it. A reason for which several rows
- * were not counted is one too, with the rows' remark after it. */
+/* Remarks on rows: each is printed once, under its number, however many rows have it. A reason for which several
+ * rows were not counted is one too, with the rows' remark after it. */
 struct footnote {
 	const char *text, *more; /* borrowed from the result; more is NULL or follows text */
 };

@@ -13,10 +13,7 @@
 
 enum { OUTLIERS_SHOWN = 8, COMMAND_SHOWN_BYTES = 300 };
 
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
 static void append_command(struct str *text, const char *const *command)
 {
@@ -34,7 +31,7 @@ static void append_command(struct str *text, const char *const *command)
 
 static void print_heading(FILE *out, const struct result *result, const struct style *style, size_t width)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	fprintf(out, "\n%stare count:%s ", style->bold, style->off);
 	if (result->target)
 		str_appendf(&text, "%s%s", result->target, result->command ? ", while running " : "");
@@ -49,7 +46,7 @@ static void print_heading(FILE *out, const struct result *result, const struct s
 
 static void print_machine(FILE *out, const struct machine_facts *machine, size_t width)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	bool none = !machine->pmu || strcmp(machine->pmu, "none") == 0;
 	str_appendf(&text, "%s, %d CPU%s, ", machine->cpu ? machine->cpu : "unknown CPU", machine->cpus,
 		    plural((size_t)machine->cpus));
@@ -68,7 +65,7 @@ static void print_machine(FILE *out, const struct machine_facts *machine, size_t
 
 static void append_seconds(struct str *text, double seconds)
 {
-	struct estimate e = { .event = "", .unit = "ns", .value = seconds * 1e9 };
+	struct estimate e = {.event = "", .unit = "ns", .value = seconds * 1e9};
 	struct number_scale scale = number_scale_of(&e, false);
 	char number[NUMBER_BYTES];
 	number_group(number, e.value * scale.factor, scale.factor == 1e-9 && seconds < 100 ? 2 : 1);
@@ -77,7 +74,7 @@ static void append_seconds(struct str *text, double seconds)
 
 static void print_runs(FILE *out, const struct result *result, size_t width)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	if (result->interrupted)
 		str_appendf(&text, "interrupted: %zu of %zu repetition%s complete, ", result->repetitions_done,
 			    result->repetitions, plural(result->repetitions));
@@ -105,8 +102,8 @@ static bool trust_differs(const struct result *result, enum trust *common)
 	bool found = false;
 	*common = TRUST_UNVERIFIED;
 	for (size_t i = 0; i < result->n_estimates + result->n_metrics; i++) {
-		const struct estimate *e =
-		    i < result->n_estimates ? &result->estimates[i] : &result->metrics[i - result->n_estimates];
+		const struct estimate *e = i < result->n_estimates ? &result->estimates[i]
+								   : &result->metrics[i - result->n_estimates];
 		if (!e->known)
 			continue;
 		if (found && e->trust != *common)
@@ -135,7 +132,7 @@ static void remark(FILE *out, const char *mark, const char *text, size_t width)
 static void footnote(FILE *out, size_t number, const struct footnote *note, size_t width)
 {
 	char mark[32];
-	struct str both = { 0 };
+	struct str both = {0};
 	snprintf(mark, sizeof mark, "[%zu]", number);
 	if (note->more)
 		str_appendf(&both, "%s; %s", note->text, note->more);
@@ -149,7 +146,7 @@ static void print_outliers(FILE *out, const struct result *result, size_t width)
 {
 	size_t shown = 0, runs = 0;
 	for (size_t r = 0; r < result->repetitions; r++) {
-		struct str events = { 0 }, causes = { 0 };
+		struct str events = {0}, causes = {0};
 		const char *last = NULL;
 		for (size_t i = 0; i < result->n_outliers; i++) {
 			const struct outlier *o = &result->outliers[i];
@@ -161,7 +158,7 @@ static void print_outliers(FILE *out, const struct result *result, size_t width)
 			last = o->cause;
 		}
 		if (last && runs++ < OUTLIERS_SHOWN && !events.failed && !causes.failed) {
-			struct str line = { 0 };
+			struct str line = {0};
 			str_appendf(&line, "run %zu stands out in %s: %s", r + 1, events.text, causes.text);
 			if (!line.failed)
 				remark(out, "-", line.text, width);
@@ -178,7 +175,7 @@ static void print_outliers(FILE *out, const struct result *result, size_t width)
 /* "region hot (sort.c:10-20): entered 100 times, by 4 threads" */
 static char *region_title(const struct region_row *row)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	str_appendf(&text, "region %s", row->name);
 	if (strcmp(row->name, row->text) != 0)
 		str_appendf(&text, " (%s)", row->text);
@@ -191,7 +188,7 @@ static char *region_title(const struct region_row *row)
 
 static void region_remarks(FILE *out, const struct region_row *row, size_t width)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	if (row->note) {
 		str_appendf(&text, "region %s: %s", row->name, row->note);
 		remark(out, "-", text.text ? text.text : row->note, width);
@@ -206,8 +203,8 @@ static void region_remarks(FILE *out, const struct region_row *row, size_t width
 }
 
 /* The tables: of the program, its metrics, and each region. */
-static void print_tables(FILE *out, const struct result *result, bool differs, const struct report_options *options,
-			 struct footnotes *notes)
+static void print_tables(FILE *out, const struct result *result, bool differs,
+			 const struct report_options *options, struct footnotes *notes)
 {
 	size_t n = 2 + result->n_regions;
 	struct table_block *blocks = calloc(n, sizeof *blocks);
@@ -215,13 +212,17 @@ static void print_tables(FILE *out, const struct result *result, bool differs, c
 		fputs("  (out of memory: the table is not shown)\n", out);
 		return;
 	}
-	blocks[0] = (struct table_block){ .heading = "event", .estimates = result->estimates, .n = result->n_estimates };
-	blocks[1] = (struct table_block){ .heading = "metric", .estimates = result->metrics, .n = result->n_metrics, .is_metric = true };
+	blocks[0] = (struct table_block){
+		.heading = "event", .estimates = result->estimates, .n = result->n_estimates};
+	blocks[1] = (struct table_block){
+		.heading = "metric", .estimates = result->metrics, .n = result->n_metrics, .is_metric = true};
 	for (size_t i = 0; i < result->n_regions; i++) {
 		const struct region_row *row = &result->regions[i];
 		char *title = region_title(row);
-		blocks[2 + i] = (struct table_block){ .heading = "event", .estimates = row->estimates, .n = row->n_estimates,
-						.title = title ? title : row->name };
+		blocks[2 + i] = (struct table_block){.heading = "event",
+						     .estimates = row->estimates,
+						     .n = row->n_estimates,
+						     .title = title ? title : row->name};
 	}
 	table_print(out, blocks, n, differs, options, notes);
 	for (size_t i = 0; i < result->n_regions; i++)
@@ -236,7 +237,8 @@ static bool kernel_in_regions(const struct result *result)
 	for (size_t r = 0; r < result->n_regions; r++)
 		for (size_t i = 0; i < result->regions[r].n_estimates; i++) {
 			const struct estimate *e = &result->regions[r].estimates[i];
-			if (e->known && (e->source == SOURCE_HW || e->source == SOURCE_SCALED) && e->level && strstr(e->level, "kernel"))
+			if (e->known && (e->source == SOURCE_HW || e->source == SOURCE_SCALED) && e->level &&
+			    strstr(e->level, "kernel"))
 				return true;
 		}
 	return false;
@@ -246,16 +248,18 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 {
 	struct style style = style_of(options);
 	size_t width = (size_t)table_width(options);
-	struct footnotes notes = { 0 };
+	struct footnotes notes = {0};
 	enum trust trust;
-	bool differs = trust_differs(result, &trust), single = any_known(result->estimates, result->n_estimates, true);
+	bool differs = trust_differs(result, &trust),
+	     single = any_known(result->estimates, result->n_estimates, true);
 
 	print_heading(out, result, &style, width);
 	print_machine(out, &result->machine, width);
 	print_runs(out, result, width);
 	print_tables(out, result, differs, options, &notes);
 	bool any = any_known(result->estimates, result->n_estimates, false);
-	if (notes.items.count || result->n_notes || result->n_regions || (options->all_repetitions && result->n_outliers) ||
+	if (notes.items.count || result->n_notes || result->n_regions ||
+	    (options->all_repetitions && result->n_outliers) ||
 	    (any && !differs && (single || trust != TRUST_UNVERIFIED)))
 		fputc('\n', out);
 	for (size_t i = 0; i < notes.items.count; i++)
@@ -263,7 +267,10 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	for (size_t i = 0; i < result->n_regions; i++)
 		region_remarks(out, &result->regions[i], width);
 	if (kernel_in_regions(result))
-		remark(out, "-", "regions' counts with the kernel's part have the interrupts that came in them, too, whatever they were for", width);
+		remark(out, "-",
+		       "regions' counts with the kernel's part have the interrupts that came in them, too, "
+		       "whatever they were for",
+		       width);
 	if (options->all_repetitions)
 		print_outliers(out, result, width);
 	for (size_t i = 0; i < result->n_notes; i++)
@@ -274,8 +281,10 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		remark(out, "-", text, width);
 	}
 	if (any && !differs && single)
-		remark(out, "-", result->command ? "\u00b1? because one execution says nothing of the spread (try -r 5)"
-						 : "\u00b1? because one measurement says nothing of the spread", width);
+		remark(out, "-",
+		       result->command ? "\u00b1? because one execution says nothing of the spread (try -r 5)"
+				       : "\u00b1? because one measurement says nothing of the spread",
+		       width);
 	vec_free(&notes.items);
 	if (options->gross)
 		gross_text(out, result, options);

@@ -1,8 +1,9 @@
 /*
- * Where events of one execution took place, without names: what a backend knows of it. profile/breakdown.h names and sums it up.
+ * Where events of one execution took place, without names: what a backend knows of it. profile/breakdown.h names
+ * and sums it up.
  *
- * What always holds of one that a backend filled in: a place is there once; for every event with places (why is NULL) the sum of its
- * counts over all places is the event's count: breakdown_new() compares it with the reading.
+ * What always holds of one that a backend filled in: a place is there once; for every event with places (why is
+ * NULL) the sum of its counts over all places is the event's count: breakdown_new() compares it with the reading.
  */
 #ifndef TARE_RESULT_LOCATIONS_H
 #define TARE_RESULT_LOCATIONS_H
@@ -16,15 +17,19 @@
 enum locations_of { LOCATIONS_NONE, LOCATIONS_OF_CODE, LOCATIONS_OF_DATA };
 
 enum location_kind {
-	LOCATION_CODE,     /* an instruction: module, offset in its file */
-	LOCATION_STATIC,   /* data of a module: `bytes` that are `beyond` bytes behind where offset in its file is in memory */
-	LOCATION_HEAP,     /* blocks that were allocated at one site: frames */
-	LOCATION_MAPPING,  /* memory that was mapped, without a file or with one (module): frames if the site is known */
-	LOCATION_STACK,    /* any thread's */
-	LOCATION_THREAD,   /* thread-local data of a module, all threads' together: the byte `beyond` of its block; module "": of which is not known */
+	LOCATION_CODE, /* an instruction: module, offset in its file */
+	/* data of a module: `bytes` that are `beyond` bytes behind where offset in its file is in memory */
+	LOCATION_STATIC,
+	LOCATION_HEAP, /* blocks that were allocated at one site: frames */
+	/* memory that was mapped, without a file or with one (module): frames if the site is known */
+	LOCATION_MAPPING,
+	LOCATION_STACK, /* any thread's */
+	/* thread-local data of a module, all threads' together: the byte `beyond` of its block; module "": of
+	 * which is not known */
+	LOCATION_THREAD,
 	LOCATION_ALLOCATOR, /* the heap outside of its blocks */
-	LOCATION_OTHERS,   /* of sites that could not be told apart */
-	LOCATION_UNKNOWN,  /* data that was no object when it was touched */
+	LOCATION_OTHERS,    /* of sites that could not be told apart */
+	LOCATION_UNKNOWN,   /* data that was no object when it was touched */
 };
 
 struct location_frame { /* a return address */
@@ -34,10 +39,11 @@ struct location_frame { /* a return address */
 
 struct location {
 	enum location_kind kind;
-	const char *module;     /* as symbol/symbol.h has it; "" for memory of no file (offset is the address then); NULL: none */
+	/* as symbol/symbol.h has it; "" for memory of no file (offset is the address then); NULL: none */
+	const char *module;
 	uint64_t offset;
 	uint64_t beyond;
-	bool writable;          /* STATIC: the segment is */
+	bool writable;                       /* STATIC: the segment is */
 	const struct location_frame *frames; /* of the allocation, innermost first */
 	size_t n_frames;
 	uint64_t blocks, bytes; /* HEAP: how many were allocated there, and their bytes together */
@@ -45,11 +51,11 @@ struct location {
 };
 
 struct located_event {
-	size_t event;           /* index among those that the backend was asked to count */
-	const char *why;        /* it has no places: why; NULL */
+	size_t event;    /* index among those that the backend was asked to count */
+	const char *why; /* it has no places: why; NULL */
 	/* for reports; filled in by who measures */
 	const char *label, *unit, *machine;
-	uint64_t total;         /* its reading of the same execution */
+	uint64_t total; /* its reading of the same execution */
 };
 
 struct locations {
@@ -59,7 +65,7 @@ struct locations {
 	size_t n_events;
 	struct location *all;
 	size_t n;
-	const char **notes;     /* what a reader of them has to know */
+	const char **notes; /* what a reader of them has to know */
 	size_t n_notes;
 };
 

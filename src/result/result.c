@@ -4,13 +4,13 @@
 
 const char *source_name(enum source source)
 {
-	static const char *const names[] = { "none", "hw", "os", "exact", "model", "scaled", "sampled" };
+	static const char *const names[] = {"none", "hw", "os", "exact", "model", "scaled", "sampled"};
 	return names[source];
 }
 
 const char *trust_name(enum trust trust)
 {
-	static const char *const names[] = { "unverified", "verified", "biased", "refuted" };
+	static const char *const names[] = {"unverified", "verified", "biased", "refuted"};
 	return names[trust];
 }
 
@@ -20,10 +20,7 @@ void run_free(struct run *run)
 	*run = (struct run){0};
 }
 
-struct result *result_new(void)
-{
-	return calloc(1, sizeof(struct result));
-}
+struct result *result_new(void) { return calloc(1, sizeof(struct result)); }
 
 void result_free(struct result *result)
 {

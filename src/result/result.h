@@ -37,12 +37,14 @@ enum reading_state {
 	READING_UNSUPPORTED, /* this machine cannot count it */
 	READING_DENIED,      /* this user may not count it */
 	READING_FAILED,      /* it broke on the way; why says how */
-	/* Of an event, never of a reading: its counter runs, but nothing that was tried moved it. What it counts is a count if it is
-	 * above 0; a 0 is as likely a counter that counts nothing (measure/measurement.h, session_judge_unproven()). */
+	/* Of an event, never of a reading: its counter runs, but nothing that was tried moved it. What it counts
+	 * is a count if it is above 0; a 0 is as likely a counter that counts nothing (measure/measurement.h,
+	 * session_judge_unproven()). */
 	READING_UNPROVEN,
 };
 
-/* What the measuring itself counts in a number, as far as the backend found out (regions by probes); trust/apply.h judges it. */
+/* What the measuring itself counts in a number, as far as the backend found out (regions by probes); trust/apply.h
+ * judges it. */
 enum measuring_state {
 	MEASURING_UNKNOWN,
 	MEASURING_TAKEN_OFF, /* the number is without it already */
@@ -51,24 +53,27 @@ enum measuring_state {
 
 struct measuring {
 	enum measuring_state state;
-	double count;      /* in the event's unit; TAKEN_OFF: negative where the measuring hides more than it adds */
+	/* in the event's unit; TAKEN_OFF: negative where the measuring hides more than it adds */
+	double count;
 	double half_width; /* ±, of INCLUDED */
-	double inside;     /* of INCLUDED: so much of count is of probes within the passes, and comes again where more is done in them */
+	/* of INCLUDED: so much of count is of probes within the passes, and comes again where more is done in
+	 * them */
+	double inside;
 };
 
 struct reading {
 	enum reading_state state;
 	enum source source;
-	uint64_t count_raw;  /* as the backend read it, times the encoding's scale, rounded */
-	uint64_t enabled_ns; /* wall time of the measured tasks while the counter was asked for */
-	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
-	const char *why;     /* when not COUNTED: the reason; borrowed from the run's arena */
-	bool has_least;      /* … but at least count_raw took place, as source saw it */
-	const char *machine; /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */
-	pid_t tid;           /* 0: all tasks together */
-	pid_t pid;           /* a process's own row; 0: none */
-	int cpu;             /* -1: all CPUs together */
-	bool unproven;       /* of COUNTED: the event is READING_UNPROVEN */
+	uint64_t count_raw;         /* as the backend read it, times the encoding's scale, rounded */
+	uint64_t enabled_ns;        /* wall time of the measured tasks while the counter was asked for */
+	uint64_t running_ns;        /* … while it really counted; = enabled_ns without multiplexing */
+	const char *why;            /* when not COUNTED: the reason; borrowed from the run's arena */
+	bool has_least;             /* … but at least count_raw took place, as source saw it */
+	const char *machine;        /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */
+	pid_t tid;                  /* 0: all tasks together */
+	pid_t pid;                  /* a process's own row; 0: none */
+	int cpu;                    /* -1: all CPUs together */
+	bool unproven;              /* of COUNTED: the event is READING_UNPROVEN */
 	struct measuring measuring; /* of COUNTED */
 };
 
@@ -76,10 +81,11 @@ struct reading {
 struct run {
 	struct reading *readings; /* n_events × n_rows: readings[row * n_events + event] */
 	size_t n_events;
-	size_t n_rows;            /* 1, or one per thread/CPU when asked */
-	int wait_status;          /* as wait4(2) gives it; 0 for targets that are not commands */
-	bool interrupted;         /* ended by the user before the program did */
-	bool under_engine;        /* the times, faults and memory below are the engine's as well as the program's */
+	size_t n_rows;    /* 1, or one per thread/CPU when asked */
+	int wait_status;  /* as wait4(2) gives it; 0 for targets that are not commands */
+	bool interrupted; /* ended by the user before the program did */
+	/* the times, faults and memory below are the engine's as well as the program's */
+	bool under_engine;
 	const char *const *remarks; /* what a reader of the readings has to know, a line each; in the arena */
 	size_t n_remarks;
 	uint64_t elapsed_ns;
@@ -88,11 +94,12 @@ struct run {
 	uint64_t peak_memory_bytes;
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches, involuntary_switches;
-	struct run_region *regions; /* those asked for, in that order, then those that the program named itself; in the arena */
+	/* those asked for, in that order, then those that the program named itself; in the arena */
+	struct run_region *regions;
 	size_t n_regions;
-	uint64_t probes_ns;       /* of the program's time, so much is what probes of regions took; 0 without … */
+	uint64_t probes_ns; /* of the program's time, so much is what probes of regions took; 0 without … */
 	uint64_t probes_elapsed_ns; /* … and of the time on the clock */
-	uint64_t steal_ns;        /* of all CPUs, while it ran; 10 ms resolution */
+	uint64_t steal_ns;          /* of all CPUs, while it ran; 10 ms resolution */
 	struct arena arena;
 };
 
@@ -100,42 +107,41 @@ void run_free(struct run *run); /* its contents, not the struct */
 
 /* One reported number. */
 struct estimate {
-	const char *event;  /* label, or metric's name */
+	const char *event; /* label, or metric's name */
 	const char *unit;
-	const char *level;  /* "user", "kernel", "user+kernel"; "" where that has no meaning */
-	bool known;         /* false: value, low, high mean nothing and why says the reason */
-	double value;       /* in unit; tare already subtracted where a calibration is there */
-	double low, high;   /* the confidence interval; both = value when nothing is uncertain. high may be
+	const char *level; /* "user", "kernel", "user+kernel"; "" where that has no meaning */
+	bool known;        /* false: value, low, high mean nothing and why says the reason */
+	double value;      /* in unit; tare already subtracted where a calibration is there */
+	double low, high;  /* the confidence interval; both = value when nothing is uncertain. high may be
 	                       +infinity, low is never below what was really counted */
-	bool has_interval;  /* false: one run says nothing of the spread (shown as ±?) */
-	double confidence;  /* 0.95, 0.99 */
+	bool has_interval; /* false: one run says nothing of the spread (shown as ±?) */
+	double confidence; /* 0.95, 0.99 */
 	size_t n_runs;
-	double *runs;       /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
+	double *runs; /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
 	enum source source;
 	enum trust trust;
-	const char *machine;   /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
-	const char *evidence;  /* id of what the verdict rests on; NULL */
-	bool has_tare;         /* what the measuring counts is known, and value is net: gross − tare */
-	double gross, tare;    /* in unit; gross also of what is refused because of measuring.state INCLUDED */
-	double bound;          /* not taken off, but up to so much of the value may be the measuring (trust/apply.h); NAN: not
-	                          known. Set when the result is complete */
-	struct measuring measuring; /* as the backend knows it, the mean over the runs; what it means is in the fields above */
-	double share_running;  /* 0 … 1 of the enabled time; 1 without multiplexing */
-	const char *why;       /* when not known */
-	bool has_least;        /* when not known: but it is `least` or more, as `least_source` counted it */
+	const char *machine;  /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
+	const char *evidence; /* id of what the verdict rests on; NULL */
+	bool has_tare;        /* what the measuring counts is known, and value is net: gross − tare */
+	double gross, tare;   /* in unit; gross also of what is refused because of measuring.state INCLUDED */
+	/* not taken off, but up to so much of the value may be the measuring (trust/apply.h); NAN: not known. Set
+	 * when the result is complete */
+	double bound;
+	/* as the backend knows it, the mean over the runs; what it means is in the fields above */
+	struct measuring measuring;
+	double share_running; /* 0 … 1 of the enabled time; 1 without multiplexing */
+	const char *why;      /* when not known */
+	bool has_least;       /* when not known: but it is `least` or more, as `least_source` counted it */
 	double least;
 	enum source least_source;
-	const char *note;      /* a remark for the reader (an outlier and its cause, …); NULL */
-	pid_t tid;             /* 0: all */
-	pid_t pid;             /* a process's own row; 0: all */
-	int cpu;               /* -1: all */
+	const char *note; /* a remark for the reader (an outlier and its cause, …); NULL */
+	pid_t tid;        /* 0: all */
+	pid_t pid;        /* a process's own row; 0: all */
+	int cpu;          /* -1: all */
 };
 
 /* Is it of everything that was counted, not of one thread, process or CPU? */
-static inline bool estimate_is_total(const struct estimate *e)
-{
-	return e->tid == 0 && e->pid == 0 && e->cpu < 0;
-}
+static inline bool estimate_is_total(const struct estimate *e) { return e->tid == 0 && e->pid == 0 && e->cpu < 0; }
 
 /* All that one `tare count` found. Strings and arrays live in arena. */
 struct machine_facts {
@@ -146,23 +152,23 @@ struct machine_facts {
 };
 
 struct outlier {
-	size_t repetition;  /* 0-based */
+	size_t repetition; /* 0-based */
 	const char *event;
-	const char *cause;  /* "41 involuntary context switches (median 2)" or "no cause seen" */
+	const char *cause; /* "41 involuntary context switches (median 2)" or "no cause seen" */
 };
 
 struct result {
 	struct arena arena;
 	struct machine_facts machine;
 	const char *const *command; /* NULL-terminated; NULL when no command was run */
-	const char *target;      /* "process 123", "all CPUs"; NULL with a command */
-	uint64_t started_unix;   /* seconds */
-	size_t repetitions;      /* asked for */
-	size_t repetitions_done; /* complete; fewer after an interrupt */
-	size_t executions;       /* of the program, the warm-up runs included */
+	const char *target;         /* "process 123", "all CPUs"; NULL with a command */
+	uint64_t started_unix;      /* seconds */
+	size_t repetitions;         /* asked for */
+	size_t repetitions_done;    /* complete; fewer after an interrupt */
+	size_t executions;          /* of the program, the warm-up runs included */
 	size_t warm_ups;
-	size_t passes;           /* groups of events, each with runs of its own */
-	double elapsed_seconds;  /* all runs together */
+	size_t passes;          /* groups of events, each with runs of its own */
+	double elapsed_seconds; /* all runs together */
 	double confidence;
 	struct estimate *estimates;
 	size_t n_estimates;
@@ -172,17 +178,18 @@ struct result {
 	size_t n_outliers;
 	struct region_row *regions; /* as run->regions */
 	size_t n_regions;
-	const char **notes;      /* lines printed under the table, e.g. what --several-runs would give */
+	const char **notes; /* lines printed under the table, e.g. what --several-runs would give */
 	size_t n_notes;
-	int wait_status;         /* of the last run; what tare's own exit status follows */
+	int wait_status; /* of the last run; what tare's own exit status follows */
 	bool interrupted;
-	char *blocks;            /* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
-	char *system_calls;      /* system calls of that execution by name, likewise; NULL */
-	const char *blocks_why;  /* why there are none, though they (or system calls) were asked for */
-	bool under_engine;       /* an execution was: elapsed_seconds is not the program's own */
-	size_t first_run;        /* 1-based: the repetition that blocks, system calls and locations are of */
+	/* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
+	char *blocks;
+	char *system_calls;          /* system calls of that execution by name, likewise; NULL */
+	const char *blocks_why;      /* why there are none, though they (or system calls) were asked for */
+	bool under_engine;           /* an execution was: elapsed_seconds is not the program's own */
+	size_t first_run;            /* 1-based: the repetition that blocks, system calls and locations are of */
 	struct locations *locations; /* where that execution's events took place, in an arena of their own; NULL */
-	const char *locations_why; /* why they are not known, though they were asked for */
+	const char *locations_why;   /* why they are not known, though they were asked for */
 	struct breakdown *breakdown; /* the same by name, likewise; who has the names adds it */
 };
 

@@ -4,9 +4,9 @@
 
 #include <signal.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on, but what was ignored before (nohup); and SIGPIPE, so that a message that nobody
- * reads any more does not end the measurement. 0 until one of them came; then its number, negative when the terminal's driver sent it,
- * which the program got as well. */
+/* Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on, but what was ignored before (nohup); and SIGPIPE, so
+ * that a message that nobody reads any more does not end the measurement. 0 until one of them came; then its
+ * number, negative when the terminal's driver sent it, which the program got as well. */
 const volatile sig_atomic_t *interrupt_catch(void);
 
 #endif

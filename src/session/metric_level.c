@@ -9,8 +9,8 @@
 size_t metric_level_at(const char *name)
 {
 	const char *level = strrchr(name, ':');
-	bool is_level =
-	    level && level > name && level[1] && !level[1 + strspn(level + 1, "uk")] && strlen(level) <= 3;
+	bool is_level = level && level > name && level[1] && !level[1 + strspn(level + 1, "uk")] &&
+			strlen(level) <= 3;
 	return is_level ? (size_t)(level - name) : strlen(name);
 }
 
@@ -41,7 +41,7 @@ static const char *request_for(const struct metric *metric, const char *const *r
 const struct metric *metric_renamed(struct metric_table *table, const struct metric *metric, const char *name,
 				    const char *const *requests, struct error *err)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	const struct metric *found = NULL;
 	str_appendf(&text, "[%s]\ndefinition = %s\nunit = %s\n", name, metric_definition(metric),
 		    metric_unit(metric));

@@ -1,5 +1,5 @@
-/* A metric at one level ("ipc:u"): its formula over its events at that level. So a user who may not count the kernel
- * still gets rates of the program's own part, under a name that says so. */
+/* A metric at one level ("ipc:u"): its formula over its events at that level. So a user who may not count the
+ * kernel still gets rates of the program's own part, under a name that says so. */
 #ifndef TARE_SESSION_METRIC_LEVEL_H
 #define TARE_SESSION_METRIC_LEVEL_H
 

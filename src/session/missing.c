@@ -20,13 +20,16 @@ static bool lacks(const struct telling *t, const char *label, const char *region
 	if (e->known && !some)
 		return false;
 	str_escape_to(name, sizeof name, label ? label : e->event);
-	str_escape_to(why, sizeof why, some ? e->note ? e->note : "not in all of the runs" : e->why ? e->why : "no reason is known");
+	str_escape_to(why, sizeof why,
+		      some     ? e->note ? e->note : "not in all of the runs"
+		      : e->why ? e->why
+			       : "no reason is known");
 	if (region) {
 		char shown[200];
 		str_escape_to(shown, sizeof shown, region);
 		snprintf(of, sizeof of, " of region '%s'", shown);
 	}
-	struct error err = { 0 };
+	struct error err = {0};
 	error_set(&err, ERROR_UNSUPPORTED, "asked for, but not counted: %s%s: %s", name, of, why);
 	t->tell(t->context, &err);
 	return true;
@@ -47,7 +50,7 @@ static size_t missing_default(const struct telling *t)
 	for (size_t i = 0; i < result->n_estimates; i++)
 		if (result->estimates[i].known && strcmp(result->estimates[i].event, "elapsed-time") != 0)
 			return 0;
-	struct error err = { 0 };
+	struct error err = {0};
 	error_set(&err, ERROR_UNSUPPORTED, "nothing was counted");
 	t->tell(t->context, &err);
 	return 1;
@@ -62,23 +65,26 @@ static size_t missing_regions(const struct telling *t, const struct selection *s
 		for (size_t j = 0; j < row->n_estimates; j++) {
 			bool asked = strict && !selection->defaults;
 			for (size_t k = 0; k < selection->rows.count && !asked; k++)
-				asked = selection->rows.items[k].required && selection->rows.items[k].event != ROW_NO_EVENT &&
-					strcmp(selection->events.items[selection->rows.items[k].event].label, row->estimates[j].event) == 0;
+				asked = selection->rows.items[k].required &&
+					selection->rows.items[k].event != ROW_NO_EVENT &&
+					strcmp(selection->events.items[selection->rows.items[k].event].label,
+					       row->estimates[j].event) == 0;
 			missing += asked && lacks(t, NULL, row->name, &row->estimates[j]);
 		}
 	}
 	return missing;
 }
 
-size_t session_missing(const struct session *session, bool strict, void (*tell)(void *context, const struct error *missing), void *context)
+size_t session_missing(const struct session *session, bool strict,
+		       void (*tell)(void *context, const struct error *missing), void *context)
 {
 	const struct selection *selection = &session->selection;
 	const struct result *result = session->result;
-	const struct telling telling = { result, tell, context }, *t = &telling;
+	const struct telling telling = {result, tell, context}, *t = &telling;
 	size_t missing = 0;
 	for (size_t i = 0; i < selection->rows.count; i++) {
 		const struct asked_row *row = &selection->rows.items[i];
-		const struct estimate none = { .event = row->label, .why = row->why, .cpu = -1 };
+		const struct estimate none = {.event = row->label, .why = row->why, .cpu = -1};
 		const struct estimate *e = row->event == ROW_NO_EVENT ? &none : total_at(result, row->event);
 		if (e && (row->required || (strict && !selection->defaults)))
 			missing += lacks(t, row->label, NULL, e);

@@ -22,7 +22,7 @@ static void append_remedy(struct str *text, const char *remedy)
 
 static const char *common_part(struct arena *arena, const char *why, const char *remedy, const char *name)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	for (const char *at = why; *at;) {
 		size_t length = quoted(why, at);
 		if (length == 0) {
@@ -53,12 +53,12 @@ size_t reasons_add(struct reasons *reasons, struct arena *arena, const char *why
 	while (i < reasons->items.count && strcmp(reasons->items.items[i].common, common) != 0)
 		i++;
 	if (i == reasons->items.count) {
-		struct str text = { 0 };
+		struct str text = {0};
 		str_append(&text, why);
 		append_remedy(&text, remedy);
 		const char *first = text.failed ? NULL : arena_strdup(arena, text.text ? text.text : "");
 		str_free(&text);
-		if (!first || !vec_push(&reasons->items, ((struct reason){ common, first, 0 })))
+		if (!first || !vec_push(&reasons->items, ((struct reason){common, first, 0})))
 			return 0;
 	}
 	reasons->items.items[i].events++;

@@ -19,8 +19,8 @@ struct reasons {
 	VEC(struct reason) items;
 };
 
-/* Counts one event more for its reason; returns the reason's number from 1, or 0 when memory ran out. remedy (NULL or
- * "" for none) follows the reason and stays as it is: what it quotes is to be typed. */
+/* Counts one event more for its reason; returns the reason's number from 1, or 0 when memory ran out. remedy (NULL
+ * or "" for none) follows the reason and stays as it is: what it quotes is to be typed. */
 size_t reasons_add(struct reasons *reasons, struct arena *arena, const char *why, const char *remedy,
 		   const char *name);
 

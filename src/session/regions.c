@@ -7,13 +7,14 @@
 
 #include "backend/launch.h"
 
-bool session_regions_find(struct session_regions *r, const char *const *texts, size_t n, const struct command *command, struct error *err)
+bool session_regions_find(struct session_regions *r, const char *const *texts, size_t n,
+			  const struct command *command, struct error *err)
 {
 	struct symbols *symbols = NULL;
 	struct library_list libraries;
 	char program[PATH_MAX];
 	bool done = false;
-	*r = (struct session_regions){ 0 };
+	*r = (struct session_regions){0};
 	if (n == 0)
 		return true;
 	char *path = launch_find(command, err);
@@ -54,7 +55,8 @@ bool session_regions_find(struct session_regions *r, const char *const *texts, s
 	for (size_t i = 0; i < libraries.count; i++)
 		modules[i + 1] = libraries.paths[i];
 	for (; r->n < n; r->n++)
-		if (!place_find(symbols, &specs[r->n], modules, libraries.count + 1, &r->arena, &r->asked[r->n], err))
+		if (!place_find(symbols, &specs[r->n], modules, libraries.count + 1, &r->arena, &r->asked[r->n],
+				err))
 			goto out;
 	/* program is gone with this call; ranges have copies of their own */
 	done = true;
@@ -67,5 +69,5 @@ out:
 void session_regions_free(struct session_regions *r)
 {
 	arena_free(&r->arena);
-	*r = (struct session_regions){ 0 };
+	*r = (struct session_regions){0};
 }

@@ -1,4 +1,5 @@
-/* Places of the program that will be started, found by symbol: FUNCTION, FILE:FIRST-LAST, 0xLOW-0xHIGH, LIBRARY!PLACE. */
+/* Places of the program that will be started, found by symbol: FUNCTION, FILE:FIRST-LAST, 0xLOW-0xHIGH,
+ * LIBRARY!PLACE. */
 #ifndef TARE_SESSION_REGIONS_H
 #define TARE_SESSION_REGIONS_H
 
@@ -12,8 +13,10 @@ struct session_regions {
 	struct arena arena;
 };
 
-/* texts[n] as place_parse() has them. ERROR_USAGE: something is wrong with what was said; other errors are of the program. */
-bool session_regions_find(struct session_regions *regions, const char *const *texts, size_t n, const struct command *command, struct error *err);
+/* texts[n] as place_parse() has them. ERROR_USAGE: something is wrong with what was said; other errors are of the
+ * program. */
+bool session_regions_find(struct session_regions *regions, const char *const *texts, size_t n,
+			  const struct command *command, struct error *err);
 void session_regions_free(struct session_regions *regions);
 
 #endif

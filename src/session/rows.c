@@ -1,5 +1,5 @@
-/* After the measurement: the result's rows in the order in which they were asked for, and what nobody asked for and nothing here
- * counts folded into one note for each reason. */
+/* After the measurement: the result's rows in the order in which they were asked for, and what nobody asked for
+ * and nothing here counts folded into one note for each reason. */
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 /* Not counted because nothing here can count it, or not in such a run; not because its turn never came. */
 static bool cannot_count(const struct session *session, const struct asked_row *row, const struct estimate *e)
 {
-	struct availability answer = { .state = READING_COUNTED };
+	struct availability answer = {.state = READING_COUNTED};
 	if (e->known || row->event == ROW_NO_EVENT)
 		return false;
 	if (e->why && strcmp(e->why, UNDER_ENGINE) == 0)
@@ -24,9 +24,9 @@ static bool cannot_count(const struct session *session, const struct asked_row *
 /* "not counted: a, b (why)" for each reason; user_only: a note that is in the result's arena, or NULL. */
 static bool remark(struct result *result, const char *user_only, const struct estimate *const *folded, size_t n)
 {
-	VEC(const char *) notes = { 0 };
-	VEC(size_t) numbers = { 0 };
-	struct reasons reasons = { 0 };
+	VEC(const char *) notes = {0};
+	VEC(size_t) numbers = {0};
+	struct reasons reasons = {0};
 	bool done = false;
 	for (size_t i = 0; i < result->n_notes; i++)
 		if (!vec_push(&notes, result->notes[i]))
@@ -38,7 +38,7 @@ static bool remark(struct result *result, const char *user_only, const struct es
 			goto out;
 	}
 	for (size_t r = 1; r <= reasons.items.count; r++) {
-		struct str text = { 0 };
+		struct str text = {0};
 		for (size_t i = 0; i < n; i++)
 			if (numbers.items[i] == r)
 				str_appendf(&text, "%s%s", text.length ? ", " : "not counted: ", folded[i]->event);
@@ -81,8 +81,10 @@ bool session_order_rows(struct session *session, bool fold)
 	bool done = rows && first && folded;
 	if (!done)
 		goto out;
-	if (selection->user_only.length && (selection->user_only.failed ||
-	    !(user_only = arena_printf(&result->arena, "%s (%s)", selection->user_only.text, selection->user_only_why))))
+	if (selection->user_only.length &&
+	    (selection->user_only.failed ||
+	     !(user_only = arena_printf(&result->arena, "%s (%s)", selection->user_only.text,
+					selection->user_only_why))))
 		goto no_memory;
 	/* totals are in the order of the events, each before its threads' or CPUs' rows */
 	for (const struct estimate *e = result->estimates; e < end && event <= selection->events.count; e++)
@@ -94,13 +96,14 @@ bool session_order_rows(struct session *session, bool fold)
 			struct estimate *row = arena_alloc(&result->arena, sizeof *row);
 			if (!row)
 				goto no_memory;
-			*row = (struct estimate){ .event = arena_strdup(&result->arena, asked->label),
-						  .unit = asked->unit ? asked->unit : "events",
-						  .level = "",
-						  .confidence = result->confidence,
-						  .why = asked->why,
-						  .cpu = -1 };
-			if (!row->event || (asked->unit && !(row->unit = arena_strdup(&result->arena, asked->unit))))
+			*row = (struct estimate){.event = arena_strdup(&result->arena, asked->label),
+						 .unit = asked->unit ? asked->unit : "events",
+						 .level = "",
+						 .confidence = result->confidence,
+						 .why = asked->why,
+						 .cpu = -1};
+			if (!row->event ||
+			    (asked->unit && !(row->unit = arena_strdup(&result->arena, asked->unit))))
 				goto no_memory;
 			if (fold && selection->defaults)
 				folded[n_folded++] = row;

@@ -12,7 +12,9 @@ bool selection_add_row(struct session *s, long event, const char *label, const c
 {
 	if (s->selection.rows.count >= EVENT_LIST_MOST)
 		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
-	return vec_push(&s->selection.rows, ((struct asked_row){ event, label, why, NULL, s->selection.required })) || error_no_memory(err);
+	return vec_push(&s->selection.rows,
+			((struct asked_row){event, label, why, NULL, s->selection.required})) ||
+	       error_no_memory(err);
 }
 
 long selection_find(const struct session *s, const char *label)
@@ -24,7 +26,8 @@ long selection_find(const struct session *s, const char *label)
 }
 
 /* An event asked for twice is counted and shown once, unless `again`. */
-bool selection_add_event(struct session *s, const struct event *event, const char *label, bool again, struct error *err)
+bool selection_add_event(struct session *s, const struct event *event, const char *label, bool again,
+			 struct error *err)
 {
 	long known = again ? ROW_NO_EVENT : selection_find(s, event->label);
 	for (size_t i = 0; known != ROW_NO_EVENT && i < s->selection.rows.count; i++)
@@ -41,7 +44,7 @@ bool selection_add_event(struct session *s, const struct event *event, const cha
 
 bool selection_counted(const struct session *s, const struct event *event, struct availability *answer)
 {
-	*answer = (struct availability){ .state = READING_UNSUPPORTED };
+	*answer = (struct availability){.state = READING_UNSUPPORTED};
 	s->operations->available(s->backend, event, answer);
 	return answer->state == READING_COUNTED;
 }
@@ -52,7 +55,11 @@ static void remember_user_only(struct session *s, const struct event *event, con
 	bool same = s->selection.user_only.length && strcmp(why, s->selection.user_only_why) == 0;
 	if (s->selection.user_only.length && !same)
 		str_appendf(&s->selection.user_only, " (%s); ", s->selection.user_only_why);
-	str_appendf(&s->selection.user_only, "%s%s", same ? ", " : s->selection.user_only.length ? "" : "user level only: ", event->label);
+	str_appendf(&s->selection.user_only, "%s%s",
+		    same                            ? ", "
+		    : s->selection.user_only.length ? ""
+						    : "user level only: ",
+		    event->label);
 	snprintf(s->selection.user_only_why, sizeof s->selection.user_only_why, "%s", why);
 }
 
@@ -69,7 +76,8 @@ void selection_settle_level(struct session *s, struct event *event)
 	snprintf(request, sizeof request, "%s:u", event->text);
 	if (!event_parse(s->events, request, &user, NULL))
 		return;
-	if (!selection_counted(s, &user, &answer) && !(answer.prevented && !refusal.prevented)) /* then its reason is the one to be told */
+	/* then its reason is the one to be told */
+	if (!selection_counted(s, &user, &answer) && !(answer.prevented && !refusal.prevented))
 		return;
 	if (answer.state == READING_COUNTED && answer.source != SOURCE_EXACT && answer.source != SOURCE_MODEL)
 		remember_user_only(s, event, refusal.why);
@@ -96,7 +104,8 @@ static bool is_modelled(const struct session *s, const struct event *event)
 }
 
 /* "r12000::l1d-misses", at the level at which it can be counted. */
-bool selection_event_of_machine(struct session *s, const struct event *event, size_t machine, struct event *out, struct error *err)
+bool selection_event_of_machine(struct session *s, const struct event *event, size_t machine, struct event *out,
+				struct error *err)
 {
 	char request[512];
 	snprintf(request, sizeof request, "%s::%s", s->machines[machine], event->text);
@@ -122,7 +131,8 @@ bool selection_add_of_each_machine(struct session *s, const struct event *event,
 {
 	for (size_t i = 0; i < s->n_machines; i++) {
 		struct event one;
-		if (!selection_event_of_machine(s, event, i, &one, err) || !selection_add_event(s, &one, NULL, false, err))
+		if (!selection_event_of_machine(s, event, i, &one, err) ||
+		    !selection_add_event(s, &one, NULL, false, err))
 			return false;
 	}
 	return true;
@@ -167,7 +177,8 @@ bool session_add_event_as(struct session *s, const char *request, const char *la
 
 bool session_add_uncounted(struct session *s, const char *label, const char *why, struct error *err)
 {
-	char *own_label = arena_strdup(&s->selection.arena, label), *own_why = arena_strdup(&s->selection.arena, why);
+	char *own_label = arena_strdup(&s->selection.arena, label),
+	     *own_why = arena_strdup(&s->selection.arena, why);
 	if (!own_label || !own_why)
 		return error_no_memory(err);
 	return selection_add_row(s, ROW_NO_EVENT, own_label, own_why, err);
@@ -180,5 +191,5 @@ void selection_free(struct selection *selection)
 	vec_free(&selection->rows);
 	str_free(&selection->user_only);
 	arena_free(&selection->arena);
-	*selection = (struct selection){ 0 };
+	*selection = (struct selection){0};
 }

@@ -28,7 +28,7 @@ struct asked_row {
 	long event;        /* index into events; ROW_NO_EVENT: nothing here has its meaning, why says so */
 	const char *label; /* shown instead of the event's own; NULL */
 	const char *why;
-	const char *unit;  /* without an event; NULL: "events" */
+	const char *unit; /* without an event; NULL: "events" */
 	bool required;
 };
 
@@ -36,9 +36,10 @@ struct selection {
 	VEC(struct event) events;
 	VEC(const struct metric *) metrics;
 	VEC(struct asked_row) rows;
-	bool defaults;        /* nothing was asked for */
-	bool required;        /* rows that are added now are */
-	struct str user_only; /* "user level only: cycles, branches (why); instructions", without the last reason */
+	bool defaults; /* nothing was asked for */
+	bool required; /* rows that are added now are */
+	/* "user level only: cycles, branches (why); instructions", without the last reason */
+	struct str user_only;
 	char user_only_why[sizeof((struct availability *)0)->why];
 	struct arena arena;
 };

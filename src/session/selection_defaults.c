@@ -6,8 +6,8 @@
 #include "session/selection_inside.h"
 #include "session/session.h"
 
-static const char only_a_model[] =
-	"only a machine model counts it here, and only when asked for, as the program takes longer then: -e NAME, or --on model:host";
+static const char only_a_model[] = "only a machine model counts it here, and only when asked for, as the program "
+				   "takes longer then: -e NAME, or --on model:host";
 
 /* At whichever level it is asked for. */
 static bool is_only_modelled(const struct session *s, const struct event *event)
@@ -56,7 +56,8 @@ static bool add_events(struct session *s, struct error *err)
 			continue;
 		}
 		selection_settle_level(s, &event);
-		if (!row->in_default_set && !(selection_counted(s, &event, &answer) && answer.source == SOURCE_EXACT))
+		if (!row->in_default_set &&
+		    !(selection_counted(s, &event, &answer) && answer.source == SOURCE_EXACT))
 			continue;
 		if (!selection_add_event(s, &event, NULL, false, err))
 			return false;

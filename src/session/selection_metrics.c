@@ -8,7 +8,7 @@
 #include "session/session.h"
 
 /* Metrics shown when nothing was asked for and all their events are counted anyway. */
-static const char *const default_metrics[] = { "ipc", "branch-miss-rate", "cpu-utilisation", NULL };
+static const char *const default_metrics[] = {"ipc", "branch-miss-rate", "cpu-utilisation", NULL};
 
 /* Most sessions need no metric. */
 static bool need_metrics(struct session *s, struct error *err)
@@ -34,8 +34,8 @@ static const struct metric *at_level(struct session *s, const struct metric *met
 	for (size_t i = 0; done && i < n; i++) {
 		const char *event = metric_event(metric, i);
 		requests[i] = event[metric_level_at(event)] || has_no_levels(s, event)
-				  ? event
-				  : arena_printf(&s->selection.arena, "%s%s", event, level);
+				      ? event
+				      : arena_printf(&s->selection.arena, "%s%s", event, level);
 		done = requests[i] != NULL;
 	}
 	if (done)
@@ -58,7 +58,8 @@ static const struct metric *metric_named(struct session *s, const char *word, st
 }
 
 /* The metric over one machine's events: "r12000::l1d-load-miss-rate:u". */
-static const struct metric *of_machine(struct session *s, const struct metric *metric, size_t machine, struct error *err)
+static const struct metric *of_machine(struct session *s, const struct metric *metric, size_t machine,
+				       struct error *err)
 {
 	struct arena *arena = &s->selection.arena;
 	size_t n = metric_event_count(metric);
@@ -82,7 +83,8 @@ static bool is_metric_of_each_machine(struct session *s, const struct metric *me
 {
 	for (size_t i = 0; i < metric_event_count(metric); i++) {
 		struct event event;
-		if (event_parse(s->events, metric_event(metric, i), &event, NULL) && selection_is_of_each_machine(s, &event))
+		if (event_parse(s->events, metric_event(metric, i), &event, NULL) &&
+		    selection_is_of_each_machine(s, &event))
 			return true;
 	}
 	return false;

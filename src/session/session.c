@@ -15,7 +15,7 @@ _Static_assert(sizeof(pid_t) == sizeof(int), "ids are processes' too");
 static void set_target(struct session *s, const struct session_target *asked)
 {
 	struct target *t = &s->target;
-	s->command = (struct command){ .argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
+	s->command = (struct command){.argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	s->command.reproducible = asked->reproducible;
 	t->command = asked->program ? &s->command : NULL;
 	t->kind = asked->kind;
@@ -33,11 +33,11 @@ static void set_target(struct session *s, const struct session_target *asked)
 	t->per_process = asked->per_process;
 }
 
-bool session_open(struct session *s, const struct session_target *target, const char *on, const char *const *event_files,
-                  size_t n_event_files, struct error *err)
+bool session_open(struct session *s, const struct session_target *target, const char *on,
+		  const char *const *event_files, size_t n_event_files, struct error *err)
 {
 	const char *argument = NULL;
-	*s = (struct session){ 0 };
+	*s = (struct session){0};
 	if (target)
 		set_target(s, target);
 	if (!(s->events = event_table_new(err)))
@@ -67,7 +67,7 @@ void session_close(struct session *s)
 		s->operations->close(s->backend);
 	metric_table_free(s->metrics);
 	event_table_free(s->events);
-	*s = (struct session){ 0 };
+	*s = (struct session){0};
 }
 
 bool session_add_regions(struct session *s, const char *const *places, size_t n, struct error *err)
@@ -88,20 +88,22 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 bool session_measure(struct session *s, const struct measure_options *options, struct error *err)
 {
 	const struct selection *selection = &s->selection;
-	return measure_count(s->operations, s->backend, &s->target, selection->events.items, selection->events.count, selection->metrics.items,
-	                     selection->metrics.count, options, &s->result, err);
+	return measure_count(s->operations, s->backend, &s->target, selection->events.items,
+			     selection->events.count, selection->metrics.items, selection->metrics.count, options,
+			     &s->result, err);
 }
 
 bool session_take_off(struct session *s, bool only_regions)
 {
-	struct calibration calibration = { 0 };
+	struct calibration calibration = {0};
 	char why[256];
 	if (only_regions)
 		return trust_apply_to_regions(s->result);
 	/* a recording is of another machine, maybe: only what is named counts for it */
 	const char *named = getenv("TARE_CALIBRATION");
 	bool recorded = strcmp(s->operations->name, "replay") == 0;
-	bool here = (!recorded || (named && *named)) && calibration_here(&s->result->machine, &calibration, why, sizeof why);
+	bool here = (!recorded || (named && *named)) &&
+		    calibration_here(&s->result->machine, &calibration, why, sizeof why);
 	bool done = trust_apply(s->result, here ? &calibration : NULL);
 	calibration_free(&calibration);
 	return done;
@@ -127,14 +129,16 @@ bool session_break_down(struct session *s, enum breakdown_by by, struct error *e
 	const char *defect = NULL;
 	if (!result->locations) {
 		error_set(err, ERROR_UNSUPPORTED, "no counts by %s: %s", breakdown_by_name(by),
-		          result->locations_why ? result->locations_why : "no execution ran under the engine");
-		return error_hint(err, "ask for an event that the engine or a model counts: -e instructions:u --on exact");
+			  result->locations_why ? result->locations_why : "no execution ran under the engine");
+		return error_hint(
+			err, "ask for an event that the engine or a model counts: -e instructions:u --on exact");
 	}
 	if (!name_places(result, by, err))
 		return false;
 	for (size_t i = 0; i < result->breakdown->n_events && !defect; i++)
 		defect = result->breakdown->events[i].defect;
-	return !defect || error_set(err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(by), defect);
+	return !defect ||
+	       error_set(err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(by), defect);
 }
 
 bool session_counted_any(const struct session *s)

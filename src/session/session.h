@@ -1,12 +1,14 @@
 /*
- * What commands do between their options and their report, without a terminal: what runs, what is counted, with which backend; measuring; the
- * tare taken off; the rows in the order of asking; places named.
+ * What commands do between their options and their report, without a terminal: what runs, what is counted, with
+ * which backend; measuring; the tare taken off; the rows in the order of asking; places named.
  *
  *     session_open ──► session_add_… (selection.h) ──► session_add_regions ──► session_measure ──► session_finish ──► session_close
  *
  * What always holds:
- *  1. Nothing is printed here, and no option is known: what is wrong is a struct error, what is worth saying is in the result.
- *  2. What was asked (struct session_target, names) is borrowed until session_close(); the session is where its caller put it, and stays there.
+ *  1. Nothing is printed here, and no option is known: what is wrong is a struct error, what is worth saying is in
+ *     the result.
+ *  2. What was asked (struct session_target, names) is borrowed until session_close(); the session is where its
+ *     caller put it, and stays there.
  *  3. After a failure, session_close() releases what there is.
  */
 #ifndef TARE_SESSION_SESSION_H
@@ -26,9 +28,9 @@
 /* What runs, or is looked at while it runs. */
 struct session_target {
 	enum target_kind kind;
-	char *const *program;    /* with its arguments; NULL: none is started */
-	bool reproducible;       /* struct command has it */
-	const int *ids;          /* processes, threads or CPUs, as `kind` says */
+	char *const *program; /* with its arguments; NULL: none is started */
+	bool reproducible;    /* struct command has it */
+	const int *ids;       /* processes, threads or CPUs, as `kind` says */
 	size_t n_ids;
 	bool no_children, per_thread, per_cpu, per_process;
 };
@@ -37,43 +39,46 @@ struct session {
 	struct command command;
 	struct target target;
 	struct event_table *events;
-	struct metric_table *metrics;           /* NULL until a metric is added */
+	struct metric_table *metrics; /* NULL until a metric is added */
 	const struct backend_operations *operations;
 	struct backend *backend;
-	const char *const *machines;            /* that the backend models; the backend's */
+	const char *const *machines; /* that the backend models; the backend's */
 	size_t n_machines;
 	struct selection selection;
 	struct session_regions regions;
-	struct result *result;                  /* of session_measure() */
+	struct result *result; /* of session_measure() */
 };
 
-/* Opens the backend that `on` names ("auto", "model:r12000", "replay:FILE"), and the tables of events: tare's own, and those of
- * event_files[n]. target NULL: nothing is going to be counted but what the caller starts itself. ERROR_USAGE and ERROR_SYNTAX: what was
- * asked for is wrong. */
-bool session_open(struct session *session, const struct session_target *target, const char *on, const char *const *event_files,
-                  size_t n_event_files, struct error *err);
+/* Opens the backend that `on` names ("auto", "model:r12000", "replay:FILE"), and the tables of events: tare's own,
+ * and those of event_files[n]. target NULL: nothing is going to be counted but what the caller starts itself.
+ * ERROR_USAGE and ERROR_SYNTAX: what was asked for is wrong. */
+bool session_open(struct session *session, const struct session_target *target, const char *on,
+		  const char *const *event_files, size_t n_event_files, struct error *err);
 void session_close(struct session *session);
 
-/* Counts these places of the program as well; places[n] as --region has them (symbol/places.h). ERROR_USAGE: what was said of
- * them is wrong; other errors are the program's. */
+/* Counts these places of the program as well; places[n] as --region has them (symbol/places.h). ERROR_USAGE: what
+ * was said of them is wrong; other errors are the program's. */
 bool session_add_regions(struct session *session, const char *const *places, size_t n, struct error *err);
 
 /* Measures what was added; session->result has it. options as measure_count() has them. */
 bool session_measure(struct session *session, const struct measure_options *options, struct error *err);
 
-/* Takes off what measuring itself counts, by the kept calibration of this machine; of regions, what their probes cost. only_regions: that alone.
- * False when memory ran out: counts are as they were. */
+/* Takes off what measuring itself counts, by the kept calibration of this machine; of regions, what their probes
+ * cost. only_regions: that alone. False when memory ran out: counts are as they were. */
 bool session_take_off(struct session *session, bool only_regions);
 
-/* Puts the result's rows into the order of asking, under their labels, with rows for what nothing here can count. fold: of a default set,
- * rows that this machine cannot count become one note. False when memory ran out: the rows are in the order of measuring. */
+/* Puts the result's rows into the order of asking, under their labels, with rows for what nothing here can count.
+ * fold: of a default set, rows that this machine cannot count become one note. False when memory ran out: the rows
+ * are in the order of measuring. */
 bool session_order_rows(struct session *session, bool fold);
 
 /* Gives the counts' places names: result->breakdown. False when there are none, or their counts are wrong. */
 bool session_break_down(struct session *session, enum breakdown_by by, struct error *err);
 
-/* What was required (strict: asked for) and is not counted in all of the runs: told one by one. How many. Before session_order_rows(). */
-size_t session_missing(const struct session *session, bool strict, void (*tell)(void *context, const struct error *missing), void *context);
+/* What was required (strict: asked for) and is not counted in all of the runs: told one by one. How many. Before
+ * session_order_rows(). */
+size_t session_missing(const struct session *session, bool strict,
+		       void (*tell)(void *context, const struct error *missing), void *context);
 
 /* Was anything counted? Of a default set, the clock on the wall alone is nothing. */
 bool session_counted_any(const struct session *session);

@@ -41,7 +41,7 @@ bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t n
 	double *ratios = malloc(resamples * sizeof *ratios);
 	if (!ratios)
 		return false;
-	struct random random = { .state = seed };
+	struct random random = {.state = seed};
 	double below = 0;
 	for (size_t r = 0; r < resamples; r++) {
 		double rx = 0, ry = 0;
@@ -73,7 +73,7 @@ bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t n
 					    (double)(resamples - 1));
 		ends[side] = ratios[index];
 	}
-	*out = (struct interval){ .value = value, .low = fmin(ends[0], value), .high = fmax(ends[1], value) };
+	*out = (struct interval){.value = value, .low = fmin(ends[0], value), .high = fmax(ends[1], value)};
 	free(ratios);
 	return true;
 }

@@ -19,7 +19,7 @@ bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double 
 	double ex = sx * sx / (double)nx, ey = sy * sy / (double)ny; /* squared standard errors of the means */
 	double delta = stats_mean(x, nx) - stats_mean(y, ny), error = sqrt(ex + ey);
 	if (error == 0) { /* both constant: the difference is exact */
-		*difference = (struct interval){ delta, delta, delta };
+		*difference = (struct interval){delta, delta, delta};
 		*p_value = delta == 0 ? 1 : 0;
 		return true;
 	}
@@ -27,7 +27,7 @@ bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double 
 	double half = student_two_sided(confidence, df) * error;
 	if (!isfinite(half))
 		return false;
-	*difference = (struct interval){ .value = delta, .low = delta - half, .high = delta + half };
+	*difference = (struct interval){.value = delta, .low = delta - half, .high = delta + half};
 	*p_value = student_p_value(delta / error, df);
 	return true;
 }
@@ -49,7 +49,7 @@ enum { EXACT_MOST = 20 }; /* C(40, 20) = 1.4·10^11 arrangements: exact in a dou
  * ways(m, n, u) = ways(m-1, n, u-n) + ways(m, n-1, u); the table is rebuilt row by row over m. */
 static double exact_lower_tail(size_t m, size_t n, size_t u)
 {
-	double ways[EXACT_MOST + 1][EXACT_MOST * EXACT_MOST + 1] = { { 0 } };
+	double ways[EXACT_MOST + 1][EXACT_MOST * EXACT_MOST + 1] = {{0}};
 	for (size_t j = 0; j <= n; j++)
 		ways[j][0] = 1; /* m = 0: one arrangement, U = 0 */
 	for (size_t i = 1; i <= m; i++)
@@ -73,7 +73,7 @@ bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, 
 	if (!all)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		all[i] = (struct ranked){ .value = i < nx ? x[i] : y[i - nx], .of_x = i < nx };
+		all[i] = (struct ranked){.value = i < nx ? x[i] : y[i - nx], .of_x = i < nx};
 	qsort(all, n, sizeof *all, compare_ranked);
 
 	double rank_sum = 0, tie_sum = 0; /* tie_sum: Σ (t³ - t) over groups of t equal values */

@@ -18,7 +18,7 @@ bool stats_mean_interval(const double *x, size_t n, double confidence, struct in
 	double half = student_two_sided(confidence, (double)(n - 1)) * stats_sd(x, n) / sqrt((double)n);
 	if (!isfinite(half))
 		return false;
-	*out = (struct interval){ .value = mean, .low = mean - half, .high = mean + half };
+	*out = (struct interval){.value = mean, .low = mean - half, .high = mean + half};
 	return true;
 }
 
@@ -29,11 +29,12 @@ bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, str
 	double mean = stats_mean(x, n), half = 0;
 	if (n > 1) {
 		double population_sd = stats_sd(x, n) * sqrt((double)(n - 1) / (double)n);
-		/* the thesis's digits (Figures 4.6 and 4.7) come out only with t as tables print it, to three places */
+		/* the thesis's digits (Figures 4.6 and 4.7) come out only with t as tables print it, to three
+		 * places */
 		double t = round(student_two_sided(confidence, (double)n) * 1000) / 1000;
 		half = t * population_sd / sqrt((double)n);
 	}
-	*out = (struct interval){ .value = mean, .low = mean - half, .high = mean + half };
+	*out = (struct interval){.value = mean, .low = mean - half, .high = mean + half};
 	return true;
 }
 

@@ -17,10 +17,11 @@
  * that runs faster) and the end, as long as the counter had no turn there. That hidden time may have had any rate
  * from 0 to the fastest cell's; both possibilities are added in full.
  *
- * Coverage at 95 %, seen by simulation (tests/unit/multiplex_test.c), of the intervals that have an upper end: 95.0 % or more for
- * every kind of program there, 3 … 500 slices, each of 2 … 8 groups; with 8 groups and fewer than 30 slices 94 %. An upper end
- * have 1 in 7 of 3 … 12 slices, 9 in 10 of 12 … 60, all of more. Half-widths (median): constant rate 0.5 % from 60 slices on, short
- * random phases 7 %. Not covered, because nothing in the readings shows it:
+ * Coverage at 95 %, seen by simulation (tests/unit/multiplex_test.c), of the intervals that have an upper end:
+ * 95.0 % or more for every kind of program there, 3 … 500 slices, each of 2 … 8 groups; with 8 groups and fewer
+ * than 30 slices 94 %. An upper end have 1 in 7 of 3 … 12 slices, 9 in 10 of 12 … 60, all of more. Half-widths
+ * (median): constant rate 0.5 % from 60 slices on, short random phases 7 %. Not covered, because nothing in the
+ * readings shows it:
  *
  *   - a program in step with the rotation (a period of 4·G ms or a whole part of it, kept over the whole run);
  *   - an activity that happened only while the counter waited: a few bursts shorter than the wait (with 8 groups
@@ -34,10 +35,10 @@
 #include "stats/stats.h"
 #include "stats/student.h"
 
-/* Fewer cells say too little of the spread: the interval has no upper end then. Few cells show less than there is, too: what
- * changes between two turns is seen by the cells beside it only. So the half-width is longer by SCARCE / cells. With 5 and without
- * SCARCE a strict period under 8 groups, 12 … 60 slices, was covered in 94.7 % of the intervals that have an upper end, three parts in
- * 94.8 %; so in 95.2 and 95.4 %. */
+/* Fewer cells say too little of the spread: the interval has no upper end then. Few cells show less than there is,
+ * too: what changes between two turns is seen by the cells beside it only. So the half-width is longer by SCARCE /
+ * cells. With 5 and without SCARCE a strict period under 8 groups, 12 … 60 slices, was covered in 94.7 % of the
+ * intervals that have an upper end, three parts in 94.8 %; so in 95.2 and 95.4 %. */
 enum { CELLS_LEAST = 6, SCARCE = 2 };
 
 /* Consecutive slices, joined until the counter has had its turn. */
@@ -51,7 +52,7 @@ struct cell {
 static size_t make_cells(const struct slice *slices, size_t n, double share, struct cell *cells)
 {
 	size_t made = 0, wait = 0, longest_wait = 0, length = 0;
-	struct cell open = { 0 };
+	struct cell open = {0};
 	for (size_t i = 0; i < n; i++) {
 		if (!(slices[i].enabled_ns > 0))
 			continue; /* the program slept: nobody waited for a turn */
@@ -67,7 +68,7 @@ static size_t make_cells(const struct slice *slices, size_t n, double share, str
 		if (++length <= longest_wait || open.running <= 0.5 * share * open.enabled)
 			continue;
 		cells[made++] = open;
-		open = (struct cell){ 0 };
+		open = (struct cell){0};
 		length = 0;
 	}
 	if (made > 0) {
@@ -91,10 +92,7 @@ static double hidden_at_edge(const struct slice *slices, size_t n, bool at_end)
 	return hidden;
 }
 
-static double rate_of(const struct cell *cell)
-{
-	return cell->count / cell->running;
-}
+static double rate_of(const struct cell *cell) { return cell->count / cell->running; }
 
 /* d_i² of the formula above. */
 static double squared_difference(const struct cell *cells, size_t n, size_t i)
@@ -121,11 +119,11 @@ bool stats_multiplex(const struct slice *slices, size_t n, double confidence, st
 	}
 	if (!(running > 0))
 		return false;
-	*out = (struct interval){ count, count, count };
+	*out = (struct interval){count, count, count};
 	if (running >= enabled)
 		return true;
 
-	*out = (struct interval){ .value = count / running * enabled, .low = count, .high = INFINITY };
+	*out = (struct interval){.value = count / running * enabled, .low = count, .high = INFINITY};
 	struct cell *cells = malloc(n * sizeof *cells);
 	if (!cells)
 		return true; /* no bound is known, which is what *out says */
@@ -136,8 +134,8 @@ bool stats_multiplex(const struct slice *slices, size_t n, double confidence, st
 	double total = 0, fastest = 0, variance = 0, squared_parts = 0;
 	for (size_t i = 0; i < made; i++) {
 		const struct cell *cell = &cells[i];
-		double part =
-		    (cell->enabled - cell->running) * cell->enabled * squared_difference(cells, made, i) / 2;
+		double part = (cell->enabled - cell->running) * cell->enabled *
+			      squared_difference(cells, made, i) / 2;
 		total += rate_of(cell) * cell->enabled;
 		fastest = fmax(fastest, rate_of(cell));
 		variance += part;
@@ -145,9 +143,8 @@ bool stats_multiplex(const struct slice *slices, size_t n, double confidence, st
 	}
 	double half = 0;
 	if (variance > 0)
-		half =
-		    student_two_sided(confidence, fmax(1, variance * variance / squared_parts)) * sqrt(variance) *
-		    (1 + SCARCE / (double)made);
+		half = student_two_sided(confidence, fmax(1, variance * variance / squared_parts)) *
+		       sqrt(variance) * (1 + SCARCE / (double)made);
 	double edges = hidden_at_edge(slices, n, false) + hidden_at_edge(slices, n, true), mean = total / enabled;
 	out->value = fmax(count, total);
 	out->low = fmin(out->value, fmax(count, total - half - mean * edges));

@@ -82,10 +82,7 @@ double stats_quantile(const double *x, size_t n, double p)
 	return q;
 }
 
-double stats_median(const double *x, size_t n)
-{
-	return stats_quantile(x, n, 0.5);
-}
+double stats_median(const double *x, size_t n) { return stats_quantile(x, n, 0.5); }
 
 double stats_mad(const double *x, size_t n)
 {

@@ -37,12 +37,12 @@ bool stats_median_interval(const double *x, size_t n, double confidence, struct 
 /* mean(x)/mean(y) with a bootstrap interval (bias-corrected percentile, Efron 1987, widened for small
  * samples, Hesterberg 2015; coverage seen: bootstrap.c), pairs kept when paired. resamples >= 1000; seed
  * makes it repeatable. False when n < 2 or mean(y) is 0. */
-bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired,
-                           double confidence, size_t resamples, uint64_t seed, struct interval *out);
+bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired, double confidence,
+			   size_t resamples, uint64_t seed, struct interval *out);
 
 /* Welch's t-test of mean(x) = mean(y): interval of mean(x) - mean(y), two-sided p. False for n < 2. */
 bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double confidence,
-                 struct interval *difference, double *p_value);
+		 struct interval *difference, double *p_value);
 
 /* Mann–Whitney U of x against y, two-sided p: exact for nx, ny <= 20 without ties, else normal with tie
  * and continuity correction. False when either is empty. */

@@ -12,9 +12,9 @@
 #include "symbol/module.h"
 
 /*
- * Files are read, not mapped: one that is cut while it is mapped would be a SIGBUS. And they are read as a whole, with zeros behind: libdw
- * (0.188, dwarf_getsrclines) looks for the end of a name beyond a section's end, if a broken file has none. What is larger than this is left
- * to libelf, section by section.
+ * Files are read, not mapped: one that is cut while it is mapped would be a SIGBUS. And they are read as a whole,
+ * with zeros behind: libdw (0.188, dwarf_getsrclines) looks for the end of a name beyond a section's end, if a
+ * broken file has none. What is larger than this is left to libelf, section by section.
  */
 enum { WHOLE_MOST = 512 << 20, ZEROS = 64 };
 
@@ -38,7 +38,8 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 	/* not to hang on a FIFO that took the file's place */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno, "cannot open '%s'", path);
+		return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+				       "cannot open '%s'", path);
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
 		return error_set(err, ERROR_UNSUPPORTED, "'%s' is no regular file", path);
@@ -135,7 +136,8 @@ static bool open_by_link(const struct module *m, const char *directory, struct e
 	const char *name = dwelf_elf_gnu_debuglink(m->file.elf, &crc);
 	char real[PATH_MAX];
 	struct stat module_file, debug_file;
-	if (!name || !*name || strchr(name, '/') || !realpath(m->path, real) || fstat(m->file.fd, &module_file) != 0)
+	if (!name || !*name || strchr(name, '/') || !realpath(m->path, real) ||
+	    fstat(m->file.fd, &module_file) != 0)
 		return false;
 	*strrchr(real, '/') = '\0';
 	for (int i = 0; i < 3; i++) {
@@ -148,7 +150,8 @@ static bool open_by_link(const struct module *m, const char *directory, struct e
 		else if (elf_file_open(path.text, out, NULL)) {
 			/* a link to itself is no debug file */
 			done = fstat(out->fd, &debug_file) == 0 &&
-			       (debug_file.st_ino != module_file.st_ino || debug_file.st_dev != module_file.st_dev) &&
+			       (debug_file.st_ino != module_file.st_ino ||
+				debug_file.st_dev != module_file.st_dev) &&
 			       checksum(out->fd, &found) && found == crc;
 			if (!done)
 				elf_file_close(out);

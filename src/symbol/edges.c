@@ -1,14 +1,15 @@
 /*
  * Where passes of a region begin and end, by a look at the code.
  *
- * FUNCTION: from its first instruction to a return of the same frame; jumps out of it are followed to the returns there.
- * CODE: the functions that the spans are in are read from begin to end. A pass begins at an instruction of a span that control reaches from
- * outside (on from the instruction before, by a jump, as a function's first), and ends at one outside that it reaches from inside, at a
- * return inside, or by a jump inside whose register points outside. Instructions that nothing is seen to lead to (a landing pad of
- * exceptions, a place that an address is taken of) are reached from anywhere.
+ * FUNCTION: from its first instruction to a return of the same frame; jumps out of it are followed to the returns
+ * there. CODE: the functions that the spans are in are read from begin to end. A pass begins at an instruction of
+ * a span that control reaches from outside (on from the instruction before, by a jump, as a function's first), and
+ * ends at one outside that it reaches from inside, at a return inside, or by a jump inside whose register points
+ * outside. Instructions that nothing is seen to lead to (a landing pad of exceptions, a place that an address is
+ * taken of) are reached from anywhere.
  *
- * The frame of an instruction is known by the unwind table (.eh_frame: DWARF 5, 6.4). Without it a region that calls cannot be told from
- * itself coming again, and is not probed.
+ * The frame of an instruction is known by the unwind table (.eh_frame: DWARF 5, 6.4). Without it a region that
+ * calls cannot be told from itself coming again, and is not probed.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -29,13 +30,13 @@ struct body { /* a function's code */
 struct step {
 	uint64_t address;
 	struct flow flow;
-	bool ends;     /* a call that does not come back */
-	bool twice;    /* a call that may come back twice */
-	bool start;    /* the first of a function */
+	bool ends;  /* a call that does not come back */
+	bool twice; /* a call that may come back twice */
+	bool start; /* the first of a function */
 	bool inside;
-	bool targeted; /* a direct branch leads here … */
+	bool targeted;                  /* a direct branch leads here … */
 	bool from_inside, from_outside; /* … or the step before; from where */
-	bool landed;   /* or an exception or a longjmp, from anywhere */
+	bool landed;                    /* or an exception or a longjmp, from anywhere */
 };
 
 struct look {
@@ -49,10 +50,10 @@ struct look {
 	VEC(uint64_t) addresses; /* of edges, as linked */
 	const char *module_path;
 	Dwarf_CFI *cfi;
-	bool function;   /* the region is one */
-	bool calls;      /* the region does */
-	bool failed;     /* memory ran out */
-	char why[256];   /* it cannot be probed */
+	bool function; /* the region is one */
+	bool calls;    /* the region does */
+	bool failed;   /* memory ran out */
+	char why[256]; /* it cannot be probed */
 };
 
 static void refuse(struct look *l, const char *format, const char *name, uint64_t address)
@@ -116,9 +117,25 @@ static const char *section_name(const struct look *l, uint64_t address)
 /* Of a call: does it come back, and how often? */
 static void judge_call(struct look *l, struct step *step)
 {
-	static const char *const end[] = { "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow",
-		"__cxa_throw_bad_array_new_length", "abort", "exit", "_exit", "_Exit", "__assert_fail", "__stack_chk_fail", "longjmp",
-		"_longjmp", "siglongjmp", "__longjmp_chk", "__cxa_call_terminate", "__clang_call_terminate", "_ZSt9terminatev" };
+	static const char *const end[] = {"__cxa_throw",
+					  "__cxa_rethrow",
+					  "__cxa_bad_cast",
+					  "_Unwind_Resume",
+					  "_Unwind_Resume_or_Rethrow",
+					  "__cxa_throw_bad_array_new_length",
+					  "abort",
+					  "exit",
+					  "_exit",
+					  "_Exit",
+					  "__assert_fail",
+					  "__stack_chk_fail",
+					  "longjmp",
+					  "_longjmp",
+					  "siglongjmp",
+					  "__longjmp_chk",
+					  "__cxa_call_terminate",
+					  "__clang_call_terminate",
+					  "_ZSt9terminatev"};
 	if (!step->flow.has_target)
 		return;
 	bool plt = strncmp(section_name(l, step->flow.target), ".plt", 4) == 0;
@@ -148,9 +165,9 @@ static void read_body(struct look *l, uint64_t low, uint64_t high, bool own)
 		refuse(l, "it leaves by jumps to more functions than are followed%s, at 0x%llx", "", low);
 		return;
 	}
-	struct body body = { .low = low, .high = high, .own = own, .first = l->steps.count };
+	struct body body = {.low = low, .high = high, .own = own, .first = l->steps.count};
 	for (uint64_t at = low; at < high;) {
-		struct step step = { .address = at, .start = at == low };
+		struct step step = {.address = at, .start = at == low};
 		if (!flow_decode(l->machine, code + (at - low), high - at, at, &step.flow)) {
 			refuse(l, "%sthere is no instruction at 0x%llx", "", at);
 			return;
@@ -189,7 +206,10 @@ static bool read_machine(struct look *l)
 
 static struct region_edge *add_edge(struct look *l, enum region_edge_kind kind, uint64_t address)
 {
-	struct region_edge edge = { .module = l->module_path, .kind = kind, .frame_register = EDGE_NO_REGISTER, .jump_register = EDGE_NO_REGISTER };
+	struct region_edge edge = {.module = l->module_path,
+				   .kind = kind,
+				   .frame_register = EDGE_NO_REGISTER,
+				   .jump_register = EDGE_NO_REGISTER};
 	for (size_t i = 0; i < l->edges.count; i++)
 		if (l->addresses.items[i] == address && l->edges.items[i].kind == kind)
 			return &l->edges.items[i];
@@ -210,24 +230,28 @@ static struct region_edge *add_edge(struct look *l, enum region_edge_kind kind, 
 
 /* ---- of a function ---- */
 
-/* A jump to what the loader finds by its name. When the module has one of that name, it is taken to be that: if it is another one's after
- * all, the end of the pass is not seen, and the pass is said to be unbalanced. */
+/* A jump to what the loader finds by its name. When the module has one of that name, it is taken to be that: if it
+ * is another one's after all, the end of the pass is not seen, and the pass is said to be unbalanced. */
 static void leave_by_name(struct look *l, const char *name, uint64_t at)
 {
 	size_t length = name ? strcspn(name, "@") : 0;
 	for (size_t i = 0; length && i < l->m->functions.count; i++) {
 		const struct elf_symbol *f = &l->m->functions.items[i];
-		if (strncmp(f->name, name, length) == 0 && (!f->name[length] || f->name[length] == '@') && f->bytes && !f->chosen_at_load) {
+		if (strncmp(f->name, name, length) == 0 && (!f->name[length] || f->name[length] == '@') &&
+		    f->bytes && !f->chosen_at_load) {
 			read_body(l, f->address, f->address + f->bytes, false);
 			return;
 		}
 	}
-	refuse(l, name ? "it may leave by a jump to '%s' of another module (at 0x%llx), where its return is not seen"
-		       : "it may leave by a jump to where a pointer says%s (at 0x%llx): its return is not seen", name ? name : "", at);
+	refuse(l,
+	       name ? "it may leave by a jump to '%s' of another module (at 0x%llx), where its return is not seen"
+		    : "it may leave by a jump to where a pointer says%s (at 0x%llx): its return is not seen",
+	       name ? name : "", at);
 }
 
 /* What leads out of a body of it by a jump. */
-static void leave_by_jump(struct look *l, const struct body *body, uint64_t entry, const char *stem, size_t stem_length, uint64_t target, bool *again)
+static void leave_by_jump(struct look *l, const struct body *body, uint64_t entry, const char *stem,
+			  size_t stem_length, uint64_t target, bool *again)
 {
 	uint64_t low, high;
 	if (target >= body->low && target < body->high) {
@@ -242,7 +266,9 @@ static void leave_by_jump(struct look *l, const struct body *body, uint64_t entr
 		refuse(l, "it leaves by a jump to no known function%s, at 0x%llx", "", target);
 	} else {
 		const char *name = name_at(l, target);
-		bool own = body->own && (low == entry || (stem && name && (is_fragment(name, stem, stem_length) || strcmp(name, stem) == 0)));
+		bool own = body->own &&
+			   (low == entry ||
+			    (stem && name && (is_fragment(name, stem, stem_length) || strcmp(name, stem) == 0)));
 		read_body(l, low, high, own);
 	}
 }
@@ -273,9 +299,12 @@ static void function_edges(struct look *l, uint64_t entry, uint64_t high)
 				if ((edge = add_edge(l, EDGE_JUMP, step.address)))
 					edge->jump_register = step.flow.reg;
 				break;
-			case FLOW_JUMP_SLOT: leave_by_name(l, linkage_of_slot(l->m, step.flow.target), step.address); break;
+			case FLOW_JUMP_SLOT:
+				leave_by_name(l, linkage_of_slot(l->m, step.flow.target), step.address);
+				break;
 			case FLOW_JUMP_MEMORY: leave_by_name(l, NULL, step.address); break;
-			case FLOW_JUMP: case FLOW_BRANCH:
+			case FLOW_JUMP:
+			case FLOW_BRANCH:
 				leave_by_jump(l, &body, entry, stem, stem_length, step.flow.target, &again);
 				if (!last || step.flow.kind == FLOW_JUMP)
 					break;
@@ -343,7 +372,8 @@ static void lead_to(struct look *l, const struct step *from, uint64_t target)
 	}
 }
 
-/* A jump by a table of addresses (compilers make them for code at fixed addresses): all that point into the functions at hand. */
+/* A jump by a table of addresses (compilers make them for code at fixed addresses): all that point into the
+ * functions at hand. */
 static void lead_by_table(struct look *l, const struct step *from)
 {
 	size_t available;
@@ -389,7 +419,8 @@ static void read_around(struct look *l)
 		size_t length = name ? stem_of(name) : 0;
 		for (size_t i = 0; name && i < l->m->functions.count && !l->failed && !l->why[0]; i++) {
 			const struct elf_symbol *f = &l->m->functions.items[i];
-			bool part = is_fragment(f->name, name, length) || (strlen(f->name) == length && strncmp(f->name, name, length) == 0);
+			bool part = is_fragment(f->name, name, length) ||
+				    (strlen(f->name) == length && strncmp(f->name, name, length) == 0);
 			if (part && f->bytes && f->address != l->bodies.items[b].low)
 				read_body(l, f->address, f->address + f->bytes, true);
 		}
@@ -432,10 +463,11 @@ static void code_edges(struct look *l)
 	qsort(l->steps.items, l->steps.count, sizeof *l->steps.items, by_address);
 	for (size_t i = 0; i < l->spans->all.count; i++) {
 		uint64_t low, high;
-		if (bounds_of(l, l->spans->all.items[i].low, &low, &high) && !step_at(l, l->spans->all.items[i].low))
+		if (bounds_of(l, l->spans->all.items[i].low, &low, &high) &&
+		    !step_at(l, l->spans->all.items[i].low))
 			refuse(l, "%s0x%llx is in the middle of an instruction", "", l->spans->all.items[i].low);
-		if (bounds_of(l, l->spans->all.items[i].high, &low, &high) && low != l->spans->all.items[i].high && !step_at(l, l->spans->all.items[i].high) &&
-		    step_at(l, low))
+		if (bounds_of(l, l->spans->all.items[i].high, &low, &high) && low != l->spans->all.items[i].high &&
+		    !step_at(l, l->spans->all.items[i].high) && step_at(l, low))
 			refuse(l, "%s0x%llx is in the middle of an instruction", "", l->spans->all.items[i].high);
 	}
 	/* what leads where */
@@ -452,7 +484,10 @@ static void code_edges(struct look *l)
 		bool reached = !s->flow.filler || s->start || s->from_inside || s->from_outside;
 		if (!goes_on(s) || !reached)
 			continue;
-		struct step *next = i + 1 < l->steps.count && l->steps.items[i + 1].address == s->address + s->flow.length ? s + 1 : NULL;
+		struct step *next = i + 1 < l->steps.count &&
+						    l->steps.items[i + 1].address == s->address + s->flow.length
+					    ? s + 1
+					    : NULL;
 		if (next && !(next->start && s->flow.kind == FLOW_CALL))
 			*(s->inside ? &next->from_inside : &next->from_outside) = true;
 		if (s->twice && next)
@@ -469,7 +504,8 @@ static void code_edges(struct look *l)
 			edge->again = s->from_inside || s->landed;
 		if (!s->inside && (s->from_inside || s->landed) && (edge = add_edge(l, EDGE_LEAVE, s->address)))
 			edge->lost = !s->from_inside;
-		if (s->inside && (s->flow.kind == FLOW_RETURN || s->flow.kind == FLOW_JUMP_SLOT || s->flow.kind == FLOW_JUMP_MEMORY))
+		if (s->inside && (s->flow.kind == FLOW_RETURN || s->flow.kind == FLOW_JUMP_SLOT ||
+				  s->flow.kind == FLOW_JUMP_MEMORY))
 			add_edge(l, EDGE_LEAVE, s->address);
 		if (s->flow.kind == FLOW_JUMP_REGISTER && (edge = add_edge(l, EDGE_JUMP, s->address))) {
 			edge->jump_register = s->flow.reg;
@@ -479,7 +515,8 @@ static void code_edges(struct look *l)
 	for (size_t i = 0; i < l->edges.count && !l->why[0]; i++) {
 		struct region_edge *e = &l->edges.items[i];
 		if (!frame_at(l, l->addresses.items[i], &e->frame_register, &e->frame_offset) && l->calls)
-			refuse(l, "it has calls, and the unwind table does not say%s where the frame is at 0x%llx", "", l->addresses.items[i]);
+			refuse(l, "it has calls, and the unwind table does not say%s where the frame is at 0x%llx",
+			       "", l->addresses.items[i]);
 	}
 	/* with some frames known and some not, none could be compared */
 	bool all = true;
@@ -500,14 +537,19 @@ static void classify(struct look *l)
 		if (!code || !flow_decode(l->machine, code, available, l->addresses.items[i], &flow))
 			continue;
 		e->class = flow.class;
-		e->counts = e->kind == EDGE_JUMP || (e->kind == EDGE_LEAVE && (l->function || is_inside(l, l->addresses.items[i])));
+		e->counts = e->kind == EDGE_JUMP ||
+			    (e->kind == EDGE_LEAVE && (l->function || is_inside(l, l->addresses.items[i])));
 	}
 }
 
-bool place_edges(struct module *m, struct naming *naming, const struct spans *spans, struct arena *arena, struct region_asked *out)
+bool place_edges(struct module *m, struct naming *naming, const struct spans *spans, struct arena *arena,
+		 struct region_asked *out)
 {
-	struct look l = { .m = m, .naming = naming, .spans = spans, .module_path = out->ranges[0].module,
-			  .function = out->kind == REGION_FUNCTION };
+	struct look l = {.m = m,
+			 .naming = naming,
+			 .spans = spans,
+			 .module_path = out->ranges[0].module,
+			 .function = out->kind == REGION_FUNCTION};
 	bool done = false;
 	if (!table_functions(m))
 		return false;

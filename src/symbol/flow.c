@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 #include "engine/x86/decode.h"
 
-static const short dwarf_number[] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const short dwarf_number[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
 static void jump_through_memory(const struct x86_insn *insn, uint64_t next, struct flow *out)
 {
@@ -40,24 +40,41 @@ static bool decode_x86(const uint8_t *code, size_t available, uint64_t address, 
 		out->target = (uint64_t)insn.immediate;
 	}
 	switch (insn.flow) {
-	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: case X86_FLOW_XBEGIN: out->kind = FLOW_BRANCH; break;
-	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: out->kind = FLOW_JUMP; break;
-	case X86_FLOW_CALL: case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: case X86_FLOW_CALL_FAR: out->kind = FLOW_CALL; break;
+	case X86_FLOW_JCC:
+	case X86_FLOW_LOOP:
+	case X86_FLOW_JRCXZ:
+	case X86_FLOW_XBEGIN: out->kind = FLOW_BRANCH; break;
+	case X86_FLOW_JMP:
+	case X86_FLOW_JMP_ABS: out->kind = FLOW_JUMP; break;
+	case X86_FLOW_CALL:
+	case X86_FLOW_CALL_REG:
+	case X86_FLOW_CALL_MEM:
+	case X86_FLOW_CALL_FAR: out->kind = FLOW_CALL; break;
 	case X86_FLOW_JMP_REG:
-		out->kind = insn.extended ? FLOW_JUMP_MEMORY : FLOW_JUMP_REGISTER; /* r16 to r31 are not followed */
+		/* r16 to r31 are not followed */
+		out->kind = insn.extended ? FLOW_JUMP_MEMORY : FLOW_JUMP_REGISTER;
 		out->reg = dwarf_number[insn.rm & 15];
 		break;
 	case X86_FLOW_JMP_MEM: jump_through_memory(&insn, next, out); break;
 	case X86_FLOW_JMP_FAR: out->kind = FLOW_JUMP_MEMORY; break;
-	case X86_FLOW_RET: case X86_FLOW_RET_FAR: case X86_FLOW_IRET: case X86_FLOW_UIRET: out->kind = FLOW_RETURN; break;
-	case X86_FLOW_UD: case X86_FLOW_HLT: case X86_FLOW_INT3:
+	case X86_FLOW_RET:
+	case X86_FLOW_RET_FAR:
+	case X86_FLOW_IRET:
+	case X86_FLOW_UIRET: out->kind = FLOW_RETURN; break;
+	case X86_FLOW_UD:
+	case X86_FLOW_HLT:
+	case X86_FLOW_INT3:
 		out->kind = FLOW_END;
 		out->filler = insn.flow == X86_FLOW_INT3;
 		break;
 	default: out->kind = FLOW_NEXT;
 	}
-	bool push = insn.encoding == X86_LEGACY && insn.map == X86_MAP_0 && insn.opcode >= 0x50 && insn.opcode <= 0x57;
-	out->class = insn.class & X86_CLASS_NOP ? EDGE_NOTHING : push ? EDGE_PUSH : insn.flow == X86_FLOW_NONE ? EDGE_STEPPED : EDGE_BRANCH;
+	bool push = insn.encoding == X86_LEGACY && insn.map == X86_MAP_0 && insn.opcode >= 0x50 &&
+		    insn.opcode <= 0x57;
+	out->class = insn.class & X86_CLASS_NOP   ? EDGE_NOTHING
+		     : push                       ? EDGE_PUSH
+		     : insn.flow == X86_FLOW_NONE ? EDGE_STEPPED
+						  : EDGE_BRANCH;
 	if (out->kind == FLOW_RETURN) /* executed */
 		out->class = EDGE_STEPPED;
 	return true;
@@ -101,10 +118,13 @@ static bool decode_arm64(const uint8_t *code, size_t available, uint64_t address
 		out->kind = FLOW_BRANCH;
 		out->target = address + offset_of(word, 5, 14);
 		out->has_target = true;
-	} else if ((word & 0xfe000000) == 0xd6000000) { /* to a register: opc 0 br, 1 blr, 2 ret, 4 eret; 8, 9: with authentication */
+	} else if ((word & 0xfe000000) ==
+		   0xd6000000) { /* to a register: opc 0 br, 1 blr, 2 ret, 4 eret; 8, 9: with authentication */
 		unsigned opc = word >> 21 & 0xf;
 		out->reg = (short)(word >> 5 & 31);
-		out->kind = opc == 0 || opc == 8 ? FLOW_JUMP_REGISTER : opc == 1 || opc == 9 ? FLOW_CALL : FLOW_RETURN;
+		out->kind = opc == 0 || opc == 8   ? FLOW_JUMP_REGISTER
+			    : opc == 1 || opc == 9 ? FLOW_CALL
+						   : FLOW_RETURN;
 	} else if ((word & 0xffe0001f) == 0xd4200000 || word >> 16 == 0) { /* brk, udf */
 		out->kind = FLOW_END;
 		out->filler = word >> 16 == 0;
@@ -113,7 +133,8 @@ static bool decode_arm64(const uint8_t *code, size_t available, uint64_t address
 		out->filler = word == 0xd503201f;
 	}
 	if (out->kind != FLOW_NEXT || (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000)
-		out->class = EDGE_BRANCH; /* with them what depends on its own address: adr, adrp, ldr of a literal */
+		/* with them what depends on its own address: adr, adrp, ldr of a literal */
+		out->class = EDGE_BRANCH;
 	else if ((word & 0xfffff01f) == 0xd503201f)
 		out->class = EDGE_NOTHING; /* all hints */
 	else if ((word & 0xffc07fff) == 0xa9807bfd)
@@ -123,7 +144,7 @@ static bool decode_arm64(const uint8_t *code, size_t available, uint64_t address
 
 bool flow_decode(unsigned machine, const uint8_t *code, size_t available, uint64_t address, struct flow *out)
 {
-	*out = (struct flow){ 0 };
+	*out = (struct flow){0};
 	if (machine == EM_X86_64)
 		return decode_x86(code, available, address, out);
 	return machine == EM_AARCH64 && decode_arm64(code, available, address, out);

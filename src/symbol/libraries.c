@@ -1,6 +1,6 @@
 /*
- * The libraries of a program, as ld.so(8) looks for them. /etc/ld.so.cache: glibc, sysdeps/generic/dl-cache.h, the layout of 1.1.
- * Not done: hwcaps folders that the cache does not list, LD_PRELOAD, auditing.
+ * The libraries of a program, as ld.so(8) looks for them. /etc/ld.so.cache: glibc, sysdeps/generic/dl-cache.h, the
+ * layout of 1.1. Not done: hwcaps folders that the cache does not list, LD_PRELOAD, auditing.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ struct library_search {
 static void read_needs(const char *path, struct needs *out)
 {
 	GElf_Ehdr header;
-	*out = (struct needs){ 0 };
+	*out = (struct needs){0};
 	if (!elf_file_open(path, &out->file, NULL) || !gelf_getehdr(out->file.elf, &header))
 		return;
 	out->class = header.e_ident[EI_CLASS];
@@ -47,7 +47,8 @@ static void read_needs(const char *path, struct needs *out)
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(out->file.elf, section));) {
 		GElf_Shdr shdr;
 		Elf_Data *data;
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_DYNAMIC || !(data = elf_getdata(section, NULL)) || !shdr.sh_entsize)
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_DYNAMIC ||
+		    !(data = elf_getdata(section, NULL)) || !shdr.sh_entsize)
 			continue;
 		for (int i = 0; i < (int)(data->d_size / shdr.sh_entsize); i++) {
 			GElf_Dyn dyn;
@@ -79,20 +80,24 @@ static bool is_library(const char *path, const struct needs *of)
 	unsigned char start[20];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
-	bool fits = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && read(fd, start, sizeof start) == (ssize_t)sizeof start &&
-		    memcmp(start, "\177ELF", 4) == 0 && start[EI_CLASS] == of->class && (start[18] | (unsigned)start[19] << 8) == of->machine;
+	bool fits = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+		    read(fd, start, sizeof start) == (ssize_t)sizeof start && memcmp(start, "\177ELF", 4) == 0 &&
+		    start[EI_CLASS] == of->class && (start[18] | (unsigned)start[19] << 8) == of->machine;
 	if (fd >= 0)
 		close(fd);
 	return fits;
 }
 
 /* One folder of a search path, with $ORIGIN put in. */
-static bool in_folder(const char *folder, size_t length, const char *origin, const char *name, const struct needs *of, char *path)
+static bool in_folder(const char *folder, size_t length, const char *origin, const char *name,
+		      const struct needs *of, char *path)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	size_t at = 0;
 	while (at < length) {
-		size_t word = strncmp(folder + at, "$ORIGIN", 7) == 0 ? 7 : strncmp(folder + at, "${ORIGIN}", 9) == 0 ? 9 : 0;
+		size_t word = strncmp(folder + at, "$ORIGIN", 7) == 0     ? 7
+			      : strncmp(folder + at, "${ORIGIN}", 9) == 0 ? 9
+									  : 0;
 		if (word && at + word <= length) {
 			str_append_bytes(&text, origin, (size_t)(strrchr(origin, '/') - origin));
 			at += word;
@@ -135,7 +140,8 @@ static bool in_cache(const struct loader_cache *cache, const char *name, const s
 		return false;
 	size_t n = word_at(cache, 20);
 	for (size_t i = 0; i < n && HEADER + (i + 1) * ENTRY <= cache->length; i++) {
-		size_t key = word_at(cache, HEADER + i * ENTRY + 4), value = word_at(cache, HEADER + i * ENTRY + 8);
+		size_t key = word_at(cache, HEADER + i * ENTRY + 4),
+		       value = word_at(cache, HEADER + i * ENTRY + 8);
 		/* the file ends in a NUL (libraries_of()) */
 		if (key >= cache->length || value >= cache->length || strcmp(cache->bytes + key, name) != 0)
 			continue;
@@ -147,7 +153,8 @@ static bool in_cache(const struct loader_cache *cache, const char *name, const s
 	return false;
 }
 
-static bool find_library(const struct library_search *s, const char *name, const char *of_path, const struct needs *of, char *path)
+static bool find_library(const struct library_search *s, const char *name, const char *of_path,
+			 const struct needs *of, char *path)
 {
 	if (strchr(name, '/')) {
 		bool fits = strlen(name) < PATH_MAX && is_library(name, of);
@@ -155,7 +162,8 @@ static bool find_library(const struct library_search *s, const char *name, const
 			strcpy(path, name);
 		return fits;
 	}
-	return (!of->runpath && in_path(of->rpath, of_path, name, of, path)) || in_path(s->library_path, of_path, name, of, path) ||
+	return (!of->runpath && in_path(of->rpath, of_path, name, of, path)) ||
+	       in_path(s->library_path, of_path, name, of, path) ||
 	       in_path(of->runpath, of_path, name, of, path) || in_cache(&s->cache, name, of, path) ||
 	       in_path("/lib:/usr/lib:/lib64:/usr/lib64", of_path, name, of, path);
 }
@@ -174,11 +182,12 @@ static bool add(struct library_search *s, const char *path)
 
 bool libraries_of(const char *program, const char *library_path, struct arena *arena, struct library_list *out)
 {
-	struct library_search s = { .arena = arena, .library_path = library_path };
+	struct library_search s = {.arena = arena, .library_path = library_path};
 	bool done = false;
-	*out = (struct library_list){ 0 };
+	*out = (struct library_list){0};
 	elf_version(EV_CURRENT);
-	s.cache.bytes = file_read("/etc/ld.so.cache", CACHE_MOST_BYTES, &s.cache.length, NULL); /* NUL-terminated */
+	/* NUL-terminated */
+	s.cache.bytes = file_read("/etc/ld.so.cache", CACHE_MOST_BYTES, &s.cache.length, NULL);
 	if (!add(&s, program))
 		goto out;
 	for (size_t i = 0; i < s.paths.count && s.paths.count < LIBRARIES_MOST; i++) {

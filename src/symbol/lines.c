@@ -1,8 +1,8 @@
 /*
  * Source lines and inlined functions, from DWARF.
  *
- * The units' ranges are collected once (not from .debug_aranges, which clang does not write); of a unit, the table of inlined functions
- * when the first question is about it. libdw keeps each unit's line table.
+ * The units' ranges are collected once (not from .debug_aranges, which clang does not write); of a unit, the table
+ * of inlined functions when the first question is about it. libdw keeps each unit's line table.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 enum { DEPTH_MOST = 200 }; /* of DIEs in each other; code that people wrote has some ten */
 
 struct inlined_frame {
-	Dwarf_Die die;      /* of a function, or of one inlined */
-	uint32_t parent;    /* index; NO_ITEM: the function itself */
-	const char *name;   /* NULL: not made yet */
+	Dwarf_Die die;    /* of a function, or of one inlined */
+	uint32_t parent;  /* index; NO_ITEM: the function itself */
+	const char *name; /* NULL: not made yet */
 };
 
 struct dwarf_unit {
@@ -119,7 +119,8 @@ static bool line_in(struct dwarf_unit *unit, uint64_t address, const char **file
 	bool end = false;
 	int number = 0;
 	Dwarf_Line *found = dwarf_getsrc_die(&unit->die, address);
-	if (!found || (dwarf_lineendsequence(found, &end) == 0 && end) || !(*file = dwarf_linesrc(found, NULL, NULL)))
+	if (!found || (dwarf_lineendsequence(found, &end) == 0 && end) ||
+	    !(*file = dwarf_linesrc(found, NULL, NULL)))
 		return false;
 	*line = dwarf_lineno(found, &number) == 0 && number > 0 ? (unsigned)number : 0;
 	return true;
@@ -159,11 +160,17 @@ static bool read_scopes(struct dwarf_unit *unit, Dwarf_Die *die, uint32_t parent
 			}
 			break;
 		}
-		case DW_TAG_lexical_block: case DW_TAG_namespace: case DW_TAG_module: case DW_TAG_structure_type: case DW_TAG_class_type:
-		case DW_TAG_union_type: case DW_TAG_try_block: case DW_TAG_catch_block: case DW_TAG_with_stmt: case DW_TAG_entry_point:
-			break;
-		default:
-			continue;
+		case DW_TAG_lexical_block:
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+		case DW_TAG_with_stmt:
+		case DW_TAG_entry_point: break;
+		default: continue;
 		}
 		if (!read_scopes(unit, &child, inside, depth + 1))
 			return false;
@@ -177,8 +184,9 @@ static const char *name_of(struct inlined_frame *frame, struct naming *naming)
 	const char *name = NULL;
 	if (frame->name)
 		return frame->name;
-	if (!naming->raw_names && (dwarf_attr_integrate(&frame->die, DW_AT_linkage_name, &attribute) ||
-	                           dwarf_attr_integrate(&frame->die, DW_AT_MIPS_linkage_name, &attribute)) &&
+	if (!naming->raw_names &&
+	    (dwarf_attr_integrate(&frame->die, DW_AT_linkage_name, &attribute) ||
+	     dwarf_attr_integrate(&frame->die, DW_AT_MIPS_linkage_name, &attribute)) &&
 	    (name = dwarf_formstring(&attribute))) {
 		char *demangled = symbol_demangle(name);
 		name = demangled ? arena_strdup(&naming->arena, demangled) : NULL;
@@ -199,12 +207,13 @@ static void call_site(struct dwarf_unit *unit, Dwarf_Die *die, struct symbol_fra
 	out->file = NULL, out->line = 0;
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) == 0)
 		out->line = (unsigned)number;
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) == 0 && dwarf_getsrcfiles(&unit->die, &files, &n) == 0 &&
-	    number < n)
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) == 0 &&
+	    dwarf_getsrcfiles(&unit->die, &files, &n) == 0 && number < n)
 		out->file = dwarf_filesrc(files, number, NULL, NULL);
 }
 
-size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, struct symbol_frame *frames, size_t most)
+size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, struct symbol_frame *frames,
+		     size_t most)
 {
 	struct dwarf_unit *unit = unit_at(m, address);
 	size_t n = 0;
@@ -213,9 +222,11 @@ size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, 
 	if (!unit->scopes_read) {
 		Dwarf_Die split;
 		uint8_t type;
-		bool skeleton = dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton && split.cu;
+		bool skeleton = dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+				type == DW_UT_skeleton && split.cu;
 		unit->scopes_read = true;
-		if (!read_scopes(unit, skeleton ? &split : &unit->die, NO_ITEM, 0) || !ranges_flatten(&unit->scopes))
+		if (!read_scopes(unit, skeleton ? &split : &unit->die, NO_ITEM, 0) ||
+		    !ranges_flatten(&unit->scopes))
 			return 0;
 	}
 	const struct range *piece = ranges_find(&unit->scopes, address);
@@ -233,10 +244,7 @@ size_t lines_inlined(struct module *m, struct naming *naming, uint64_t address, 
 	return n;
 }
 
-Dwarf *lines_dwarf(struct module *m)
-{
-	return m->file.elf && read_units(m) ? m->dwarf : NULL;
-}
+Dwarf *lines_dwarf(struct module *m) { return m->file.elf && read_units(m) ? m->dwarf : NULL; }
 
 void lines_free(struct module *m)
 {

@@ -1,4 +1,5 @@
-/* What is behind a PLT entry or a word that the loader fills: the name in the relocation (System V gABI, "Relocation"; psABIs, "PLT"). */
+/* What is behind a PLT entry or a word that the loader fills: the name in the relocation (System V gABI,
+ * "Relocation"; psABIs, "PLT"). */
 #include <elf.h>
 #include <string.h>
 
@@ -69,6 +70,7 @@ const char *linkage_of_call(struct module *m, uint64_t address)
 	const uint8_t *code = module_bytes(m, address, &n);
 	if (!code || !gelf_getehdr(m->file.elf, &header))
 		return NULL;
-	bool found = header.e_machine == EM_AARCH64 ? slot_of_arm64(code, n, address, &slot) : slot_of_x86(code, n, address, &slot);
+	bool found = header.e_machine == EM_AARCH64 ? slot_of_arm64(code, n, address, &slot)
+						    : slot_of_x86(code, n, address, &slot);
 	return found ? linkage_of_slot(m, slot) : NULL;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-
 /* Loaded segments; and, against files that lie, as many as any program has. */
 enum { SEGMENTS_MOST = 1024 };
 
@@ -22,8 +21,11 @@ static bool read_segments(struct module *m)
 			m->thread_address = header.p_vaddr, m->thread_bytes = header.p_memsz;
 		if (header.p_type != PT_LOAD)
 			continue;
-		struct segment s = {.offset = header.p_offset, .file_bytes = header.p_filesz, .address = header.p_vaddr, .bytes = header.p_memsz,
-			.writable = header.p_flags & PF_W};
+		struct segment s = {.offset = header.p_offset,
+				    .file_bytes = header.p_filesz,
+				    .address = header.p_vaddr,
+				    .bytes = header.p_memsz,
+				    .writable = header.p_flags & PF_W};
 		if (s.offset + s.file_bytes < s.offset || s.address + s.bytes < s.address)
 			continue;
 		if (!vec_push(&m->segments, s))
@@ -41,9 +43,14 @@ static bool read_sections(struct module *m)
 		GElf_Shdr header;
 		const char *name;
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
-		    header.sh_addr + header.sh_size <= header.sh_addr || !(name = elf_strptr(m->file.elf, names, header.sh_name)))
+		    header.sh_addr + header.sh_size <= header.sh_addr ||
+		    !(name = elf_strptr(m->file.elf, names, header.sh_name)))
 			continue;
-		struct section s = {.name = name, .address = header.sh_addr, .bytes = header.sh_size, .entry_bytes = header.sh_entsize, .code = header.sh_flags & SHF_EXECINSTR};
+		struct section s = {.name = name,
+				    .address = header.sh_addr,
+				    .bytes = header.sh_size,
+				    .entry_bytes = header.sh_entsize,
+				    .code = header.sh_flags & SHF_EXECINSTR};
 		/* .tbss is no memory of the file's own, .tdata is that which is copied */
 		if (!(header.sh_flags & SHF_TLS && header.sh_type == SHT_NOBITS) && !vec_push(&m->sections, s))
 			return false;
@@ -100,7 +107,8 @@ static bool has_symbols(Elf *elf, GElf_Word type)
 	return false;
 }
 
-/* The file, whose name may be as /proc/PID/maps writes it: with \\012 for a newline, and no way to tell that from those four characters. */
+/* The file, whose name may be as /proc/PID/maps writes it: with \\012 for a newline, and no way to tell that from
+ * those four characters. */
 static bool open_named(struct module *m, struct error *err)
 {
 	char *name, *to;
@@ -136,8 +144,10 @@ static bool open_file(struct module *m, const struct naming *naming)
 		return true;
 	}
 	if (!open_named(m, &err)) {
-		bool gone = length >= sizeof deleted && strcmp(m->path + length - (sizeof deleted - 1), deleted) == 0;
-		snprintf(m->trouble, sizeof m->trouble, "%s", gone ? "its file was deleted while it ran" : err.text);
+		bool gone = length >= sizeof deleted &&
+			    strcmp(m->path + length - (sizeof deleted - 1), deleted) == 0;
+		snprintf(m->trouble, sizeof m->trouble, "%s",
+			 gone ? "its file was deleted while it ran" : err.text);
 		return true;
 	}
 	bool named = has_symbols(m->file.elf, SHT_SYMTAB);
@@ -145,7 +155,8 @@ static bool open_file(struct module *m, const struct naming *naming)
 	    !elf_file_find_debug(m, naming->debug_directory, &m->debug))
 		return false;
 	if (!named && !m->debug.elf)
-		snprintf(m->trouble, sizeof m->trouble, "it is stripped: it names what it exports only, and no debug file of it was found");
+		snprintf(m->trouble, sizeof m->trouble,
+			 "it is stripped: it names what it exports only, and no debug file of it was found");
 	return true;
 }
 
@@ -159,7 +170,8 @@ bool module_new(const char *path, const struct naming *naming, struct module **o
 	m->path = strdup(path);
 	const char *slash = m->path ? strrchr(m->path, '/') : NULL;
 	m->base = slash && slash[1] ? m->path + (slash - m->path) + 1 : m->path;
-	if (m->path && (m->anonymous || (open_file(m, naming) && (!m->file.elf || (read_segments(m) && read_sections(m))))))
+	if (m->path &&
+	    (m->anonymous || (open_file(m, naming) && (!m->file.elf || (read_segments(m) && read_sections(m))))))
 		return true;
 	module_free(m);
 	*out = NULL;

@@ -16,9 +16,9 @@
 #include "symbol/symbol.h"
 
 struct elf_file {
-	int fd;             /* -1: none, or in memory */
-	Elf *elf;           /* NULL: not there */
-	void *memory;       /* its bytes, or NULL */
+	int fd;       /* -1: none, or in memory */
+	Elf *elf;     /* NULL: not there */
+	void *memory; /* its bytes, or NULL */
 };
 
 struct segment {
@@ -28,9 +28,9 @@ struct segment {
 };
 
 struct elf_symbol {
-	const char *name;   /* in the file's string table: with its version, "memcpy@@GLIBC_2.14" */
+	const char *name; /* in the file's string table: with its version, "memcpy@@GLIBC_2.14" */
 	uint64_t address, bytes;
-	const char *shown;  /* demangled, or without its version; NULL: not made yet */
+	const char *shown;   /* demangled, or without its version; NULL: not made yet */
 	bool chosen_at_load; /* STT_GNU_IFUNC: its code finds out which function is to be called by its name */
 };
 
@@ -44,7 +44,7 @@ struct section {
 struct data_table { /* variables, in the order of addresses, none overlapping */
 	struct symbol_data *all;
 	size_t count;
-	struct ranges ranges;    /* item: of `all` */
+	struct ranges ranges; /* item: of `all` */
 };
 
 struct code_slot { /* of the answers that were given, by offset */
@@ -57,16 +57,18 @@ struct dwarf_units; /* lines.c */
 
 struct module {
 	struct module *next;
-	char *path, *base;  /* base: the last part of the path */
-	bool anonymous;     /* memory of no file */
-	char trouble[640];  /* "": none */
+	char *path, *base; /* base: the last part of the path */
+	bool anonymous;    /* memory of no file */
+	char trouble[640]; /* "": none */
 	struct elf_file file, debug;
 	VEC(struct segment) segments;
-	VEC(struct section) sections, thread_sections; /* thread_sections: by their place in the module's block of thread-local storage */
+	/* thread_sections: by their place in the module's block of thread-local storage */
+	VEC(struct section) sections, thread_sections;
 	uint64_t thread_address, thread_bytes; /* that block's template; 0 bytes: it has none */
 	/* code */
 	VEC(struct elf_symbol) functions;
-	struct ranges code;     /* item: of functions; or NO_ITEM: only known to be a function of its own, that begins at low */
+	/* item: of functions; or NO_ITEM: only known to be a function of its own, that begins at low */
+	struct ranges code;
 	bool code_read;
 	struct code_slot *slots; /* a power of two of them */
 	size_t slot_count, slots_used;
@@ -114,7 +116,8 @@ const char *table_name(struct elf_symbol *symbol, struct naming *naming);
 
 /* lines.c: file and line of an address as linked; false: not known. */
 bool lines_find(struct module *module, struct naming *naming, uint64_t address, const char **file, unsigned *line);
-size_t lines_inlined(struct module *module, struct naming *naming, uint64_t address, struct symbol_frame *frames, size_t most);
+size_t lines_inlined(struct module *module, struct naming *naming, uint64_t address, struct symbol_frame *frames,
+		     size_t most);
 void lines_free(struct module *module);
 /* NULL: it has none. */
 Dwarf *lines_dwarf(struct module *module);

@@ -8,7 +8,8 @@ enum { NAME_MOST_BYTES = 200, PLACE_MOST_BYTES = 4096 };
 static bool malformed(const char *text, const char *why, struct error *err)
 {
 	error_set(err, ERROR_USAGE, "'%.200s' is not a region: %s", text, why);
-	return error_hint(err, "NAME=FUNCTION, NAME=FILE:FIRST-LAST, NAME=0xLOW-0xHIGH, each with MODULE! before it where it is in a library");
+	return error_hint(err, "NAME=FUNCTION, NAME=FILE:FIRST-LAST, NAME=0xLOW-0xHIGH, each with MODULE! before "
+			       "it where it is in a library");
 }
 
 /* "operator==", "operator=": the '=' is of the function's name. */
@@ -40,7 +41,8 @@ static bool parse_lines(const char *text, unsigned *first, unsigned *last)
 	char *dash = strchr(copy, '-');
 	if (dash)
 		*dash++ = '\0';
-	if (!str_to_u64(copy, &a) || !(dash ? str_to_u64(dash, &b) : (b = a, true)) || b > 0x7fffffff || a > 0x7fffffff)
+	if (!str_to_u64(copy, &a) || !(dash ? str_to_u64(dash, &b) : (b = a, true)) || b > 0x7fffffff ||
+	    a > 0x7fffffff)
 		return false;
 	*first = (unsigned)a;
 	*last = (unsigned)b;
@@ -65,10 +67,7 @@ static bool parse_addresses(const char *text, uint64_t *low, uint64_t *high)
 	return true;
 }
 
-static bool is_module(const char *text)
-{
-	return strchr(text, '/') || strstr(text, ".so");
-}
+static bool is_module(const char *text) { return strchr(text, '/') || strstr(text, ".so"); }
 
 /* The last ':' that is not half of a "::", before any parenthesis or angle bracket. */
 static const char *single_colon(const char *text)
@@ -136,7 +135,7 @@ static bool parse_place(const char *text, struct arena *arena, struct place_spec
 bool place_parse(const char *text, struct arena *arena, struct place_spec *out, struct error *err)
 {
 	const char *equals = end_of_name(text), *place = equals ? equals + 1 : text;
-	*out = (struct place_spec){ 0 };
+	*out = (struct place_spec){0};
 	if (!*text)
 		return malformed(text, "it is empty", err);
 	if (equals == text)

@@ -26,7 +26,8 @@ static const char *base_of(const char *path)
 }
 
 /* Stores spans as ranges of offsets in the file, with the edges. */
-static bool finish(struct search *s, struct module *m, const char *path, struct spans *spans, enum region_kind kind, struct error *err)
+static bool finish(struct search *s, struct module *m, const char *path, struct spans *spans,
+		   enum region_kind kind, struct error *err)
 {
 	struct region_asked *out = s->out;
 	struct region_range *ranges = arena_alloc(s->arena, (spans->all.count + 1) * sizeof *ranges);
@@ -36,10 +37,12 @@ static bool finish(struct search *s, struct module *m, const char *path, struct 
 	for (size_t i = 0; i < spans->all.count; i++) {
 		uint64_t low, last;
 		struct address_span span = spans->all.items[i];
-		if (!module_offset(m, span.low, &low) || !module_offset(m, span.high - 1, &last) || last - low != span.high - 1 - span.low)
-			return error_set(err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx are not in one piece in '%s'", s->spec->name,
-					 (unsigned long long)span.low, (unsigned long long)span.high, path);
-		ranges[i] = (struct region_range){ .module = module, .low = low, .high = last + 1 };
+		if (!module_offset(m, span.low, &low) || !module_offset(m, span.high - 1, &last) ||
+		    last - low != span.high - 1 - span.low)
+			return error_set(
+				err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx are not in one piece in '%s'",
+				s->spec->name, (unsigned long long)span.low, (unsigned long long)span.high, path);
+		ranges[i] = (struct region_range){.module = module, .low = low, .high = last + 1};
 	}
 	out->name = s->spec->name;
 	out->text = s->spec->text;
@@ -72,22 +75,26 @@ static bool chosen_at_load(struct search *s, struct module *m, const struct elf_
 {
 	char list[300] = "";
 	size_t n = 0;
-	error_set(err, ERROR_USAGE, "region '%s': which code '%s' is, is chosen when '%s' is loaded (an IFUNC)", s->spec->name, s->spec->function,
-		  m->base);
+	error_set(err, ERROR_USAGE, "region '%s': which code '%s' is, is chosen when '%s' is loaded (an IFUNC)",
+		  s->spec->name, s->spec->function, m->base);
 	for (size_t i = 0; i < m->functions.count && n < 5; i++) {
 		const char *name = m->functions.items[i].name;
-		if (m->functions.items[i].address == f->address || !strstr(name, s->spec->function) || strlen(list) + strlen(name) + 4 > sizeof list)
+		if (m->functions.items[i].address == f->address || !strstr(name, s->spec->function) ||
+		    strlen(list) + strlen(name) + 4 > sizeof list)
 			continue;
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n++ ? ", " : "", name);
 	}
-	return error_hint(err, n ? "name the one that this machine takes: %s" : "name the function that this machine takes%s (see nm)", list);
+	return error_hint(err,
+			  n ? "name the one that this machine takes: %s"
+			    : "name the function that this machine takes%s (see nm)",
+			  list);
 }
 
 static bool function_in(struct search *s, struct module *m, const char *path, bool *found, struct error *err)
 {
-	struct spans spans = { 0 };
-	struct copies copies = { 0 };
-	struct str names = { 0 };
+	struct spans spans = {0};
+	struct copies copies = {0};
+	struct str names = {0};
 	bool done = false;
 	size_t n = 0;
 	*found = false;
@@ -111,7 +118,7 @@ static bool function_in(struct search *s, struct module *m, const char *path, bo
 			known |= spans.all.items[j].low == f->address;
 		if (known || !bytes)
 			continue;
-		if (!vec_push(&spans.all, ((struct address_span){ f->address, f->address + bytes }))) {
+		if (!vec_push(&spans.all, ((struct address_span){f->address, f->address + bytes}))) {
 			error_no_memory(err);
 			goto out;
 		}
@@ -128,13 +135,16 @@ static bool function_in(struct search *s, struct module *m, const char *path, bo
 		goto out;
 	}
 	s->out->note = NULL;
-	if (n > 1 && !add_note(s, arena_printf(s->arena, "%zu functions of this name together: %.200s%s", n, names.text ? names.text : "",
-					       names.length > 200 ? "\u2026" : ""))) {
+	if (n > 1 &&
+	    !add_note(s, arena_printf(s->arena, "%zu functions of this name together: %.200s%s", n,
+				      names.text ? names.text : "", names.length > 200 ? "\u2026" : ""))) {
 		error_no_memory(err);
 		goto out;
 	}
-	if (copies.n && !add_note(s, n ? arena_printf(s->arena, "%zu inlined cop%s not included", copies.n, copies.n == 1 ? "y is" : "ies are")
-				       : arena_printf(s->arena, "it exists inlined only: %zu cop%s together", copies.n, copies.n == 1 ? "y" : "ies"))) {
+	if (copies.n && !add_note(s, n ? arena_printf(s->arena, "%zu inlined cop%s not included", copies.n,
+						      copies.n == 1 ? "y is" : "ies are")
+				       : arena_printf(s->arena, "it exists inlined only: %zu cop%s together",
+						      copies.n, copies.n == 1 ? "y" : "ies"))) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -160,8 +170,9 @@ static void hint_near(struct error *err, const struct nearest *near, const char 
 	if (!near->names[0])
 		error_hint(err, "%s", otherwise);
 	else
-		error_hint(err, "did you mean '%.100s'%s%.100s%s%s%.100s%s?", near->names[0], near->names[1] ? ", '" : "",
-			   near->names[1] ? near->names[1] : "", near->names[1] ? "'" : "", near->names[2] ? ", '" : "",
+		error_hint(err, "did you mean '%.100s'%s%.100s%s%s%.100s%s?", near->names[0],
+			   near->names[1] ? ", '" : "", near->names[1] ? near->names[1] : "",
+			   near->names[1] ? "'" : "", near->names[2] ? ", '" : "",
 			   near->names[2] ? near->names[2] : "", near->names[2] ? "'" : "");
 }
 
@@ -182,10 +193,12 @@ static bool find_function(struct search *s, struct error *err)
 		if (i == 0 || s->n_modules == 1)
 			consider_names(s, m);
 	}
-	error_set(err, ERROR_USAGE, "region '%s': no function '%s'%s%s in '%s'%s", s->spec->name, s->spec->function, s->spec->file ? " of file " : "",
-		  s->spec->file ? s->spec->file : "", base_of(s->modules[0]), s->n_modules > 1 ? ", nor in its libraries" : "");
+	error_set(err, ERROR_USAGE, "region '%s': no function '%s'%s%s in '%s'%s", s->spec->name,
+		  s->spec->function, s->spec->file ? " of file " : "", s->spec->file ? s->spec->file : "",
+		  base_of(s->modules[0]), s->n_modules > 1 ? ", nor in its libraries" : "");
 	if (trouble && !s->near.names[0])
-		return error_hint(err, "%.300s; install its debug symbols, or compile with -g and do not strip it", trouble);
+		return error_hint(err, "%.300s; install its debug symbols, or compile with -g and do not strip it",
+				  trouble);
 	hint_near(err, &s->near, "'nm -C' lists a program's functions");
 	return false;
 }
@@ -196,7 +209,7 @@ static bool find_lines(struct search *s, struct error *err)
 {
 	const struct place_spec *spec = s->spec;
 	bool any = false, known = false;
-	struct lines_found found = { 0 }, nearest = { 0 };
+	struct lines_found found = {0}, nearest = {0};
 	for (size_t i = 0; i < s->n_modules; i++) {
 		struct module *m = symbols_module(s->symbols, s->modules[i]);
 		if (!m || !places_lines(m, spec->file, spec->first, spec->last, &found))
@@ -216,11 +229,14 @@ static bool find_lines(struct search *s, struct error *err)
 	if (known) {
 		error_set(err, ERROR_USAGE, "region '%s': no code is of '%s'", spec->name, spec->text);
 		if (nearest.below && nearest.above)
-			return error_hint(err, "the nearest lines with code are %u and %u", nearest.below, nearest.above);
-		return error_hint(err, "the nearest line with code is %u", nearest.below ? nearest.below : nearest.above);
+			return error_hint(err, "the nearest lines with code are %u and %u", nearest.below,
+					  nearest.above);
+		return error_hint(err, "the nearest line with code is %u",
+				  nearest.below ? nearest.below : nearest.above);
 	}
 	if (!any) {
-		error_set(err, ERROR_USAGE, "region '%s': '%s' has no line numbers", spec->name, base_of(s->modules[0]));
+		error_set(err, ERROR_USAGE, "region '%s': '%s' has no line numbers", spec->name,
+			  base_of(s->modules[0]));
 		return error_hint(err, "compile it with -g, or install its debug symbols");
 	}
 	error_set(err, ERROR_USAGE, "region '%s': no code is of a file '%s'", spec->name, spec->file);
@@ -234,7 +250,7 @@ static bool find_addresses(struct search *s, struct error *err)
 {
 	const struct place_spec *spec = s->spec;
 	struct module *m = symbols_module(s->symbols, s->modules[0]);
-	struct spans spans = { 0 };
+	struct spans spans = {0};
 	uint64_t offset;
 	bool code = false;
 	if (!m || !table_functions(m))
@@ -243,11 +259,11 @@ static bool find_addresses(struct search *s, struct error *err)
 		code |= m->sections.items[i].code && spec->low >= m->sections.items[i].address &&
 			spec->high - m->sections.items[i].address <= m->sections.items[i].bytes;
 	if (!code || !module_offset(m, spec->low, &offset)) {
-		error_set(err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx is not code of '%s'", spec->name, (unsigned long long)spec->low,
-			  (unsigned long long)spec->high, m->base);
+		error_set(err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx is not code of '%s'", spec->name,
+			  (unsigned long long)spec->low, (unsigned long long)spec->high, m->base);
 		return error_hint(err, "addresses are those that 'nm' and 'objdump -d' show, as in 0x1000-0x1040");
 	}
-	if (!vec_push(&spans.all, ((struct address_span){ spec->low, spec->high })))
+	if (!vec_push(&spans.all, ((struct address_span){spec->low, spec->high})))
 		return error_no_memory(err);
 	bool done = finish(s, m, s->modules[0], &spans, REGION_CODE, err);
 	vec_free(&spans.all);
@@ -260,12 +276,14 @@ static bool find_addresses(struct search *s, struct error *err)
 static bool choose_module(struct search *s, const char **one, struct error *err)
 {
 	const char *wanted = s->spec->module;
-	struct nearest near = { 0 };
+	struct nearest near = {0};
 	for (size_t i = 0; i < s->n_modules; i++) {
 		const char *path = s->modules[i], *base = base_of(path);
 		size_t n = strlen(wanted);
-		bool fits = strcmp(path, wanted) == 0 || strcmp(base, wanted) == 0 || path_ends_with(path, wanted) ||
-			    (strncmp(base, wanted, n) == 0 && (strncmp(base + n, ".so", 3) == 0 || (base[n] == '.' && strstr(wanted, ".so"))));
+		bool fits = strcmp(path, wanted) == 0 || strcmp(base, wanted) == 0 ||
+			    path_ends_with(path, wanted) ||
+			    (strncmp(base, wanted, n) == 0 &&
+			     (strncmp(base + n, ".so", 3) == 0 || (base[n] == '.' && strstr(wanted, ".so"))));
 		if (fits) {
 			*one = path;
 			return true;
@@ -277,17 +295,23 @@ static bool choose_module(struct search *s, const char **one, struct error *err)
 		if (realpath(wanted, path) && (*one = arena_strdup(s->arena, path)))
 			return true;
 	}
-	error_set(err, ERROR_USAGE, "region '%s': '%s' is neither the program nor one of its libraries", s->spec->name, wanted);
+	error_set(err, ERROR_USAGE, "region '%s': '%s' is neither the program nor one of its libraries",
+		  s->spec->name, wanted);
 	hint_near(err, &near, "a library that is loaded later is named by its path");
 	return false;
 }
 
-bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules, size_t n_modules, struct arena *arena,
-		struct region_asked *out, struct error *err)
+bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules,
+		size_t n_modules, struct arena *arena, struct region_asked *out, struct error *err)
 {
-	struct search s = { .symbols = symbols, .spec = spec, .modules = modules, .n_modules = n_modules, .arena = arena, .out = out };
+	struct search s = {.symbols = symbols,
+			   .spec = spec,
+			   .modules = modules,
+			   .n_modules = n_modules,
+			   .arena = arena,
+			   .out = out};
 	const char *one;
-	*out = (struct region_asked){ 0 };
+	*out = (struct region_asked){0};
 	if (spec->module) {
 		if (!choose_module(&s, &one, err))
 			return false;
@@ -298,8 +322,10 @@ bool place_find(struct symbols *symbols, const struct place_spec *spec, const ch
 	if (!program)
 		return error_no_memory(err);
 	if (!program->file.elf) {
-		error_set(err, ERROR_USAGE, "region '%s': '%s' has no code to look into: %s", spec->name, s.modules[0], program->trouble);
-		return error_hint(err, "of a script, name its interpreter's code: INTERPRETER!FUNCTION, and start it as: INTERPRETER SCRIPT");
+		error_set(err, ERROR_USAGE, "region '%s': '%s' has no code to look into: %s", spec->name,
+			  s.modules[0], program->trouble);
+		return error_hint(err, "of a script, name its interpreter's code: INTERPRETER!FUNCTION, and start "
+				       "it as: INTERPRETER SCRIPT");
 	}
 	switch (spec->kind) {
 	case PLACE_FUNCTION: return find_function(&s, err);

@@ -8,9 +8,11 @@
  *                     each with MODULE! before it (libz.so.1!inflate), or, before a function, MODULE: when it has a '/' or ".so" in it
  *
  * What always holds:
- *  1. A function of several copies (static ones of the same name, overloads, templates, the compiler's clones) is all of them.
+ *  1. A function of several copies (static ones of the same name, overloads, templates, the compiler's clones) is
+ *     all of them.
  *  2. What is not compiled as it was written is said in the note: inlined copies, clones.
- *  3. An answer says how the place can be probed (edges), or why not; a backend that sees every instruction needs no edges.
+ *  3. An answer says how the place can be probed (edges), or why not; a backend that sees every instruction needs
+ *     no edges.
  */
 #ifndef TARE_SYMBOL_PLACES_H
 #define TARE_SYMBOL_PLACES_H
@@ -23,11 +25,11 @@
 enum place_kind { PLACE_FUNCTION, PLACE_LINES, PLACE_ADDRESSES };
 
 struct place_spec {
-	const char *name;     /* of the region */
-	const char *text;     /* the place, as it was said */
+	const char *name; /* of the region */
+	const char *text; /* the place, as it was said */
 	enum place_kind kind;
-	const char *module;   /* NULL: the program, or the first library that has it */
-	const char *file;     /* LINES, FUNCTION: NULL where it was not said */
+	const char *module; /* NULL: the program, or the first library that has it */
+	const char *file;   /* LINES, FUNCTION: NULL where it was not said */
 	const char *function;
 	unsigned first, last;
 	uint64_t low, high;
@@ -36,12 +38,14 @@ struct place_spec {
 /* Strings are made in arena. */
 bool place_parse(const char *text, struct arena *arena, struct place_spec *out, struct error *err);
 
-/* modules: the program's path, then its libraries' in the order of loading. Strings and arrays are made in arena. */
-bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules, size_t n_modules, struct arena *arena,
-		struct region_asked *out, struct error *err);
+/* modules: the program's path, then its libraries' in the order of loading. Strings and arrays are made in
+ * arena. */
+bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules,
+		size_t n_modules, struct arena *arena, struct region_asked *out, struct error *err);
 
-/* The libraries that the loader would load for a program (ld.so(8): DT_RPATH, LD_LIBRARY_PATH, DT_RUNPATH, /etc/ld.so.cache, the usual
- * folders), breadth first, as /proc/PID/maps will name them. Those that are not found are left out. */
+/* The libraries that the loader would load for a program (ld.so(8): DT_RPATH, LD_LIBRARY_PATH, DT_RUNPATH,
+ * /etc/ld.so.cache, the usual folders), breadth first, as /proc/PID/maps will name them. Those that are not found
+ * are left out. */
 struct library_list {
 	const char **paths;
 	size_t count;

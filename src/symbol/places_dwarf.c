@@ -18,7 +18,7 @@ bool path_ends_with(const char *path, const char *tail)
 static bool add_span(struct spans *spans, uint64_t low, uint64_t high)
 {
 	/* what the linker dropped is left at 0 */
-	return low == 0 || low >= high || vec_push(&spans->all, ((struct address_span){ low, high }));
+	return low == 0 || low >= high || vec_push(&spans->all, ((struct address_span){low, high}));
 }
 
 static int by_low(const void *a, const void *b)
@@ -71,7 +71,8 @@ static bool next_unit(Dwarf *dwarf, Dwarf_CU **cu, struct unit *out)
 	while (dwarf_get_units(dwarf, *cu, &next, &version, &type, &out->die, &split) == 0) {
 		*cu = next;
 		out->inner = type == DW_UT_skeleton && split.cu ? split : out->die;
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) && dwarf_tag(&out->die) != DW_TAG_partial_unit)
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
+		    dwarf_tag(&out->die) != DW_TAG_partial_unit)
 			return true;
 	}
 	return false;
@@ -98,15 +99,22 @@ static bool walk_down(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 		return true;
 	do {
 		switch (dwarf_tag(&child)) {
-		case DW_TAG_subprogram: case DW_TAG_inlined_subroutine:
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
 			if (!walk->visit(walk, &child))
 				return false;
 			break;
-		case DW_TAG_lexical_block: case DW_TAG_namespace: case DW_TAG_module: case DW_TAG_structure_type: case DW_TAG_class_type:
-		case DW_TAG_union_type: case DW_TAG_try_block: case DW_TAG_catch_block: case DW_TAG_with_stmt: case DW_TAG_entry_point:
-			break;
-		default:
-			continue;
+		case DW_TAG_lexical_block:
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+		case DW_TAG_with_stmt:
+		case DW_TAG_entry_point: break;
+		default: continue;
 		}
 		if (!walk_down(walk, &child, depth + 1))
 			return false;
@@ -119,7 +127,8 @@ static bool walk_down(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) || dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		return dwarf_formstring(&attribute);
 	return NULL;
 }
@@ -131,12 +140,13 @@ bool places_name_fits(const char *name, const char *asked)
 		return false;
 	const char *rest = name + n;
 	/* whole; with its parameters or the compiler's "[clone …]"; with its version */
-	if (!*rest || *rest == '(' || *rest == '@' || strncmp(rest, " [clone", 7) == 0 || (rest[0] == '[' && strncmp(rest, "[abi:", 5) == 0))
+	if (!*rest || *rest == '(' || *rest == '@' || strncmp(rest, " [clone", 7) == 0 ||
+	    (rest[0] == '[' && strncmp(rest, "[abi:", 5) == 0))
 		return true;
 	if (*rest == '<' && !strchr(asked, '<')) /* all of a template */
 		return true;
 	/* clones that are the whole function, changed for some of its callers */
-	static const char *const clones[] = { ".constprop.", ".isra.", ".lto_priv.", ".llvm." };
+	static const char *const clones[] = {".constprop.", ".isra.", ".lto_priv.", ".llvm."};
 	for (size_t i = 0; i < sizeof clones / sizeof *clones; i++)
 		if (strncmp(rest, clones[i], strlen(clones[i])) == 0)
 			return !strstr(rest, ".cold") && !strstr(rest, ".part.");
@@ -172,14 +182,20 @@ static bool visit_copy(struct die_walk *walk, Dwarf_Die *die)
 	return true;
 }
 
-bool places_inlined(struct module *m, struct naming *naming, const char *function, const char *file, struct copies *out)
+bool places_inlined(struct module *m, struct naming *naming, const char *function, const char *file,
+		    struct copies *out)
 {
 	Dwarf *dwarf = lines_dwarf(m);
 	Dwarf_CU *cu = NULL;
 	struct unit unit;
-	*out = (struct copies){ 0 };
+	*out = (struct copies){0};
 	while (dwarf && next_unit(dwarf, &cu, &unit)) {
-		struct die_walk walk = { .visit = visit_copy, .unit = &unit, .naming = naming, .file = file, .function = function, .spans = &out->spans };
+		struct die_walk walk = {.visit = visit_copy,
+					.unit = &unit,
+					.naming = naming,
+					.file = file,
+					.function = function,
+					.spans = &out->spans};
 		if (!walk_down(&walk, &unit.inner, 0))
 			return false;
 		out->n += walk.n;
@@ -202,7 +218,8 @@ bool places_defined_in(struct module *m, uint64_t address, const char *file)
 	Dwarf_CU *cu = NULL;
 	struct unit unit;
 	while (dwarf && next_unit(dwarf, &cu, &unit)) {
-		struct die_walk walk = { .visit = visit_definition, .unit = &unit, .file = file, .address = address };
+		struct die_walk walk = {
+			.visit = visit_definition, .unit = &unit, .file = file, .address = address};
 		if (dwarf_haspc(&unit.die, address) == 0)
 			continue;
 		walk_down(&walk, &unit.inner, 0);
@@ -222,8 +239,9 @@ static bool visit_call_site(struct die_walk *walk, Dwarf_Die *die)
 	Dwarf_Files *files;
 	size_t n;
 	bool some;
-	if (dwarf_tag(die) != DW_TAG_inlined_subroutine || dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) != 0 ||
-	    line < walk->first || line > walk->last || dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) != 0 ||
+	if (dwarf_tag(die) != DW_TAG_inlined_subroutine ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) != 0 || line < walk->first ||
+	    line > walk->last || dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) != 0 ||
 	    dwarf_getsrcfiles(&walk->unit->die, &files, &n) != 0 || number >= n)
 		return true;
 	const char *file = dwarf_filesrc(files, number, NULL, NULL);
@@ -292,14 +310,19 @@ bool places_lines(struct module *m, const char *file, unsigned first, unsigned l
 	Dwarf *dwarf = lines_dwarf(m);
 	Dwarf_CU *cu = NULL;
 	struct unit unit;
-	*out = (struct lines_found){ 0 };
+	*out = (struct lines_found){0};
 	while (dwarf && next_unit(dwarf, &cu, &unit)) {
 		size_t before = out->spans.all.count;
 		bool known = out->known;
 		out->known = false;
 		if (!add_rows(&unit, file, first, last, out))
 			return false;
-		struct die_walk walk = { .visit = visit_call_site, .unit = &unit, .file = file, .first = first, .last = last, .spans = &out->spans };
+		struct die_walk walk = {.visit = visit_call_site,
+					.unit = &unit,
+					.file = file,
+					.first = first,
+					.last = last,
+					.spans = &out->spans};
 		if (out->known && !walk_down(&walk, &unit.inner, 0))
 			return false;
 		(void)before;

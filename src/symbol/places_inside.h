@@ -20,8 +20,9 @@ struct naming *symbols_naming(struct symbols *symbols);
 
 /* places_dwarf.c */
 bool path_ends_with(const char *path, const char *tail); /* at a '/' */
-/* The code of the lines; inlined functions that are called from there are of it as a whole. *known: the module has a file of that name,
- * with line numbers; below, above: the nearest lines with code (0: none) when no line has any. False when memory ran out. */
+/* The code of the lines; inlined functions that are called from there are of it as a whole. *known: the module has
+ * a file of that name, with line numbers; below, above: the nearest lines with code (0: none) when no line has
+ * any. False when memory ran out. */
 struct lines_found {
 	struct spans spans;
 	bool known;
@@ -32,9 +33,10 @@ bool places_lines(struct module *module, const char *file, unsigned first, unsig
 /* The inlined copies of a function. */
 struct copies {
 	struct spans spans;
-	size_t n;             /* copies; each may have several spans */
+	size_t n; /* copies; each may have several spans */
 };
-bool places_inlined(struct module *module, struct naming *naming, const char *function, const char *file, struct copies *out);
+bool places_inlined(struct module *module, struct naming *naming, const char *function, const char *file,
+		    struct copies *out);
 /* Is the function at that address defined in a file of that name? */
 bool places_defined_in(struct module *module, uint64_t address, const char *file);
 /* Does a function's name, as demangled or linked, mean what was asked for? */
@@ -43,9 +45,11 @@ bool places_name_fits(const char *name, const char *asked);
 void spans_tidy(struct spans *spans);
 
 /* edges.c: fills out->edges and n_edges, or no_edges. False when memory ran out. */
-bool place_edges(struct module *module, struct naming *naming, const struct spans *spans, struct arena *arena, struct region_asked *out);
+bool place_edges(struct module *module, struct naming *naming, const struct spans *spans, struct arena *arena,
+		 struct region_asked *out);
 
-/* names of what is in other modules: that of the function behind a PLT entry at the address, or that the loader puts into a word; NULL */
+/* names of what is in other modules: that of the function behind a PLT entry at the address, or that the loader
+ * puts into a word; NULL */
 const char *linkage_of_call(struct module *module, uint64_t address);
 const char *linkage_of_slot(struct module *module, uint64_t slot);
 

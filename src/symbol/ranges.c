@@ -42,7 +42,8 @@ bool ranges_flatten(struct ranges *ranges)
 		if (open.count && !piece(&out, &open.items[open.count - 1], at, next))
 			goto out;
 		at = next > at ? next : at;
-		if (i < ranges->all.count && ranges->all.items[i].high > next && !vec_push(&open, ranges->all.items[i]))
+		if (i < ranges->all.count && ranges->all.items[i].high > next &&
+		    !vec_push(&open, ranges->all.items[i]))
 			goto out;
 	}
 	ranges_free(ranges);
@@ -81,7 +82,4 @@ const struct range *ranges_above(const struct ranges *ranges, uint64_t address)
 	return n < ranges->all.count ? &ranges->all.items[n] : NULL;
 }
 
-void ranges_free(struct ranges *ranges)
-{
-	vec_free(&ranges->all);
-}
+void ranges_free(struct ranges *ranges) { vec_free(&ranges->all); }

@@ -1,8 +1,9 @@
 /*
  * Ranges that may nest and overlap, made into pieces that do not, for a binary search.
  *
- * What always holds: pieces ascend and never overlap; a piece is of the range that began last among those that cover it; of ranges
- * that begin together, of the one that ends first; of equal ones, of the one whose rank is higher.
+ * What always holds: pieces ascend and never overlap; a piece is of the range that began last among those that
+ * cover it; of ranges that begin together, of the one that ends first; of equal ones, of the one whose rank is
+ * higher.
  */
 #ifndef TARE_SYMBOL_RANGES_H
 #define TARE_SYMBOL_RANGES_H
@@ -22,7 +23,8 @@ struct ranges {
 	VEC(struct range) all;
 };
 
-/* Sorts *from and replaces it by its pieces. Empty ranges vanish. False when memory ran out (nothing is changed then). */
+/* Sorts *from and replaces it by its pieces. Empty ranges vanish. False when memory ran out (nothing is changed
+ * then). */
 bool ranges_flatten(struct ranges *ranges);
 
 /* The piece that covers the address, or NULL; the ranges are flat. */

@@ -17,7 +17,8 @@ bool symbols_new(const struct symbols_options *options, struct symbols **out, st
 	if (!s)
 		return error_no_memory(err);
 	elf_version(EV_CURRENT);
-	s->debug_directory = strdup(options && options->debug_directory ? options->debug_directory : "/usr/lib/debug");
+	s->debug_directory = strdup(options && options->debug_directory ? options->debug_directory
+									: "/usr/lib/debug");
 	s->naming.debug_directory = s->debug_directory;
 	s->naming.raw_names = options && options->raw_names;
 	if (s->debug_directory)
@@ -57,15 +58,9 @@ static struct module *module_of(struct symbols *s, const char *path)
 	return s->last = m;
 }
 
-struct module *symbols_module(struct symbols *s, const char *path)
-{
-	return module_of(s, path);
-}
+struct module *symbols_module(struct symbols *s, const char *path) { return module_of(s, path); }
 
-struct naming *symbols_naming(struct symbols *s)
-{
-	return &s->naming;
-}
+struct naming *symbols_naming(struct symbols *s) { return &s->naming; }
 
 const char *symbols_trouble(struct symbols *s, const char *module)
 {
@@ -75,10 +70,7 @@ const char *symbols_trouble(struct symbols *s, const char *module)
 
 /* ---- code ---- */
 
-static uint64_t hash(uint64_t offset)
-{
-	return offset * 0x9e3779b97f4a7c15u >> 20;
-}
+static uint64_t hash(uint64_t offset) { return offset * 0x9e3779b97f4a7c15u >> 20; }
 
 /* The slot of that offset, or the free one where it belongs; NULL when memory ran out. */
 static struct code_slot *slot_of(struct module *m, uint64_t offset)
@@ -105,7 +97,8 @@ static struct code_slot *slot_of(struct module *m, uint64_t offset)
 	return &m->slots[at];
 }
 
-/* A place in the procedure linkage table: out is the entry that it is in, "malloc@plt". False when memory ran out. */
+/* A place in the procedure linkage table: out is the entry that it is in, "malloc@plt". False when memory ran
+ * out. */
 static bool describe_linkage(struct symbols *s, struct module *m, uint64_t address, struct symbol_code *out)
 {
 	for (size_t i = 0; i < m->sections.count; i++) {
@@ -113,10 +106,12 @@ static bool describe_linkage(struct symbols *s, struct module *m, uint64_t addre
 		if (!section->code || strncmp(section->name, ".plt", 4) != 0 || address < section->address ||
 		    address - section->address >= section->bytes)
 			continue;
-		uint64_t bytes = section->entry_bytes ? section->entry_bytes : 16, entry = address - (address - section->address) % bytes;
+		uint64_t bytes = section->entry_bytes ? section->entry_bytes : 16,
+			 entry = address - (address - section->address) % bytes;
 		struct elf_symbol called = {.name = linkage_of_call(m, entry)};
 		module_offset(m, entry, &out->begins);
-		return !called.name || (table_name(&called, &s->naming) && (out->function = arena_printf(&s->naming.arena, "%s@plt", called.shown)));
+		return !called.name || (table_name(&called, &s->naming) &&
+					(out->function = arena_printf(&s->naming.arena, "%s@plt", called.shown)));
 	}
 	return true;
 }
@@ -151,7 +146,8 @@ static bool describe(struct symbols *s, struct module *m, uint64_t offset, struc
 			out->file = NULL, out->line = 0;
 	}
 	if (!out->function)
-		out->function = arena_printf(&s->naming.arena, "%s+0x%llx", m->base, (unsigned long long)out->begins);
+		out->function = arena_printf(&s->naming.arena, "%s+0x%llx", m->base,
+					     (unsigned long long)out->begins);
 	return out->function != NULL;
 }
 
@@ -171,17 +167,20 @@ const struct symbol_code *symbols_code(struct symbols *s, const char *module, ui
 	return code;
 }
 
-size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, struct symbol_frame *frames, size_t most)
+size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, struct symbol_frame *frames,
+		       size_t most)
 {
 	struct module *m = module_of(s, module);
 	uint64_t address;
-	return m && m->file.elf && module_address(m, offset, &address) ? lines_inlined(m, &s->naming, address, frames, most) : 0;
+	return m && m->file.elf && module_address(m, offset, &address)
+		       ? lines_inlined(m, &s->naming, address, frames, most)
+		       : 0;
 }
 
 /* ---- data ---- */
 
 static const struct symbol_data *data_at(const struct data_table *table, const struct section *sections, size_t n,
-                                         const struct symbol_data *section_data, uint64_t address)
+					 const struct symbol_data *section_data, uint64_t address)
 {
 	const struct range *piece = ranges_find(&table->ranges, address);
 	if (piece)
@@ -195,7 +194,9 @@ static const struct symbol_data *data_at(const struct data_table *table, const s
 const struct symbol_data *symbols_data(struct symbols *s, const char *module, uint64_t address)
 {
 	struct module *m = module_of(s, module);
-	return m && table_variables(m, &s->naming) ? data_at(&m->data, m->sections.items, m->sections.count, m->section_data, address) : NULL;
+	return m && table_variables(m, &s->naming)
+		       ? data_at(&m->data, m->sections.items, m->sections.count, m->section_data, address)
+		       : NULL;
 }
 
 const struct symbol_data *symbols_thread_data(struct symbols *s, const char *module, uint64_t place)
@@ -203,7 +204,8 @@ const struct symbol_data *symbols_thread_data(struct symbols *s, const char *mod
 	struct module *m = module_of(s, module);
 	if (!m || !table_variables(m, &s->naming))
 		return NULL;
-	return data_at(&m->thread_data, m->thread_sections.items, m->thread_sections.count, m->thread_section_data, place);
+	return data_at(&m->thread_data, m->thread_sections.items, m->thread_sections.count, m->thread_section_data,
+		       place);
 }
 
 const struct symbol_data *symbols_variables(struct symbols *s, const char *module, size_t *count)
@@ -226,7 +228,8 @@ bool symbols_mapping(struct symbols *s, const char *module, uint64_t offset, boo
 	return m && module_mapping(m, offset, writable, address);
 }
 
-bool symbols_function(struct symbols *s, const char *module, const char *linked_name, uint64_t *address, uint64_t *bytes)
+bool symbols_function(struct symbols *s, const char *module, const char *linked_name, uint64_t *address,
+		      uint64_t *bytes)
 {
 	struct module *m = module_of(s, module);
 	size_t length = strlen(linked_name);
@@ -234,7 +237,8 @@ bool symbols_function(struct symbols *s, const char *module, const char *linked_
 		return false;
 	for (size_t i = 0; i < m->functions.count; i++) {
 		const struct elf_symbol *f = &m->functions.items[i];
-		if (strncmp(f->name, linked_name, length) == 0 && (f->name[length] == '\0' || f->name[length] == '@')) {
+		if (strncmp(f->name, linked_name, length) == 0 &&
+		    (f->name[length] == '\0' || f->name[length] == '@')) {
 			*address = f->address;
 			*bytes = f->bytes;
 			return true;

@@ -1,23 +1,28 @@
 /*
- * Names for places: of code its function and source line, of data its variable. From ELF files (libelf) and DWARF (libdw).
+ * Names for places: of code its function and source line, of data its variable. From ELF files (libelf) and DWARF
+ * (libdw).
  *
  *     symbols_new ──► (symbols_code, symbols_inlined, symbols_data …)* ──► symbols_free
  *
- * A module is named by its path, as the engine's record and /proc/PID/maps name it: "/usr/lib/libc.so.6", "[vdso]" (this kernel's, that
- * of tare itself), "" (memory of no file). A place of code is an offset in the module's file; a place of data is an address as linked,
- * that is, before the loader moved the module (symbols_address()): data that is zero at the start is in no file.
+ * A module is named by its path, as the engine's record and /proc/PID/maps name it: "/usr/lib/libc.so.6", "[vdso]"
+ * (this kernel's, that of tare itself), "" (memory of no file). A place of code is an offset in the module's file;
+ * a place of data is an address as linked, that is, before the loader moved the module (symbols_address()): data
+ * that is zero at the start is in no file.
  *
  * What always holds:
- *  1. Every question has an answer: what has no name is named by its place ("libc.so.6+0x2714a", the offset in the file), never by its
- *     neighbour. A symbol covers the bytes of its size and no more; one without a size, those up to the next symbol or the section's end.
- *  2. The same question has the same answer, and answers live until symbols_free(). Each module is read once, each unit's lines once.
- *  3. A file that is missing, changed while it is read, or broken costs its names, never the program: symbols_trouble() says why.
+ *  1. Every question has an answer: what has no name is named by its place ("libc.so.6+0x2714a", the offset in the
+ *     file), never by its neighbour. A symbol covers the bytes of its size and no more; one without a size, those
+ *     up to the next symbol or the section's end.
+ *  2. The same question has the same answer, and answers live until symbols_free(). Each module is read once, each
+ *     unit's lines once.
+ *  3. A file that is missing, changed while it is read, or broken costs its names, never the program:
+ *     symbols_trouble() says why.
  *  4. Nothing is asked of a network (debuginfod), and no file but regular ones is opened.
  *  5. Names are bytes: no encoding is promised; who prints them escapes them.
  *
- * Without symbols in the file, its debug file is looked for: by build ID below /usr/lib/debug/.build-id, then by .gnu_debuglink beside
- * it, in .debug, and below /usr/lib/debug (GDB manual, "Separate Debug Files"; the checksum must fit). A stripped file's functions are
- * told apart by its unwind table (.eh_frame_hdr), unnamed as they are.
+ * Without symbols in the file, its debug file is looked for: by build ID below /usr/lib/debug/.build-id, then by
+ * .gnu_debuglink beside it, in .debug, and below /usr/lib/debug (GDB manual, "Separate Debug Files"; the checksum
+ * must fit). A stripped file's functions are told apart by its unwind table (.eh_frame_hdr), unnamed as they are.
  */
 #ifndef TARE_SYMBOL_SYMBOL_H
 #define TARE_SYMBOL_SYMBOL_H
@@ -31,44 +36,53 @@
 struct symbols;
 
 struct symbols_options {
-	size_t size;               /* sizeof (struct symbols_options) */
+	size_t size;                 /* sizeof (struct symbols_options) */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
-	bool raw_names;            /* C++ and Rust names as they are linked, not demangled */
+	bool raw_names;              /* C++ and Rust names as they are linked, not demangled */
 };
 
-/* options may be NULL. On success *out is the caller's, to be freed by symbols_free(). Not for two threads at once. */
+/* options may be NULL. On success *out is the caller's, to be freed by symbols_free(). Not for two threads at
+ * once. */
 bool symbols_new(const struct symbols_options *options, struct symbols **out, struct error *err);
 void symbols_free(struct symbols *symbols);
 
-/* Why this module gives no names, or fewer than it has ("cannot open '…': no such file", "it was deleted", "it is stripped"); NULL. */
+/* Why this module gives no names, or fewer than it has ("cannot open '…': no such file", "it was deleted", "it is
+ * stripped"); NULL. */
 const char *symbols_trouble(struct symbols *symbols, const char *module);
 
 struct symbol_code {
-	const char *function;    /* never NULL: demangled, or "libc.so.6+0x2714a" where its code begins, "malloc@plt" of an entry of the linkage table; "[anonymous]" for memory of no file */
+	/* never NULL: demangled, or "libc.so.6+0x2714a" where its code begins, "malloc@plt" of an entry of the
+	 * linkage table; "[anonymous]" for memory of no file */
+	const char *function;
 	const char *linked_name; /* as in the symbol table; NULL: it has no symbol */
-	uint64_t begins;         /* offset of the function's first byte in the file; that of the place when not even that is known */
-	const char *file;        /* source file, NULL: not known */
-	unsigned line;           /* 0: the compiler's own, or not known */
+	/* offset of the function's first byte in the file; that of the place when not even that is known */
+	uint64_t begins;
+	const char *file; /* source file, NULL: not known */
+	unsigned line;    /* 0: the compiler's own, or not known */
 };
 
 /* Never NULL but when memory ran out (err is set then). */
-const struct symbol_code *symbols_code(struct symbols *symbols, const char *module, uint64_t offset, struct error *err);
+const struct symbol_code *symbols_code(struct symbols *symbols, const char *module, uint64_t offset,
+				       struct error *err);
 
-/* One level of inlining at a place: `function` is the source's function, file and line where in it the place is. */
+/* One level of inlining at a place: `function` is the source's function, file and line where in it the place
+ * is. */
 struct symbol_frame {
 	const char *function;
 	const char *file;
 	unsigned line;
 };
 
-/* The functions that the place is in, by the source: the innermost first, the last one not inlined. At most `most` are stored; how many
- * there are is returned: 0 without DWARF. */
-size_t symbols_inlined(struct symbols *symbols, const char *module, uint64_t offset, struct symbol_frame *frames, size_t most);
+/* The functions that the place is in, by the source: the innermost first, the last one not inlined. At most `most`
+ * are stored; how many there are is returned: 0 without DWARF. */
+size_t symbols_inlined(struct symbols *symbols, const char *module, uint64_t offset, struct symbol_frame *frames,
+		       size_t most);
 
 /* ---- data ---- */
 
 struct symbol_data {
-	const char *name;        /* a variable (demangled), or "[prog .bss]": the section, where no symbol covers it */
+	/* a variable (demangled), or "[prog .bss]": the section, where no symbol covers it */
+	const char *name;
 	const char *linked_name; /* NULL: no symbol */
 	uint64_t address, bytes; /* of the variable, or of the section; as linked */
 };
@@ -76,23 +90,28 @@ struct symbol_data {
 /* NULL: the address is in no section of the module that has memory. */
 const struct symbol_data *symbols_data(struct symbols *symbols, const char *module, uint64_t address);
 
-/* A thread-local variable by its place in the module's block (its template, PT_TLS). Where no symbol covers it the section: "[prog .tbss]"; NULL:
- * the block has no such byte. */
+/* A thread-local variable by its place in the module's block (its template, PT_TLS). Where no symbol covers it the
+ * section: "[prog .tbss]"; NULL: the block has no such byte. */
 const struct symbol_data *symbols_thread_data(struct symbols *symbols, const char *module, uint64_t place);
 
-/* The module's variables, ascending by address, none overlapping (of several names for one, the one that symbols_data() gives; a
- * variable inside another is the outer one's). *count may be 0. They live until symbols_free(). */
+/* The module's variables, ascending by address, none overlapping (of several names for one, the one that
+ * symbols_data() gives; a variable inside another is the outer one's). *count may be 0. They live until
+ * symbols_free(). */
 const struct symbol_data *symbols_variables(struct symbols *symbols, const char *module, size_t *count);
 
-/* Where a byte of the file is by the linker's addresses: subtracted from where it is in memory it gives what the loader added.
- * False: no loaded segment has it. */
+/* Where a byte of the file is by the linker's addresses: subtracted from where it is in memory it gives what the
+ * loader added. False: no loaded segment has it. */
 bool symbols_address(struct symbols *symbols, const char *module, uint64_t offset, uint64_t *address);
 
-/* The same of a mapping's begin, a page of the file: it may be in two segments, of which the one that is as writable as the mapping is meant. */
-bool symbols_mapping(struct symbols *symbols, const char *module, uint64_t offset, bool writable, uint64_t *address);
+/* The same of a mapping's begin, a page of the file: it may be in two segments, of which the one that is as
+ * writable as the mapping is meant. */
+bool symbols_mapping(struct symbols *symbols, const char *module, uint64_t offset, bool writable,
+		     uint64_t *address);
 
-/* The address as linked of a function by its linked name, and its size (0: not said); false: it is not there. With versions (memcpy@GLIBC_2.14), any. */
-bool symbols_function(struct symbols *symbols, const char *module, const char *linked_name, uint64_t *address, uint64_t *bytes);
+/* The address as linked of a function by its linked name, and its size (0: not said); false: it is not there. With
+ * versions (memcpy@GLIBC_2.14), any. */
+bool symbols_function(struct symbols *symbols, const char *module, const char *linked_name, uint64_t *address,
+		      uint64_t *bytes);
 
 /* ---- names alone ---- */
 

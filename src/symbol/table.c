@@ -1,8 +1,9 @@
 /*
- * Functions and variables of a module, from its symbol tables: .symtab of the file or of its debug file, and .dynsym.
+ * Functions and variables of a module, from its symbol tables: .symtab of the file or of its debug file, and
+ * .dynsym.
  *
- * Of several names for the same bytes one is shown: the rank below, then the first in the alphabet. It prefers names without leading
- * underscores ("malloc" to "__libc_malloc") and, among these, global ones.
+ * Of several names for the same bytes one is shown: the rank below, then the first in the alphabet. It prefers
+ * names without leading underscores ("malloc" to "__libc_malloc") and, among these, global ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static bool in_segment(const struct module *m, uint64_t address, uint64_t bytes)
 {
 	for (size_t i = 0; i < m->segments.count; i++) {
 		const struct segment *s = &m->segments.items[i];
-		if (address >= s->address && address - s->address < s->bytes && bytes <= s->bytes - (address - s->address))
+		if (address >= s->address && address - s->address < s->bytes &&
+		    bytes <= s->bytes - (address - s->address))
 			return true;
 	}
 	return false;
@@ -45,7 +47,8 @@ static bool in_segment(const struct module *m, uint64_t address, uint64_t bytes)
 static const struct section *section_at(const struct module *m, uint64_t address)
 {
 	for (size_t i = 0; i < m->sections.count; i++)
-		if (address >= m->sections.items[i].address && address - m->sections.items[i].address < m->sections.items[i].bytes)
+		if (address >= m->sections.items[i].address &&
+		    address - m->sections.items[i].address < m->sections.items[i].bytes)
 			return &m->sections.items[i];
 	return NULL;
 }
@@ -53,10 +56,12 @@ static const struct section *section_at(const struct module *m, uint64_t address
 static bool is_wanted(const struct module *m, const GElf_Sym *symbol, enum wanted wanted, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || symbol->st_shndx == SHN_COMMON || !*name)
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || symbol->st_shndx == SHN_COMMON ||
+	    !*name)
 		return false;
 	if (wanted == WANT_THREAD) /* its value is the place in the block (gABI, "Symbol Table", STT_TLS) */
-		return type == STT_TLS && symbol->st_size > 0 && symbol->st_value < m->thread_bytes && symbol->st_size <= m->thread_bytes - symbol->st_value;
+		return type == STT_TLS && symbol->st_size > 0 && symbol->st_value < m->thread_bytes &&
+		       symbol->st_size <= m->thread_bytes - symbol->st_value;
 	if (!in_segment(m, symbol->st_value, symbol->st_size))
 		return false;
 	if (wanted == WANT_DATA)
@@ -68,20 +73,28 @@ static bool is_wanted(const struct module *m, const GElf_Sym *symbol, enum wante
 	return section && section->code;
 }
 
-static bool read_table(const struct module *m, Elf *elf, GElf_Word type, enum wanted wanted, struct candidates *out)
+static bool read_table(const struct module *m, Elf *elf, GElf_Word type, enum wanted wanted,
+		       struct candidates *out)
 {
 	for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
 		Elf_Data *data;
-		if (!gelf_getshdr(section, &header) || header.sh_type != type || !(data = elf_getdata(section, NULL)))
+		if (!gelf_getshdr(section, &header) || header.sh_type != type ||
+		    !(data = elf_getdata(section, NULL)))
 			continue;
 		size_t one = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n = one ? data->d_size / one : 0;
 		for (size_t i = 1; i < n && i < INT32_MAX; i++) {
 			GElf_Sym symbol;
-			const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(elf, header.sh_link, symbol.st_name) : NULL;
+			const char *name = gelf_getsym(data, (int)i, &symbol)
+						   ? elf_strptr(elf, header.sh_link, symbol.st_name)
+						   : NULL;
 			if (!name || !is_wanted(m, &symbol, wanted, name))
 				continue;
-			struct candidate c = {.symbol = {.name = name, .address = symbol.st_value, .bytes = symbol.st_size, .chosen_at_load = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC},
+			struct candidate c = {
+				.symbol = {.name = name,
+					   .address = symbol.st_value,
+					   .bytes = symbol.st_size,
+					   .chosen_at_load = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC},
 				.rank = rank_of(name, GELF_ST_BIND(symbol.st_info)),
 				.sized = symbol.st_size > 0 && GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE};
 			if (!vec_push(&out->all, c))
@@ -108,8 +121,9 @@ static int by_bytes(const void *a, const void *b)
 
 static bool read_all(const struct module *m, enum wanted wanted, struct candidates *out)
 {
-	bool read = read_table(m, m->file.elf, SHT_SYMTAB, wanted, out) && read_table(m, m->debug.elf, SHT_SYMTAB, wanted, out) &&
-	            read_table(m, m->file.elf, SHT_DYNSYM, wanted, out);
+	bool read = read_table(m, m->file.elf, SHT_SYMTAB, wanted, out) &&
+		    read_table(m, m->debug.elf, SHT_SYMTAB, wanted, out) &&
+		    read_table(m, m->file.elf, SHT_DYNSYM, wanted, out);
 	if (read && out->all.count)
 		qsort(out->all.items, out->all.count, sizeof *out->all.items, by_bytes);
 	return read;
@@ -137,9 +151,12 @@ static bool fill_gaps(const struct module *m, struct ranges *known, const struct
 	struct ranges more = {0};
 	bool done = false;
 	for (size_t i = 0; i < n; i++) {
-		if (ranges_find(known, starts[i].address) || (i + 1 < n && starts[i + 1].address == starts[i].address))
+		if (ranges_find(known, starts[i].address) ||
+		    (i + 1 < n && starts[i + 1].address == starts[i].address))
 			continue; /* of equal starts the last one is the best */
-		struct range r = {.low = starts[i].address, .high = gap_end(m, known, starts[i].address), .item = starts[i].item};
+		struct range r = {.low = starts[i].address,
+				  .high = gap_end(m, known, starts[i].address),
+				  .item = starts[i].item};
 		if (i + 1 < n && starts[i + 1].address < r.high)
 			r.high = starts[i + 1].address;
 		if (!vec_push(&more.all, r))
@@ -165,9 +182,9 @@ struct starts {
 };
 
 /*
- * Where functions begin according to the unwind table. Layout: LSB Core 5.0, 10.6.2: version 1, three encodings, the address of
- * .eh_frame, the number of entries, then pairs of 32-bit offsets from the section's begin (encoding 0x3b, DW_EH_PE_datarel | sdata4,
- * what linkers write; another one is left alone).
+ * Where functions begin according to the unwind table. Layout: LSB Core 5.0, 10.6.2: version 1, three encodings,
+ * the address of .eh_frame, the number of entries, then pairs of 32-bit offsets from the section's begin (encoding
+ * 0x3b, DW_EH_PE_datarel | sdata4, what linkers write; another one is left alone).
  */
 static bool read_unwind_starts(struct module *m, struct starts *out)
 {
@@ -175,7 +192,8 @@ static bool read_unwind_starts(struct module *m, struct starts *out)
 	Elf_Scn *section = module_section(m->file.elf, ".eh_frame_hdr", &header);
 	Elf_Data *data = section && header.sh_type != SHT_NOBITS ? elf_rawdata(section, NULL) : NULL;
 	const uint8_t *bytes = data ? data->d_buf : NULL;
-	if (!bytes || data->d_size < 12 || bytes[0] != 1 || bytes[1] != 0x1b || bytes[2] != 0x03 || bytes[3] != 0x3b)
+	if (!bytes || data->d_size < 12 || bytes[0] != 1 || bytes[1] != 0x1b || bytes[2] != 0x03 ||
+	    bytes[3] != 0x3b)
 		return true;
 	uint32_t n;
 	memcpy(&n, bytes + 8, 4);
@@ -205,12 +223,16 @@ bool table_functions(struct module *m)
 		const struct candidate *c = &candidates.all.items[i];
 		struct symbol_start label = {.address = c->symbol.address, .item = (uint32_t)i};
 		/* their order is the rank among the same bytes */
-		struct range r = {.low = c->symbol.address, .high = c->symbol.address + c->symbol.bytes, .item = (uint32_t)i, .rank = (uint32_t)i};
-		if (!vec_push(&m->functions, c->symbol) || !(c->sized ? vec_push(&m->code.all, r) : vec_push(&labels.all, label)))
+		struct range r = {.low = c->symbol.address,
+				  .high = c->symbol.address + c->symbol.bytes,
+				  .item = (uint32_t)i,
+				  .rank = (uint32_t)i};
+		if (!vec_push(&m->functions, c->symbol) ||
+		    !(c->sized ? vec_push(&m->code.all, r) : vec_push(&labels.all, label)))
 			goto out;
 	}
-	done = ranges_flatten(&m->code) && fill_gaps(m, &m->code, labels.all.items, labels.all.count) && read_unwind_starts(m, &unwind) &&
-	       fill_gaps(m, &m->code, unwind.all.items, unwind.all.count);
+	done = ranges_flatten(&m->code) && fill_gaps(m, &m->code, labels.all.items, labels.all.count) &&
+	       read_unwind_starts(m, &unwind) && fill_gaps(m, &m->code, unwind.all.items, unwind.all.count);
 	m->code_read = done;
 out:
 	vec_free(&candidates.all);
@@ -230,15 +252,19 @@ static bool read_variables(struct module *m, enum wanted wanted, struct naming *
 	uint64_t end = 0;
 	for (size_t i = 0; i < candidates.all.count; i++) {
 		struct elf_symbol *s = &candidates.all.items[i].symbol;
-		const struct elf_symbol *next = i + 1 < candidates.all.count ? &candidates.all.items[i + 1].symbol : NULL;
-		/* of the same bytes the last one is the best; of those that begin together the first one is the largest */
+		const struct elf_symbol *next = i + 1 < candidates.all.count ? &candidates.all.items[i + 1].symbol
+									     : NULL;
+		/* of the same bytes the last one is the best; of those that begin together the first one is the
+		 * largest */
 		if (s->address < end || (next && next->address == s->address && next->bytes == s->bytes))
 			continue;
 		const char *name = table_name(s, naming);
 		if (!name)
 			goto out;
-		out->all[out->count] = (struct symbol_data){.name = name, .linked_name = s->name, .address = s->address, .bytes = s->bytes};
-		struct range r = {.low = s->address, .high = s->address + s->bytes, .item = (uint32_t)out->count++};
+		out->all[out->count] = (struct symbol_data){
+			.name = name, .linked_name = s->name, .address = s->address, .bytes = s->bytes};
+		struct range r = {
+			.low = s->address, .high = s->address + s->bytes, .item = (uint32_t)out->count++};
 		if (!vec_push(&out->ranges.all, r))
 			goto out;
 		end = s->address + s->bytes;
@@ -249,7 +275,8 @@ out:
 	return done;
 }
 
-static struct symbol_data *name_sections(const struct module *m, const struct section *sections, size_t n, struct naming *naming)
+static struct symbol_data *name_sections(const struct module *m, const struct section *sections, size_t n,
+					 struct naming *naming)
 {
 	struct symbol_data *data = calloc(n + 1, sizeof *data);
 	for (size_t i = 0; data && i < n; i++) {
@@ -258,7 +285,8 @@ static struct symbol_data *name_sections(const struct module *m, const struct se
 			free(data);
 			return NULL;
 		}
-		data[i] = (struct symbol_data){.name = name, .address = sections[i].address, .bytes = sections[i].bytes};
+		data[i] = (struct symbol_data){
+			.name = name, .address = sections[i].address, .bytes = sections[i].bytes};
 	}
 	return data;
 }
@@ -267,9 +295,11 @@ bool table_variables(struct module *m, struct naming *naming)
 {
 	if (m->data_read)
 		return true;
-	m->data_read = read_variables(m, WANT_DATA, naming, &m->data) && read_variables(m, WANT_THREAD, naming, &m->thread_data) &&
-	               (m->section_data = name_sections(m, m->sections.items, m->sections.count, naming)) &&
-	               (m->thread_section_data = name_sections(m, m->thread_sections.items, m->thread_sections.count, naming));
+	m->data_read = read_variables(m, WANT_DATA, naming, &m->data) &&
+		       read_variables(m, WANT_THREAD, naming, &m->thread_data) &&
+		       (m->section_data = name_sections(m, m->sections.items, m->sections.count, naming)) &&
+		       (m->thread_section_data = name_sections(m, m->thread_sections.items,
+							       m->thread_sections.count, naming));
 	return m->data_read;
 }
 
@@ -279,7 +309,8 @@ const char *table_name(struct elf_symbol *symbol, struct naming *naming)
 		return symbol->shown;
 	/* "memcpy@@GLIBC_2.14": the version says nothing about where */
 	const char *at = strchr(symbol->name + 1, '@');
-	char *plain = arena_strndup(&naming->arena, symbol->name, at ? (size_t)(at - symbol->name) : strlen(symbol->name));
+	char *plain = arena_strndup(&naming->arena, symbol->name,
+				    at ? (size_t)(at - symbol->name) : strlen(symbol->name));
 	if (plain && !naming->raw_names) {
 		char *name = symbol_demangle(plain);
 		if (name)

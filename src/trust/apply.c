@@ -32,9 +32,9 @@ static bool refuse(struct result *result, struct estimate *e, const struct subtr
 
 static bool take_off(struct result *result, struct estimate *e, const struct overhead *row, const char *id)
 {
-	struct pass_costs costs = { .region = { .value = row->mean, .sd = row->sd, .n = (double)row->n },
-				    .t = interval_factor(row->half_width, row->sd, (double)row->n) };
-	struct pass_counts once = { .passes = 1 };
+	struct pass_costs costs = {.region = {.value = row->mean, .sd = row->sd, .n = (double)row->n},
+				   .t = interval_factor(row->half_width, row->sd, (double)row->n)};
+	struct pass_counts once = {.passes = 1};
 	struct subtraction s;
 	subtract(e->value, &costs, &once, &s);
 	e->has_tare = true;
@@ -112,8 +112,10 @@ static bool apply_to_region(struct result *result, const struct region_row *row,
 	}
 	char what[200], text[500];
 	snprintf(what, sizeof what, "region '%.150s'", row->name);
-	subtraction_refusal(&s, what, e->unit, (double)row->exits,
-			    "most of that is of probes inside it: ask for fewer regions at once, or for one without recursion", text, sizeof text);
+	subtraction_refusal(
+		&s, what, e->unit, (double)row->exits,
+		"most of that is of probes inside it: ask for fewer regions at once, or for one without recursion",
+		text, sizeof text);
 	e->gross = e->value;
 	return not_known(result, e, text);
 }
@@ -123,7 +125,8 @@ bool trust_apply_to_regions(struct result *result)
 	bool done = true;
 	for (size_t r = 0; r < result->n_regions; r++)
 		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
-			done = apply_to_region(result, &result->regions[r], &result->regions[r].estimates[i]) && done;
+			done = apply_to_region(result, &result->regions[r], &result->regions[r].estimates[i]) &&
+			       done;
 	return done;
 }
 

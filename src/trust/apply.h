@@ -5,7 +5,8 @@
  * mean for an empty program; the interval grows by the mean's own ±, and the evidence is the calibration. A net
  * that is too small for its uncertainty (trust/rules.h) is not known, and says why.
  * - Anything else that is calibrated (caches, faults, times): the value stays, with a bound.
- * - Of regions, what the backend found out about its own probes: what it took off is tare; what it could not take off (times) is the
+ * - Of regions, what the backend found out about its own probes: what it took off is tare; what it could not take
+ *   off (times) is the
  * bound, and a region to which the threshold law does not allow so much is not known. Evidence: "region-trial".
  *
  * Of programs that tare starts, and their totals; threads, CPUs, processes that ran before, scaled counts, and all
@@ -20,7 +21,8 @@
 /* calibration NULL or empty: only what needs none is filled in. False when memory ran out. */
 bool trust_apply(struct result *result, const struct calibration *calibration);
 
-/* That part alone which is of regions, and needs no calibration: a count that is mostly of the probes is refused. */
+/* That part alone which is of regions, and needs no calibration: a count that is mostly of the probes is
+ * refused. */
 bool trust_apply_to_regions(struct result *result);
 
 #endif

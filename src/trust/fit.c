@@ -17,7 +17,7 @@ bool line_fit(const double *x, const double *y, size_t n, double confidence, str
 	}
 	if (!(xx > 0))
 		return false;
-	*out = (struct line_fit){ .c = xy / xx };
+	*out = (struct line_fit){.c = xy / xx};
 	out->o = y_mean - out->c * x_mean;
 	for (size_t i = 0; i < n; i++) {
 		double residual = y[i] - (out->o + out->c * x[i]);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* From the folder of the command: an installation's, a build's. */
-static const char *const folders[] = { "../libexec/tare/kernels", "../../kernels", "../kernels" };
+static const char *const folders[] = {"../libexec/tare/kernels", "../../kernels", "../kernels"};
 
 static char *there(const char *folder, const char *between, const char *name)
 {

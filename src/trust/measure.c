@@ -15,7 +15,7 @@
 static const struct {
 	const char *event;
 	double count;
-} empty_counts[] = { { "instructions", 3 }, { "system-calls", 1 } };
+} empty_counts[] = {{"instructions", 3}, {"system-calls", 1}};
 
 static double empty_count(const struct event *event)
 {
@@ -29,8 +29,8 @@ bool not_calibrated(struct calibrating *c, enum interface interface, const char 
 		    struct error *err)
 {
 	struct arena *arena = &c->calibration.arena;
-	struct not_calibrated missing = { interface, event ? arena_strdup(arena, event) : NULL,
-					  arena_strdup(arena, why) };
+	struct not_calibrated missing = {interface, event ? arena_strdup(arena, event) : NULL,
+					 arena_strdup(arena, why)};
 	return (missing.why && vec_push(&c->missing, missing)) || error_no_memory(err);
 }
 
@@ -40,8 +40,8 @@ bool not_calibrated(struct calibrating *c, enum interface interface, const char 
 static bool add_event(struct calibrating *c, const char *text, bool *hardware, struct availability *answer,
 		      struct error *err)
 {
-	struct calibrated_event e = { 0 };
-	*answer = (struct availability){ .state = READING_UNSUPPORTED };
+	struct calibrated_event e = {0};
+	*answer = (struct availability){.state = READING_UNSUPPORTED};
 	*hardware = false;
 	if (!event_parse(c->table, text, &e.event, err))
 		return false;
@@ -134,9 +134,9 @@ static void tell(void *context, const struct measure_progress *now)
 static bool execute(struct calibrating *c, char *const *argv, size_t repetitions, const char *part,
 		    struct result **result, struct error *err)
 {
-	struct command command = { .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
-	struct target target = { .kind = TARGET_COMMAND, .command = &command, .follow_children = true };
-	struct part_told told = { c, part };
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+	struct part_told told = {c, part};
 	struct measure_options options = {
 		.size = sizeof options,
 		.repetitions = repetitions,
@@ -163,22 +163,22 @@ bool calibrate_command(struct calibrating *c, struct error *err)
 {
 	struct arena *arena = &c->calibration.arena;
 	struct result *result = NULL;
-	char *argv[] = { helper_kernel("empty", err), NULL };
+	char *argv[] = {helper_kernel("empty", err), NULL};
 	bool done = argv[0] && execute(c, argv, c->processes, "tare count of an empty program", &result, err);
 	for (size_t i = 0; done && i < c->events.count; i++) {
 		const struct calibrated_event *e = &c->events.items[i];
 		const struct estimate *estimate = &result->estimates[i];
 		if (!estimate->known || estimate->n_runs < c->processes) {
-			done =
-			    not_calibrated(c, INTERFACE_COMMAND, e->event.label,
-					   estimate->why ? estimate->why : "some executions gave no count", err);
+			done = not_calibrated(c, INTERFACE_COMMAND, e->event.label,
+					      estimate->why ? estimate->why : "some executions gave no count",
+					      err);
 			continue;
 		}
-		struct overhead row = { .event = arena_strdup(arena, e->event.label),
-					.unit = arena_strdup(arena, estimate->unit),
-					.interface = INTERFACE_COMMAND,
-					.part = OVERHEAD_PROGRAM,
-					.constant = e->constant };
+		struct overhead row = {.event = arena_strdup(arena, e->event.label),
+				       .unit = arena_strdup(arena, estimate->unit),
+				       .interface = INTERFACE_COMMAND,
+				       .part = OVERHEAD_PROGRAM,
+				       .constant = e->constant};
 		for (size_t r = 0; r < estimate->n_runs; r++)
 			estimate->runs[r] -= empty_count(&e->event);
 		done = row.event && row.unit &&
@@ -196,12 +196,12 @@ bool calibrate_floor(struct calibrating *c, char *const *argv, struct error *err
 {
 	struct arena *arena = &c->calibration.arena;
 	struct result *result = NULL;
-	struct str words = { 0 };
+	struct str words = {0};
 	bool done = execute(c, argv, 2 * c->floor_runs, "the same program against itself", &result, err);
 	for (size_t i = 0; done && i < c->events.count; i++) {
 		const struct estimate *e = &result->estimates[i];
-		struct noise_floor row = { .event = arena_strdup(arena, c->events.items[i].event.label),
-					   .unit = arena_strdup(arena, e->unit) };
+		struct noise_floor row = {.event = arena_strdup(arena, c->events.items[i].event.label),
+					  .unit = arena_strdup(arena, e->unit)};
 		done = row.event && row.unit;
 		/* of an event that never takes place nothing relative can be said */
 		if (done && e->known && e->n_runs == 2 * c->floor_runs &&
@@ -218,8 +218,8 @@ bool calibrate_floor(struct calibrating *c, char *const *argv, struct error *err
 	}
 	if (words.length > 200)
 		words.text[200] = '\0';
-	c->calibration.floor_command =
-	    words.failed || !words.text ? "" : arena_strdup(arena, str_trim(words.text));
+	c->calibration.floor_command = words.failed || !words.text ? ""
+								   : arena_strdup(arena, str_trim(words.text));
 	str_free(&words);
 	result_free(result);
 	return done && (c->calibration.floor_command || error_no_memory(err));

@@ -80,7 +80,7 @@ static int run(char *const *argv, char *const *environment, char *out, size_t ou
 
 static bool read_line(const char *line, struct reading_of_process *r, unsigned *seen)
 {
-	static const char *const columns[COLUMNS] = { "cold", "warm", "enter", "leave" };
+	static const char *const columns[COLUMNS] = {"cold", "warm", "enter", "leave"};
 	double value, size;
 	char word[16];
 	if (sscanf(line, "reads %15s", word) == 1) {
@@ -108,7 +108,7 @@ static bool read_line(const char *line, struct reading_of_process *r, unsigned *
 static bool read_output(char *text, struct reading_of_process *r)
 {
 	unsigned seen = 0;
-	*r = (struct reading_of_process){ 0 };
+	*r = (struct reading_of_process){0};
 	for (char *line; (line = strsep(&text, "\n"));)
 		if (*line && !read_line(line, r, &seen))
 			return false;
@@ -159,11 +159,11 @@ static bool one(struct rounds *r, enum interface interface, size_t event, struct
 	if (v->given_up)
 		return true;
 	snprintf(name, sizeof name, "%s", e->event.text);
-	char *argv[] = { r->program, name,
-			 interface == INTERFACE_STUBS ? stubs
-			 : e->constant                ? blocks
-						      : NULL,
-			 NULL };
+	char *argv[] = {r->program, name,
+			interface == INTERFACE_STUBS ? stubs
+			: e->constant                ? blocks
+						     : NULL,
+			NULL};
 	int status = run(argv, r->environments[interface], out, sizeof out, err);
 	if (status == -1)
 		return false;
@@ -194,17 +194,17 @@ static bool one(struct rounds *r, enum interface interface, size_t event, struct
 static bool add_rows(struct calibrating *c, enum interface interface, size_t event, const struct column_values *v,
 		     struct error *err)
 {
-	static const enum overhead_part parts[COLUMNS] = { OVERHEAD_REGION, OVERHEAD_REGION, OVERHEAD_ENTER,
-							   OVERHEAD_LEAVE };
+	static const enum overhead_part parts[COLUMNS] = {OVERHEAD_REGION, OVERHEAD_REGION, OVERHEAD_ENTER,
+							  OVERHEAD_LEAVE};
 	const struct calibrated_event *e = &c->events.items[event];
 	const char *unit = e->event.definition ? e->event.definition->unit : "events";
 	for (size_t i = 0; i < COLUMNS; i++) {
-		struct overhead row = { .event = arena_strdup(&c->calibration.arena, e->event.label),
-					.unit = arena_strdup(&c->calibration.arena, unit),
-					.interface = interface,
-					.part = parts[i],
-					.cold = i == COLD,
-					.constant = e->constant };
+		struct overhead row = {.event = arena_strdup(&c->calibration.arena, e->event.label),
+				       .unit = arena_strdup(&c->calibration.arena, unit),
+				       .interface = interface,
+				       .part = parts[i],
+				       .cold = i == COLD,
+				       .constant = e->constant};
 		if (!row.event || !row.unit ||
 		    !overhead_summarise(v->values + i * c->processes, v->n, c->calibration.confidence, &row) ||
 		    !vec_push(&c->calibration.overheads, row))
@@ -219,14 +219,14 @@ static double block_count(const struct event_definition *row)
 	static const struct {
 		const char *event;
 		double count;
-	} counts[] = { { "instructions", 30 },
-		       { "loads", 10 },
-		       { "stores", 10 },
-		       { "branches", 0 },
-		       { "calls", 0 },
-		       { "returns", 0 },
-		       { "conditional-branches", 0 },
-		       { "taken-branches", 0 } };
+	} counts[] = {{"instructions", 30},
+		      {"loads", 10},
+		      {"stores", 10},
+		      {"branches", 0},
+		      {"calls", 0},
+		      {"returns", 0},
+		      {"conditional-branches", 0},
+		      {"taken-branches", 0}};
 	for (size_t i = 0; row && i < sizeof counts / sizeof *counts; i++)
 		if (strcmp(row->name, counts[i].event) == 0)
 			return counts[i].count;
@@ -253,15 +253,15 @@ static bool add_fit(struct calibrating *c, enum interface interface, size_t even
 	free(x);
 	if (!fits)
 		return true;
-	struct overhead_fit row = { .event = arena_strdup(&c->calibration.arena, e->event.label),
-				    .interface = interface,
-				    .n = n,
-				    .o = line.o,
-				    .o_half_width = line.o_half_width,
-				    .c = line.c,
-				    .c_half_width = line.c_half_width,
-				    .residual_most = line.residual_most,
-				    .block = block_count(e->event.definition) };
+	struct overhead_fit row = {.event = arena_strdup(&c->calibration.arena, e->event.label),
+				   .interface = interface,
+				   .n = n,
+				   .o = line.o,
+				   .o_half_width = line.o_half_width,
+				   .c = line.c,
+				   .c_half_width = line.c_half_width,
+				   .residual_most = line.residual_most,
+				   .block = block_count(e->event.definition)};
 	return (row.event && vec_push(&c->calibration.fits, row)) || error_no_memory(err);
 }
 
@@ -301,7 +301,7 @@ static void end(struct rounds *r)
 
 bool calibrate_regions(struct calibrating *c, struct error *err)
 {
-	struct rounds rounds = { .c = c };
+	struct rounds rounds = {.c = c};
 	bool done = begin(&rounds, err);
 	for (size_t p = 0; done && p < c->processes; p++) {
 		if (c->progress)

@@ -13,8 +13,8 @@ bool overhead_summarise(const double *values, size_t n, double confidence, struc
 	out->mean = stats_mean(values, n);
 	out->median = stats_median(values, n);
 	out->sd = n > 1 ? stats_sd(values, n) : 0;
-	out->half_width =
-	    stats_mean_interval(values, n, confidence, &interval) ? interval.high - interval.value : 0;
+	out->half_width = stats_mean_interval(values, n, confidence, &interval) ? interval.high - interval.value
+										: 0;
 	out->least = out->most = values[0];
 	for (size_t i = 1; i < n; i++) {
 		out->least = fmin(out->least, values[i]);

@@ -35,10 +35,7 @@ static double half_width(const struct pass_cost *cost, double times, double t)
 	return (spread + cost->site) * times;
 }
 
-double interval_factor(double half_width, double sd, double n)
-{
-	return sd > 0 ? half_width * sqrt(n) / sd : 0;
-}
+double interval_factor(double half_width, double sd, double n) { return sd > 0 ? half_width * sqrt(n) / sd : 0; }
 
 /* With n repetitions the net is n times as large, and so is what is inside; the rest stays. */
 static double repetitions(double net, double rest, double inside)
@@ -54,14 +51,15 @@ static void judge(struct subtraction *s)
 	s->state = enough ? SUBTRACTED : TOO_SMALL_TO_MEASURE;
 	double rest = s->tare - s->inside, rest_uncertain = s->half_width - s->inside_half_width;
 	if (!enough)
-		s->repeat = repetitions(s->net, rest > rest_uncertain ? rest : rest_uncertain, s->inside_half_width);
+		s->repeat = repetitions(s->net, rest > rest_uncertain ? rest : rest_uncertain,
+					s->inside_half_width);
 }
 
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out)
 {
 	bool calls = counts->enters > 0 || counts->leaves > 0;
-	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .net = gross };
+	*out = (struct subtraction){.state = NOT_SUBTRACTED, .gross = gross, .net = gross};
 	if (counts->again > 0 || (calls && !costs->has_enter_leave))
 		return;
 	out->tare = counts->passes * costs->region.value;
@@ -80,8 +78,12 @@ void subtract(double gross, const struct pass_costs *costs, const struct pass_co
 
 void weigh(double gross, double overhead, double inside, double half_width, struct subtraction *out)
 {
-	*out = (struct subtraction){ .state = NOT_SUBTRACTED, .gross = gross, .tare = overhead, .inside = inside,
-				     .net = gross - overhead, .half_width = half_width };
+	*out = (struct subtraction){.state = NOT_SUBTRACTED,
+				    .gross = gross,
+				    .tare = overhead,
+				    .inside = inside,
+				    .net = gross - overhead,
+				    .half_width = half_width};
 	if (overhead <= 0 || overhead <= TOO_SMALL * out->net)
 		return;
 	out->state = TOO_SMALL_TO_MEASURE;

@@ -10,11 +10,11 @@
  *    cache state that exists at the time monitoring begins will not be the same" (Nieto, 4.5): those, and times,
  * get a bound.
  * 2. A net that would be more uncertain than TOO_SMALL of itself is refused. What is said to do about it is Korn's
- *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from
- *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count is
+ *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from N = O
+ *    / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count is
  *    repeated with what they are in: where that alone is too much, no N helps, and none is said.
- * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside, whatever
- *    they were for; no calibration knows these.
+ * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside,
+ *    whatever they were for; no calibration knows these.
  * 4. A net is never below 0: a gross count under the tare is refused, too. */
 #ifndef TARE_TRUST_RULES_H
 #define TARE_TRUST_RULES_H
@@ -63,15 +63,17 @@ struct subtraction {
 	enum subtraction_state state;
 	double gross, tare;
 	double net, half_width; /* of SUBTRACTED; of TOO_SMALL… what it would have been (net may be negative) */
-	double inside, inside_half_width; /* the part of tare and half_width that comes again with each repetition inside the region */
-	double repeat;          /* TOO_SMALL…: so often inside the region at least; 0: no number helps */
+	/* the part of tare and half_width that comes again with each repetition inside the region */
+	double inside, inside_half_width;
+	double repeat; /* TOO_SMALL…: so often inside the region at least; 0: no number helps */
 };
 
 void subtract(double gross, const struct pass_costs *costs, const struct pass_counts *counts,
 	      struct subtraction *out);
 
-/* Of a gross count that has an overhead in it that is not taken off: TOO_SMALL… when that is more than TOO_SMALL of what is not overhead
- * (the threshold law), NOT_SUBTRACTED otherwise; net is what it would be. inside: the overhead's part of what is measured inside. */
+/* Of a gross count that has an overhead in it that is not taken off: TOO_SMALL… when that is more than TOO_SMALL
+ * of what is not overhead (the threshold law), NOT_SUBTRACTED otherwise; net is what it would be. inside: the
+ * overhead's part of what is measured inside. */
 void weigh(double gross, double overhead, double inside, double half_width, struct subtraction *out);
 
 /* Of a subtraction that is more uncertain than its calibration knows. */

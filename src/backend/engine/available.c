@@ -15,8 +15,13 @@ bool exact_event_level(const struct event *event, struct availability *out)
 	/* no level asked for means both: a part is no count of that */
 	snprintf(out->why, sizeof out->why, "the engine counts user mode only, and both levels were asked for");
 	size_t length = strlen(event->label);
-	bool said = length > 3 && (strcmp(event->label + length - 3, ":uk") == 0 || strcmp(event->label + length - 3, ":ku") == 0);
-	snprintf(out->remedy, sizeof out->remedy, "ask for it at user level: %.*s:u", (int)(said ? length - 3 : length < 100 ? length : 100), event->label);
+	bool said = length > 3 && (strcmp(event->label + length - 3, ":uk") == 0 ||
+				   strcmp(event->label + length - 3, ":ku") == 0);
+	snprintf(out->remedy, sizeof out->remedy, "ask for it at user level: %.*s:u",
+		 (int)(said           ? length - 3
+		       : length < 100 ? length
+				      : 100),
+		 event->label);
 	return false;
 }
 
@@ -25,8 +30,9 @@ void exact_event_available(const struct event *event, struct engine_trial *trial
 	const struct exact_event *exact = exact_event_find(event);
 	*out = (struct availability){.state = READING_UNSUPPORTED};
 	if (!exact)
-		snprintf(out->why, sizeof out->why, "the engine does not count '%.100s': it counts what instructions do, in user mode",
-		         event->label);
+		snprintf(out->why, sizeof out->why,
+			 "the engine does not count '%.100s': it counts what instructions do, in user mode",
+			 event->label);
 	else if (!exact_event_level(event, out))
 		return;
 	else if (exact->why_not)
@@ -36,8 +42,10 @@ void exact_event_available(const struct event *event, struct engine_trial *trial
 		snprintf(out->why, sizeof out->why, "%.250s", trial->why);
 		snprintf(out->remedy, sizeof out->remedy, "%.250s", trial->remedy);
 	} else if (!trial_counts(trial, exact))
-		snprintf(out->why, sizeof out->why, "the engine counts '%.100s' wrongly here: of a small known program it is not what it must be",
-		         event->label);
+		snprintf(out->why, sizeof out->why,
+			 "the engine counts '%.100s' wrongly here: of a small known program it is not what it "
+			 "must be",
+			 event->label);
 	else
 		*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_EXACT};
 }

@@ -19,7 +19,7 @@ struct code_place {
 };
 
 struct block_group {
-	struct code_place *table;     /* open addressing; count of slots is a power of two; length 0: free */
+	struct code_place *table; /* open addressing; count of slots is a power of two; length 0: free */
 	size_t slots, used;
 	struct leaders leaders;
 	const struct view_process *root; /* of leaders */
@@ -85,8 +85,10 @@ static struct code_place *find_or_add(struct block_group *g, const struct code_p
 static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
 {
 	struct block_adding *a = arg;
-	struct code_place wanted = {.module = a->module ? a->module->path : "", .offset = address,
-		.code = a->code + (address - a->block->address), .length = insn->length};
+	struct code_place wanted = {.module = a->module ? a->module->path : "",
+				    .offset = address,
+				    .code = a->code + (address - a->block->address),
+				    .length = insn->length};
 	(void)index;
 	if (a->module && a->module->path[0])
 		wanted.offset = address - a->module->address + a->module->file_offset;
@@ -101,7 +103,7 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 }
 
 static bool add_block(struct block_group *g, const struct view_process *p, uint32_t number, uint32_t from,
-                      uint64_t times, bool subtract, struct blocks *out, struct error *err)
+		      uint64_t times, bool subtract, struct blocks *out, struct error *err)
 {
 	const struct view_process *owner = view_block_owner(p, number);
 	const struct record_block *block = owner ? view_block(owner, number) : NULL;
@@ -117,7 +119,8 @@ static bool add_block(struct block_group *g, const struct view_process *p, uint3
 	}
 	if (!block || !decoded_each(owner, block, from, add_insn, &a)) {
 		if (!out->why)
-			snprintf(out->why_text, sizeof out->why_text, "the record of a block of '%s' is damaged", p->path);
+			snprintf(out->why_text, sizeof out->why_text, "the record of a block of '%s' is damaged",
+				 p->path);
 		out->why = out->why_text;
 		return true;
 	}
@@ -125,7 +128,7 @@ static bool add_block(struct block_group *g, const struct view_process *p, uint3
 }
 
 static bool add_process(struct block_group *g, const struct view_process *p, const struct view_thread *only,
-                        struct blocks *out, struct error *err)
+			struct blocks *out, struct error *err)
 {
 	for (uint32_t number = 0; number < p->blocks.count; number++) {
 		const struct view_process *owner = view_block_owner(p, number);
@@ -146,9 +149,10 @@ static bool add_process(struct block_group *g, const struct view_process *p, con
 	return true;
 }
 
-/* A thread in this part, and in those that the process went on in; nothing if it was in an earlier one, with which it was added. */
+/* A thread in this part, and in those that the process went on in; nothing if it was in an earlier one, with which
+ * it was added. */
 static bool add_thread(struct block_group *g, const struct view_process *p, size_t thread, struct blocks *out,
-                       struct error *err)
+		       struct error *err)
 {
 	uint32_t tid = p->threads[thread].record->tid;
 	for (const struct view_process *before = p->head; before != p; before = before->next_part)
@@ -159,7 +163,8 @@ static bool add_thread(struct block_group *g, const struct view_process *p, size
 		return false;
 	for (const struct view_process *part = p->next_part; part; part = part->next_part)
 		for (size_t t = 0; t < part->n_threads; t++)
-			if (part->threads[t].record->tid == tid && !add_process(g, part, &part->threads[t], out, err))
+			if (part->threads[t].record->tid == tid &&
+			    !add_process(g, part, &part->threads[t], out, err))
 				return false;
 	return true;
 }
@@ -178,17 +183,21 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The only instruction at that place, or NULL. from: the search begins there. */
-static struct code_place *only_at(struct code_place *places, size_t n, size_t from, const char *module, uint64_t offset)
+static struct code_place *only_at(struct code_place *places, size_t n, size_t from, const char *module,
+				  uint64_t offset)
 {
 	for (; from < n && !strcmp(places[from].module, module) && places[from].offset <= offset; from++)
 		if (places[from].offset == offset)
-			return from + 1 < n && places[from + 1].offset == offset && !strcmp(places[from + 1].module, module)
-				? NULL : &places[from];
+			return from + 1 < n && places[from + 1].offset == offset &&
+					       !strcmp(places[from + 1].module, module)
+				       ? NULL
+				       : &places[from];
 	return NULL;
 }
 
 /* Turns the group's instructions into rows and empties it. */
-static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct blocks *out, size_t *capacity, struct error *err)
+static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct blocks *out, size_t *capacity,
+		      struct error *err)
 {
 	size_t n = 0;
 	bool done = false;
@@ -201,11 +210,17 @@ static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct 
 		struct code_place *first = &g->table[i], *last = first;
 		if (first->taken_up || first->count == 0)
 			continue;
-		struct block_row row = {.pid = pid, .tid = tid, .module = first->module, .offset = first->offset, .count = first->count};
+		struct block_row row = {.pid = pid,
+					.tid = tid,
+					.module = first->module,
+					.offset = first->offset,
+					.count = first->count};
 		for (struct code_place *p = first; p;) {
 			last = p, p->taken_up = true;
 			row.insns++, row.length_bytes += p->length;
-			p = p->ends ? NULL : only_at(g->table, n, (size_t)(p - g->table) + 1, p->module, p->offset + p->length);
+			p = p->ends ? NULL
+				    : only_at(g->table, n, (size_t)(p - g->table) + 1, p->module,
+					      p->offset + p->length);
 			if (p && (p->leader || p->taken_up || p->count != last->count))
 				p = NULL;
 		}
@@ -229,7 +244,8 @@ out:
 	return done;
 }
 
-bool blocks_new(const struct view *view, bool children, enum blocks_groups groups, struct blocks **out, struct error *err)
+bool blocks_new(const struct view *view, bool children, enum blocks_groups groups, struct blocks **out,
+		struct error *err)
 {
 	struct tally_options options = {.children = children};
 	struct blocks *blocks = calloc(1, sizeof *blocks);
@@ -251,19 +267,22 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 		if (p->record->state == RECORD_FREE || (!children && p->descendant))
 			continue;
 		if (p->folded && !blocks->why) {
-			snprintf(blocks->why_text, sizeof blocks->why_text, "'%s' ran more basic blocks than the engine's record keeps apart", p->path);
+			snprintf(blocks->why_text, sizeof blocks->why_text,
+				 "'%s' ran more basic blocks than the engine's record keeps apart", p->path);
 			blocks->why = blocks->why_text;
 		}
 		if (groups == BLOCKS_BY_THREAD) {
 			for (size_t t = 0; t < p->n_threads; t++)
 				if (!add_thread(&group, p, t, blocks, err) ||
-				    !end_group(&group, p->record->pid, p->threads[t].record->tid, blocks, &capacity, err))
+				    !end_group(&group, p->record->pid, p->threads[t].record->tid, blocks,
+					       &capacity, err))
 					goto out;
 			continue;
 		}
 		if (groups == BLOCKS_BY_PROCESS && p->head != p)
 			continue;
-		for (const struct view_process *part = p; part; part = groups == BLOCKS_BY_PROCESS ? part->next_part : NULL)
+		for (const struct view_process *part = p; part;
+		     part = groups == BLOCKS_BY_PROCESS ? part->next_part : NULL)
 			if (!add_process(&group, part, NULL, blocks, err))
 				goto out;
 		if (groups == BLOCKS_BY_PROCESS && !end_group(&group, p->record->pid, 0, blocks, &capacity, err))
@@ -272,8 +291,9 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 	if (groups == BLOCKS_TOGETHER && !end_group(&group, 0, 0, blocks, &capacity, err))
 		goto out;
 	if (!blocks->why && blocks->instructions != tally->total[COUNT_INSTRUCTIONS]) {
-		error_set(err, ERROR_SYSTEM, "the blocks have %llu instructions, the threads %llu", (unsigned long long)blocks->instructions,
-		          (unsigned long long)tally->total[COUNT_INSTRUCTIONS]);
+		error_set(err, ERROR_SYSTEM, "the blocks have %llu instructions, the threads %llu",
+			  (unsigned long long)blocks->instructions,
+			  (unsigned long long)tally->total[COUNT_INSTRUCTIONS]);
 		goto out;
 	}
 	*out = blocks;
@@ -313,7 +333,7 @@ void blocks_write(const struct blocks *blocks, enum blocks_groups groups, struct
 			case '\\': str_append(out, "\\\\"); break;
 			default: str_append_char(out, *c);
 			}
-		str_appendf(out, "\t0x%llx\t%u\t%u\t%llu\n", (unsigned long long)row->offset, row->length_bytes, row->insns,
-		            (unsigned long long)row->count);
+		str_appendf(out, "\t0x%llx\t%u\t%u\t%llu\n", (unsigned long long)row->offset, row->length_bytes,
+			    row->insns, (unsigned long long)row->count);
 	}
 }

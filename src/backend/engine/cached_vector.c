@@ -50,7 +50,8 @@ static void release(struct cached_vector *known)
 }
 
 /* False: damaged, or no memory. */
-static bool work_out(struct cached_vector *known, const struct view_process *owner, const struct record_block *block, bool *no_memory)
+static bool work_out(struct cached_vector *known, const struct view_process *owner,
+		     const struct record_block *block, bool *no_memory)
 {
 	struct working w = {.address = block->address};
 	if (!decoded_each(owner, block, 0, work_insn, &w) || w.too_many_reps)
@@ -73,11 +74,13 @@ static bool work_out(struct cached_vector *known, const struct view_process *own
 	return true;
 }
 
-static struct cached_vector *slot_of(struct cached_vector *table, size_t slots, const uint8_t *code, const struct cached_vector *wanted)
+static struct cached_vector *slot_of(struct cached_vector *table, size_t slots, const uint8_t *code,
+				     const struct cached_vector *wanted)
 {
 	size_t i = wanted->hash & (slots - 1);
 	for (; table[i].code; i = (i + 1) & (slots - 1))
-		if (table[i].hash == wanted->hash && table[i].length == wanted->length && table[i].insns == wanted->insns &&
+		if (table[i].hash == wanted->hash && table[i].length == wanted->length &&
+		    table[i].insns == wanted->insns &&
 		    (table[i].code == code || !memcmp(table[i].code, code, wanted->length)))
 			break;
 	return &table[i];
@@ -97,12 +100,15 @@ static bool grow(struct knowledge *k)
 	return true;
 }
 
-const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner, const struct record_block *block)
+const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner,
+				       const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
 	if (!code)
 		return NULL;
-	struct cached_vector wanted = {.hash = hash_bytes(code, block->length_bytes), .length = block->length_bytes, .insns = block->insns};
+	struct cached_vector wanted = {.hash = hash_bytes(code, block->length_bytes),
+				       .length = block->length_bytes,
+				       .insns = block->insns};
 	if (2 * k->used >= k->slots && k->used < KEPT_MOST && !grow(k)) {
 		k->no_memory = true;
 		return NULL;
@@ -136,14 +142,16 @@ static void mark_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	m->n += leaders_has(m->leaders, address);
 }
 
-uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders)
+uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner,
+		       const struct record_block *block, const struct leaders *leaders)
 {
 	struct marking m = {.leaders = leaders};
 	if (block->length_bytes > 64) {
 		decoded_each(owner, block, 0, mark_insn, &m);
 		return m.n;
 	}
-	for (size_t i = leaders_from(leaders, block->address); i < leaders->count && leaders->at[i] - block->address < block->length_bytes; i++)
+	for (size_t i = leaders_from(leaders, block->address);
+	     i < leaders->count && leaders->at[i] - block->address < block->length_bytes; i++)
 		m.n += known->starts >> (leaders->at[i] - block->address) & 1;
 	return m.n;
 }

@@ -1,6 +1,6 @@
 /*
- * What one execution of a block adds, worked out once for all blocks of the same bytes: processes that run the same programs
- * have the same blocks over and over.
+ * What one execution of a block adds, worked out once for all blocks of the same bytes: processes that run the
+ * same programs have the same blocks over and over.
  *
  * What always holds: it depends on the bytes alone. What depends on the address (leaders) is asked for with it.
  */
@@ -16,7 +16,9 @@
 
 #define KNOWN_REPS 64u /* rep instructions of one block; the runtime ends a block at each */
 
-struct known_count { uint32_t of, times; }; /* enum exact_count */
+struct known_count {
+	uint32_t of, times;
+}; /* enum exact_count */
 struct known_rep {
 	uint32_t insn;
 	struct exact_each each;
@@ -40,9 +42,11 @@ struct knowledge {
 };
 
 /* Valid until the next call. NULL when the block's bytes are not what it says, or no_memory is set. */
-const struct cached_vector *known_find(struct knowledge *knowledge, const struct view_process *owner, const struct record_block *block);
+const struct cached_vector *known_find(struct knowledge *knowledge, const struct view_process *owner,
+				       const struct record_block *block);
 /* How many of the block's instructions are leaders. */
-uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner, const struct record_block *block, const struct leaders *leaders);
+uint32_t known_leaders(const struct cached_vector *known, const struct view_process *owner,
+		       const struct record_block *block, const struct leaders *leaders);
 void knowledge_free(struct knowledge *knowledge);
 
 #endif

@@ -18,16 +18,20 @@
 
 struct counting {
 	struct launch launch;
-	struct command command; /* its strings are borrowed until stop */
+	struct command command;    /* its strings are borrowed until stop */
 	struct injection *session; /* NULL: natively */
 	struct execution_event *events;
 	size_t n;
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
 	struct fold_context fold;
-	size_t machines;        /* struct model_counts of each thread; 0: the access stream was not asked for */
+	size_t machines; /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
-	struct region_name { const char *name, *text; enum region_kind kind; } *asked; /* borrowed, as target->regions; [n_asked] */
+	/* borrowed, as target->regions; [n_asked] */
+	struct region_name {
+		const char *name, *text;
+		enum region_kind kind;
+	} * asked;
 	size_t n_asked;
 	uint64_t began_ns;
 };
@@ -53,7 +57,8 @@ void counting_end(struct counting *c)
 }
 
 /* The machines run, and the stream is looked at, for the sake of an event only. */
-static void choose_trace(struct counting *c, const struct counting_options *options, struct injection_options *session)
+static void choose_trace(struct counting *c, const struct counting_options *options,
+			 struct injection_options *session)
 {
 	bool modelled = false, addresses = false;
 	for (size_t i = 0; i < c->n; i++) {
@@ -67,7 +72,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 		session->machine_count = c->models.n;
 		session->machine_bytes = c->models.bytes;
 	}
-	session->watches = (const uint8_t (*)[4])c->plan.watches;
+	session->watches = (const uint8_t(*)[4])c->plan.watches;
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
@@ -80,8 +85,8 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
 }
 
-bool counting_start(const struct target *target, const struct execution_event *events, size_t n, const struct counting_options *options,
-                    struct counting **out, struct error *err)
+bool counting_start(const struct target *target, const struct execution_event *events, size_t n,
+		    const struct counting_options *options, struct counting **out, struct error *err)
 {
 	struct injection_options session = {.size = sizeof session, .fold = fold_part};
 	struct record_region_range *ranges = NULL;
@@ -151,10 +156,7 @@ bool counting_native(struct backend *backend, const struct event *const *events,
 	return n == 0;
 }
 
-pid_t counting_process(const struct counting *c)
-{
-	return c->launch.pid;
-}
+pid_t counting_process(const struct counting *c) { return c->launch.pid; }
 
 /* As launch_go() does; that waits for the exec, which here the tracer must. */
 static void release(void *arg)
@@ -167,9 +169,7 @@ bool counting_go(struct counting *c, struct error *err)
 {
 	if (c->session) {
 		switch (injection_take(c->session, c->launch.pid, release, &c->launch, err)) {
-		case SESSION_FAILED:
-			c->launch.pid = 0;
-			return false;
+		case SESSION_FAILED: c->launch.pid = 0; return false;
 		case SESSION_NOT_STARTED: /* launch_go() says why */
 		case SESSION_TAKEN: break;
 		}
@@ -184,40 +184,51 @@ static struct reading failed(const char *why)
 }
 
 /* regions: those of the view, with what was counted in them; NULL: not wanted */
-static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally, struct execution_regions **regions, struct error *err)
+static bool look(const struct counting *c, bool still_running, struct view **view, struct tally **tally,
+		 struct execution_regions **regions, struct error *err)
 {
-	struct tally_options options = {.children = c->children, .still_running = still_running, .machines = c->machines};
+	struct tally_options options = {
+		.children = c->children, .still_running = still_running, .machines = c->machines};
 	*tally = NULL;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct exact_event *exact = c->events[i].exact;
 		options.blocks |= exact && exact_event_uses(exact, COUNT_BASIC_BLOCKS);
-		options.code_lines |= exact && (exact_event_uses(exact, COUNT_CODE_LINES) || exact_event_uses(exact, COUNT_CODE_PAGES));
+		options.code_lines |= exact && (exact_event_uses(exact, COUNT_CODE_LINES) ||
+						exact_event_uses(exact, COUNT_CODE_PAGES));
 	}
-	if (!view_new(c->session, view, err) || (regions && !regions_new(*view, c->n_asked, c->children, c->machines, regions, err)))
+	if (!view_new(c->session, view, err) ||
+	    (regions && !regions_new(*view, c->n_asked, c->children, c->machines, regions, err)))
 		return false;
 	options.regions = regions ? *regions : NULL;
 	return tally_new(*view, &options, tally, err);
 }
 
-/* row: NULL for all of them. why: what is wrong with the event's counts, lives as long as the reading has to; or NULL. */
-static struct reading reading_of(const struct counting *c, const struct execution_event *event, const struct tally *tally,
-                                 const struct tally_row *row, const char *why, uint64_t ns)
+/* row: NULL for all of them. why: what is wrong with the event's counts, lives as long as the reading has to; or
+ * NULL. */
+static struct reading reading_of(const struct counting *c, const struct execution_event *event,
+				 const struct tally *tally, const struct tally_row *row, const char *why,
+				 uint64_t ns)
 {
-	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
+	struct reading r = {
+		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (why)
 		return failed(why);
 	if (event->exact)
 		return exact_event_value(event->exact, row ? row->count : tally->total, &r.count_raw)
-			? r : failed("the count does not fit in 64 bits");
+			       ? r
+			       : failed("the count does not fit in 64 bits");
 	const struct model_counts *counts = row ? row->models : tally->models;
 	r.source = SOURCE_MODEL;
 	r.machine = c->models.name(c->models.context, event->machine);
-	return c->models.value(c->models.context, event->modelled, &counts[event->machine], &r.count_raw, &why) ? r : failed(why);
+	return c->models.value(c->models.context, event->modelled, &counts[event->machine], &r.count_raw, &why)
+		       ? r
+		       : failed(why);
 }
 
-/* Of a program that has not ended, or not between two instructions: what it has done at least. *r: the reading, which is not known. */
+/* Of a program that has not ended, or not between two instructions: what it has done at least. *r: the reading,
+ * which is not known. */
 static void add_least(const struct execution_event *event, const struct tally *tally, struct reading *r)
 {
 	uint64_t value, uncertain, sum = 0;
@@ -227,7 +238,8 @@ static void add_least(const struct execution_event *event, const struct tally *t
 	for (unsigned i = 0; i < COUNTS; i++) {
 		if (!exact_event_uses(event->exact, (enum exact_count)i))
 			continue;
-		if (!tally_uncertain(tally, (enum exact_count)i, &uncertain) || __builtin_add_overflow(sum, uncertain, &sum))
+		if (!tally_uncertain(tally, (enum exact_count)i, &uncertain) ||
+		    __builtin_add_overflow(sum, uncertain, &sum))
 			return;
 	}
 	r->has_least = value > sum;
@@ -256,8 +268,11 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 	for (size_t i = 0; done && c->session && i < c->n; i++) {
 		const struct execution_event *event = &c->events[i];
 		/* what runs has not handed in all of its access stream */
-		bool unknown = event->exact ? exact_event_unknown(event->exact, tally) || exact_event_needs_trace(event->exact) : true;
-		readings[i] = reading_of(c, event, tally, NULL, unknown ? "not known so far" : NULL, now_ns() - c->began_ns);
+		bool unknown = event->exact ? exact_event_unknown(event->exact, tally) ||
+						      exact_event_needs_trace(event->exact)
+					    : true;
+		readings[i] = reading_of(c, event, tally, NULL, unknown ? "not known so far" : NULL,
+					 now_ns() - c->began_ns);
 	}
 	tally_free(tally);
 	view_free(view);
@@ -267,14 +282,18 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 /* Code lines and pages are of processes: a thread has none of its own. */
 static bool is_of_process(const struct execution_event *event)
 {
-	return event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) || exact_event_uses(event->exact, COUNT_CODE_PAGES));
+	return event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) ||
+				exact_event_uses(event->exact, COUNT_CODE_PAGES));
 }
 
 /* All rows of one event. */
-static bool fill(const struct counting *c, struct run *run, size_t i, const struct tally *tally, bool rows, uint64_t ns)
+static bool fill(const struct counting *c, struct run *run, size_t i, const struct tally *tally, bool rows,
+		 uint64_t ns)
 {
 	const struct execution_event *event = &c->events[i];
-	const char *why = event->exact ? exact_event_unknown(event->exact, tally) : event->modelled ? tally->models_why : NULL;
+	const char *why = event->exact      ? exact_event_unknown(event->exact, tally)
+			  : event->modelled ? tally->models_why
+					    : NULL;
 	if (why && !(why = arena_strdup(&run->arena, why)))
 		return false;
 	for (size_t row = 0; row < run->n_rows; row++) {
@@ -293,16 +312,20 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 }
 
 /* Of one region. */
-static struct reading reading_in(const struct counting *c, const struct execution_event *event, const struct tally *tally,
-                                 const struct execution_regions *regions, const struct counted_region *region, uint64_t ns)
+static struct reading reading_in(const struct counting *c, const struct execution_event *event,
+				 const struct tally *tally, const struct execution_regions *regions,
+				 const struct counted_region *region, uint64_t ns)
 {
-	struct reading r = {.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
+	struct reading r = {
+		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
 	if (!why && !region->asked && region->open)
-		why = "it was entered more often than left (a longjmp, an exception, a thread's or the program's end inside): where that pass "
+		why = "it was entered more often than left (a longjmp, an exception, a thread's or the program's "
+		      "end inside): where that pass "
 		      "ended is not known";
 	if (!why && region->switched)
-		why = "a thread went to another stack in it (a coroutine, a user-level thread): which of what it executed there is of the region is not known";
+		why = "a thread went to another stack in it (a coroutine, a user-level thread): which of what it "
+		      "executed there is of the region is not known";
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))
@@ -317,18 +340,28 @@ static struct reading reading_in(const struct counting *c, const struct executio
 	if (why)
 		return failed(why);
 	if (event->exact)
-		return exact_event_value(event->exact, region->count, &r.count_raw) ? r : failed("the count does not fit in 64 bits");
+		return exact_event_value(event->exact, region->count, &r.count_raw)
+			       ? r
+			       : failed("the count does not fit in 64 bits");
 	r.source = SOURCE_MODEL;
 	r.machine = c->models.name(c->models.context, event->machine);
-	return c->models.value(c->models.context, event->modelled, &region->models[event->machine], &r.count_raw, &why) ? r : failed(why);
+	return c->models.value(c->models.context, event->modelled, &region->models[event->machine], &r.count_raw,
+			       &why)
+		       ? r
+		       : failed(why);
 }
 
-static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally, const struct execution_regions *regions, size_t i, uint64_t ns)
+static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally,
+			const struct execution_regions *regions, size_t i, uint64_t ns)
 {
 	const struct counted_region *from = &regions->all[i];
 	struct run_region *to = &run->regions[i];
-	*to = (struct run_region){.kind = REGION_LIBRARY, .text = "libtare", .entries = from->entries, .exits = from->exits,
-		.unbalanced = from->unbalanced, .threads = from->threads};
+	*to = (struct run_region){.kind = REGION_LIBRARY,
+				  .text = "libtare",
+				  .entries = from->entries,
+				  .exits = from->exits,
+				  .unbalanced = from->unbalanced,
+				  .threads = from->threads};
 	if (from->asked) {
 		to->kind = c->asked[i].kind;
 		to->name = arena_strdup(&run->arena, c->asked[i].name);
@@ -345,7 +378,8 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 	for (size_t e = 0; e < c->n; e++) {
 		struct reading *r = &to->readings[e];
 		*r = reading_in(c, &c->events[e], tally, regions, from, ns);
-		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) || (r->machine && !(r->machine = arena_strdup(&run->arena, r->machine))))
+		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) ||
+		    (r->machine && !(r->machine = arena_strdup(&run->arena, r->machine))))
 			return false;
 	}
 	return true;
@@ -363,7 +397,8 @@ static bool add_remark(struct run *run, const char *text)
 	return true;
 }
 
-static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally, const struct execution_regions *regions, uint64_t ns)
+static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally,
+			 const struct execution_regions *regions, uint64_t ns)
 {
 	run->regions = arena_alloc(&run->arena, (regions->n + 1) * sizeof *run->regions);
 	run->n_regions = regions->n;
@@ -381,8 +416,9 @@ static void check_laws(const struct counting *c, struct tally *tally)
 		for (size_t m = 0; m < c->models.n && !tally->models_why; m++)
 			if (!c->models.conserves(c->models.context, m, &tally->rows[r].models[m], &why)) {
 				snprintf(tally->models_text, sizeof tally->models_text,
-				         "the model of '%s' broke a law of its own (%s) in thread %u: a defect of tare",
-				         c->models.name(c->models.context, m), why, tally->rows[r].tid);
+					 "the model of '%s' broke a law of its own (%s) in thread %u: a defect of "
+					 "tare",
+					 c->models.name(c->models.context, m), why, tally->rows[r].tid);
 				tally->models_why = tally->models_text;
 			}
 }
@@ -430,13 +466,15 @@ out:
 
 bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
 {
-	static const enum blocks_groups groups[] = {[BLOCKS_OF_ALL] = BLOCKS_TOGETHER, [BLOCKS_OF_PROCESSES] = BLOCKS_BY_PROCESS,
-		[BLOCKS_OF_THREADS] = BLOCKS_BY_THREAD};
+	static const enum blocks_groups groups[] = {[BLOCKS_OF_ALL] = BLOCKS_TOGETHER,
+						    [BLOCKS_OF_PROCESSES] = BLOCKS_BY_PROCESS,
+						    [BLOCKS_OF_THREADS] = BLOCKS_BY_THREAD};
 	struct view *view = NULL;
 	struct blocks *blocks = NULL;
 	bool done = false;
 	if (!c->session)
-		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
+		return error_set(err, ERROR_USAGE,
+				 "the program did not run under the engine: no event of it was asked for");
 	if (!view_new(c->session, &view, err) || !blocks_new(view, c->children, groups[by], &blocks, err))
 		goto out;
 	if (blocks->why) {
@@ -457,7 +495,8 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 	struct tally *tally = NULL;
 	bool done = false;
 	if (!c->session)
-		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
+		return error_set(err, ERROR_USAGE,
+				 "the program did not run under the engine: no event of it was asked for");
 	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {
@@ -479,7 +518,8 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	bool done = false;
 	*out = (struct locations){0};
 	if (!c->session || c->plan.of == LOCATIONS_NONE)
-		return error_set(err, ERROR_USAGE, "the program did not run under the engine: no event of it was asked for");
+		return error_set(err, ERROR_USAGE,
+				 "the program did not run under the engine: no event of it was asked for");
 	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {
@@ -502,12 +542,6 @@ out:
 	return done;
 }
 
-const struct injection *counting_session(const struct counting *c)
-{
-	return c->session;
-}
+const struct injection *counting_session(const struct counting *c) { return c->session; }
 
-bool counting_follows_children(const struct counting *c)
-{
-	return c->children;
-}
+bool counting_follows_children(const struct counting *c) { return c->children; }

@@ -6,7 +6,8 @@
 #include "base/vec.h"
 
 bool decoded_each(const struct view_process *owner, const struct record_block *block, uint32_t from,
-                  void (*each)(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn), void *arg)
+		  void (*each)(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn),
+		  void *arg)
 {
 	const uint8_t *code = view_code(owner, block);
 	uint32_t at = 0;
@@ -36,7 +37,8 @@ bool leaders_collect(const struct view_process *root, struct leaders *out)
 	for (const struct view_process *p = root; p; p = p->next_kin) {
 		for (uint32_t n = p->blocks.inherited; n < p->blocks.count; n++) {
 			const struct record_block *b = view_block(p, n);
-			if ((__atomic_load_n(&b->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_LEADER) && !vec_push(&at, b->address)) {
+			if ((__atomic_load_n(&b->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_LEADER) &&
+			    !vec_push(&at, b->address)) {
 				vec_free(&at);
 				return false;
 			}

@@ -4,9 +4,11 @@
 
 #define P(count) ((count) + 1)
 #define WIDTH(w, p, what) P(COUNT_FP_WIDTH(w, p, what))
-#define FP_ROWS(text, w, p) \
-	{"fp-" text, {WIDTH(w, p, 0)}, 0, NULL}, {"fma-" text, {WIDTH(w, p, 1)}, 0, NULL}, \
-	{"fp-" text "-operations", {WIDTH(w, p, 2)}, 0, NULL}
+#define FP_ROWS(text, w, p)                                                                                       \
+	{"fp-" text, {WIDTH(w, p, 0)}, 0, NULL}, {"fma-" text, {WIDTH(w, p, 1)}, 0, NULL},                        \
+	{                                                                                                         \
+		"fp-" text "-operations", {WIDTH(w, p, 2)}, 0, NULL                                               \
+	}
 
 static const struct exact_event events[] = {
 	{"instructions", {P(COUNT_INSTRUCTIONS)}, 0, NULL},
@@ -36,15 +38,24 @@ static const struct exact_event events[] = {
 	{"rep-iterations", {P(COUNT_ITERATIONS)}, 0, NULL},
 	{"string-instructions", {P(COUNT_STRING)}, 0, NULL},
 
-	{"branches", {P(COUNT_CONDITIONAL), P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS),
-	              P(COUNT_INDIRECT_CALLS), P(COUNT_RETURNS)}, 0, NULL},
+	{"branches",
+	 {P(COUNT_CONDITIONAL), P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS),
+	  P(COUNT_INDIRECT_CALLS), P(COUNT_RETURNS)},
+	 0,
+	 NULL},
 	{"conditional-branches", {P(COUNT_CONDITIONAL)}, 0, NULL},
 	{"conditional-taken", {P(COUNT_TAKEN)}, 0, NULL},
 	{"conditional-not-taken", {P(COUNT_CONDITIONAL)}, P(COUNT_TAKEN), NULL},
-	{"taken-branches", {P(COUNT_TAKEN), P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS),
-	                    P(COUNT_INDIRECT_CALLS), P(COUNT_RETURNS)}, 0, NULL},
-	{"unconditional-branches", {P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS),
-	                            P(COUNT_INDIRECT_CALLS), P(COUNT_RETURNS)}, 0, NULL},
+	{"taken-branches",
+	 {P(COUNT_TAKEN), P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS),
+	  P(COUNT_INDIRECT_CALLS), P(COUNT_RETURNS)},
+	 0,
+	 NULL},
+	{"unconditional-branches",
+	 {P(COUNT_DIRECT_JUMPS), P(COUNT_INDIRECT_JUMPS), P(COUNT_DIRECT_CALLS), P(COUNT_INDIRECT_CALLS),
+	  P(COUNT_RETURNS)},
+	 0,
+	 NULL},
 	{"direct-jumps", {P(COUNT_DIRECT_JUMPS)}, 0, NULL},
 	{"indirect-jumps", {P(COUNT_INDIRECT_JUMPS)}, 0, NULL},
 	{"calls", {P(COUNT_DIRECT_CALLS), P(COUNT_INDIRECT_CALLS)}, 0, NULL},
@@ -62,8 +73,14 @@ static const struct exact_event events[] = {
 	{"fp-half-operations", {P(COUNT_HALF_OPERATIONS)}, 0, NULL},
 	{"fp-sse-operations", {P(COUNT_SSE_OPERATIONS)}, 0, NULL},
 	{"fma-instructions", {P(COUNT_FMA)}, 0, NULL},
-	FP_ROWS("scalar-single", 0, 0), FP_ROWS("scalar-double", 0, 1), FP_ROWS("128-single", 1, 0), FP_ROWS("128-double", 1, 1),
-	FP_ROWS("256-single", 2, 0), FP_ROWS("256-double", 2, 1), FP_ROWS("512-single", 3, 0), FP_ROWS("512-double", 3, 1),
+	FP_ROWS("scalar-single", 0, 0),
+	FP_ROWS("scalar-double", 0, 1),
+	FP_ROWS("128-single", 1, 0),
+	FP_ROWS("128-double", 1, 1),
+	FP_ROWS("256-single", 2, 0),
+	FP_ROWS("256-double", 2, 1),
+	FP_ROWS("512-single", 3, 0),
+	FP_ROWS("512-double", 3, 1),
 	{"fp-vector-single", {P(COUNT_VECTOR_SINGLE)}, 0, NULL},
 	{"fp-vector-double", {P(COUNT_VECTOR_DOUBLE)}, 0, NULL},
 	{"fp-divides", {P(COUNT_FP_DIVIDES)}, 0, NULL},
@@ -122,8 +139,10 @@ const char *exact_event_unknown(const struct exact_event *event, const struct ta
 	if (tally->why || event->why_not)
 		return tally->why ? tally->why : event->why_not;
 	if (exact_event_uses(event, COUNT_PENTIUM_FLOPS) && tally->total[COUNT_TRANSCENDENTAL])
-		return "the program used x87 instructions for transcendental functions (fsin and the like): the Pentium counts several operations for "
-		       "each, and no source says how many (Safford 1997, Appendix A); fp-operations counts each as one";
+		return "the program used x87 instructions for transcendental functions (fsin and the like): the "
+		       "Pentium counts several operations for "
+		       "each, and no source says how many (Safford 1997, Appendix A); fp-operations counts each "
+		       "as one";
 	for (unsigned i = 0; i < COUNTS; i++)
 		if (tally->unknown[i] && exact_event_uses(event, (enum exact_count)i))
 			return tally->unknown[i];

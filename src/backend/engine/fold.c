@@ -12,18 +12,18 @@
 static uint64_t bytes_of(const struct fold_totals *t)
 {
 	return sizeof *t + t->n_rows * sizeof *t->rows + t->n_regions * sizeof(struct fold_region) +
-	       (uint64_t)t->n_rows * t->n_machines * sizeof(struct model_counts) + t->n_places * (sizeof(struct fold_place) + t->n_events * 8) +
-	       t->text_bytes;
+	       (uint64_t)t->n_rows * t->n_machines * sizeof(struct model_counts) +
+	       t->n_places * (sizeof(struct fold_place) + t->n_events * 8) + t->text_bytes;
 }
 
 const struct fold_totals *fold_totals_of(const struct view_process *p, bool *damaged)
 {
 	const struct fold_totals *totals = p->totals;
-	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST || totals->n_regions > RECORD_REGIONS_MOST ||
-	                      totals->n_machines > FOLD_MACHINES_MOST ||
-	                      totals->n_events > FOLD_EVENTS_MOST || totals->n_places > 1ull << 40 || totals->text_bytes > 1ull << 40 ||
-	                      p->totals_bytes < bytes_of(totals) ||
-	                      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
+	*damaged = totals && (p->totals_bytes < sizeof *totals || totals->n_rows > FOLD_ROWS_MOST ||
+			      totals->n_regions > RECORD_REGIONS_MOST || totals->n_machines > FOLD_MACHINES_MOST ||
+			      totals->n_events > FOLD_EVENTS_MOST || totals->n_places > 1ull << 40 ||
+			      totals->text_bytes > 1ull << 40 || p->totals_bytes < bytes_of(totals) ||
+			      !memchr(totals->unknown_text, 0, sizeof totals->unknown_text));
 	return *damaged ? NULL : totals;
 }
 
@@ -50,10 +50,14 @@ const uint64_t *fold_place_counts_of(const struct fold_totals *totals)
 const char *fold_place_module(const struct fold_totals *totals, const struct fold_place *place)
 {
 	const char *text = (const char *)(fold_place_counts_of(totals) + totals->n_places * totals->n_events);
-	return place->module < totals->text_bytes && memchr(text + place->module, 0, totals->text_bytes - place->module) ? text + place->module : NULL;
+	return place->module < totals->text_bytes &&
+			       memchr(text + place->module, 0, totals->text_bytes - place->module)
+		       ? text + place->module
+		       : NULL;
 }
 
-/* Modules' names are the same pointers where they are the same: one after the other, once unless they alternate. */
+/* Modules' names are the same pointers where they are the same: one after the other, once unless they
+ * alternate. */
 static uint64_t places_to(const struct locations *places, struct fold_totals *out, char *text)
 {
 	const char *last = NULL;
@@ -70,13 +74,15 @@ static uint64_t places_to(const struct locations *places, struct fold_totals *ou
 		if (!out)
 			continue;
 		((struct fold_place *)fold_places_of(out))[i] = (struct fold_place){at, l->offset};
-		memcpy((uint64_t *)fold_place_counts_of(out) + i * places->n_events, l->counts, places->n_events * sizeof *l->counts);
+		memcpy((uint64_t *)fold_place_counts_of(out) + i * places->n_events, l->counts,
+		       places->n_events * sizeof *l->counts);
 	}
 	return bytes;
 }
 
 /* What was counted in the regions of the part's process. Returns how many of them; out: NULL, or where they go. */
-static uint32_t regions_to(const struct execution_regions *regions, const struct view_process *p, struct fold_region *out, bool *taken)
+static uint32_t regions_to(const struct execution_regions *regions, const struct view_process *p,
+			   struct fold_region *out, bool *taken)
 {
 	static const uint64_t none[COUNTS];
 	uint32_t n = 0;
@@ -96,10 +102,12 @@ static uint32_t regions_to(const struct execution_regions *regions, const struct
 }
 
 /* The tally of the part has the rows of the totals before it already, and so have the regions. */
-static struct fold_totals *totals_of(const struct view *view, const struct tally *tally, const struct execution_regions *regions, uint32_t index, size_t *bytes,
-                                     size_t machines, const struct locations *places, char why[160])
+static struct fold_totals *totals_of(const struct view *view, const struct tally *tally,
+				     const struct execution_regions *regions, uint32_t index, size_t *bytes,
+				     size_t machines, const struct locations *places, char why[160])
 {
-	struct fold_totals head = {.n_machines = (uint32_t)machines, .n_places = places->n, .n_events = places->n_events};
+	struct fold_totals head = {
+		.n_machines = (uint32_t)machines, .n_places = places->n, .n_events = places->n_events};
 	const struct view_process *p = &view->processes[index];
 	bool *taken = calloc(regions->n + 1, sizeof *taken);
 	if (!taken)
@@ -130,12 +138,14 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 		for (size_t c = 0; c < COUNTS; c++)
 			if (__builtin_add_overflow(row->count[c], tally->rows[i].count[c], &row->count[c]))
 				snprintf(why, 160, "a count does not fit in 64 bits");
-		if (machines && !tally_add_models(&models[(i < n ? i : n - 1) * machines], tally->rows[i].models, machines))
+		if (machines &&
+		    !tally_add_models(&models[(i < n ? i : n - 1) * machines], tally->rows[i].models, machines))
 			snprintf(why, 160, "a count does not fit in 64 bits");
 	}
 	for (size_t c = 0; c < COUNTS; c++)
 		totals->unknown[c] = tally->unknown[c] != NULL;
-	snprintf(totals->unknown_text, sizeof totals->unknown_text, "%s", tally->strange_text[0] ? tally->strange_text : tally->unknown_text);
+	snprintf(totals->unknown_text, sizeof totals->unknown_text, "%s",
+		 tally->strange_text[0] ? tally->strange_text : tally->unknown_text);
 	for (size_t i = 0; i < view->n_processes; i++) /* the part's, and the totals of the one before it */
 		if (view->processes[i].loaded || view->processes[i].totals)
 			syscalls_sum(&view->processes[i], totals->calls);
@@ -145,15 +155,20 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 bool fold_part(const struct injection *session, uint32_t index, void **out, size_t *bytes, char why[160])
 {
 	const struct record_session *record = injection_record(session);
-	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0 : record->machine_count ? record->machine_count : 1;
-	struct tally_options options = {.children = true, .part = true, .machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
+	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0
+			    : record->machine_count         ? record->machine_count
+							    : 1;
+	struct tally_options options = {.children = true,
+					.part = true,
+					.machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
 	const struct fold_context *wanted = injection_fold_context(session);
 	struct locations places = {0};
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
-	if (view_part(session, index, &view, &err) && regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
+	if (view_part(session, index, &view, &err) &&
+	    regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
 	    tally_new(view, &options, &tally, &err) &&
 	    (!wanted || locations_fill(wanted->plan, view, true, wanted->events, wanted->n, &places, &err))) {
 		if (tally->why || tally->models_why)

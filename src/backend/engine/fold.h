@@ -1,9 +1,9 @@
 /*
- * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, system calls by number, and, if places
- * were asked for, counts by place.
+ * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, system calls
+ * by number, and, if places were asked for, counts by place.
  *
- * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without their blocks (distinct
- * code, leaders that are still to come) is not in it, and the tally says so.
+ * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without
+ * their blocks (distinct code, leaders that are still to come) is not in it, and the tally says so.
  */
 #ifndef TARE_BACKEND_ENGINE_FOLD_H
 #define TARE_BACKEND_ENGINE_FOLD_H
@@ -29,7 +29,7 @@ struct fold_region {
 	uint64_t count[COUNTS];
 };
 
-struct fold_place { /* an instruction */
+struct fold_place {      /* an instruction */
 	uint64_t module; /* where its name begins in the text */
 	uint64_t offset;
 };
@@ -47,10 +47,11 @@ struct fold_totals {
 	uint32_t n_machines, unused;
 	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
 	char unknown_text[320];
-	uint64_t calls[RECORD_SYSCALLS + 2]; /* by number; other; int 0x80 */
+	uint64_t calls[RECORD_SYSCALLS + 2];     /* by number; other; int 0x80 */
 	uint64_t n_places, n_events, text_bytes; /* n_events 0: nobody asked for places */
-	struct fold_row rows[];          /* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines],
-	                                    struct fold_place [n_places], uint64_t [n_places][n_events], their modules' names */
+	/* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines], struct
+	 * fold_place [n_places], uint64_t [n_places][n_events], their modules' names */
+	struct fold_row rows[];
 };
 
 injection_fold fold_part;

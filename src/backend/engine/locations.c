@@ -12,22 +12,32 @@
 
 /* ---- the plan ---- */
 
-static const struct { enum exact_count count; enum model_stream_count stream; } streams[] = {
-	{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
-	{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING}, {COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
+static const struct {
+	enum exact_count count;
+	enum model_stream_count stream;
+} streams[] = {
+	{COUNT_MISALIGNED, STREAM_MISALIGNED},
+	{COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
+	{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS},
+	{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
+	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+	{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
 };
 
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
-static size_t parts_of(const struct execution_event *event, const struct counting_models *models, struct model_watch *parts, uint8_t *minus)
+static size_t parts_of(const struct execution_event *event, const struct counting_models *models,
+		       struct model_watch *parts, uint8_t *minus)
 {
 	size_t n = 0;
 	*minus = 0;
 	if (!event->exact)
-		return models->watches ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus) : 0;
+		return models->watches
+			       ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus)
+			       : 0;
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
 		if (exact_event_uses(event->exact, streams[i].count))
-			parts[n++] = (struct model_watch){.part = MODEL_STREAM, .count = (uint8_t)streams[i].stream};
+			parts[n++] = (struct model_watch){.part = MODEL_STREAM,
+							  .count = (uint8_t)streams[i].stream};
 	return n;
 }
 
@@ -43,8 +53,8 @@ static uint8_t watch(struct location_plan *plan, const struct model_watch *wante
 	return (uint8_t)(1u << plan->n_watches++);
 }
 
-static void plan_event(struct location_plan *plan, const struct execution_event *event, const struct counting_models *models,
-                       struct planned_event *out)
+static void plan_event(struct location_plan *plan, const struct execution_event *event,
+		       const struct counting_models *models, struct planned_event *out)
 {
 	struct model_watch parts[MODEL_WATCHES];
 	struct location_plan before = *plan;
@@ -53,7 +63,8 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 		out->why = "it was not counted";
 		return;
 	}
-	if (event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) || exact_event_uses(event->exact, COUNT_CODE_PAGES))) {
+	if (event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) ||
+			     exact_event_uses(event->exact, COUNT_CODE_PAGES))) {
 		out->why = "it is of the whole program: distinct lines have no sum over places";
 		return;
 	}
@@ -80,7 +91,8 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 		uint8_t bit = watch(plan, &parts[i]);
 		if (!bit) { /* what of it was watched is not */
 			plan->n_watches = before.n_watches;
-			out->why = "more counts of the model would have to be watched than eight; count it with fewer others";
+			out->why = "more counts of the model would have to be watched than eight; count it with "
+				   "fewer others";
 			out->parts = out->minus = 0;
 			return;
 		}
@@ -89,8 +101,8 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 	}
 }
 
-bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events, size_t n,
-                     const struct counting_models *models)
+bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events,
+		       size_t n, const struct counting_models *models)
 {
 	*plan = (struct location_plan){.of = of};
 	if (of == LOCATIONS_NONE)
@@ -125,11 +137,12 @@ struct location_fill {
 	const struct execution_event *events;
 	struct locations *out;
 	size_t capacity;
-	uint32_t *slots;        /* of the table: number of the place + 1; 0: free; a power of two of them */
+	uint32_t *slots; /* of the table: number of the place + 1; 0: free; a power of two of them */
 	size_t slot_count;
 	VEC(const char *) modules; /* the names so far: a place's module is one of these pointers */
 	const char *last_name, *last_module;
-	const struct record_site ***sites; /* of each process that owns some, by block and instruction; NULL: not sorted yet */
+	/* of each process that owns some, by block and instruction; NULL: not sorted yet */
+	const struct record_site ***sites;
 	size_t *site_counts;
 	bool no_memory;
 };
@@ -187,7 +200,8 @@ static uint64_t *counts_at(struct location_fill *job, const char *module, uint64
 	if (job->no_memory || !module)
 		return NULL;
 	size_t at = hash(module, offset) & (job->slot_count - 1);
-	while (job->slots[at] && (out->all[job->slots[at] - 1].offset != offset || out->all[job->slots[at] - 1].module != module))
+	while (job->slots[at] &&
+	       (out->all[job->slots[at] - 1].offset != offset || out->all[job->slots[at] - 1].module != module))
 		at = (at + 1) & (job->slot_count - 1);
 	if (!job->slots[at]) {
 		uint64_t *counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *counts);
@@ -195,7 +209,8 @@ static uint64_t *counts_at(struct location_fill *job, const char *module, uint64
 			job->no_memory = true;
 			return NULL;
 		}
-		out->all[out->n++] = (struct location){.kind = LOCATION_CODE, .module = module, .offset = offset, .counts = counts};
+		out->all[out->n++] = (struct location){
+			.kind = LOCATION_CODE, .module = module, .offset = offset, .counts = counts};
 		job->slots[at] = (uint32_t)out->n;
 	}
 	return out->all[job->slots[at] - 1].counts;
@@ -228,15 +243,17 @@ struct location_adding {
 	const struct view_process *p;
 	struct located at;
 	uint32_t number;
-	uint64_t times, edge;   /* edge: the branch's counted way out */
+	uint64_t times, edge; /* edge: the branch's counted way out */
 	bool subtract;
 	struct leaders *leaders;
 };
 
 static int by_block(const void *a, const void *b)
 {
-	const struct record_site *x = *(const struct record_site *const *)a, *y = *(const struct record_site *const *)b;
-	return x->block != y->block ? (x->block > y->block) - (x->block < y->block) : (x->insn > y->insn) - (x->insn < y->insn);
+	const struct record_site *x = *(const struct record_site *const *)a,
+				 *y = *(const struct record_site *const *)b;
+	return x->block != y->block ? (x->block > y->block) - (x->block < y->block)
+				    : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
 static bool sort_sites(struct location_fill *job, const struct view_process *owner)
@@ -267,14 +284,16 @@ static uint64_t site_count(const struct location_adding *a, uint32_t insn)
 		a->job->no_memory = true;
 		return 0;
 	}
-	found = bsearch(&key, a->job->sites[a->at.owner->index], a->job->site_counts[a->at.owner->index], sizeof *found, by_block);
+	found = bsearch(&key, a->job->sites[a->at.owner->index], a->job->site_counts[a->at.owner->index],
+			sizeof *found, by_block);
 	for (size_t t = 0; found && t < a->p->n_threads; t++)
 		sum += view_counter(&a->p->threads[t], (*found)->counter);
 	return sum;
 }
 
 /* One instruction's share of every count, as tally.c has it of a block's. */
-static void counts_of(const struct location_adding *a, uint32_t index, uint64_t address, const struct x86_insn *insn, uint64_t count[COUNTS])
+static void counts_of(const struct location_adding *a, uint32_t index, uint64_t address,
+		      const struct x86_insn *insn, uint64_t count[COUNTS])
 {
 	const struct record_block *block = a->at.block;
 	struct exact_vector vector = {0};
@@ -313,7 +332,8 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 			value += count[*p - 1];
 		if (event->minus)
 			value -= count[event->minus - 1];
-		/* modulo 2^64 on the way (a subtraction may come first); breakdown_new() sees a sum that went wrong */
+		/* modulo 2^64 on the way (a subtraction may come first); breakdown_new() sees a sum that went
+		 * wrong */
 		counts[i] += a->subtract ? 0 - value : value;
 	}
 }
@@ -344,7 +364,8 @@ static bool add_blocks(struct location_fill *job, const struct view_process *p, 
 /* ---- from the sites: what was watched ---- */
 
 /* The counts of [count][watches] from offset on; NULL: there are none (*failed: memory ran out). */
-static uint64_t *copy_sites(struct location_fill *job, const struct view_process *p, uint64_t offset, uint64_t count, uint64_t *words)
+static uint64_t *copy_sites(struct location_fill *job, const struct view_process *p, uint64_t offset,
+			    uint64_t count, uint64_t *words)
 {
 	uint64_t *copy;
 	*words = 0;
@@ -355,7 +376,8 @@ static uint64_t *copy_sites(struct location_fill *job, const struct view_process
 	return copy;
 }
 
-static void add_watched(struct location_fill *job, const struct located *at, uint64_t address, const uint64_t *watched)
+static void add_watched(struct location_fill *job, const struct located *at, uint64_t address,
+			const uint64_t *watched)
 {
 	bool any = false;
 	for (size_t w = 0; w < job->plan->n_watches; w++)
@@ -385,13 +407,18 @@ struct templates { /* those that a process owns */
 static bool read_templates(const struct view_process *owner, struct templates *t)
 {
 	const struct record_area *blocks = &owner->record->templates, *items = &owner->record->items;
-	_Static_assert(sizeof(struct trace_block) % 8 == 0 && sizeof(struct trace_item) % 8 == 0, "templates are words");
+	_Static_assert(sizeof(struct trace_block) % 8 == 0 && sizeof(struct trace_item) % 8 == 0,
+		       "templates are words");
 	if (blocks->offset && blocks->count > blocks->inherited)
 		t->block_words = injection_copy_words(owner->session, blocks->offset,
-		                                    (uint64_t)(blocks->count - blocks->inherited) * (sizeof(struct trace_block) / 8), &t->n_blocks);
+						      (uint64_t)(blocks->count - blocks->inherited) *
+							      (sizeof(struct trace_block) / 8),
+						      &t->n_blocks);
 	if (items->offset && items->count > items->inherited)
 		t->item_words = injection_copy_words(owner->session, items->offset,
-		                                   (uint64_t)(items->count - items->inherited) * (sizeof(struct trace_item) / 8), &t->n_items);
+						     (uint64_t)(items->count - items->inherited) *
+							     (sizeof(struct trace_item) / 8),
+						     &t->n_items);
 	return true;
 }
 
@@ -401,7 +428,8 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 	uint64_t n_items, n_blocks, buffer[MODEL_WATCHES];
 	uint64_t *items = copy_sites(job, p, p->record->site_items, p->record->items.count, &n_items);
 	uint64_t *blocks = copy_sites(job, p, p->record->site_blocks, p->record->templates.count, &n_blocks);
-	for (uint32_t number = 0; number < p->record->templates.count && number < p->blocks.count && !job->no_memory; number++) {
+	for (uint32_t number = 0;
+	     number < p->record->templates.count && number < p->blocks.count && !job->no_memory; number++) {
 		struct located at;
 		const struct trace_block *block;
 		if ((!items && !blocks) || !locate(job, p, number, &at))
@@ -420,11 +448,16 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 			add_watched(job, &at, block->pc, rest);
 		}
 		for (uint32_t i = 0; i < block->items && items; i++) {
-			uint64_t item = (uint64_t)block->first_item + i, word = (item - at.owner->record->items.inherited) * (sizeof(struct trace_item) / 8);
+			uint64_t item = (uint64_t)block->first_item + i,
+				 word = (item - at.owner->record->items.inherited) *
+					(sizeof(struct trace_item) / 8);
 			if (!(row = row_of(items, n_items, item, width, buffer)))
 				break;
 			if (t->item_words && word + sizeof(struct trace_item) / 8 <= t->n_items)
-				add_watched(job, &at, block->pc + ((const struct trace_item *)(t->item_words + word))->offset, row);
+				add_watched(job, &at,
+					    block->pc +
+						    ((const struct trace_item *)(t->item_words + word))->offset,
+					    row);
 		}
 	}
 	free(items);
@@ -447,7 +480,8 @@ static bool add_sites(struct location_fill *job, bool children)
 		if (view->processes[i].blocks.count)
 			read_templates(&view->processes[i], &all[i]);
 	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
-		if (view->processes[i].loaded && !view->processes[i].folded && (children || !view->processes[i].descendant))
+		if (view->processes[i].loaded && !view->processes[i].folded &&
+		    (children || !view->processes[i].descendant))
 			add_process_sites(job, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
@@ -469,7 +503,8 @@ static void add_folded(struct location_fill *job, const struct view_process *p)
 	const struct fold_place *places = fold_places_of(totals);
 	const uint64_t *counts = fold_place_counts_of(totals);
 	for (uint64_t i = 0; i < totals->n_places && !job->no_memory; i++) {
-		const char *name = fold_place_module(totals, &places[i]), *module = name ? module_named(job, name) : NULL;
+		const char *name = fold_place_module(totals, &places[i]),
+			   *module = name ? module_named(job, name) : NULL;
 		uint64_t *to = name ? counts_at(job, module, places[i].offset) : NULL;
 		job->no_memory |= name && !to;
 		for (size_t e = 0; to && e < n; e++)
@@ -499,8 +534,8 @@ static bool add_exact(struct location_fill *job, bool children)
 	return done;
 }
 
-bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct execution_event *events, size_t n,
-                 struct locations *out, struct error *err)
+bool locations_fill(const struct location_plan *plan, const struct view *view, bool children,
+		    const struct execution_event *events, size_t n, struct locations *out, struct error *err)
 {
 	struct location_fill job = {.view = view, .plan = plan, .events = events, .out = out};
 	bool blocks = false, sites = false, done = false;
@@ -515,8 +550,9 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		sites |= plan->events[i].parts != 0;
 		blocks |= !plan->events[i].why && !plan->events[i].parts;
 	}
-	if (plan->of == LOCATIONS_OF_DATA ? !objects_add(plan, view, children, out, &job.capacity)
-	                                  : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
+	if (plan->of == LOCATIONS_OF_DATA
+		    ? !objects_add(plan, view, children, out, &job.capacity)
+		    : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
 		goto out;
 	for (size_t i = 0; plan->of == LOCATIONS_OF_CODE && i < view->n_processes && !job.no_memory; i++)
 		if (view->processes[i].totals && (children || !view->processes[i].descendant))

@@ -1,13 +1,14 @@
 /*
- * Where the events of an execution took place: by instruction, from the record. The engine's own events from how often each block was
- * entered; those of the access stream, and of a model, from the record's counts by item and by block (RECORD_SITES).
+ * Where the events of an execution took place: by instruction, from the record. The engine's own events from how
+ * often each block was entered; those of the access stream, and of a model, from the record's counts by item and
+ * by block (RECORD_SITES).
  *
  *     location_plan (before the start: what is to be watched) ──► execution ──► locations_fill
  *
  * What always holds:
  *  1. An event has places, the sum of which is its count, or a reason why it has none.
- *  2. Data accesses are at their instruction; a branch is at its own; a fetch at the first instruction of its block, since a block is
- *     fetched as a whole.
+ *  2. Data accesses are at their instruction; a branch is at its own; a fetch at the first instruction of its
+ *     block, since a block is fetched as a whole.
  */
 #ifndef TARE_BACKEND_ENGINE_LOCATIONS_H
 #define TARE_BACKEND_ENGINE_LOCATIONS_H
@@ -29,18 +30,18 @@ struct location_plan {
 		const char *why; /* it has no places: a constant; NULL */
 		uint8_t parts;   /* bit w: watch w is a part of it; 0: from the blocks */
 		uint8_t minus;   /* … that is subtracted; no place has more of it than of the others */
-	} *events;
+	} * events;
 };
 
 /* events[n] as in counting_start(). False when memory ran out. */
-bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events, size_t n,
-                     const struct counting_models *models);
+bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events,
+		       size_t n, const struct counting_models *models);
 /* Of an event with parts: what its watches have counted at a place is of it. */
 uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched);
 void location_plan_free(struct location_plan *plan);
 
 /* *out is the caller's, to be freed by locations_free(); on failure it is empty. */
-bool locations_fill(const struct location_plan *plan, const struct view *view, bool children, const struct execution_event *events, size_t n,
-                 struct locations *out, struct error *err);
+bool locations_fill(const struct location_plan *plan, const struct view *view, bool children,
+		    const struct execution_event *events, size_t n, struct locations *out, struct error *err);
 
 #endif

@@ -16,13 +16,14 @@ struct object_fill {
 	size_t *capacity;
 	const struct view_process *p;
 	const struct record_objects *header;
-	uint64_t cells;  /* of the regions looked at: none is in two of them */
+	uint64_t cells; /* of the regions looked at: none is in two of them */
 	bool no_memory;
 };
 
 static uint64_t *copy(struct object_fill *job, uint64_t offset, uint64_t bytes, uint64_t *words)
 {
-	uint64_t *copied = injection_copy_words(job->p->session, job->p->record->objects + offset, (bytes ? bytes : 8) / 8, words);
+	uint64_t *copied = injection_copy_words(job->p->session, job->p->record->objects + offset,
+						(bytes ? bytes : 8) / 8, words);
 	job->no_memory |= !copied;
 	return copied;
 }
@@ -63,7 +64,8 @@ static void name_frame(struct object_fill *job, uint64_t pc, struct location_fra
 {
 	const struct record_module *m = NULL;
 	*out = (struct location_frame){.module = "", .offset = pc};
-	for (const struct view_process *p = job->p; p && !m; p = p->inherits) /* any of its parts: each has what code it ran came from */
+	/* any of its parts: each has what code it ran came from */
+	for (const struct view_process *p = job->p; p && !m; p = p->inherits)
 		for (const struct view_process *part = p->head; part && !m; part = part->next_part)
 			m = module_at(part, pc - 1); /* the call is in front of where it returns to */
 	if (!m)
@@ -77,9 +79,11 @@ static void name_frame(struct object_fill *job, uint64_t pc, struct location_fra
 
 static void add_site(struct object_fill *job, const struct record_object_site *site, const uint64_t *watched)
 {
-	static const enum location_kind kinds[] = {[OBJECT_UNKNOWN] = LOCATION_UNKNOWN, [OBJECT_STACK] = LOCATION_STACK, [OBJECT_CODE] = LOCATION_CODE,
-		[OBJECT_ALLOCATOR] = LOCATION_ALLOCATOR, [OBJECT_OTHERS] = LOCATION_OTHERS, [OBJECT_FIRST_SITE] = LOCATION_UNKNOWN,
-		[OBJECT_HEAP] = LOCATION_HEAP, [OBJECT_MAPPING] = LOCATION_MAPPING};
+	static const enum location_kind kinds[] = {
+		[OBJECT_UNKNOWN] = LOCATION_UNKNOWN, [OBJECT_STACK] = LOCATION_STACK,
+		[OBJECT_CODE] = LOCATION_CODE,       [OBJECT_ALLOCATOR] = LOCATION_ALLOCATOR,
+		[OBJECT_OTHERS] = LOCATION_OTHERS,   [OBJECT_FIRST_SITE] = LOCATION_UNKNOWN,
+		[OBJECT_HEAP] = LOCATION_HEAP,       [OBJECT_MAPPING] = LOCATION_MAPPING};
 	struct location *l = add(job, watched);
 	if (!l)
 		return;
@@ -100,13 +104,15 @@ static void add_sites(struct object_fill *job)
 {
 	uint32_t n = job->header->n_sites < RECORD_OBJECT_SITES ? job->header->n_sites : RECORD_OBJECT_SITES;
 	uint64_t site_words, count_words, zeros[MODEL_WATCHES] = {0}, width = job->plan->n_watches;
-	uint64_t *sites = copy(job, job->header->sites, (uint64_t)n * sizeof(struct record_object_site), &site_words);
+	uint64_t *sites = copy(job, job->header->sites, (uint64_t)n * sizeof(struct record_object_site),
+			       &site_words);
 	uint64_t *counts = copy(job, job->header->site_counts, (uint64_t)n * width * 8, &count_words);
 	for (uint32_t i = 0; sites && counts && i < n && !job->no_memory; i++) {
 		struct record_object_site site = {0};
 		uint64_t at = (uint64_t)i * (sizeof site / 8), row[MODEL_WATCHES];
 		if (at < site_words)
-			memcpy(&site, sites + at, site_words - at < sizeof site / 8 ? (site_words - at) * 8 : sizeof site);
+			memcpy(&site, sites + at,
+			       site_words - at < sizeof site / 8 ? (site_words - at) * 8 : sizeof site);
 		memcpy(row, zeros, sizeof row);
 		for (uint64_t w = 0; w < width && i * width + w < count_words; w++)
 			row[w] = counts[i * width + w];
@@ -128,25 +134,29 @@ static bool take_cells(struct object_fill *job, uint64_t first, uint64_t n)
 }
 
 /* The file's mapping that a region is, or, of zeroed memory, that it lies behind; NULL. */
-static const struct record_object_region *mapping_of(const struct record_object_region *regions, uint32_t n, const struct record_object_region *r)
+static const struct record_object_region *mapping_of(const struct record_object_region *regions, uint32_t n,
+						     const struct record_object_region *r)
 {
 	const struct record_object_region *best = NULL;
 	if (r->file_offset != RECORD_OBJECT_NO_FILE)
 		return r;
 	for (uint32_t i = 0; i < n; i++)
-		if (regions[i].file_offset != RECORD_OBJECT_NO_FILE && regions[i].start < r->start && (!best || regions[i].start > best->start) &&
+		if (regions[i].file_offset != RECORD_OBJECT_NO_FILE && regions[i].start < r->start &&
+		    (!best || regions[i].start > best->start) &&
 		    strncmp(regions[i].path, r->path, sizeof r->path) == 0)
 			best = &regions[i];
 	return best;
 }
 
 /* Thread-local storage: each byte is of the module whose block it lies in. */
-static void add_thread_regions(struct object_fill *job, const struct record_object_region *regions, uint32_t n, const struct record_object_region *all)
+static void add_thread_regions(struct object_fill *job, const struct record_object_region *regions, uint32_t n,
+			       const struct record_object_region *all)
 {
 	uint64_t width = job->plan->n_watches, words;
 	if (!take_cells(job, all->first_cell, all->length))
 		return;
-	uint64_t *counts = copy(job, job->header->cell_counts + all->first_cell * width * 8, all->length * width * 8, &words);
+	uint64_t *counts = copy(job, job->header->cell_counts + all->first_cell * width * 8,
+				all->length * width * 8, &words);
 	for (uint64_t cell = 0; counts && cell * width < words && !job->no_memory; cell++) {
 		const struct record_object_region *r = NULL;
 		uint64_t row[MODEL_WATCHES] = {0}, number = all->first_cell + cell;
@@ -156,7 +166,8 @@ static void add_thread_regions(struct object_fill *job, const struct record_obje
 		if (!l)
 			continue;
 		for (uint32_t i = 0; i < n && !r; i++)
-			if (regions[i].elf == OBJECT_FILE_THREAD && number - regions[i].first_cell < regions[i].length)
+			if (regions[i].elf == OBJECT_FILE_THREAD &&
+			    number - regions[i].first_cell < regions[i].length)
 				r = &regions[i];
 		char path[sizeof all->path + 1] = "";
 		memcpy(path, r ? r->path : "", r ? sizeof r->path : 1);
@@ -169,13 +180,16 @@ static void add_thread_regions(struct object_fill *job, const struct record_obje
 	free(counts);
 }
 
-static void add_region(struct object_fill *job, const struct record_object_region *r, const struct record_object_region *mapping)
+static void add_region(struct object_fill *job, const struct record_object_region *r,
+		       const struct record_object_region *mapping)
 {
-	uint64_t width = job->plan->n_watches, cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
+	uint64_t width = job->plan->n_watches,
+		 cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
 	char path[sizeof r->path + 1] = "";
 	if (!take_cells(job, r->first_cell, cells))
 		return;
-	uint64_t *counts = copy(job, job->header->cell_counts + r->first_cell * width * 8, cells * width * 8, &words);
+	uint64_t *counts = copy(job, job->header->cell_counts + r->first_cell * width * 8, cells * width * 8,
+				&words);
 	memcpy(path, r->path, sizeof r->path);
 	const char *module = counts && words ? arena_strdup(&job->out->arena, path) : "";
 	job->no_memory |= !module;
@@ -199,7 +213,8 @@ static void add_region(struct object_fill *job, const struct record_object_regio
 
 static void add_regions(struct object_fill *job)
 {
-	uint32_t n = job->header->n_regions < RECORD_OBJECT_REGIONS ? job->header->n_regions : RECORD_OBJECT_REGIONS;
+	uint32_t n = job->header->n_regions < RECORD_OBJECT_REGIONS ? job->header->n_regions
+								    : RECORD_OBJECT_REGIONS;
 	uint64_t words;
 	struct record_object_region *regions = calloc(n + 1, sizeof *regions);
 	uint64_t *read = copy(job, job->header->regions, (uint64_t)n * sizeof *regions, &words);
@@ -262,8 +277,7 @@ static void merge(struct locations *out)
 
 enum { NOTES_MOST = 8 };
 
-__attribute__((format(printf, 2, 3)))
-static void note(struct object_fill *job, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct object_fill *job, const char *format, ...)
 {
 	struct locations *out = job->out;
 	char text[640];
@@ -285,7 +299,7 @@ static void add_notes(struct object_fill *job, size_t from)
 {
 	const char *program = "a program";
 	bool heap = false;
-	char path[sizeof ((struct record_module *)0)->path + 1] = "";
+	char path[sizeof((struct record_module *)0)->path + 1] = "";
 	for (size_t i = from; i < job->out->n; i++) {
 		const struct location *l = &job->out->all[i];
 		heap |= l->kind == LOCATION_ALLOCATOR || (l->kind == LOCATION_MAPPING && l->n_frames);
@@ -298,18 +312,25 @@ static void add_notes(struct object_fill *job, size_t from)
 	if (job->header->incomplete)
 		note(job, "there was no room to follow all data objects: what was touched later is [unknown]");
 	if (!job->header->functions && heap)
-		note(job, "allocations of %s are not known: there is no symbol malloc in it or its libraries, so its heap is one object, and what it "
-		     "mapped are others", program);
+		note(job,
+		     "allocations of %s are not known: there is no symbol malloc in it or its libraries, so its "
+		     "heap is one object, and what it "
+		     "mapped are others",
+		     program);
 	if (job->header->unseen)
-		note(job, "%u blocks of posix_memalign() in %s are not known: it does not store their address itself", job->header->unseen, program);
+		note(job,
+		     "%u blocks of posix_memalign() in %s are not known: it does not store their address itself",
+		     job->header->unseen, program);
 }
 
-bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out, size_t *capacity)
+bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out,
+		 size_t *capacity)
 {
 	struct object_fill job = {.plan = plan, .view = view, .out = out, .capacity = capacity};
 	for (size_t i = 0; i < view->n_processes && !job.no_memory; i++) {
 		job.p = &view->processes[i];
-		if (job.p->record->state == RECORD_FREE || !job.p->record->objects || (!children && job.p->descendant))
+		if (job.p->record->state == RECORD_FREE || !job.p->record->objects ||
+		    (!children && job.p->descendant))
 			continue;
 		struct record_objects header = {0}, expected = {0};
 		uint64_t words, *read = copy(&job, 0, sizeof header, &words);
@@ -319,8 +340,9 @@ bool objects_add(const struct location_plan *plan, const struct view *view, bool
 		free(read);
 		record_objects_lay_out(&expected, (uint32_t)plan->n_watches);
 		/* a damaged one adds nothing: the sum tells */
-		if (header.n_watches != plan->n_watches || header.sites != expected.sites || header.regions != expected.regions ||
-		    header.site_counts != expected.site_counts || header.cell_counts != expected.cell_counts)
+		if (header.n_watches != plan->n_watches || header.sites != expected.sites ||
+		    header.regions != expected.regions || header.site_counts != expected.site_counts ||
+		    header.cell_counts != expected.cell_counts)
 			continue;
 		job.header = &header, job.cells = 0;
 		size_t from = out->n;

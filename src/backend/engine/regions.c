@@ -15,10 +15,12 @@ struct region_image {
 	char *names;
 	uint64_t names_bytes;
 	uint32_t n_regions, n_contexts;
-	uint32_t *index;        /* of local region: in regions->all */
-	struct { uint32_t first, n; } *contexts;
-	uint32_t *members;      /* indices in regions->all */
-	bool count;             /* of a process that is counted */
+	uint32_t *index; /* of local region: in regions->all */
+	struct {
+		uint32_t first, n;
+	} * contexts;
+	uint32_t *members; /* indices in regions->all */
+	bool count;        /* of a process that is counted */
 	struct region_image *next;
 };
 
@@ -33,7 +35,8 @@ static void as_mapped(char *to, size_t size, const char *path)
 	*to = 0;
 }
 
-bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges, struct error *err)
+bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges,
+		  struct error *err)
 {
 	size_t count = 0;
 	*out = NULL;
@@ -41,15 +44,20 @@ bool regions_plan(const struct region_asked *asked, size_t n, struct record_regi
 	for (size_t i = 0; i < n; i++)
 		count += asked[i].n_ranges;
 	if (n > RECORD_REGIONS_MOST || count > RECORD_REGIONS_MOST)
-		return error_set(err, ERROR_LIMIT, "at most %u regions, of as many ranges, can be asked for", RECORD_REGIONS_MOST);
+		return error_set(err, ERROR_LIMIT, "at most %u regions, of as many ranges, can be asked for",
+				 RECORD_REGIONS_MOST);
 	if (!(*out = calloc(count + 1, sizeof **out)))
 		return error_no_memory(err);
 	for (size_t i = 0; i < n; i++)
 		for (size_t r = 0; r < asked[i].n_ranges; r++) {
 			const struct region_range *from = &asked[i].ranges[r];
 			struct record_region_range *to = &(*out)[(*n_ranges)++];
-			*to = (struct record_region_range){.low = from->low, .high = from->high, .asked = (uint32_t)i,
-				.kind = asked[i].kind == REGION_FUNCTION ? RECORD_REGION_FUNCTION : RECORD_REGION_CODE};
+			*to = (struct record_region_range){.low = from->low,
+							   .high = from->high,
+							   .asked = (uint32_t)i,
+							   .kind = asked[i].kind == REGION_FUNCTION
+									   ? RECORD_REGION_FUNCTION
+									   : RECORD_REGION_CODE};
 			as_mapped(to->path, sizeof to->path, from->module);
 		}
 	return true;
@@ -120,7 +128,8 @@ static void damaged(struct execution_regions *r)
 }
 
 /* A copy of n entries of an array; NULL: there are none, or the record is damaged. */
-static void *copied(struct region_numbering *job, const struct region_image *image, uint64_t offset, uint64_t n, size_t entry_bytes)
+static void *copied(struct region_numbering *job, const struct region_image *image, uint64_t offset, uint64_t n,
+		    size_t entry_bytes)
 {
 	struct record_regions layout = {0};
 	record_regions_lay_out(&layout);
@@ -137,18 +146,21 @@ static bool fill_regions(struct region_numbering *job, struct region_image *imag
 	struct record_region *all = copied(job, image, image->record->regions, image->n_regions, sizeof *all);
 	uint64_t bytes = 0; /* names do not share any: who looks at all of them ends */
 	bool done = true;
-	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used : RECORD_NAMES_BYTES;
+	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used
+									    : RECORD_NAMES_BYTES;
 	image->names = copied(job, image, image->record->names, image->names_bytes, 1);
 	for (uint32_t i = 0; i < image->n_regions && done; i++) {
 		size_t index = SIZE_MAX;
 		if (!all || all[i].asked > job->regions->n_asked ||
-		    (!all[i].asked && (!image->names || all[i].name > image->names_bytes || all[i].name_bytes > image->names_bytes - all[i].name ||
-		                       (bytes += all[i].name_bytes) > RECORD_NAMES_BYTES))) {
+		    (!all[i].asked && (!image->names || all[i].name > image->names_bytes ||
+				       all[i].name_bytes > image->names_bytes - all[i].name ||
+				       (bytes += all[i].name_bytes) > RECORD_NAMES_BYTES))) {
 			damaged(job->regions);
 			image->n_regions = i;
 			break;
 		}
-		index = all[i].asked ? all[i].asked - 1 : named(job, image->names + all[i].name, all[i].name_bytes);
+		index = all[i].asked ? all[i].asked - 1
+				     : named(job, image->names + all[i].name, all[i].name_bytes);
 		done = index != SIZE_MAX;
 		image->index[i] = (uint32_t)index;
 	}
@@ -158,7 +170,8 @@ static bool fill_regions(struct region_numbering *job, struct region_image *imag
 
 static void fill_contexts(struct region_numbering *job, struct region_image *image, uint32_t n_members)
 {
-	struct record_context *contexts = copied(job, image, image->record->contexts, image->n_contexts, sizeof *contexts);
+	struct record_context *contexts = copied(job, image, image->record->contexts, image->n_contexts,
+						 sizeof *contexts);
 	uint32_t *members = copied(job, image, image->record->members, n_members, sizeof *members);
 	for (uint32_t m = 0; members && m < n_members; m++) {
 		if (members[m] >> 1 >= image->n_regions) {
@@ -169,7 +182,8 @@ static void fill_contexts(struct region_numbering *job, struct region_image *ima
 		image->members[m] = image->index[members[m] >> 1];
 	}
 	for (uint32_t c = 0; c < image->n_contexts; c++) {
-		if (!contexts || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first || (contexts[c].n && !members)) {
+		if (!contexts || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first ||
+		    (contexts[c].n && !members)) {
 			damaged(job->regions);
 			image->n_contexts = c;
 			break;
@@ -183,7 +197,9 @@ static void fill_contexts(struct region_numbering *job, struct region_image *ima
 static void add_passes(struct region_numbering *job, const struct region_image *image)
 {
 	uint32_t n = image->record->n_passes;
-	struct record_pass *passes = n <= RECORD_PASSES_MOST ? copied(job, image, image->record->passes, n, sizeof *passes) : NULL;
+	struct record_pass *passes = n <= RECORD_PASSES_MOST
+					     ? copied(job, image, image->record->passes, n, sizeof *passes)
+					     : NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!passes || passes[i].region >= image->n_regions) {
 			damaged(job->regions);
@@ -204,19 +220,24 @@ static void add_passes(struct region_numbering *job, const struct region_image *
 static void note_losses(struct execution_regions *r, uint32_t lost)
 {
 	if ((lost & RECORD_LOST_CONTEXTS) && !r->why)
-		r->why = "the program was in more regions at once, or in more combinations of them, than the engine tells apart";
+		r->why = "the program was in more regions at once, or in more combinations of them, than the "
+			 "engine tells apart";
 	if ((lost & RECORD_LOST_PASSES) && !r->why)
 		r->why = "more threads entered more regions than the engine's record holds";
 	if (lost & RECORD_LOST_ENDS)
-		r->why_named = "the end of a region was reached by a way that the engine cannot tell from the region's own instructions";
+		r->why_named = "the end of a region was reached by a way that the engine cannot tell from the "
+			       "region's own instructions";
 	if (lost & RECORD_LOST_REGIONS)
-		r->lost = "the program named more regions, or longer names, than the engine's record holds; those that came later are missing";
+		r->lost = "the program named more regions, or longer names, than the engine's record holds; those "
+			  "that came later are missing";
 }
 
 static bool load(struct region_numbering *job, struct region_image *image, bool count, struct error *err)
 {
 	image->count = count;
-	image->record = image->offset % RECORD_PAGE ? NULL : session_copy(image->session, image->offset, sizeof *image->record);
+	image->record = image->offset % RECORD_PAGE
+				? NULL
+				: session_copy(image->session, image->offset, sizeof *image->record);
 	if (!image->record) {
 		damaged(job->regions);
 		return true;
@@ -225,7 +246,8 @@ static bool load(struct region_numbering *job, struct region_image *image, bool 
 	uint32_t n_members = r->n_members;
 	image->n_contexts = r->n_contexts;
 	image->n_regions = r->n_regions;
-	if (image->n_contexts > RECORD_CONTEXTS_MOST || n_members > RECORD_MEMBERS_MOST || image->n_regions > RECORD_REGIONS_MOST) {
+	if (image->n_contexts > RECORD_CONTEXTS_MOST || n_members > RECORD_MEMBERS_MOST ||
+	    image->n_regions > RECORD_REGIONS_MOST) {
 		damaged(job->regions);
 		image->n_contexts = n_members = image->n_regions = 0;
 	}
@@ -295,7 +317,8 @@ static bool add_image_models(struct execution_regions *r, const struct region_im
 }
 
 /* Of all images that are counted. */
-static bool add_models(struct execution_regions *r, bool children, const struct region_image *images, struct error *err)
+static bool add_models(struct execution_regions *r, bool children, const struct region_image *images,
+		       struct error *err)
 {
 	if (r->machines == 0)
 		return true;
@@ -309,7 +332,8 @@ static bool add_models(struct execution_regions *r, bool children, const struct 
 	return true;
 }
 
-bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines, struct execution_regions **out, struct error *err)
+bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines,
+		 struct execution_regions **out, struct error *err)
 {
 	struct execution_regions *r = calloc(1, sizeof *r);
 	struct region_numbering job = {.regions = r};
@@ -327,7 +351,8 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, size_t 
 		}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
-		if (p->record->state != RECORD_FREE && p->record->regions && !add_image(&job, p, children || !p->descendant, err))
+		if (p->record->state != RECORD_FREE && p->record->regions &&
+		    !add_image(&job, p, children || !p->descendant, err))
 			goto out;
 	}
 	r->all = job.all.items, r->n = job.all.count;
@@ -367,7 +392,8 @@ void regions_free(struct execution_regions *r)
 	free(r);
 }
 
-const uint32_t *regions_of(const struct execution_regions *r, const struct view_process *owner, uint32_t context, uint32_t *n, bool *bad)
+const uint32_t *regions_of(const struct execution_regions *r, const struct view_process *owner, uint32_t context,
+			   uint32_t *n, bool *bad)
 {
 	const struct region_image *image = r->images[owner->index];
 	*n = 0;

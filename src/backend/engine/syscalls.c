@@ -28,7 +28,8 @@ void syscalls_sum(const struct view_process *p, uint64_t calls[RECORD_SYSCALLS +
 		for (unsigned i = 0; i < RECORD_SYSCALLS; i++)
 			calls[i] += thread->syscalls[i];
 		calls[RECORD_SYSCALLS] += thread->syscalls_other;
-		if (thread->call && thread->call - 1 < 0xfffffffeu) /* it did not come back; those of int 0x80 are counted before */
+		/* it did not come back; those of int 0x80 are counted before */
+		if (thread->call && thread->call - 1 < 0xfffffffeu)
 			calls[thread->call - 1 < RECORD_SYSCALLS ? thread->call - 1 : RECORD_SYSCALLS]++;
 		calls[RECORD_SYSCALLS + 1] += thread->syscalls_32;
 	}

@@ -8,10 +8,11 @@
 #include "engine/inject/view.h"
 
 enum { EXACT_SYSCALL_NAMES = RECORD_SYSCALLS };
-extern const char *const exact_syscall_names[EXACT_SYSCALL_NAMES]; /* NULL: no such call. Made by syscall_names.sh */
+/* NULL: no such call. Made by syscall_names.sh */
+extern const char *const exact_syscall_names[EXACT_SYSCALL_NAMES];
 
-/* Appends "call<TAB>count" lines below these column names, most frequent first; then numbers without a name, those beyond the record's table
- * ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. */
+/* Appends "call<TAB>count" lines below these column names, most frequent first; then numbers without a name, those
+ * beyond the record's table ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. */
 void syscalls_write(const struct view *view, bool children, struct str *out);
 
 /* Adds those of one process, by number; then those beyond the table, and 32-bit ones. */

@@ -31,7 +31,7 @@ struct tally_sum {
 	struct tally *tally;
 	VEC(struct holder) holders;
 	VEC(struct seat) seats; /* of every thread that the view has */
-	uint32_t *row_of; /* by process: index of its first row plus one; 0 */
+	uint32_t *row_of;       /* by process: index of its first row plus one; 0 */
 	struct leaders leaders; /* of root */
 	struct knowledge knowledge;
 	const struct view_process *root;
@@ -63,7 +63,8 @@ void tally_of_region(struct tally *t, struct execution_regions *regions, bool ri
 		return;
 	t->why = NULL;
 	if (!regions->why)
-		regions->why = "a region's count does not fit in 64 bits, or is corrected by more than was counted";
+		regions->why =
+			"a region's count does not fit in 64 bits, or is corrected by more than was counted";
 }
 
 static void subtract(struct tally *t, uint64_t *from, uint64_t times, uint64_t each)
@@ -84,8 +85,8 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	w->leaders += w->known && leaders_has(w->known, address);
 }
 
-static bool work(struct tally_sum *job, const struct view_process *owner, const struct record_block *block, uint32_t from,
-                 struct worked_block *w)
+static bool work(struct tally_sum *job, const struct view_process *owner, const struct record_block *block,
+		 uint32_t from, struct worked_block *w)
 {
 	*w = (struct worked_block){.known = job->options->blocks ? &job->leaders : NULL};
 	return decoded_each(owner, block, from, work_insn, w);
@@ -101,7 +102,8 @@ static bool prepare_leaders(struct tally_sum *job, const struct view_process *ow
 	return leaders_collect(root, &job->leaders) || error_no_memory(err);
 }
 
-static void add_known(struct tally_sum *job, uint64_t count[COUNTS], const struct cached_vector *known, uint32_t leaders, uint64_t times)
+static void add_known(struct tally_sum *job, uint64_t count[COUNTS], const struct cached_vector *known,
+		      uint32_t leaders, uint64_t times)
 {
 	for (unsigned i = 0; i < known->n_counts; i++)
 		tally_add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
@@ -110,8 +112,10 @@ static void add_known(struct tally_sum *job, uint64_t count[COUNTS], const struc
 
 static int by_block(const void *a, const void *b)
 {
-	const struct record_site *x = *(const struct record_site *const *)a, *y = *(const struct record_site *const *)b;
-	return x->block != y->block ? (x->block > y->block) - (x->block < y->block) : (x->insn > y->insn) - (x->insn < y->insn);
+	const struct record_site *x = *(const struct record_site *const *)a,
+				 *y = *(const struct record_site *const *)b;
+	return x->block != y->block ? (x->block > y->block) - (x->block < y->block)
+				    : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
 /* The owner's own sites that count, by block and instruction. */
@@ -120,7 +124,8 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	VEC(const struct record_site *) sites = {0};
 	for (uint32_t i = 0; i < owner->sites.own; i++) {
 		const struct record_site *site = (const struct record_site *)owner->sites.entries + i;
-		if ((site->kind == RECORD_SITE_ITERATIONS || site->kind == RECORD_SITE_AMOUNT) && !vec_push(&sites, site)) {
+		if ((site->kind == RECORD_SITE_ITERATIONS || site->kind == RECORD_SITE_AMOUNT) &&
+		    !vec_push(&sites, site)) {
 			vec_free(&sites);
 			return false;
 		}
@@ -137,18 +142,21 @@ static void add_each(struct tally_sum *job, uint64_t count[COUNTS], const struct
 		tally_add(job->tally, &count[each->adds[i].of], times, each->adds[i].times);
 }
 
-static void each_unknown(struct tally *t, const struct view_process *p, const struct record_block *block, const struct exact_each *each)
+static void each_unknown(struct tally *t, const struct view_process *p, const struct record_block *block,
+			 const struct exact_each *each)
 {
 	if (!t->unknown_text[0])
 		snprintf(t->unknown_text, sizeof t->unknown_text, "%s at 0x%llx of '%s' were not counted",
-		         each->site == RECORD_SITE_ITERATIONS + 1 ? "the iterations of a rep instruction" : "the bytes or operations of an instruction",
-		         (unsigned long long)block->address, p->path);
+			 each->site == RECORD_SITE_ITERATIONS + 1 ? "the iterations of a rep instruction"
+								  : "the bytes or operations of an instruction",
+			 (unsigned long long)block->address, p->path);
 	for (unsigned i = 0; i < each->n; i++)
 		t->unknown[each->adds[i].of] = t->unknown_text;
 }
 
 /* The first instruction of no table, by its bytes; whether it was executed is known when all corrections are. */
-static void note_strange(struct tally *t, const struct cached_vector *known, const struct view_process *owner, const struct record_block *block)
+static void note_strange(struct tally *t, const struct cached_vector *known, const struct view_process *owner,
+			 const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
 	bool strange = false;
@@ -159,8 +167,9 @@ static void note_strange(struct tally *t, const struct cached_vector *known, con
 		return;
 	for (uint32_t i = 0; i < block->length_bytes && i < 15; i++)
 		snprintf(bytes + 3 * i, 4, " %02x", code[i]);
-	snprintf(t->strange_text, sizeof t->strange_text, "tare does not know the instruction at 0x%llx of '%s':%s",
-	         (unsigned long long)block->address, owner->path, bytes);
+	snprintf(t->strange_text, sizeof t->strange_text,
+		 "tare does not know the instruction at 0x%llx of '%s':%s", (unsigned long long)block->address,
+		 owner->path, bytes);
 }
 
 static bool counts_fall(const struct record_block *block)
@@ -169,7 +178,8 @@ static bool counts_fall(const struct record_block *block)
 }
 
 /* The runtime counts one way out of a conditional branch, the colder one: edge. */
-static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct record_block *block, uint64_t times, uint64_t edge)
+static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct record_block *block, uint64_t times,
+		      uint64_t edge)
 {
 	if (block->taken == RECORD_NONE)
 		return;
@@ -184,7 +194,8 @@ struct tally_targets {
 	uint32_t n;
 };
 
-static struct tally_targets targets_of(struct tally_sum *job, const struct view_process *owner, const struct record_block *block)
+static struct tally_targets targets_of(struct tally_sum *job, const struct view_process *owner,
+				       const struct record_block *block)
 {
 	struct tally_targets to = {NULL, 0};
 	uint32_t context = block->flags >> RECORD_BLOCK_CONTEXT_SHIFT;
@@ -196,12 +207,14 @@ static struct tally_targets targets_of(struct tally_sum *job, const struct view_
 	return to;
 }
 
-static uint64_t *target(const struct tally_sum *job, const struct tally_targets *to, struct tally_row *row, uint32_t i)
+static uint64_t *target(const struct tally_sum *job, const struct tally_targets *to, struct tally_row *row,
+			uint32_t i)
 {
 	return i == 0 ? row->count : job->options->regions->all[to->regions[i - 1]].count;
 }
 
-static bool tally_owner(struct tally_sum *job, const struct view_process *owner, const struct holder *holders, size_t n, struct error *err)
+static bool tally_owner(struct tally_sum *job, const struct view_process *owner, const struct holder *holders,
+			size_t n, struct error *err)
 {
 	const struct record_site **sites;
 	size_t n_sites, site = 0;
@@ -222,7 +235,9 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				continue;
 			if (!known) {
 				known = known_find(&job->knowledge, owner, block);
-				leaders = known && job->options->blocks ? known_leaders(known, owner, block, &job->leaders) : 0;
+				leaders = known && job->options->blocks
+						  ? known_leaders(known, owner, block, &job->leaders)
+						  : 0;
 				to = targets_of(job, owner, block);
 				if (known)
 					note_strange(job->tally, known, owner, block);
@@ -232,8 +247,8 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				return error_no_memory(err);
 			}
 			if (!known) {
-				mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address,
-				     owner->path);
+				mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged",
+				     (unsigned long long)block->address, owner->path);
 				free(sites);
 				return true;
 			}
@@ -241,12 +256,16 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				uint64_t *count = target(job, &to, holders[h].row, i);
 				bool right = i && !job->tally->why;
 				add_known(job, count, known, leaders, times);
-				add_taken(job->tally, count, block, times, block->taken == RECORD_NONE ? 0 : view_counter(holders[h].thread, block->taken));
+				add_taken(job->tally, count, block, times,
+					  block->taken == RECORD_NONE
+						  ? 0
+						  : view_counter(holders[h].thread, block->taken));
 				tally_of_region(job->tally, job->options->regions, right);
 			}
 			for (unsigned r = 0; r < known->n_reps; r++) {
 				size_t s = site;
-				while (s < n_sites && sites[s]->block == number && sites[s]->insn != known->reps[r].insn)
+				while (s < n_sites && sites[s]->block == number &&
+				       sites[s]->insn != known->reps[r].insn)
 					s++;
 				if (s == n_sites || sites[s]->block != number) {
 					each_unknown(job->tally, owner, block, &known->reps[r].each);
@@ -254,7 +273,8 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				}
 				for (uint32_t i = 0; i <= to.n; i++) {
 					bool right = i && !job->tally->why;
-					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each, view_counter(holders[h].thread, sites[s]->counter));
+					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each,
+						 view_counter(holders[h].thread, sites[s]->counter));
 					tally_of_region(job->tally, job->options->regions, right);
 				}
 			}
@@ -273,13 +293,14 @@ static struct tally_row *row_of(const struct tally_sum *job, const struct view_p
 }
 
 /* A thread goes on in its row in the next part; within one part, a number used again is another thread. */
-static struct tally_row *make_row(struct tally_sum *job, const struct view_process *p, uint32_t tid, uint32_t **last)
+static struct tally_row *make_row(struct tally_sum *job, const struct view_process *p, uint32_t tid,
+				  uint32_t **last)
 {
 	struct tally *t = job->tally;
 	struct tally_row *row = p->head == p ? NULL : row_of(job, p, tid);
 	if (row)
 		return row;
-	for (*last = *last ? *last : &job->row_of[p->head->index]; **last; )
+	for (*last = *last ? *last : &job->row_of[p->head->index]; **last;)
 		*last = &t->rows[**last - 1].next;
 	row = &t->rows[t->n_rows++];
 	*row = (struct tally_row){.process = p->head->index, .pid = p->record->pid, .tid = tid};
@@ -304,7 +325,8 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 	size_t machines = job->options->machines;
 	uint32_t *last = NULL;
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-		unknown(job->tally, whole[i], "the program ran more basic blocks than the engine's record keeps apart");
+		unknown(job->tally, whole[i],
+			"the program ran more basic blocks than the engine's record keeps apart");
 	if (damaged)
 		mark(job->tally, "the totals of '%s' are damaged", p->path);
 	for (uint32_t r = 0; totals && r < totals->n_rows; r++) {
@@ -314,7 +336,8 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 			tally_add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
 		if (machines && totals->n_machines != machines)
 			tally_mark_models(job->tally, "the totals of '%s' are damaged", p->path);
-		else if (machines && !tally_add_models(row->models, fold_models_of(totals) + r * machines, machines))
+		else if (machines &&
+			 !tally_add_models(row->models, fold_models_of(totals) + r * machines, machines))
 			tally_mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
 	}
 	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
@@ -329,7 +352,8 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 	}
 	for (size_t c = 0; totals && c < COUNTS; c++)
 		if (totals->unknown[c])
-			unknown(job->tally, (enum exact_count)c, totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
+			unknown(job->tally, (enum exact_count)c,
+				totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
 }
 
 static bool correct(struct tally_sum *job, const struct view_process *p, struct error *err)
@@ -350,7 +374,8 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 		if (!prepare_leaders(job, owner, err))
 			return false;
 		if (!work(job, owner, block, c->done, &w)) {
-			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address, owner->path);
+			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged",
+			     (unsigned long long)block->address, owner->path);
 			return true;
 		}
 		struct tally_targets to = targets_of(job, owner, block);
@@ -361,7 +386,8 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 				if (w.vector.of[e])
 					subtract(job->tally, &count[e], times, w.vector.of[e]);
 			subtract(job->tally, &count[COUNT_BASIC_BLOCKS], times, w.leaders);
-			if (block->taken != RECORD_NONE && counts_fall(block)) /* entered, and neither taken nor fallen through */
+			/* entered, and neither taken nor fallen through */
+			if (block->taken != RECORD_NONE && counts_fall(block))
 				subtract(job->tally, &count[COUNT_TAKEN], times, 1);
 			tally_of_region(job->tally, job->options->regions, right);
 		}
@@ -373,7 +399,8 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 
 static bool included(const struct tally_options *options, const struct view_process *p)
 {
-	return p->record->state != RECORD_FREE && (options->children || !p->descendant) && (!options->part || p->loaded || p->totals);
+	return p->record->state != RECORD_FREE && (options->children || !p->descendant) &&
+	       (!options->part || p->loaded || p->totals);
 }
 
 static int by_owner(const void *a, const void *b)
@@ -393,7 +420,8 @@ static bool make_rows(struct tally_sum *job, struct error *err)
 		if (included(job->options, p))
 			n += p->n_threads + (totals ? totals->n_rows : 0);
 	}
-	if (!(t->rows = calloc(n + 1, sizeof *t->rows)) || !(job->row_of = calloc(job->view->n_processes + 1, sizeof *job->row_of)))
+	if (!(t->rows = calloc(n + 1, sizeof *t->rows)) ||
+	    !(job->row_of = calloc(job->view->n_processes + 1, sizeof *job->row_of)))
 		return error_no_memory(err);
 	if (job->options->machines && !(t->models = calloc((n + 1) * job->options->machines, sizeof *t->models)))
 		return error_no_memory(err);
@@ -452,7 +480,9 @@ static void judge_strange(struct tally *t)
 		return;
 	}
 	if (!t->strange_text[0])
-		snprintf(t->strange_text, sizeof t->strange_text, "%s", t->unknown_text[0] ? t->unknown_text : "tare does not know an instruction of the program");
+		snprintf(t->strange_text, sizeof t->strange_text, "%s",
+			 t->unknown_text[0] ? t->unknown_text
+					    : "tare does not know an instruction of the program");
 	for (unsigned e = 0; e < COUNTS; e++)
 		if (exact_count_needs_kind((enum exact_count)e) && !t->unknown[e])
 			t->unknown[e] = t->strange_text;
@@ -464,12 +494,14 @@ static void judge_extended(struct tally *t)
 {
 	for (size_t r = 0; r < t->n_rows; r++)
 		if (t->rows[r].count[COUNT_EXTENDED])
-			tally_mark_models(t, "the program uses r16 to r31 (APX), whose accesses the engine does not follow");
+			tally_mark_models(
+				t, "the program uses r16 to r31 (APX), whose accesses the engine does not follow");
 }
 
 /*
- * A block is counted when it is entered, and so are those that only follow it (RECORD_BLOCK_FOLLOWS): a thread that is in the middle of one,
- * or ended there, has not executed all of them. The most instructions that one entry stands for.
+ * A block is counted when it is entered, and so are those that only follow it (RECORD_BLOCK_FOLLOWS): a thread
+ * that is in the middle of one, or ended there, has not executed all of them. The most instructions that one entry
+ * stands for.
  */
 static bool longest_entry(const struct view_process *p, uint64_t *longest)
 {
@@ -484,7 +516,8 @@ static bool longest_entry(const struct view_process *p, uint64_t *longest)
 		if (!block)
 			continue;
 		insns[number] += block->insns;
-		if (__atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_FOLLOWS && block->counter < number)
+		if (__atomic_load_n(&block->flags, __ATOMIC_RELAXED) & RECORD_BLOCK_FOLLOWS &&
+		    block->counter < number)
 			insns[block->counter] += insns[number];
 		else if (insns[number] > *longest)
 			*longest = insns[number];
@@ -512,15 +545,18 @@ static bool find_uncertain(struct tally_sum *job, struct error *err)
 bool tally_uncertain(const struct tally *tally, enum exact_count count, uint64_t *most)
 {
 	enum { OPERATIONS_MOST = 64 }; /* of one instruction: exact_vector */
-	static const enum exact_count by_iteration[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES, COUNT_READ_BYTES, COUNT_WRITE_BYTES};
+	static const enum exact_count by_iteration[] = {COUNT_ITERATIONS, COUNT_READS, COUNT_WRITES,
+							COUNT_READ_BYTES, COUNT_WRITE_BYTES};
 	for (size_t i = 0; i < sizeof by_iteration / sizeof *by_iteration; i++)
 		if (count == by_iteration[i])
 			return false; /* a rep instruction in the middle may have any number of them to come */
 	if (count >= COUNT_STREAM && count < COUNT_STREAM_END)
 		return false; /* what runs has not handed in all of its access stream */
-	bool operations = count == COUNT_FP_OPERATIONS || count == COUNT_SINGLE_OPERATIONS || count == COUNT_DOUBLE_OPERATIONS ||
-	                  count == COUNT_HALF_OPERATIONS || count == COUNT_SSE_OPERATIONS || count == COUNT_X87_OPERATIONS || count == COUNT_PENTIUM_FLOPS ||
-	                  (count >= COUNT_FP_WIDTHS && count < COUNT_FP_WIDTHS_END);
+	bool operations = count == COUNT_FP_OPERATIONS || count == COUNT_SINGLE_OPERATIONS ||
+			  count == COUNT_DOUBLE_OPERATIONS || count == COUNT_HALF_OPERATIONS ||
+			  count == COUNT_SSE_OPERATIONS || count == COUNT_X87_OPERATIONS ||
+			  count == COUNT_PENTIUM_FLOPS ||
+			  (count >= COUNT_FP_WIDTHS && count < COUNT_FP_WIDTHS_END);
 	return !__builtin_mul_overflow(tally->uncertain_insns, operations ? OPERATIONS_MOST : 1, most);
 }
 
@@ -530,7 +566,8 @@ bool tally_join(struct tally *tally, bool threads, size_t machines)
 	for (size_t i = 0; i < tally->n_rows; i++) {
 		struct tally_row *row = NULL;
 		for (size_t j = 0; j < n && !row; j++)
-			if (tally->rows[j].pid == tally->rows[i].pid && (!threads || tally->rows[j].tid == tally->rows[i].tid))
+			if (tally->rows[j].pid == tally->rows[i].pid &&
+			    (!threads || tally->rows[j].tid == tally->rows[i].tid))
 				row = &tally->rows[j];
 		if (!row) {
 			tally->rows[n] = tally->rows[i];
@@ -540,7 +577,8 @@ bool tally_join(struct tally *tally, bool threads, size_t machines)
 			continue;
 		}
 		for (size_t count = 0; count < COUNTS; count++)
-			if (__builtin_add_overflow(row->count[count], tally->rows[i].count[count], &row->count[count]))
+			if (__builtin_add_overflow(row->count[count], tally->rows[i].count[count],
+						   &row->count[count]))
 				return false;
 		if (row->models && !tally_add_models(row->models, tally->rows[i].models, machines))
 			return false;
@@ -563,12 +601,14 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 		next = i;
 		while (next < job.holders.count && job.holders.items[next].owner == job.holders.items[i].owner)
 			next++;
-		if (!tally_owner(&job, &view->processes[job.holders.items[i].owner], &job.holders.items[i], next - i, err))
+		if (!tally_owner(&job, &view->processes[job.holders.items[i].owner], &job.holders.items[i],
+				 next - i, err))
 			goto out;
 	}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
-		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p && !tally_code(job.tally, p, err))))
+		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p &&
+									!tally_code(job.tally, p, err))))
 			goto out;
 	}
 	judge_strange(job.tally);

@@ -20,7 +20,7 @@ static void measure_insn(void *arg, uint32_t index, uint64_t address, const stru
 
 /* The end of what ran of a block in a process: corrections may say that it never ran to its end. */
 static uint64_t end_of_run(const struct view_process *p, const struct view_process *owner, uint32_t number,
-                           const struct record_block *block, uint64_t times)
+			   const struct record_block *block, uint64_t times)
 {
 	uint64_t cut = 0, limits[2] = {0, block->address};
 	for (uint32_t i = 0; i < p->corrections.own; i++) {

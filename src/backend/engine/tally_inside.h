@@ -14,7 +14,8 @@ struct seat {
 /* to += times × each; what does not fit makes the tally inexact. */
 void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each);
 
-/* right: the tally was exact before a region's count was added to. What went wrong since then is the regions', not the whole's. */
+/* right: the tally was exact before a region's count was added to. What went wrong since then is the regions', not
+ * the whole's. */
 void tally_of_region(struct tally *tally, struct execution_regions *regions, bool right);
 
 /* Why no count of the access stream can be used; the first reason stays. */
@@ -23,8 +24,9 @@ __attribute__((format(printf, 2, 3))) void tally_mark_models(struct tally *t, co
 /* Distinct code lines and pages of all parts of a process, into the totals. */
 bool tally_code(struct tally *t, const struct view_process *head, struct error *err);
 
-/* What the models counted: of each thread (seats) into its row, of the rows into the whole, and the access stream's own counts. All of it
- * is checked by the instructions that were counted; the rows are complete but for this. */
+/* What the models counted: of each thread (seats) into its row, of the rows into the whole, and the access
+ * stream's own counts. All of it is checked by the instructions that were counted; the rows are complete but for
+ * this. */
 void tally_models(struct tally *t, const struct tally_options *options, const struct seat *seats, size_t n_seats);
 
 #endif

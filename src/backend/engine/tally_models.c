@@ -1,4 +1,5 @@
-/* The access stream's part of a tally: what each thread's models counted, if the stream is that of the instructions counted. */
+/* The access stream's part of a tally: what each thread's models counted, if the stream is that of the
+ * instructions counted. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,19 +54,29 @@ static void check_stream(struct tally *t, const struct tally_options *options, c
 {
 	for (size_t m = 0; m < options->machines; m++)
 		if (row->models[m].stream[STREAM_INSTRUCTIONS] != row->count[COUNT_INSTRUCTIONS])
-			tally_mark_models(t, "the access stream of thread %u of process %u has %llu instructions, and it executed %llu",
-			            row->tid, row->pid, (unsigned long long)row->models[m].stream[STREAM_INSTRUCTIONS],
-			            (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
+			tally_mark_models(t,
+					  "the access stream of thread %u of process %u has %llu instructions, "
+					  "and it executed %llu",
+					  row->tid, row->pid,
+					  (unsigned long long)row->models[m].stream[STREAM_INSTRUCTIONS],
+					  (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
 }
 
 static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct model_counts *models)
 {
-	static const struct { enum exact_count count; enum model_stream_count stream; } counts[] = {
-		{COUNT_MISALIGNED, STREAM_MISALIGNED}, {COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
-		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS}, {COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING}, {COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
+	static const struct {
+		enum exact_count count;
+		enum model_stream_count stream;
+	} counts[] = {
+		{COUNT_MISALIGNED, STREAM_MISALIGNED},
+		{COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
+		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS},
+		{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
+		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+		{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
 	};
-	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM, "every count of the stream is here");
+	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM,
+		       "every count of the stream is here");
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		tally_add(t, &count[counts[i].count], models[0].stream[counts[i].stream], 1);
 }
@@ -77,8 +88,10 @@ static void check_regions(struct tally *t, const struct tally_options *options)
 	for (size_t i = 0; r && r->models && i < r->n; i++) {
 		struct counted_region *region = &r->all[i];
 		for (size_t m = 0; m < r->machines && !options->still_running && !r->models_why; m++)
-			if (region->models[m].stream[STREAM_INSTRUCTIONS] != region->count[COUNT_INSTRUCTIONS] + region->moved)
-				r->models_why = "the access stream's instructions of a region are not those that were executed in it";
+			if (region->models[m].stream[STREAM_INSTRUCTIONS] !=
+			    region->count[COUNT_INSTRUCTIONS] + region->moved)
+				r->models_why = "the access stream's instructions of a region are not those that "
+						"were executed in it";
 		bool right = !t->why;
 		count_stream(t, region->count, region->models);
 		tally_of_region(t, r, right);
@@ -95,7 +108,8 @@ void tally_models(struct tally *t, const struct tally_options *options, const st
 	for (size_t i = 0; i < n_seats; i++)
 		copy_models(t, machines, &seats[i]);
 	if (options->part)
-		return; /* the next part's threads have what their models count, and the events are made of all of it */
+		/* the next part's threads have what their models count, and the events are made of all of it */
+		return;
 	for (size_t r = 0; r < t->n_rows; r++) {
 		if (!options->still_running)
 			check_stream(t, options, &t->rows[r]);

@@ -17,15 +17,19 @@
 
 /* trial.S */
 extern const unsigned char trial_program[], trial_program_end[], trial_start[], trial_main_end[];
-extern const unsigned char trial_avx2[], trial_avx2_end[], trial_avx512[], trial_avx512_end[], trial_aes[], trial_aes_end[], trial_bf16[],
-	trial_bf16_end[];
+extern const unsigned char trial_avx2[], trial_avx2_end[], trial_avx512[], trial_avx512_end[], trial_aes[],
+	trial_aes_end[], trial_bf16[], trial_bf16_end[];
 
 /* ---- what is true of the program ---- */
 
 enum { AVX2 = 1, AVX512 = 2, AES = 4, BF16 = 8, GROUPS = 4 };
 
-static const struct { const unsigned char *begin, *end; } group_code[GROUPS] = {
-	{trial_avx2, trial_avx2_end}, {trial_avx512, trial_avx512_end}, {trial_aes, trial_aes_end}, {trial_bf16, trial_bf16_end}};
+static const struct {
+	const unsigned char *begin, *end;
+} group_code[GROUPS] = {{trial_avx2, trial_avx2_end},
+			{trial_avx512, trial_avx512_end},
+			{trial_aes, trial_aes_end},
+			{trial_bf16, trial_bf16_end}};
 
 unsigned trial_groups(void)
 {
@@ -38,23 +42,38 @@ unsigned trial_groups(void)
 	return groups;
 }
 
-/* The main part's, and what each group adds to it. A call of a group adds a direct call, a return, a load, a store and 8 bytes to each of both;
- * the branch to it is not taken then. */
-static const struct { enum exact_count count; uint64_t main, groups[GROUPS]; } truths[] = {
+/* The main part's, and what each group adds to it. A call of a group adds a direct call, a return, a load, a store
+ * and 8 bytes to each of both; the branch to it is not taken then. */
+static const struct {
+	enum exact_count count;
+	uint64_t main, groups[GROUPS];
+} truths[] = {
 	{COUNT_INSTRUCTIONS, 3 + 300 + 10 + 16 + 12 + 5 + 5 + 9 + 3, {14, 10, 3, 4}},
-	{COUNT_LOADS, 6, {2, 1, 1, 1}},          /* mov, 2 ret, lodsb, lock inc, mov */
-	{COUNT_STORES, 7, {1, 2, 1, 1}},         /* 2 call, rep stosb, movnti, lock inc, 2 mov */
-	{COUNT_MEMORY, 12, {3, 3, 2, 2}},        /* lock inc is both */
-	{COUNT_READS, 6, {9, 1, 1, 1}},          /* of a gather each lane */
+	{COUNT_LOADS, 6, {2, 1, 1, 1}},   /* mov, 2 ret, lodsb, lock inc, mov */
+	{COUNT_STORES, 7, {1, 2, 1, 1}},  /* 2 call, rep stosb, movnti, lock inc, 2 mov */
+	{COUNT_MEMORY, 12, {3, 3, 2, 2}}, /* lock inc is both */
+	{COUNT_READS, 6, {9, 1, 1, 1}},   /* of a gather each lane */
 	{COUNT_WRITES, 6 + 16, {1, 17, 1, 1}},
 	{COUNT_READ_BYTES, 3 * 8 + 1 + 2 * 4, {8 + 32, 8, 8, 8}},
 	{COUNT_WRITE_BYTES, 2 * 8 + 16 + 4 * 4, {8, 8 + 64, 8, 8}},
-	{COUNT_PREFETCH, 1, {0}}, {COUNT_NON_TEMPORAL, 1, {0}}, {COUNT_LOCKED, 1, {0}}, {COUNT_FENCES, 1, {0}},
-	{COUNT_GATHERS, 0, {1}}, {COUNT_SCATTERS, 0, {0, 1}}, {COUNT_REP, 1, {0}}, {COUNT_STRING, 2, {0}}, {COUNT_ITERATIONS, 16, {0}},
-	{COUNT_CONDITIONAL, 104, {0}}, {COUNT_TAKEN, 99 + 4, {-1, -1, -1, -1}},
-	{COUNT_DIRECT_JUMPS, 1, {0}}, {COUNT_INDIRECT_JUMPS, 1, {0}}, {COUNT_DIRECT_CALLS, 1, {1, 1, 1, 1}}, {COUNT_INDIRECT_CALLS, 1, {0}},
+	{COUNT_PREFETCH, 1, {0}},
+	{COUNT_NON_TEMPORAL, 1, {0}},
+	{COUNT_LOCKED, 1, {0}},
+	{COUNT_FENCES, 1, {0}},
+	{COUNT_GATHERS, 0, {1}},
+	{COUNT_SCATTERS, 0, {0, 1}},
+	{COUNT_REP, 1, {0}},
+	{COUNT_STRING, 2, {0}},
+	{COUNT_ITERATIONS, 16, {0}},
+	{COUNT_CONDITIONAL, 104, {0}},
+	{COUNT_TAKEN, 99 + 4, {-1, -1, -1, -1}},
+	{COUNT_DIRECT_JUMPS, 1, {0}},
+	{COUNT_INDIRECT_JUMPS, 1, {0}},
+	{COUNT_DIRECT_CALLS, 1, {1, 1, 1, 1}},
+	{COUNT_INDIRECT_CALLS, 1, {0}},
 	{COUNT_RETURNS, 2, {1, 1, 1, 1}},
-	/* each ends with a transfer of control, or where one goes to: the first one before the loop, the last one with the program */
+	/* each ends with a transfer of control, or where one goes to: the first one before the loop, the last one
+	 * with the program */
 	{COUNT_BASIC_BLOCKS, 1 + 100 + 6 + 4 + 1, {2, 2, 2, 2}},
 	{COUNT_CODE_PAGES, 1, {0}},
 	/* conversions apart */
@@ -65,34 +84,71 @@ static const struct { enum exact_count count; uint64_t main, groups[GROUPS]; } t
 	{COUNT_HALF_OPERATIONS, 0, {0, 0, 0, 64}},
 	{COUNT_SSE_OPERATIONS, 10, {52, 72, 0, 64}},
 	{COUNT_FMA, 0, {6, 2, 0, 1}},
-	{COUNT_FP_WIDTH(0, 0, 0), 1, {0}}, {COUNT_FP_WIDTH(0, 0, 1), 0, {1}}, {COUNT_FP_WIDTH(0, 0, 2), 1, {2}},
-	{COUNT_FP_WIDTH(0, 1, 0), 3, {0}}, {COUNT_FP_WIDTH(0, 1, 1), 0, {1}}, {COUNT_FP_WIDTH(0, 1, 2), 3, {2}},
-	{COUNT_FP_WIDTH(1, 0, 0), 1, {0}}, {COUNT_FP_WIDTH(1, 0, 1), 0, {1}}, {COUNT_FP_WIDTH(1, 0, 2), 4, {8}},
-	{COUNT_FP_WIDTH(1, 1, 0), 1, {0}}, {COUNT_FP_WIDTH(1, 1, 1), 0, {1}}, {COUNT_FP_WIDTH(1, 1, 2), 2, {4}},
-	{COUNT_FP_WIDTH(2, 0, 0), 0, {1}}, {COUNT_FP_WIDTH(2, 0, 1), 0, {1}}, {COUNT_FP_WIDTH(2, 0, 2), 0, {8 + 16}},
-	{COUNT_FP_WIDTH(2, 1, 0), 0, {1}}, {COUNT_FP_WIDTH(2, 1, 1), 0, {1}}, {COUNT_FP_WIDTH(2, 1, 2), 0, {4 + 8}},
-	{COUNT_FP_WIDTH(3, 0, 0), 0, {0, 1}}, {COUNT_FP_WIDTH(3, 0, 1), 0, {0, 1}}, {COUNT_FP_WIDTH(3, 0, 2), 0, {0, 16 + 32}},
-	{COUNT_FP_WIDTH(3, 1, 0), 0, {0, 1}}, {COUNT_FP_WIDTH(3, 1, 1), 0, {0, 1}}, {COUNT_FP_WIDTH(3, 1, 2), 0, {0, 8 + 16}},
-	{COUNT_VECTOR_SINGLE, 1, {3, 2}}, {COUNT_VECTOR_DOUBLE, 1, {3, 2}},
-	{COUNT_FP_DIVIDES, 1, {0}}, {COUNT_SQUARE_ROOTS, 1, {0}}, {COUNT_CONVERSIONS, 1, {0}}, {COUNT_INTEGER_CONVERSIONS, 1, {0}},
-	{COUNT_X87, 3, {0}}, {COUNT_X87_OPERATIONS, 1, {0}},
+	{COUNT_FP_WIDTH(0, 0, 0), 1, {0}},
+	{COUNT_FP_WIDTH(0, 0, 1), 0, {1}},
+	{COUNT_FP_WIDTH(0, 0, 2), 1, {2}},
+	{COUNT_FP_WIDTH(0, 1, 0), 3, {0}},
+	{COUNT_FP_WIDTH(0, 1, 1), 0, {1}},
+	{COUNT_FP_WIDTH(0, 1, 2), 3, {2}},
+	{COUNT_FP_WIDTH(1, 0, 0), 1, {0}},
+	{COUNT_FP_WIDTH(1, 0, 1), 0, {1}},
+	{COUNT_FP_WIDTH(1, 0, 2), 4, {8}},
+	{COUNT_FP_WIDTH(1, 1, 0), 1, {0}},
+	{COUNT_FP_WIDTH(1, 1, 1), 0, {1}},
+	{COUNT_FP_WIDTH(1, 1, 2), 2, {4}},
+	{COUNT_FP_WIDTH(2, 0, 0), 0, {1}},
+	{COUNT_FP_WIDTH(2, 0, 1), 0, {1}},
+	{COUNT_FP_WIDTH(2, 0, 2), 0, {8 + 16}},
+	{COUNT_FP_WIDTH(2, 1, 0), 0, {1}},
+	{COUNT_FP_WIDTH(2, 1, 1), 0, {1}},
+	{COUNT_FP_WIDTH(2, 1, 2), 0, {4 + 8}},
+	{COUNT_FP_WIDTH(3, 0, 0), 0, {0, 1}},
+	{COUNT_FP_WIDTH(3, 0, 1), 0, {0, 1}},
+	{COUNT_FP_WIDTH(3, 0, 2), 0, {0, 16 + 32}},
+	{COUNT_FP_WIDTH(3, 1, 0), 0, {0, 1}},
+	{COUNT_FP_WIDTH(3, 1, 1), 0, {0, 1}},
+	{COUNT_FP_WIDTH(3, 1, 2), 0, {0, 8 + 16}},
+	{COUNT_VECTOR_SINGLE, 1, {3, 2}},
+	{COUNT_VECTOR_DOUBLE, 1, {3, 2}},
+	{COUNT_FP_DIVIDES, 1, {0}},
+	{COUNT_SQUARE_ROOTS, 1, {0}},
+	{COUNT_CONVERSIONS, 1, {0}},
+	{COUNT_INTEGER_CONVERSIONS, 1, {0}},
+	{COUNT_X87, 3, {0}},
+	{COUNT_X87_OPERATIONS, 1, {0}},
 	/* all but the branches, 9 of vectors and 3 of x87 */
 	{COUNT_INTEGER, 3 + 300 + 10 + 16 + 12 + 5 + 5 + 9 + 3 - (104 + 6) - 9 - 3, {0}},
-	{COUNT_MULTIPLIES, 1, {0}}, {COUNT_DIVIDES, 1, {0}},
-	{COUNT_VECTOR, 9, {12, 8, 1, 2}}, {COUNT_VECTOR_INTEGER, 1, {2, 1, 0, 0}}, {COUNT_PACKED, 3, {8, 5, 0, 1}},
-	{COUNT_CRYPTO, 0, {0, 0, 1}}, {COUNT_NOPS, 2, {0}}, {COUNT_SEGMENT_LOADS, 1, {0}}, {COUNT_CPUID, 1, {0}}, {COUNT_TSC, 1, {0}},
-	{COUNT_SERIALISING, 1, {0}}, {COUNT_SYSTEM_CALLS, 1, {0}},
+	{COUNT_MULTIPLIES, 1, {0}},
+	{COUNT_DIVIDES, 1, {0}},
+	{COUNT_VECTOR, 9, {12, 8, 1, 2}},
+	{COUNT_VECTOR_INTEGER, 1, {2, 1, 0, 0}},
+	{COUNT_PACKED, 3, {8, 5, 0, 1}},
+	{COUNT_CRYPTO, 0, {0, 0, 1}},
+	{COUNT_NOPS, 2, {0}},
+	{COUNT_SEGMENT_LOADS, 1, {0}},
+	{COUNT_CPUID, 1, {0}},
+	{COUNT_TSC, 1, {0}},
+	{COUNT_SERIALISING, 1, {0}},
+	{COUNT_SYSTEM_CALLS, 1, {0}},
 	/* none that the decoder does not know, none of APX */
-	{COUNT_UNKNOWN, 0, {0}}, {COUNT_EXTENDED, 0, {0}},
-	{COUNT_PENTIUM_FLOPS, 11 + 1, {52, 72, 0, 64}}, {COUNT_TRANSCENDENTAL, 0, {0}}, /* floating-point operations and the multiplication */
+	{COUNT_UNKNOWN, 0, {0}},
+	{COUNT_EXTENDED, 0, {0}},
+	/* floating-point operations and the multiplication */
+	{COUNT_PENTIUM_FLOPS, 11 + 1, {52, 72, 0, 64}},
+	{COUNT_TRANSCENDENTAL, 0, {0}},
 	/* of the access stream. A gather's and a scatter's lanes all lie at the line's start */
-	{COUNT_MISALIGNED, 3, {0}}, {COUNT_LINE_CROSSING, 3, {0}}, {COUNT_LINE_CROSSING_READS, 1, {0}}, {COUNT_LINE_CROSSING_WRITES, 2, {0}},
-	{COUNT_PAGE_CROSSING, 1, {0}}, {COUNT_PENTIUM_MISALIGNED, 3, {0}}, /* of 4 and 8 bytes each */
+	{COUNT_MISALIGNED, 3, {0}},
+	{COUNT_LINE_CROSSING, 3, {0}},
+	{COUNT_LINE_CROSSING_READS, 1, {0}},
+	{COUNT_LINE_CROSSING_WRITES, 2, {0}},
+	{COUNT_PAGE_CROSSING, 1, {0}},
+	{COUNT_PENTIUM_MISALIGNED, 3, {0}}, /* of 4 and 8 bytes each */
 };
 
 static uint64_t lines_of(const unsigned char *begin, const unsigned char *end)
 {
-	uintptr_t program = (uintptr_t)trial_program, first = ((uintptr_t)begin - program) / 64, last = ((uintptr_t)end - 1 - program) / 64;
+	uintptr_t program = (uintptr_t)trial_program, first = ((uintptr_t)begin - program) / 64,
+		  last = ((uintptr_t)end - 1 - program) / 64;
 	return last - first + 1;
 }
 
@@ -134,9 +190,10 @@ static bool right_stream(const struct tally *tally, unsigned groups, struct erro
 	trial_truth(COUNT_READS, groups, &reads);
 	trial_truth(COUNT_WRITES, groups, &writes);
 	return (stream[STREAM_READS] == reads && stream[STREAM_WRITES] == writes) ||
-	       error_set(err, ERROR_SYSTEM, "the access stream of a known program has %llu reads and %llu writes, not %llu and %llu",
-	                 (unsigned long long)stream[STREAM_READS], (unsigned long long)stream[STREAM_WRITES], (unsigned long long)reads,
-	                 (unsigned long long)writes);
+	       error_set(err, ERROR_SYSTEM,
+			 "the access stream of a known program has %llu reads and %llu writes, not %llu and %llu",
+			 (unsigned long long)stream[STREAM_READS], (unsigned long long)stream[STREAM_WRITES],
+			 (unsigned long long)reads, (unsigned long long)writes);
 }
 
 /* What all counts need. */
@@ -148,7 +205,7 @@ static bool right(const struct tally *tally, unsigned groups, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "%s", tally->why);
 	if (tally->total[COUNT_INSTRUCTIONS] != truth)
 		return error_set(err, ERROR_SYSTEM, "it counts %llu instructions where %llu is right",
-		                 (unsigned long long)tally->total[COUNT_INSTRUCTIONS], (unsigned long long)truth);
+				 (unsigned long long)tally->total[COUNT_INSTRUCTIONS], (unsigned long long)truth);
 	return !tally->models || right_stream(tally, groups, err);
 }
 
@@ -159,14 +216,17 @@ static void judge_counts(struct engine_trial *trial, const struct tally *tally, 
 		bool stream = i >= COUNT_STREAM && i < COUNT_STREAM_END;
 		uint64_t truth;
 		trial->wrong[i] = !(stream && !trial->traced) &&
-		                  (tally->unknown[i] || !trial_truth((enum exact_count)i, groups, &truth) || tally->total[i] != truth);
+				  (tally->unknown[i] || !trial_truth((enum exact_count)i, groups, &truth) ||
+				   tally->total[i] != truth);
 	}
 }
 
-/* A file without a name that may be executed: in memory, or, where the kernel forbids that (vm.memfd_noexec), in a temporary folder. */
+/* A file without a name that may be executed: in memory, or, where the kernel forbids that (vm.memfd_noexec), in a
+ * temporary folder. */
 static int executable_file(void)
 {
-	const char *named = getenv("TMPDIR"), *const folders[] = {named ? named : "/tmp", "/tmp", "/var/tmp", "/dev/shm", "."};
+	const char *named = getenv("TMPDIR"), *const folders[] = {named ? named : "/tmp", "/tmp", "/var/tmp",
+								  "/dev/shm", "."};
 	int fd = memfd_create("tare-trial", MFD_CLOEXEC | 0x10 /* MFD_EXEC: Linux 6.3 */);
 	if (fd < 0 && errno == EINVAL)
 		fd = memfd_create("tare-trial", MFD_CLOEXEC);
@@ -186,7 +246,8 @@ static bool run(struct engine_trial *trial, struct error *err)
 	char *argv[2 + (1 << GROUPS)] = {path}, *environment[] = {NULL};
 	for (unsigned i = 1; i <= groups; i++)
 		argv[i] = path; /* their number says which groups */
-	struct command command = {.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct command command = {
+		.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct launch launch = {.go_fd = -1, .failed_fd = -1};
 	struct injection *session = NULL;
 	struct view *view = NULL;
@@ -200,7 +261,8 @@ static bool run(struct engine_trial *trial, struct error *err)
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make a program to try");
 		goto out;
 	}
-	/* by way of this process's descriptors, and open for reading only: a file open for writing cannot be executed */
+	/* by way of this process's descriptors, and open for reading only: a file open for writing cannot be
+	 * executed */
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
 	int readable = open(path, O_RDONLY | O_CLOEXEC);
 	close(file);
@@ -215,7 +277,8 @@ static bool run(struct engine_trial *trial, struct error *err)
 		goto out;
 	while (waitpid(launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	done = view_new(session, &view, err) && tally_new(view, &options, &tally, err) && right(tally, groups, err);
+	done = view_new(session, &view, err) && tally_new(view, &options, &tally, err) &&
+	       right(tally, groups, err);
 	if (done)
 		judge_counts(trial, tally, groups);
 out:
@@ -236,7 +299,8 @@ bool trial_passed(struct engine_trial *trial)
 	trial->done = true;
 	trial->passed = run(trial, &err);
 	if (!trial->passed) {
-		snprintf(trial->why, sizeof trial->why, "%s does not work here: %.190s", trial->traced ? "the engine's access stream" : "the engine", err.text);
+		snprintf(trial->why, sizeof trial->why, "%s does not work here: %.190s",
+			 trial->traced ? "the engine's access stream" : "the engine", err.text);
 		snprintf(trial->remedy, sizeof trial->remedy, "%.250s", err.hint);
 	}
 	return trial->passed;
@@ -250,7 +314,8 @@ bool trial_counts(struct engine_trial *trial, const struct exact_event *event)
 	return true;
 }
 
-struct finding *trial_finding(struct engine_trial *trial, const char *what, struct finding *findings, size_t most, size_t *count)
+struct finding *trial_finding(struct engine_trial *trial, const char *what, struct finding *findings, size_t most,
+			      size_t *count)
 {
 	if (*count == most)
 		return NULL;

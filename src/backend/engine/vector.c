@@ -29,19 +29,37 @@ static void add_fp(uint32_t *of, const struct x86_insn *insn)
 }
 
 /* What x87 has on D9 F0 to FF. */
-enum { D9_F2XM1 = 0xf0, D9_FYL2X, D9_FPTAN, D9_FPATAN, D9_FYL2XP1 = 0xf9, D9_FSINCOS = 0xfb, D9_FSCALE = 0xfd, D9_FSIN, D9_FCOS };
+enum {
+	D9_F2XM1 = 0xf0,
+	D9_FYL2X,
+	D9_FPTAN,
+	D9_FPATAN,
+	D9_FYL2XP1 = 0xf9,
+	D9_FSINCOS = 0xfb,
+	D9_FSCALE = 0xfd,
+	D9_FSIN,
+	D9_FCOS
+};
 
 /*
- * The Pentium's FLOPs (Safford 1997, Appendix A, event 0x22): adds, subtracts, multiplies, divides, remainders and square roots, and integer
- * multiplications. An instruction for a transcendental function counts several times; how often is not said.
+ * The Pentium's FLOPs (Safford 1997, Appendix A, event 0x22): adds, subtracts, multiplies, divides, remainders and
+ * square roots, and integer multiplications. An instruction for a transcendental function counts several times;
+ * how often is not said.
  */
 static void add_pentium_flops(uint32_t *of, const struct x86_insn *insn)
 {
-	unsigned d9 = insn->class & X86_CLASS_X87_ARITH && insn->opcode == 0xd9 && insn->modrm >= 0xc0 ? insn->modrm : 0;
+	unsigned d9 = insn->class & X86_CLASS_X87_ARITH && insn->opcode == 0xd9 && insn->modrm >= 0xc0
+			      ? insn->modrm
+			      : 0;
 	switch (d9) {
-	case D9_F2XM1: case D9_FYL2X: case D9_FPTAN: case D9_FPATAN: case D9_FYL2XP1: case D9_FSINCOS: case D9_FSIN: case D9_FCOS:
-		of[COUNT_TRANSCENDENTAL]++;
-		break;
+	case D9_F2XM1:
+	case D9_FYL2X:
+	case D9_FPTAN:
+	case D9_FPATAN:
+	case D9_FYL2XP1:
+	case D9_FSINCOS:
+	case D9_FSIN:
+	case D9_FCOS: of[COUNT_TRANSCENDENTAL]++; break;
 	case D9_FSCALE: break;
 	default:
 		if (insn->class & (X86_CLASS_FP | X86_CLASS_X87_ARITH))
@@ -53,13 +71,22 @@ static void add_pentium_flops(uint32_t *of, const struct x86_insn *insn)
 static void add_flow(uint32_t *of, const struct x86_insn *insn)
 {
 	switch (insn->flow) {
-	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: of[COUNT_CONDITIONAL]++; break;
-	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: of[COUNT_DIRECT_JUMPS]++; break;
+	case X86_FLOW_JCC:
+	case X86_FLOW_LOOP:
+	case X86_FLOW_JRCXZ: of[COUNT_CONDITIONAL]++; break;
+	case X86_FLOW_JMP:
+	case X86_FLOW_JMP_ABS: of[COUNT_DIRECT_JUMPS]++; break;
 	case X86_FLOW_CALL: of[COUNT_DIRECT_CALLS]++; break;
-	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: case X86_FLOW_JMP_FAR: of[COUNT_INDIRECT_JUMPS]++; break;
-	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: case X86_FLOW_CALL_FAR: of[COUNT_INDIRECT_CALLS]++; break;
-	case X86_FLOW_RET: case X86_FLOW_RET_FAR: of[COUNT_RETURNS]++; break;
-	case X86_FLOW_SYSCALL: case X86_FLOW_SYSENTER: of[COUNT_SYSTEM_CALLS]++; break;
+	case X86_FLOW_JMP_REG:
+	case X86_FLOW_JMP_MEM:
+	case X86_FLOW_JMP_FAR: of[COUNT_INDIRECT_JUMPS]++; break;
+	case X86_FLOW_CALL_REG:
+	case X86_FLOW_CALL_MEM:
+	case X86_FLOW_CALL_FAR: of[COUNT_INDIRECT_CALLS]++; break;
+	case X86_FLOW_RET:
+	case X86_FLOW_RET_FAR: of[COUNT_RETURNS]++; break;
+	case X86_FLOW_SYSCALL:
+	case X86_FLOW_SYSENTER: of[COUNT_SYSTEM_CALLS]++; break;
 	case X86_FLOW_INT:
 		if ((insn->immediate & 0xff) == 0x80)
 			of[COUNT_SYSTEM_CALLS]++;
@@ -77,13 +104,29 @@ static bool is_branch(const struct x86_insn *insn)
 bool exact_count_needs_kind(enum exact_count count)
 {
 	switch (count) {
-	case COUNT_INSTRUCTIONS: case COUNT_UNKNOWN: case COUNT_EXTENDED: case COUNT_REP: case COUNT_STRING: case COUNT_CONDITIONAL: case COUNT_DIRECT_JUMPS:
-	case COUNT_INDIRECT_JUMPS: case COUNT_DIRECT_CALLS: case COUNT_INDIRECT_CALLS: case COUNT_RETURNS: case COUNT_X87: case COUNT_X87_OPERATIONS:
-	case COUNT_SEGMENT_LOADS: case COUNT_CPUID: case COUNT_TSC: case COUNT_SYSTEM_CALLS: case COUNT_TAKEN: case COUNT_ITERATIONS:
-	case COUNT_BASIC_BLOCKS: case COUNT_CODE_LINES: case COUNT_CODE_PAGES:
-		return false;
-	default:
-		return true;
+	case COUNT_INSTRUCTIONS:
+	case COUNT_UNKNOWN:
+	case COUNT_EXTENDED:
+	case COUNT_REP:
+	case COUNT_STRING:
+	case COUNT_CONDITIONAL:
+	case COUNT_DIRECT_JUMPS:
+	case COUNT_INDIRECT_JUMPS:
+	case COUNT_DIRECT_CALLS:
+	case COUNT_INDIRECT_CALLS:
+	case COUNT_RETURNS:
+	case COUNT_X87:
+	case COUNT_X87_OPERATIONS:
+	case COUNT_SEGMENT_LOADS:
+	case COUNT_CPUID:
+	case COUNT_TSC:
+	case COUNT_SYSTEM_CALLS:
+	case COUNT_TAKEN:
+	case COUNT_ITERATIONS:
+	case COUNT_BASIC_BLOCKS:
+	case COUNT_CODE_LINES:
+	case COUNT_CODE_PAGES: return false;
+	default: return true;
 	}
 }
 
@@ -106,7 +149,8 @@ static void each_iteration(struct exact_each *each, const struct x86_insn *insn)
 /* fxsave and fxrstor do not access the end of their area. */
 static uint32_t bytes_of(const struct x86_insn *insn, uint32_t bytes)
 {
-	return insn->memory_count && bytes == insn->memory[0].width ? x86_operand_bytes(insn, &insn->memory[0]) : bytes;
+	return insn->memory_count && bytes == insn->memory[0].width ? x86_operand_bytes(insn, &insn->memory[0])
+								    : bytes;
 }
 
 static void each_operation(struct exact_each *each, const struct x86_insn *insn)
@@ -127,9 +171,12 @@ static void each_moved(struct exact_each *each, uint32_t *of, const struct x86_i
 {
 	switch (x86_state_kind(insn)) {
 	case X86_STATE_NONE: return;
-	case X86_XSAVE: case X86_XSAVEOPT: of[COUNT_READ_BYTES] += X86_HEADER_READ; /* fall through */
-	case X86_XSAVEC: case X86_TILE_STORE: each_adds(each, COUNT_WRITE_BYTES, 1); break;
-	case X86_XRSTOR: case X86_TILE_LOAD: each_adds(each, COUNT_READ_BYTES, 1); break;
+	case X86_XSAVE:
+	case X86_XSAVEOPT: of[COUNT_READ_BYTES] += X86_HEADER_READ; /* fall through */
+	case X86_XSAVEC:
+	case X86_TILE_STORE: each_adds(each, COUNT_WRITE_BYTES, 1); break;
+	case X86_XRSTOR:
+	case X86_TILE_LOAD: each_adds(each, COUNT_READ_BYTES, 1); break;
 	case X86_TILE_PRODUCT: each_operation(each, insn); break;
 	}
 	each->site = RECORD_SITE_AMOUNT + 1;
@@ -137,15 +184,32 @@ static void each_moved(struct exact_each *each, uint32_t *of, const struct x86_i
 
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
 {
-	static const struct { uint32_t class; enum exact_count count; } by_class[] = {
-		{X86_CLASS_LOAD, COUNT_LOADS}, {X86_CLASS_STORE, COUNT_STORES}, {X86_CLASS_LOAD | X86_CLASS_STORE, COUNT_MEMORY},
-		{X86_CLASS_PREFETCH, COUNT_PREFETCH}, {X86_CLASS_LOCKED, COUNT_LOCKED}, {X86_CLASS_FENCE, COUNT_FENCES},
-		{X86_CLASS_GATHER, COUNT_GATHERS}, {X86_CLASS_SCATTER, COUNT_SCATTERS}, {X86_CLASS_REP, COUNT_REP},
-		{X86_CLASS_STRING, COUNT_STRING}, {X86_CLASS_FP_DIV, COUNT_FP_DIVIDES}, {X86_CLASS_FP_SQRT, COUNT_SQUARE_ROOTS},
+	static const struct {
+		uint32_t class;
+		enum exact_count count;
+	} by_class[] = {
+		{X86_CLASS_LOAD, COUNT_LOADS},
+		{X86_CLASS_STORE, COUNT_STORES},
+		{X86_CLASS_LOAD | X86_CLASS_STORE, COUNT_MEMORY},
+		{X86_CLASS_PREFETCH, COUNT_PREFETCH},
+		{X86_CLASS_LOCKED, COUNT_LOCKED},
+		{X86_CLASS_FENCE, COUNT_FENCES},
+		{X86_CLASS_GATHER, COUNT_GATHERS},
+		{X86_CLASS_SCATTER, COUNT_SCATTERS},
+		{X86_CLASS_REP, COUNT_REP},
+		{X86_CLASS_STRING, COUNT_STRING},
+		{X86_CLASS_FP_DIV, COUNT_FP_DIVIDES},
+		{X86_CLASS_FP_SQRT, COUNT_SQUARE_ROOTS},
 		{X86_CLASS_FP_INT_CONVERT, COUNT_INTEGER_CONVERSIONS},
-		{X86_CLASS_X87, COUNT_X87}, {X86_CLASS_INT_MUL, COUNT_MULTIPLIES}, {X86_CLASS_INT_DIV, COUNT_DIVIDES},
-		{X86_CLASS_VECTOR, COUNT_VECTOR}, {X86_CLASS_VECTOR_INT, COUNT_VECTOR_INTEGER}, {X86_CLASS_CRYPTO, COUNT_CRYPTO},
-		{X86_CLASS_NOP, COUNT_NOPS}, {X86_CLASS_TSC, COUNT_TSC}, {X86_CLASS_SERIALISING, COUNT_SERIALISING},
+		{X86_CLASS_X87, COUNT_X87},
+		{X86_CLASS_INT_MUL, COUNT_MULTIPLIES},
+		{X86_CLASS_INT_DIV, COUNT_DIVIDES},
+		{X86_CLASS_VECTOR, COUNT_VECTOR},
+		{X86_CLASS_VECTOR_INT, COUNT_VECTOR_INTEGER},
+		{X86_CLASS_CRYPTO, COUNT_CRYPTO},
+		{X86_CLASS_NOP, COUNT_NOPS},
+		{X86_CLASS_TSC, COUNT_TSC},
+		{X86_CLASS_SERIALISING, COUNT_SERIALISING},
 	};
 	uint32_t *of = vector->of, class = insn->class;
 	of[COUNT_INSTRUCTIONS]++;
@@ -157,11 +221,13 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 	}
 	for (unsigned i = 0; i < sizeof by_class / sizeof *by_class; i++)
 		of[by_class[i].count] += (class & by_class[i].class) != 0;
-	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE); /* movntdqa is a load */
-	of[COUNT_CONVERSIONS] += (class & X86_CLASS_FP_CONVERT) && !(class & X86_CLASS_X87); /* its every load and store is one */
+	/* movntdqa is a load */
+	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE);
+	/* its every load and store is one */
+	of[COUNT_CONVERSIONS] += (class & X86_CLASS_FP_CONVERT) && !(class & X86_CLASS_X87);
 	of[COUNT_CPUID] += insn->special == X86_SPECIAL_CPUID;
 	of[COUNT_SEGMENT_LOADS] += insn->special == X86_SPECIAL_LOAD_FS || insn->special == X86_SPECIAL_LOAD_GS ||
-	                           insn->special == X86_SPECIAL_LOAD_SEGMENT;
+				   insn->special == X86_SPECIAL_LOAD_SEGMENT;
 	of[COUNT_INTEGER] += !is_branch(insn) && !(class & (X86_CLASS_X87 | X86_CLASS_VECTOR));
 	of[COUNT_PACKED] += (class & X86_CLASS_VECTOR_INT) || ((class & X86_CLASS_FP) && insn->fp_bytes >= 16);
 	if (class & (X86_CLASS_FP | X86_CLASS_X87_ARITH))
@@ -174,7 +240,8 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 	else
 		of[COUNT_READS] += insn->data_reads, of[COUNT_WRITES] += insn->data_writes;
 	if (!each->site) {
-		of[COUNT_READ_BYTES] += bytes_of(insn, insn->data_read_bytes), of[COUNT_WRITE_BYTES] += bytes_of(insn, insn->data_write_bytes);
+		of[COUNT_READ_BYTES] += bytes_of(insn, insn->data_read_bytes),
+			of[COUNT_WRITE_BYTES] += bytes_of(insn, insn->data_write_bytes);
 		each_moved(each, of, insn);
 	}
 }

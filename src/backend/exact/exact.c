@@ -26,25 +26,24 @@ static bool open_exact(const char *argument, struct backend **out, struct error 
 	return true;
 }
 
-static void close_exact(struct backend *backend)
-{
-	free(backend);
-}
+static void close_exact(struct backend *backend) { free(backend); }
 
 static void available(struct backend *backend, const struct event *event, struct availability *out)
 {
 	if (event->machine) {
 		*out = (struct availability){.state = READING_UNSUPPORTED};
-		snprintf(out->why, sizeof out->why, "'%.100s' is asked of a modelled machine, and this backend models none", event->label);
+		snprintf(out->why, sizeof out->why,
+			 "'%.100s' is asked of a modelled machine, and this backend models none", event->label);
 		snprintf(out->remedy, sizeof out->remedy, "count it with --on model:%.60s", event->machine);
 		return;
 	}
 	const struct exact_event *exact = exact_event_find(event);
-	exact_event_available(event, exact && exact_event_needs_trace(exact) ? &backend->stream_trial : &backend->trial, out);
+	exact_event_available(
+		event, exact && exact_event_needs_trace(exact) ? &backend->stream_trial : &backend->trial, out);
 }
 
-static bool prepare(struct backend *backend, const struct target *target, const struct event *const *events, size_t n,
-                    struct counting **out, struct error *err)
+static bool prepare(struct backend *backend, const struct target *target, const struct event *const *events,
+		    size_t n, struct counting **out, struct error *err)
 {
 	struct execution_event *counted = calloc(n + 1, sizeof *counted);
 	(void)backend;
@@ -52,7 +51,9 @@ static bool prepare(struct backend *backend, const struct target *target, const 
 	if (!counted)
 		return error_no_memory(err);
 	for (size_t i = 0; i < n; i++)
-		counted[i].exact = events[i]->levels == LEVEL_USER && !events[i]->machine ? exact_event_find(events[i]) : NULL;
+		counted[i].exact = events[i]->levels == LEVEL_USER && !events[i]->machine
+					   ? exact_event_find(events[i])
+					   : NULL;
 	bool done = counting_start(target, counted, n, NULL, out, err);
 	free(counted);
 	return done;
@@ -62,8 +63,9 @@ static void diagnose(struct backend *backend, struct finding *findings, size_t m
 {
 	struct finding *f = trial_finding(&backend->trial, "exact counts", findings, most, count);
 	if (f)
-		snprintf(f->detail, sizeof f->detail, "tare's engine counts a known program to the instruction (user mode, programs that "
-		         "tare starts)");
+		snprintf(f->detail, sizeof f->detail,
+			 "tare's engine counts a known program to the instruction (user mode, programs that "
+			 "tare starts)");
 }
 
 const struct backend_operations exact_backend = {

@@ -10,43 +10,76 @@ struct name {
 };
 
 static const struct name cache_names[] = {
-	{"reads", CACHE_READS, false}, {"writes", CACHE_WRITES, false}, {"fetches", CACHE_FETCHES, true},
-	{"read_misses", CACHE_READ_MISSES, false}, {"write_misses", CACHE_WRITE_MISSES, false},
-	{"fetch_misses", CACHE_FETCH_MISSES, true}, {"fills", CACHE_FILLS, false}, {"bypasses", CACHE_BYPASSES, false},
-	{"evictions", CACHE_EVICTIONS, false}, {"write_backs", CACHE_WRITE_BACKS, false},
-	{"writes_through", CACHE_WRITES_THROUGH, false}, {"prefetches", CACHE_PREFETCHES, false},
-	{"prefetches_used", CACHE_PREFETCHES_USED, false}, {"victim_hits", CACHE_VICTIM_HITS, false},
-	{"compulsory", CACHE_COMPULSORY, false}, {"capacity", CACHE_CAPACITY, false}, {"conflict", CACHE_CONFLICT, false},
-	{"back_invalidations", CACHE_BACK_INVALIDATIONS, false}, {"invalidations", CACHE_INVALIDATIONS, false},
-	{"interventions", CACHE_INTERVENTIONS, false}, {"upgrades", CACHE_UPGRADES, false},
-	{"coherence_misses", CACHE_COHERENCE_MISSES, false}, {"false_sharing_misses", CACHE_FALSE_SHARING_MISSES, false},
+	{"reads", CACHE_READS, false},
+	{"writes", CACHE_WRITES, false},
+	{"fetches", CACHE_FETCHES, true},
+	{"read_misses", CACHE_READ_MISSES, false},
+	{"write_misses", CACHE_WRITE_MISSES, false},
+	{"fetch_misses", CACHE_FETCH_MISSES, true},
+	{"fills", CACHE_FILLS, false},
+	{"bypasses", CACHE_BYPASSES, false},
+	{"evictions", CACHE_EVICTIONS, false},
+	{"write_backs", CACHE_WRITE_BACKS, false},
+	{"writes_through", CACHE_WRITES_THROUGH, false},
+	{"prefetches", CACHE_PREFETCHES, false},
+	{"prefetches_used", CACHE_PREFETCHES_USED, false},
+	{"victim_hits", CACHE_VICTIM_HITS, false},
+	{"compulsory", CACHE_COMPULSORY, false},
+	{"capacity", CACHE_CAPACITY, false},
+	{"conflict", CACHE_CONFLICT, false},
+	{"back_invalidations", CACHE_BACK_INVALIDATIONS, false},
+	{"invalidations", CACHE_INVALIDATIONS, false},
+	{"interventions", CACHE_INTERVENTIONS, false},
+	{"upgrades", CACHE_UPGRADES, false},
+	{"coherence_misses", CACHE_COHERENCE_MISSES, false},
+	{"false_sharing_misses", CACHE_FALSE_SHARING_MISSES, false},
 };
 static const struct name tlb_names[] = {
-	{"reads", TLB_READS, false}, {"writes", TLB_WRITES, false}, {"fetches", TLB_FETCHES, true},
-	{"read_misses", TLB_READ_MISSES, false}, {"write_misses", TLB_WRITE_MISSES, false},
+	{"reads", TLB_READS, false},
+	{"writes", TLB_WRITES, false},
+	{"fetches", TLB_FETCHES, true},
+	{"read_misses", TLB_READ_MISSES, false},
+	{"write_misses", TLB_WRITE_MISSES, false},
 	{"fetch_misses", TLB_FETCH_MISSES, true},
 };
 static const struct name branch_names[] = {
-	{"all", BRANCH_ALL, false}, {"conditional", BRANCH_CONDITIONAL, false}, {"taken", BRANCH_TAKEN, false},
-	{"indirect", BRANCH_INDIRECT, false}, {"calls", BRANCH_CALLS, false}, {"returns", BRANCH_RETURNS, false},
-	{"mispredicted", BRANCH_MISPREDICTED, false}, {"conditional_mispredicted", BRANCH_CONDITIONAL_MISPREDICTED, false},
-	{"indirect_mispredicted", BRANCH_INDIRECT_MISPREDICTED, false}, {"return_mispredicted", BRANCH_RETURN_MISPREDICTED, false},
+	{"all", BRANCH_ALL, false},
+	{"conditional", BRANCH_CONDITIONAL, false},
+	{"taken", BRANCH_TAKEN, false},
+	{"indirect", BRANCH_INDIRECT, false},
+	{"calls", BRANCH_CALLS, false},
+	{"returns", BRANCH_RETURNS, false},
+	{"mispredicted", BRANCH_MISPREDICTED, false},
+	{"conditional_mispredicted", BRANCH_CONDITIONAL_MISPREDICTED, false},
+	{"indirect_mispredicted", BRANCH_INDIRECT_MISPREDICTED, false},
+	{"return_mispredicted", BRANCH_RETURN_MISPREDICTED, false},
 	{"predicted_taken", BRANCH_PREDICTED_TAKEN, false},
 };
 static const struct name btb_names[] = {
-	{"lookups", BRANCH_BTB_LOOKUPS, false}, {"hits", BRANCH_BTB_HITS, false}, {"misses", BRANCH_BTB_MISSES, false},
+	{"lookups", BRANCH_BTB_LOOKUPS, false},
+	{"hits", BRANCH_BTB_HITS, false},
+	{"misses", BRANCH_BTB_MISSES, false},
 	{"misses_taken", BRANCH_BTB_MISSES_TAKEN, false},
 };
 static const struct name stream_names[] = {
-	{"instructions", STREAM_INSTRUCTIONS, false}, {"blocks", STREAM_BLOCKS, false}, {"reads", STREAM_READS, false},
-	{"writes", STREAM_WRITES, false}, {"misaligned", STREAM_MISALIGNED, false},
-	{"misaligned_reads", STREAM_MISALIGNED_READS, false}, {"misaligned_writes", STREAM_MISALIGNED_WRITES, false},
-	{"line_crossing", STREAM_LINE_CROSSING, false}, {"page_crossing", STREAM_PAGE_CROSSING, false},
-	{"fetch_blocks", STREAM_FETCH_BLOCKS, false}, {"line_crossing_reads", STREAM_LINE_CROSSING_READS, false},
-	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false}, {"pentium_misaligned", STREAM_PENTIUM_MISALIGNED, false},
+	{"instructions", STREAM_INSTRUCTIONS, false},
+	{"blocks", STREAM_BLOCKS, false},
+	{"reads", STREAM_READS, false},
+	{"writes", STREAM_WRITES, false},
+	{"misaligned", STREAM_MISALIGNED, false},
+	{"misaligned_reads", STREAM_MISALIGNED_READS, false},
+	{"misaligned_writes", STREAM_MISALIGNED_WRITES, false},
+	{"line_crossing", STREAM_LINE_CROSSING, false},
+	{"page_crossing", STREAM_PAGE_CROSSING, false},
+	{"fetch_blocks", STREAM_FETCH_BLOCKS, false},
+	{"line_crossing_reads", STREAM_LINE_CROSSING_READS, false},
+	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false},
+	{"pentium_misaligned", STREAM_PENTIUM_MISALIGNED, false},
 };
-static const struct name filter_names[] = { /* for measuring the models themselves: bench/model */
-	{"undecided_accesses", FILTER_NOT_INLINED_ACCESSES, false}, {"undecided_fetches", FILTER_NOT_INLINED_FETCHES, false},
+static const struct name filter_names[] = {
+	/* for measuring the models themselves: bench/model */
+	{"undecided_accesses", FILTER_NOT_INLINED_ACCESSES, false},
+	{"undecided_fetches", FILTER_NOT_INLINED_FETCHES, false},
 	{"decided_blocks", FILTER_INLINED_BLOCKS, false},
 };
 
@@ -112,22 +145,25 @@ bool component_is_name(const char *name)
 	return role && (is_constant(role, rest) || count_of(role, rest));
 }
 
-/* The TLB that is on the same level for pages of the other size: behind `at`, each for one size only (core/tlb/tlb.h: what a TLB does not hold
- * passes through it uncounted). MACHINE_NONE: there is none, and the level is this TLB alone. */
+/* The TLB that is on the same level for pages of the other size: behind `at`, each for one size only
+ * (core/tlb/tlb.h: what a TLB does not hold passes through it uncounted). MACHINE_NONE: there is none, and the
+ * level is this TLB alone. */
 static uint8_t twin_of(const struct machine *machine, uint8_t at)
 {
 	const struct machine_tlb *tlb = &machine->tlbs[at];
 	uint8_t next = tlb->next;
 	return next != MACHINE_NONE && tlb->page_bytes && machine->tlbs[next].page_bytes &&
-	               machine->tlbs[next].page_bytes != tlb->page_bytes
-	           ? next
-	           : MACHINE_NONE;
+			       machine->tlbs[next].page_bytes != tlb->page_bytes
+		       ? next
+		       : MACHINE_NONE;
 }
 
-/* A TLB for larger pages only that has no twin is passed through on the way: the levels that count hold the machine's ordinary pages. */
+/* A TLB for larger pages only that has no twin is passed through on the way: the levels that count hold the
+ * machine's ordinary pages. */
 static bool holds_small_pages(const struct machine *machine, uint8_t at)
 {
-	return machine->tlbs[at].page_bytes == 0 || machine->tlbs[at].page_bytes == (machine->page_bytes ? machine->page_bytes : 4096) ||
+	return machine->tlbs[at].page_bytes == 0 ||
+	       machine->tlbs[at].page_bytes == (machine->page_bytes ? machine->page_bytes : 4096) ||
 	       twin_of(machine, at) != MACHINE_NONE;
 }
 
@@ -136,7 +172,8 @@ static uint8_t next_of(const struct machine *machine, const struct role *role, u
 	if (role->part == MODEL_CACHE)
 		return machine->caches[at].next;
 	uint8_t twin = twin_of(machine, at);
-	for (at = machine->tlbs[twin == MACHINE_NONE ? at : twin].next; at != MACHINE_NONE && !holds_small_pages(machine, at);)
+	for (at = machine->tlbs[twin == MACHINE_NONE ? at : twin].next;
+	     at != MACHINE_NONE && !holds_small_pages(machine, at);)
 		at = machine->tlbs[at].next;
 	return at;
 }
@@ -145,7 +182,7 @@ static uint8_t next_of(const struct machine *machine, const struct role *role, u
 static uint8_t walk(const struct machine *machine, const struct role *role, bool code)
 {
 	uint8_t at = role->part == MODEL_CACHE ? (code ? machine->first_instruction : machine->first_data)
-	                                       : (code ? machine->first_instruction_tlb : machine->first_data_tlb);
+					       : (code ? machine->first_instruction_tlb : machine->first_data_tlb);
 	if (at != MACHINE_NONE && role->level == PRIVATE && machine->caches[at].shared)
 		return MACHINE_NONE;
 	for (unsigned step = 0; at != MACHINE_NONE && step < role->level; step++) {
@@ -159,7 +196,8 @@ static uint8_t walk(const struct machine *machine, const struct role *role, bool
 }
 
 /* What a machine must have for a count to mean anything. NULL: nothing; else what it lacks. */
-static const char *lack(const struct machine *machine, const struct role *role, const struct name *name, uint8_t at)
+static const char *lack(const struct machine *machine, const struct role *role, const struct name *name,
+			uint8_t at)
 {
 	if (role->part == MODEL_BRANCH) {
 		bool predicts = machine->direction.kind != PREDICT_NONE;
@@ -172,15 +210,20 @@ static const char *lack(const struct machine *machine, const struct role *role, 
 	const struct machine_cache *cache = &machine->caches[at];
 	switch (name->count) {
 	case CACHE_VICTIM_HITS: return cache->victim_lines ? NULL : "victim buffer there";
-	case CACHE_INVALIDATIONS: case CACHE_INTERVENTIONS: case CACHE_UPGRADES: case CACHE_COHERENCE_MISSES:
+	case CACHE_INVALIDATIONS:
+	case CACHE_INTERVENTIONS:
+	case CACHE_UPGRADES:
+	case CACHE_COHERENCE_MISSES:
 	case CACHE_FALSE_SHARING_MISSES:
-		return machine->coherent && !cache->shared ? NULL : machine->coherent ? "coherence there: all cores share it"
-		                                                                      : "coherence between caches";
+		return machine->coherent && !cache->shared ? NULL
+		       : machine->coherent                 ? "coherence there: all cores share it"
+							   : "coherence between caches";
 	default: return NULL;
 	}
 }
 
-bool component_find(const struct machine *machine, const char *name, struct component_place *out, char *why, size_t size)
+bool component_find(const struct machine *machine, const char *name, struct component_place *out, char *why,
+		    size_t size)
 {
 	const char *rest;
 	const struct role *role = role_of(name, &rest);
@@ -199,7 +242,10 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 		}
 	}
 	if (!count) {
-		*out = (struct component_place){.constant = true, .value = machine->caches[at].line_bytes, .part = role->part, .index = at};
+		*out = (struct component_place){.constant = true,
+						.value = machine->caches[at].line_bytes,
+						.part = role->part,
+						.index = at};
 		return true;
 	}
 	const char *lacks = lack(machine, role, count, at);
@@ -223,7 +269,8 @@ uint64_t component_value(const struct component_place *place, const struct model
 	switch ((enum model_part)place->part) {
 	case MODEL_CACHE: return counts->cache[place->index][place->count];
 	case MODEL_TLB:
-		return counts->tlb[place->index][place->count] + (place->twinned ? counts->tlb[place->twin][place->count] : 0);
+		return counts->tlb[place->index][place->count] +
+		       (place->twinned ? counts->tlb[place->twin][place->count] : 0);
 	case MODEL_BRANCH: return counts->branch[place->count];
 	case MODEL_STREAM: return counts->stream[place->count];
 	case MODEL_FILTER: return counts->filter[place->count];

@@ -8,10 +8,16 @@
 
 _Static_assert((int)MODEL_INPUTS_MOST == (int)FORMULA_INPUTS_MOST, "every formula's inputs have room");
 
-/* Families from the narrowest to the widest that a machine belongs to; the kernel's tables of their generic names say what is counted. */
+/* Families from the narrowest to the widest that a machine belongs to; the kernel's tables of their generic names
+ * say what is counted. */
 static const char *const families[][3] = {
-	[FAMILY_OTHER] = {NULL}, [FAMILY_INTEL] = {"intel"}, [FAMILY_GOLDEN_COVE] = {"golden-cove", "intel"}, [FAMILY_AMD] = {"amd"},
-	[FAMILY_ARMV8] = {"armv8"}, [FAMILY_MIPS] = {"mips"}, [FAMILY_R12000] = {"r12000", "mips"},
+	[FAMILY_OTHER] = {NULL},
+	[FAMILY_INTEL] = {"intel"},
+	[FAMILY_GOLDEN_COVE] = {"golden-cove", "intel"},
+	[FAMILY_AMD] = {"amd"},
+	[FAMILY_ARMV8] = {"armv8"},
+	[FAMILY_MIPS] = {"mips"},
+	[FAMILY_R12000] = {"r12000", "mips"},
 	[FAMILY_POWER4] = {"power4"},
 };
 
@@ -30,7 +36,8 @@ const char *model_family(const struct machine *machine)
 
 static const struct formula *formula_on(const struct event_definition *definition, const struct machine *machine)
 {
-	const char *const *of = families[machine->family < sizeof families / sizeof *families ? machine->family : FAMILY_OTHER];
+	const char *const *of =
+		families[machine->family < sizeof families / sizeof *families ? machine->family : FAMILY_OTHER];
 	for (size_t i = 0; of[i]; i++)
 		for (const struct event_model *m = definition->models; m && m->family; m++)
 			if (!strcmp(m->family, of[i]))
@@ -38,15 +45,16 @@ static const struct formula *formula_on(const struct event_definition *definitio
 	return definition->model;
 }
 
-bool model_event_bind(const struct event_definition *definition, const struct machine *machine, struct model_event *out, char *why,
-                      size_t size)
+bool model_event_bind(const struct event_definition *definition, const struct machine *machine,
+		      struct model_event *out, char *why, size_t size)
 {
 	const struct formula *formula = definition ? formula_on(definition, machine) : NULL;
 	*out = (struct model_event){.definition = definition, .formula = formula};
 	if (!formula) {
 		if (definition && definition->no_model)
 			snprintf(why, size, "%s", definition->no_model);
-		else if (definition && definition->kind == EVENT_DURATION && (definition->counted_by & COUNTED_BY_MODEL))
+		else if (definition && definition->kind == EVENT_DURATION &&
+			 (definition->counted_by & COUNTED_BY_MODEL))
 			snprintf(why, size, "a timing event: no model of time yet");
 		else
 			snprintf(why, size, "no machine model counts it");
@@ -70,7 +78,8 @@ bool model_event_classifies(const struct model_event *event)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_COMPULSORY && p->count <= CACHE_CONFLICT)
+		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_COMPULSORY &&
+		    p->count <= CACHE_CONFLICT)
 			return true;
 	}
 	return false;
@@ -80,7 +89,8 @@ bool model_event_shares(const struct model_event *event)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS && p->count <= CACHE_FALSE_SHARING_MISSES)
+		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS &&
+		    p->count <= CACHE_FALSE_SHARING_MISSES)
 			return true;
 	}
 	return false;
@@ -88,12 +98,14 @@ bool model_event_shares(const struct model_event *event)
 
 static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a double holds every integer */
 
-bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why)
+bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out,
+		       const char **why)
 {
 	const struct formula *formula = event->formula;
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
 	if (counts->filter[FILTER_PAGES_UNKNOWN] && model_event_uses(event, MODEL_TLB)) {
-		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its TLBs can keep apart";
+		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its "
+		       "TLBs can keep apart";
 		return false;
 	}
 	for (size_t i = 0; i < formula->n_inputs; i++) {
@@ -126,7 +138,8 @@ size_t model_event_watches(const struct model_event *event, struct model_watch *
 	*minus = 0;
 	if (n > most || n > 8)
 		return 0;
-	/* a sum of its inputs is what is 1 (subtracted: 1 less) where one of them alone is 1 more, and all of these where all are */
+	/* a sum of its inputs is what is 1 (subtracted: 1 less) where one of them alone is 1 more, and all of
+	 * these where all are */
 	static const double base = 16;
 	double at_base = 0;
 	for (size_t one = 0; one <= n + 1; one++) {

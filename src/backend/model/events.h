@@ -14,13 +14,13 @@ enum { MODEL_INPUTS_MOST = 32 }; /* FORMULA_INPUTS_MOST */
 
 struct model_event {
 	const struct event_definition *definition;
-	const struct formula *formula; /* the row's, on machines of this family */
+	const struct formula *formula;                    /* the row's, on machines of this family */
 	struct component_place places[MODEL_INPUTS_MOST]; /* of the formula's inputs */
 };
 
 /* False when no model counts it, or not on this machine: why[size] says the reason. */
-bool model_event_bind(const struct event_definition *definition, const struct machine *machine, struct model_event *out, char *why,
-                      size_t size);
+bool model_event_bind(const struct event_definition *definition, const struct machine *machine,
+		      struct model_event *out, char *why, size_t size);
 
 /* Is there such a family of machines, as rows name it ("intel")? For checks of data/events/. */
 bool model_family_is_known(const char *name);
@@ -36,10 +36,12 @@ bool model_event_classifies(const struct model_event *event);
 bool model_event_shares(const struct model_event *event);
 
 /* False: *why (a constant) says why there is no value; that is a defect, of the row or of the counts. */
-bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out, const char **why);
+bool model_event_value(const struct model_event *event, const struct model_counts *counts, uint64_t *out,
+		       const char **why);
 
-/* What is to be watched so that the sum over the watches, by instruction, is the event: the formula's inputs, when it is their sum, those
- * that are subtracted with a bit in *minus. Returns how many; 0 when it is no such sum, or one of more than `most`. */
+/* What is to be watched so that the sum over the watches, by instruction, is the event: the formula's inputs, when
+ * it is their sum, those that are subtracted with a bit in *minus. Returns how many; 0 when it is no such sum, or
+ * one of more than `most`. */
 size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most, uint8_t *minus);
 
 #endif

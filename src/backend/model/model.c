@@ -5,10 +5,11 @@
  *     prepare:   struct modelling (the machines that are asked of, the bound events) ──► engine/counting.h ──► readings
  *
  * What always holds:
- *  1. A machine runs only if an event is asked of it; of a machine that runs, prediction and translation only if an event needs them
- *     (no count of the caches depends on them).
+ *  1. A machine runs only if an event is asked of it; of a machine that runs, prediction and translation only if
+ *     an event needs them (no count of the caches depends on them).
  *  2. A reading from a model carries the machine's name.
- *  3. An event of which no machine is named is the first machine's. (Who wants it of each asks NAME::EVENT of each.)
+ *  3. An event of which no machine is named is the first machine's. (Who wants it of each asks NAME::EVENT of
+ *     each.)
  */
 #include "backend/model/model.h"
 
@@ -26,7 +27,7 @@
 enum { MACHINES_MOST = 8 }; /* of one run: their models share the caches of the real machine */
 
 struct declared {
-	char name[256];         /* as it was asked for: a name or a path */
+	char name[256]; /* as it was asked for: a name or a path */
 	struct machine machine;
 	bool looked_up, found;
 	struct error why;
@@ -89,10 +90,7 @@ static bool add_machine(struct backend *b, const char *name, size_t length, stru
 	return true;
 }
 
-static void close_model(struct backend *b)
-{
-	free(b);
-}
+static void close_model(struct backend *b) { free(b); }
 
 static bool open_model(const char *argument, struct backend **out, struct error *err)
 {
@@ -125,7 +123,8 @@ static const char *const *machines(struct backend *b, size_t *n)
 
 static const char *family(struct backend *b, size_t machine)
 {
-	return machine < b->n && look_up(&b->declared[machine], NULL) ? model_family(&b->declared[machine].machine) : NULL;
+	return machine < b->n && look_up(&b->declared[machine], NULL) ? model_family(&b->declared[machine].machine)
+								      : NULL;
 }
 
 /* ---- what can be counted ---- */
@@ -138,8 +137,10 @@ static struct declared *machine_of(struct backend *b, const struct event *event,
 	while (event->machine && i < b->n && strcmp(b->names[i], event->machine) != 0)
 		i++;
 	if (i == b->n) {
-		snprintf(out->why, sizeof out->why, "the machine '%.60s' is not among those that are modelled in this run", event->machine);
-		snprintf(out->remedy, sizeof out->remedy, "name it: --on model:%s,%.60s", b->names[0], event->machine);
+		snprintf(out->why, sizeof out->why,
+			 "the machine '%.60s' is not among those that are modelled in this run", event->machine);
+		snprintf(out->remedy, sizeof out->remedy, "name it: --on model:%s,%.60s", b->names[0],
+			 event->machine);
 		return NULL;
 	}
 	if (!look_up(&b->declared[i], &err)) {
@@ -154,7 +155,9 @@ static void available(struct backend *b, const struct event *event, struct avail
 {
 	struct model_event bound;
 	if (exact_event_find(event)) {
-		exact_event_available(event, exact_event_needs_trace(exact_event_find(event)) ? &b->stream_trial : &b->trial, out);
+		exact_event_available(
+			event, exact_event_needs_trace(exact_event_find(event)) ? &b->stream_trial : &b->trial,
+			out);
 		return;
 	}
 	*out = (struct availability){.state = READING_UNSUPPORTED};
@@ -162,7 +165,8 @@ static void available(struct backend *b, const struct event *event, struct avail
 	if (!d)
 		return;
 	if (!event->definition || !(event->definition->counted_by & COUNTED_BY_MODEL)) {
-		snprintf(out->why, sizeof out->why, "neither the engine nor a machine model counts '%.100s'", event->label);
+		snprintf(out->why, sizeof out->why, "neither the engine nor a machine model counts '%.100s'",
+			 event->label);
 		return;
 	}
 	if (!model_event_bind(event->definition, &d->machine, &bound, out->why, sizeof out->why))
@@ -192,7 +196,8 @@ struct modelling {
 	struct model_event *events; /* as many as the execution has; those that are modelled are filled */
 };
 
-static bool value_of(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out, const char **why)
+static bool value_of(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out,
+		     const char **why)
 {
 	(void)context;
 	return model_event_value(modelled, counts, out, why);
@@ -223,8 +228,7 @@ static void release(void *context)
 	free(m);
 }
 
-__attribute__((format(printf, 3, 4)))
-static bool say(struct run *run, const char **lines, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool say(struct run *run, const char **lines, const char *format, ...)
 {
 	char text[400];
 	va_list args;
@@ -249,8 +253,9 @@ static void name_pages(const struct modelling *m, char *text, size_t size)
 	size_t used = (size_t)snprintf(text, size, "4 KiB"), others = 0;
 	for (size_t i = 0; i < m->n && used < size; i++)
 		if (m->machines[i].page_bytes > 4096)
-			used += (size_t)snprintf(text + used, size - used, "%s%.20s: %u KiB", others++ ? ", " : " (", m->machines[i].name,
-			                         m->machines[i].page_bytes >> 10);
+			used += (size_t)snprintf(text + used, size - used, "%s%.20s: %u KiB",
+						 others++ ? ", " : " (", m->machines[i].name,
+						 m->machines[i].page_bytes >> 10);
 	if (others && used < size)
 		snprintf(text + used, size - used, ")");
 }
@@ -268,22 +273,34 @@ static bool remark(void *context, const struct view *view, bool children, struct
 		const struct machine *machine = &m->machines[i];
 		coherent |= machine->coherent;
 		in_step |= machine->in_step;
-		if (!say(run, lines, "model %s: %s", machine->name, machine->title[0] ? machine->title : "a machine without a title"))
+		if (!say(run, lines, "model %s: %s", machine->name,
+			 machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
 	name_pages(m, pages, sizeof pages);
-	if (!say(run, lines, "modelled: this program's own accesses in user mode, on a declared machine; what the kernel would have touched is "
-	         "not in it; each thread has a core of its own and each process a machine of its own, cold at the start; pages of %s but "
-	         "where the process maps larger ones", pages))
+	if (!say(run, lines,
+		 "modelled: this program's own accesses in user mode, on a declared machine; what the kernel "
+		 "would have touched is "
+		 "not in it; each thread has a core of its own and each process a machine of its own, cold at the "
+		 "start; pages of %s but "
+		 "where the process maps larger ones",
+		 pages))
 		return false;
 	if (!coherent || !several_threads(view, children))
 		return true;
-	return in_step ? say(run, lines, "threads: they are kept in step, and their accesses taken in turns, a few basic blocks of each: invalidations, "
-	                     "interventions and sharing misses are those of that interleaving, and differ from run to run, by a half where threads meet "
-	                     "for milliseconds only on a busy machine; a machine's cores may take lines from each other more often, or less") :
-	       say(run, lines, "threads: what one of them accessed is seen by the others a buffer of accesses at a time: what they take from each "
-	           "other, and misses because of it, are far fewer than on cores that run side by side, and differ from run to run; with "
-	           "-e coherence-misses too, threads are kept in step");
+	return in_step ? say(run, lines,
+			     "threads: they are kept in step, and their accesses taken in turns, a few basic "
+			     "blocks of each: invalidations, "
+			     "interventions and sharing misses are those of that interleaving, and differ from "
+			     "run to run, by a half where threads meet "
+			     "for milliseconds only on a busy machine; a machine's cores may take lines from each "
+			     "other more often, or less")
+		       : say(run, lines,
+			     "threads: what one of them accessed is seen by the others a buffer of accesses at a "
+			     "time: what they take from each "
+			     "other, and misses because of it, are far fewer than on cores that run side by side, "
+			     "and differ from run to run; with "
+			     "-e coherence-misses too, threads are kept in step");
 }
 
 /* The machine's place among those that run; it is added when it is not there yet. */
@@ -316,17 +333,23 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 		if (!branches)
 			machine->has_branches = 0;
 		if (!translations)
-			machine->n_tlbs = 0, machine->first_data_tlb = machine->first_instruction_tlb = MACHINE_NONE;
+			machine->n_tlbs = 0,
+			machine->first_data_tlb = machine->first_instruction_tlb = MACHINE_NONE;
 	}
 }
 
 static bool prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
-                    struct counting **out, struct error *err)
+		    struct counting **out, struct error *err)
 {
 	struct modelling *m = calloc(1, sizeof *m);
 	struct execution_event *counted = calloc(n + 1, sizeof *counted);
-	struct counting_models models = {.bytes = sizeof (struct machine), .value = value_of, .conserves = conserves, .name = name_of,
-		.remark = remark, .watches = watches_of, .release = release};
+	struct counting_models models = {.bytes = sizeof(struct machine),
+					 .value = value_of,
+					 .conserves = conserves,
+					 .name = name_of,
+					 .remark = remark,
+					 .watches = watches_of,
+					 .release = release};
 	struct counting_options options = {.models = &models};
 	bool done = false;
 	*out = NULL;
@@ -344,7 +367,8 @@ static bool prepare(struct backend *b, const struct target *target, const struct
 			continue;
 		}
 		struct declared *d = machine_of(b, events[i], &answer);
-		if (!d || !model_event_bind(events[i]->definition, &d->machine, &m->events[i], answer.why, sizeof answer.why))
+		if (!d || !model_event_bind(events[i]->definition, &d->machine, &m->events[i], answer.why,
+					    sizeof answer.why))
 			continue;
 		counted[i].modelled = &m->events[i];
 		counted[i].machine = place_of(m, &d->machine);
@@ -368,17 +392,21 @@ static void diagnose(struct backend *b, struct finding *findings, size_t most, s
 	if (!f)
 		return;
 	if (look_up(&b->declared[0], &err)) {
-		snprintf(f->detail, sizeof f->detail, "misses and mispredictions of declared machines (--on model:NAME, 'tare list machines'), "
-		         "this one among them: %.90s", b->declared[0].machine.title);
+		snprintf(f->detail, sizeof f->detail,
+			 "misses and mispredictions of declared machines (--on model:NAME, 'tare list machines'), "
+			 "this one among them: %.90s",
+			 b->declared[0].machine.title);
 		return;
 	}
 	f->state = FINDING_PARTLY;
-	snprintf(f->detail, sizeof f->detail, "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
+	snprintf(f->detail, sizeof f->detail,
+		 "of declared machines ('tare list machines'), but not of this one: %.150s", err.text);
 }
 
 const struct backend_operations model_backend = {
 	.name = "model",
-	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare list machines'; x86-64",
+	.summary = "a declared machine's caches, TLBs and predictors fed by the engine: model:NAME, see 'tare "
+		   "list machines'; x86-64",
 	.by_itself = "host",
 	.open = open_model,
 	.close = close_model,

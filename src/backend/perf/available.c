@@ -40,12 +40,13 @@ static enum source source_of(const struct event_encoding *encoding, const char *
 	return SOURCE_HW;
 }
 
-/* The kernel's own counting code is there to be read, and counts what its name says (kernel/events/core.c, mm/memory.c): a 0 of it is one.
- * But these it counts on some architectures only, or never. */
+/* The kernel's own counting code is there to be read, and counts what its name says (kernel/events/core.c,
+ * mm/memory.c): a 0 of it is one. But these it counts on some architectures only, or never. */
 static bool counted_by_kernel(const struct event_encoding *encoding, const char *pmu)
 {
 	bool doubtful = encoding->type == PERF_TYPE_SOFTWARE &&
-			(encoding->config == PERF_COUNT_SW_ALIGNMENT_FAULTS || encoding->config == PERF_COUNT_SW_EMULATION_FAULTS ||
+			(encoding->config == PERF_COUNT_SW_ALIGNMENT_FAULTS ||
+			 encoding->config == PERF_COUNT_SW_EMULATION_FAULTS ||
 			 encoding->config == PERF_COUNT_SW_DUMMY || encoding->config == PERF_COUNT_SW_BPF_OUTPUT);
 	return source_of(encoding, pmu) == SOURCE_OS && !doubtful;
 }
@@ -127,12 +128,13 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 		trial.outcome = TRIAL_WORKS;
 	switch (trial.outcome) {
 	case TRIAL_UNMOVED:
-		refuse(answer, READING_UNPROVEN, "not known to count: its counter runs, but stayed at 0 through all that tare tried", "");
+		refuse(answer, READING_UNPROVEN,
+		       "not known to count: its counter runs, but stayed at 0 through all that tare tried", "");
 		answer->availability.source = source_of(encoding, variants->pmu);
 		break;
 	case TRIAL_WORKS:
-		answer->availability = (struct availability){ .state = READING_COUNTED,
-							      .source = source_of(encoding, variants->pmu) };
+		answer->availability = (struct availability){.state = READING_COUNTED,
+							     .source = source_of(encoding, variants->pmu)};
 		break;
 	case TRIAL_REFUSED: explain_refusal(backend, answer, trial.os_errno); break;
 	case TRIAL_NEVER_RAN:
@@ -169,10 +171,12 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 	char remedy[128] = "";
 	if (event->machine)
 		snprintf(remedy, sizeof remedy, "count it with --on model:%.60s", event->machine);
-	refuse(&best, READING_UNSUPPORTED, event->machine ? "it is asked of a modelled machine, which no counter of this one is"
-							  : "it has no encoding for the kernel's interface", remedy);
+	refuse(&best, READING_UNSUPPORTED,
+	       event->machine ? "it is asked of a modelled machine, which no counter of this one is"
+			      : "it has no encoding for the kernel's interface",
+	       remedy);
 	for (size_t i = 0;; i++) {
-		struct error reason = { 0 };
+		struct error reason = {0};
 		struct answer now = *answer;
 		if (!event_encode(event, &backend->machine, i, &now.encoding, &reason)) {
 			if (reason.code == ERROR_UNSUPPORTED && event->definition) {
@@ -237,5 +241,5 @@ void perf_available(struct backend *backend, const struct event *event, struct a
 	if (answer)
 		*out = answer->availability;
 	else
-		*out = (struct availability){ .state = READING_FAILED, .why = "out of memory" };
+		*out = (struct availability){.state = READING_FAILED, .why = "out of memory"};
 }

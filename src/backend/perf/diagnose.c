@@ -29,7 +29,7 @@ static void add(struct report *r, enum finding_state state, const char *what, co
 	if (*r->count >= r->most)
 		return;
 	struct finding *f = &r->findings[(*r->count)++];
-	*f = (struct finding){ .state = state };
+	*f = (struct finding){.state = state};
 	snprintf(f->what, sizeof f->what, "%s", what);
 	snprintf(f->detail, sizeof f->detail, "%s", detail);
 	snprintf(f->step, sizeof f->step, "%s", step);
@@ -37,13 +37,13 @@ static void add(struct report *r, enum finding_state state, const char *what, co
 
 static struct event_encoding encoding_of(uint32_t type, uint64_t config)
 {
-	return (struct event_encoding){ .type = type, .config = config, .scale = 1, .how = "" };
+	return (struct event_encoding){.type = type, .config = config, .scale = 1, .how = ""};
 }
 
 static struct trial try(const struct report *r, uint32_t type, uint64_t config, unsigned levels, int cpu)
 {
 	struct event_encoding encoding = encoding_of(type, config);
-	struct event none = { 0 };
+	struct event none = {0};
 	if (cpu >= 0)
 		return trial_run_one(&encoding, levels, cpu, NULL);
 	struct variants variants = variants_of(&encoding, core_kinds(r->backend), r->backend->machine.sysfs_root);
@@ -54,13 +54,13 @@ static struct trial try(const struct report *r, uint32_t type, uint64_t config, 
 static struct failure failure_of_trial(const struct report *r, const struct trial *trial, uint32_t type,
 				       unsigned levels, int cpu)
 {
-	struct attempt attempt = { .event = "",
-				   .levels = levels,
-				   .type = type,
-				   .task = cpu < 0 ? COUNTER_SELF : COUNTER_ANY_TASK,
-				   .cpu = cpu,
-				   .counters = 1 };
-	struct failure failure = { .code = ERROR_UNSUPPORTED };
+	struct attempt attempt = {.event = "",
+				  .levels = levels,
+				  .type = type,
+				  .task = cpu < 0 ? COUNTER_SELF : COUNTER_ANY_TASK,
+				  .cpu = cpu,
+				  .counters = 1};
+	struct failure failure = {.code = ERROR_UNSUPPORTED};
 	if (trial->outcome == TRIAL_REFUSED)
 		return failure_of(trial->os_errno, &attempt, r->machine);
 	if (trial->outcome == TRIAL_NEVER_RAN)
@@ -86,7 +86,7 @@ static size_t counters_at_once(void)
 	struct counter_request requests[MOST];
 	int cpus[MOST];
 	for (size_t i = 0; i < MOST; i++) {
-		requests[i] = (struct counter_request){ .encoding = &encoding, .levels = LEVEL_USER };
+		requests[i] = (struct counter_request){.encoding = &encoding, .levels = LEVEL_USER};
 		cpus[i] = COUNTER_ANY_CPU;
 	}
 	size_t n = 1;
@@ -103,8 +103,8 @@ static void examine_hardware(struct report *r)
 	char detail[256];
 	r->hardware = trial.outcome == TRIAL_WORKS;
 	if (!r->hardware) {
-		struct failure failure =
-		    failure_of_trial(r, &trial, PERF_TYPE_HARDWARE, LEVEL_USER, COUNTER_ANY_CPU);
+		struct failure failure = failure_of_trial(r, &trial, PERF_TYPE_HARDWARE, LEVEL_USER,
+							  COUNTER_ANY_CPU);
 		add_failure(r, what, &failure);
 		return;
 	}
@@ -122,7 +122,7 @@ static void examine_user_reading(struct report *r)
 		return;
 	}
 	struct event_encoding encoding = encoding_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	struct counter_request request = { .encoding = &encoding, .levels = LEVEL_USER };
+	struct counter_request request = {.encoding = &encoding, .levels = LEVEL_USER};
 #if defined(__aarch64__)
 	encoding.config1 = 2; /* format/rdpmc of armv8_pmuv3: config1:1 */
 	static const char step[] = "as root: sysctl kernel.perf_user_access=1";
@@ -200,26 +200,26 @@ static void examine_software(struct report *r)
 		unsigned levels;
 	} events[] = {
 		/* which takes no notice of levels: see available.c */
-		{ "task-clock", PERF_COUNT_SW_TASK_CLOCK, LEVEL_USER },
-		{ "page-faults:u", PERF_COUNT_SW_PAGE_FAULTS, LEVEL_USER },
-		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS, LEVEL_USER | LEVEL_KERNEL },
-		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, LEVEL_USER | LEVEL_KERNEL },
-		{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, LEVEL_USER | LEVEL_KERNEL },
+		{"task-clock", PERF_COUNT_SW_TASK_CLOCK, LEVEL_USER},
+		{"page-faults:u", PERF_COUNT_SW_PAGE_FAULTS, LEVEL_USER},
+		{"page-faults", PERF_COUNT_SW_PAGE_FAULTS, LEVEL_USER | LEVEL_KERNEL},
+		{"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, LEVEL_USER | LEVEL_KERNEL},
+		{"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, LEVEL_USER | LEVEL_KERNEL},
 	};
-	struct str good = { 0 }, bad = { 0 };
-	struct failure failure = { 0 };
+	struct str good = {0}, bad = {0};
+	struct failure failure = {0};
 	size_t works = 0, n = sizeof events / sizeof *events;
 	for (size_t i = 0; i < n; i++) {
-		struct trial trial =
-		    try(r, PERF_TYPE_SOFTWARE, events[i].config, events[i].levels, COUNTER_ANY_CPU);
+		struct trial trial = try(r, PERF_TYPE_SOFTWARE, events[i].config, events[i].levels,
+					 COUNTER_ANY_CPU);
 		/* UNMOVED: one CPU alone has no migrations; what the kernel counts itself, it counts */
 		bool counts = trial.outcome == TRIAL_WORKS || trial.outcome == TRIAL_UNMOVED;
 		struct str *list = counts ? &good : &bad;
 		str_appendf(list, "%s%s", list->length ? ", " : "", events[i].name);
 		works += counts;
 		if (!counts && !failure.why[0])
-			failure =
-			    failure_of_trial(r, &trial, PERF_TYPE_SOFTWARE, events[i].levels, COUNTER_ANY_CPU);
+			failure = failure_of_trial(r, &trial, PERF_TYPE_SOFTWARE, events[i].levels,
+						   COUNTER_ANY_CPU);
 	}
 	char detail[512];
 	if (works == n)
@@ -243,7 +243,8 @@ static void examine_tracepoints(struct report *r)
 	struct probe probe = probe_tracepoint();
 	char detail[256];
 	if (probe.outcome == PROBE_WORKS) {
-		snprintf(detail, sizeof detail, "sched:sched_switch counted %" PRIu64 " for 4 sleeps", probe.count);
+		snprintf(detail, sizeof detail, "sched:sched_switch counted %" PRIu64 " for 4 sleeps",
+			 probe.count);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else if (probe.outcome == PROBE_HIDDEN) {
 		add(r, FINDING_NO, what, "the numbers of the tracepoints in tracefs can be read by root only",
@@ -278,8 +279,8 @@ static void examine_uprobes(struct report *r)
 		add(r, FINDING_NO, what, "only a privileged user may set them",
 		    "run as root, or with CAP_PERFMON");
 	} else {
-		struct failure failure =
-		    failure_of_trial(r, &probe.trial, PERF_TYPE_MAX, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU);
+		struct failure failure = failure_of_trial(r, &probe.trial, PERF_TYPE_MAX,
+							  LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU);
 		add_failure(r, what, &failure);
 	}
 }
@@ -298,8 +299,8 @@ static void examine_tsc(struct report *r)
 			 probe.count, STIMULUS_LOOPS);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else {
-		struct failure failure =
-		    failure_of_trial(r, &probe.trial, PERF_TYPE_MAX, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU);
+		struct failure failure = failure_of_trial(r, &probe.trial, PERF_TYPE_MAX,
+							  LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU);
 		add_failure(r, what, &failure);
 	}
 }
@@ -372,7 +373,7 @@ static void examine_sandbox(struct report *r)
 		return;
 	add(r, FINDING_PARTLY, "container",
 	    m->container && m->seccomp
-		? "signs of a container, and a seccomp filter, are here: what they forbid is above"
+		    ? "signs of a container, and a seccomp filter, are here: what they forbid is above"
 	    : m->container ? "signs of a container are here"
 			   : "a seccomp filter is at work: what it forbids is above",
 	    "");
@@ -380,11 +381,11 @@ static void examine_sandbox(struct report *r)
 
 void perf_diagnose(struct backend *backend, struct finding *findings, size_t most, size_t *count)
 {
-	struct report r = { .backend = backend,
-			    .machine = machine_state(backend),
-			    .findings = findings,
-			    .most = most,
-			    .count = count };
+	struct report r = {.backend = backend,
+			   .machine = machine_state(backend),
+			   .findings = findings,
+			   .most = most,
+			   .count = count};
 	examine_hardware(&r);
 	examine_kernel_level(&r);
 	examine_cpus(&r);

@@ -58,7 +58,7 @@ static void read_status(struct machine_state *s)
 
 static bool in_container(void)
 {
-	static const char *const signs[] = { "/.dockerenv", "/run/.containerenv", "/run/systemd/container" };
+	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (access(signs[i], F_OK) == 0)
 			return true;
@@ -69,11 +69,11 @@ static bool in_container(void)
 static void find_hypervisor(char *name, size_t size)
 {
 	static const char *const known[][2] = {
-		{ "KVMKVMKVM", "KVM" },    { "Microsoft Hv", "Hyper-V" }, { "VMwareVMware", "VMware" },
-		{ "XenVMMXenVMM", "Xen" }, { "TCGTCGTCGTCG", "QEMU" },    { "VBoxVBoxVBox", "VirtualBox" },
+		{"KVMKVMKVM", "KVM"},    {"Microsoft Hv", "Hyper-V"}, {"VMwareVMware", "VMware"},
+		{"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU"},    {"VBoxVBoxVBox", "VirtualBox"},
 	};
 	unsigned a, b, c, d;
-	char signature[13] = { 0 };
+	char signature[13] = {0};
 	/* leaf 1, ECX bit 31: clear on processors, set by hypervisors, whose leaves begin at 0x40000000 */
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 31)))
 		return;
@@ -92,9 +92,9 @@ static void find_hypervisor(char *name, size_t size)
 /* No instruction tells; Xen and the device tree's hypervisor node do, and the firmware's tables name QEMU. */
 static void find_hypervisor(char *name, size_t size)
 {
-	static const char *const files[] = { "/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible",
-					     "/sys/class/dmi/id/sys_vendor" };
-	static const char *const vendors[] = { "QEMU", "Amazon EC2", "Microsoft Corporation", "Google", "VMware" };
+	static const char *const files[] = {"/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible",
+					    "/sys/class/dmi/id/sys_vendor"};
+	static const char *const vendors[] = {"QEMU", "Amazon EC2", "Microsoft Corporation", "Google", "VMware"};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		char line[64] = "";
 		FILE *file = fopen(files[i], "re");

@@ -110,7 +110,7 @@ static bool go_to(struct json_walk *w, const struct json_place *place)
 
 void locate(const char *text, size_t length, const struct json_place *place, unsigned *line, unsigned *column)
 {
-	struct json_walk w = { text, text + length };
+	struct json_walk w = {text, text + length};
 	go_to(&w, place);
 	*line = *column = 1;
 	for (const char *p = text; p < w.at; p++) {

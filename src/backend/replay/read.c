@@ -21,8 +21,8 @@ struct recording_reader {
 };
 
 /* "file:line:column: reason"; false. */
-__attribute__((format(printf, 3, 4))) static bool refuse(struct recording_reader *r, const struct json_place *place,
-							 const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool refuse(struct recording_reader *r,
+							 const struct json_place *place, const char *format, ...)
 {
 	char reason[384];
 	unsigned line, column;
@@ -36,12 +36,12 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct recording_reader
 
 static struct json_place member(const struct json_place *parent, const char *key)
 {
-	return (struct json_place){ .parent = parent, .key = key };
+	return (struct json_place){.parent = parent, .key = key};
 }
 
 static struct json_place item(const struct json_place *parent, size_t index)
 {
-	return (struct json_place){ .parent = parent, .index = index };
+	return (struct json_place){.parent = parent, .index = index};
 }
 
 static void *room(struct recording_reader *r, size_t count, size_t bytes)
@@ -74,8 +74,8 @@ static bool is_object(struct recording_reader *r, const json_t *value, const str
 }
 
 /* An optional array; *count is 0 without it. */
-static bool get_array(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
-		      size_t most, const json_t **array, size_t *count)
+static bool get_array(struct recording_reader *r, const json_t *object, const struct json_place *place,
+		      const char *key, size_t most, const json_t **array, size_t *count)
 {
 	struct json_place where = member(place, key);
 	*array = json_object_get(object, key);
@@ -87,8 +87,8 @@ static bool get_array(struct recording_reader *r, const json_t *object, const st
 	return true;
 }
 
-static bool check_u64(struct recording_reader *r, const json_t *value, const struct json_place *place, uint64_t most,
-		      uint64_t *out)
+static bool check_u64(struct recording_reader *r, const json_t *value, const struct json_place *place,
+		      uint64_t most, uint64_t *out)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return refuse(r, place, "a whole number, not below 0, is wanted here");
@@ -99,8 +99,8 @@ static bool check_u64(struct recording_reader *r, const json_t *value, const str
 }
 
 /* An optional number; *out stays what it was without it. */
-static bool get_u64(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
-		    uint64_t most, uint64_t *out)
+static bool get_u64(struct recording_reader *r, const json_t *object, const struct json_place *place,
+		    const char *key, uint64_t most, uint64_t *out)
 {
 	const json_t *value = json_object_get(object, key);
 	struct json_place where = member(place, key);
@@ -108,8 +108,8 @@ static bool get_u64(struct recording_reader *r, const json_t *object, const stru
 }
 
 /* An optional string, borrowed from the JSON value; *out stays what it was without it. */
-static bool get_text(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
-		     const char **out)
+static bool get_text(struct recording_reader *r, const json_t *object, const struct json_place *place,
+		     const char *key, const char **out)
 {
 	const json_t *value = json_object_get(object, key);
 	struct json_place where = member(place, key);
@@ -122,8 +122,8 @@ static bool get_text(struct recording_reader *r, const json_t *object, const str
 }
 
 /* The same into a field of fixed size. A longer text is refused, not cut. */
-static bool get_short_text(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
-			   char *out, size_t size)
+static bool get_short_text(struct recording_reader *r, const json_t *object, const struct json_place *place,
+			   const char *key, char *out, size_t size)
 {
 	const char *text = "";
 	struct json_place where = member(place, key);
@@ -136,8 +136,8 @@ static bool get_short_text(struct recording_reader *r, const json_t *object, con
 }
 
 /* One of the names, which end with NULL; *out is its index, and stays what it was without the key. */
-static bool get_choice(struct recording_reader *r, const json_t *object, const struct json_place *place, const char *key,
-		       const char *const *names, unsigned *out)
+static bool get_choice(struct recording_reader *r, const json_t *object, const struct json_place *place,
+		       const char *key, const char *const *names, unsigned *out)
 {
 	const char *text = NULL;
 	struct json_place where = member(place, key);
@@ -158,13 +158,15 @@ static bool get_choice(struct recording_reader *r, const json_t *object, const s
 }
 
 /* in the order of enum reading_state */
-static const char *const state_names[] = { "counted", "never-ran", "unsupported", "denied", "failed", "unproven", NULL };
+static const char *const state_names[] = {"counted", "never-ran", "unsupported", "denied",
+					  "failed",  "unproven",  NULL};
 
 /* What a backend can say of itself: a scaled or sampled number is made by measure/. */
-static const char *const source_names[] = { "hw", "os", "exact", "model", NULL };
-static const enum source sources[] = { SOURCE_HW, SOURCE_OS, SOURCE_EXACT, SOURCE_MODEL };
+static const char *const source_names[] = {"hw", "os", "exact", "model", NULL};
+static const enum source sources[] = {SOURCE_HW, SOURCE_OS, SOURCE_EXACT, SOURCE_MODEL};
 
-static bool get_source(struct recording_reader *r, const json_t *object, const struct json_place *place, enum source *out)
+static bool get_source(struct recording_reader *r, const json_t *object, const struct json_place *place,
+		       enum source *out)
 {
 	unsigned choice = sizeof sources / sizeof *sources;
 	if (!get_choice(r, object, place, "source", source_names, &choice))
@@ -213,7 +215,7 @@ static bool read_counters_of(struct recording_reader *r, const json_t *value, co
 static bool read_event(struct recording_reader *r, const json_t *value, const struct json_place *place,
 		       struct recorded_event *event)
 {
-	static const char *const keys[] = { "name", "state", "source", "why", "remedy", "counter", NULL };
+	static const char *const keys[] = {"name", "state", "source", "why", "remedy", "counter", NULL};
 	struct availability *a = &event->availability;
 	const char *name = NULL;
 	unsigned state = READING_COUNTED;
@@ -280,12 +282,13 @@ static bool read_reading(struct recording_reader *r, const json_t *value, const 
 			 const struct recorded_event *event, const struct execution_context *context,
 			 struct reading *out)
 {
-	static const char *const keys[] = { "count", "enabled_ns", "running_ns", "state", "source", "why", NULL };
+	static const char *const keys[] = {"count", "enabled_ns", "running_ns", "state", "source", "why", NULL};
 	unsigned state = READING_COUNTED;
 	const char *why = NULL;
-	*out =
-	    (struct reading){ .source = event->availability.source, .enabled_ns = context->enabled_ns, .cpu = -1,
-			      .unproven = event->availability.state == READING_UNPROVEN };
+	*out = (struct reading){.source = event->availability.source,
+				.enabled_ns = context->enabled_ns,
+				.cpu = -1,
+				.unproven = event->availability.state == READING_UNPROVEN};
 	if (json_is_integer(value)) {
 		out->running_ns = out->enabled_ns;
 		return check_u64(r, value, place, INT64_MAX, &out->count_raw);
@@ -380,7 +383,7 @@ static bool read_moment(struct recording_reader *r, const json_t *value, const s
 static bool read_rows(struct recording_reader *r, const json_t *value, const struct json_place *place,
 		      struct recorded_execution *x)
 {
-	static const char *const keys[] = { "tid", "cpu", NULL };
+	static const char *const keys[] = {"tid", "cpu", NULL};
 	const json_t *array;
 	size_t n;
 	struct json_place list = member(place, "rows");
@@ -398,8 +401,8 @@ static bool read_rows(struct recording_reader *r, const json_t *value, const str
 			return false;
 		if (json_object_size(row) != 1)
 			return refuse(r, &where, "a row is of one 'tid' or of one 'cpu'");
-		rows[i] = json_object_get(row, "cpu") ? (struct recorded_row){ .cpu = (int)cpu }
-						      : (struct recorded_row){ .tid = (pid_t)tid, .cpu = -1 };
+		rows[i] = json_object_get(row, "cpu") ? (struct recorded_row){.cpu = (int)cpu}
+						      : (struct recorded_row){.tid = (pid_t)tid, .cpu = -1};
 	}
 	x->rows = rows;
 	x->n_rows = n;
@@ -409,12 +412,11 @@ static bool read_rows(struct recording_reader *r, const json_t *value, const str
 static bool read_failure(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			 struct recorded_execution *x)
 {
-	static const char *const keys[] = { "at", "code", "text", "hint", NULL };
-	static const char *const steps[] = { "", "prepare", "go", "sample", "stop", NULL };
+	static const char *const keys[] = {"at", "code", "text", "hint", NULL};
+	static const char *const steps[] = {"", "prepare", "go", "sample", "stop", NULL};
 	/* in the order of enum error_code */
-	static const char *const codes[] = { "",           "usage", "syntax", "not-found", "unsupported",
-					     "permission", "busy",  "limit",  "no-memory", "io",
-					     "system",     NULL };
+	static const char *const codes[] = {"",     "usage", "syntax",    "not-found", "unsupported", "permission",
+					    "busy", "limit", "no-memory", "io",        "system",      NULL};
 	unsigned step = FAILS_NEVER, code = ERROR_NONE;
 	const char *text = NULL, *hint = "";
 	if (!value)
@@ -434,10 +436,10 @@ static bool read_failure(struct recording_reader *r, const json_t *value, const 
 static bool read_execution(struct recording_reader *r, const json_t *value, const struct json_place *place,
 			   struct recorded_execution *x)
 {
-	static const char *const keys[] = { "about", "rows", "enabled_ns", "readings", "samples", "fails", NULL };
-	struct execution_context context = { .enabled_ns = ENABLED_DEFAULT_NS, .execution = x };
+	static const char *const keys[] = {"about", "rows", "enabled_ns", "readings", "samples", "fails", NULL};
+	struct execution_context context = {.enabled_ns = ENABLED_DEFAULT_NS, .execution = x};
 	struct json_place readings = member(place, "readings"), samples = member(place, "samples"),
-		     fails = member(place, "fails");
+			  fails = member(place, "fails");
 	const json_t *end = json_object_get(value, "readings"), *series;
 	const char *about = NULL;
 	size_t n;
@@ -486,9 +488,9 @@ static bool read_executions(struct recording_reader *r, const json_t *root, cons
 
 static bool read_findings(struct recording_reader *r, const json_t *root, const struct json_place *top)
 {
-	static const char *const keys[] = { "state", "what", "detail", "step", NULL };
+	static const char *const keys[] = {"state", "what", "detail", "step", NULL};
 	/* in the order of enum finding_state */
-	static const char *const states[] = { "works", "partly", "no", NULL };
+	static const char *const states[] = {"works", "partly", "no", NULL};
 	const json_t *array;
 	size_t n;
 	struct json_place list = member(top, "findings");
@@ -518,10 +520,10 @@ static bool read_findings(struct recording_reader *r, const json_t *root, const 
 
 static bool read_top(struct recording_reader *r, const json_t *root)
 {
-	static const char *const keys[] = { "tare_recording", "about",      "counters", "after_last",
-					    "events",         "executions", "findings", NULL };
-	static const char *const ends[] = { "error", "repeat", NULL };
-	struct json_place top = { 0 }, version_place = member(&top, "tare_recording");
+	static const char *const keys[] = {"tare_recording", "about",      "counters", "after_last",
+					   "events",         "executions", "findings", NULL};
+	static const char *const ends[] = {"error", "repeat", NULL};
+	struct json_place top = {0}, version_place = member(&top, "tare_recording");
 	uint64_t version = 0, counters = 0;
 	unsigned end = 0;
 	const char *about = NULL;
@@ -549,8 +551,8 @@ bool recording_parse(const char *text, size_t length, const char *path, struct r
 {
 	json_error_t parse;
 	bool done = false;
-	*out = (struct recording){ 0 };
-	struct recording_reader r = { .text = text, .length = length, .out = out, .err = err };
+	*out = (struct recording){0};
+	struct recording_reader r = {.text = text, .length = length, .out = out, .err = err};
 	out->path = arena_strdup(&out->arena, path);
 	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
 	if (!out->path) {

@@ -6,7 +6,7 @@
 void recording_free(struct recording *recording)
 {
 	arena_free(&recording->arena);
-	*recording = (struct recording){ 0 };
+	*recording = (struct recording){0};
 }
 
 /* Finds a counter for one event, moving others to other counters where that helps: one step of the classical

@@ -68,7 +68,7 @@ static void replay_close(struct backend *b)
 /* The recording's index of the event, or NO_EVENT. */
 static ptrdiff_t find(const struct recording *recording, const struct event *event)
 {
-	const char *const names[] = { event->text, event->label };
+	const char *const names[] = {event->text, event->label};
 	for (size_t name = 0; name < sizeof names / sizeof *names; name++)
 		for (size_t i = 0; names[name] && i < recording->n_events; i++)
 			if (strcmp(recording->events[i].name, names[name]) == 0)
@@ -83,7 +83,7 @@ static void replay_available(struct backend *b, const struct event *event, struc
 		*out = b->recording.events[index].availability;
 		return;
 	}
-	*out = (struct availability){ .state = READING_UNSUPPORTED };
+	*out = (struct availability){.state = READING_UNSUPPORTED};
 	strcpy(out->why, "the recording does not have this event");
 }
 
@@ -106,8 +106,8 @@ static bool replay_fits(struct backend *b, const struct event *const *events, si
 {
 	const struct event *missing;
 	size_t *index = malloc((n + 1) * sizeof *index);
-	bool fits =
-	    index && indices(&b->recording, events, n, index, &missing) && recording_fits(&b->recording, index, n);
+	bool fits = index && indices(&b->recording, events, n, index, &missing) &&
+		    recording_fits(&b->recording, index, n);
 	free(index);
 	return fits;
 }
@@ -174,11 +174,11 @@ static bool replay_prepare(struct backend *b, const struct target *target, const
 	struct counting *c = calloc(1, sizeof *c);
 	if (!c)
 		return error_no_memory(err);
-	*c = (struct counting){ .backend = b,
-				.number = ++b->prepared,
-				.n = n,
-				.events = malloc((n + 1) * sizeof *c->events),
-				.in_rows = target->per_thread || target->per_cpu };
+	*c = (struct counting){.backend = b,
+			       .number = ++b->prepared,
+			       .n = n,
+			       .events = malloc((n + 1) * sizeof *c->events),
+			       .in_rows = target->per_thread || target->per_cpu};
 	if (!c->events) {
 		error_no_memory(err);
 		goto out;
@@ -204,10 +204,7 @@ out:
 	return done;
 }
 
-static pid_t replay_process(const struct counting *c)
-{
-	return c->launched ? c->launch.pid : 0;
-}
+static pid_t replay_process(const struct counting *c) { return c->launched ? c->launch.pid : 0; }
 
 static bool replay_go(struct counting *c, struct error *err)
 {

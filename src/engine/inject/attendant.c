@@ -10,13 +10,16 @@
  *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
  * What always holds:
- *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which trace
- *     others, stop and continue behave as natively.
+ *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which
+ *     trace others, stop and continue behave as natively.
  *  2. One worker for one request: an execve that blocks delays nobody else's.
- *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked inexact.
- *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death: then it says so in the
- *     record, and programs that wait for it go on without. Should it be killed, the kernel says so.
- *  5. A worker that is killed while it puts the runtime in takes the program with it: half of it would run as something else.
+ *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked
+ *     inexact.
+ *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death:
+ *     then it says so in the record, and programs that wait for it go on without. Should it be killed, the kernel
+ *     says so.
+ *  5. A worker that is killed while it puts the runtime in takes the program with it: half of it would run as
+ *     something else.
  */
 #include "engine/inject/attendant.h"
 
@@ -88,15 +91,18 @@ static const char *raises_privileges(pid_t tid, const struct __ptrace_syscall_in
 	if (name[0] == '/')
 		snprintf(path, sizeof path, "/proc/%d/root%s", (int)tid, name);
 	else if (at && (int)info->entry.args[0] != AT_FDCWD)
-		snprintf(path, sizeof path, "/proc/%d/fd/%d%s%s", (int)tid, (int)info->entry.args[0], name[0] ? "/" : "", name);
+		snprintf(path, sizeof path, "/proc/%d/fd/%d%s%s", (int)tid, (int)info->entry.args[0],
+			 name[0] ? "/" : "", name);
 	else
 		snprintf(path, sizeof path, "/proc/%d/cwd/%s", (int)tid, name);
-	return privileges_of_file(path, tid); /* none: the execve fails too, or what it finds is the kernel's to judge */
+	/* none: the execve fails too, or what it finds is the kernel's to judge */
+	return privileges_of_file(path, tid);
 }
 
 /* ---- who asks ---- */
 
-/* Is it the record's file that the process has mapped there? Entries are the processes' to write, and so could name any process. */
+/* Is it the record's file that the process has mapped there? Entries are the processes' to write, and so could
+ * name any process. */
 static bool maps_record(const struct takeover *how, pid_t pid, uint64_t at)
 {
 	char path[64], line[4400];
@@ -107,7 +113,9 @@ static bool maps_record(const struct takeover *how, pid_t pid, uint64_t at)
 	while (file && fgets(line, sizeof line, file)) {
 		uint64_t low, high, inode;
 		unsigned major_number, minor_number;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64, &low, &high, &major_number, &minor_number, &inode) != 5 || low != at)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64, &low, &high, &major_number,
+			   &minor_number, &inode) != 5 ||
+		    low != at)
 			continue;
 		mapped = inode == ours.st_ino && makedev(major_number, minor_number) == ours.st_dev;
 		break;
@@ -117,16 +125,20 @@ static bool maps_record(const struct takeover *how, pid_t pid, uint64_t at)
 	return mapped;
 }
 
-/* Has the process this record mapped where that entry says? Numbers of processes mean others in other namespaces. */
+/* Has the process this record mapped where that entry says? Numbers of processes mean others in other
+ * namespaces. */
 static bool has_record(const struct takeover *how, const struct record_process *process, pid_t pid)
 {
 	uint64_t token = 0, at;
 	uint32_t parent;
 	while (!(at = __atomic_load_n(&process->session_at, __ATOMIC_RELAXED)) && process->forked &&
-	       (parent = __atomic_load_n(&process->parent, __ATOMIC_RELAXED)) < (uint32_t)(process - how->processes))
+	       (parent = __atomic_load_n(&process->parent, __ATOMIC_RELAXED)) <
+		       (uint32_t)(process - how->processes))
 		process = &how->processes[parent];
-	struct iovec local = {&token, sizeof token}, remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
-	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->token && maps_record(how, pid, at);
+	struct iovec local = {&token, sizeof token},
+		     remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
+	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->token &&
+	       maps_record(how, pid, at);
 }
 
 /* The last number of the line `field` of a status file: what the process itself sees. */
@@ -177,12 +189,13 @@ static pid_t asking_thread(const struct takeover *how, const struct record_proce
 
 /* ---- following ---- */
 
-/* Seizes the thread. Another worker may still trace it: that of a request which the process gave up (a signal came in between) and
- * makes again; it lets go at the thread's next system call, the one that wakes us. */
+/* Seizes the thread. Another worker may still trace it: that of a request which the process gave up (a signal came
+ * in between) and makes again; it lets go at the thread's next system call, the one that wakes us. */
 static bool seize(pid_t tid)
 {
 	for (int tries = 0; tries < 200; tries++) {
-		if (ptrace((enum __ptrace_request)PTRACE_SEIZE, tid, NULL, (void *)(long)TAKEOVER_PTRACE_OPTIONS) == 0)
+		if (ptrace((enum __ptrace_request)PTRACE_SEIZE, tid, NULL,
+			   (void *)(long)TAKEOVER_PTRACE_OPTIONS) == 0)
 			return ptrace((enum __ptrace_request)PTRACE_INTERRUPT, tid, NULL, NULL) == 0;
 		if (errno != EPERM)
 			return false;
@@ -201,13 +214,16 @@ static void follow(const struct takeover *how, uint32_t index)
 	bool granted = false, in_exec = false;
 	int status;
 	if (tid == 0) {
-		takeover_inexact(process, "the program it execs could not be followed: the process cannot be found from here");
+		takeover_inexact(
+			process,
+			"the program it execs could not be followed: the process cannot be found from here");
 		answer(process, RECORD_ASK_REFUSED);
 		return;
 	}
 	if (!seize(tid)) {
 		takeover_inexact(process, "the program it execs could not be followed: %s",
-		                 errno == EPERM ? "another process traces it, or it has other rights" : strerror(errno));
+				 errno == EPERM ? "another process traces it, or it has other rights"
+						: strerror(errno));
 		answer(process, RECORD_ASK_REFUSED);
 		return;
 	}
@@ -223,13 +239,16 @@ static void follow(const struct takeover *how, uint32_t index)
 		}
 		if (status >> 16 == PTRACE_EVENT_EXEC) {
 			uint32_t entry;
-			ptrace((enum __ptrace_request)PTRACE_SETOPTIONS, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL));
+			ptrace((enum __ptrace_request)PTRACE_SETOPTIONS, pid, NULL,
+			       (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL));
 			if (takeover_at_exec(how, pid, index, &entry, &err))
 				return;
 			if (err.code == ERROR_NOT_FOUND)
 				return; /* it ended meanwhile, before its first instruction */
-			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry], "runs natively, not counted: %s", err.text);
-			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state, RECORD_EXECED, __ATOMIC_RELEASE);
+			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry],
+					 "runs natively, not counted: %s", err.text);
+			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state,
+					 RECORD_EXECED, __ATOMIC_RELEASE);
 			ptrace(PTRACE_DETACH, pid, NULL, NULL);
 			return;
 		}
@@ -239,11 +258,15 @@ static void follow(const struct takeover *how, uint32_t index)
 				return;
 			}
 			struct __ptrace_syscall_info info = call_info(pid);
-			if (info.op == PTRACE_SYSCALL_INFO_ENTRY && (info.entry.nr == SYS_execve || info.entry.nr == SYS_execveat)) {
+			if (info.op == PTRACE_SYSCALL_INFO_ENTRY &&
+			    (info.entry.nr == SYS_execve || info.entry.nr == SYS_execveat)) {
 				in_exec = true;
 				const char *raises = raises_privileges(pid, &info);
 				if (raises) {
-					takeover_inexact(process, "the program that it execs runs natively, not counted: %s", raises);
+					takeover_inexact(
+						process,
+						"the program that it execs runs natively, not counted: %s",
+						raises);
 					__atomic_store_n(&process->state, RECORD_EXECED, __ATOMIC_RELEASE);
 					ptrace(PTRACE_DETACH, pid, NULL, NULL);
 					return;
@@ -278,7 +301,8 @@ static void serve(const struct takeover *how, attendant_fold *fold, void *arg, b
 	for (uint32_t seen = 0;;) {
 		uint32_t requests = __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE);
 		if (requests == seen) {
-			syscall(SYS_futex, &record->requests, FUTEX_WAIT, requests, own ? &patience : NULL, NULL, 0);
+			syscall(SYS_futex, &record->requests, FUTEX_WAIT, requests, own ? &patience : NULL, NULL,
+				0);
 			if (own && __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE) == seen && all_ended(how))
 				return;
 			continue;
@@ -320,7 +344,8 @@ static void serve(const struct takeover *how, attendant_fold *fold, void *arg, b
 			continue;
 		}
 		if (worker < 0) {
-			takeover_inexact(&how->processes[index - 1], "the program it execs could not be followed: %s", strerror(errno));
+			takeover_inexact(&how->processes[index - 1],
+					 "the program it execs could not be followed: %s", strerror(errno));
 			answer(&how->processes[index - 1], RECORD_ASK_REFUSED);
 		}
 	}
@@ -394,7 +419,8 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *ar
 		return pid;
 	served = how->record;
 	for (int s = 1; s < NSIG; s++)
-		signal(s, s == SIGRTMAX ? leave : SIG_IGN); /* none that comes to a whole group; SIGCHLD ignored: workers need no reaping */
+		/* none that comes to a whole group; SIGCHLD ignored: workers need no reaping */
+		signal(s, s == SIGRTMAX ? leave : SIG_IGN);
 	show_life(how->record);
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX, 0, 0, 0);
 	prctl(PR_SET_NAME, "tare-attendant", 0, 0, 0);

@@ -1,5 +1,6 @@
 /*
- * Finished parts of programs that run more distinct blocks than one entry of the record holds (wire/record.h, 4 and 5).
+ * Finished parts of programs that run more distinct blocks than one entry of the record holds (wire/record.h, 4
+ * and 5).
  *
  *     whole ──(too many blocks in finished parts: the oldest)──► folded: totals ──(nobody inherits from it any more)──► gone
  *
@@ -20,15 +21,13 @@
 
 #include "engine/inject/takeover.h"
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-}
+static uint64_t whole_pages(uint64_t bytes) { return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1); }
 
 static void punch(const struct injection *session, uint64_t offset, uint64_t bytes)
 {
 	if (offset && bytes)
-		fallocate(injection_fd(session), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)whole_pages(bytes));
+		fallocate(injection_fd(session), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			  (off_t)whole_pages(bytes));
 }
 
 static bool finished(const struct record_process *p)
@@ -41,7 +40,8 @@ static bool fold_one(const struct injection *session, injection_fold *fold, uint
 {
 	struct record_process *p = injection_process(session, index);
 	uint32_t continues = __atomic_load_n(&p->continues, __ATOMIC_RELAXED);
-	struct record_process *before = continues && continues <= index ? injection_process(session, continues - 1) : NULL;
+	struct record_process *before = continues && continues <= index ? injection_process(session, continues - 1)
+									: NULL;
 	void *totals = NULL;
 	size_t bytes = 0;
 	char why[160] = "";
@@ -63,7 +63,8 @@ static bool fold_one(const struct injection *session, injection_fold *fold, uint
 	}
 	for (uint64_t at = p->first_thread; at;) {
 		const struct record_thread *thread = injection_map(session, at, sizeof *thread);
-		uint64_t older = thread ? __atomic_load_n(&thread->next, __ATOMIC_RELAXED) : 0, next = older < at ? older : 0;
+		uint64_t older = thread ? __atomic_load_n(&thread->next, __ATOMIC_RELAXED) : 0,
+			 next = older < at ? older : 0;
 		if (thread)
 			punch(session, thread->counters, thread->counters_most * 8ull);
 		if (thread)
@@ -88,7 +89,8 @@ static void mark_needed(const struct injection *session, uint32_t count, bool *n
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].folded != RECORD_WHOLE || all[i].state == RECORD_FREE)
 			continue;
-		for (uint32_t k = i; k < count && !needed[k]; k = __atomic_load_n(&all[k].parent, __ATOMIC_RELAXED)) {
+		for (uint32_t k = i; k < count && !needed[k];
+		     k = __atomic_load_n(&all[k].parent, __ATOMIC_RELAXED)) {
 			needed[k] = true;
 			if (!all[k].forked)
 				break;
@@ -100,7 +102,8 @@ static void mark_needed(const struct injection *session, uint32_t count, bool *n
 static bool holds_folded(const struct injection *session, uint32_t index)
 {
 	const struct record_process *all = injection_process(session, 0);
-	for (uint32_t parent; all[index].forked && (parent = __atomic_load_n(&all[index].parent, __ATOMIC_RELAXED)) < index;) {
+	for (uint32_t parent;
+	     all[index].forked && (parent = __atomic_load_n(&all[index].parent, __ATOMIC_RELAXED)) < index;) {
 		index = parent;
 		if (all[index].folded == RECORD_FOLDED)
 			return true;
@@ -129,20 +132,24 @@ void fold_parts(const struct injection *session, injection_fold *fold, uint64_t 
 			whole += all[i].blocks.count - all[i].blocks.inherited;
 	/* the oldest first: a part's predecessors have smaller numbers, and are folded then */
 	for (uint32_t i = 0; i < count && whole > whole_blocks; i++)
-		if (__atomic_load_n(&all[i].state, __ATOMIC_ACQUIRE) == RECORD_CONTINUED && all[i].folded == RECORD_WHOLE) {
+		if (__atomic_load_n(&all[i].state, __ATOMIC_ACQUIRE) == RECORD_CONTINUED &&
+		    all[i].folded == RECORD_WHOLE) {
 			whole -= all[i].blocks.count - all[i].blocks.inherited;
 			if (!fold_one(session, fold, i))
 				break;
 		}
 	for (uint32_t i = 0; i < count; i++)
-		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && !follows_whole(all, i) && holds_folded(session, i))
+		if (all[i].folded == RECORD_WHOLE && finished(&all[i]) && !follows_whole(all, i) &&
+		    holds_folded(session, i))
 			fold_one(session, fold, i);
 	mark_needed(session, count, needed);
 	for (uint32_t i = 0; i < count; i++)
 		if (all[i].folded == RECORD_FOLDED && !needed[i]) {
-			const struct record_area *areas[] = {&all[i].blocks, &all[i].code, &all[i].sites, &all[i].templates, &all[i].items, &all[i].modules};
+			const struct record_area *areas[] = {&all[i].blocks,    &all[i].code,  &all[i].sites,
+							     &all[i].templates, &all[i].items, &all[i].modules};
 			/* allocations that were made in it are named by its modules */
-			const unsigned n = sizeof areas / sizeof *areas - !!(injection_record(session)->flags & RECORD_OBJECTS);
+			const unsigned n = sizeof areas / sizeof *areas -
+					   !!(injection_record(session)->flags & RECORD_OBJECTS);
 			for (unsigned a = 0; a < n; a++)
 				punch(session, areas[a]->offset, areas[a]->bytes);
 			__atomic_store_n(&all[i].folded, RECORD_GONE, __ATOMIC_RELEASE);

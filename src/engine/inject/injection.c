@@ -36,15 +36,17 @@ struct injection {
 	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
-	int own_socket;             /* where the attendant tells of records that processes have made for themselves; -1 */
-	struct { struct injection *session; const struct injection *parent; uint32_t index; } *own;
+	/* where the attendant tells of records that processes have made for themselves; -1 */
+	int own_socket;
+	struct {
+		struct injection *session;
+		const struct injection *parent;
+		uint32_t index;
+	} * own;
 	size_t n_own;
 };
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-}
+static uint64_t whole_pages(uint64_t bytes) { return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1); }
 
 /* A file-size limit counts for memory files too, and going beyond it is a signal. */
 static uint64_t largest_file(void)
@@ -60,13 +62,14 @@ static uint64_t append_image(struct injection *session, const void *bytes, size_
 {
 	uint64_t offset = session->how.image_bytes;
 	session->how.image_bytes += whole_pages(n);
-	bool done = ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) == 0 && pwrite(session->how.image_fd, bytes, n, (off_t)offset) == (ssize_t)n;
+	bool done = ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) == 0 &&
+		    pwrite(session->how.image_fd, bytes, n, (off_t)offset) == (ssize_t)n;
 	return done ? offset : 0;
 }
 
-/* Linux refuses F_SEAL_WRITE with EBUSY where it cannot tell within 150 ms that no page is in use elsewhere (mm/memfd.c,
- * memfd_wait_for_pins), which a busy machine is enough for. Nobody has mapped the image for writing, so that F_SEAL_FUTURE_WRITE (5.1), which
- * does not wait, forbids the same. */
+/* Linux refuses F_SEAL_WRITE with EBUSY where it cannot tell within 150 ms that no page is in use elsewhere
+ * (mm/memfd.c, memfd_wait_for_pins), which a busy machine is enough for. Nobody has mapped the image for writing,
+ * so that F_SEAL_FUTURE_WRITE (5.1), which does not wait, forbids the same. */
 static bool seal(int fd)
 {
 	const int size = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
@@ -90,7 +93,7 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	size_t bytes = options->machine_count * options->machine_bytes;
 	if (options->trace)
 		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
-		                 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
+				 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
 	const char *inlined = getenv("TARE_MODEL_INLINE"); /* 0: for tests that compare */
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;
@@ -135,19 +138,18 @@ static void fold(void *arg)
 uint64_t session_reserve(struct record_session *record, uint64_t bytes)
 {
 	uint64_t offset = __atomic_fetch_add(&record->next_offset, whole_pages(bytes), __ATOMIC_ACQ_REL);
-	bool sound = offset % RECORD_PAGE == 0 && offset >= RECORD_SPACE_OFFSET && offset <= RECORD_FILE_BYTES && bytes <= RECORD_FILE_BYTES - offset;
+	bool sound = offset % RECORD_PAGE == 0 && offset >= RECORD_SPACE_OFFSET && offset <= RECORD_FILE_BYTES &&
+		     bytes <= RECORD_FILE_BYTES - offset;
 	return sound ? offset : 0;
 }
 
-const void *injection_fold_context(const struct injection *session)
-{
-	return session->fold_context;
-}
+const void *injection_fold_context(const struct injection *session) { return session->fold_context; }
 
 /* A file in memory that is never executed as a program; that it is mapped executable is another matter. */
 static int memory_file(const char *name)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC | 0x8 /* MFD_NOEXEC_SEAL: Linux 6.3, and demanded where vm.memfd_noexec is 2 */);
+	int fd = memfd_create(
+		name, MFD_CLOEXEC | 0x8 /* MFD_NOEXEC_SEAL: Linux 6.3, and demanded where vm.memfd_noexec is 2 */);
 	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
@@ -162,7 +164,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	}
 	int sockets[2] = {-1, -1};
 	session->own_socket = -1;
-	session->how = (struct takeover){.fd = -1, .image_fd = -1, .own_socket = -1, .image_bytes = whole_pages(image_bytes)};
+	session->how = (struct takeover){
+		.fd = -1, .image_fd = -1, .own_socket = -1, .image_bytes = whole_pages(image_bytes)};
 	session->file_bytes = largest_file();
 	session->how.fd = memory_file("tare-record");
 	session->how.image_fd = memory_file("tare-engine");
@@ -171,7 +174,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 		goto fail;
 	}
 	if (session->file_bytes < (1u << 30)) {
-		error_set(err, ERROR_LIMIT, "the limit on file sizes (ulimit -f) is too small for the engine's record");
+		error_set(err, ERROR_LIMIT,
+			  "the limit on file sizes (ulimit -f) is too small for the engine's record");
 		error_hint(err, "run 'ulimit -f unlimited'");
 		goto fail;
 	}
@@ -181,11 +185,13 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	}
 	/* whoever gets hold of the file may write to it, but not take pages from under those who have it mapped */
 	fcntl(session->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
-	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) || pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes) {
+	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) ||
+	    pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
 		goto fail;
 	}
-	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
+	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    session->how.fd, 0);
 	if (memory == MAP_FAILED) {
 		error_set_errno(err, ERROR_LIMIT, errno, "cannot map the engine's record");
 		goto fail;
@@ -204,7 +210,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot write the machines and regions into the engine's image");
+		error_set_errno(err, ERROR_SYSTEM, errno,
+				"cannot write the machines and regions into the engine's image");
 		goto fail;
 	}
 	if (options && options->alone)
@@ -256,7 +263,9 @@ bool injection_read(int fd, struct injection **out, struct error *err)
 	}
 	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
 	void *whole = session->file_bytes >= RECORD_SPACE_OFFSET
-		? mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0) : MAP_FAILED;
+			      ? mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+				     session->how.fd, 0)
+			      : MAP_FAILED;
 	if (whole != MAP_FAILED) {
 		session->whole = whole;
 		session->how.record = whole;
@@ -279,7 +288,8 @@ static struct injection *read_own(int fd)
 	struct injection *session = calloc(1, sizeof *session);
 	struct stat st = {0};
 	void *table = MAP_FAILED;
-	if (session && (session->holds = calloc(1, sizeof *session->holds)) && fstat(fd, &st) == 0 && (uint64_t)st.st_size >= RECORD_SPACE_OFFSET)
+	if (session && (session->holds = calloc(1, sizeof *session->holds)) && fstat(fd, &st) == 0 &&
+	    (uint64_t)st.st_size >= RECORD_SPACE_OFFSET)
 		table = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (table == MAP_FAILED) {
 		if (session)
@@ -290,7 +300,11 @@ static struct injection *read_own(int fd)
 	}
 	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
 	session->own_socket = -1;
-	session->how = (struct takeover){.fd = fd, .image_fd = -1, .own_socket = -1, .record = table,
+	session->how = (struct takeover){
+		.fd = fd,
+		.image_fd = -1,
+		.own_socket = -1,
+		.record = table,
 		.processes = (struct record_process *)((char *)table + RECORD_PROCESSES_OFFSET)};
 	return session;
 }
@@ -325,7 +339,8 @@ size_t session_gather(struct injection *session)
 
 size_t session_own_count(const struct injection *session) { return session->n_own; }
 
-const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent, uint32_t *index)
+const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent,
+				    uint32_t *index)
 {
 	*parent = session->own[i].parent;
 	*index = session->own[i].index;
@@ -341,7 +356,8 @@ static enum injection_taken give_up(pid_t pid)
 	return SESSION_FAILED;
 }
 
-/* At its exec, before its first instruction: a traced program has been denied the rights that its file would give it. */
+/* At its exec, before its first instruction: a traced program has been denied the rights that its file would give
+ * it. */
 static bool check_program(pid_t pid, struct error *err)
 {
 	char link[64], name[512] = "the program";
@@ -356,12 +372,16 @@ static bool check_program(pid_t pid, struct error *err)
 	return error_hint(err, "use --on perf, or run tare as root if the program's rights are the reason");
 }
 
-enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg, struct error *err)
+enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg,
+				    struct error *err)
 {
-	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL, (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL))) {
-		error_set_errno(err, errno == EPERM ? ERROR_PERMISSION : ERROR_SYSTEM, errno, "cannot take the program over");
-		error_hint(err, "the engine starts programs through ptrace(2): kernel.yama.ptrace_scope must be below 3, and "
-		                "tare itself not traced");
+	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL,
+		   (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL))) {
+		error_set_errno(err, errno == EPERM ? ERROR_PERMISSION : ERROR_SYSTEM, errno,
+				"cannot take the program over");
+		error_hint(err, "the engine starts programs through ptrace(2): kernel.yama.ptrace_scope must be "
+				"below 3, and "
+				"tare itself not traced");
 		return give_up(pid);
 	}
 	release(arg);
@@ -379,7 +399,8 @@ enum injection_taken injection_take(struct injection *session, pid_t pid, void (
 		if (status >> 16 == PTRACE_EVENT_EXEC && !check_program(pid, err))
 			return give_up(pid);
 		if (status >> 16 == PTRACE_EVENT_EXEC)
-			return takeover_at_exec(&session->how, pid, RECORD_NONE, &entry, err) ? SESSION_TAKEN : give_up(pid);
+			return takeover_at_exec(&session->how, pid, RECORD_NONE, &entry, err) ? SESSION_TAKEN
+											      : give_up(pid);
 		takeover_pass(pid, status, PTRACE_CONT);
 	}
 }
@@ -395,7 +416,8 @@ int injection_fd(const struct injection *session) { return session->how.fd; }
 
 const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes)
 {
-	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset || bytes == 0)
+	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset ||
+	    bytes == 0)
 		return NULL;
 	if (session->whole)
 		return session->whole + offset;
@@ -441,7 +463,8 @@ static bool copy_data(int fd, uint64_t from, uint64_t to, char *copy)
 uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words)
 {
 	int fd = session->how.fd;
-	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8, last = offset;
+	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8,
+		 last = offset;
 	*words = 0;
 	if (offset > session->file_bytes)
 		return NULL;
@@ -467,7 +490,8 @@ void *session_copy(const struct injection *session, uint64_t offset, uint64_t by
 		return NULL;
 	char *copy = calloc(1, bytes);
 	bool whole = copy && bytes <= COPIED_AT_ONCE; /* holes read as zeros */
-	if (copy && !(whole ? read_data(session->how.fd, offset, offset + bytes, copy) : copy_data(session->how.fd, offset, offset + bytes, copy))) {
+	if (copy && !(whole ? read_data(session->how.fd, offset, offset + bytes, copy)
+			    : copy_data(session->how.fd, offset, offset + bytes, copy))) {
 		free(copy);
 		return NULL;
 	}
@@ -539,7 +563,8 @@ const char *injection_refuses(const char *path)
 	why = privileges_of_file(path, 0);
 	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_machine != EM_X86_64)
 		why = "it is not an x86-64 program";
-	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] != ELFCLASS64)
+	if (!why && got == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+	    head.e_ident[EI_CLASS] != ELFCLASS64)
 		why = "it is an x32 program";
 	if (fd >= 0)
 		close(fd);

@@ -22,27 +22,34 @@
 
 struct injection;
 
-/* Makes of a finished part what is to be known of it for ever, with the totals of the part that it continues (struct view_process)
- * in it. Called in a process of the session's own while the program runs. On success *totals is freed with free(); why is
- * a reason for the counts not being exact, or empty. */
-typedef bool injection_fold(const struct injection *session, uint32_t index, void **totals, size_t *bytes, char why[160]);
+/* Makes of a finished part what is to be known of it for ever, with the totals of the part that it continues
+ * (struct view_process) in it. Called in a process of the session's own while the program runs. On success *totals
+ * is freed with free(); why is a reason for the counts not being exact, or empty. */
+typedef bool injection_fold(const struct injection *session, uint32_t index, void **totals, size_t *bytes,
+			    char why[160]);
 
 struct injection_options {
 	size_t size;          /* sizeof (struct injection_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
 	bool alone;           /* no program that it execs is followed: no attendant is needed */
-	bool trace;           /* the access stream is wanted: run through the machines, or, with none, only counted itself */
-	const void *machines; /* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
+	/* the access stream is wanted: run through the machines, or, with none, only counted itself */
+	bool trace;
+	/* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
+	const void *machines;
 	size_t machine_count, machine_bytes;
 	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */
-	const void *regions;  /* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
+	/* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
+	const void *regions;
 	size_t region_ranges, region_count;
-	const uint8_t (*watches)[4]; /* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
+	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
+	const uint8_t (*watches)[4];
 	size_t watch_count;
-	bool objects;          /* … and by the data object that was touched */
-	uint32_t blocks_most;  /* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
-	uint64_t whole_blocks; /* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
-	injection_fold *fold;    /* NULL: nothing is folded, and the record grows */
+	bool objects; /* … and by the data object that was touched */
+	/* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
+	uint32_t blocks_most;
+	/* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */
+	uint64_t whole_blocks;
+	injection_fold *fold;     /* NULL: nothing is folded, and the record grows */
 	const void *fold_context; /* injection_fold_context(): memory as it is when injection_new() is called */
 };
 
@@ -63,19 +70,22 @@ enum injection_taken {
 	SESSION_FAILED,      /* err says why; the process was ended and reaped */
 };
 
-/* The process `pid`, a child of the caller, is held before its execve. `release` lets it go and returns at once (it may not wait
- * for the exec: the process is traced). */
-enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg, struct error *err);
+/* The process `pid`, a child of the caller, is held before its execve. `release` lets it go and returns at once
+ * (it may not wait for the exec: the process is traced). */
+enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg,
+				    struct error *err);
 
 /* The whole table, shared with the runtimes. */
 struct record_session *injection_record(const struct injection *session);
 struct record_process *injection_process(const struct injection *session, uint32_t index);
 
-/* Looks for records that processes have made for themselves (own.h); how many there are now. They stay the session's. */
+/* Looks for records that processes have made for themselves (own.h); how many there are now. They stay the
+ * session's. */
 size_t session_gather(struct injection *session);
 size_t session_own_count(const struct injection *session); /* as session_gather() found them */
 /* The i-th. Its entry 0 continues entry *index of *parent, the session or an earlier one of these. */
-const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent, uint32_t *index);
+const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent,
+				    uint32_t *index);
 
 /* The record's file; stays the session's. For tests, which write records of their own. */
 int injection_fd(const struct injection *session);
@@ -83,18 +93,18 @@ int injection_fd(const struct injection *session);
 /* Room in the record, as the runtimes take it; 0: a program has written over what says where there is some. */
 uint64_t session_reserve(struct record_session *record, uint64_t bytes);
 
-/* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or the
- * offset is not in the file. To be released by injection_unmap(). */
+/* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or
+ * the offset is not in the file. To be released by injection_unmap(). */
 const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes);
 void injection_unmap(const struct injection *session, const void *address, uint64_t bytes);
 
-/* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the zeros of pages
- * never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the untouched pages; this does not.
- * The caller frees it with free(); NULL when memory ran out. */
+/* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the
+ * zeros of pages never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the
+ * untouched pages; this does not. The caller frees it with free(); NULL when memory ran out. */
 uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words);
 
-/* A private copy of bytes of the record, which no program can change while it is read. The caller frees it with free(); NULL when
- * memory ran out or the file does not have them. */
+/* A private copy of bytes of the record, which no program can change while it is read. The caller frees it with
+ * free(); NULL when memory ran out or the file does not have them. */
 void *session_copy(const struct injection *session, uint64_t offset, uint64_t bytes);
 
 /* How much of the record's file is in use. An entry of the record that is not damaged claims no more. */
@@ -107,8 +117,8 @@ void injection_let_go(const struct injection *session);
 /* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
 void injection_free(struct injection *session);
 
-/* Why the program's file cannot be run under the engine ("it is a set-user-ID program", "it is a 32-bit program"), or NULL when it
- * can. path: as found, not searched. */
+/* Why the program's file cannot be run under the engine ("it is a set-user-ID program", "it is a 32-bit program"),
+ * or NULL when it can. path: as found, not searched. */
 const char *injection_refuses(const char *path);
 
 #endif

@@ -21,7 +21,8 @@ union control {
 
 bool own_sockets(int pair[2])
 {
-	const int bytes = 1 << 20; /* the kernel gives what it allows: room for some hundred messages between two looks */
+	/* the kernel gives what it allows: room for some hundred messages between two looks */
+	const int bytes = 1 << 20;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
 		return false;
 	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
@@ -32,7 +33,10 @@ static bool tell(int socket, const struct message *message, int fd)
 {
 	union control control = {{0}};
 	struct iovec vector = {(void *)message, sizeof *message};
-	struct msghdr m = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+	struct msghdr m = {.msg_iov = &vector,
+			   .msg_iovlen = 1,
+			   .msg_control = control.room,
+			   .msg_controllen = sizeof control.room};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
 	memcpy(CMSG_DATA(c), &fd, sizeof fd);
@@ -44,26 +48,34 @@ int own_next(int socket, uint64_t *parent, uint32_t *index)
 	struct message message;
 	union control control = {{0}};
 	struct iovec vector = {&message, sizeof message};
-	struct msghdr m = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+	struct msghdr m = {.msg_iov = &vector,
+			   .msg_iovlen = 1,
+			   .msg_control = control.room,
+			   .msg_controllen = sizeof control.room};
 	int fd = -1;
 	ssize_t got;
 	while ((got = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT)) < 0 && errno == EINTR)
 		continue;
-	if (got != (ssize_t)sizeof message || control.align.cmsg_type != SCM_RIGHTS || control.align.cmsg_len != CMSG_LEN(sizeof fd))
+	if (got != (ssize_t)sizeof message || control.align.cmsg_type != SCM_RIGHTS ||
+	    control.align.cmsg_len != CMSG_LEN(sizeof fd))
 		return -1;
 	memcpy(&fd, CMSG_DATA(&control.align), sizeof fd);
 	*parent = message.parent, *index = message.index;
 	return fd;
 }
 
-/* A file in memory, of a record's size, that can neither be cut nor become longer, nor be sealed against the engine's writing. */
+/* A file in memory, of a record's size, that can neither be cut nor become longer, nor be sealed against the
+ * engine's writing. */
 static bool is_record(int fd)
 {
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS); /* an error for every other kind of file */
-	return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) &&
-	       !(seals & (F_SEAL_WRITE | 0x10 /* F_SEAL_FUTURE_WRITE */)) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (uint64_t)st.st_size >= RECORD_SPACE_OFFSET && (uint64_t)st.st_size <= RECORD_FILE_BYTES;
+	return seals >= 0 &&
+	       (seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) ==
+		       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) &&
+	       !(seals & (F_SEAL_WRITE | 0x10 /* F_SEAL_FUTURE_WRITE */)) && fstat(fd, &st) == 0 &&
+	       S_ISREG(st.st_mode) && (uint64_t)st.st_size >= RECORD_SPACE_OFFSET &&
+	       (uint64_t)st.st_size <= RECORD_FILE_BYTES;
 }
 
 bool own_take(const struct takeover *how, uint32_t index, pid_t tid, struct takeover *own)
@@ -71,16 +83,19 @@ bool own_take(const struct takeover *how, uint32_t index, pid_t tid, struct take
 	char path[64];
 	struct stat parent;
 	const struct record_process *process = &how->processes[index];
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)tid, (int)__atomic_load_n(&process->own_fd, __ATOMIC_RELAXED));
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)tid,
+		 (int)__atomic_load_n(&process->own_fd, __ATOMIC_RELAXED));
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	void *memory = MAP_FAILED;
 	if (fd >= 0 && is_record(fd) && fstat(how->fd, &parent) == 0)
-		memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+			      0);
 	*own = *how;
 	own->fd = fd;
 	own->record = memory;
 	own->processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
-	if (memory != MAP_FAILED && tell(how->own_socket, &(struct message){.parent = parent.st_ino, .index = index}, fd))
+	if (memory != MAP_FAILED &&
+	    tell(how->own_socket, &(struct message){.parent = parent.st_ino, .index = index}, fd))
 		return true;
 	if (memory != MAP_FAILED)
 		munmap(memory, RECORD_SPACE_OFFSET);

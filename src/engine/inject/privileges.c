@@ -1,5 +1,5 @@
-/* Which files raise rights at an exec: execve(2), capabilities(7). Under no_new_privs, and on a file system mounted nosuid, none does; and
- * the kernel withholds none from what a tracer with CAP_SYS_PTRACE traces. */
+/* Which files raise rights at an exec: execve(2), capabilities(7). Under no_new_privs, and on a file system
+ * mounted nosuid, none does; and the kernel withholds none from what a tracer with CAP_SYS_PTRACE traces. */
 #include "engine/inject/privileges.h"
 
 #include <stdio.h>
@@ -27,10 +27,7 @@ static unsigned long long status_field(pid_t pid, const char *field, int base, u
 	return value;
 }
 
-int privileges_has(unsigned capability)
-{
-	return status_field(0, "CapEff:", 16, 0) >> capability & 1;
-}
+int privileges_has(unsigned capability) { return status_field(0, "CapEff:", 16, 0) >> capability & 1; }
 
 const char *privileges_of_file(const char *path, pid_t pid)
 {

@@ -4,8 +4,9 @@
 
 #include <sys/types.h>
 
-/* Why process pid cannot be traced through an exec of the file without losing rights that it would have natively ("it is a set-user-ID
- * program"), or NULL. The text lives for ever. pid 0: the caller, or what it is going to start. */
+/* Why process pid cannot be traced through an exec of the file without losing rights that it would have natively
+ * ("it is a set-user-ID program"), or NULL. The text lives for ever. pid 0: the caller, or what it is going to
+ * start. */
 const char *privileges_of_file(const char *path, pid_t pid);
 
 /* Has this process the capability, by number? */

@@ -1,11 +1,11 @@
 /*
- * The runtime is put in by system calls that the stopped process makes for us ("borrowed"): its stack, then the record
- * and the image out of a descriptor each, which is closed again. The kernel has loaded the program, so auxv, brk, vdso and
- * /proc/self/exe are what they would be natively.
+ * The runtime is put in by system calls that the stopped process makes for us ("borrowed"): its stack, then the
+ * record and the image out of a descriptor each, which is closed again. The kernel has loaded the program, so
+ * auxv, brk, vdso and /proc/self/exe are what they would be natively.
  *
  * What always holds:
- *  1. The borrowed calls run at the program's first instruction, of which two bytes are replaced by `syscall` meanwhile; the
- *     bytes, the registers and the signal mask are put back before the process runs anything else.
+ *  1. The borrowed calls run at the program's first instruction, of which two bytes are replaced by `syscall`
+ *     meanwhile; the bytes, the registers and the signal mask are put back before the process runs anything else.
  *  2. No descriptor is left in the process.
  *  3. All blockable signals are held back meanwhile; a stop signal is passed on at the end.
  */
@@ -45,10 +45,10 @@ struct borrower {
 	struct user_regs_struct regs; /* at the first user instruction */
 	uint64_t words[2], at;        /* the program's own bytes there, from `at` on */
 	bool two_words;
-	uint64_t mask;                /* the program's */
-	int stop_signal;              /* to be passed on at the end; 0 */
-	bool ended;                   /* killed meanwhile */
-	struct record_area modules;   /* as fill_modules() left them */
+	uint64_t mask;              /* the program's */
+	int stop_signal;            /* to be passed on at the end; 0 */
+	bool ended;                 /* killed meanwhile */
+	struct record_area modules; /* as fill_modules() left them */
 };
 
 void takeover_inexact(struct record_process *process, const char *format, ...)
@@ -72,7 +72,8 @@ void takeover_pass(pid_t pid, int status, int call)
 	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
 		ptrace(PTRACE_LISTEN, pid, NULL, NULL); /* a group-stop: until SIGCONT */
 	else
-		ptrace((enum __ptrace_request)call, pid, NULL, (void *)(long)(event || signal == (SIGTRAP | 0x80) ? 0 : signal));
+		ptrace((enum __ptrace_request)call, pid, NULL,
+		       (void *)(long)(event || signal == (SIGTRAP | 0x80) ? 0 : signal));
 }
 
 static bool lost(struct borrower *in, struct error *err, const char *what)
@@ -122,7 +123,8 @@ static bool borrow(struct borrower *in, struct error *err)
 	in->two_words = (in->regs.rip & 7) == 7;
 	for (int i = 0; i < (in->two_words ? 2 : 1); i++) {
 		errno = 0;
-		in->words[i] = (uint64_t)ptrace(PTRACE_PEEKTEXT, in->pid, (void *)(in->at + 8 * (unsigned)i), NULL);
+		in->words[i] = (uint64_t)ptrace(PTRACE_PEEKTEXT, in->pid, (void *)(in->at + 8 * (unsigned)i),
+						NULL);
 		if (errno)
 			return lost(in, err, "read the first instruction");
 	}
@@ -130,7 +132,8 @@ static bool borrow(struct borrower *in, struct error *err)
 }
 
 /* One system call of the process; the kernel's result, or -EIO when the process was lost. */
-static int64_t borrowed_call(struct borrower *in, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+static int64_t borrowed_call(struct borrower *in, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+			     uint64_t e, uint64_t f)
 {
 	struct user_regs_struct r = in->regs;
 	r.rax = (unsigned long)nr, r.orig_rax = (unsigned long)-1;
@@ -177,7 +180,8 @@ static bool is_same(struct borrower *in, int64_t fd, int ours_fd)
 	char path[64];
 	struct stat theirs, ours;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)in->pid, (int)fd);
-	return fd >= 0 && stat(path, &theirs) == 0 && fstat(ours_fd, &ours) == 0 && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+	return fd >= 0 && stat(path, &theirs) == 0 && fstat(ours_fd, &ours) == 0 && theirs.st_dev == ours.st_dev &&
+	       theirs.st_ino == ours.st_ino;
 }
 
 /* What the process needs in its memory to receive a descriptor; at the start of its new stack. */
@@ -197,10 +201,13 @@ static bool send_descriptor(int peer, int fd)
 {
 	struct receiving r = {0};
 	r.vector = (struct iovec){&r.byte, 1};
-	r.message = (struct msghdr){.msg_iov = &r.vector, .msg_iovlen = 1, .msg_control = r.control.room,
-		.msg_controllen = sizeof r.control.room};
+	r.message = (struct msghdr){.msg_iov = &r.vector,
+				    .msg_iovlen = 1,
+				    .msg_control = r.control.room,
+				    .msg_controllen = sizeof r.control.room};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&r.message);
-	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+	*c = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
 	memcpy(CMSG_DATA(c), &fd, sizeof fd);
 	return sendmsg(peer, &r.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
@@ -217,12 +224,13 @@ static int64_t receive_descriptor(struct borrower *in, uint64_t scratch, int64_t
 	r.vector = (struct iovec){(void *)(scratch + offsetof(struct receiving, byte)), 1};
 	if (!write_memory(in, scratch, &r, sizeof r))
 		return -EIO;
-	int64_t result = borrowed_call(in, SYS_recvmsg, (uint64_t)theirs, scratch + offsetof(struct receiving, message), MSG_CMSG_CLOEXEC, 0, 0, 0);
+	int64_t result = borrowed_call(in, SYS_recvmsg, (uint64_t)theirs,
+				       scratch + offsetof(struct receiving, message), MSG_CMSG_CLOEXEC, 0, 0, 0);
 	struct iovec local = {&r, sizeof r}, remote = {(void *)scratch, sizeof r};
 	if (result < 0)
 		return result;
-	if (process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof r || r.control.align.cmsg_type != SCM_RIGHTS ||
-	    r.control.align.cmsg_len != CMSG_LEN(sizeof number))
+	if (process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof r ||
+	    r.control.align.cmsg_type != SCM_RIGHTS || r.control.align.cmsg_len != CMSG_LEN(sizeof number))
 		return -EMFILE; /* the message came without its descriptor: there is no room for one */
 	memcpy(&number, CMSG_DATA(&r.control.align), sizeof number);
 	return number;
@@ -234,13 +242,15 @@ static void close_theirs(struct borrower *in, int64_t fd)
 		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
-/* By a pair of sockets that the process makes and of which we take one end: it has no name, so that no namespace cuts it and nobody else
- * can be at its end. Linux 5.6. */
+/* By a pair of sockets that the process makes and of which we take one end: it has no name, so that no namespace
+ * cuts it and nobody else can be at its end. Linux 5.6. */
 static int64_t by_pair(struct borrower *in, uint64_t scratch, int ours_fd)
 {
 	int pair[2], ours = -1;
-	struct iovec local = {pair, sizeof pair}, remote = {(void *)(scratch + offsetof(struct receiving, pair)), sizeof pair};
-	int64_t fd = borrowed_call(in, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, (uint64_t)remote.iov_base, 0, 0);
+	struct iovec local = {pair, sizeof pair},
+		     remote = {(void *)(scratch + offsetof(struct receiving, pair)), sizeof pair};
+	int64_t fd = borrowed_call(in, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+				   (uint64_t)remote.iov_base, 0, 0);
 	if (fd < 0)
 		return fd;
 	if (process_vm_readv(in->pid, &local, 1, &remote, 1, 0) != sizeof pair)
@@ -286,14 +296,15 @@ static int64_t by_name(struct borrower *in, uint64_t scratch, int ours_fd)
 	int64_t theirs = -1, fd = -EIO;
 	int peer = -1, listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* bound to no name: the kernel picks an abstract one */
-	if (listening < 0 || bind(listening, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listening, SOMAXCONN) ||
-	    getsockname(listening, (struct sockaddr *)&address, &length) ||
+	if (listening < 0 || bind(listening, (struct sockaddr *)&any, sizeof any.sun_family) ||
+	    listen(listening, SOMAXCONN) || getsockname(listening, (struct sockaddr *)&address, &length) ||
 	    !write_memory(in, scratch + offsetof(struct receiving, address), &address, sizeof address))
 		goto out;
 	/* it must not wait behind strangers who fill the queue */
 	theirs = borrowed_call(in, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
 	fd = theirs < 0 ? theirs
-	                : borrowed_call(in, SYS_connect, (uint64_t)theirs, scratch + offsetof(struct receiving, address), length, 0, 0, 0);
+			: borrowed_call(in, SYS_connect, (uint64_t)theirs,
+					scratch + offsetof(struct receiving, address), length, 0, 0, 0);
 	if (fd < 0)
 		goto out;
 	peer = accept_from(listening, in->pid);
@@ -307,7 +318,8 @@ out:
 	return fd;
 }
 
-/* A descriptor of ours in the process: by path where that leads there, else by sockets. TARE_HANDOVER: for tests, the one way to try. */
+/* A descriptor of ours in the process: by path where that leads there, else by sockets. TARE_HANDOVER: for tests,
+ * the one way to try. */
 static int64_t hand_over(struct borrower *in, uint64_t scratch, int ours_fd, int mode)
 {
 	const char *only = getenv("TARE_HANDOVER");
@@ -317,7 +329,8 @@ static int64_t hand_over(struct borrower *in, uint64_t scratch, int ours_fd, int
 		int length = snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ours_fd);
 		if (!write_memory(in, scratch, path, (size_t)length + 1))
 			return -errno;
-		fd = borrowed_call(in, SYS_openat, (uint64_t)AT_FDCWD, scratch, (uint64_t)(mode | O_CLOEXEC | O_NONBLOCK), 0, 0, 0);
+		fd = borrowed_call(in, SYS_openat, (uint64_t)AT_FDCWD, scratch,
+				   (uint64_t)(mode | O_CLOEXEC | O_NONBLOCK), 0, 0, 0);
 		if (is_same(in, fd, ours_fd))
 			return fd;
 		close_theirs(in, fd);
@@ -343,7 +356,8 @@ static const char *refusal(struct borrower *in, bool code, int64_t why)
 }
 
 /* place: where it is wished to be, or 0 */
-static int64_t map_file(struct borrower *in, uint64_t scratch, int ours_fd, int mode, uint64_t place, uint64_t bytes, uint64_t protection, uint64_t flags)
+static int64_t map_file(struct borrower *in, uint64_t scratch, int ours_fd, int mode, uint64_t place,
+			uint64_t bytes, uint64_t protection, uint64_t flags)
 {
 	int64_t fd = hand_over(in, scratch, ours_fd, mode);
 	if (fd < 0)
@@ -374,11 +388,13 @@ static pid_t own_pid(pid_t pid)
 static void fill_modules(struct borrower *in, struct record_process *process)
 {
 	char path[64], line[4400];
-	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
+	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) &
+			 ~(uint64_t)(RECORD_PAGE - 1);
 	uint64_t offset = session_reserve(in->how->record, bytes);
 	if (!offset)
 		return;
-	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd, (off_t)offset);
+	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd,
+					     (off_t)offset);
 	uint32_t count = 0;
 	process->modules = in->modules = (struct record_area){.offset = offset, .bytes = bytes};
 	if (modules == MAP_FAILED)
@@ -389,7 +405,8 @@ static void fill_modules(struct borrower *in, struct record_process *process)
 		uint64_t low, high, file_offset;
 		char mode[8];
 		int name = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &low, &high, mode, &file_offset, &name) < 4)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &low, &high, mode,
+			   &file_offset, &name) < 4)
 			continue;
 		if (mode[2] != 'x')
 			continue;
@@ -414,7 +431,8 @@ static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, str
 		return error_set(err, ERROR_LIMIT, "more than %u processes were started", RECORD_PROCESSES_MAX);
 	}
 	struct record_process *process = &in->how->processes[index];
-	*process = (struct record_process){.state = RECORD_RESERVED, .pid = (uint32_t)own_pid(in->pid), .parent = parent};
+	*process = (struct record_process){
+		.state = RECORD_RESERVED, .pid = (uint32_t)own_pid(in->pid), .parent = parent};
 	if (parent != RECORD_NONE)
 		memcpy(process->limits, in->how->processes[parent].limits, sizeof process->limits);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)in->pid);
@@ -431,21 +449,27 @@ static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, str
 static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
-	struct start start = {.process = entry, .image_bytes = how->image_bytes, .stack_bytes = STACK_BYTES, .pc = in->regs.rip,
-		.rsp = in->regs.rsp};
-	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+	struct start start = {.process = entry,
+			      .image_bytes = how->image_bytes,
+			      .stack_bytes = STACK_BYTES,
+			      .pc = in->regs.rip,
+			      .rsp = in->regs.rsp};
+	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)
 		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
-	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
+	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET,
+				   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
 	int64_t image = session < 0 ? session
-	                            : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, START_IMAGE_PLACE, how->image_bytes,
-	                                       PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+				    : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, START_IMAGE_PLACE,
+					       how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
 	if (image < 0) {
 		const char *more = refusal(in, session >= 0, image);
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
 		if (session >= 0)
 			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
-		return error_set_errno(err, ERROR_LIMIT, (int)-image, "cannot map the engine into the program%s", more);
+		return error_set_errno(err, ERROR_LIMIT, (int)-image, "cannot map the engine into the program%s",
+				       more);
 	}
 	how->processes[entry].session_at = (uint64_t)session;
 	start.setup = (uint64_t)image + how->setup_offset, start.modules = in->modules;
@@ -472,14 +496,16 @@ static bool inject(struct borrower *in, struct record_process *process, uint32_t
 	fill_modules(in, process);
 	in->regs.orig_rax = (unsigned long)-1;
 	struct user_regs_struct own = in->regs;
-	if (ptrace(PTRACE_GETSIGMASK, pid, (void *)sizeof in->mask, &in->mask) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof all, &all))
+	if (ptrace(PTRACE_GETSIGMASK, pid, (void *)sizeof in->mask, &in->mask) ||
+	    ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof all, &all))
 		return lost(in, err, "hold signals back");
 	if (borrow(in, err)) {
 		done = map_and_start(in, entry, err);
 		if (!poke_first(in, false))
 			done = lost(in, err, "give the first instruction back");
 	}
-	if (ptrace(PTRACE_SETREGS, pid, NULL, done ? &in->regs : &own) || ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof in->mask, &in->mask))
+	if (ptrace(PTRACE_SETREGS, pid, NULL, done ? &in->regs : &own) ||
+	    ptrace(PTRACE_SETSIGMASK, pid, (void *)sizeof in->mask, &in->mask))
 		done = lost(in, err, "set the registers");
 	if (done && ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)in->stop_signal))
 		done = lost(in, err, "let go");

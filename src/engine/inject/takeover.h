@@ -22,17 +22,19 @@ struct takeover {
 	uint64_t token;        /* the record's, as it was: processes may have written over that one */
 };
 
-/* The process is at PTRACE_EVENT_EXEC and was traced with TAKEOVER_PTRACE_OPTIONS. Makes it a new entry (parent: an index or
- * RECORD_NONE), maps runtime and record, and detaches with the runtime about to run. On failure the process is stopped where the
- * program would begin, still traced, its memory and registers as the kernel left them, but for mappings more. *entry is the new
- * entry's index whenever there is one. ERROR_NOT_FOUND: the process was killed meanwhile, and waited for. */
+/* The process is at PTRACE_EVENT_EXEC and was traced with TAKEOVER_PTRACE_OPTIONS. Makes it a new entry (parent:
+ * an index or RECORD_NONE), maps runtime and record, and detaches with the runtime about to run. On failure the
+ * process is stopped where the program would begin, still traced, its memory and registers as the kernel left
+ * them, but for mappings more. *entry is the new entry's index whenever there is one. ERROR_NOT_FOUND: the process
+ * was killed meanwhile, and waited for. */
 bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, uint32_t *entry, struct error *err);
 
 /* Marks the entry; the first reason stays. */
-void takeover_inexact(struct record_process *process, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void takeover_inexact(struct record_process *process, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* What waitpid reported is a stop that belongs to the program: passes the signal on, or stays in the group-stop. call: the ptrace
- * request that lets it run. */
+/* What waitpid reported is a stop that belongs to the program: passes the signal on, or stays in the group-stop.
+ * call: the ptrace request that lets it run. */
 void takeover_pass(pid_t pid, int status, int call);
 
 #endif

@@ -24,8 +24,9 @@ static void mark_unfinished(struct view_process *p, const char *why)
 	p->unfinished = first;
 }
 
-/* An entry claims bytes of its record. All that is claimed together is no more than what has been written, unless the record is damaged:
- * thousands of entries that claim the same millions of blocks would keep the reader busy for ever. */
+/* An entry claims bytes of its record. All that is claimed together is no more than what has been written, unless
+ * the record is damaged: thousands of entries that claim the same millions of blocks would keep the reader busy
+ * for ever. */
 static uint64_t written(const struct injection *session)
 {
 	const struct injection *parent;
@@ -45,8 +46,8 @@ static bool claim(struct view *view, uint64_t bytes)
 }
 
 /* most: own entries of an area that is not damaged. */
-static void copy_area(struct view *view, struct view_process *p, const struct record_area *area, size_t entry_bytes, uint32_t most,
-                      struct view_area *out)
+static void copy_area(struct view *view, struct view_process *p, const struct record_area *area,
+		      size_t entry_bytes, uint32_t most, struct view_area *out)
 {
 	*out = (struct view_area){.count = area->count, .inherited = area->inherited};
 	if (area->inherited > area->count) {
@@ -78,9 +79,10 @@ static bool copy_thread(struct view *view, struct view_process *p, uint64_t at, 
 		mark(p, "its record cannot be read");
 		return false;
 	}
-	/* its counters are in front of it, and older threads in front of these: no two threads' are the same bytes */
-	if (record->counters > at || record->counters_most > RECORD_COUNTERS_MOST || record->counters_most > (at - record->counters) / 8 ||
-	    record->next > record->counters) {
+	/* its counters are in front of it, and older threads in front of these: no two threads' are the same
+	 * bytes */
+	if (record->counters > at || record->counters_most > RECORD_COUNTERS_MOST ||
+	    record->counters_most > (at - record->counters) / 8 || record->next > record->counters) {
 		mark(p, "its record is damaged");
 		record->next = record->counters_most = 0;
 	}
@@ -105,7 +107,8 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 		}
 		bool usable = copy_thread(view, p, at, &t);
 		if (usable)
-			t.counters = injection_copy_words(p->session, t.record->counters, t.record->counters_most, &t.n_counters);
+			t.counters = injection_copy_words(p->session, t.record->counters, t.record->counters_most,
+							  &t.n_counters);
 		if (!usable || !t.counters) {
 			free((void *)t.record);
 			if (usable)
@@ -175,12 +178,15 @@ static void judge_end(struct view_process *p, bool runs)
 {
 	make_plain(p->entry.reason, sizeof p->entry.reason);
 	if (p->record->inexact)
-		mark(p, p->record->inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason) ? p->record->reason : "no reason was given");
+		mark(p, p->record->inexact == 1 && memchr(p->record->reason, 0, sizeof p->record->reason)
+				? p->record->reason
+				: "no reason was given");
 	else if (p->record->state == RECORD_RESERVED && !p->record->pid)
 		mark_unfinished(p, "it was only being started");
 	else if (runs)
 		mark_unfinished(p, "it still runs");
-	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a count of 0 */
+	/* running, and dead: see killed(). Reserved, and dead: it ended before its first instruction, which is a
+	 * count of 0 */
 }
 
 /* It ended without a word. Nothing is in the middle of a block if all its threads only waited in system calls. */
@@ -217,8 +223,9 @@ static bool gather_corrections(const struct view_process *p, size_t thread, uint
 	return true;
 }
 
-/* entered of every block: counted, or what of another block's executions went on into it. In the order of numbers, for a block only follows
- * one of a smaller number. Only what is not 0 is written: the rest of calloc's memory stays untouched. */
+/* entered of every block: counted, or what of another block's executions went on into it. In the order of numbers,
+ * for a block only follows one of a smaller number. Only what is not 0 is written: the rest of calloc's memory
+ * stays untouched. */
 static bool fill_entered(struct view_process *p, size_t thread)
 {
 	struct view_thread *t = &p->threads[thread];
@@ -242,11 +249,14 @@ static bool fill_entered(struct view_process *p, size_t thread)
 				t->entered[number] = entered;
 			continue;
 		}
-		const struct view_process *before_owner = block->counter < number ? view_block_owner(p, block->counter) : NULL;
+		const struct view_process *before_owner = block->counter < number
+								  ? view_block_owner(p, block->counter)
+								  : NULL;
 		const struct record_block *before = before_owner ? view_block(before_owner, block->counter) : NULL;
 		uint64_t entered = before ? t->entered[block->counter] : 0, less = 0;
 		if (before && entered)
-			less = (corrected ? corrected[block->counter] : 0) + (before->taken == RECORD_NONE ? 0 : view_counter(t, before->taken));
+			less = (corrected ? corrected[block->counter] : 0) +
+			       (before->taken == RECORD_NONE ? 0 : view_counter(t, before->taken));
 		if (!before || less > entered)
 			mark(p, "its counters do not add up");
 		else if (entered > less)
@@ -265,7 +275,9 @@ static void relate(struct view_process *p, bool runs)
 	p->head = p;
 	if (has_parent)
 		p->parent = &own[parent];
-	struct view_process *part = p->leaves ? p->leaves : before && before - 1 < p->index - p->base ? &own[before - 1] : NULL;
+	struct view_process *part = p->leaves                                   ? p->leaves
+				    : before && before - 1 < p->index - p->base ? &own[before - 1]
+										: NULL;
 	if (p->leaves)
 		p->parent = p->leaves;
 	if (part) {
@@ -288,7 +300,8 @@ static void relate(struct view_process *p, bool runs)
 	judge_end(p, runs);
 	if (p->record->left && p->record->state == RECORD_CONTINUED && !p->left_for)
 		mark(p, "the record in which it went on is lost");
-	if (p->record->state > RECORD_CONTINUED || p->record->folded > RECORD_GONE || (before && !part) || p->record->forked > 1)
+	if (p->record->state > RECORD_CONTINUED || p->record->folded > RECORD_GONE || (before && !part) ||
+	    p->record->forked > 1)
 		mark(p, "its record is damaged");
 	if ((parent != RECORD_NONE && !p->parent) || (p->record->forked && !p->parent))
 		mark(p, "its record is damaged");
@@ -314,7 +327,8 @@ static void copy_areas(struct view *view, struct view_process *p)
 	copy_area(view, p, &p->record->code, 1, RECORD_CODE_MOST, &p->code);
 	copy_area(view, p, &p->record->modules, sizeof(struct record_module), RECORD_MODULES_MOST, &p->modules);
 	copy_area(view, p, &p->record->sites, sizeof(struct record_site), RECORD_SITES_MOST, &p->sites);
-	if (p->blocks.count > RECORD_BLOCKS_MOST || (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))) {
+	if (p->blocks.count > RECORD_BLOCKS_MOST ||
+	    (p->blocks.inherited && (!p->inherits || p->blocks.inherited > p->inherits->blocks.count))) {
 		mark(p, "its record is damaged");
 		p->blocks.inherited = p->blocks.own = p->blocks.count = 0;
 	}
@@ -328,7 +342,9 @@ static bool load(struct view *view, struct view_process *p, bool counts, struct 
 		copy_totals(view, p);
 	if (p->record->folded == RECORD_GONE) {
 		if (counts)
-			copy_area(view, p, &p->record->modules, sizeof(struct record_module), RECORD_MODULES_MOST, &p->modules); /* a hole, but with RECORD_OBJECTS */
+			/* a hole, but with RECORD_OBJECTS */
+			copy_area(view, p, &p->record->modules, sizeof(struct record_module), RECORD_MODULES_MOST,
+				  &p->modules);
 		return true;
 	}
 	if (counts && p->record->folded == RECORD_WHOLE && !copy_threads(view, p, err))
@@ -338,7 +354,8 @@ static bool load(struct view *view, struct view_process *p, bool counts, struct 
 	copy_areas(view, p);
 	if (!counts || p->record->folded != RECORD_WHOLE)
 		return true;
-	copy_area(view, p, &p->record->corrections, sizeof(struct record_correction), RECORD_CORRECTIONS_MOST, &p->corrections);
+	copy_area(view, p, &p->record->corrections, sizeof(struct record_correction), RECORD_CORRECTIONS_MOST,
+		  &p->corrections);
 	for (size_t t = 0; t < p->n_threads; t++)
 		if (!fill_entered(p, t))
 			return error_no_memory(err);
@@ -352,7 +369,8 @@ static uint32_t entries_of(const struct injection *session)
 }
 
 /* A record's entries keep their order: a child names its parent by its number there. */
-static void add_entries(struct view *view, const struct injection *session, uint32_t count, struct view_process *leaves)
+static void add_entries(struct view *view, const struct injection *session, uint32_t count,
+			struct view_process *leaves)
 {
 	size_t base = view->n_processes;
 	for (uint32_t i = 0; i < count; i++) {
@@ -373,8 +391,10 @@ static struct view_process *entry_of(struct view *view, const struct injection *
 {
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].session == session)
-			return view->processes[i].base == i && index < view->n_processes - i && view->processes[i + index].session == session
-				? &view->processes[i + index] : NULL;
+			return view->processes[i].base == i && index < view->n_processes - i &&
+					       view->processes[i + index].session == session
+				       ? &view->processes[i + index]
+				       : NULL;
 	return NULL;
 }
 
@@ -426,9 +446,12 @@ static bool make(const struct injection *session, uint32_t only, struct view **o
 	size_t count = view->n_processes;
 	/* what it inherits from comes first */
 	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
-	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p; p = p->inherits)
+	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p;
+	     p = p->inherits)
 		wanted[p->index] = true;
-	struct view_process *before = only < count && view->processes[only].head != &view->processes[only] ? view->processes[only].parent : NULL;
+	struct view_process *before = only < count && view->processes[only].head != &view->processes[only]
+					      ? view->processes[only].parent
+					      : NULL;
 	if (wanted && before && before->record->folded != RECORD_WHOLE)
 		copy_totals(view, before);
 	for (size_t i = 0; i < count && done; i++) {
@@ -499,7 +522,8 @@ const struct record_block *view_block(const struct view_process *owner, uint32_t
 const uint8_t *view_code(const struct view_process *owner, const struct record_block *block)
 {
 	/* code mapped may be newer than blocks, never older: it is counted first */
-	if (!owner->code.entries || block->code > owner->code.own || block->length_bytes > owner->code.own - block->code)
+	if (!owner->code.entries || block->code > owner->code.own ||
+	    block->length_bytes > owner->code.own - block->code)
 		return NULL;
 	return (const uint8_t *)owner->code.entries + block->code;
 }

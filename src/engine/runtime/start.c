@@ -1,7 +1,9 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
 #include "engine/runtime/stream/stream.h"
 
-#define AT(member, offset) _Static_assert(__builtin_offsetof(struct thread, member) == (offset), "entry.S and emit.h have this offset")
+#define AT(member, offset)                                                                                        \
+	_Static_assert(__builtin_offsetof(struct thread, member) == (offset),                                     \
+		       "entry.S and emit.h have this offset")
 AT(self, 0x00);
 AT(spill_rax, 0x08);
 AT(spill_rcx, 0x10);
@@ -91,7 +93,8 @@ void runtime_init(const struct start *start)
 	own_add(start->session, RECORD_SPACE_OFFSET);
 	own_add(start->image, start->image_bytes);
 	own_add(start->stack, start->stack_bytes);
-	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) + start->process;
+	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) +
+					 start->process;
 	rt.process = process;
 	memcpy(rt.path, process->path, sizeof rt.path - 1);
 	choose_sizes();

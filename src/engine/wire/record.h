@@ -1,5 +1,6 @@
 /*
- * What the runtime writes and the host reads: one shared file (a memfd, sparse) for a whole measurement: the session.
+ * What the runtime writes and the host reads: one shared file (a memfd, sparse) for a whole measurement: the
+ * session.
  *
  *     offset 0            struct record_session
  *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec starts another
@@ -12,16 +13,18 @@
  *  2. An area's entries [0, count) are complete before count includes them (store-release) and never change
  *     afterwards, the 64-bit counters and a correction's times excepted. They outlive the process.
  *  3. A counter is written by one thread only (or in one thread's name), and only grows.
- *  4. Entries [0, inherited) of a forked child's blocks, modules and sites are its parent's (and so on upwards): the
- *     child appends from there on; its own area's entry 0 is number `inherited`. Numbers are never used twice, so
- *     that a number means the same block for ever. When numbers or areas run short, the runtime closes the entry
- *     (RECORD_CONTINUED) and goes on in another for the same process, with areas and counters of its own: a part. A thread
- *     that waits in a system call meanwhile has that one instruction counted in the new part, and corrected in the old. What a thread's
- *     models count moves on with it: record_thread.models of the old part becomes 0.
- *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and its areas
- *     are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at most two of a
- *     process are whole, and those that forked children still name.
- *     A process that is about to change its rights goes on in entry 0 of a file of this form of its own (runtime/record/own.c); its old entry says `left`.
+ *  4. Entries [0, inherited) of a forked child's blocks, modules and sites are its parent's (and so on upwards):
+ *     the child appends from there on; its own area's entry 0 is number `inherited`. Numbers are never used twice,
+ *     so that a number means the same block for ever. When numbers or areas run short, the runtime closes the
+ *     entry (RECORD_CONTINUED) and goes on in another for the same process, with areas and counters of its own: a
+ *     part. A thread that waits in a system call meanwhile has that one instruction counted in the new part, and
+ *     corrected in the old. What a thread's models count moves on with it: record_thread.models of the old part
+ *     becomes 0.
+ *  5. A finished part may be folded by the host: its counts become totals, of a form that is the host's own, and
+ *     its areas are holes. The runtime waits for the answer (RECORD_ASK_FOLD) before it closes the next part: at
+ *     most two of a process are whole, and those that forked children still name. A process that is about to
+ *     change its rights goes on in entry 0 of a file of this form of its own (runtime/record/own.c); its old entry
+ *     says `left`.
  *  6. inexact is non-zero as soon as the counts may differ from what the program did; reason says why, complete
  *     before inexact is set. The first reason stays.
  */
@@ -40,72 +43,98 @@
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
 #define RECORD_DIED 0x40000000u /* FUTEX_OWNER_DIED */
-#define RECORD_SYSCALLS 512u /* system calls by number; larger numbers, and those of int 0x80, have counters of their own */
+/* system calls by number; larger numbers, and those of int 0x80, have counters of their own */
+#define RECORD_SYSCALLS 512u
 
 /* session->flags, set by the host before the start */
 enum {
-	RECORD_FOLLOW = 1,       /* children that exec are to be taken over: ask the attendant before an execve */
-	RECORD_TRACE = 2,        /* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
-	                            (misaligned, line- and page-crossing accesses) are kept, even with no machine */
-	RECORD_OBJECTS = 8,      /* … and by the data object that was touched (wire/objects.h) */
-	RECORD_NOT_INLINE = 16,  /* the models see every access by way of the stream: none is decided by generated code (runtime/inline/inline.h) */
-	RECORD_SITES = 4,        /* and counted by instruction, for session->watches */
+	RECORD_FOLLOW = 1, /* children that exec are to be taken over: ask the attendant before an execve */
+	/* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
+	 * (misaligned, line- and page-crossing accesses) are kept, even with no machine */
+	RECORD_TRACE = 2,
+	RECORD_OBJECTS = 8, /* … and by the data object that was touched (wire/objects.h) */
+	/* the models see every access by way of the stream: none is decided by generated code
+	 * (runtime/inline/inline.h) */
+	RECORD_NOT_INLINE = 16,
+	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
 };
 
 #define RECORD_CODE_FILES 16u
-struct record_code_file { uint64_t device, inode; };
+struct record_code_file {
+	uint64_t device, inode;
+};
 
 struct record_session {
 	uint32_t magic;
 	uint32_t flags;
-	uint64_t next_offset;    /* atomic fetch-add, in multiples of RECORD_PAGE; begins at RECORD_SPACE_OFFSET */
-	uint32_t process_count;  /* atomic fetch-add: who adds owns the entry */
-	uint32_t requests;       /* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
-	uint32_t attendant_pid;  /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
-	uint32_t attendant_life; /* its thread's number, of which the kernel makes RECORD_DIED when it ends, by whatever signal (a robust futex) */
-	uint64_t token;          /* random: tells a process that has this record mapped from every other */
-	uint64_t cache_bytes;    /* largest code cache of a process; 0: the runtime's default */
-	uint64_t machines;       /* offset in the engine's image (wire/start.h) of struct machine [machine_count] (model/core/machine.h), written by the host before the start */
+	uint64_t next_offset;   /* atomic fetch-add, in multiples of RECORD_PAGE; begins at RECORD_SPACE_OFFSET */
+	uint32_t process_count; /* atomic fetch-add: who adds owns the entry */
+	/* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
+	uint32_t requests;
+	uint32_t attendant_pid; /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
+	/* its thread's number, of which the kernel makes RECORD_DIED when it ends, by whatever signal (a robust
+	 * futex) */
+	uint32_t attendant_life;
+	uint64_t token;       /* random: tells a process that has this record mapped from every other */
+	uint64_t cache_bytes; /* largest code cache of a process; 0: the runtime's default */
+	/* offset in the engine's image (wire/start.h) of struct machine [machine_count] (model/core/machine.h),
+	 * written by the host before the start */
+	uint64_t machines;
 	uint32_t machine_count, watch_count;
-	uint8_t watches[8][4];   /* struct model_watch: of machine 0 */
-	uint64_t trace_bytes;    /* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
-	uint32_t blocks_most;    /* of one process entry; 0: the runtime's default */
-	uint32_t models_bytes;   /* of a thread's record_thread.models, whole pages; set by the runtime */
-	uint64_t regions;        /* offset in the engine's image of struct record_region_range [region_ranges] (wire/region.h): regions asked for */
+	uint8_t watches[8][4]; /* struct model_watch: of machine 0 */
+	/* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
+	uint64_t trace_bytes;
+	uint32_t blocks_most;  /* of one process entry; 0: the runtime's default */
+	uint32_t models_bytes; /* of a thread's record_thread.models, whole pages; set by the runtime */
+	/* offset in the engine's image of struct record_region_range [region_ranges] (wire/region.h): regions
+	 * asked for */
+	uint64_t regions;
 	uint32_t region_ranges, region_count;
-	uint32_t code_file_claims, code_file_count; /* atomic fetch-add: a place is claimed, then filled, then counted */
-	struct record_code_file code_files[RECORD_CODE_FILES]; /* the last ones: files that are code and may be written (runtime/cache/files.c) */
-	uint32_t queue[RECORD_QUEUE]; /* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
+	/* atomic fetch-add: a place is claimed, then filled, then counted */
+	uint32_t code_file_claims, code_file_count;
+	/* the last ones: files that are code and may be written (runtime/cache/files.c) */
+	struct record_code_file code_files[RECORD_CODE_FILES];
+	/* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
+	uint32_t queue[RECORD_QUEUE];
 };
 
 enum record_process_state {
-	RECORD_FREE,      /* never started (a fork that failed) */
-	RECORD_RESERVED,  /* a fork or an injection is under way */
+	RECORD_FREE,     /* never started (a fork that failed) */
+	RECORD_RESERVED, /* a fork or an injection is under way */
 	RECORD_RUNNING,
-	RECORD_EXITED,    /* its last instruction is counted: set before the exit system call, or a fatal signal
+	RECORD_EXITED, /* its last instruction is counted: set before the exit system call, or a fatal signal
 	                     whose position in its block was accounted for */
-	RECORD_EXECED,    /* another entry, of the same pid, goes on; or the program there runs natively (inexact) */
+	/* another entry, of the same pid, goes on; or the program there runs natively (inexact) */
+	RECORD_EXECED,
 	RECORD_CONTINUED, /* a finished part: the entry whose `continues` is this one goes on, see 4 */
 };
 
 /*
- * process->ask, a futex, shared. The runtime sets ask_tid and ask = RECORD_ASK_EXEC, takes a ticket from session->requests, stores
- * its index in the queue, wakes session->requests (FUTEX_WAKE 1, not private), and waits on ask for the answer, with a time-out after
- * which it looks whether session->attendant_pid became 0, or attendant_life says that it died: then nobody answers any more. One request of a process at a time.
+ * process->ask, a futex, shared. The runtime sets ask_tid and ask = RECORD_ASK_EXEC, takes a ticket from
+ * session->requests, stores its index in the queue, wakes session->requests (FUTEX_WAKE 1, not private), and waits
+ * on ask for the answer, with a time-out after which it looks whether session->attendant_pid became 0, or
+ * attendant_life says that it died: then nobody answers any more. One request of a process at a time.
  */
 enum record_ask {
 	RECORD_ASK_NONE,
-	RECORD_ASK_EXEC,     /* thread ask_tid is about to call execve */
-	RECORD_ASK_GRANTED,  /* it is traced now: its very next execve will be taken over, or, should it fail, left alone */
-	RECORD_ASK_REFUSED,  /* the program after the execve will run natively; the host has set inexact and the reason */
-	RECORD_ASK_OWN,      /* own_fd is a record that the process is about to go on in, alone; the answers are GRANTED and REFUSED */
-	RECORD_ASK_FOLD,     /* this entry is RECORD_CONTINUED and may be folded; the answer, RECORD_ASK_NONE, is waited for by the next part */
+	RECORD_ASK_EXEC, /* thread ask_tid is about to call execve */
+	/* it is traced now: its very next execve will be taken over, or, should it fail, left alone */
+	RECORD_ASK_GRANTED,
+	/* the program after the execve will run natively; the host has set inexact and the reason */
+	RECORD_ASK_REFUSED,
+	/* own_fd is a record that the process is about to go on in, alone; the answers are GRANTED and REFUSED */
+	RECORD_ASK_OWN,
+	/* this entry is RECORD_CONTINUED and may be folded; the answer, RECORD_ASK_NONE, is waited for by the next
+	 * part */
+	RECORD_ASK_FOLD,
 };
 
 enum record_fold {
 	RECORD_WHOLE,
-	RECORD_FOLDED,       /* its counts are in `totals`; counters and corrections are holes */
-	RECORD_GONE,         /* and its blocks, code, templates, sites and (but with RECORD_OBJECTS) modules, which no other entry inherits any more */
+	RECORD_FOLDED, /* its counts are in `totals`; counters and corrections are holes */
+	/* and its blocks, code, templates, sites and (but with RECORD_OBJECTS) modules, which no other entry
+	 * inherits any more */
+	RECORD_GONE,
 };
 
 enum record_stat {
@@ -117,7 +146,8 @@ enum record_stat {
 	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
 };
 
-/* No entry of the record has more; see area_bytes() in runtime/record/record.c. Whoever reads the record takes more for damage. */
+/* No entry of the record has more; see area_bytes() in runtime/record/record.c. Whoever reads the record takes
+ * more for damage. */
 #define RECORD_BLOCKS_MOST (1u << 21)
 #define RECORD_CODE_MOST (RECORD_BLOCKS_MOST * 64)
 #define RECORD_MODULES_MOST 16384u
@@ -127,117 +157,138 @@ enum record_stat {
 #define RECORD_THREADS_MOST (1u << 20)
 
 struct record_area {
-	uint64_t offset;     /* of the first own entry */
-	uint32_t count;      /* entries, inherited ones included; for code: bytes, nothing is inherited */
+	uint64_t offset; /* of the first own entry */
+	uint32_t count;  /* entries, inherited ones included; for code: bytes, nothing is inherited */
 	uint32_t inherited;
-	uint64_t bytes;      /* room; for the host: how much to map at most */
+	uint64_t bytes; /* room; for the host: how much to map at most */
 };
 
-/* A limit on the process's memory that the program set: what it asked for, and the kernel's hard limit (runtime/os/limits.c). */
-struct record_limit { uint64_t soft, hard, kernels, set; };
+/* A limit on the process's memory that the program set: what it asked for, and the kernel's hard limit
+ * (runtime/os/limits.c). */
+struct record_limit {
+	uint64_t soft, hard, kernels, set;
+};
 #define RECORD_LIMITS 2u /* RLIMIT_AS, RLIMIT_DATA */
 
 struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t state;
-	uint32_t pid;        /* as the process itself sees it */
-	uint32_t parent;     /* index of who forked, exec'ed or continued; RECORD_NONE for the first */
+	uint32_t pid;    /* as the process itself sees it */
+	uint32_t parent; /* index of who forked, exec'ed or continued; RECORD_NONE for the first */
 	uint32_t inexact;
 	uint32_t ask, ask_tid;
 	uint32_t thread_count; /* ever */
 	uint32_t forked;       /* 1: a fork's child (inherits), 0: a fresh image */
-	uint64_t first_thread; /* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
+	/* the newest: struct record_thread.next leads to older ones; pushed by compare-and-swap */
+	uint64_t first_thread;
 	struct record_area blocks, code, modules, sites, corrections;
-	struct record_area templates, items; /* struct trace_block by block number, struct trace_item: RECORD_TRACE */
-	uint64_t site_items, site_blocks;    /* offsets of uint64_t [item or block][watch_count], sparse; 0 without RECORD_SITES */
-	uint64_t stats[8];   /* enum record_stat: where the engine's time goes; not exact under several threads */
-	uint64_t session_at; /* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
+	/* struct trace_block by block number, struct trace_item: RECORD_TRACE */
+	struct record_area templates, items;
+	/* offsets of uint64_t [item or block][watch_count], sparse; 0 without RECORD_SITES */
+	uint64_t site_items, site_blocks;
+	uint64_t stats[8]; /* enum record_stat: where the engine's time goes; not exact under several threads */
+	/* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
+	uint64_t session_at;
 	char reason[160];
-	char path[184];      /* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
-	uint32_t continues;  /* index + 1 of the part before this one; 0: there is none */
-	uint32_t folded;     /* enum record_fold; the host's */
-	uint64_t totals, totals_bytes; /* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
-	uint64_t objects;    /* offset of struct record_objects (wire/objects.h); 0: none */
-	uint64_t regions;    /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
+	/* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
+	char path[184];
+	uint32_t continues; /* index + 1 of the part before this one; 0: there is none */
+	uint32_t folded;    /* enum record_fold; the host's */
+	/* of a folded one: offset; its counts and those of all that it continues. 0: moved on to the next */
+	uint64_t totals, totals_bytes;
+	uint64_t objects; /* offset of struct record_objects (wire/objects.h); 0: none */
+	uint64_t regions; /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
 	struct record_limit limits[RECORD_LIMITS]; /* the next image of an exec begins with them */
-	uint32_t own_fd;     /* of the asking process; see RECORD_ASK_OWN */
-	uint32_t left;       /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
+	uint32_t own_fd;                           /* of the asking process; see RECORD_ASK_OWN */
+	uint32_t left; /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
 	uint64_t unused[2];
 };
 
-/* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one superblock may
-   share a counter. 32 bytes */
+/* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one
+   superblock may share a counter. 32 bytes */
 struct record_block {
-	uint64_t address;    /* of the first instruction, in the process */
-	uint32_t code;       /* where its bytes begin in the code area of the process that owns this entry */
+	uint64_t address; /* of the first instruction, in the process */
+	uint32_t code;    /* where its bytes begin in the code area of the process that owns this entry */
 	uint16_t length_bytes;
 	uint16_t insns;
-	uint32_t counter;    /* index into every thread's counters: how often it was entered */
-	uint32_t taken;      /* how often its last instruction, a conditional branch, was taken; RECORD_NONE: it has none */
-	uint32_t module;     /* RECORD_NONE: unknown memory */
-	uint32_t flags;      /* enum record_block_flag; the one field that changes: bits are or-ed atomically */
+	uint32_t counter; /* index into every thread's counters: how often it was entered */
+	/* how often its last instruction, a conditional branch, was taken; RECORD_NONE: it has none */
+	uint32_t taken;
+	uint32_t module; /* RECORD_NONE: unknown memory */
+	uint32_t flags;  /* enum record_block_flag; the one field that changes: bits are or-ed atomically */
 };
 
 enum record_block_flag {
-	RECORD_BLOCK_LEADER = 1, /* a control transfer entered it at least once, or it is the first of the program. Without
-	                            it, it was only ever entered from the instruction before (or by a sigreturn) */
-	RECORD_BLOCK_COUNTS_FALL = 2, /* counters[taken] is how often the branch was *not* taken: taken is what remains of the entries
-	                            that reached it. Set before that counter first counts */
-	RECORD_BLOCK_FOLLOWS = 4, /* it is entered only by the uncounted way out of another block, and always: `counter` is that
-	                            block's number p, and this one was entered as often as p was passed: entered(p) - corrections of p -
-	                            counters[taken of p] if p has a conditional branch. Fixed from the start */
-	RECORD_BLOCK_CONTEXT_SHIFT = 8, /* the bits from here on: the context (wire/region.h) that it is executed in. Fixed from the start */
+	/* a control transfer entered it at least once, or it is the first of the program. Without it, it was only
+	 * ever entered from the instruction before (or by a sigreturn) */
+	RECORD_BLOCK_LEADER = 1,
+	/* counters[taken] is how often the branch was *not* taken: taken is what remains of the entries that
+	 * reached it. Set before that counter first counts */
+	RECORD_BLOCK_COUNTS_FALL = 2,
+	/* it is entered only by the uncounted way out of another block, and always: `counter` is that block's
+	 * number p, and this one was entered as often as p was passed: entered(p) - corrections of p -
+	 * counters[taken of p] if p has a conditional branch. Fixed from the start */
+	RECORD_BLOCK_FOLLOWS = 4,
+	/* the bits from here on: the context (wire/region.h) that it is executed in. Fixed from the start */
+	RECORD_BLOCK_CONTEXT_SHIFT = 8,
 };
 
 struct record_module { /* a mapping of a file, or of memory, that code ran from */
 	uint64_t address, length;
 	uint64_t file_offset;
-	char path[232];      /* as /proc/pid/maps: "/usr/bin/true", "[vdso]", "" for memory without a file */
+	char path[232]; /* as /proc/pid/maps: "/usr/bin/true", "[vdso]", "" for memory without a file */
 };
 
 enum record_site_kind {
-	RECORD_SITE_ITERATIONS,   /* of the rep string instruction */
-	RECORD_SITE_REP_PARTS,    /* how often that instruction was left before its end (fault, signal) and later resumed:
-	                             the block's count is not to hold the resumption twice; informative */
-	RECORD_SITE_LANES,        /* gather, scatter, masked: lanes that were accessed */
-	RECORD_SITE_AMOUNT,       /* of an instruction whose encoding does not say it (x86/xstate.h): bytes that were stored, or of one that does
-	                             not store read; of a product of tiles FP operations */
+	RECORD_SITE_ITERATIONS, /* of the rep string instruction */
+	/* how often that instruction was left before its end (fault, signal) and later resumed: the block's count
+	 * is not to hold the resumption twice; informative */
+	RECORD_SITE_REP_PARTS,
+	RECORD_SITE_LANES, /* gather, scatter, masked: lanes that were accessed */
+	/* of an instruction whose encoding does not say it (x86/xstate.h): bytes that were stored, or of one that
+	 * does not store read; of a product of tiles FP operations */
+	RECORD_SITE_AMOUNT,
 };
 
 struct record_site { /* something counted at one instruction */
 	uint32_t block;
-	uint16_t insn;       /* 0: the block's first */
+	uint16_t insn; /* 0: the block's first */
 	uint16_t kind;
-	uint32_t counter;    /* index into every thread's counters */
+	uint32_t counter; /* index into every thread's counters */
 	uint32_t unused;
 };
 
-/* The block was entered and left (fault, signal) after `done` of its instructions: the rest is not to be counted, nor its
-   branch. Several entries may name the same pair. */
+/* The block was entered and left (fault, signal) after `done` of its instructions: the rest is not to be counted,
+   nor its branch. Several entries may name the same pair. */
 struct record_correction {
 	uint32_t block;
-	uint32_t done;       /* < insns */
-	uint32_t tid;        /* record_thread.tid of the thread whose execution it was */
+	uint32_t done; /* < insns */
+	uint32_t tid;  /* record_thread.tid of the thread whose execution it was */
 	uint32_t unused;
-	uint64_t times;      /* may grow */
+	uint64_t times; /* may grow */
 };
 
 enum record_thread_state { RECORD_THREAD_RUNNING = 1, RECORD_THREAD_EXITED };
 
-/* A thread's counters. The runtime may use an area again for a later thread; tids_folded > 0 then and the counters are the sum. */
+/* A thread's counters. The runtime may use an area again for a later thread; tids_folded > 0 then and the counters
+ * are the sum. */
 struct record_thread {
-	uint64_t next;       /* offset of the next older one; 0 */
-	uint64_t counters;   /* offset of uint64_t [counters_most] */
+	uint64_t next;          /* offset of the next older one; 0 */
+	uint64_t counters;      /* offset of uint64_t [counters_most] */
 	uint32_t counters_most; /* room; those never used are 0 (sparse) */
-	uint32_t tid;        /* the first or only one's */
+	uint32_t tid;           /* the first or only one's */
 	uint32_t state;
 	uint32_t tids_folded;
-	uint32_t call;          /* number plus one of the system call that it is in: counted as an instruction, not yet in syscalls; 0 */
-	uint32_t waits;         /* 1: that call only waits. Who is killed in it has changed nothing by it, begun or not: it is counted whole */
-	uint64_t models;        /* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE, and
-	                           in a finished part if the thread goes on in the next */
+	/* number plus one of the system call that it is in: counted as an instruction, not yet in syscalls; 0 */
+	uint32_t call;
+	/* 1: that call only waits. Who is killed in it has changed nothing by it, begun or not: it is counted
+	 * whole */
+	uint32_t waits;
+	/* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE,
+	 * and in a finished part if the thread goes on in the next */
+	uint64_t models;
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;
-	uint64_t syscalls_32;               /* int 0x80 */
+	uint64_t syscalls_32; /* int 0x80 */
 };
 
 _Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");

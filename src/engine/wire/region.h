@@ -1,12 +1,13 @@
 /*
  * Regions under the engine: what the host asks for, what libtare says, and what the runtime writes.
  *
- * A region is a *context of translation*: a block executed inside of regions is another block (own number, own counters) than the
- * same code outside. So everything that is known of blocks is known of regions. Contexts are numbered as they come up; context 0 is
- * "in no region". A block's context is in its record_block's flags, from RECORD_BLOCK_CONTEXT_SHIFT on.
+ * A region is a *context of translation*: a block executed inside of regions is another block (own number, own
+ * counters) than the same code outside. So everything that is known of blocks is known of regions. Contexts are
+ * numbered as they come up; context 0 is "in no region". A block's context is in its record_block's flags, from
+ * RECORD_BLOCK_CONTEXT_SHIFT on.
  *
- * libtare's side: an instruction that does nothing on any CPU (a 9-byte nop whose displacement is a magic number), right where the
- * runtime is to act:
+ * libtare's side: an instruction that does nothing on any CPU (a 9-byte nop whose displacement is a magic number),
+ * right where the runtime is to act:
  *
  *     displacement                      rax before    rdi                          what the engine does
  *     REGION_CALL_MAGIC | PRESENT       0             table of the stubs' regions, rax = 1
@@ -26,20 +27,23 @@
  *     REGION_CALL_MAGIC | ENTER, LEAVE                as above
  *     … | ENTER_NAME, LEAVE_NAME                      the name, up to a 0 byte
  *
- * The engine does what they say in the place of both instructions, and goes on behind them. Neither is counted: a pass begins behind the
- * one mark and ends before the other. Reached otherwise than by way of its first instruction a nop is a nop.
+ * The engine does what they say in the place of both instructions, and goes on behind them. Neither is counted: a
+ * pass begins behind the one mark and ends before the other. Reached otherwise than by way of its first
+ * instruction a nop is a nop.
  *
- * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that function ends there:
- * neither the nop nor the return is counted. The call that came to it, and what lies between (a jump of the PLT), are of the program
- * and not of the region: a pass begins behind the call that enters and ends before the call that leaves. The access stream has it the same
- * way, and that the engine returned (TRACE_RETURNED). Only where the call's record cannot be divided (record_pass.moved: its operand has
- * a 32-bit address or gs, or what lies between writes a register that the operand is of, or more addresses are in front of it in its
- * block than are looked through, or a signal came in between) the models
- * still count it in the region; the blocks' counts are right there, too.
+ * ENTER, LEAVE and the stubs' stand at the first instruction of a function (behind endbr64). Under the engine that
+ * function ends there: neither the nop nor the return is counted. The call that came to it, and what lies between
+ * (a jump of the PLT), are of the program and not of the region: a pass begins behind the call that enters and
+ * ends before the call that leaves. The access stream has it the same way, and that the engine returned
+ * (TRACE_RETURNED). Only where the call's record cannot be divided (record_pass.moved: its operand has a 32-bit
+ * address or gs, or what lies between writes a register that the operand is of, or more addresses are in front of
+ * it in its block than are looked through, or a signal came in between) the models still count it in the region;
+ * the blocks' counts are right there, too.
  *
  * What always holds:
- *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children share it, a forked child
- *     has a copy that goes on by itself: numbers of contexts and regions below the parent's counts mean the same there.
+ *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children
+ *     share it, a forked child has a copy that goes on by itself: numbers of contexts and regions below the
+ *     parent's counts mean the same there.
  *  2. Entries [0, count) are complete before the count includes them, and never change, but for passes.
  */
 #ifndef TARE_ENGINE_WIRE_REGION_H
@@ -51,24 +55,30 @@
 #define REGION_CALL_MAGIC 0x54415200u /* | code */
 #define REGION_STUB_MAGIC 0x54416000u /* | 2 * number, + 1: the end */
 #define REGION_STUBS 100u
-#define REGION_STUB_INIT (REGION_STUB_MAGIC + 2 * REGION_STUBS) /* tare_asm_init: makes names, which the engine has anyway */
+/* tare_asm_init: makes names, which the engine has anyway */
+#define REGION_STUB_INIT (REGION_STUB_MAGIC + 2 * REGION_STUBS)
 #define REGION_CALL_BYTES 9u
 
 #define REGION_MARK_BYTES 8u /* of the nop */
 
 enum region_call {
-	REGION_CALL_PRESENT = 1, REGION_CALL_ENTER = 2, REGION_CALL_LEAVE = 3,
-	REGION_CALL_ENTER_NAME = 4, REGION_CALL_LEAVE_NAME = 5, /* marks only */
-	REGION_CALL_ENTER_TEXT = 6, REGION_CALL_LEAVE_TEXT = 7, /* functions only */
+	REGION_CALL_PRESENT = 1,
+	REGION_CALL_ENTER = 2,
+	REGION_CALL_LEAVE = 3,
+	REGION_CALL_ENTER_NAME = 4,
+	REGION_CALL_LEAVE_NAME = 5, /* marks only */
+	REGION_CALL_ENTER_TEXT = 6,
+	REGION_CALL_LEAVE_TEXT = 7, /* functions only */
 };
 static inline int region_call_leaves(uint32_t magic) { return (int)(magic & 1); }
 
 /* At session->regions: what is asked for, [session->region_ranges]. */
 enum record_region_kind { RECORD_REGION_FUNCTION, RECORD_REGION_CODE };
 struct record_region_range {
-	uint64_t low, high;      /* offsets in the file; FUNCTION: low is the entry */
-	uint32_t asked, kind;    /* index of the region asked for, < session->region_count; enum record_region_kind */
-	char path[232];          /* as record_module.path */
+	uint64_t low, high; /* offsets in the file; FUNCTION: low is the entry */
+	/* index of the region asked for, < session->region_count; enum record_region_kind */
+	uint32_t asked, kind;
+	char path[232]; /* as record_module.path */
 };
 
 #define RECORD_REGIONS_MOST (1u << 17)
@@ -76,13 +86,15 @@ struct record_region_range {
 #define RECORD_MEMBERS_MOST (1u << 21)
 #define RECORD_PASSES_MOST (1u << 19)
 #define RECORD_NAMES_BYTES (64u << 20)
-#define RECORD_REGIONS_OPEN 64u   /* that a thread is in at once */
+#define RECORD_REGIONS_OPEN 64u /* that a thread is in at once */
 
-enum record_region_lost { /* bits of record_regions.lost: room ran out */
-	RECORD_LOST_REGIONS = 1,  /* some have no number, and were not counted */
-	RECORD_LOST_CONTEXTS = 2, /* what was executed is not known of every region */
-	RECORD_LOST_PASSES = 4,   /* entries and exits are not complete */
-	RECORD_LOST_ENDS = 8,     /* the end of a pass was reached by an unknown way: what led to it could not be taken out */
+enum record_region_lost {                           /* bits of record_regions.lost: room ran out */
+			  RECORD_LOST_REGIONS = 1,  /* some have no number, and were not counted */
+			  RECORD_LOST_CONTEXTS = 2, /* what was executed is not known of every region */
+			  RECORD_LOST_PASSES = 4,   /* entries and exits are not complete */
+			  /* the end of a pass was reached by an unknown way: what led to it could not be taken
+			   * out */
+			  RECORD_LOST_ENDS = 8,
 };
 
 struct record_regions {
@@ -91,24 +103,31 @@ struct record_regions {
 	uint32_t lost, unused;
 	uint64_t regions, contexts, members, passes, names; /* offsets from here */
 	uint64_t bytes;
-	uint64_t models;         /* offset in the file of struct model_counts [region][machines, at least 1], sparse; 0 without RECORD_TRACE */
+	/* offset in the file of struct model_counts [region][machines, at least 1], sparse; 0 without
+	 * RECORD_TRACE */
+	uint64_t models;
 };
 
 struct record_region {
-	uint32_t asked;          /* index + 1 of the region asked for; 0: libtare's */
+	uint32_t asked; /* index + 1 of the region asked for; 0: libtare's */
 	uint32_t name_bytes;
-	uint64_t name;           /* from names on */
+	uint64_t name; /* from names on */
 };
 
-struct record_context { uint32_t first, n; }; /* members: regions' numbers << 1, + 1: not at its own level (of REGION_CODE: in a call) */
+/* members: regions' numbers << 1, + 1: not at its own level (of REGION_CODE: in a call) */
+struct record_context {
+	uint32_t first, n;
+};
 
 struct record_pass { /* what one thread did with one region */
 	uint32_t region, tid;
 	uint64_t entries, exits; /* outermost ones */
 	uint32_t strays, depth;  /* left when it was not in it; entered and not yet left (libtare's) */
 	uint32_t inherited;      /* of depth: what the process or thread was in when it came into being */
-	uint32_t switched;       /* asked for: the thread went to another stack while it was in it, so where its passes end is not known */
-	uint64_t moved;          /* instructions that led to its ends, in the access stream's counts of the region and not in its blocks */
+	/* asked for: the thread went to another stack while it was in it, so where its passes end is not known */
+	uint32_t switched;
+	/* instructions that led to its ends, in the access stream's counts of the region and not in its blocks */
+	uint64_t moved;
 };
 
 static inline void record_regions_lay_out(struct record_regions *r)

@@ -4,8 +4,8 @@
  * The first two are the encoding's rules and are written out here. What differs by instruction is data:
  * decode_form.h explains it, decode_tables.h holds it.
  *
- * What always holds: every read of the code is preceded by a comparison with end; nothing is called that
- * is not in this file or in promoted.c; fields of *out are written one by one, so that no compiler makes a memset of it.
+ * What always holds: every read of the code is preceded by a comparison with end; nothing is called that is not in
+ * this file or in promoted.c; fields of *out are written one by one, so that no compiler makes a memset of it.
  */
 #include "engine/x86/decode.h"
 
@@ -17,9 +17,10 @@
 
 /* The legacy prefixes' bits in x86_insn.prefixes; 0 is "not one". */
 static const uint8_t prefix_bits[256] = {
-	[0xf0] = X86_PREFIX_LOCK, [0xf2] = X86_PREFIX_REPNE, [0xf3] = X86_PREFIX_REP, [0x66] = X86_PREFIX_OPSIZE,
-	[0x67] = X86_PREFIX_ADDRSIZE, [0x64] = X86_PREFIX_FS, [0x65] = X86_PREFIX_GS,
-	[0x26] = X86_PREFIX_OTHER_SEG, [0x2e] = X86_PREFIX_OTHER_SEG, [0x36] = X86_PREFIX_OTHER_SEG, [0x3e] = X86_PREFIX_OTHER_SEG,
+	[0xf0] = X86_PREFIX_LOCK,      [0xf2] = X86_PREFIX_REPNE,     [0xf3] = X86_PREFIX_REP,
+	[0x66] = X86_PREFIX_OPSIZE,    [0x67] = X86_PREFIX_ADDRSIZE,  [0x64] = X86_PREFIX_FS,
+	[0x65] = X86_PREFIX_GS,        [0x26] = X86_PREFIX_OTHER_SEG, [0x2e] = X86_PREFIX_OTHER_SEG,
+	[0x36] = X86_PREFIX_OTHER_SEG, [0x3e] = X86_PREFIX_OTHER_SEG,
 };
 
 /* Of these the last one counts. */
@@ -35,7 +36,7 @@ struct cursor {
 struct fields {
 	uint32_t key;
 	unsigned roots;
-	uint8_t w, r, x, b;      /* r 8, x 8, b 8 if set; w 1 */
+	uint8_t w, r, x, b;     /* r 8, x 8, b 8 if set; w 1 */
 	uint8_t r_high, v_high; /* EVEX, REX2: 16 */
 	uint8_t x_high;         /* EVEX: 16 for a vector register as rm (its X3) */
 	uint8_t b4, x4;         /* REX2, EVEX: 16 for a general register as rm or base, or as index */
@@ -48,19 +49,14 @@ ALWAYS_INLINE uint32_t load32(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-ALWAYS_INLINE uint64_t load64(const uint8_t *p)
-{
-	return load32(p) | (uint64_t)load32(p + 4) << 32;
-}
+ALWAYS_INLINE uint64_t load64(const uint8_t *p) { return load32(p) | (uint64_t)load32(p + 4) << 32; }
 
-ALWAYS_INLINE bool has_bytes(const struct cursor *c, unsigned count)
-{
-	return c->at + count <= c->end;
-}
+ALWAYS_INLINE bool has_bytes(const struct cursor *c, unsigned count) { return c->at + count <= c->end; }
 
 /* ---- step 1: prefixes and opcode ---------------------------------------------------------------- */
 
-static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first, struct fields *f, struct x86_insn *out)
+static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first, struct fields *f,
+						 struct x86_insn *out)
 {
 	/* REX and the legacy prefixes that vector encodings absorb must not stand before them. */
 	if (out->rex || out->prefixes & (X86_PREFIX_LOCK | REPEATS | X86_PREFIX_OPSIZE))
@@ -100,7 +96,9 @@ static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first
 		if (f->zeroing && !f->opmask)
 			return X86_DECODE_INVALID;
 		f->key |= (uint32_t)(p[2] >> 5 & 3) << KEY_L | (uint32_t)f->evex_b << KEY_EVEX_B;
-		f->roots = map < 4 ? ROOTS_EVEX_0F + map - 1 : map == 5 || map == 6 ? ROOTS_EVEX_5 + map - 5 : ROOTS_NONE;
+		f->roots = map < 4                ? ROOTS_EVEX_0F + map - 1
+			   : map == 5 || map == 6 ? ROOTS_EVEX_5 + map - 5
+						  : ROOTS_NONE;
 		f->evex = true;
 		out->encoding = X86_EVEX;
 		out->map = (uint8_t)map;
@@ -124,8 +122,9 @@ static enum x86_decode_status take_vector_prefix(struct cursor *c, uint8_t first
 }
 
 /*
- * APX's two-byte prefix: D5, then M0 R4 X4 B4 W R3 X3 B3, the opcode in map 0 or, with M0, in map 0F. Rows 4, 7, A and E of map 0 and
- * rows 3 and 8 of map 0F cannot have it, nor prefixes in the opcode's place; D5 00 A1 is jmpabs.
+ * APX's two-byte prefix: D5, then M0 R4 X4 B4 W R3 X3 B3, the opcode in map 0 or, with M0, in map 0F. Rows 4, 7, A
+ * and E of map 0 and rows 3 and 8 of map 0F cannot have it, nor prefixes in the opcode's place; D5 00 A1 is
+ * jmpabs.
  */
 static enum x86_decode_status take_rex2(struct cursor *c, struct fields *f, struct x86_insn *out, unsigned *modrm)
 {
@@ -135,9 +134,11 @@ static enum x86_decode_status take_rex2(struct cursor *c, struct fields *f, stru
 		return c->beyond;
 	unsigned payload = c->code[c->at], opcode = c->code[c->at + 1], row = opcode >> 4, map = payload >> 7;
 	c->at += 2;
-	bool absolute = !map && opcode == 0xa1 && !(payload & 8) && !(out->prefixes & (X86_PREFIX_LOCK | REPEATS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE));
+	bool absolute = !map && opcode == 0xa1 && !(payload & 8) &&
+			!(out->prefixes & (X86_PREFIX_LOCK | REPEATS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE));
 	bool other = map ? row == 3 || row == 8 : row == 4 || row == 7 || row == 0xa || row == 0xe;
-	bool prefix = !map && (prefix_bits[opcode] || opcode == 0x0f || opcode == 0x62 || opcode == 0xc4 || opcode == 0xc5 || opcode == 0xd5);
+	bool prefix = !map && (prefix_bits[opcode] || opcode == 0x0f || opcode == 0x62 || opcode == 0xc4 ||
+			       opcode == 0xc5 || opcode == 0xd5);
 	if ((other && !absolute) || prefix)
 		return X86_DECODE_INVALID;
 	out->rex = (uint8_t)(0x40 | (payload & 15));
@@ -152,7 +153,8 @@ static enum x86_decode_status take_rex2(struct cursor *c, struct fields *f, stru
 	f->r_high = payload >> 2 & 16;
 	f->x4 = payload >> 1 & 16;
 	f->b4 = payload & 16;
-	f->key = (uint32_t)f->w << KEY_W | (out->prefixes & X86_PREFIX_OPSIZE ? 1u << KEY_66 : 0) | (f->b | f->b4 ? 1u << KEY_REX_B : 0);
+	f->key = (uint32_t)f->w << KEY_W | (out->prefixes & X86_PREFIX_OPSIZE ? 1u << KEY_66 : 0) |
+		 (f->b | f->b4 ? 1u << KEY_REX_B : 0);
 	if (out->prefixes & REPEATS)
 		f->key |= out->prefixes & X86_PREFIX_REP ? 1u << KEY_REP : 2u << KEY_REP;
 	f->roots = absolute ? ROOTS_NONE : map ? ROOTS_0F : ROOTS_0;
@@ -161,7 +163,8 @@ static enum x86_decode_status take_rex2(struct cursor *c, struct fields *f, stru
 }
 
 /* Leaves the cursor behind the opcode, and in *modrm the kind of ModRM byte that follows it. */
-ALWAYS_INLINE enum x86_decode_status take_opcode(struct cursor *c, struct fields *f, struct x86_insn *out, unsigned *modrm)
+ALWAYS_INLINE enum x86_decode_status take_opcode(struct cursor *c, struct fields *f, struct x86_insn *out,
+						 unsigned *modrm)
 {
 	unsigned prefixes = 0;
 	uint8_t rex = 0, byte;
@@ -211,7 +214,8 @@ ALWAYS_INLINE enum x86_decode_status take_opcode(struct cursor *c, struct fields
 	f->r = (uint8_t)(rex << 1 & 8);
 	f->x = (uint8_t)(rex << 2 & 8);
 	f->b = (uint8_t)(rex << 3 & 8);
-	f->key = (uint32_t)f->w << KEY_W | (prefixes & X86_PREFIX_OPSIZE ? 1u << KEY_66 : 0) | (uint32_t)f->b << (KEY_REX_B - 3);
+	f->key = (uint32_t)f->w << KEY_W | (prefixes & X86_PREFIX_OPSIZE ? 1u << KEY_66 : 0) |
+		 (uint32_t)f->b << (KEY_REX_B - 3);
 	if (prefixes & REPEATS)
 		f->key |= prefixes & X86_PREFIX_REP ? 1u << KEY_REP : 2u << KEY_REP;
 	if (byte != 0x0f) {
@@ -248,7 +252,8 @@ ALWAYS_INLINE enum x86_decode_status take_opcode(struct cursor *c, struct fields
 
 /* ---- step 2: ModRM, SIB, displacement ------------------------------------------------------------ */
 
-/* Fills memory[0]'s address as far as the form does not matter: a vector index and the scaling of disp8 come later. */
+/* Fills memory[0]'s address as far as the form does not matter: a vector index and the scaling of disp8 come
+ * later. */
 ALWAYS_INLINE enum x86_decode_status take_address(struct cursor *c, const struct fields *f, struct x86_insn *out)
 {
 	struct x86_memory *m = &out->memory[0];
@@ -334,22 +339,19 @@ static bool breaks_limits(const struct x86_form *form, const struct fields *f, c
 		return true;
 	unsigned index = vsib ? out->memory[0].index : X86_NO_REG;
 	switch (distinct) {
-	case DISTINCT_REG_INDEX:
-		return out->reg == index;
-	case DISTINCT_REG_INDEX_VVVV:
-		return out->reg == index || out->reg == out->vvvv || index == out->vvvv;
-	case DISTINCT_REG_SOURCES:
-		return out->reg == out->vvvv || (registers && out->reg == out->rm);
-	case DISTINCT_ALL_REGISTERS:
-		return out->reg == out->vvvv || out->reg == out->rm || out->rm == out->vvvv;
-	default:
-		return false;
+	case DISTINCT_REG_INDEX: return out->reg == index;
+	case DISTINCT_REG_INDEX_VVVV: return out->reg == index || out->reg == out->vvvv || index == out->vvvv;
+	case DISTINCT_REG_SOURCES: return out->reg == out->vvvv || (registers && out->reg == out->rm);
+	case DISTINCT_ALL_REGISTERS: return out->reg == out->vvvv || out->reg == out->rm || out->rm == out->vvvv;
+	default: return false;
 	}
 }
 
-ALWAYS_INLINE enum x86_decode_status take_immediates(struct cursor *c, const struct x86_form *form, struct x86_insn *out)
+ALWAYS_INLINE enum x86_decode_status take_immediates(struct cursor *c, const struct x86_form *form,
+						     struct x86_insn *out)
 {
-	static const uint8_t sizes[] = { [IMM_NONE] = 0, [IMM_1] = 1, [IMM_2] = 2, [IMM_4] = 4, [IMM_8] = 8, [IMM_MOFFS] = 0, 0, 0 };
+	static const uint8_t sizes[] = {
+		[IMM_NONE] = 0, [IMM_1] = 1, [IMM_2] = 2, [IMM_4] = 4, [IMM_8] = 8, [IMM_MOFFS] = 0, 0, 0};
 	unsigned code = form->immediate, size = sizes[code & IMM_SIZE_MASK];
 	const uint8_t *p = c->code + c->at;
 	out->immediate = 0;
@@ -367,7 +369,8 @@ ALWAYS_INLINE enum x86_decode_status take_immediates(struct cursor *c, const str
 	case IMM_2 | IMM_SIGNED: out->immediate = (int16_t)(p[0] | p[1] << 8); break;
 	case IMM_4: out->immediate = load32(p); break;
 	case IMM_4 | IMM_SIGNED: out->immediate = (int32_t)load32(p); break;
-	case IMM_8: case IMM_8 | IMM_SIGNED: out->immediate = (int64_t)load64(p); break;
+	case IMM_8:
+	case IMM_8 | IMM_SIGNED: out->immediate = (int64_t)load64(p); break;
 	default: {
 		unsigned bytes = out->address_bytes;
 		if (!has_bytes(c, bytes))
@@ -473,8 +476,9 @@ static void describe_explicit_memory(const struct x86_form *form, const struct f
 
 static void describe_implicit_memory(const struct x86_form *form, struct x86_insn *out)
 {
-	const struct x86_implicit *from =
-	    form->implicit >= IMPLICIT_PUSH2 ? promoted_implicit[form->implicit - IMPLICIT_PUSH2] : implicit_memory[form->implicit];
+	const struct x86_implicit *from = form->implicit >= IMPLICIT_PUSH2
+						  ? promoted_implicit[form->implicit - IMPLICIT_PUSH2]
+						  : implicit_memory[form->implicit];
 	for (unsigned i = 0; i < 2 && from[i].base != X86_NO_REG && out->memory_count < 2; i++) {
 		struct x86_memory *m = &out->memory[out->memory_count++];
 		m->displacement = from[i].displacement;
@@ -488,11 +492,14 @@ static void describe_implicit_memory(const struct x86_form *form, struct x86_ins
 	}
 }
 
-/* A shift by 0 writes no flag, one by 1 defines OF too. Counts that reach the operand's size leave CF undefined. */
+/* A shift by 0 writes no flag, one by 1 defines OF too. Counts that reach the operand's size leave CF
+ * undefined. */
 static void describe_shift_count(struct x86_insn *out)
 {
-	unsigned count = (unsigned)out->immediate & (out->operand_bytes == 8 ? 63 : 31), bits = out->operand_bytes * 8u;
-	bool doubled = (out->opcode & ~1u) != 0xc0, rotate = !doubled && !(out->modrm & 0x20), arithmetic = !doubled && (out->modrm & 0x38) == 0x38;
+	unsigned count = (unsigned)out->immediate & (out->operand_bytes == 8 ? 63 : 31),
+		 bits = out->operand_bytes * 8u;
+	bool doubled = (out->opcode & ~1u) != 0xc0, rotate = !doubled && !(out->modrm & 0x20),
+	     arithmetic = !doubled && (out->modrm & 0x38) == 0x38;
 	if (count == 0) {
 		out->flags_read = out->flags_written = out->flags_undefined = 0;
 	} else if (count == 1) {
@@ -528,7 +535,8 @@ static uint8_t names_extended(unsigned roles, const struct x86_insn *out)
 	bool rm = roles & (ROLE_RM_READ | ROLE_RM_WRITE) && out->rm != X86_NO_REG && out->rm >= 16;
 	bool vvvv = roles & (ROLE_VVVV_READ | ROLE_VVVV_WRITE) && out->vvvv >= 16;
 	const struct x86_memory *m = &out->memory[0];
-	bool address = out->memory_count && ((m->base & ~15) == 16 || ((m->index & ~15) == 16 && !(m->flags & X86_MEM_VECTOR_INDEX)));
+	bool address = out->memory_count &&
+		       ((m->base & ~15) == 16 || ((m->index & ~15) == 16 && !(m->flags & X86_MEM_VECTOR_INDEX)));
 	return reg || rm || vvvv || address;
 }
 
@@ -545,15 +553,18 @@ static void describe_detail(const struct x86_form *form, struct x86_insn *out)
 
 enum { IMMEDIATE_UNSURE = 0xff };
 
-/* Bytes of immediate of a vector encoding, which its map decides (SDM 2.3.11, 2.7.1; APM 3.1.4); of map 1, the opcode. */
+/* Bytes of immediate of a vector encoding, which its map decides (SDM 2.3.11, 2.7.1; APM 3.1.4); of map 1, the
+ * opcode. */
 static unsigned immediate_of_map(const struct x86_insn *out)
 {
 	unsigned op = out->opcode;
 	switch (out->map) {
 	case X86_MAP_0F: return (op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
-	case X86_MAP_0F3A: case X86_MAP_XOP8: return 1;
+	case X86_MAP_0F3A:
+	case X86_MAP_XOP8: return 1;
 	case X86_MAP_4: return op >= 0x40 && op <= 0x4f ? 0 : IMMEDIATE_UNSURE; /* cfcmov */
-	case X86_MAP_7: case X86_MAP_XOPA: return 4;
+	case X86_MAP_7:
+	case X86_MAP_XOPA: return 4;
 	default: return 0;
 	}
 }
@@ -561,15 +572,19 @@ static unsigned immediate_of_map(const struct x86_insn *out)
 /* Of a legacy opcode some of whose encodings are known: what all of them have. A branch is not guessed. */
 static unsigned immediate_of_kin(const struct fields *f, const struct x86_insn *out)
 {
-	static const uint8_t sizes[] = { [IMM_NONE] = 0, [IMM_1] = 1, [IMM_2] = 2, [IMM_4] = 4, [IMM_8] = 8, [IMM_MOFFS] = IMMEDIATE_UNSURE,
-		IMMEDIATE_UNSURE, IMMEDIATE_UNSURE };
+	static const uint8_t sizes[] = {[IMM_NONE] = 0,   [IMM_1] = 1,     [IMM_2] = 2,
+					[IMM_4] = 4,      [IMM_8] = 8,     [IMM_MOFFS] = IMMEDIATE_UNSURE,
+					IMMEDIATE_UNSURE, IMMEDIATE_UNSURE};
 	unsigned found = IMMEDIATE_UNSURE, kept = f->key & (1u << KEY_W | 1u << KEY_66 | 1u << KEY_REX_B);
 	for (unsigned point = 0; point < 3 * 128; point++) { /* rep, rm, reg, mod 3 */
-		const struct x86_form *form = find_form(roots[f->roots][out->opcode], kept | (point & 127) << KEY_MOD3 | (point >> 7) << KEY_REP);
+		const struct x86_form *form = find_form(
+			roots[f->roots][out->opcode], kept | (point & 127) << KEY_MOD3 | (point >> 7) << KEY_REP);
 		if (form == forms)
 			continue;
-		unsigned size = form->immediate & IMM_SECOND_BYTE ? IMMEDIATE_UNSURE : sizes[form->immediate & IMM_SIZE_MASK];
-		bool branch = form->flow != X86_FLOW_NONE && !(out->map == X86_MAP_0F && out->opcode == 0x01); /* uiret, xend: others of 0F 01 */
+		unsigned size = form->immediate & IMM_SECOND_BYTE ? IMMEDIATE_UNSURE
+								  : sizes[form->immediate & IMM_SIZE_MASK];
+		/* uiret, xend: others of 0F 01 */
+		bool branch = form->flow != X86_FLOW_NONE && !(out->map == X86_MAP_0F && out->opcode == 0x01);
 		if (branch || (found != IMMEDIATE_UNSURE && size != found))
 			return IMMEDIATE_UNSURE;
 		found = size;
@@ -613,13 +628,15 @@ static enum x86_decode_status describe_absolute_jump(struct cursor *c, struct x8
 	return X86_DECODE_OK;
 }
 
-/* An encoding of no table. What is sure: where its parts are; what is not: everything else, so it may do anything but branch. */
+/* An encoding of no table. What is sure: where its parts are; what is not: everything else, so it may do anything
+ * but branch. */
 static enum x86_decode_status describe_unknown(struct cursor *c, const struct fields *f, struct x86_insn *out)
 {
-	unsigned size = out->encoding == X86_3DNOW ? 0
-		: out->encoding != X86_LEGACY ? immediate_of_map(out)
-		: out->map == X86_MAP_0F38 ? 0
-		: out->map == X86_MAP_0F3A ? 1 : immediate_of_kin(f, out);
+	unsigned size = out->encoding == X86_3DNOW    ? 0
+			: out->encoding != X86_LEGACY ? immediate_of_map(out)
+			: out->map == X86_MAP_0F38    ? 0
+			: out->map == X86_MAP_0F3A    ? 1
+						      : immediate_of_kin(f, out);
 	if (size == IMMEDIATE_UNSURE)
 		return X86_DECODE_INVALID;
 	out->immediate_offset = (uint8_t)c->at;
@@ -645,21 +662,31 @@ static enum x86_decode_status describe_unknown(struct cursor *c, const struct fi
 		struct x86_memory *m = &out->memory[0];
 		m->flags = X86_MEM_READ | X86_MEM_WRITE | X86_MEM_CONDITIONAL;
 		m->width = 0;
-		m->segment = override_of(out->prefixes, m->base == X86_RSP || m->base == X86_RBP ? X86_SS : X86_DS);
+		m->segment = override_of(out->prefixes,
+					 m->base == X86_RSP || m->base == X86_RBP ? X86_SS : X86_DS);
 	}
 	return X86_DECODE_OK;
 }
 
 /* ---- APX's promoted instructions ------------------------------------------------------------------- */
 
-/* Of the older instruction's form and of what the prefix changes of it; from here on its bits are not those of a vector instruction. */
+/* Of the older instruction's form and of what the prefix changes of it; from here on its bits are not those of a
+ * vector instruction. */
 static bool find_promoted(struct fields *f, struct x86_insn *out, struct x86_form *form)
 {
 	bool memory = out->rm == X86_NO_REG;
 	unsigned ll = f->key >> KEY_L & 3;
-	struct promoted p = { .map = out->map, .opcode = out->opcode, .pp = f->key >> KEY_REP & 3, .w = f->w, .modrm = out->modrm,
-		.rm = (uint8_t)((out->modrm & 7) | f->b | f->b4), .vvvv = (uint8_t)(f->vvvv | f->v_high), .memory = memory, .nd = f->evex_b,
-		.length_and_zero = (uint8_t)(ll | f->zeroing), .low = (uint8_t)(f->opmask | (f->v_high ? 0 : 8)) };
+	struct promoted p = {.map = out->map,
+			     .opcode = out->opcode,
+			     .pp = f->key >> KEY_REP & 3,
+			     .w = f->w,
+			     .modrm = out->modrm,
+			     .rm = (uint8_t)((out->modrm & 7) | f->b | f->b4),
+			     .vvvv = (uint8_t)(f->vvvv | f->v_high),
+			     .memory = memory,
+			     .nd = f->evex_b,
+			     .length_and_zero = (uint8_t)(ll | f->zeroing),
+			     .low = (uint8_t)(f->opmask | (f->v_high ? 0 : 8))};
 	if (!promoted_find(&p))
 		return false;
 	const struct x86_form *older = find_form(roots[p.roots][p.older], p.key);
@@ -675,7 +702,8 @@ static bool find_promoted(struct fields *f, struct x86_insn *out, struct x86_for
 	return true;
 }
 
-/* For tests/engine/unknown: a decoder that is older than the processor. paddq of every encoding has no row, lahf no known length. */
+/* For tests/engine/unknown: a decoder that is older than the processor. paddq of every encoding has no row, lahf
+ * no known length. */
 #ifdef X86_DECODE_FORGETS
 enum { FORGETS = 1 };
 #else
@@ -684,10 +712,10 @@ enum { FORGETS = 0 };
 
 enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct x86_insn *out)
 {
-	struct cursor c = { .code = code, .at = 0 };
+	struct cursor c = {.code = code, .at = 0};
 	c.end = available < X86_MAX_INSN_BYTES ? (unsigned)available : X86_MAX_INSN_BYTES;
 	c.beyond = available < X86_MAX_INSN_BYTES ? X86_DECODE_TRUNCATED : X86_DECODE_INVALID;
-	struct fields f = { 0 };
+	struct fields f = {0};
 	unsigned modrm_kind;
 	enum x86_decode_status status = take_opcode(&c, &f, out, &modrm_kind);
 	if (status != X86_DECODE_OK)
@@ -732,7 +760,8 @@ enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct 
 
 	if (out->has_rex2 && f.roots == ROOTS_NONE)
 		return describe_absolute_jump(&c, out);
-	const struct x86_form *form = f.roots == ROOTS_NONE ? forms : find_form(roots[f.roots][out->opcode], f.key);
+	const struct x86_form *form = f.roots == ROOTS_NONE ? forms
+							    : find_form(roots[f.roots][out->opcode], f.key);
 	struct x86_form promoted;
 	if (form == forms && f.evex && out->map <= X86_MAP_4 && find_promoted(&f, out, &promoted))
 		form = &promoted;
@@ -762,9 +791,12 @@ enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct 
 			return describe_unknown(&c, &f, out);
 	}
 	if (out->has_rex2) {
-		/* r16 and above are general registers; what the prefix's fourth bits say of others, or of xsave, no manual tells */
-		bool general_rm = roles & (ROLE_RM_READ | ROLE_RM_WRITE), general_reg = roles & (ROLE_REG_READ | ROLE_REG_WRITE);
-		if ((f.b4 && !memory && out->has_modrm && !general_rm) || (f.r_high && out->has_modrm && !general_reg) || form->special == X86_SPECIAL_XSAVE)
+		/* r16 and above are general registers; what the prefix's fourth bits say of others, or of xsave,
+		 * no manual tells */
+		bool general_rm = roles & (ROLE_RM_READ | ROLE_RM_WRITE),
+		     general_reg = roles & (ROLE_REG_READ | ROLE_REG_WRITE);
+		if ((f.b4 && !memory && out->has_modrm && !general_rm) ||
+		    (f.r_high && out->has_modrm && !general_reg) || form->special == X86_SPECIAL_XSAVE)
 			return describe_unknown(&c, &f, out);
 	}
 	if (roles & (ROLE_REG_LOW3 | ROLE_RM_LOW3)) {
@@ -781,7 +813,7 @@ enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct 
 	if (status != X86_DECODE_OK)
 		return status;
 
-	static const uint8_t vector_bytes[] = { 0, 16, 32, 64 };
+	static const uint8_t vector_bytes[] = {0, 16, 32, 64};
 	out->length = (uint8_t)c.at;
 	out->operand_bytes = (uint8_t)(1u << (form->sizes >> SIZE_OPERAND & 3));
 	out->vector_bytes = vector_bytes[form->sizes >> SIZE_VECTOR & 3];

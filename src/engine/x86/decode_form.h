@@ -16,29 +16,41 @@
 /* ---- the key: everything but the opcode that can select a form --------------------------------- */
 
 enum {
-	KEY_MOD3 = 0,     /* 1 bit: ModRM.mod is 3 */
-	KEY_REG = 1,      /* 3 bits: ModRM.reg */
-	KEY_RM = 4,       /* 3 bits: ModRM.rm; selects only if mod is 3 */
-	KEY_W = 7,        /* 1 bit: REX.W, VEX.W */
-	KEY_66 = 8,       /* 1 bit, legacy encodings */
-	KEY_REP = 9,      /* 2 bits: legacy 0 none, 1 F3, 2 F2; VEX, EVEX, XOP: the pp field */
-	KEY_L = 11,       /* 2 bits: vector length field */
-	KEY_EVEX_B = 13,  /* 1 bit */
-	KEY_REX_B = 14,   /* 1 bit: 90 with REX.B is not a nop */
+	KEY_MOD3 = 0,    /* 1 bit: ModRM.mod is 3 */
+	KEY_REG = 1,     /* 3 bits: ModRM.reg */
+	KEY_RM = 4,      /* 3 bits: ModRM.rm; selects only if mod is 3 */
+	KEY_W = 7,       /* 1 bit: REX.W, VEX.W */
+	KEY_66 = 8,      /* 1 bit, legacy encodings */
+	KEY_REP = 9,     /* 2 bits: legacy 0 none, 1 F3, 2 F2; VEX, EVEX, XOP: the pp field */
+	KEY_L = 11,      /* 2 bits: vector length field */
+	KEY_EVEX_B = 13, /* 1 bit */
+	KEY_REX_B = 14,  /* 1 bit: 90 with REX.B is not a nop */
 	KEY_BITS = 15,
 };
 
 #define NODE_IS_FORM 0x8000u
 #define NODE_HEADER(shift, mask) ((shift) | (mask) << 8)
-#define NODE_SHIFT(header) ((header) & 31u)
+#define NODE_SHIFT(header) ((header)&31u)
 #define NODE_MASK(header) ((unsigned)(header) >> 8)
 
 /* Tables of roots, 256 entries each. */
 enum {
-	ROOTS_0, ROOTS_0F, ROOTS_0F38, ROOTS_0F3A, ROOTS_3DNOW,
-	ROOTS_VEX_0F, ROOTS_VEX_0F38, ROOTS_VEX_0F3A,
-	ROOTS_EVEX_0F, ROOTS_EVEX_0F38, ROOTS_EVEX_0F3A, ROOTS_EVEX_5, ROOTS_EVEX_6,
-	ROOTS_XOP_8, ROOTS_XOP_9, ROOTS_XOP_A,
+	ROOTS_0,
+	ROOTS_0F,
+	ROOTS_0F38,
+	ROOTS_0F3A,
+	ROOTS_3DNOW,
+	ROOTS_VEX_0F,
+	ROOTS_VEX_0F38,
+	ROOTS_VEX_0F3A,
+	ROOTS_EVEX_0F,
+	ROOTS_EVEX_0F38,
+	ROOTS_EVEX_0F3A,
+	ROOTS_EVEX_5,
+	ROOTS_EVEX_6,
+	ROOTS_XOP_8,
+	ROOTS_XOP_9,
+	ROOTS_XOP_A,
 	ROOTS_COUNT,
 	ROOTS_NONE = ROOTS_COUNT, /* a map of which no instruction is known */
 };
@@ -58,9 +70,9 @@ enum {
 	ROLE_VVVV_WRITE = 1 << 5,
 	ROLE_REG_BYTE = 1 << 6, /* without REX, numbers 4..7 are ah ch dh bh */
 	ROLE_RM_BYTE = 1 << 7,
-	ROLE_REG_LOW3 = 1 << 8, /* the extension bit is ignored: mmx, segment, x87 registers */
-	ROLE_RM_LOW3 = 1 << 9,  /* likewise, opmasks too */
-	ROLE_RM_LOW4 = 1 << 10, /* EVEX.X is ignored */
+	ROLE_REG_LOW3 = 1 << 8,        /* the extension bit is ignored: mmx, segment, x87 registers */
+	ROLE_RM_LOW3 = 1 << 9,         /* likewise, opmasks too */
+	ROLE_RM_LOW4 = 1 << 10,        /* EVEX.X is ignored */
 	ROLE_REG_IS_ADDRESS = 1 << 11, /* base of the first implicit operand: movdir64b, enqcmd */
 };
 
@@ -103,10 +115,10 @@ enum { FP_WIDTH_SHIFT = 3 };
 /* x86_form.detail: 1..16: the lanes of a gather or scatter; or one of these. */
 enum {
 	DETAIL_MASK = 0x7f,
-	DETAIL_SHIFT_COUNT = 0x20,    /* the immediate is a count that decides which flags are written */
-	DETAIL_FRAME = 0x21,          /* enter: accesses depend on the nesting level */
-	DETAIL_POP_MEMORY = 0x22,     /* the address is taken after rsp has moved */
-	DETAIL_NO_SEGMENT = 0x23,     /* lea: an override has no effect */
+	DETAIL_SHIFT_COUNT = 0x20,          /* the immediate is a count that decides which flags are written */
+	DETAIL_FRAME = 0x21,                /* enter: accesses depend on the nesting level */
+	DETAIL_POP_MEMORY = 0x22,           /* the address is taken after rsp has moved */
+	DETAIL_NO_SEGMENT = 0x23,           /* lea: an override has no effect */
 	DETAIL_NO_FAULT_SUPPRESSION = 0x80, /* EVEX: the opmask does not narrow the memory access */
 };
 
@@ -132,7 +144,7 @@ struct x86_implicit {
 	uint16_t flags;
 	uint8_t width;
 	int8_t displacement;
-	uint8_t base;    /* enum x86_gpr; X86_NO_REG takes the place of an absent operand */
+	uint8_t base; /* enum x86_gpr; X86_NO_REG takes the place of an absent operand */
 	uint8_t index;
 	uint8_t segment; /* enum x86_segment; ds gives way to an override, es and ss do not */
 };

@@ -1,5 +1,5 @@
-/* Laws that a core's counts obey, whatever the program: model.h, 3. Counts of shared levels are in the names of several cores; each law
-   here holds for one core alone. */
+/* Laws that a core's counts obey, whatever the program: model.h, 3. Counts of shared levels are in the names of
+   several cores; each law here holds for one core alone. */
 #include "model/core/internal.h"
 
 static bool cache_conserves(const struct machine *machine, unsigned index, const uint64_t *c, const char **why)
@@ -8,7 +8,8 @@ static bool cache_conserves(const struct machine *machine, unsigned index, const
 	uint64_t misses = c[CACHE_READ_MISSES] + c[CACHE_WRITE_MISSES] + c[CACHE_FETCH_MISSES];
 	bool exclusive = is->inclusion == INCLUSION_EXCLUSIVE;
 	*why = "misses exceed accesses";
-	if (c[CACHE_READ_MISSES] > c[CACHE_READS] || c[CACHE_WRITE_MISSES] > c[CACHE_WRITES] || c[CACHE_FETCH_MISSES] > c[CACHE_FETCHES])
+	if (c[CACHE_READ_MISSES] > c[CACHE_READS] || c[CACHE_WRITE_MISSES] > c[CACHE_WRITES] ||
+	    c[CACHE_FETCH_MISSES] > c[CACHE_FETCHES])
 		return false;
 	*why = "fills are not misses - bypasses + prefetches";
 	if (!exclusive && c[CACHE_FILLS] != misses - c[CACHE_BYPASSES] + c[CACHE_PREFETCHES])
@@ -29,8 +30,9 @@ static bool cache_conserves(const struct machine *machine, unsigned index, const
 	if (c[CACHE_PREFETCHES_USED] > c[CACHE_PREFETCHES] && !is->shared)
 		return false;
 	*why = "classes of misses do not add up to the misses";
-	if (machine->classify && c[CACHE_COMPULSORY] + c[CACHE_CAPACITY] + c[CACHE_CONFLICT] + c[CACHE_UNCLASSIFIED] +
-					 c[CACHE_COHERENCE_MISSES] != misses)
+	if (machine->classify && c[CACHE_COMPULSORY] + c[CACHE_CAPACITY] + c[CACHE_CONFLICT] +
+						 c[CACHE_UNCLASSIFIED] + c[CACHE_COHERENCE_MISSES] !=
+					 misses)
 		return false;
 	*why = "false sharing exceeds coherence misses";
 	return c[CACHE_FALSE_SHARING_MISSES] <= c[CACHE_COHERENCE_MISSES];
@@ -39,7 +41,8 @@ static bool cache_conserves(const struct machine *machine, unsigned index, const
 static bool tlb_conserves(const uint64_t *t, const char **why)
 {
 	*why = "TLB misses exceed accesses";
-	return t[TLB_READ_MISSES] <= t[TLB_READS] && t[TLB_WRITE_MISSES] <= t[TLB_WRITES] && t[TLB_FETCH_MISSES] <= t[TLB_FETCHES];
+	return t[TLB_READ_MISSES] <= t[TLB_READS] && t[TLB_WRITE_MISSES] <= t[TLB_WRITES] &&
+	       t[TLB_FETCH_MISSES] <= t[TLB_FETCHES];
 }
 
 static bool branches_conserve(const uint64_t *b, const char **why)
@@ -49,11 +52,13 @@ static bool branches_conserve(const uint64_t *b, const char **why)
 	    b[BRANCH_CONDITIONAL_MISPREDICTED] + b[BRANCH_INDIRECT_MISPREDICTED] + b[BRANCH_RETURN_MISPREDICTED])
 		return false;
 	*why = "BTB hits and misses are not the lookups";
-	if (b[BRANCH_BTB_HITS] + b[BRANCH_BTB_MISSES] != b[BRANCH_BTB_LOOKUPS] || b[BRANCH_BTB_MISSES_TAKEN] > b[BRANCH_BTB_MISSES])
+	if (b[BRANCH_BTB_HITS] + b[BRANCH_BTB_MISSES] != b[BRANCH_BTB_LOOKUPS] ||
+	    b[BRANCH_BTB_MISSES_TAKEN] > b[BRANCH_BTB_MISSES])
 		return false;
 	*why = "more branches of a kind than branches";
-	return b[BRANCH_MISPREDICTED] <= b[BRANCH_ALL] && b[BRANCH_CONDITIONAL] <= b[BRANCH_ALL] && b[BRANCH_TAKEN] <= b[BRANCH_ALL] &&
-	       b[BRANCH_CONDITIONAL_MISPREDICTED] <= b[BRANCH_CONDITIONAL] && b[BRANCH_RETURN_MISPREDICTED] <= b[BRANCH_RETURNS] &&
+	return b[BRANCH_MISPREDICTED] <= b[BRANCH_ALL] && b[BRANCH_CONDITIONAL] <= b[BRANCH_ALL] &&
+	       b[BRANCH_TAKEN] <= b[BRANCH_ALL] && b[BRANCH_CONDITIONAL_MISPREDICTED] <= b[BRANCH_CONDITIONAL] &&
+	       b[BRANCH_RETURN_MISPREDICTED] <= b[BRANCH_RETURNS] &&
 	       b[BRANCH_INDIRECT_MISPREDICTED] <= b[BRANCH_INDIRECT];
 }
 
@@ -67,7 +72,8 @@ static bool stream_conserves(const struct machine *machine, const struct model_c
 	*why = "more misaligned or crossing accesses than accesses";
 	if (s[STREAM_MISALIGNED_READS] > s[STREAM_READS] || s[STREAM_MISALIGNED_WRITES] > s[STREAM_WRITES] ||
 	    s[STREAM_LINE_CROSSING_READS] > s[STREAM_READS] || s[STREAM_LINE_CROSSING_WRITES] > s[STREAM_WRITES] ||
-	    s[STREAM_PAGE_CROSSING] > s[STREAM_LINE_CROSSING] || s[STREAM_PENTIUM_MISALIGNED] > 2 * (s[STREAM_READS] + s[STREAM_WRITES]))
+	    s[STREAM_PAGE_CROSSING] > s[STREAM_LINE_CROSSING] ||
+	    s[STREAM_PENTIUM_MISALIGNED] > 2 * (s[STREAM_READS] + s[STREAM_WRITES]))
 		return false;
 	*why = "the first data cache saw fewer accesses than the program made";
 	if (machine->first_data == MACHINE_NONE)

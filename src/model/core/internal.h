@@ -5,7 +5,8 @@
  *                                                            └──► tlb.c, branch.c
  *
  * What always holds:
- *  1. All memory is the caller's two areas (model_bytes, model_core_bytes); pointers inside them are to them, or to the caller's counts.
+ *  1. All memory is the caller's two areas (model_bytes, model_core_bytes); pointers inside them are to them, or
+ *     to the caller's counts.
  *  2. No table of pointers and no libc: this is built into the runtime, which has memcpy and memset only.
  */
 #ifndef TARE_MODEL_CORE_INTERNAL_H
@@ -18,7 +19,8 @@
 #include "model/core/objects/objects.h"
 #include "model/core/tlb/tlb.h"
 
-#define NOWHERE (1ull << 63) /* a pc that no instruction has; a line and a page that do not exist: far from every address in user space */
+/* a pc that no instruction has; a line and a page that do not exist: far from every address in user space */
+#define NOWHERE (1ull << 63)
 #define NO_BLOCK (~0ull)
 
 struct cache;
@@ -27,8 +29,8 @@ struct plans;
 struct batch;
 struct request_queue;
 
-struct fetch { /* a block on its way through the fetch units: what is entered already */
-	uint64_t line, unit;     /* the next ones */
+struct fetch {               /* a block on its way through the fetch units: what is entered already */
+	uint64_t line, unit; /* the next ones */
 	uint32_t block;
 };
 
@@ -36,33 +38,38 @@ struct core {
 	struct model *model;
 	struct model_counts *counts;
 	unsigned number;
-	uint64_t next_pc;        /* behind the last byte executed; NOWHERE: what comes was not reached sequentially */
-	uint64_t pending;        /* the block whose branch is still to be resolved: by the next header */
-	struct cache *caches[MACHINE_CACHES]; /* as machine.caches[]; shared ones are the model's */
+	/* behind the last byte executed; NOWHERE: what comes was not reached sequentially */
+	uint64_t next_pc;
+	uint64_t pending; /* the block whose branch is still to be resolved: by the next header */
+	struct cache *caches[MACHINE_CACHES];         /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
-	uint8_t lru_fast;           /* enum quick: records that are not found may go by fast/lru_fast.h */
-	struct request_queue *requests, *levels; /* requests of the first caches that wait, or NULL; levels: NULL: none can (fast/request_queue.h) */
-	struct tlbs *tlbs;       /* or NULL */
-	struct filter filter;        /* table NULL: none */
-	struct inline_entry *inline_data; /* what hits.data and hits.fetch are while accesses are decided by generated code */
+	uint8_t lru_fast; /* enum quick: records that are not found may go by fast/lru_fast.h */
+	/* requests of the first caches that wait, or NULL; levels: NULL: none can (fast/request_queue.h) */
+	struct request_queue *requests, *levels;
+	struct tlbs *tlbs;    /* or NULL */
+	struct filter filter; /* table NULL: none */
+	/* what hits.data and hits.fetch are while accesses are decided by generated code */
+	struct inline_entry *inline_data;
 	struct inline_fetch *inline_fetch;
-	struct fetch stepping;   /* inline.c: of the block that goes step by step */
-	uint64_t stepping_last;  /* the last byte that it may have fetched behind its last record */
+	struct fetch stepping;  /* inline.c: of the block that goes step by step */
+	uint64_t stepping_last; /* the last byte that it may have fetched behind its last record */
 	bool is_stepping;
-	uint64_t recency;          /* of hits */
-	bool steps;              /* the next block goes step by step */
-	bool simple;              /* in this run: what the table does not have needs fast/simple_loop.h only */
-	struct branches *branches; /* or NULL */
+	uint64_t recency;            /* of hits */
+	bool steps;                  /* the next block goes step by step */
+	bool simple;                 /* in this run: what the table does not have needs fast/simple_loop.h only */
+	struct branches *branches;   /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
 	/* the access under way (hierarchy.c) */
 	uint64_t address;
 	uint32_t bytes, id;
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
-	/* reads, writes and (pages) fetches that counted themselves in caches, in TLBs, though a plan's sums have them */
+	/* reads, writes and (pages) fetches that counted themselves in caches, in TLBs, though a plan's sums have
+	 * them */
 	uint64_t apart[2], apart_pages[3];
-	uint64_t accessed;       /* address of the last data access */
+	uint64_t accessed;          /* address of the last data access */
 	struct object_calls *calls; /* or NULL */
-	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others count */
+	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others
+	 * count */
 	uint64_t charged[MODEL_WATCHES];
 	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
 };
@@ -70,29 +77,29 @@ struct core {
 struct model {
 	struct machine machine;
 	unsigned fetch_shift;
-	unsigned core_count;     /* the highest number + 1 */
-	bool snoops;             /* coherence is at work: more than one core */
-	bool simple;              /* the first caches are plain (cache.h), and nothing prefetches */
-	bool writes_apart;       /* a write that hits may need more than a read: HIT_WRITE */
-	bool pages_changed;      /* since the machine began */
+	unsigned core_count;           /* the highest number + 1 */
+	bool snoops;                   /* coherence is at work: more than one core */
+	bool simple;                   /* the first caches are plain (cache.h), and nothing prefetches */
+	bool writes_apart;             /* a write that hits may need more than a read: HIT_WRITE */
+	bool pages_changed;            /* since the machine began */
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
-	bool by_units;         /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
-	bool vectors;            /* AVX-512 */
-	bool sets_vectors;       /* and there are sets that it is worth saving registers for */
-	bool charges_all;        /* a watch is on what a batch's sums count */
+	bool by_units;                 /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
+	bool vectors;                  /* AVX-512 */
+	bool sets_vectors;             /* and there are sets that it is worth saving registers for */
+	bool charges_all;              /* a watch is on what a batch's sums count */
 	bool charges_branches;
-	struct plans *plans;     /* NULL: every block goes step by step */
+	struct plans *plans; /* NULL: every block goes step by step */
 	struct batch *batch;
-	uint32_t btb_changes;    /* of all cores, which share the plans' sites */
+	uint32_t btb_changes; /* of all cores, which share the plans' sites */
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
 	uint64_t *site_items, *site_blocks;
-	struct objects *objects; /* NULL: not wanted */
+	struct objects *objects;          /* NULL: not wanted */
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
 	struct coherence coherence;
-	struct core *acting;     /* in whose access we are */
-	struct core *waits;      /* of which something may wait (core_settle()), or NULL */
+	struct core *acting; /* in whose access we are */
+	struct core *waits;  /* of which something may wait (core_settle()), or NULL */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };
@@ -111,42 +118,52 @@ static inline void core_acts(struct core *core)
 
 /* ---- steps (step.c) ---- */
 
-void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* counts the stream's, too */
+/* counts the stream's, too */
+void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);
 void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* does not */
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item);
-void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);   /* all but its being a read or a write */
+/* all but its being a read or a write */
+void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);
 /* An access within a line that hits, by the table; counted. False: nothing was done. */
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
 void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
-/* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too, and if it counts itself they are
-   told (apart_pages). TLB_PASSED: not the first TLB's; then of data nothing was done. */
+/* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too,
+   and if it counts itself they are told (apart_pages). TLB_PASSED: not the first TLB's; then of data nothing was
+   done. */
 uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
 /* Notes the record's granule in the table, if it is held as it must be. */
 void step_note(struct core *core, uint64_t record);
 
 struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
-void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc); /* all units up to the ones that pc is in */
-void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
+/* all units up to the ones that pc is in */
+void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc);
+void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken,
+		 uint64_t target, uint32_t block);
 
 /* Entries from i on, as far as they are blocks that can be run fast (fast/batch.c). Returns where it stopped. */
-size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base);
-/* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep instruction, how many */
-void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base);
-uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end, const uint64_t *values, uint64_t fs_base);
+size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
+		size_t n, uint64_t fs_base);
+/* run.c: a block step by step (done: instructions that were executed; UINT32_MAX: all); one item, or all of a rep
+ * instruction, how many */
+void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values,
+	       uint32_t done, uint64_t fs_base);
+uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t item, uint32_t end,
+		  const uint64_t *values, uint64_t fs_base);
 /* run.c: what a mark TRACE_SPANS says of an item; words: behind the mark. Returns how many there are. */
 size_t run_spans(struct core *core, const struct trace_program *program, uint32_t item, const uint64_t *words);
-/* fast/inlined.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep instructions and gathers */
-static inline bool inlined_counts(const struct trace_item *item)
-{
-	return item->kind <= TRACE_WRITE;
-}
+/* fast/inlined.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep
+ * instructions and gathers */
+static inline bool inlined_counts(const struct trace_item *item) { return item->kind <= TRACE_WRITE; }
 void inlined_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
 void run_inlined(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
-size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
+		   size_t n);
 /* inline.c: a block that went step by step is over */
 void inline_stepped(struct core *core);
-/* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many bytes fetched at least */
-uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched);
+/* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many
+ * bytes fetched at least */
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done,
+			uint32_t *fetched);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
 /* plan.c: what plans are made from has changed. */
 void plans_forget(struct model *model);
@@ -165,14 +182,8 @@ static inline void charge_block(struct core *core, uint32_t block)
 		charge_slowly(core, core->model->site_blocks, block, false);
 }
 
-static inline unsigned log2_of(uint64_t power)
-{
-	return (unsigned)__builtin_ctzll(power);
-}
+static inline unsigned log2_of(uint64_t power) { return (unsigned)__builtin_ctzll(power); }
 
-static inline uint64_t pages_of(uint64_t bytes)
-{
-	return (bytes + 4095) & ~4095ull;
-}
+static inline uint64_t pages_of(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
 
 #endif

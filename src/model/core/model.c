@@ -1,4 +1,5 @@
-/* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in conserve.c. */
+/* A model's beginning, its memory and watches. What it does is in run.c and step.c; the laws of its counts in
+ * conserve.c. */
 #include "model/core/fast/request_queue.h"
 #include "model/core/fast/plan.h"
 #include "model/core/fast/processor.h"
@@ -28,8 +29,8 @@ static bool filter_possible(const struct machine *machine, unsigned *shift)
 		least = line_shift < least ? line_shift : least;
 	}
 	*shift = least > FILTER_SHIFT_MOST ? 6 : least;
-	return !machine->no_filters && !machine->classify && lines < FILTER_LINES && *shift >= FILTER_SHIFT_LEAST &&
-	       tlbs_first_entries(machine) < FILTER_PAGES;
+	return !machine->no_filters && !machine->classify && lines < FILTER_LINES &&
+	       *shift >= FILTER_SHIFT_LEAST && tlbs_first_entries(machine) < FILTER_PAGES;
 }
 
 static void lay_out_model(struct model_memory *arena, const struct machine *machine)
@@ -64,20 +65,25 @@ static void lay_out_model(struct model_memory *arena, const struct machine *mach
 /* The first-level caches' lines are those touched[0 …], side by side. */
 static void time_cache(struct core *core, const struct machine *machine, struct cache *cache, uint32_t *next)
 {
-	cache->sides = (uint8_t)((machine->first_data == cache->index) | (machine->first_instruction == cache->index) << 1);
+	cache->sides = (uint8_t)((machine->first_data == cache->index) |
+				 (machine->first_instruction == cache->index) << 1);
 	cache->filter = &core->filter;
 	cache->first_way = *next;
-	lines_time(&cache->main, &core->recency, core->filter.touched + *next, core->filter.written + FILTER_LINES + *next);
+	lines_time(&cache->main, &core->recency, core->filter.touched + *next,
+		   core->filter.written + FILTER_LINES + *next);
 	*next += cache->main.sets * cache->main.ways;
 }
 
-static void lay_out_levels(struct core *core, const struct machine *machine, struct request_queue *levels, const uint8_t *caches)
+static void lay_out_levels(struct core *core, const struct machine *machine, struct request_queue *levels,
+			   const uint8_t *caches)
 {
-	unsigned n = requests_levels(machine, (uint8_t[REQUESTS_LEVELS]){ 0 });
+	unsigned n = requests_levels(machine, (uint8_t[REQUESTS_LEVELS]){0});
 	for (unsigned i = 0; i < n; i++) {
 		levels[i].cache = core->caches[caches[i]];
 		levels[i].next = i + 1 < n ? &levels[i + 1] : NULL;
-		levels[i].write_back_bytes = machine->first_data == MACHINE_NONE ? 0 : machine->caches[machine->first_data].line_bytes;
+		levels[i].write_back_bytes = machine->first_data == MACHINE_NONE
+						     ? 0
+						     : machine->caches[machine->first_data].line_bytes;
 	}
 	core->levels = levels;
 }
@@ -93,7 +99,8 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 	if (core)
 		core->model = model;
 	if (timed) {
-		struct filter filter = { .shift = (uint8_t)shift, .noted_shift = (uint8_t)tlbs_noted_shift(machine, shift) };
+		struct filter filter = {.shift = (uint8_t)shift,
+					.noted_shift = (uint8_t)tlbs_noted_shift(machine, shift)};
 		filter.table = arena_take(arena, (1ull << FILTER_BITS) * sizeof *filter.table);
 		filter.touched = arena_take(arena, FILTER_LINES * sizeof *filter.touched);
 		filter.pages = arena_take(arena, FILTER_PAGES * sizeof *filter.pages);
@@ -120,7 +127,8 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 			time_cache(core, machine, cache, &lines);
 	}
 	if (timed && requests_levels(machine, behind)) {
-		struct request_queue *levels = arena_take(arena, requests_levels(machine, behind) * sizeof *levels);
+		struct request_queue *levels = arena_take(arena,
+							  requests_levels(machine, behind) * sizeof *levels);
 		if (core)
 			lay_out_levels(core, machine, levels, behind);
 	}
@@ -134,7 +142,8 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 	if (machine->has_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
 		if (core)
-			core->branches = branches_init(memory, machine), branches_share(core->branches, &model->btb_changes);
+			core->branches = branches_init(memory, machine),
+			branches_share(core->branches, &model->btb_changes);
 	}
 	if (machine->coherent) {
 		memory = arena_take(arena, coherence_core_bytes(machine));
@@ -145,21 +154,21 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 
 uint64_t model_bytes(const struct machine *machine)
 {
-	struct model_memory arena = { 0 };
+	struct model_memory arena = {0};
 	lay_out_model(&arena, machine);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 uint64_t model_core_bytes(const struct machine *machine)
 {
-	struct model_memory arena = { 0 };
+	struct model_memory arena = {0};
 	lay_out_core(&arena, machine, NULL);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
 struct model *model_init(void *memory, const struct machine *machine)
 {
-	struct model_memory arena = { memory, 0 };
+	struct model_memory arena = {memory, 0};
 	struct model *model = memory;
 	lay_out_model(&arena, machine);
 	model->machine = *machine;
@@ -170,12 +179,13 @@ struct model *model_init(void *memory, const struct machine *machine)
 	model->simple = true;
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		const struct machine_cache *is = &machine->caches[c];
-		struct model_memory none = { 0 };
+		struct model_memory none = {0};
 		struct cache cache;
 		cache_init(&cache, &none, machine, c, false);
 		model->simple &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.simple);
 	}
-	model->writes_apart = machine->first_data != MACHINE_NONE && machine->caches[machine->first_data].write != WRITE_BACK;
+	model->writes_apart = machine->first_data != MACHINE_NONE &&
+			      machine->caches[machine->first_data].write != WRITE_BACK;
 	model->pages.shift = machine->page_bytes ? log2_of(machine->page_bytes) : TLB_PAGE_SHIFT;
 	model->by_units = tlbs_by_units(machine, &model->pages);
 	model->vectors = vectors_here() == VECTORS_AVX512;
@@ -193,15 +203,12 @@ void model_pages(struct model *model, const struct model *other, bool whole)
 	model->by_units = tlbs_by_units(&model->machine, &model->pages);
 }
 
-uint64_t model_meetings(const struct model *model)
-{
-	return model->coherence.meetings;
-}
+uint64_t model_meetings(const struct model *model) { return model->coherence.meetings; }
 
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;
-	struct model_memory arena = { memory, 0 };
+	struct model_memory arena = {memory, 0};
 	struct core *core = memory;
 	if (model->waits)
 		core_settle(model->waits); /* with this one, coherence may begin */
@@ -211,7 +218,9 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	core->next_pc = NOWHERE;
 	core->pending = NO_BLOCK;
 	core->first_data = machine->first_data == MACHINE_NONE ? NULL : core->caches[machine->first_data];
-	core->first_instruction = machine->first_instruction == MACHINE_NONE ? NULL : core->caches[machine->first_instruction];
+	core->first_instruction = machine->first_instruction == MACHINE_NONE
+					  ? NULL
+					  : core->caches[machine->first_instruction];
 	model->cores[number] = core;
 	if (model->core_count <= number)
 		model->core_count = number + 1;
@@ -243,20 +252,19 @@ static bool counted_in_bulk(const struct model_watch *watch)
 		return watch->count <= CACHE_FETCHES;
 	if (watch->part == MODEL_TLB)
 		return watch->count <= TLB_FETCHES;
-	return watch->part == MODEL_STREAM && (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
+	return watch->part == MODEL_STREAM &&
+	       (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
 }
 
-void model_objects(struct model *model, struct objects *objects)
-{
-	model->objects = objects;
-}
+void model_objects(struct model *model, struct objects *objects) { model->objects = objects; }
 
 void model_core_calls(struct model *model, unsigned number, struct object_calls *calls)
 {
 	model->cores[number]->calls = calls;
 }
 
-void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks)
+void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items,
+		 uint64_t *site_blocks)
 {
 	if (model->waits)
 		core_settle(model->waits);
@@ -275,7 +283,7 @@ static void forget_strides(struct cache *const *caches, const struct machine *ma
 {
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		for (unsigned i = 0; caches[c] && caches[c]->strides && i < caches[c]->is.prefetch_entries; i++)
-			caches[c]->strides[i] = (struct stride){ 0 };
+			caches[c]->strides[i] = (struct stride){0};
 }
 
 bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks)

@@ -1,16 +1,20 @@
 /*
- * A machine's counters over an access stream (engine/wire/trace.h). Freestanding: this folder calls nothing outside itself, allocates
- * nothing, and is built twice, hosted (tests, tools) and into the runtime that runs inside the measured program.
+ * A machine's counters over an access stream (engine/wire/trace.h). Freestanding: this folder calls nothing
+ * outside itself, allocates nothing, and is built twice, hosted (tests, tools) and into the runtime that runs
+ * inside the measured program.
  *
  *     struct machine ──► model_init, model_core_init ──► model_run(core, entries) … ──► struct model_counts of each core
  *
  * What always holds:
- *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own memory, nor of time.
- *  2. The table of hits, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is done in full, in fewer steps.
- *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive levels); of private ones
- *     write-backs <= fills + interventions (a modified line that another core reads is written back and stays; no
- *     interventions on machines that are not coherent). model_conserves() says so.
- *  4. An access that crosses a line's end is an access to each of its lines; one that crosses a page's end uses each page.
+ *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own
+ *     memory, nor of time.
+ *  2. The table of hits, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is
+ *     done in full, in fewer steps.
+ *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive
+ *     levels); of private ones write-backs <= fills + interventions (a modified line that another core reads is
+ *     written back and stays; no interventions on machines that are not coherent). model_conserves() says so.
+ *  4. An access that crosses a line's end is an access to each of its lines; one that crosses a page's end uses
+ *     each page.
  */
 #ifndef TARE_MODEL_CORE_MODEL_H
 #define TARE_MODEL_CORE_MODEL_H
@@ -25,7 +29,8 @@
 
 struct model;
 
-/* Bytes of zeroed memory for the machine, and for each core of it; a multiple of 4096. Memory that is never touched stays 0. */
+/* Bytes of zeroed memory for the machine, and for each core of it; a multiple of 4096. Memory that is never
+ * touched stays 0. */
 uint64_t model_bytes(const struct machine *machine);
 uint64_t model_core_bytes(const struct machine *machine);
 
@@ -33,38 +38,47 @@ uint64_t model_core_bytes(const struct machine *machine);
 struct model *model_init(void *memory, const struct machine *machine);
 
 /*
- * Before the first core: the process has the pages that `other` knows of, a model of the same process or of the one it is a copy of. whole: nobody
- * was in it; else what it knows cannot be told, and the TLBs' counts are not to be used.
+ * Before the first core: the process has the pages that `other` knows of, a model of the same process or of the
+ * one it is a copy of. whole: nobody was in it; else what it knows cannot be told, and the TLBs' counts are not to
+ * be used.
  */
 void model_pages(struct model *model, const struct model *other, bool whole);
 
-/* How often a core wanted what another one held, so far: where that stays as it is nobody sees in which turns cores are run. */
+/* How often a core wanted what another one held, so far: where that stays as it is nobody sees in which turns
+ * cores are run. */
 uint64_t model_meetings(const struct model *model);
 
-/* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the model. */
+/* Core `core` (0 … MODEL_CORES_MAX - 1) begins to exist, cold. counts: where it counts, zeroed; outlives the
+ * model. */
 #define MODEL_CORES_MAX 1024
 void model_core_init(struct model *model, unsigned core, void *memory, struct model_counts *counts);
 /* The same core, what it holds unchanged, counts elsewhere from now on (a thread ended, another goes on there). */
 void model_core_counts(struct model *model, unsigned core, struct model_counts *counts);
 
 /*
- * Per-instruction counts: of every event watched, sites[item * n + w] (and for fetches and branches site_blocks[block * n + w]) grows
- * by one where it happens. NULL: not wanted. Zeroed by the caller, as large as the program's templates will ever be.
+ * Per-instruction counts: of every event watched, sites[item * n + w] (and for fetches and branches
+ * site_blocks[block * n + w]) grows by one where it happens. NULL: not wanted. Zeroed by the caller, as large as
+ * the program's templates will ever be.
  */
 #define MODEL_WATCHES 8
-struct model_watch { uint8_t part, index, count, unused; }; /* part: enum model_part; index: which cache or TLB; count: of its enum */
-void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items, uint64_t *site_blocks);
+/* part: enum model_part; index: which cache or TLB; count: of its enum */
+struct model_watch {
+	uint8_t part, index, count, unused;
+};
+void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items,
+		 uint64_t *site_blocks);
 
 /*
- * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other sites (model_watch). What caches, TLBs and
- * predictors hold stays; strides, which are learned by item, are learned anew. False: where a core's last branch went had not been said
- * (TRACE_BREAK), and that branch is lost.
+ * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other sites
+ * (model_watch). What caches, TLBs and predictors hold stays; strides, which are learned by item, are learned
+ * anew. False: where a core's last branch went had not been said (TRACE_BREAK), and that branch is lost.
  */
 bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks);
 
 /*
- * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is OBJECT_CODE's. Each core has a
- * stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not wanted.
+ * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is
+ * OBJECT_CODE's. Each core has a stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not
+ * wanted.
  */
 struct objects;
 struct object_calls;
@@ -72,12 +86,16 @@ void model_objects(struct model *model, struct objects *objects);
 void model_core_calls(struct model *model, unsigned core, struct object_calls *calls);
 
 /* Runs entries [0, n) of one thread on a core. Not to be called for the same model by two threads at once. */
-void model_run(struct model *model, unsigned core, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base);
+void model_run(struct model *model, unsigned core, const struct trace_program *program, const uint64_t *entries,
+	       size_t n, uint64_t fs_base);
 
-/* One step each, for tests and for streams that are no trace: the same counts as model_run's. item, block: for watches, or 0 */
-void model_access(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item);
+/* One step each, for tests and for streams that are no trace: the same counts as model_run's. item, block: for
+ * watches, or 0 */
+void model_access(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		  uint32_t item);
 void model_fetch(struct model *model, unsigned core, uint64_t address, uint32_t bytes, uint32_t block);
-void model_branch(struct model *model, unsigned core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block);
+void model_branch(struct model *model, unsigned core, uint64_t pc, uint32_t length, enum trace_ending ending,
+		  bool taken, uint64_t target, uint32_t block);
 
 /* False: why, a constant, names the law that was broken (a defect of the model, never of the program). */
 bool model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);

@@ -1,5 +1,6 @@
 /*
- * Walks a thread's access stream (engine/wire/trace.h) and makes each fetch, access and branch happen, in this order:
+ * Walks a thread's access stream (engine/wire/trace.h) and makes each fetch, access and branch happen, in this
+ * order:
  *
  *  block:   the branch of the block before is resolved (this block is where it went); then lines are fetched, each before the accesses
  *           of the instructions that begin in it
@@ -8,7 +9,8 @@
  *           the block before: so counts do not depend on how code was cut into blocks
  *  data:    TRACE_NON_TEMPORAL writes are ordinary ones, TRACE_LOCKED pairs a read and a write; a prefetch instruction brings its line in as a
  *           prefetcher of the first data cache would (no access, no translation); gathers go lane by lane
- *  partial: instructions before the interrupted one, and the iterations that a rep instruction made; the block's branch did not happen
+ *  partial: instructions before the interrupted one, and the iterations that a rep instruction made; the block's
+ *  branch did not happen
  *
  * n accesses of a rep instruction are counted by arithmetic as far as they change nothing (model.h, 2).
  */
@@ -32,24 +34,28 @@ static uint64_t item_address(const struct trace_item *item, const uint64_t *valu
 /* ---- rep instructions ---- */
 
 struct string_run {
-	uint64_t address;        /* of the first iteration */
+	uint64_t address; /* of the first iteration */
 	uint64_t n;
 	int64_t step;
 	uint32_t bytes, item;
 	bool write;
 };
 
-static struct string_run string_run(const struct trace_item *item, uint32_t number, const uint64_t *values, uint64_t fs_base)
+static struct string_run string_run(const struct trace_item *item, uint32_t number, const uint64_t *values,
+				    uint64_t fs_base)
 {
 	int64_t moved = (int64_t)(values[item->second] - values[item->value]);
-	struct string_run run = { .address = item_address(item, values, fs_base), .bytes = item->bytes, .item = number,
-		.write = item->kind == TRACE_REP_WRITE };
+	struct string_run run = {.address = item_address(item, values, fs_base),
+				 .bytes = item->bytes,
+				 .item = number,
+				 .write = item->kind == TRACE_REP_WRITE};
 	run.n = (moved < 0 ? 0 - (uint64_t)moved : (uint64_t)moved) / item->bytes;
 	run.step = moved < 0 ? -(int64_t)item->bytes : (int64_t)item->bytes;
 	return run;
 }
 
-/* Elements of `bytes` side by side from b: those that cross a multiple of `unit` (LAB.md 1.11); bytes divides unit. */
+/* Elements of `bytes` side by side from b: those that cross a multiple of `unit` (LAB.md 1.11); bytes divides
+ * unit. */
 static uint64_t crossings(uint64_t b, uint64_t n, uint32_t bytes, uint32_t unit)
 {
 	return b % bytes ? (b + bytes * n - 1) / unit - b / unit : 0;
@@ -73,7 +79,8 @@ static void count_string(struct core *core, const struct string_run *run)
 	stream[STREAM_PAGE_CROSSING] += crossings(lowest, run->n, run->bytes, 4096);
 }
 
-/* How many iterations behind the one at address stay in its unit (a power of two); it may itself leave it: none. */
+/* How many iterations behind the one at address stay in its unit (a power of two); it may itself leave it:
+ * none. */
 static uint64_t iterations_left(const struct string_run *run, uint64_t address, uint32_t unit)
 {
 	uint64_t at = address & (unit - 1);
@@ -100,7 +107,8 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 		bool filter = same && !core->model->charges_all;
 		same = n - i - 1;
 		for (unsigned r = 0; r < n_runs; r++) {
-			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step, left = iterations_left(&runs[r], address, unit);
+			uint64_t address = runs[r].address + i * (uint64_t)runs[r].step,
+				 left = iterations_left(&runs[r], address, unit);
 			if (!filter || !step_hit(core, address, runs[r].bytes, runs[r].write)) {
 				filter = false;
 				step_memory(core, address, runs[r].bytes, runs[r].write, runs[r].item);
@@ -126,7 +134,8 @@ static uint64_t element(const uint64_t *words, unsigned i, unsigned bytes)
 	return words[bit / 64] >> bit % 64; /* elements are powers of two: none straddles words */
 }
 
-static void access_lanes(struct core *core, const struct trace_item *item, uint32_t number, const uint64_t *values, uint64_t fs_base)
+static void access_lanes(struct core *core, const struct trace_item *item, uint32_t number, const uint64_t *values,
+			 uint64_t fs_base)
 {
 	uint64_t base = item_address(item, values, fs_base);
 	for (unsigned lane = 0; lane < item->lanes; lane++) {
@@ -138,13 +147,15 @@ static void access_lanes(struct core *core, const struct trace_item *item, uint3
 			continue;
 		if (item->index_bytes == 4)
 			index = (int32_t)index;
-		step_access(core, base + (uint64_t)(index * item->scale), item->bytes, item->kind == TRACE_SCATTER, number);
+		step_access(core, base + (uint64_t)(index * item->scale), item->bytes, item->kind == TRACE_SCATTER,
+			    number);
 		charge_item(core, number);
 	}
 }
 
 /* Item i of a block, or, of a rep instruction, all of its. Returns how many items. */
-uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t i, uint32_t end, const uint64_t *values, uint64_t fs_base)
+uint32_t run_item(struct core *core, const struct trace_program *program, uint32_t i, uint32_t end,
+		  const uint64_t *values, uint64_t fs_base)
 {
 	const struct trace_item *items = program->items;
 	const struct trace_item *item = &items[i];
@@ -153,12 +164,10 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 	case TRACE_WRITE:
 		step_access(core, item_address(item, values, fs_base), item->bytes, item->kind == TRACE_WRITE, i);
 		return 1;
-	case TRACE_PREFETCH:
-		step_prefetch(core, item_address(item, values, fs_base), item->bytes, i);
-		return 1;
+	case TRACE_PREFETCH: step_prefetch(core, item_address(item, values, fs_base), item->bytes, i); return 1;
 	case TRACE_REP_READ:
 	case TRACE_REP_WRITE: {
-		struct string_run runs[2] = { string_run(item, i, values, fs_base) };
+		struct string_run runs[2] = {string_run(item, i, values, fs_base)};
 		unsigned n = 1;
 		if (i + 1 < end && items[i + 1].insn == item->insn &&
 		    (items[i + 1].kind == TRACE_REP_READ || items[i + 1].kind == TRACE_REP_WRITE))
@@ -171,12 +180,9 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 			objects_value(core->model->objects, core->calls, item, item_address(item, values, 0));
 		return 1;
 	case TRACE_GATHER:
-	case TRACE_SCATTER:
-		access_lanes(core, item, i, values, fs_base);
-		return 1;
+	case TRACE_SCATTER: access_lanes(core, item, i, values, fs_base); return 1;
 	case TRACE_SPANS_READ:
-	case TRACE_SPANS_WRITE:
-		return 1; /* run_spans() */
+	case TRACE_SPANS_WRITE: return 1; /* run_spans() */
 	}
 	return 1;
 }
@@ -208,8 +214,8 @@ void resolve(struct core *core, const struct trace_program *program, uint64_t we
 	const struct trace_block *block = &program->blocks[core->pending];
 	uint64_t behind = block->pc + block->length;
 	step_branch(core, behind - block->ending_length, block->ending_length, (enum trace_ending)block->ending,
-		    block->ending != TRACE_END_CONDITIONAL || went_to != behind, block->target ? block->target : went_to,
-		    (uint32_t)core->pending);
+		    block->ending != TRACE_END_CONDITIONAL || went_to != behind,
+		    block->target ? block->target : went_to, (uint32_t)core->pending);
 	core->pending = NO_BLOCK;
 }
 
@@ -218,8 +224,10 @@ static bool is_string(const struct trace_item *item)
 	return item->kind == TRACE_REP_READ || item->kind == TRACE_REP_WRITE;
 }
 
-/* Of a block that was left behind `done` instructions: how many of its items were accessed, and how many bytes fetched at least. */
-uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done, uint32_t *fetched)
+/* Of a block that was left behind `done` instructions: how many of its items were accessed, and how many bytes
+ * fetched at least. */
+uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done,
+			uint32_t *fetched)
 {
 	uint32_t i = 0;
 	*fetched = 1;
@@ -232,7 +240,8 @@ uint32_t run_items_done(const struct trace_block *block, const struct trace_item
 }
 
 /* Each step in its order. done: instructions that were executed; UINT32_MAX: all. */
-void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values, uint32_t done, uint64_t fs_base)
+void run_block(struct core *core, const struct trace_program *program, uint32_t number, const uint64_t *values,
+	       uint32_t done, uint64_t fs_base)
 {
 	const struct trace_block *block = &program->blocks[number];
 	uint64_t *stream = core->counts->stream;
@@ -256,15 +265,19 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	}
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
 	charge_block(core, number);
-	if (core->calls && whole && items && program->items[first + items - 1].kind == (block->ending == TRACE_END_RETURN ? TRACE_READ : TRACE_WRITE)) {
+	if (core->calls && whole && items &&
+	    program->items[first + items - 1].kind ==
+		    (block->ending == TRACE_END_RETURN ? TRACE_READ : TRACE_WRITE)) {
 		/* the last access of a call or a return is to the slot of its return address */
 		if (block->ending == TRACE_END_CALL || block->ending == TRACE_END_INDIRECT_CALL)
-			objects_called(core->model->objects, core->calls, core->accessed, block->pc + block->length);
+			objects_called(core->model->objects, core->calls, core->accessed,
+				       block->pc + block->length);
 		else if (block->ending == TRACE_END_RETURN)
 			objects_returned(core->model->objects, core->calls, core->accessed);
 	}
 	core->next_pc = whole ? block->pc + block->length : NOWHERE;
-	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
+	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number
+												      : NO_BLOCK;
 }
 
 static void set_pages(struct model *model, uint64_t start, uint64_t length, uint64_t page_bytes)
@@ -278,9 +291,11 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 	for (unsigned k = 0; k < model->core_count; k++)
 		if (model->cores[k] && model->cores[k]->tlbs) {
 			tlbs_forget(model->cores[k]->tlbs, start, length);
-			/* it may enter a unit in the line that it is in already, and miss; generated code has records of units then, if by_units */
+			/* it may enter a unit in the line that it is in already, and miss; generated code has
+			 * records of units then, if by_units */
 			model->cores[k]->steps = !model->cores[k]->filter.data ||
-						 (model->machine.first_instruction_tlb != MACHINE_NONE && !model->by_units);
+						 (model->machine.first_instruction_tlb != MACHINE_NONE &&
+						  !model->by_units);
 		}
 	model->pages_changed = true;
 	by_units = tlbs_by_units(&model->machine, &model->pages);
@@ -290,7 +305,8 @@ static void set_pages(struct model *model, uint64_t start, uint64_t length, uint
 	}
 }
 
-void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries, size_t n, uint64_t fs_base)
+void model_run(struct model *model, unsigned number, const struct trace_program *program, const uint64_t *entries,
+	       size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
 	bool fast = model->plans && core->filter.table && !model->charges_all;
@@ -340,14 +356,9 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 			case TRACE_SPANS:
 				i += run_spans(core, program, trace_mark_argument(header), entries + i);
 				continue;
-			case TRACE_ALLOCATED:
-				i += 3;
-				continue;
-			case TRACE_FREED:
-				i++;
-				continue;
-			default:
-				continue;
+			case TRACE_ALLOCATED: i += 3; continue;
+			case TRACE_FREED: i++; continue;
+			default: continue;
 			}
 		}
 		if (program->blocks[(uint32_t)header].flags & TRACE_INLINED) {

@@ -6,7 +6,9 @@
 static uint64_t watched(const struct core *core, const struct model_watch *watch)
 {
 	switch ((enum model_part)watch->part) {
-	case MODEL_CACHE: return core->counts->cache[watch->index][watch->count] + core->elsewhere[watch->index][watch->count];
+	case MODEL_CACHE:
+		return core->counts->cache[watch->index][watch->count] +
+		       core->elsewhere[watch->index][watch->count];
 	case MODEL_TLB: return core->counts->tlb[watch->index][watch->count];
 	case MODEL_BRANCH: break; /* branches are charged as they are resolved: step_branch */
 	case MODEL_STREAM: return core->counts->stream[watch->count];
@@ -30,7 +32,8 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 			sites[number * model->n_watches + w] += now - core->charged[w];
 		if (model->objects && now != core->charged[w]) {
 			if (data)
-				objects_charge(model->objects, core->calls, core->accessed, w, now - core->charged[w]);
+				objects_charge(model->objects, core->calls, core->accessed, w,
+					       now - core->charged[w]);
 			else
 				objects_counts_of(model->objects, OBJECT_CODE)[w] += now - core->charged[w];
 		}
@@ -49,7 +52,8 @@ static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint
 	    (last >> core->filter.shift) - (address >> core->filter.shift) != 1)
 		return false;
 	/* none of them changes anything that the other one is looked up by */
-	if (!filter_has(&core->filter, record, core->filter.shift, apart) || !filter_has(&core->filter, behind, core->filter.shift, apart))
+	if (!filter_has(&core->filter, record, core->filter.shift, apart) ||
+	    !filter_has(&core->filter, behind, core->filter.shift, apart))
 		return false;
 	filter_find(&core->filter, record, core->filter.shift, ++core->recency, apart);
 	filter_find(&core->filter, behind, core->filter.shift, ++core->recency, apart);
@@ -66,7 +70,8 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 	if ((address ^ last) >> core->filter.shift)
 		return !core->filter.data && hit_twice(core, record, address, last, write);
 	if (!(core->filter.data ? inline_find(&core->filter, record, core->recency + 1)
-			      : filter_find(&core->filter, record, core->filter.shift, core->recency + 1, core->model->writes_apart)))
+				: filter_find(&core->filter, record, core->filter.shift, core->recency + 1,
+					      core->model->writes_apart)))
 		return false;
 	core->recency++;
 	step_count_hits(core, write, 1, 1);
@@ -98,13 +103,16 @@ void step_note(struct core *core, uint64_t record)
 	unsigned type = HIT_TYPE_OF(record);
 	enum tlb_side side = type == HIT_FETCH || type == HIT_PAGE ? TLB_FETCH : TLB_DATA;
 	const struct machine *machine = &core->model->machine;
-	const struct cache *cache = side == TLB_DATA ? core->first_data : type == HIT_FETCH ? core->first_instruction : NULL;
+	const struct cache *cache = side == TLB_DATA    ? core->first_data
+				    : type == HIT_FETCH ? core->first_instruction
+							: NULL;
 	uint32_t page = FILTER_PAGES - 1, way = FILTER_LINES - 1;
 	if ((side == TLB_DATA ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE)
 		page = tlbs_entry(core->tlbs, side, address);
 	if (cache)
 		way = cache_lru_fast_way(core, cache, address, type == HIT_WRITE);
-	if (type == HIT_DATA && cache && core->model->snoops && cache_lru_fast_way(core, cache, address, true) == way)
+	if (type == HIT_DATA && cache && core->model->snoops &&
+	    cache_lru_fast_way(core, cache, address, true) == way)
 		record |= HIT_TYPE(HIT_WRITE);
 	if (page < FILTER_PAGES && way < FILTER_LINES)
 		filter_insert(&core->filter, record, way, page);
@@ -147,7 +155,9 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
 		cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
 		if (core->filter.table && !((address | last) & ~HIT_ADDRESS))
-			step_note(core, address | HIT_SIMPLE | HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
+			step_note(core,
+				  address | HIT_SIMPLE |
+					  HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
 		if (last - address < here)
 			return;
 		address += here;
@@ -171,7 +181,8 @@ void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t
 	struct cache *cache = core->first_data;
 	core->accessed = address;
 	if (cache)
-		for (uint64_t line = address >> cache->line_shift; line <= (address + (bytes ? bytes - 1 : 0)) >> cache->line_shift; line++)
+		for (uint64_t line = address >> cache->line_shift;
+		     line <= (address + (bytes ? bytes - 1 : 0)) >> cache->line_shift; line++)
 			cache_prefetch(core, cache, line, item);
 }
 
@@ -182,7 +193,7 @@ struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block)
 	/* a unit that the byte before was in is not entered again */
 	bool sequential = pc == core->next_pc;
 	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6;
-	struct fetch fetch = { .block = block };
+	struct fetch fetch = {.block = block};
 	fetch.line = sequential ? ((pc - 1) >> line_shift) + 1 : pc >> line_shift;
 	fetch.unit = sequential ? ((pc - 1) >> core->model->fetch_shift) + 1 : pc >> core->model->fetch_shift;
 	return fetch;
@@ -208,7 +219,8 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 
 /* ---- branches ---- */
 
-void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target, uint32_t block)
+void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken,
+		 uint64_t target, uint32_t block)
 {
 	const struct model *model = core->model;
 	unsigned happened;
@@ -217,12 +229,14 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 	happened = branches_resolve(core->branches, pc, length, ending, taken, target);
 	for (unsigned w = 0; w < model->n_watches; w++)
 		if (model->watches[w].part == MODEL_BRANCH && model->site_blocks)
-			model->site_blocks[(uint64_t)block * model->n_watches + w] += branches_events(happened) >> model->watches[w].count & 1;
+			model->site_blocks[(uint64_t)block * model->n_watches + w] +=
+				branches_events(happened) >> model->watches[w].count & 1;
 }
 
 /* ---- the same, for streams that are no trace ---- */
 
-void model_access(struct model *model, unsigned number, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t item)
+void model_access(struct model *model, unsigned number, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		  uint32_t item)
 {
 	struct core *core = model->cores[number];
 	core_acts(core);
@@ -230,7 +244,8 @@ void model_access(struct model *model, unsigned number, uint64_t address, uint32
 	if (kind == TRACE_PREFETCH)
 		step_prefetch(core, address, bytes, item);
 	else
-		step_access(core, address, bytes, kind == TRACE_WRITE || kind == TRACE_REP_WRITE || kind == TRACE_SCATTER, item);
+		step_access(core, address, bytes,
+			    kind == TRACE_WRITE || kind == TRACE_REP_WRITE || kind == TRACE_SCATTER, item);
 	charge_item(core, item);
 }
 
@@ -245,11 +260,12 @@ void model_fetch(struct model *model, unsigned number, uint64_t address, uint32_
 	charge_block(core, block);
 }
 
-void model_branch(struct model *model, unsigned number, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target,
-		  uint32_t block)
+void model_branch(struct model *model, unsigned number, uint64_t pc, uint32_t length, enum trace_ending ending,
+		  bool taken, uint64_t target, uint32_t block)
 {
 	struct core *core = model->cores[number];
-	/* as in a trace, where a conditional branch to the instruction behind it cannot be told from one not taken */
+	/* as in a trace, where a conditional branch to the instruction behind it cannot be told from one not
+	 * taken */
 	if (ending == TRACE_END_CONDITIONAL && target == pc + length)
 		taken = false;
 	core_acts(core);

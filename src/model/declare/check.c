@@ -21,13 +21,10 @@ enum {
 	LONG_HISTORY_MAX = 1024, /* TAGE */
 };
 
-static bool power_of_two(uint64_t n)
-{
-	return n && (n & (n - 1)) == 0;
-}
+static bool power_of_two(uint64_t n) { return n && (n & (n - 1)) == 0; }
 
 static bool fault(struct machine_fault *f, const char *stanza, const char *key, const char *why, ...)
-    __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 
 static bool fault(struct machine_fault *f, const char *stanza, const char *key, const char *why, ...)
 {
@@ -64,10 +61,7 @@ static bool in_powers(struct machine_fault *f, const char *stanza, const char *k
 	       fault(f, stanza, key, "%s = %llu: it can be a power of two only", key, (unsigned long long)value);
 }
 
-static bool is_name(const char *name, size_t size)
-{
-	return name[0] && memchr(name, '\0', size);
-}
+static bool is_name(const char *name, size_t size) { return name[0] && memchr(name, '\0', size); }
 
 /* ---- caches ---- */
 
@@ -203,7 +197,7 @@ static bool caches_are_sound(const struct machine *m, struct machine_fault *f)
 			if (strcmp(m->caches[k].name, m->caches[i].name) == 0)
 				return fault(f, m->caches[i].name, "size", "two caches of this name");
 	}
-	const uint8_t firsts[] = { m->first_instruction, m->first_data };
+	const uint8_t firsts[] = {m->first_instruction, m->first_data};
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned holds = i ? MACHINE_DATA : MACHINE_INSTRUCTIONS;
 		if (firsts[i] == MACHINE_NONE)
@@ -241,7 +235,8 @@ static bool tlb_is_sound(const struct machine *m, unsigned i, struct machine_fau
 	if (t->page_bytes != 0 && t->page_bytes != own && t->page_bytes != 2u << 20)
 		return fault(f, t->name, "page", "pages of %uK: programs on this machine have pages of %uK and 2M",
 			     t->page_bytes >> 10, own >> 10) ||
-		       advise(f, "leave the line out for a TLB that holds pages of any size; 'page' in [machine] says which pages the machine has");
+		       advise(f, "leave the line out for a TLB that holds pages of any size; 'page' in [machine] "
+				 "says which pages the machine has");
 	if (!in_powers(f, t->name, "pages_per_entry", t->pages_per_entry, 1, 64))
 		return false;
 	if (t->replacement == REPLACE_SRRIP || t->replacement == REPLACE_BRRIP)
@@ -269,7 +264,7 @@ static bool tlbs_are_sound(const struct machine *m, struct machine_fault *f)
 			if (strcmp(m->tlbs[k].name, m->tlbs[i].name) == 0)
 				return fault(f, m->tlbs[i].name, "entries", "two TLBs of this name");
 	}
-	const uint8_t firsts[] = { m->first_instruction_tlb, m->first_data_tlb };
+	const uint8_t firsts[] = {m->first_instruction_tlb, m->first_data_tlb};
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned holds = i ? MACHINE_DATA : MACHINE_INSTRUCTIONS;
 		if (firsts[i] == MACHINE_NONE)
@@ -394,7 +389,7 @@ static bool targets_are_sound(const struct machine *m, struct machine_fault *f)
 
 bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 {
-	*f = (struct machine_fault){ .stanza = "machine", .key = "extends" };
+	*f = (struct machine_fault){.stanza = "machine", .key = "extends"};
 	if (!is_name(m->name, sizeof m->name))
 		return fault(f, "machine", "name", "the machine has no name");
 	if (!memchr(m->title, '\0', sizeof m->title))

@@ -53,8 +53,8 @@ static bool lines_are_sane(const struct conf_reader *r, const struct conf_text *
 						  "a control character (byte %#x in column %zu)",
 						  (unsigned char)*c, (size_t)(c - at) + 1) ||
 				       error_hint(
-					   r->err,
-					   "is it a machine file? they are plain text: see tare-machines(5)");
+					       r->err,
+					       "is it a machine file? they are plain text: see tare-machines(5)");
 		if (stop - at > MACHINE_LINE_BYTES_MAX)
 			return conf_wrong(r, text->shown, line, "a line of %zu bytes: at most %d",
 					  (size_t)(stop - at), MACHINE_LINE_BYTES_MAX) ||
@@ -85,9 +85,9 @@ static bool names_are_known(const struct conf_reader *r, const struct layer *lay
 		if (kind == STANZA_UNKNOWN)
 			return conf_wrong(r, file, s->line, "no component is called '%.40s'", s->name) ||
 			       error_hint(
-				   r->err,
-				   "there are [machine], caches such as [L1D] and [L2], TLBs such as [DTLB], "
-				   "[branches] and [targets]");
+				       r->err,
+				       "there are [machine], caches such as [L1D] and [L2], TLBs such as [DTLB], "
+				       "[branches] and [targets]");
 		if ((kind == STANZA_CACHE || kind == STANZA_TLB) &&
 		    strlen(s->name) >= sizeof((struct machine_cache *)0)->name)
 			return conf_wrong(r, file, s->line, "'%.40s' is too long a name: at most 7 characters",
@@ -116,7 +116,7 @@ static bool keys_are_known(const struct conf_reader *r, const char *file, const 
 	for (size_t i = 0; i < s->n_keys; i++) {
 		const struct stanza_key *k = &s->keys[i];
 		if (!is_common(kind, k->key) && !conf_key_named(kind, k->key)) {
-			struct nearest found = { 0 };
+			struct nearest found = {0};
 			for (const struct conf_key *key = conf_keys(kind); key->name; key++)
 				nearest_consider(&found, k->key, key->name);
 			conf_wrong(r, file, k->line, "%s has no key '%.40s'", conf_stanza_name(kind), k->key);
@@ -189,7 +189,7 @@ static bool read_layers(struct conf_reader *r, const struct conf_text *first)
 			return conf_wrong(r, text.shown, extends->line, "more than %d files extend one another",
 					  MACHINE_EXTENDS_MAX) ||
 			       error_hint(r->err, "extend one that is nearer to the end of the chain");
-		struct error inner = { 0 };
+		struct error inner = {0};
 		if (!conf_text_extended(extends->value, &layer->text, r->arena, &text, &inner)) {
 			conf_wrong(r, layer->text.shown, extends->line, "cannot extend '%.60s': %.250s",
 				   extends->value, inner.text);
@@ -285,8 +285,8 @@ static bool merge_stanza(struct conf_reader *r, const struct layer *layer, const
 		const struct stanza_key *k = &s->keys[i];
 		if (is_common(STANZA_CACHE, k->key) || strcmp(k->key, "extends") == 0)
 			continue;
-		struct machine_value value = { s->name,           k->key,  k->value,
-					       layer->text.shown, k->line, source_of(s, i) };
+		struct machine_value value = {s->name,           k->key,  k->value,
+					      layer->text.shown, k->line, source_of(s, i)};
 		if (!put_value(r, &value))
 			return false;
 	}
@@ -323,7 +323,7 @@ static bool keep(struct conf_reader *r, struct machine_description *out)
 /* text's strings are in out->arena, which is freed on failure. */
 static bool read_text(const struct conf_text *text, struct machine_description *out, struct error *err)
 {
-	struct conf_reader r = { .arena = &out->arena, .err = err };
+	struct conf_reader r = {.arena = &out->arena, .err = err};
 	bool done = read_layers(&r, text) && merge_layers(&r) && conf_assemble(&r, &out->machine) && keep(&r, out);
 	vec_free(&r.values);
 	return done;
@@ -332,14 +332,14 @@ static bool read_text(const struct conf_text *text, struct machine_description *
 void machine_description_free(struct machine_description *description)
 {
 	arena_free(&description->arena);
-	*description = (struct machine_description){ 0 };
+	*description = (struct machine_description){0};
 }
 
 bool machine_parse(const char *text, size_t length, const char *source, const char *folder, const char *name,
 		   struct machine_description *out, struct error *err)
 {
-	*out = (struct machine_description){ 0 };
-	struct conf_text first = { text, length, source, source, folder, name };
+	*out = (struct machine_description){0};
+	struct conf_text first = {text, length, source, source, folder, name};
 	bool done = read_text(&first, out, err);
 	if (!done)
 		machine_description_free(out);
@@ -349,7 +349,7 @@ bool machine_parse(const char *text, size_t length, const char *source, const ch
 bool machine_read_description(const char *path, struct machine_description *out, struct error *err)
 {
 	struct conf_text text;
-	*out = (struct machine_description){ 0 };
+	*out = (struct machine_description){0};
 	bool done = conf_text_of_file(path, &out->arena, &text, err) && read_text(&text, out, err);
 	if (!done)
 		machine_description_free(out);
@@ -359,7 +359,7 @@ bool machine_read_description(const char *path, struct machine_description *out,
 bool machine_named_description(const char *name, struct machine_description *out, struct error *err)
 {
 	struct conf_text text;
-	*out = (struct machine_description){ 0 };
+	*out = (struct machine_description){0};
 	bool done = conf_text_named(name, &out->arena, &text, err) && read_text(&text, out, err);
 	if (!done)
 		machine_description_free(out);

@@ -18,7 +18,7 @@
  * word. */
 static const struct machine_value *culprit(const struct conf_reader *r, const char *stanza, const char *key)
 {
-	static const char *const instead[] = { "size", "entries", "btb_entries", "ways", "btb_ways" };
+	static const char *const instead[] = {"size", "entries", "btb_entries", "ways", "btb_ways"};
 	const struct machine_value *value = conf_value_of(r, stanza, key);
 	for (size_t i = 0; !value && i < sizeof instead / sizeof *instead; i++)
 		value = conf_value_of(r, stanza, instead[i]);
@@ -29,7 +29,7 @@ static const struct machine_value *culprit(const struct conf_reader *r, const ch
 }
 
 static bool blame(const struct conf_reader *r, const char *stanza, const char *key, const char *what, ...)
-    __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 
 static bool blame(const struct conf_reader *r, const char *stanza, const char *key, const char *what, ...)
 {
@@ -60,14 +60,15 @@ static uint8_t holds_by_name(const char *name)
 	return MACHINE_INSTRUCTIONS | MACHINE_DATA;
 }
 
-static struct component *new_component(struct conf_reader *r, const struct machine_value *value, enum conf_stanza kind)
+static struct component *new_component(struct conf_reader *r, const struct machine_value *value,
+				       enum conf_stanza kind)
 {
 	if (r->n_components == COMPONENTS_MAX) {
 		conf_wrong(r, value->file, value->line, "more than %d caches and TLBs", COMPONENTS_MAX);
 		return NULL;
 	}
 	struct component *c = &r->components[r->n_components++];
-	*c = (struct component){ .name = value->stanza, .kind = kind, .place = MACHINE_NONE };
+	*c = (struct component){.name = value->stanza, .kind = kind, .place = MACHINE_NONE};
 	snprintf(c->cache.cache.name, sizeof c->cache.cache.name, "%s", value->stanza);
 	snprintf(c->tlb.tlb.name, sizeof c->tlb.tlb.name, "%s", value->stanza);
 	c->cache.cache.holds = c->tlb.tlb.holds = holds_by_name(value->stanza);
@@ -141,10 +142,10 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 		const char *key;
 		uint64_t value;
 	} parts[] = {
-		{ g->size_key, g->size },
-		{ g->ways_key, g->ways },
-		{ "line", g->line },
-		{ g->sets_key, g->sets },
+		{g->size_key, g->size},
+		{g->ways_key, g->ways},
+		{"line", g->line},
+		{g->sets_key, g->sets},
 	};
 	for (size_t i = 0; i < 4; i++)
 		if (parts[i].value > UINT64_C(1) << 32)
@@ -152,8 +153,8 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 				     (unsigned long long)parts[i].value);
 	if (g->size) {
 		const char *key = g->ways ? g->sets ? NULL : g->sets_key : g->ways_key;
-		uint64_t known =
-		    g->line * (g->ways ? g->ways : 1); /* < 2^64: both ≤ 2^32, and one of them below it */
+		uint64_t known = g->line *
+				 (g->ways ? g->ways : 1); /* < 2^64: both ≤ 2^32, and one of them below it */
 		if (g->line > UINT32_MAX || (g->ways && g->sets && g->sets > UINT64_MAX / known))
 			return blame(r, stanza, g->size_key, "far too large");
 		known *= key == g->ways_key ? g->sets : key ? 1 : g->sets;
@@ -183,9 +184,9 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 static bool solve_cache(const struct conf_reader *r, struct component *c)
 {
 	struct conf_cache *k = &c->cache;
-	struct geometry g = { "size", "ways", "sets", k->size, k->ways, k->line, k->sets, "bytes" };
-	static const char *const keys[] = { "size", "ways", "line", "sets" };
-	const uint64_t values[] = { k->size, k->ways, k->line, k->sets };
+	struct geometry g = {"size", "ways", "sets", k->size, k->ways, k->line, k->sets, "bytes"};
+	static const char *const keys[] = {"size", "ways", "line", "sets"};
+	const uint64_t values[] = {k->size, k->ways, k->line, k->sets};
 	for (size_t i = 0; i < 4; i++)
 		if (has_zero(r, c->name, keys[i], values[i]))
 			return refuse_zero(r, c->name, keys[i]);
@@ -200,9 +201,9 @@ static bool solve_cache(const struct conf_reader *r, struct component *c)
 static bool solve_tlb(const struct conf_reader *r, struct component *c)
 {
 	struct conf_tlb *k = &c->tlb;
-	struct geometry g = { "entries", "ways", "sets", k->entries, k->ways, 1, k->sets, "entries" };
-	static const char *const keys[] = { "entries", "ways", "sets" };
-	const uint64_t values[] = { k->entries, k->ways, k->sets };
+	struct geometry g = {"entries", "ways", "sets", k->entries, k->ways, 1, k->sets, "entries"};
+	static const char *const keys[] = {"entries", "ways", "sets"};
+	const uint64_t values[] = {k->entries, k->ways, k->sets};
 	for (size_t i = 0; i < 3; i++)
 		if (has_zero(r, c->name, keys[i], values[i]))
 			return refuse_zero(r, c->name, keys[i]);
@@ -215,7 +216,7 @@ static bool solve_tlb(const struct conf_reader *r, struct component *c)
 
 static bool solve_targets(const struct conf_reader *r, struct conf_targets *k)
 {
-	struct geometry g = { "btb_entries", "btb_ways", "btb_sets", k->entries, k->ways, 1, k->sets, "entries" };
+	struct geometry g = {"btb_entries", "btb_ways", "btb_sets", k->entries, k->ways, 1, k->sets, "entries"};
 	bool said = conf_value_of(r, "targets", "btb_entries") || conf_value_of(r, "targets", "btb_ways") ||
 		    conf_value_of(r, "targets", "btb_sets");
 	/* `btb_entries = 0` is a machine without one, whatever the extended file says of its ways */
@@ -249,7 +250,7 @@ static bool leads_somewhere(struct conf_reader *r, const struct component *c)
 				  c->kind == STANZA_CACHE ? "cache" : "TLB", end);
 	if (!next || component_named(r, next, c->kind))
 		return true;
-	struct nearest found = { 0 };
+	struct nearest found = {0};
 	for (size_t i = 0; i < r->n_components; i++)
 		if (r->components[i].kind == c->kind)
 			nearest_consider(&found, next, r->components[i].name);
@@ -274,8 +275,9 @@ static bool place_components(struct conf_reader *r, enum conf_stanza kind, const
 			bool waits = false;
 			for (size_t k = 0; k < r->n_components; k++) {
 				const struct component *other = &r->components[k];
-				const char *next =
-				    other->kind == kind && other->place == MACHINE_NONE ? next_of(other) : NULL;
+				const char *next = other->kind == kind && other->place == MACHINE_NONE
+							   ? next_of(other)
+							   : NULL;
 				waits |= next && strcmp(next, c->name) == 0;
 			}
 			if (!waits)
@@ -305,8 +307,8 @@ static bool first_level(struct conf_reader *r, enum conf_stanza kind, unsigned w
 			continue;
 		for (size_t k = 0; k < r->n_components; k++) {
 			const struct component *other = &r->components[k];
-			unsigned other_holds =
-			    kind == STANZA_CACHE ? other->cache.cache.holds : other->tlb.tlb.holds;
+			unsigned other_holds = kind == STANZA_CACHE ? other->cache.cache.holds
+								    : other->tlb.tlb.holds;
 			const char *next = other->kind == kind && (other_holds & what) ? next_of(other) : NULL;
 			behind |= next && strcmp(next, c->name) == 0;
 		}
@@ -325,7 +327,7 @@ static bool first_level(struct conf_reader *r, enum conf_stanza kind, unsigned w
 
 static bool assemble_components(struct conf_reader *r, struct machine *m)
 {
-	static const enum conf_stanza kinds[] = { STANZA_CACHE, STANZA_TLB };
+	static const enum conf_stanza kinds[] = {STANZA_CACHE, STANZA_TLB};
 	for (size_t i = 0; i < r->n_components; i++) {
 		struct component *c = &r->components[i];
 		if (!(c->kind == STANZA_CACHE ? solve_cache(r, c) : solve_tlb(r, c)) || !leads_somewhere(r, c))
@@ -384,8 +386,9 @@ static bool put_name(const struct conf_reader *r, struct machine *m)
 
 bool conf_assemble(struct conf_reader *r, struct machine *m)
 {
-	r->machine.machine = (struct machine){ .cores = 1, .fetch_bytes = 16, .page_bytes = 4096, .seed = 1, .has_branches = 1 };
-	r->branches.direction = (struct machine_direction){ .counter_bits = 2, .initial = 1 };
+	r->machine.machine = (struct machine){
+		.cores = 1, .fetch_bytes = 16, .page_bytes = 4096, .seed = 1, .has_branches = 1};
+	r->branches.direction = (struct machine_direction){.counter_bits = 2, .initial = 1};
 	for (size_t i = 0; i < r->values.count; i++)
 		if (!read_value(r, &r->values.items[i]))
 			return false;

@@ -24,10 +24,7 @@ static bool has_suffix(const char *name)
 	return length > sizeof suffix - 1 && strcmp(name + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-const char *const *conf_names(void)
-{
-	return machine_file_names;
-}
+const char *const *conf_names(void) { return machine_file_names; }
 
 /* The last part of the path without ".conf". */
 static char *machine_name_of(struct arena *arena, const char *path)
@@ -65,10 +62,10 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 	*out = (struct conf_text){
 		.length = length,
 		.shown = arena_strdup(arena, path),
-		.identity =
-		    arena_printf(arena, "%llx:%llx", (unsigned long long)at.st_dev, (unsigned long long)at.st_ino),
-		.folder =
-		    slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : arena_strdup(arena, "./"),
+		.identity = arena_printf(arena, "%llx:%llx", (unsigned long long)at.st_dev,
+					 (unsigned long long)at.st_ino),
+		.folder = slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1)
+				: arena_strdup(arena, "./"),
 		.name = machine_name_of(arena, path),
 	};
 	char *kept = arena_alloc(arena, length + 1);
@@ -82,15 +79,14 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 static bool this_machine(struct arena *arena, struct conf_text *out, struct error *err)
 {
 	struct host_probe probe;
-	struct str text = { 0 };
+	struct str text = {0};
 	host_probe_here(&probe);
 	if (!host_write_conf(&probe, &text, err)) {
 		str_free(&text);
 		return false;
 	}
 	*out = (struct conf_text){
-		.length = text.length, .shown = "this machine", .identity = "this machine", .name = generated
-	};
+		.length = text.length, .shown = "this machine", .identity = "this machine", .name = generated};
 	out->text = text.failed ? NULL : arena_strndup(arena, text.text, text.length);
 	str_free(&text);
 	return out->text || error_no_memory(err);
@@ -104,8 +100,8 @@ static bool embedded(const char *name, struct arena *arena, struct conf_text *ou
 		if (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, suffix) != 0)
 			continue;
 		/* constants: the name alone needs memory, and without it none of this is anything */
-		*out = (struct conf_text){ file->text, file->length, file->name,
-					   file->name, NULL,         machine_name_of(arena, file->name) };
+		*out = (struct conf_text){file->text, file->length, file->name,
+					  file->name, NULL,         machine_name_of(arena, file->name)};
 		return out->name != NULL;
 	}
 	return false;
@@ -115,7 +111,7 @@ bool conf_text_named(const char *name, struct arena *arena, struct conf_text *ou
 {
 	if (strcmp(name, generated) == 0)
 		return this_machine(arena, out, err);
-	struct nearest found = { 0 };
+	struct nearest found = {0};
 	for (const char *const *known = machine_file_names; *known; known++) {
 		/* there are files without a name of their own, to be extended: host.conf, recent.conf */
 		if (strcmp(*known, name) == 0 && embedded(name, arena, out))
@@ -143,8 +139,8 @@ bool conf_text_extended(const char *name, const struct conf_text *from, struct a
 		return this_machine(arena, out, err);
 	bool absolute = *name == '/';
 	for (int with = 0; from->folder && with < 2; with++) {
-		const char *path =
-		    arena_printf(arena, "%s%s%s", absolute ? "" : from->folder, name, with ? suffix : "");
+		const char *path = arena_printf(arena, "%s%s%s", absolute ? "" : from->folder, name,
+						with ? suffix : "");
 		if (!path)
 			return error_no_memory(err);
 		/* the bare name of a folder or program beside it is not meant */

@@ -9,139 +9,138 @@
 #include "base/str.h"
 
 const struct conf_word conf_replacements[] = {
-	{ "lru", REPLACE_LRU },
-	{ "plru", REPLACE_PLRU },
-	{ "fifo", REPLACE_FIFO },
-	{ "random", REPLACE_RANDOM },
-	{ "srrip", REPLACE_SRRIP },
-	{ "brrip", REPLACE_BRRIP },
-	{ 0 },
+	{"lru", REPLACE_LRU},
+	{"plru", REPLACE_PLRU},
+	{"fifo", REPLACE_FIFO},
+	{"random", REPLACE_RANDOM},
+	{"srrip", REPLACE_SRRIP},
+	{"brrip", REPLACE_BRRIP},
+	{0},
 };
-const struct conf_word conf_writes[] = { { "back", WRITE_BACK }, { "through", WRITE_THROUGH }, { 0 } };
+const struct conf_word conf_writes[] = {{"back", WRITE_BACK}, {"through", WRITE_THROUGH}, {0}};
 const struct conf_word conf_inclusions[] = {
-	{ "none", INCLUSION_NONE },
-	{ "inclusive", INCLUSION_INCLUSIVE },
-	{ "exclusive", INCLUSION_EXCLUSIVE },
-	{ 0 },
+	{"none", INCLUSION_NONE},
+	{"inclusive", INCLUSION_INCLUSIVE},
+	{"exclusive", INCLUSION_EXCLUSIVE},
+	{0},
 };
 const struct conf_word conf_prefetches[] = {
-	{ "none", PREFETCH_NONE },
-	{ "next-line", PREFETCH_NEXT_LINE },
-	{ "stride", PREFETCH_STRIDE },
-	{ 0 },
+	{"none", PREFETCH_NONE},
+	{"next-line", PREFETCH_NEXT_LINE},
+	{"stride", PREFETCH_STRIDE},
+	{0},
 };
 const struct conf_word conf_holds[] = {
-	{ "instructions", MACHINE_INSTRUCTIONS },
-	{ "data", MACHINE_DATA },
-	{ "both", MACHINE_INSTRUCTIONS | MACHINE_DATA },
-	{ 0 },
+	{"instructions", MACHINE_INSTRUCTIONS},
+	{"data", MACHINE_DATA},
+	{"both", MACHINE_INSTRUCTIONS | MACHINE_DATA},
+	{0},
 };
 const struct conf_word conf_predictors[] = {
-	{ "none", PREDICT_NONE },
-	{ "taken", PREDICT_TAKEN },
-	{ "not-taken", PREDICT_NOT_TAKEN },
-	{ "backward-taken", PREDICT_BACKWARD_TAKEN },
-	{ "bimodal", PREDICT_BIMODAL },
-	{ "local", PREDICT_LOCAL },
-	{ "gshare", PREDICT_GSHARE },
-	{ "tournament", PREDICT_TOURNAMENT },
-	{ "perceptron", PREDICT_PERCEPTRON },
-	{ "tage", PREDICT_TAGE },
-	{ "btb", PREDICT_BTB },
-	{ 0 },
+	{"none", PREDICT_NONE},
+	{"taken", PREDICT_TAKEN},
+	{"not-taken", PREDICT_NOT_TAKEN},
+	{"backward-taken", PREDICT_BACKWARD_TAKEN},
+	{"bimodal", PREDICT_BIMODAL},
+	{"local", PREDICT_LOCAL},
+	{"gshare", PREDICT_GSHARE},
+	{"tournament", PREDICT_TOURNAMENT},
+	{"perceptron", PREDICT_PERCEPTRON},
+	{"tage", PREDICT_TAGE},
+	{"btb", PREDICT_BTB},
+	{0},
 };
-const struct conf_word conf_allocations[] = { { "taken", BTB_ALLOCATE_TAKEN },
-					      { "all", BTB_ALLOCATE_ALL },
-					      { 0 } };
-const struct conf_word conf_families[] = { { "other", FAMILY_OTHER }, { "intel", FAMILY_INTEL },
-					   { "golden-cove", FAMILY_GOLDEN_COVE }, { "amd", FAMILY_AMD }, { "armv8", FAMILY_ARMV8 },
-					   { "mips", FAMILY_MIPS }, { "r12000", FAMILY_R12000 }, { "power4", FAMILY_POWER4 }, { 0 } };
-static const struct conf_word yes_no[] = { { "yes", 1 }, { "no", 0 }, { 0 } };
+const struct conf_word conf_allocations[] = {{"taken", BTB_ALLOCATE_TAKEN}, {"all", BTB_ALLOCATE_ALL}, {0}};
+const struct conf_word conf_families[] = {
+	{"other", FAMILY_OTHER},   {"intel", FAMILY_INTEL},   {"golden-cove", FAMILY_GOLDEN_COVE},
+	{"amd", FAMILY_AMD},       {"armv8", FAMILY_ARMV8},   {"mips", FAMILY_MIPS},
+	{"r12000", FAMILY_R12000}, {"power4", FAMILY_POWER4}, {0}};
+static const struct conf_word yes_no[] = {{"yes", 1}, {"no", 0}, {0}};
 
 #define FIELD(type, member) offsetof(type, member), sizeof(((type *)0)->member), 1
 #define FIELDS(type, member)                                                                                      \
 	offsetof(type, member), sizeof(((type *)0)->member[0]),                                                   \
-	    sizeof(((type *)0)->member) / sizeof(((type *)0)->member[0])
+		sizeof(((type *)0)->member) / sizeof(((type *)0)->member[0])
 
 static const struct conf_key machine_keys[] = {
-	{ "extends", CONF_TEXT, FIELD(struct conf_machine, extends) },
-	{ "title", CONF_TEXT, FIELD(struct conf_machine, title) },
-	{ "cores", CONF_NUMBER, FIELD(struct conf_machine, machine.cores) },
-	{ "fetch_bytes", CONF_SIZE, FIELD(struct conf_machine, machine.fetch_bytes) },
-	{ "seed", CONF_NUMBER, FIELD(struct conf_machine, machine.seed) },
-	{ "coherent", CONF_WORD, FIELD(struct conf_machine, machine.coherent), yes_no },
-	{ "page", CONF_SIZE, FIELD(struct conf_machine, machine.page_bytes) },
-	{ "family", CONF_WORD, FIELD(struct conf_machine, machine.family), conf_families },
-	{ 0 },
+	{"extends", CONF_TEXT, FIELD(struct conf_machine, extends)},
+	{"title", CONF_TEXT, FIELD(struct conf_machine, title)},
+	{"cores", CONF_NUMBER, FIELD(struct conf_machine, machine.cores)},
+	{"fetch_bytes", CONF_SIZE, FIELD(struct conf_machine, machine.fetch_bytes)},
+	{"seed", CONF_NUMBER, FIELD(struct conf_machine, machine.seed)},
+	{"coherent", CONF_WORD, FIELD(struct conf_machine, machine.coherent), yes_no},
+	{"page", CONF_SIZE, FIELD(struct conf_machine, machine.page_bytes)},
+	{"family", CONF_WORD, FIELD(struct conf_machine, machine.family), conf_families},
+	{0},
 };
 
 static const struct conf_key cache_keys[] = {
-	{ "size", CONF_SIZE, FIELD(struct conf_cache, size) },
-	{ "ways", CONF_WAYS, FIELD(struct conf_cache, ways) },
-	{ "line", CONF_SIZE, FIELD(struct conf_cache, line) },
-	{ "sets", CONF_SIZE, FIELD(struct conf_cache, sets) },
-	{ "next", CONF_NAME, FIELD(struct conf_cache, next) },
-	{ "holds", CONF_WORD, FIELD(struct conf_cache, cache.holds), conf_holds },
-	{ "shared", CONF_WORD, FIELD(struct conf_cache, cache.shared), yes_no },
-	{ "replacement", CONF_WORD, FIELD(struct conf_cache, cache.replacement), conf_replacements },
-	{ "rrip_bits", CONF_NUMBER, FIELD(struct conf_cache, cache.rrip_bits) },
-	{ "write", CONF_WORD, FIELD(struct conf_cache, cache.write), conf_writes },
-	{ "write_allocate", CONF_WORD, FIELD(struct conf_cache, cache.write_allocate), yes_no },
-	{ "inclusion", CONF_WORD, FIELD(struct conf_cache, cache.inclusion), conf_inclusions },
-	{ "prefetch", CONF_WORD, FIELD(struct conf_cache, cache.prefetch), conf_prefetches },
-	{ "prefetch_degree", CONF_NUMBER, FIELD(struct conf_cache, cache.prefetch_degree) },
-	{ "prefetch_entries", CONF_SIZE, FIELD(struct conf_cache, cache.prefetch_entries) },
-	{ "victim_lines", CONF_NUMBER, FIELD(struct conf_cache, cache.victim_lines) },
-	{ 0 },
+	{"size", CONF_SIZE, FIELD(struct conf_cache, size)},
+	{"ways", CONF_WAYS, FIELD(struct conf_cache, ways)},
+	{"line", CONF_SIZE, FIELD(struct conf_cache, line)},
+	{"sets", CONF_SIZE, FIELD(struct conf_cache, sets)},
+	{"next", CONF_NAME, FIELD(struct conf_cache, next)},
+	{"holds", CONF_WORD, FIELD(struct conf_cache, cache.holds), conf_holds},
+	{"shared", CONF_WORD, FIELD(struct conf_cache, cache.shared), yes_no},
+	{"replacement", CONF_WORD, FIELD(struct conf_cache, cache.replacement), conf_replacements},
+	{"rrip_bits", CONF_NUMBER, FIELD(struct conf_cache, cache.rrip_bits)},
+	{"write", CONF_WORD, FIELD(struct conf_cache, cache.write), conf_writes},
+	{"write_allocate", CONF_WORD, FIELD(struct conf_cache, cache.write_allocate), yes_no},
+	{"inclusion", CONF_WORD, FIELD(struct conf_cache, cache.inclusion), conf_inclusions},
+	{"prefetch", CONF_WORD, FIELD(struct conf_cache, cache.prefetch), conf_prefetches},
+	{"prefetch_degree", CONF_NUMBER, FIELD(struct conf_cache, cache.prefetch_degree)},
+	{"prefetch_entries", CONF_SIZE, FIELD(struct conf_cache, cache.prefetch_entries)},
+	{"victim_lines", CONF_NUMBER, FIELD(struct conf_cache, cache.victim_lines)},
+	{0},
 };
 
 static const struct conf_key tlb_keys[] = {
-	{ "entries", CONF_SIZE, FIELD(struct conf_tlb, entries) },
-	{ "ways", CONF_WAYS, FIELD(struct conf_tlb, ways) },
-	{ "sets", CONF_SIZE, FIELD(struct conf_tlb, sets) },
-	{ "next", CONF_NAME, FIELD(struct conf_tlb, next) },
-	{ "holds", CONF_WORD, FIELD(struct conf_tlb, tlb.holds), conf_holds },
-	{ "page", CONF_PAGE, FIELD(struct conf_tlb, tlb.page_bytes) },
-	{ "pages_per_entry", CONF_NUMBER, FIELD(struct conf_tlb, tlb.pages_per_entry) },
-	{ "replacement", CONF_WORD, FIELD(struct conf_tlb, tlb.replacement), conf_replacements },
-	{ 0 },
+	{"entries", CONF_SIZE, FIELD(struct conf_tlb, entries)},
+	{"ways", CONF_WAYS, FIELD(struct conf_tlb, ways)},
+	{"sets", CONF_SIZE, FIELD(struct conf_tlb, sets)},
+	{"next", CONF_NAME, FIELD(struct conf_tlb, next)},
+	{"holds", CONF_WORD, FIELD(struct conf_tlb, tlb.holds), conf_holds},
+	{"page", CONF_PAGE, FIELD(struct conf_tlb, tlb.page_bytes)},
+	{"pages_per_entry", CONF_NUMBER, FIELD(struct conf_tlb, tlb.pages_per_entry)},
+	{"replacement", CONF_WORD, FIELD(struct conf_tlb, tlb.replacement), conf_replacements},
+	{0},
 };
 
 static const struct conf_key branches_keys[] = {
-	{ "predictor", CONF_WORD, FIELD(struct conf_branches, direction.kind), conf_predictors },
-	{ "entries", CONF_SIZE, FIELD(struct conf_branches, direction.entries) },
-	{ "counter_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.counter_bits) },
-	{ "initial", CONF_NUMBER, FIELD(struct conf_branches, direction.initial) },
-	{ "history_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.history_bits) },
-	{ "address_shift", CONF_NUMBER, FIELD(struct conf_branches, direction.address_shift) },
-	{ "local_entries", CONF_SIZE, FIELD(struct conf_branches, direction.local_entries) },
-	{ "local_counters", CONF_SIZE, FIELD(struct conf_branches, direction.local_counters) },
-	{ "local_counter_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.local_counter_bits) },
-	{ "choice_entries", CONF_SIZE, FIELD(struct conf_branches, direction.choice_entries) },
-	{ "choice_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.choice_bits) },
-	{ "tables", CONF_NUMBER, FIELD(struct conf_branches, direction.tables) },
-	{ "table_entries", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_entries) },
-	{ "table_history", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_history) },
-	{ "table_tag_bits", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_tag_bits) },
-	{ "useful_reset", CONF_SIZE, FIELD(struct conf_branches, direction.useful_reset) },
-	{ "threshold", CONF_SIGNED, FIELD(struct conf_branches, direction.threshold) },
-	{ "weight_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.weight_bits) },
-	{ 0 },
+	{"predictor", CONF_WORD, FIELD(struct conf_branches, direction.kind), conf_predictors},
+	{"entries", CONF_SIZE, FIELD(struct conf_branches, direction.entries)},
+	{"counter_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.counter_bits)},
+	{"initial", CONF_NUMBER, FIELD(struct conf_branches, direction.initial)},
+	{"history_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.history_bits)},
+	{"address_shift", CONF_NUMBER, FIELD(struct conf_branches, direction.address_shift)},
+	{"local_entries", CONF_SIZE, FIELD(struct conf_branches, direction.local_entries)},
+	{"local_counters", CONF_SIZE, FIELD(struct conf_branches, direction.local_counters)},
+	{"local_counter_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.local_counter_bits)},
+	{"choice_entries", CONF_SIZE, FIELD(struct conf_branches, direction.choice_entries)},
+	{"choice_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.choice_bits)},
+	{"tables", CONF_NUMBER, FIELD(struct conf_branches, direction.tables)},
+	{"table_entries", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_entries)},
+	{"table_history", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_history)},
+	{"table_tag_bits", CONF_NUMBERS, FIELDS(struct conf_branches, direction.table_tag_bits)},
+	{"useful_reset", CONF_SIZE, FIELD(struct conf_branches, direction.useful_reset)},
+	{"threshold", CONF_SIGNED, FIELD(struct conf_branches, direction.threshold)},
+	{"weight_bits", CONF_NUMBER, FIELD(struct conf_branches, direction.weight_bits)},
+	{0},
 };
 
 static const struct conf_key targets_keys[] = {
-	{ "btb_entries", CONF_SIZE, FIELD(struct conf_targets, entries) },
-	{ "btb_ways", CONF_WAYS, FIELD(struct conf_targets, ways) },
-	{ "btb_sets", CONF_SIZE, FIELD(struct conf_targets, sets) },
-	{ "btb_replacement", CONF_WORD, FIELD(struct conf_targets, targets.btb_replacement), conf_replacements },
-	{ "btb_allocation", CONF_WORD, FIELD(struct conf_targets, targets.btb_allocation), conf_allocations },
-	{ "btb_tag_bits", CONF_NUMBER, FIELD(struct conf_targets, targets.btb_tag_bits) },
-	{ "btb_holds_returns", CONF_WORD, FIELD(struct conf_targets, targets.btb_holds_returns), yes_no },
-	{ "return_entries", CONF_NUMBER, FIELD(struct conf_targets, targets.return_entries) },
-	{ "indirect_entries", CONF_SIZE, FIELD(struct conf_targets, targets.indirect_entries) },
-	{ "indirect_history", CONF_NUMBER, FIELD(struct conf_targets, targets.indirect_history) },
-	{ "address_shift", CONF_NUMBER, FIELD(struct conf_targets, targets.address_shift) },
-	{ 0 },
+	{"btb_entries", CONF_SIZE, FIELD(struct conf_targets, entries)},
+	{"btb_ways", CONF_WAYS, FIELD(struct conf_targets, ways)},
+	{"btb_sets", CONF_SIZE, FIELD(struct conf_targets, sets)},
+	{"btb_replacement", CONF_WORD, FIELD(struct conf_targets, targets.btb_replacement), conf_replacements},
+	{"btb_allocation", CONF_WORD, FIELD(struct conf_targets, targets.btb_allocation), conf_allocations},
+	{"btb_tag_bits", CONF_NUMBER, FIELD(struct conf_targets, targets.btb_tag_bits)},
+	{"btb_holds_returns", CONF_WORD, FIELD(struct conf_targets, targets.btb_holds_returns), yes_no},
+	{"return_entries", CONF_NUMBER, FIELD(struct conf_targets, targets.return_entries)},
+	{"indirect_entries", CONF_SIZE, FIELD(struct conf_targets, targets.indirect_entries)},
+	{"indirect_history", CONF_NUMBER, FIELD(struct conf_targets, targets.indirect_history)},
+	{"address_shift", CONF_NUMBER, FIELD(struct conf_targets, targets.address_shift)},
+	{0},
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -177,16 +176,16 @@ enum conf_stanza conf_stanza_of(const char *name)
 
 const char *conf_stanza_name(enum conf_stanza stanza)
 {
-	static const char *const names[] = { "[machine]",  "a cache",   "a TLB",
-					     "[branches]", "[targets]", "nothing known" };
+	static const char *const names[] = {"[machine]",  "a cache",   "a TLB",
+					    "[branches]", "[targets]", "nothing known"};
 	return names[stanza];
 }
 
 const struct conf_key *conf_keys(enum conf_stanza stanza)
 {
-	static const struct conf_key *const keys[] = { machine_keys, cache_keys, tlb_keys, branches_keys,
-						       targets_keys };
-	static const struct conf_key none[] = { { 0 } };
+	static const struct conf_key *const keys[] = {machine_keys, cache_keys, tlb_keys, branches_keys,
+						      targets_keys};
+	static const struct conf_key none[] = {{0}};
 	return stanza < STANZA_UNKNOWN ? keys[stanza] : none;
 }
 

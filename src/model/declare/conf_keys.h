@@ -81,6 +81,6 @@ bool conf_value(const struct conf_key *key, const char *text, void *into, char *
 /* The word for a value, or "?". */
 const char *conf_word_for(const struct conf_word *words, unsigned value);
 extern const struct conf_word conf_replacements[], conf_inclusions[], conf_prefetches[], conf_predictors[],
-    conf_writes[], conf_holds[], conf_allocations[], conf_families[];
+	conf_writes[], conf_holds[], conf_allocations[], conf_families[];
 
 #endif

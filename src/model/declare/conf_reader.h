@@ -43,7 +43,7 @@ struct conf_reader {
 
 /* An error with its place; false. */
 bool conf_wrong(const struct conf_reader *r, const char *file, unsigned line, const char *what, ...)
-    __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 
 /* The key's row, or NULL. */
 const struct conf_key *conf_key_named(enum conf_stanza kind, const char *name);

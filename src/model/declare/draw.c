@@ -43,29 +43,17 @@ const char *machine_replacement_name(unsigned replacement)
 	return conf_word_for(conf_replacements, replacement);
 }
 
-const char *machine_inclusion_name(unsigned inclusion)
-{
-	return conf_word_for(conf_inclusions, inclusion);
-}
+const char *machine_inclusion_name(unsigned inclusion) { return conf_word_for(conf_inclusions, inclusion); }
 
-const char *machine_prefetch_name(unsigned prefetch)
-{
-	return conf_word_for(conf_prefetches, prefetch);
-}
+const char *machine_prefetch_name(unsigned prefetch) { return conf_word_for(conf_prefetches, prefetch); }
 
-const char *machine_predictor_name(unsigned kind)
-{
-	return conf_word_for(conf_predictors, kind);
-}
+const char *machine_predictor_name(unsigned kind) { return conf_word_for(conf_predictors, kind); }
 
-const char *machine_holds_name(unsigned holds)
-{
-	return conf_word_for(conf_holds, holds);
-}
+const char *machine_holds_name(unsigned holds) { return conf_word_for(conf_holds, holds); }
 
 static const char *size_of(unsigned long long bytes, char text[32])
 {
-	struct str s = { 0 };
+	struct str s = {0};
 	machine_size_text(bytes, &s);
 	snprintf(text, 32, "%s", s.failed || !s.text ? "?" : s.text);
 	str_free(&s);
@@ -83,17 +71,14 @@ static const char *ways_of(unsigned ways, unsigned sets, char text[32])
 	return text;
 }
 
-static char *line_of(struct box *box)
-{
-	return box->lines[box->n < BOX_LINES - 1 ? box->n++ : box->n];
-}
+static char *line_of(struct box *box) { return box->lines[box->n < BOX_LINES - 1 ? box->n++ : box->n]; }
 
 /* ---- boxes ---- */
 
 static void cache_box(const struct machine_cache *c, struct box *box)
 {
 	char size[32], ways[32], rrip[32] = "";
-	*box = (struct box){ 0 };
+	*box = (struct box){0};
 	snprintf(line_of(box), BOX_TEXT, "%s  %s%s", c->name,
 		 size_of((unsigned long long)c->sets * c->ways * c->line_bytes, size),
 		 c->shared ? ", shared by the cores" : "");
@@ -118,7 +103,7 @@ static void cache_box(const struct machine_cache *c, struct box *box)
 static void tlb_box(const struct machine_tlb *t, struct box *box)
 {
 	char ways[32], size[32];
-	*box = (struct box){ 0 };
+	*box = (struct box){0};
 	snprintf(line_of(box), BOX_TEXT, "%s  %u entries%s", t->name, t->sets * t->ways,
 		 t->pages_per_entry == 2 ? " of page pairs" : "");
 	if (t->pages_per_entry > 2)
@@ -381,13 +366,14 @@ static void labelled(struct str *out, const char *label, struct str *text, size_
 
 void machine_draw(const struct machine *m, size_t width, struct str *out)
 {
-	struct paths caches = { .left_title = "instructions", .right_title = "data", .end = "memory" };
-	struct paths tlbs = { .left_title = "instructions' pages", .right_title = "data's pages", .end = "walk" };
-	struct str text = { 0 };
+	struct paths caches = {.left_title = "instructions", .right_title = "data", .end = "memory"};
+	struct paths tlbs = {.left_title = "instructions' pages", .right_title = "data's pages", .end = "walk"};
+	struct str text = {0};
 	collect(m, false, &caches);
 	collect(m, true, &tlbs);
-	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time; pages of %uK", m->name, m->title, m->cores,
-		    m->cores == 1 ? "" : "s", m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes, m->page_bytes >> 10);
+	str_appendf(&text, "%s: %s; %u core%s%s; fetches %u bytes at a time; pages of %uK", m->name, m->title,
+		    m->cores, m->cores == 1 ? "" : "s", m->coherent ? ", coherent (MESI)" : "", m->fetch_bytes,
+		    m->page_bytes >> 10);
 	wrap(out, text.failed || !text.text ? m->name : text.text, 0, width);
 	str_free(&text);
 	str_append_char(out, '\n');
@@ -400,10 +386,10 @@ void machine_draw(const struct machine *m, size_t width, struct str *out)
 	str_append_char(out, '\n');
 	direction_text(&m->direction, &text);
 	labelled(out, "branches", &text, width);
-	text = (struct str){ 0 };
+	text = (struct str){0};
 	targets_text(&m->targets, &text);
 	labelled(out, "targets", &text, width);
-	text = (struct str){ 0 };
+	text = (struct str){0};
 	str_append(&text, "no latencies: what is modelled is which events happen, not how long they take");
 	labelled(out, "time", &text, width);
 }
@@ -412,7 +398,7 @@ void machine_draw_sources(const struct machine_description *d, size_t width, str
 {
 	for (size_t i = 0; i < d->n_values;) {
 		const struct machine_value *v = &d->values[i];
-		struct str text = { 0 };
+		struct str text = {0};
 		bool new_stanza = i == 0 || strcmp(d->values[i - 1].stanza, v->stanza) != 0;
 		str_appendf(out, "  %-9s", new_stanza ? v->stanza : "");
 		/* neighbours with the same source share a line */

@@ -51,13 +51,13 @@ static struct host_registers ask(const struct host_probe *probe, uint32_t leaf, 
 	/* beyond the highest leaf Intel's CPUs answer as if the highest had been asked */
 	struct host_registers limit = probe->cpuid(probe->context, leaf & 0x80000000, 0);
 	if ((leaf & 0x80000000) != (limit.eax & 0x80000000) || leaf > limit.eax)
-		return (struct host_registers){ 0 };
+		return (struct host_registers){0};
 	return probe->cpuid(probe->context, leaf, subleaf);
 }
 
 static void put_registers(char *text, uint32_t a, uint32_t b, uint32_t c)
 {
-	uint32_t parts[] = { a, b, c };
+	uint32_t parts[] = {a, b, c};
 	memcpy(text, parts, sizeof parts);
 	text[sizeof parts] = '\0';
 	/* it goes into a line of a text file */
@@ -70,8 +70,8 @@ static void put_registers(char *text, uint32_t a, uint32_t b, uint32_t c)
 static const char *hypervisor_name(const char *signature)
 {
 	static const char *const names[][2] = {
-		{ "KVMKVMKVM", "KVM" },    { "VMwareVMware", "VMware" }, { "Microsoft Hv", "Hyper-V" },
-		{ "XenVMMXenVMM", "Xen" }, { "TCGTCGTCGTCG", "QEMU" },   { "ACRNACRNACRN", "ACRN" },
+		{"KVMKVMKVM", "KVM"},    {"VMwareVMware", "VMware"}, {"Microsoft Hv", "Hyper-V"},
+		{"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU"},   {"ACRNACRNACRN", "ACRN"},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i][0], signature) == 0)
@@ -89,8 +89,8 @@ static void see_names(const struct host_probe *probe, struct seen *seen)
 		put_registers(part, r.eax, r.ebx, r.ecx);
 		size_t used = strlen(seen->brand);
 		snprintf(seen->brand + used, sizeof seen->brand - used, "%s", part);
-		uint32_t last[1] = { r.edx };
-		char rest[5] = { 0 };
+		uint32_t last[1] = {r.edx};
+		char rest[5] = {0};
 		memcpy(rest, last, 4);
 		for (char *at = rest; *at; at++)
 			if (*at < ' ' || *at > '~')
@@ -114,8 +114,10 @@ static void see_names(const struct host_probe *probe, struct seen *seen)
 /* Whose generic names the kernel gives this CPU: data/machines/README.md, `family`. */
 static const char *counters_of(const struct seen *seen)
 {
-	/* those that Linux gives glc_hw_cache_event_ids: Alder Lake, Raptor Lake, Meteor Lake, Sapphire, Emerald and Granite Rapids, … */
-	static const uint8_t golden_cove[] = { 0x8f, 0x97, 0x9a, 0xaa, 0xac, 0xad, 0xae, 0xb7, 0xba, 0xbd, 0xbf, 0xc5, 0xc6, 0xcf };
+	/* those that Linux gives glc_hw_cache_event_ids: Alder Lake, Raptor Lake, Meteor Lake, Sapphire, Emerald
+	 * and Granite Rapids, … */
+	static const uint8_t golden_cove[] = {0x8f, 0x97, 0x9a, 0xaa, 0xac, 0xad, 0xae,
+					      0xb7, 0xba, 0xbd, 0xbf, 0xc5, 0xc6, 0xcf};
 	if (strcmp(seen->vendor, "AuthenticAMD") == 0 || strcmp(seen->vendor, "HygonGenuine") == 0)
 		return "amd";
 	if (strcmp(seen->vendor, "GenuineIntel") != 0)
@@ -168,7 +170,7 @@ static struct seen_tlb *add_tlb(struct seen *seen, const char *name)
 	if (find_tlb(seen, name) || seen->n_tlbs == MACHINE_TLBS)
 		return NULL;
 	struct seen_tlb *t = &seen->tlbs[seen->n_tlbs++];
-	*t = (struct seen_tlb){ 0 };
+	*t = (struct seen_tlb){0};
 	snprintf(t->name, sizeof t->name, "%s", name);
 	return t;
 }
@@ -211,7 +213,7 @@ static void see_tlbs_intel(const struct host_probe *probe, struct seen *seen)
 /* The associativity code of Fn8000_0006; -1: none or unknown, 0: full. */
 static int coded_ways(unsigned code)
 {
-	static const signed char ways[16] = { -1, 1, 2, 3, 4, 6, 8, -1, 16, -1, 32, 48, 64, 96, -1, 0 };
+	static const signed char ways[16] = {-1, 1, 2, 3, 4, 6, 8, -1, 16, -1, 32, 48, 64, 96, -1, 0};
 	return code == 14 ? 128 : ways[code & 15];
 }
 
@@ -314,8 +316,8 @@ static void see_sysfs(const char *folder, struct seen *seen)
 			.ways = (unsigned)read_number(folder, i, "ways_of_associativity"),
 			.line = (unsigned)read_number(folder, i, "coherency_line_size"),
 			.shared_by = read_line(folder, i, "shared_cpu_list", shared, sizeof shared)
-					 ? count_list(shared)
-					 : 1,
+					     ? count_list(shared)
+					     : 1,
 		};
 		if (c.level < 1 || c.level > 7 || !c.size || !c.line)
 			continue;
@@ -358,7 +360,7 @@ static const struct seen_cache *behind(const struct seen *seen, const struct see
 
 static void write_caches(const struct seen *seen, struct str *text)
 {
-	static const char *const usual[] = { "L1I", "L1D", "L2", "L3" };
+	static const char *const usual[] = {"L1I", "L1D", "L2", "L3"};
 	for (size_t i = 0; i < seen->n_caches; i++) {
 		const struct seen_cache *c = &seen->caches[i], *next = behind(seen, c);
 		char name[8], next_name[8] = "memory";
@@ -383,7 +385,7 @@ static void write_caches(const struct seen *seen, struct str *text)
 
 static void write_tlbs(struct seen *seen, struct str *text)
 {
-	static const char *const usual[] = { "ITLB", "DTLB", "STLB" };
+	static const char *const usual[] = {"ITLB", "DTLB", "STLB"};
 	/* half an answer would be a machine that never was: then host.conf's stand */
 	if (!find_tlb(seen, "ITLB") || !find_tlb(seen, "DTLB"))
 		return;
@@ -419,7 +421,7 @@ static void write_tlbs(struct seen *seen, struct str *text)
 
 bool host_write_conf(const struct host_probe *probe, struct str *text, struct error *err)
 {
-	struct seen seen = { .threads_per_core = 1 };
+	struct seen seen = {.threads_per_core = 1};
 	if (probe->cpuid) {
 		see_names(probe, &seen);
 		see_caches(probe, &seen);
@@ -470,8 +472,8 @@ static struct host_registers cpuid_here(void *context, uint32_t leaf, uint32_t s
 void host_probe_here(struct host_probe *probe)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	*probe = (struct host_probe){ .cache_folder = "/sys/devices/system/cpu/cpu0/cache",
-				      .cores = cpus > 0 ? (unsigned)cpus : 1 };
+	*probe = (struct host_probe){.cache_folder = "/sys/devices/system/cpu/cpu0/cache",
+				     .cores = cpus > 0 ? (unsigned)cpus : 1};
 #if defined(__x86_64__) || defined(__i386__)
 	probe->cpuid = cpuid_here;
 #endif

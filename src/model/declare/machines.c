@@ -26,7 +26,4 @@ bool machine_find(const char *name, struct machine *out, struct error *err)
 	return true;
 }
 
-const char *const *machine_names(void)
-{
-	return conf_names();
-}
+const char *const *machine_names(void) { return conf_names(); }

@@ -12,18 +12,12 @@
 /* Bounds what a reader takes of memory. */
 enum { FORMAT = 1, ROWS_MOST = 20000, TEXT_MOST = 1000, CPUS_MOST = 1 << 20 };
 
-static const char *const interface_names[INTERFACES] = { "command", "library", "library-user", "stubs" };
-static const char *const part_names[OVERHEAD_PARTS] = { "program", "region", "enter", "leave" };
+static const char *const interface_names[INTERFACES] = {"command", "library", "library-user", "stubs"};
+static const char *const part_names[OVERHEAD_PARTS] = {"program", "region", "enter", "leave"};
 
-const char *interface_name(enum interface interface)
-{
-	return interface_names[interface];
-}
+const char *interface_name(enum interface interface) { return interface_names[interface]; }
 
-const char *overhead_part_name(enum overhead_part part)
-{
-	return part_names[part];
-}
+const char *overhead_part_name(enum overhead_part part) { return part_names[part]; }
 
 void calibration_free(struct calibration *c)
 {
@@ -31,7 +25,7 @@ void calibration_free(struct calibration *c)
 	vec_free(&c->fits);
 	vec_free(&c->floors);
 	arena_free(&c->arena);
-	*c = (struct calibration){ 0 };
+	*c = (struct calibration){0};
 }
 
 static uint64_t fnv1a(const char *bytes, size_t n)
@@ -241,7 +235,7 @@ static bool read_head(struct calibration_reader *r)
 
 static bool read_overhead(struct calibration_reader *r)
 {
-	static const char *const passes[] = { "warm", "cold" }, *const no_yes[] = { "no", "yes" };
+	static const char *const passes[] = {"warm", "cold"}, *const no_yes[] = {"no", "yes"};
 	struct overhead o = {
 		.event = take_text(r, "event", false),
 		.unit = take_text(r, "unit", false),
@@ -335,12 +329,12 @@ bool calibration_parse(const char *text, size_t length, const char *source, stru
 		       struct error *err)
 {
 	struct error unused;
-	struct calibration_reader r = { .source = source, .c = c, .err = err ? err : &unused };
+	struct calibration_reader r = {.source = source, .c = c, .err = err ? err : &unused};
 	struct stanza *stanzas;
 	size_t count = 0;
-	*c = (struct calibration){ 0 };
-	bool done =
-	    check_sum(&r, text, length) && stanza_parse(text, length, source, &c->arena, &stanzas, &count, r.err);
+	*c = (struct calibration){0};
+	bool done = check_sum(&r, text, length) &&
+		    stanza_parse(text, length, source, &c->arena, &stanzas, &count, r.err);
 	if (done && (count < 2 || count > ROWS_MOST))
 		done = error_set(r.err, ERROR_SYNTAX, "%s: %zu stanzas are no calibration", source, count);
 	for (size_t i = 0; done && i < count; i++) {
@@ -359,10 +353,10 @@ bool calibration_fits(const struct calibration *c, const struct calibrated_machi
 	const struct {
 		const char *what, *made, *now;
 	} texts[] = {
-		{ "on the CPU", c->cpu, m->cpu },
-		{ "on the architecture", c->architecture, m->architecture },
-		{ "under the kernel", c->kernel, m->kernel },
-		{ "by the version of tare", c->tare_version, m->tare_version },
+		{"on the CPU", c->cpu, m->cpu},
+		{"on the architecture", c->architecture, m->architecture},
+		{"under the kernel", c->kernel, m->kernel},
+		{"by the version of tare", c->tare_version, m->tare_version},
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		if (strcmp(texts[i].made, texts[i].now) == 0)

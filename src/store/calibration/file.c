@@ -21,7 +21,7 @@ static const char *set_variable(const char *name)
 char *calibration_path(struct error *err)
 {
 	struct utsname names;
-	struct str path = { 0 };
+	struct str path = {0};
 	const char *given = set_variable("TARE_CALIBRATION"), *data = set_variable("XDG_DATA_HOME"),
 		   *home = set_variable("HOME");
 	if (given && strcmp(given, "none") == 0) {
@@ -55,7 +55,7 @@ out:
 bool calibration_load(const char *path, struct calibration *c, struct error *err)
 {
 	size_t length;
-	*c = (struct calibration){ 0 };
+	*c = (struct calibration){0};
 	char *text = file_read(path, FILE_MOST_BYTES, &length, err);
 	bool done = text && calibration_parse(text, length, path, c, err);
 	free(text);
@@ -81,7 +81,7 @@ static bool make_folders(const char *path, struct error *err)
 
 bool calibration_save(const char *path, struct calibration *c, struct error *err)
 {
-	struct str text = { 0 };
+	struct str text = {0};
 	char *name = NULL;
 	FILE *file = NULL;
 	int fd = -1;

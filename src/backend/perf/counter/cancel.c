@@ -27,8 +27,8 @@ const char *exec_cancels(const char *path)
 	if (!gives_rights(path))
 		return NULL;
 	bool other_user = (facts.st_mode & S_ISUID) && facts.st_uid != geteuid();
-	bool other_group =
-	    (facts.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && facts.st_gid != getegid();
+	bool other_group = (facts.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+			   facts.st_gid != getegid();
 	if (other_user || other_group)
 		return "the kernel does not count programs that change their user (set-user-ID)";
 	/* to the super-user a file's capabilities add nothing */

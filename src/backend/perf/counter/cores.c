@@ -13,7 +13,7 @@ static const unsigned PMU_SHIFT = 32;
 struct variants variants_of(const struct event_encoding *encoding, const struct core_kinds *kinds,
 			    const char *sysfs_root)
 {
-	struct variants v = { .n = 1 };
+	struct variants v = {.n = 1};
 	struct pmu pmu;
 	bool generic = encoding->type == PERF_TYPE_HARDWARE || encoding->type == PERF_TYPE_HW_CACHE;
 	bool own = encoding->type >= PERF_TYPE_MAX && pmu_find(sysfs_root, encoding->type, &pmu);

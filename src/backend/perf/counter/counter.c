@@ -45,15 +45,9 @@ int counter_open(const struct counter_request *request, pid_t task, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool counter_enable(int fd)
-{
-	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
-}
+bool counter_enable(int fd) { return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0; }
 
-bool counter_disable(int fd)
-{
-	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0;
-}
+bool counter_disable(int fd) { return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0; }
 
 bool counter_read(int fd, struct counter_values *out)
 {
@@ -66,7 +60,7 @@ bool counter_read(int fd, struct counter_values *out)
 			errno = 0;
 		return false;
 	}
-	*out = (struct counter_values){ values[0], values[1], values[2] };
+	*out = (struct counter_values){values[0], values[1], values[2]};
 	return true;
 }
 
@@ -76,27 +70,27 @@ static const rlim_t OTHER_DESCRIPTORS = 64;
 void limit_raise(struct descriptor_limit *limit, size_t n)
 {
 	struct rlimit now;
-	*limit = (struct descriptor_limit){ 0 };
+	*limit = (struct descriptor_limit){0};
 	if (getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur == RLIM_INFINITY)
 		return;
 	rlim_t wanted = n + OTHER_DESCRIPTORS;
 	if (wanted <= now.rlim_cur)
 		return;
-	struct rlimit raised = { .rlim_cur = wanted, .rlim_max = now.rlim_max };
+	struct rlimit raised = {.rlim_cur = wanted, .rlim_max = now.rlim_max};
 	if (wanted > now.rlim_max)
 		raised.rlim_max = wanted;
 	if (setrlimit(RLIMIT_NOFILE, &raised) != 0) {
 		/* beyond the hard limit only CAP_SYS_RESOURCE gets */
-		raised = (struct rlimit){ .rlim_cur = now.rlim_max, .rlim_max = now.rlim_max };
+		raised = (struct rlimit){.rlim_cur = now.rlim_max, .rlim_max = now.rlim_max};
 		if (now.rlim_cur == now.rlim_max || setrlimit(RLIMIT_NOFILE, &raised) != 0)
 			return;
 	}
-	*limit = (struct descriptor_limit){ .raised = true, .soft = now.rlim_cur, .hard = now.rlim_max };
+	*limit = (struct descriptor_limit){.raised = true, .soft = now.rlim_cur, .hard = now.rlim_max};
 }
 
 void limit_restore(const struct descriptor_limit *limit)
 {
-	struct rlimit before = { .rlim_cur = limit->soft, .rlim_max = limit->hard };
+	struct rlimit before = {.rlim_cur = limit->soft, .rlim_max = limit->hard};
 	if (limit->raised)
 		setrlimit(RLIMIT_NOFILE, &before);
 }

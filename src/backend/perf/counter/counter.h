@@ -27,7 +27,8 @@ struct counter_request {
 	bool begin_at_exec; /* enabled by the target's next exec; otherwise by counter_enable() */
 	bool grouped;       /* read with its group (PERF_FORMAT_GROUP): for libtare, and without heirs only */
 	int leader;         /* grouped: the leader's descriptor; -1: this one leads */
-	bool user_read;     /* arm64: the thread may read the register itself. Left out where the kernel refuses it */
+	/* arm64: the thread may read the register itself. Left out where the kernel refuses it */
+	bool user_read;
 };
 
 struct counter_values {

@@ -48,10 +48,7 @@ struct counting {
 
 /* ---- opening ---- */
 
-static bool hopeless(int os_errno)
-{
-	return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM;
-}
+static bool hopeless(int os_errno) { return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM; }
 
 static int *counter_at(const struct counting *c, size_t place, const struct track *track, size_t variant)
 {
@@ -114,10 +111,10 @@ static bool open_place(struct counting *c, const struct track *track, size_t p, 
 	const struct counter_target *place = &c->places.list.items[p];
 	const struct variants *variants = &track->answer->variants;
 	for (size_t v = 0; v < variants->n; v++) {
-		struct counter_request request = { .encoding = &variants->items[v].encoding,
-						   .levels = track->answer->open_levels,
-						   .heirs = heirs,
-						   .begin_at_exec = c->kind == TARGET_COMMAND };
+		struct counter_request request = {.encoding = &variants->items[v].encoding,
+						  .levels = track->answer->open_levels,
+						  .heirs = heirs,
+						  .begin_at_exec = c->kind == TARGET_COMMAND};
 		if (!counts_here(&variants->items[v], place))
 			continue;
 		int fd = counter_open(&request, place->task, place->cpu);
@@ -134,13 +131,13 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 {
 	struct track *track = &c->tracks[event];
 	const struct answer *answer = track->answer;
-	struct attempt attempt = { .action = COUNTER_OPEN,
-				   .event = answer->label,
-				   .how = answer->how,
-				   .levels = answer->open_levels,
-				   .type = answer->encoding.type,
-				   .threads_only = heirs_of(target) == HEIRS_THREADS,
-				   .counters = c->places.list.count * c->n_columns };
+	struct attempt attempt = {.action = COUNTER_OPEN,
+				  .event = answer->label,
+				  .how = answer->how,
+				  .levels = answer->open_levels,
+				  .type = answer->encoding.type,
+				  .threads_only = heirs_of(target) == HEIRS_THREADS,
+				  .counters = c->places.list.count * c->n_columns};
 	size_t open = 0;
 	int os_errno = 0;
 	for (size_t p = 0; p < c->places.list.count && (os_errno == 0 || os_errno == ESRCH); p++) {
@@ -295,7 +292,8 @@ static bool open_threads(struct counting *c, const struct target *target, struct
 }
 
 /* Counters of the regions: of their own, since they are read by thread. */
-static bool begin_regions(struct counting *c, const struct target *target, const struct event *const *names, struct error *err)
+static bool begin_regions(struct counting *c, const struct target *target, const struct event *const *names,
+			  struct error *err)
 {
 	struct region_event *events = calloc(c->n_events + 1, sizeof *events);
 	if (!events)
@@ -303,7 +301,7 @@ static bool begin_regions(struct counting *c, const struct target *target, const
 	for (size_t i = 0; i < c->n_events; i++) {
 		const struct track *track = &c->tracks[i];
 		const struct variants *variants = &track->answer->variants;
-		events[i] = (struct region_event){ .why = track->why };
+		events[i] = (struct region_event){.why = track->why};
 		if (track->state != READING_COUNTED)
 			continue;
 		if (variants->n != 1 || variants->some_cores) {
@@ -314,8 +312,9 @@ static bool begin_regions(struct counting *c, const struct target *target, const
 		events[i].levels = track->answer->open_levels;
 		events[i].source = track->answer->availability.source;
 		const struct event *event = names[i];
-		events[i].instructions = event->definition && strcmp(event->definition->name, "instructions") == 0 && event->levels == LEVEL_USER &&
-					 events[i].source == SOURCE_HW;
+		events[i].instructions = event->definition &&
+					 strcmp(event->definition->name, "instructions") == 0 &&
+					 event->levels == LEVEL_USER && events[i].source == SOURCE_HW;
 		const char *unit = event->definition && event->definition->unit ? event->definition->unit : "";
 		bool kernel = events[i].source == SOURCE_HW && (events[i].levels & LEVEL_KERNEL);
 		events[i].time = kernel || strcmp(unit, "ns") == 0 || strcmp(unit, "cycles") == 0;
@@ -323,7 +322,9 @@ static bool begin_regions(struct counting *c, const struct target *target, const
 	}
 	if (!c->backend->bias)
 		c->backend->bias = calloc(1, sizeof *c->backend->bias);
-	bool done = c->backend->bias ? probed_begin(target, c->pid, events, c->n_events, c->backend->bias, &c->regions, err) : error_no_memory(err);
+	bool done = c->backend->bias
+			    ? probed_begin(target, c->pid, events, c->n_events, c->backend->bias, &c->regions, err)
+			    : error_no_memory(err);
 	free(events);
 	return done;
 }
@@ -352,7 +353,7 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 		return open_threads(c, target, err);
 	if (c->kind != TARGET_COMMAND)
 		return places_find(&c->places, target, err) && open_counters(c, target, err);
-	if (!vec_push(&c->places.list, ((struct counter_target){ c->pid, -1 })))
+	if (!vec_push(&c->places.list, ((struct counter_target){c->pid, -1})))
 		return error_no_memory(err);
 	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, events, err));
 }
@@ -364,11 +365,11 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 	struct counting *c = calloc(1, sizeof *c);
 	if (!c)
 		return error_no_memory(err);
-	*c = (struct counting){ .backend = backend,
-				.kind = target->kind,
-				.by_place = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
-				.n_events = n,
-				.launch = { .go_fd = -1, .failed_fd = -1 } };
+	*c = (struct counting){.backend = backend,
+			       .kind = target->kind,
+			       .by_place = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
+			       .n_events = n,
+			       .launch = {.go_fd = -1, .failed_fd = -1}};
 	if (!set_up(c, target, events, err)) {
 		perf_end(c);
 		return false;
@@ -377,10 +378,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 	return true;
 }
 
-pid_t perf_process(const struct counting *c)
-{
-	return c->pid;
-}
+pid_t perf_process(const struct counting *c) { return c->pid; }
 
 bool perf_go(struct counting *c, struct error *err)
 {
@@ -411,7 +409,7 @@ static bool too_small(uint64_t count, double scale)
 static bool read_place(const struct counting *c, const struct track *track, size_t p, struct counter_values *sum,
 		       size_t *open)
 {
-	*sum = (struct counter_values){ 0 };
+	*sum = (struct counter_values){0};
 	for (size_t v = 0; v < track->answer->variants.n; v++) {
 		struct counter_values one;
 		int fd = *counter_at(c, p, track, v);
@@ -459,9 +457,9 @@ static const char *flaw(const struct counting *c, const struct track *track, con
 static void read_event(struct counting *c, size_t event, size_t first, size_t last, struct reading *r)
 {
 	struct track *track = &c->tracks[event];
-	struct counter_values sum = { 0 };
+	struct counter_values sum = {0};
 	size_t open = 0;
-	*r = (struct reading){ .state = track->state, .cpu = -1, .why = track->why };
+	*r = (struct reading){.state = track->state, .cpu = -1, .why = track->why};
 	if (track->state != READING_COUNTED)
 		return;
 	for (size_t p = first; p < last; p++) {
@@ -501,15 +499,9 @@ bool perf_sample(struct counting *c, struct reading *readings, struct error *err
 	return true;
 }
 
-static uint64_t ns_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
-}
+static uint64_t ns_of(struct timeval t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u; }
 
-static void take_out(uint64_t *amount, uint64_t part)
-{
-	*amount -= part < *amount ? part : *amount;
-}
+static void take_out(uint64_t *amount, uint64_t part) { *amount -= part < *amount ? part : *amount; }
 
 /* The operating system's account of the program began with the fork: faults and switches of the held process are
  * not the program's. */

@@ -7,7 +7,7 @@
 
 static struct failure because(enum error_code code, const char *why, const char *step)
 {
-	struct failure failure = { .code = code };
+	struct failure failure = {.code = code};
 	snprintf(failure.why, sizeof failure.why, "%s", why);
 	snprintf(failure.step, sizeof failure.step, "%s", step);
 	return failure;
@@ -38,9 +38,9 @@ static struct failure no_access(const struct attempt *a, const struct machine_st
 	/* an addition of Debian, Ubuntu and Android: above 2, nothing is allowed */
 	if (m->paranoid > 2)
 		return because(
-		    ERROR_PERMISSION, why,
-		    "as root: sysctl kernel.perf_event_paranoid=2 (allows counting one's own programs at user "
-		    "level; 1: the kernel's part too)");
+			ERROR_PERMISSION, why,
+			"as root: sysctl kernel.perf_event_paranoid=2 (allows counting one's own programs at user "
+			"level; 1: the kernel's part too)");
 	if (a->task < 0 && m->paranoid > 0) {
 		snprintf(why + used, left, ", and counting whole CPUs takes 0 or less");
 		return because(ERROR_PERMISSION, why, "as root: sysctl kernel.perf_event_paranoid=0");
@@ -61,9 +61,9 @@ static struct failure not_permitted(const struct attempt *a, const struct machin
 {
 	if (m->seccomp && m->container)
 		return because(
-		    ERROR_PERMISSION, "not allowed: the container's seccomp filter forbids perf_event_open",
-		    "start the container with '--cap-add PERFMON', or with a seccomp profile that allows "
-		    "perf_event_open");
+			ERROR_PERMISSION, "not allowed: the container's seccomp filter forbids perf_event_open",
+			"start the container with '--cap-add PERFMON', or with a seccomp profile that allows "
+			"perf_event_open");
 	if (m->seccomp)
 		return because(ERROR_PERMISSION, "not allowed: a seccomp filter forbids perf_event_open",
 			       "start tare outside of the sandbox, or allow perf_event_open in its filter");
@@ -103,9 +103,9 @@ static struct failure no_hardware(const struct machine_state *m)
 		 "this machine has no hardware counters: the hypervisor (%s) shows none to its guests",
 		 m->hypervisor);
 	return because(
-	    ERROR_UNSUPPORTED, why,
-	    "let the hypervisor give the guest a PMU (QEMU: -cpu host,pmu=on), or use a machine type that "
-	    "has one");
+		ERROR_UNSUPPORTED, why,
+		"let the hypervisor give the guest a PMU (QEMU: -cpu host,pmu=on), or use a machine type that "
+		"has one");
 }
 
 static struct failure no_event(const struct attempt *a, const struct machine_state *m)
@@ -135,16 +135,16 @@ static struct failure invalid(const struct attempt *a)
 		return because(ERROR_UNSUPPORTED, "its PMU does not tell user level from kernel level",
 			       "ask for it without ':u' or ':k'");
 	if (a->type >= PERF_TYPE_MAX && a->task >= 0)
-		return because(
-		    ERROR_UNSUPPORTED,
-		    "its PMU does not accept it for a program: its code may be wrong, or only whole CPUs can be "
-		    "counted",
-		    "check its terms in /sys/bus/event_source/devices, or count CPUs: -a");
+		return because(ERROR_UNSUPPORTED,
+			       "its PMU does not accept it for a program: its code may be wrong, or only whole "
+			       "CPUs can be "
+			       "counted",
+			       "check its terms in /sys/bus/event_source/devices, or count CPUs: -a");
 	if (a->threads_only)
 		return because(
-		    ERROR_UNSUPPORTED,
-		    "this kernel cannot count threads without child processes (since Linux 5.13 it can)",
-		    "count the children too: leave out --no-children");
+			ERROR_UNSUPPORTED,
+			"this kernel cannot count threads without child processes (since Linux 5.13 it can)",
+			"count the children too: leave out --no-children");
 	return because(ERROR_UNSUPPORTED, "its PMU does not accept this code", "");
 }
 
@@ -156,8 +156,8 @@ static struct failure busy(const struct machine_state *m)
 		return because(ERROR_BUSY, "the counters are taken, one of them by the kernel's NMI watchdog",
 			       "as root: sysctl kernel.nmi_watchdog=0");
 	return because(
-	    ERROR_BUSY, "the counters are taken by somebody else",
-	    "end what else counts on this machine (another profiler, or a hypervisor that uses the PMU)");
+		ERROR_BUSY, "the counters are taken by somebody else",
+		"end what else counts on this machine (another profiler, or a hypervisor that uses the PMU)");
 }
 
 static struct failure too_many_files(const struct attempt *a, const struct machine_state *m)

@@ -12,10 +12,7 @@
 /* No PMU that Linux knows has more; a request for thousands need not open thousands. */
 enum { COUNTERS_MOST = 256 };
 
-static bool never_short(const struct answer *answer)
-{
-	return answer->availability.source == SOURCE_OS;
-}
+static bool never_short(const struct answer *answer) { return answer->availability.source == SOURCE_OS; }
 
 /* Of an event over several kinds of cores the variant of the core that tare runs on: the trial is made there. */
 static const struct variant *variant_here(const struct answer *answer)
@@ -36,14 +33,15 @@ bool perf_fits(struct backend *backend, const struct event *const *events, size_
 	bool fits = requests && cpus;
 	for (size_t i = 0; fits && i < n; i++) {
 		const struct answer *answer = answer_find(backend, events[i]);
-		if (!answer || (answer->availability.state != READING_COUNTED && answer->availability.state != READING_UNPROVEN)) {
+		if (!answer || (answer->availability.state != READING_COUNTED &&
+				answer->availability.state != READING_UNPROVEN)) {
 			fits = false;
 		} else if (!never_short(answer)) {
 			const struct variant *variant = variant_here(answer);
-			requests[scarce] = (struct counter_request){ .encoding = &variant->encoding,
-								     .levels = answer->open_levels };
-			cpus[scarce++] =
-			    answer->variants.whole_cpus ? pmu_list_first(variant->cpus) : COUNTER_ANY_CPU;
+			requests[scarce] = (struct counter_request){.encoding = &variant->encoding,
+								    .levels = answer->open_levels};
+			cpus[scarce++] = answer->variants.whole_cpus ? pmu_list_first(variant->cpus)
+								     : COUNTER_ANY_CPU;
 		}
 	}
 	/* one that works, works alone */

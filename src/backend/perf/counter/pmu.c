@@ -25,7 +25,7 @@ static void read_line(const char *root, const char *pmu, const char *file, char 
 bool pmu_find(const char *sysfs_root, uint32_t type, struct pmu *out)
 {
 	bool found = false;
-	*out = (struct pmu){ 0 };
+	*out = (struct pmu){0};
 	DIR *directory = opendir(sysfs_root);
 	for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
 		char line[32];
@@ -60,7 +60,7 @@ size_t pmu_cores(const char *sysfs_root, struct pmu *out, size_t most)
 		struct pmu *pmu = &out[n];
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof pmu->name)
 			continue;
-		*pmu = (struct pmu){ 0 };
+		*pmu = (struct pmu){0};
 		read_line(sysfs_root, entry->d_name, "cpus", pmu->cpus, sizeof pmu->cpus);
 		if (strcmp(entry->d_name, "cpu") != 0 && !pmu->cpus[0])
 			continue;
@@ -92,7 +92,4 @@ bool pmu_list_has(const char *list, int cpu)
 	return false;
 }
 
-int pmu_list_first(const char *list)
-{
-	return (int)strtol(list, NULL, 10);
-}
+int pmu_list_first(const char *list) { return (int)strtol(list, NULL, 10); }

@@ -31,7 +31,7 @@ static bool add(struct places *places, pid_t task, int cpu)
 	for (size_t i = 0; i < places->list.count; i++)
 		if (places->list.items[i].task == task && places->list.items[i].cpu == cpu)
 			return true;
-	return vec_push(&places->list, ((struct counter_target){ task, cpu }));
+	return vec_push(&places->list, ((struct counter_target){task, cpu}));
 }
 
 /* All threads of a process. */
@@ -54,10 +54,7 @@ static bool add_threads(struct places *places, pid_t pid, struct error *err)
 	return done;
 }
 
-static bool add_cpu(void *context, int cpu)
-{
-	return add(context, -1, cpu);
-}
+static bool add_cpu(void *context, int cpu) { return add(context, -1, cpu); }
 
 static bool same_cpu(void *context, int cpu)
 {
@@ -91,7 +88,7 @@ static bool add_cpus(struct places *places, const struct target *target, struct 
 bool places_find(struct places *places, const struct target *target, struct error *err)
 {
 	bool done = true;
-	*places = (struct places){ 0 };
+	*places = (struct places){0};
 	if (target->kind == TARGET_CPUS)
 		done = add_cpus(places, target, err);
 	for (size_t i = 0; done && target->kind == TARGET_PROCESSES && i < target->n_pids; i++)
@@ -103,7 +100,4 @@ bool places_find(struct places *places, const struct target *target, struct erro
 	return done;
 }
 
-void places_free(struct places *places)
-{
-	vec_free(&places->list);
-}
+void places_free(struct places *places) { vec_free(&places->list); }

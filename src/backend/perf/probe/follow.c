@@ -26,8 +26,8 @@ struct followed_thread {
 	pid_t tid;
 	struct probe_group *group; /* NULL: not counted any more, or never */
 	struct thread_passes *passes;
-	int primer;          /* see prime(); -1 */
-	bool silent;         /* the kernel has nothing to say of it any more: its end will be reported */
+	int primer;  /* see prime(); -1 */
+	bool silent; /* the kernel has nothing to say of it any more: its end will be reported */
 };
 
 struct follower {
@@ -38,7 +38,7 @@ struct follower {
 	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
 	struct trace_probes trace;
 	bool prime;
-	bool executed; /* the program has begun */
+	bool executed;    /* the program has begun */
 	uint64_t hits_ns; /* of threads that have ended */
 };
 
@@ -101,7 +101,8 @@ static void close_thread(struct follower *f, struct followed_thread *t)
 	free(t);
 }
 
-/* 4 MB hold 20 ms of hits at the rate that one thread can make (2 million a second, 100 bytes each); many threads get less each. */
+/* 4 MB hold 20 ms of hits at the rate that one thread can make (2 million a second, 100 bytes each); many threads
+ * get less each. */
 static size_t pages_of_ring(const struct follower *f)
 {
 	size_t n = f->threads.count;
@@ -150,7 +151,7 @@ static struct followed_thread *add_thread(struct follower *f, pid_t tid, size_t 
 static uint64_t instruction_pointer(pid_t tid)
 {
 	struct user_regs_struct registers;
-	struct iovec where = { &registers, sizeof registers };
+	struct iovec where = {&registers, sizeof registers};
 	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &where) != 0)
 		return 0;
 #if defined(__x86_64__)
@@ -188,7 +189,8 @@ static bool next_instruction(pid_t tid, char *path, size_t size, uint64_t *offse
 	FILE *file = ip ? fopen(name, "re") : NULL;
 	while (file && !found && fgets(line, sizeof line, file)) {
 		int at = 0;
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || !at || ip < from || ip >= to || line[at] != '/')
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || !at ||
+		    ip < from || ip >= to || line[at] != '/')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		found = strlen(line + at) < size;
@@ -208,7 +210,7 @@ static const struct probe_place *primer_place(struct follower *f, const char *pa
 	for (size_t i = 0; i < f->primers.count; i++)
 		if (f->primers.items[i].offset == offset && strcmp(f->primers.items[i].module, path) == 0)
 			return &f->primers.items[i];
-	struct probe_place place = { .module = strdup(path), .offset = offset };
+	struct probe_place place = {.module = strdup(path), .offset = offset};
 	if (!place.module || !vec_push(&f->primers, place))
 		return NULL;
 	struct probe_place *kept = &f->primers.items[f->primers.count - 1];
@@ -218,9 +220,10 @@ static const struct probe_place *primer_place(struct follower *f, const char *pa
 }
 
 /*
- * The kernel executes probed instructions from a page that it puts into the program when the first of them is executed, and the program's
- * first step into it is a page fault. So that it is no region's, another instruction is probed before: the next one of a process that has
- * begun or executed a program. Marks of branch targets are skipped (endbr64; bti, hint #32 … #38), which the kernel does without a page.
+ * The kernel executes probed instructions from a page that it puts into the program when the first of them is
+ * executed, and the program's first step into it is a page fault. So that it is no region's, another instruction
+ * is probed before: the next one of a process that has begun or executed a program. Marks of branch targets are
+ * skipped (endbr64; bti, hint #32 … #38), which the kernel does without a page.
  */
 static void prime(struct follower *f, struct followed_thread *t)
 {
@@ -231,9 +234,10 @@ static void prime(struct follower *f, struct followed_thread *t)
 		return;
 	if (next_instruction(t->tid, path, sizeof path, &offset)) {
 		int file = open(path, O_RDONLY | O_CLOEXEC);
-		unsigned char code[4] = { 0 };
+		unsigned char code[4] = {0};
 		bool mark = file >= 0 && pread(file, code, sizeof code, (off_t)offset) == 4 &&
-			    (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 || (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
+			    (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 ||
+			     (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
 		if (file >= 0)
 			close(file);
 		const struct probe_place *place = primer_place(f, path, offset + (mark ? 4 : 0));
@@ -294,7 +298,8 @@ static void stopped(struct follower *f, pid_t tid, int status)
 	if (event == PTRACE_EVENT_EXEC)
 		executed(f, tid);
 	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
-		ptrace(PTRACE_LISTEN, tid, NULL, NULL); /* it is stopped, as the terminal or somebody's SIGSTOP wants it */
+		/* it is stopped, as the terminal or somebody's SIGSTOP wants it */
+		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
 		ptrace(PTRACE_CONT, tid, NULL, event ? 0 : (long)signal);
 }
@@ -315,8 +320,8 @@ static bool take_news(struct follower *f)
 
 /* ---- probes that cost too much ---- */
 
-/* A quarter of a second in traps is little of any measurement. More of it is too much where the program does next to nothing else: it would
- * take ten times as long, or ten thousand times. */
+/* A quarter of a second in traps is little of any measurement. More of it is too much where the program does next
+ * to nothing else: it would take ten times as long, or ten thousand times. */
 static const double TRAPS_LEAST_NS = 250e6, TRAPS_SHARE = 0.9;
 
 static bool is_too_dear(const struct follower *f)
@@ -344,10 +349,11 @@ static void stop_probing(struct follower *f)
 
 static void become_quiet(int control)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaction(numbers[i], &ignore, NULL); /* the terminal's are for tare, which tells this process when to end */
+		/* the terminal's are for tare, which tells this process when to end */
+		sigaction(numbers[i], &ignore, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
@@ -367,8 +373,9 @@ static void become_quiet(int control)
 
 static bool is_page_fault(const struct event_encoding *e)
 {
-	return e && e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_PAGE_FAULTS || e->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-						      e->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	return e && e->type == PERF_TYPE_SOFTWARE &&
+	       (e->config == PERF_COUNT_SW_PAGE_FAULTS || e->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		e->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
 static bool begin(struct follower *f, struct error *err)
@@ -377,7 +384,8 @@ static bool begin(struct follower *f, struct error *err)
 	size_t probe;
 	if (ptrace(PTRACE_SEIZE, program, NULL, OPTIONS) != 0) {
 		error_set_errno(err, ERROR_PERMISSION, errno, "cannot follow the program's threads (ptrace)");
-		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp profile), or count with --on exact");
+		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp "
+				       "profile), or count with --on exact");
 	}
 	trace_probes_open(&f->trace);
 	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
@@ -396,14 +404,16 @@ static bool begin(struct follower *f, struct error *err)
 	if (t->group && probe == SIZE_MAX)
 		return true;
 	bool permission = reason == EACCES || reason == EPERM;
-	static const char rights[] = "probes need root or CAP_PERFMON; --on exact counts regions without any privilege";
+	static const char rights[] =
+		"probes need root or CAP_PERFMON; --on exact counts regions without any privilege";
 	if (probe == SIZE_MAX) {
-		error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot open the counters of regions");
+		error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason,
+				"cannot open the counters of regions");
 		return permission ? error_hint(err, "%s", rights) : false;
 	}
 	const struct probe_place *place = &f->task->plan->probes[probe];
-	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason, "cannot put a probe at '%s+0x%llx'", place->module,
-			(unsigned long long)place->offset);
+	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason,
+			"cannot put a probe at '%s+0x%llx'", place->module, (unsigned long long)place->offset);
 	return error_hint(err, "%s", permission ? rights : "--on exact counts regions without probes");
 }
 
@@ -412,13 +422,14 @@ static void gather(struct follower *f)
 	f->polled.count = 0;
 	for (size_t i = 0; i < f->threads.count; i++)
 		if (f->threads.items[i]->group && !f->threads.items[i]->silent &&
-		    !vec_push(&f->polled, ((struct pollfd){ .fd = group_fd(f->threads.items[i]->group), .events = POLLIN })))
+		    !vec_push(&f->polled,
+			      ((struct pollfd){.fd = group_fd(f->threads.items[i]->group), .events = POLLIN})))
 			incomplete(f, "%s", "out of memory");
 }
 
 _Noreturn void follow(const struct follow_task *task)
 {
-	struct follower f = { .task = task, .trace = { .folder = -1 } };
+	struct follower f = {.task = task, .trace = {.folder = -1}};
 	sigset_t mask;
 	become_quiet(task->control);
 	sigemptyset(&mask);
@@ -442,15 +453,16 @@ _Noreturn void follow(const struct follow_task *task)
 		struct signalfd_siginfo info;
 		gather(&f);
 		size_t threads = f.polled.count;
-		if (!vec_push(&f.polled, ((struct pollfd){ .fd = news, .events = POLLIN })) ||
-		    !vec_push(&f.polled, ((struct pollfd){ .fd = task->control, .events = POLLIN })))
+		if (!vec_push(&f.polled, ((struct pollfd){.fd = news, .events = POLLIN})) ||
+		    !vec_push(&f.polled, ((struct pollfd){.fd = task->control, .events = POLLIN})))
 			break;
 		poll(f.polled.items, f.polled.count, -1);
 		for (size_t i = 0; i < f.threads.count; i++) {
 			struct followed_thread *t = f.threads.items[i];
 			drain(t);
 			for (size_t j = 0; t->group && j < threads; j++)
-				if (f.polled.items[j].fd == group_fd(t->group) && f.polled.items[j].revents & (POLLHUP | POLLERR))
+				if (f.polled.items[j].fd == group_fd(t->group) &&
+				    f.polled.items[j].revents & (POLLHUP | POLLERR))
 					t->silent = true;
 		}
 		if (!task->report->too_dear && is_too_dear(&f))

@@ -14,34 +14,32 @@
 /* ---- registers: DWARF's numbers (the psABIs) to the kernel's bits ---- */
 
 #if defined(__x86_64__)
-static const unsigned char perf_register[] = { PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,
-					       PERF_REG_X86_SI,  PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,
-					       PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
-					       PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
-enum { REGISTERS = 16, REGISTER_IP = PERF_REG_X86_IP, REGISTER_FP = PERF_REG_X86_BP, REGISTER_SP = PERF_REG_X86_SP };
-static unsigned perf_register_of(int dwarf)
-{
-	return perf_register[dwarf];
-}
+static const unsigned char perf_register[] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX, PERF_REG_X86_SI,  PERF_REG_X86_DI,
+	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9, PERF_REG_X86_R10, PERF_REG_X86_R11,
+	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15};
+enum {
+	REGISTERS = 16,
+	REGISTER_IP = PERF_REG_X86_IP,
+	REGISTER_FP = PERF_REG_X86_BP,
+	REGISTER_SP = PERF_REG_X86_SP
+};
+static unsigned perf_register_of(int dwarf) { return perf_register[dwarf]; }
 #elif defined(__aarch64__)
-enum { REGISTERS = 32, REGISTER_IP = PERF_REG_ARM64_PC, REGISTER_FP = PERF_REG_ARM64_X29, REGISTER_SP = PERF_REG_ARM64_SP };
-static unsigned perf_register_of(int dwarf)
-{
-	return (unsigned)dwarf;
-}
+enum {
+	REGISTERS = 32,
+	REGISTER_IP = PERF_REG_ARM64_PC,
+	REGISTER_FP = PERF_REG_ARM64_X29,
+	REGISTER_SP = PERF_REG_ARM64_SP
+};
+static unsigned perf_register_of(int dwarf) { return (unsigned)dwarf; }
 #else
 /* no machine to decode the code of, and so no probes */
 enum { REGISTERS = 0, REGISTER_IP = 0, REGISTER_FP = 0, REGISTER_SP = 0 };
-static unsigned perf_register_of(int dwarf)
-{
-	return (unsigned)dwarf;
-}
+static unsigned perf_register_of(int dwarf) { return (unsigned)dwarf; }
 #endif
 
-static uint64_t few_registers(void)
-{
-	return 1ull << REGISTER_IP | 1ull << REGISTER_FP | 1ull << REGISTER_SP;
-}
+static uint64_t few_registers(void) { return 1ull << REGISTER_IP | 1ull << REGISTER_FP | 1ull << REGISTER_SP; }
 
 static uint64_t all_registers(void)
 {
@@ -68,8 +66,8 @@ struct probe_group {
 	uint8_t *data;
 	size_t bytes; /* of data; a power of two */
 	size_t members;
-	uint8_t *record; /* one that wraps around the buffer's end */
-	uint64_t *values; /* [n_events] */
+	uint8_t *record;                  /* one that wraps around the buffer's end */
+	uint64_t *values;                 /* [n_events] */
 	uint64_t hits, first_ns, last_ns; /* enabled times of the first and the last one */
 	bool lost;
 };
@@ -82,7 +80,8 @@ static int open_member(struct perf_event_attr *attr, pid_t tid, int leader)
 	return (int)syscall(SYS_perf_event_open, attr, tid, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-static const uint64_t READ_FORMAT = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+static const uint64_t READ_FORMAT = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+				    PERF_FORMAT_TOTAL_TIME_RUNNING;
 
 static int open_leader(pid_t tid)
 {
@@ -116,7 +115,8 @@ static int open_event(const struct group_event *event, pid_t tid, int leader)
 	return open_member(&attr, tid, leader);
 }
 
-static void place_probe(struct perf_event_attr *attr, const struct group_plan *plan, const struct probe_place *probe)
+static void place_probe(struct perf_event_attr *attr, const struct group_plan *plan,
+			const struct probe_place *probe)
 {
 	attr->type = probe->trace_id ? PERF_TYPE_TRACEPOINT : plan->uprobe_type;
 	attr->config = probe->trace_id;
@@ -148,7 +148,7 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 	*probe = SIZE_MAX;
 	if (!g)
 		return false;
-	*g = (struct probe_group){ .plan = plan, .leader = -1 };
+	*g = (struct probe_group){.plan = plan, .leader = -1};
 	g->counters = malloc((plan->n_events + 1) * sizeof *g->counters);
 	g->probes = malloc((plan->n_probes + 1) * sizeof *g->probes);
 	g->values = calloc(plan->n_events + 1, sizeof *g->values);
@@ -156,7 +156,7 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 	for (size_t i = 0; g->counters && i < plan->n_events; i++)
 		g->counters[i] = -1;
 	for (size_t i = 0; g->probes && i < plan->n_probes; i++)
-		g->probes[i] = (struct probe_counter){ .fd = -1 };
+		g->probes[i] = (struct probe_counter){.fd = -1};
 	if (!g->counters || !g->probes || !g->values || !g->record)
 		goto fail;
 	g->leader = open_leader(tid);
@@ -175,7 +175,8 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 			g->members++;
 	}
 	for (; pages >= 1; pages /= 2) {
-		void *memory = mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, g->leader, 0);
+		void *memory = mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, g->leader,
+				    0);
 		reason = errno;
 		if (memory == MAP_FAILED)
 			continue; /* the limit of locked memory */
@@ -190,7 +191,8 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 		struct probe_counter *p = &g->probes[i];
 		*probe = i;
 		p->fd = open_probe(plan, &plan->probes[i], tid, g->leader);
-		if (p->fd < 0 || ioctl(p->fd, PERF_EVENT_IOC_SET_OUTPUT, g->leader) != 0 || ioctl(p->fd, PERF_EVENT_IOC_ID, &p->id) != 0) {
+		if (p->fd < 0 || ioctl(p->fd, PERF_EVENT_IOC_SET_OUTPUT, g->leader) != 0 ||
+		    ioctl(p->fd, PERF_EVENT_IOC_ID, &p->id) != 0) {
 			reason = errno;
 			goto fail;
 		}
@@ -207,7 +209,7 @@ fail:
 
 int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
 {
-	struct perf_event_attr attr = { 0 };
+	struct perf_event_attr attr = {0};
 	place_probe(&attr, plan, place);
 	return open_member(&attr, process, -1);
 }
@@ -219,12 +221,13 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 	int file = open(place->module, O_RDONLY | O_CLOEXEC), fd = -1, reason = errno;
 	void *memory = MAP_FAILED;
 	if (file >= 0) {
-		memory = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, (off_t)(place->offset & ~(page - 1)));
+		memory = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file,
+			      (off_t)(place->offset & ~(page - 1)));
 		reason = errno;
 		close(file);
 	}
 	if (memory != MAP_FAILED) {
-		struct perf_event_attr attr = { .sample_period = 1 };
+		struct perf_event_attr attr = {.sample_period = 1};
 		place_probe(&attr, plan, place);
 		fd = open_member(&attr, 0, -1);
 		reason = errno;
@@ -236,25 +239,13 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 	return fd >= 0;
 }
 
-bool group_enable(struct probe_group *g)
-{
-	return ioctl(g->leader, PERF_EVENT_IOC_ENABLE, 0) == 0;
-}
+bool group_enable(struct probe_group *g) { return ioctl(g->leader, PERF_EVENT_IOC_ENABLE, 0) == 0; }
 
-int group_fd(const struct probe_group *g)
-{
-	return g->leader;
-}
+int group_fd(const struct probe_group *g) { return g->leader; }
 
-uint64_t group_hits(const struct probe_group *g)
-{
-	return g->hits;
-}
+uint64_t group_hits(const struct probe_group *g) { return g->hits; }
 
-uint64_t group_hits_ns(const struct probe_group *g)
-{
-	return g->last_ns - g->first_ns;
-}
+uint64_t group_hits_ns(const struct probe_group *g) { return g->last_ns - g->first_ns; }
 
 /* ---- records ---- */
 
@@ -275,7 +266,8 @@ static uint64_t register_value(const void *context, int number)
 	return number >= 0 && number < REGISTERS ? bit_value(context, perf_register_of(number)) : 0;
 }
 
-/* A sample: identifier, reading of the group, registers. words: without the header. False: it is not as it must be. */
+/* A sample: identifier, reading of the group, registers. words: without the header. False: it is not as it must
+ * be. */
 static bool take_sample(struct probe_group *g, const uint64_t *words, size_t n, struct thread_passes *passes)
 {
 	const struct group_plan *plan = g->plan;
@@ -292,13 +284,17 @@ static bool take_sample(struct probe_group *g, const uint64_t *words, size_t n, 
 	for (size_t event = 0; event < plan->n_events; event++)
 		g->values[event] = g->counters[event] >= 0 ? *member++ : 0;
 	size_t at = 1 + 3 + g->members;
-	struct registers registers = { .mask = probe->all_registers ? all_registers() : few_registers(),
-				       .values = words + at + 1,
-				       .count = words[at] == PERF_SAMPLE_REGS_ABI_NONE ? 0 : n - at - 1 };
+	struct registers registers = {.mask = probe->all_registers ? all_registers() : few_registers(),
+				      .values = words + at + 1,
+				      .count = words[at] == PERF_SAMPLE_REGS_ABI_NONE ? 0 : n - at - 1};
 	if (registers.count < (size_t)__builtin_popcountll(registers.mask))
 		return false;
-	struct hit hit = { .enabled_ns = words[2], .running_ns = words[3], .values = g->values,
-			   .ip = bit_value(&registers, REGISTER_IP), .reg = register_value, .context = &registers };
+	struct hit hit = {.enabled_ns = words[2],
+			  .running_ns = words[3],
+			  .values = g->values,
+			  .ip = bit_value(&registers, REGISTER_IP),
+			  .reg = register_value,
+			  .context = &registers};
 	g->probes[i].hits++;
 	if (!g->hits++)
 		g->first_ns = hit.enabled_ns;
@@ -313,7 +309,8 @@ bool group_drain(struct probe_group *g, struct thread_passes *passes)
 	uint64_t tail = g->page->data_tail;
 	while (tail < head && !g->lost) {
 		size_t at = tail & (g->bytes - 1);
-		const struct perf_event_header *header = (const void *)(g->data + at); /* records are multiples of 8: it never wraps */
+		/* records are multiples of 8: it never wraps */
+		const struct perf_event_header *header = (const void *)(g->data + at);
 		size_t size = header->size;
 		const uint8_t *record = (const uint8_t *)header;
 		if (size < sizeof *header || size > head - tail) {
@@ -326,7 +323,8 @@ bool group_drain(struct probe_group *g, struct thread_passes *passes)
 			record = g->record;
 		}
 		if (header->type == PERF_RECORD_SAMPLE)
-			g->lost |= !take_sample(g, (const uint64_t *)(const void *)(record + sizeof *header), (size - sizeof *header) / 8, passes);
+			g->lost |= !take_sample(g, (const uint64_t *)(const void *)(record + sizeof *header),
+						(size - sizeof *header) / 8, passes);
 		else if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_LOST_SAMPLES)
 			g->lost = true;
 		tail += size;
@@ -337,7 +335,8 @@ bool group_drain(struct probe_group *g, struct thread_passes *passes)
 
 const char *group_incomplete(struct probe_group *g)
 {
-	static const char missing[] = "readings were lost: the regions were entered faster than they could be taken over";
+	static const char missing[] =
+		"readings were lost: the regions were entered faster than they could be taken over";
 	uint64_t words[3 + 2048];
 	size_t bytes = (3 + g->members) * sizeof *words;
 	if (g->lost || bytes > sizeof words)

@@ -2,15 +2,19 @@
  * The counters and probes of one thread, in one group, and the ring buffer that their readings come through.
  *
  * What always holds:
- *  1. Every hit of a probe carries the group's counts of that thread at that instant: the kernel writes them in the trap.
- *  2. A hit that did not arrive is known of: by the kernel's record of lost ones, and because the probes count their hits, too.
- *  3. The group is pinned: on the PMU all the time, or, where it does not fit, not at all (which is said). Probes are of it, so that a hit
- *     while it waited for its turn would not be seen. Others' counters wait instead, and are scaled.
+ *  1. Every hit of a probe carries the group's counts of that thread at that instant: the kernel writes them in
+ *     the trap.
+ *  2. A hit that did not arrive is known of: by the kernel's record of lost ones, and because the probes count
+ *     their hits, too.
+ *  3. The group is pinned: on the PMU all the time, or, where it does not fit, not at all (which is said). Probes
+ *     are of it, so that a hit while it waited for its turn would not be seen. Others' counters wait instead, and
+ *     are scaled.
  *  4. The leader counts nothing: it can always be opened, so that a counter that cannot is missing alone.
  *
- * Sources: perf_event_open(2), MMAP layout and PERF_SAMPLE_READ; the uprobe PMU: Documentation/ABI/testing/sysfs-bus-event_source-devices-uprobe
- * is its format folder. Samples of groups may not be inherited before Linux 6.12, and a probe's path is a pointer into the memory of whoever
- * forks (perf_uprobe_init()), so that each thread has a group of its own, opened by follow.c.
+ * Sources: perf_event_open(2), MMAP layout and PERF_SAMPLE_READ; the uprobe PMU:
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-uprobe is its format folder. Samples of groups may not
+ * be inherited before Linux 6.12, and a probe's path is a pointer into the memory of whoever forks
+ * (perf_uprobe_init()), so that each thread has a group of its own, opened by follow.c.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_GROUP_H
 #define TARE_BACKEND_PERF_PROBE_GROUP_H
@@ -27,7 +31,7 @@
 struct probe_place {
 	const char *module;
 	uint64_t offset;
-	uint64_t trace_id; /* trace.h; 0: none, by the PMU */
+	uint64_t trace_id;  /* trace.h; 0: none, by the PMU */
 	bool all_registers; /* an indirect jump: any may hold its target */
 	const struct edge_ref *edges;
 	size_t n_edges;
@@ -49,11 +53,11 @@ struct group_plan {
 
 struct probe_group;
 
-/* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno, when a probe cannot be
- * opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
+/* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno,
+ * when a probe cannot be opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
 bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe);
-/* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a program that maps it later
- * would run without the probe, and nobody would be told). False with errno. */
+/* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a
+ * program that maps it later would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);
 /* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
 int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
@@ -61,7 +65,8 @@ bool group_enable(struct probe_group *group);
 int group_fd(const struct probe_group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */
 bool group_drain(struct probe_group *group, struct thread_passes *passes);
-/* Of the thread as it stands; only when everything has been drained. NULL: every hit has arrived; otherwise why not. */
+/* Of the thread as it stands; only when everything has been drained. NULL: every hit has arrived; otherwise why
+ * not. */
 const char *group_incomplete(struct probe_group *group);
 uint64_t group_hits(const struct probe_group *group);
 /* From its first hit to its last. */

@@ -15,10 +15,10 @@ struct pass {
 struct thread_passes {
 	const struct region_asked *regions;
 	struct pass_sums *sums;
-	int64_t correction;    /* of all that this thread has counted so far */
-	uint64_t hits;         /* of this thread */
-	struct pass *all;      /* [n_regions] */
-	uint64_t *begun;       /* [region × n_events + event]: the counters when it opened */
+	int64_t correction; /* of all that this thread has counted so far */
+	uint64_t hits;      /* of this thread */
+	struct pass *all;   /* [n_regions] */
+	uint64_t *begun;    /* [region × n_events + event]: the counters when it opened */
 };
 
 struct thread_passes *passes_new(const struct region_asked *regions, struct pass_sums *sums)
@@ -26,7 +26,7 @@ struct thread_passes *passes_new(const struct region_asked *regions, struct pass
 	struct thread_passes *p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
-	*p = (struct thread_passes){ .regions = regions, .sums = sums };
+	*p = (struct thread_passes){.regions = regions, .sums = sums};
 	p->all = calloc(sums->n_regions + 1, sizeof *p->all);
 	p->begun = calloc(sums->n_regions * sums->n_events + 1, sizeof *p->begun);
 	if (p->all && p->begun)
@@ -37,7 +37,8 @@ struct thread_passes *passes_new(const struct region_asked *regions, struct pass
 	return NULL;
 }
 
-static void enter(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
+static void enter(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame,
+		  uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
 	struct pass_sum *sum = &p->sums->regions[region];
@@ -48,13 +49,21 @@ static void enter(struct thread_passes *p, size_t region, const struct region_ed
 			return;
 		pass->unbalanced = true; /* the frame that opened it is gone */
 	}
-	*pass = (struct pass){ .open = true, .entered = true, .unbalanced = pass->unbalanced, .has_frame = has_frame, .frame = frame,
-			       .enabled_ns = hit->enabled_ns, .running_ns = hit->running_ns, .correction = p->correction, .hits = p->hits };
+	*pass = (struct pass){.open = true,
+			      .entered = true,
+			      .unbalanced = pass->unbalanced,
+			      .has_frame = has_frame,
+			      .frame = frame,
+			      .enabled_ns = hit->enabled_ns,
+			      .running_ns = hit->running_ns,
+			      .correction = p->correction,
+			      .hits = p->hits};
 	memcpy(p->begun + region * p->sums->n_events, hit->values, p->sums->n_events * sizeof *p->begun);
 	sum->entries++;
 }
 
-static void leave(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame, uint64_t frame, const struct hit *hit)
+static void leave(struct thread_passes *p, size_t region, const struct region_edge *edge, bool has_frame,
+		  uint64_t frame, const struct hit *hit)
 {
 	struct pass *pass = &p->all[region];
 	struct pass_sum *sum = &p->sums->regions[region];
@@ -78,7 +87,8 @@ static void leave(struct thread_passes *p, size_t region, const struct region_ed
 	sum->hits += p->hits - pass->hits;
 	p->sums->corrections[region] += p->correction - pass->correction + edge->counts;
 	for (size_t i = 0; i < p->sums->n_events; i++)
-		p->sums->counts[region * p->sums->n_events + i] += hit->values[i] - p->begun[region * p->sums->n_events + i];
+		p->sums->counts[region * p->sums->n_events + i] += hit->values[i] -
+								   p->begun[region * p->sums->n_events + i];
 }
 
 static uint64_t target_of(const struct region_edge *edge, const struct hit *hit)
@@ -89,15 +99,18 @@ static uint64_t target_of(const struct region_edge *edge, const struct hit *hit)
 static bool is_inside(const struct region_asked *asked, const char *module, uint64_t offset)
 {
 	for (size_t i = 0; i < asked->n_ranges; i++)
-		if (strcmp(asked->ranges[i].module, module) == 0 && offset >= asked->ranges[i].low && offset < asked->ranges[i].high)
+		if (strcmp(asked->ranges[i].module, module) == 0 && offset >= asked->ranges[i].low &&
+		    offset < asked->ranges[i].high)
 			return true;
 	return false;
 }
 
-static bool has_edge(const struct region_asked *asked, const char *module, uint64_t offset, enum region_edge_kind kind)
+static bool has_edge(const struct region_asked *asked, const char *module, uint64_t offset,
+		     enum region_edge_kind kind)
 {
 	for (size_t i = 0; i < asked->n_edges; i++)
-		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && !asked->edges[i].lost && strcmp(asked->edges[i].module, module) == 0)
+		if (asked->edges[i].offset == offset && asked->edges[i].kind == kind && !asked->edges[i].lost &&
+		    strcmp(asked->edges[i].module, module) == 0)
 			return true;
 	return false;
 }
@@ -122,7 +135,9 @@ void passes_hit(struct thread_passes *p, const struct edge_ref *edges, size_t n,
 		const struct region_asked *asked = &p->regions[region];
 		const struct region_edge *edge = &asked->edges[edges[i].edge];
 		bool has_frame = edge->frame_register != EDGE_NO_REGISTER;
-		uint64_t frame = has_frame ? hit->reg(hit->context, edge->frame_register) + (uint64_t)edge->frame_offset : 0;
+		uint64_t frame = has_frame ? hit->reg(hit->context, edge->frame_register) +
+						     (uint64_t)edge->frame_offset
+					   : 0;
 		enum region_edge_kind kind = edge->kind;
 		if (kind == EDGE_JUMP) {
 			uint64_t target = target_of(edge, hit);

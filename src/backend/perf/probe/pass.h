@@ -4,9 +4,11 @@
  *     hit ──► ENTER: a pass opens, unless the thread is in one ──► … ──► LEAVE by the same frame: it ends, and is counted
  *
  * What always holds:
- *  1. A pass is the difference of two readings of one thread's counters. Of a pass whose end was not seen nothing is counted.
- *  2. Frames tell a region that comes again (deeper: part of the open pass) from one whose end was never seen (a longjmp, an exception:
- *     the stack is above it). Stacks grow downwards, on all machines that Linux runs on here.
+ *  1. A pass is the difference of two readings of one thread's counters. Of a pass whose end was not seen nothing
+ *     is counted.
+ *  2. Frames tell a region that comes again (deeper: part of the open pass) from one whose end was never seen (a
+ *     longjmp, an exception: the stack is above it). Stacks grow downwards, on all machines that Linux runs on
+ *     here.
  *  3. Plain state without system calls: tests/unit/region_pass_test.c drives it.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_PASS_H
@@ -22,14 +24,16 @@
 struct pass_sum {
 	uint64_t entries, exits, unbalanced, threads;
 	uint64_t enabled_ns, running_ns; /* of the passes that ended */
-	uint64_t hits; /* of any probes, in those passes: each has one trap, from the first one's end and the last one's begin, and others' */
+	/* of any probes, in those passes: each has one trap, from the first one's end and the last one's begin,
+	 * and others' */
+	uint64_t hits;
 };
 
 /* What probes do to a count of instructions at user level: measured on this machine (trial.h). */
 struct probe_bias {
 	bool known;
-	int64_t trap;                  /* counted for the trap, before the reading */
-	int64_t missed[EDGE_CLASSES];  /* of a probed instruction of that class, since the kernel did it itself */
+	int64_t trap;                 /* counted for the trap, before the reading */
+	int64_t missed[EDGE_CLASSES]; /* of a probed instruction of that class, since the kernel did it itself */
 };
 
 struct pass_sums {
@@ -37,7 +41,7 @@ struct pass_sums {
 	int64_t *corrections; /* [region]: to be added to its instructions */
 	size_t n_regions, n_events;
 	struct pass_sum *regions; /* [n_regions] */
-	uint64_t *counts;           /* [region × n_events + event] */
+	uint64_t *counts;         /* [region × n_events + event] */
 };
 
 struct edge_ref { /* an edge of the regions asked for */
@@ -47,7 +51,7 @@ struct edge_ref { /* an edge of the regions asked for */
 /* What a probe reports. */
 struct hit {
 	uint64_t enabled_ns, running_ns;
-	const uint64_t *values;    /* [n_events] */
+	const uint64_t *values; /* [n_events] */
 	uint64_t ip;
 	/* the register of that DWARF number */
 	uint64_t (*reg)(const void *context, int number);

@@ -50,8 +50,10 @@ static int by_place(const void *a, const void *b)
 		return order;
 	if (x->edge->offset != y->edge->offset)
 		return x->edge->offset < y->edge->offset ? -1 : 1;
-	/* at the same instruction a pass ends before the next one begins; but a function that is nothing but its return begins and ends there */
-	bool last_x = x->edge->kind == EDGE_LEAVE && x->edge->own, last_y = y->edge->kind == EDGE_LEAVE && y->edge->own;
+	/* at the same instruction a pass ends before the next one begins; but a function that is nothing but its
+	 * return begins and ends there */
+	bool last_x = x->edge->kind == EDGE_LEAVE && x->edge->own,
+	     last_y = y->edge->kind == EDGE_LEAVE && y->edge->own;
 	if (last_x != last_y)
 		return last_x ? 1 : -1;
 	if (x->edge->kind != y->edge->kind)
@@ -65,7 +67,8 @@ static bool plan_probes(struct probed *r, struct error *err)
 	size_t n = 0, at = 0;
 	for (size_t i = 0; i < r->n_asked; i++) {
 		if (r->asked[i].no_edges) {
-			error_set(err, ERROR_UNSUPPORTED, "cannot count region '%s' with probes: %s", r->asked[i].name, r->asked[i].no_edges);
+			error_set(err, ERROR_UNSUPPORTED, "cannot count region '%s' with probes: %s",
+				  r->asked[i].name, r->asked[i].no_edges);
 			return error_hint(err, "--on exact counts it");
 		}
 		n += r->asked[i].n_edges;
@@ -79,13 +82,16 @@ static bool plan_probes(struct probed *r, struct error *err)
 	}
 	for (size_t i = 0; i < r->n_asked; i++)
 		for (size_t j = 0; j < r->asked[i].n_edges; j++)
-			all[at++] = (struct placed){ &r->asked[i].edges[j], { (uint32_t)i, (uint32_t)j } };
+			all[at++] = (struct placed){&r->asked[i].edges[j], {(uint32_t)i, (uint32_t)j}};
 	qsort(all, n, sizeof *all, by_place);
 	for (size_t i = 0; i < n; i++) {
 		struct probe_place *last = r->plan.n_probes ? &r->probes[r->plan.n_probes - 1] : NULL;
-		if (!last || last->offset != all[i].edge->offset || strcmp(last->module, all[i].edge->module) != 0) {
+		if (!last || last->offset != all[i].edge->offset ||
+		    strcmp(last->module, all[i].edge->module) != 0) {
 			last = &r->probes[r->plan.n_probes++];
-			*last = (struct probe_place){ .module = all[i].edge->module, .offset = all[i].edge->offset, .edges = &r->refs[i] };
+			*last = (struct probe_place){.module = all[i].edge->module,
+						     .offset = all[i].edge->offset,
+						     .edges = &r->refs[i]};
 		}
 		last->all_registers |= all[i].edge->kind == EDGE_JUMP;
 		r->refs[i] = all[i].ref;
@@ -95,7 +101,8 @@ static bool plan_probes(struct probed *r, struct error *err)
 	r->plan.probes = r->probes;
 	if (r->plan.n_probes <= PROBES_MOST)
 		return true;
-	error_set(err, ERROR_LIMIT, "the regions begin and end at %zu places, and %d can be probed", r->plan.n_probes, PROBES_MOST);
+	error_set(err, ERROR_LIMIT, "the regions begin and end at %zu places, and %d can be probed",
+		  r->plan.n_probes, PROBES_MOST);
 	return error_hint(err, "ask for fewer regions at once, or count with --on exact");
 }
 
@@ -110,8 +117,10 @@ static void *part(struct probed *r, size_t *at, size_t bytes)
 
 static bool share(struct probed *r, struct error *err)
 {
-	size_t at = 0, sums = r->n_asked * sizeof(struct pass_sum), counts = r->n_asked * r->n_events * sizeof(uint64_t), corrections = r->n_asked * sizeof(int64_t);
-	r->shared_bytes = sizeof *r->report + sums + counts + corrections + (r->n_events + 1) * (sizeof *r->os_errno + sizeof *r->costs) + 160;
+	size_t at = 0, sums = r->n_asked * sizeof(struct pass_sum),
+	       counts = r->n_asked * r->n_events * sizeof(uint64_t), corrections = r->n_asked * sizeof(int64_t);
+	r->shared_bytes = sizeof *r->report + sums + counts + corrections +
+			  (r->n_events + 1) * (sizeof *r->os_errno + sizeof *r->costs) + 160;
 	r->shared = mmap(NULL, r->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->shared == MAP_FAILED) {
 		r->shared = NULL;
@@ -157,9 +166,15 @@ static bool start_follower(struct probed *r, const struct target *target, pid_t 
 	sigset_t all, mask;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_set_errno(err, ERROR_LIMIT, errno, "cannot follow the program's threads");
-	struct follow_task task = { .program = program, .children = target->follow_children, .regions = r->asked, .plan = &r->plan,
-				    .sums = &r->sums, .report = r->report, .os_errno = r->os_errno, .control = pair[1],
-				    .trap_ns = r->costs[r->n_events].known ? r->costs[r->n_events].median : 0 };
+	struct follow_task task = {.program = program,
+				   .children = target->follow_children,
+				   .regions = r->asked,
+				   .plan = &r->plan,
+				   .sums = &r->sums,
+				   .report = r->report,
+				   .os_errno = r->os_errno,
+				   .control = pair[1],
+				   .trap_ns = r->costs[r->n_events].known ? r->costs[r->n_events].median : 0};
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask); /* tare's handlers are not for the follower */
 	r->follower = fork();
@@ -208,9 +223,10 @@ static bool are_kept(const struct probed *r, const struct region_costs *kept)
 	bool same = kept->n_events == r->n_events && kept->n_probes == r->plan.n_probes;
 	for (size_t i = 0; same && i < r->n_events; i++) {
 		static const struct event_encoding none;
-		const struct event_encoding *a = &kept->encodings[i], *b = r->events[i].encoding ? r->events[i].encoding : &none;
-		same = a->type == b->type && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
-		       kept->levels[i] == r->events[i].levels;
+		const struct event_encoding *a = &kept->encodings[i],
+					    *b = r->events[i].encoding ? r->events[i].encoding : &none;
+		same = a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
+		       a->config2 == b->config2 && kept->levels[i] == r->events[i].levels;
 	}
 	return same;
 }
@@ -243,7 +259,9 @@ static void find_costs(struct probed *r, struct region_costs *kept)
 		return;
 	}
 	try_costs(r);
-	*kept = (struct region_costs){ .ns = r->costs[r->n_events], .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0, .n_probes = r->plan.n_probes };
+	*kept = (struct region_costs){.ns = r->costs[r->n_events],
+				      .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0,
+				      .n_probes = r->plan.n_probes};
 	for (size_t i = 0; i < kept->n_events; i++) {
 		if (r->events[i].encoding)
 			kept->encodings[i] = *r->events[i].encoding;
@@ -252,14 +270,14 @@ static void find_costs(struct probed *r, struct region_costs *kept)
 	}
 }
 
-bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct region_bias *bias,
-		   struct probed **out, struct error *err)
+bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n,
+		  struct region_bias *bias, struct probed **out, struct error *err)
 {
 	struct probed *r = calloc(1, sizeof *r);
 	*out = NULL;
 	if (!r)
 		return error_no_memory(err);
-	*r = (struct probed){ .asked = target->regions, .n_asked = target->n_regions, .n_events = n, .control = -1 };
+	*r = (struct probed){.asked = target->regions, .n_asked = target->n_regions, .n_events = n, .control = -1};
 	r->events = calloc(n + 1, sizeof *r->events);
 	r->group_events = calloc(n + 1, sizeof *r->group_events);
 	if (!r->events || !r->group_events) {
@@ -268,8 +286,9 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 	}
 	for (size_t i = 0; i < n; i++) {
 		r->events[i] = events[i];
-		r->group_events[i] = (struct group_event){ .encoding = events[i].encoding, .levels = events[i].levels,
-							   .os_errno = events[i].encoding ? 0 : ENOENT };
+		r->group_events[i] = (struct group_event){.encoding = events[i].encoding,
+							  .levels = events[i].levels,
+							  .os_errno = events[i].encoding ? 0 : ENOENT};
 	}
 	r->plan.events = r->group_events;
 	r->plan.n_events = n;
@@ -287,18 +306,22 @@ fail:
 
 /* ---- what was counted ---- */
 
-/* What the traps in a region's passes cost; each thread's first one is taken to be as dear as the first of a process. */
+/* What the traps in a region's passes cost; each thread's first one is taken to be as dear as the first of a
+ * process. */
 static struct measuring traps_cost(const struct trap_cost *cost, const struct pass_sum *sum, double scale)
 {
 	/* a function of one instruction has one trap for both ends, and no time at all between its readings */
 	uint64_t traps = sum->hits > sum->exits ? sum->hits : sum->exits;
 	double hits = (double)traps, threads = (double)(sum->threads < traps ? sum->threads : traps);
 	double cold = cost->first > cost->median ? cost->first - cost->median : 0;
-	uint64_t inside = sum->hits > sum->exits ? sum->hits - sum->exits : 0; /* each pass has one trap of its own two ends */
+	/* each pass has one trap of its own two ends */
+	uint64_t inside = sum->hits > sum->exits ? sum->hits - sum->exits : 0;
 	if (!cost->known)
-		return (struct measuring){ .state = MEASURING_UNKNOWN };
-	return (struct measuring){ .state = MEASURING_INCLUDED, .count = (hits * cost->median + threads * cold) * scale,
-				   .half_width = hits * cost->spread * scale, .inside = (double)inside * cost->median * scale };
+		return (struct measuring){.state = MEASURING_UNKNOWN};
+	return (struct measuring){.state = MEASURING_INCLUDED,
+				  .count = (hits * cost->median + threads * cold) * scale,
+				  .half_width = hits * cost->spread * scale,
+				  .inside = (double)inside * cost->median * scale};
 }
 
 /* why: the region was not followed to its end; NULL. */
@@ -306,11 +329,12 @@ static void read_count(const struct probed *r, size_t region, size_t event, cons
 {
 	const struct region_event *e = &r->events[event];
 	const struct pass_sum *sum = &r->sums.regions[region];
-	*out = (struct reading){ .state = READING_UNSUPPORTED, .cpu = -1, .why = e->why };
+	*out = (struct reading){.state = READING_UNSUPPORTED, .cpu = -1, .why = e->why};
 	if (!e->encoding)
 		return;
 	if (r->os_errno[event]) {
-		out->why = "the kernel does not count it in one group with the other events and the probes: ask for fewer at once, or for --several-runs";
+		out->why = "the kernel does not count it in one group with the other events and the probes: ask "
+			   "for fewer at once, or for --several-runs";
 		return;
 	}
 	out->state = READING_FAILED;
@@ -320,7 +344,8 @@ static void read_count(const struct probed *r, size_t region, size_t event, cons
 	out->enabled_ns = sum->enabled_ns;
 	out->running_ns = sum->running_ns;
 	if (sum->running_ns < sum->enabled_ns)
-		out->why = "the counters were shared with other events while the region ran: ask for fewer at once, or with --several-runs";
+		out->why = "the counters were shared with other events while the region ran: ask for fewer at "
+			   "once, or with --several-runs";
 	else {
 		out->state = READING_COUNTED;
 		out->source = e->source;
@@ -329,7 +354,8 @@ static void read_count(const struct probed *r, size_t region, size_t event, cons
 			out->count_raw = r->sums.counts[region * r->n_events + event];
 		if (e->instructions && r->sums.bias.known) {
 			out->count_raw += (uint64_t)r->sums.corrections[region];
-			out->measuring = (struct measuring){ .state = MEASURING_TAKEN_OFF, .count = -(double)r->sums.corrections[region] };
+			out->measuring = (struct measuring){.state = MEASURING_TAKEN_OFF,
+							    .count = -(double)r->sums.corrections[region]};
 		} else if (e->time) {
 			out->measuring = traps_cost(&r->costs[event], sum, e->scale);
 		}
@@ -347,20 +373,26 @@ static bool remark(const struct probed *r, struct run *run)
 	const char *unprimed = "", *instructions = "";
 	bool corrected = false, gross = false;
 	for (size_t i = 0; i < r->n_events; i++) {
-		bool hardware = r->events[i].encoding && r->events[i].source == SOURCE_HW, known = r->events[i].instructions && r->sums.bias.known;
+		bool hardware = r->events[i].encoding && r->events[i].source == SOURCE_HW,
+		     known = r->events[i].instructions && r->sums.bias.known;
 		corrected |= hardware && known;
 		gross |= hardware && !known;
 	}
 	if (corrected && gross)
-		instructions = "; what they do to a region's instructions at user level was measured on this machine and is taken out, of its other "
-			       "hardware counts it is not: in these, an instruction or two for each probe may be too many or missing";
+		instructions = "; what they do to a region's instructions at user level was measured on this "
+			       "machine and is taken out, of its other "
+			       "hardware counts it is not: in these, an instruction or two for each probe may be "
+			       "too many or missing";
 	else if (corrected)
-		instructions = "; what they do to a region's instructions at user level was measured on this machine and is taken out";
+		instructions = "; what they do to a region's instructions at user level was measured on this "
+			       "machine and is taken out";
 	else if (gross)
-		instructions = "; in a region's hardware counts an instruction or two for each probe may be too many or missing";
+		instructions = "; in a region's hardware counts an instruction or two for each probe may be too "
+			       "many or missing";
 
-	if (r->report->unprimed && !(unprimed = arena_printf(&run->arena, "; in %llu processes the first pass has a page fault of theirs",
-							     (unsigned long long)r->report->unprimed)))
+	if (r->report->unprimed &&
+	    !(unprimed = arena_printf(&run->arena, "; in %llu processes the first pass has a page fault of theirs",
+				      (unsigned long long)r->report->unprimed)))
 		return false;
 	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
 	if (!remarks)
@@ -368,8 +400,11 @@ static bool remark(const struct probed *r, struct run *run)
 	for (size_t i = 0; i < run->n_remarks; i++)
 		remarks[i] = run->remarks[i];
 	run->remarks = remarks;
-	remarks[run->n_remarks] = arena_printf(&run->arena, "regions were seen by probes, traps into the kernel: what the kernel did for them is in the counts at kernel level, "
-				  "and in times and faults of the whole program%s%s", instructions, unprimed);
+	remarks[run->n_remarks] = arena_printf(&run->arena,
+					       "regions were seen by probes, traps into the kernel: what the "
+					       "kernel did for them is in the counts at kernel level, "
+					       "and in times and faults of the whole program%s%s",
+					       instructions, unprimed);
 	if (!remarks[run->n_remarks])
 		return false;
 	run->n_remarks++;
@@ -380,7 +415,7 @@ static bool remark(const struct probed *r, struct run *run)
 static void measure_totals(const struct probed *r, struct run *run)
 {
 	/* as traps_cost() has it: each thread's first trap is as dear as the first of a process */
-	struct pass_sum all = { .hits = r->report->hits, .threads = r->report->threads };
+	struct pass_sum all = {.hits = r->report->hits, .threads = r->report->threads};
 	run->probes_ns = (uint64_t)traps_cost(&r->costs[r->n_events], &all, 1).count;
 	/* putting a probe in and taking it out: about 10 ms were seen, of each */
 	run->probes_elapsed_ns = run->probes_ns + r->plan.n_probes * (uint64_t)20000000;
@@ -391,15 +426,19 @@ static void measure_totals(const struct probed *r, struct run *run)
 
 static const char *too_dear(const struct probed *r, struct run *run, const struct run_region *region)
 {
-	return arena_printf(&run->arena, "entered at least %llu time%s: the probes took more than nine tenths of the time by then, %.2g us each, and were "
-			    "taken out; --on exact counts it", (unsigned long long)region->entries, region->entries == 1 ? "" : "s",
+	return arena_printf(&run->arena,
+			    "entered at least %llu time%s: the probes took more than nine tenths of the time by "
+			    "then, %.2g us each, and were "
+			    "taken out; --on exact counts it",
+			    (unsigned long long)region->entries, region->entries == 1 ? "" : "s",
 			    r->costs[r->n_events].median / 1000);
 }
 
 bool probed_stop(struct probed *r, struct run *run, struct error *err)
 {
 	if (send(r->control, "s", 1, MSG_NOSIGNAL) != 1 || hear(r->control) != 1)
-		snprintf(r->report->why, sizeof r->report->why, "the process that follows the program's threads has died");
+		snprintf(r->report->why, sizeof r->report->why,
+			 "the process that follows the program's threads has died");
 	run->regions = arena_alloc(&run->arena, (r->n_asked + 1) * sizeof *run->regions);
 	if (!run->regions || !remark(r, run))
 		return error_no_memory(err);
@@ -407,14 +446,20 @@ bool probed_stop(struct probed *r, struct run *run, struct error *err)
 	for (size_t i = 0; i < r->n_asked; i++) {
 		const struct pass_sum *sum = &r->sums.regions[i];
 		struct run_region *out = &run->regions[i];
-		*out = (struct run_region){ .name = r->asked[i].name, .text = r->asked[i].text, .kind = r->asked[i].kind,
-					    .entries = sum->entries, .exits = sum->exits, .unbalanced = sum->unbalanced, .threads = sum->threads,
-					    .why = r->report->why[0] ? r->report->why : NULL };
+		*out = (struct run_region){.name = r->asked[i].name,
+					   .text = r->asked[i].text,
+					   .kind = r->asked[i].kind,
+					   .entries = sum->entries,
+					   .exits = sum->exits,
+					   .unbalanced = sum->unbalanced,
+					   .threads = sum->threads,
+					   .why = r->report->why[0] ? r->report->why : NULL};
 		out->least = r->report->too_dear ? sum->entries : 0;
 		if (r->report->too_dear && !(out->why = too_dear(r, run, out)))
 			return error_no_memory(err);
 		out->readings = arena_alloc(&run->arena, (r->n_events + 1) * sizeof *out->readings);
-		if (!out->readings || !keep_text(run, &out->name) || !keep_text(run, &out->text) || !keep_text(run, &out->why))
+		if (!out->readings || !keep_text(run, &out->name) || !keep_text(run, &out->text) ||
+		    !keep_text(run, &out->why))
 			return error_no_memory(err);
 		for (size_t event = 0; event < r->n_events; event++) {
 			read_count(r, i, event, out->why, &out->readings[event]);

@@ -31,15 +31,17 @@ struct region_event {
 	unsigned levels;
 	enum source source;
 	double scale;
-	bool time; /* or cycles, or the kernel's part of what the hardware counts: what a probe costs is in it, and is measured */
+	/* or cycles, or the kernel's part of what the hardware counts: what a probe costs is in it, and is
+	 * measured */
+	bool time;
 	bool instructions; /* of a hardware counter, at user level: what probes do to it can be known */
 	const char *why;
 };
 
 /* bias: what probes do to instructions; found by trial where it is not known yet, and kept for the next time.
  * The program is held before its exec. On failure *out is NULL. What events points to must outlive *out. */
-bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n, struct region_bias *bias,
-		   struct probed **out, struct error *err);
+bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n,
+		  struct region_bias *bias, struct probed **out, struct error *err);
 /* Fills run->regions and run->probes_ns, and what the probes cost in the whole program's readings[events]. */
 bool probed_stop(struct probed *regions, struct run *run, struct error *err);
 void probed_end(struct probed *regions); /* NULL is accepted */

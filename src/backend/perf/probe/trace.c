@@ -44,7 +44,8 @@ static void remove_stale(int folder)
 	char line[PATH_MAX + 128], text[128];
 	while (file && fgets(line, sizeof line, file)) {
 		int pid, number;
-		if (sscanf(line, "p:tare_%d/p_%d ", &pid, &number) != 2 || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
+		if (sscanf(line, "p:tare_%d/p_%d ", &pid, &number) != 2 || pid <= 0 || kill(pid, 0) == 0 ||
+		    errno != ESRCH)
 			continue;
 		snprintf(text, sizeof text, "-:tare_%d/p_%d\n", pid, number);
 		command(folder, text);
@@ -71,14 +72,15 @@ static uint64_t id_of(int folder, int pid, size_t number)
 static bool plain(const char *path)
 {
 	for (; *path; path++)
-		if (isspace((unsigned char)*path) || *path == ':' || *path == ';' || *path == '"' || *path == '\\' || *path == '#')
+		if (isspace((unsigned char)*path) || *path == ':' || *path == ';' || *path == '"' ||
+		    *path == '\\' || *path == '#')
 			return false;
 	return true;
 }
 
 void trace_probes_open(struct trace_probes *trace)
 {
-	*trace = (struct trace_probes){ .folder = open_tracefs() };
+	*trace = (struct trace_probes){.folder = open_tracefs()};
 	if (trace->folder >= 0)
 		remove_stale(trace->folder);
 }
@@ -88,7 +90,8 @@ void trace_probes_define(struct trace_probes *trace, struct probe_place *probes,
 	for (size_t i = 0; trace->folder >= 0 && i < n; i++) {
 		struct probe_place *p = &probes[i];
 		char text[PATH_MAX + 128];
-		int used = snprintf(text, sizeof text, "p:tare_%d/p_%zu %s:0x%llx\n", (int)getpid(), trace->n, p->module, (unsigned long long)p->offset);
+		int used = snprintf(text, sizeof text, "p:tare_%d/p_%zu %s:0x%llx\n", (int)getpid(), trace->n,
+				    p->module, (unsigned long long)p->offset);
 		if (!plain(p->module) || used >= (int)sizeof text || !command(trace->folder, text))
 			break;
 		p->trace_id = id_of(trace->folder, getpid(), trace->n++);

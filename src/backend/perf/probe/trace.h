@@ -1,10 +1,11 @@
 /*
- * Probes as events of tracefs, where it can be had: one event for all threads, instead of one for each as the uprobe PMU makes them.
- * Opening that for a thread takes microseconds, where registering a probe takes milliseconds and taking it away tens of them (the kernel
- * waits for all CPUs: perf_trace_event_unreg()); threads are held meanwhile.
+ * Probes as events of tracefs, where it can be had: one event for all threads, instead of one for each as the
+ * uprobe PMU makes them. Opening that for a thread takes microseconds, where registering a probe takes
+ * milliseconds and taking it away tens of them (the kernel waits for all CPUs: perf_trace_event_unreg()); threads
+ * are held meanwhile.
  *
- * tracefs is taken where it is mounted, or by a mount that no other process sees. Events are named tare_PID/…, PID being the process that
- * made them: what a killed one left is removed by the next one.
+ * tracefs is taken where it is mounted, or by a mount that no other process sees. Events are named tare_PID/…, PID
+ * being the process that made them: what a killed one left is removed by the next one.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_TRACE_H
 #define TARE_BACKEND_PERF_PROBE_TRACE_H

@@ -1,27 +1,33 @@
 /*
- * What probes do to the count of instructions, found by trial: functions of tare's own, of known instructions, are probed and counted.
+ * What probes do to the count of instructions, found by trial: functions of tare's own, of known instructions, are
+ * probed and counted.
  *
- * A probe's trap may be counted as an instruction or not, and some probed instructions are done by the kernel itself and then not counted
- * (arm64: arch/arm64/kernel/probes/simulate-insn.c; x86: arch/x86/kernel/uprobes.c, branch_xol_ops and push_xol_ops); which ones differs by
- * kernel. What the trial finds is constant over its rounds, or it finds nothing.
+ * A probe's trap may be counted as an instruction or not, and some probed instructions are done by the kernel
+ * itself and then not counted (arm64: arch/arm64/kernel/probes/simulate-insn.c; x86: arch/x86/kernel/uprobes.c,
+ * branch_xol_ops and push_xol_ops); which ones differs by kernel. What the trial finds is constant over its
+ * rounds, or it finds nothing.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_TRIAL_H
 #define TARE_BACKEND_PERF_PROBE_TRIAL_H
 
 #include "backend/perf/probe/group.h"
 
-/* classes: bit n asks for class n; the others stay 0 in *out. out->known is false where nothing certain was found. */
-void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes, struct probe_bias *out);
+/* classes: bit n asks for class n; the others stay 0 in *out. out->known is false where nothing certain was
+ * found. */
+void region_trial(const struct group_event *instructions, uint32_t uprobe_type, unsigned classes,
+		  struct probe_bias *out);
 
 /* What one trap of a probe costs in each event of the plan, by empty passes in this process. */
 struct trap_cost {
 	bool known;
 	double median, spread; /* nineteen of twenty passes took no more than median + spread */
-	double first;          /* the first pass of a process, in which the kernel makes room for the probed instructions */
+	/* the first pass of a process, in which the kernel makes room for the probed instructions */
+	double first;
 };
 
-/* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events + 1]. The first pass is that of a
- * process only where the calling one was never probed before: call it in a new one. costs[plan->n_events]: in ns of the thread. */
+/* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events
+ * + 1]. The first pass is that of a process only where the calling one was never probed before: call it in a new
+ * one. costs[plan->n_events]: in ns of the thread. */
 void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs);
 
 #endif

@@ -11,9 +11,9 @@
 
 static struct probe judge(struct trial trial)
 {
-	return (struct probe){ .outcome = trial.outcome == TRIAL_WORKS ? PROBE_WORKS : PROBE_FAILED,
-			       .count = trial.count,
-			       .trial = trial };
+	return (struct probe){.outcome = trial.outcome == TRIAL_WORKS ? PROBE_WORKS : PROBE_FAILED,
+			      .count = trial.count,
+			      .trial = trial};
 }
 
 /* ---- tracepoints ---- */
@@ -22,7 +22,7 @@ static struct probe judge(struct trial trial)
 static bool run_sleep(uint64_t *least)
 {
 	enum { SLEEPS = 4 };
-	struct timespec shortest = { .tv_nsec = 1 };
+	struct timespec shortest = {.tv_nsec = 1};
 	for (int i = 0; i < SLEEPS; i++)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &shortest, NULL);
 	*least = 1;
@@ -43,8 +43,8 @@ static bool kernel_has_tracefs(void)
 
 struct probe probe_tracepoint(void)
 {
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	static const struct stimulus sleeping = { "4 sleeps", run_sleep };
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	static const struct stimulus sleeping = {"4 sleeps", run_sleep};
 	bool hidden = false;
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		char path[128];
@@ -59,21 +59,18 @@ struct probe probe_tracepoint(void)
 		fclose(file);
 		if (!got)
 			continue;
-		struct event_encoding encoding = { .type = PERF_TYPE_TRACEPOINT, .config = id, .scale = 1 };
+		struct event_encoding encoding = {.type = PERF_TYPE_TRACEPOINT, .config = id, .scale = 1};
 		return judge(trial_run_one(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &sleeping));
 	}
-	return (struct probe){ .outcome = hidden                 ? PROBE_HIDDEN
-					  : kernel_has_tracefs() ? PROBE_NOT_MOUNTED
-								 : PROBE_ABSENT };
+	return (struct probe){.outcome = hidden                 ? PROBE_HIDDEN
+					 : kernel_has_tracefs() ? PROBE_NOT_MOUNTED
+								: PROBE_ABSENT};
 }
 
 /* ---- uprobes ---- */
 
 /* The function that is probed; inlined, it would have no place of its own. */
-__attribute__((noinline)) static void probed(void)
-{
-	__asm__ volatile("nop\n\tnop" : : : "memory");
-}
+__attribute__((noinline)) static void probed(void) { __asm__ volatile("nop\n\tnop" : : : "memory"); }
 
 static bool run_probed(uint64_t *least)
 {
@@ -121,14 +118,14 @@ static bool type_of(const char *sysfs_root, const char *name, uint32_t *type)
 
 struct probe probe_uprobe(const char *sysfs_root)
 {
-	static const struct stimulus calling = { "calls of a function", run_probed };
+	static const struct stimulus calling = {"calls of a function", run_probed};
 	char path[512];
-	struct event_encoding encoding = { .scale = 1 };
+	struct event_encoding encoding = {.scale = 1};
 	if (!type_of(sysfs_root, "uprobe", &encoding.type))
-		return (struct probe){ .outcome = PROBE_ABSENT };
+		return (struct probe){.outcome = PROBE_ABSENT};
 	if (!file_of((uintptr_t)probed, path, sizeof path, &encoding.config2))
-		return (struct probe){ .outcome = PROBE_FAILED,
-				       .trial = { .outcome = TRIAL_REFUSED, .os_errno = ENOENT } };
+		return (struct probe){.outcome = PROBE_FAILED,
+				      .trial = {.outcome = TRIAL_REFUSED, .os_errno = ENOENT}};
 	encoding.config1 = (uint64_t)(uintptr_t)path; /* uprobe_path and probe_offset of perf_event_attr */
 	return judge(trial_run_one(&encoding, LEVEL_USER | LEVEL_KERNEL, COUNTER_ANY_CPU, &calling));
 }
@@ -137,11 +134,11 @@ struct probe probe_uprobe(const char *sysfs_root)
 
 struct probe probe_tsc(const char *sysfs_root)
 {
-	struct event_encoding encoding = { .scale = 1 };
-	struct event none = { 0 };
+	struct event_encoding encoding = {.scale = 1};
+	struct event none = {0};
 	if (!type_of(sysfs_root, "msr", &encoding.type))
-		return (struct probe){ .outcome = PROBE_ABSENT };
+		return (struct probe){.outcome = PROBE_ABSENT};
 	unsigned levels = LEVEL_USER | LEVEL_KERNEL;
 	return judge(
-	    trial_run_one(&encoding, levels, COUNTER_ANY_CPU, stimulus_find(&none, &encoding, "msr", levels)));
+		trial_run_one(&encoding, levels, COUNTER_ANY_CPU, stimulus_find(&none, &encoding, "msr", levels)));
 }

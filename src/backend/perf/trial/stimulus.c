@@ -75,8 +75,8 @@ enum { PAGES = 64, PAGE_BYTES = 4096, LINES = PAGES * 8 /* every 512 bytes */ };
 
 static volatile unsigned char *map_pages(void)
 {
-	void *memory =
-	    mmap(NULL, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	/* one page must be one fault and one translation */
@@ -90,10 +90,7 @@ static uint64_t mapped_pages(void)
 	return pages ? pages : 1;
 }
 
-static void unmap_pages(volatile unsigned char *memory)
-{
-	munmap((void *)memory, (size_t)PAGES * PAGE_BYTES);
-}
+static void unmap_pages(volatile unsigned char *memory) { munmap((void *)memory, (size_t)PAGES * PAGE_BYTES); }
 
 /* Out of all caches; both instructions are allowed in user mode by Linux. */
 static bool flush_line(volatile unsigned char *line)
@@ -220,9 +217,9 @@ static uint64_t thread_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* What comes between (a switch to another thread, another guest of the machine's) is in the thread's CPU time, but need
- * not be in the kernel's clock, which stops earlier and starts later at a switch: 25 to 70 us were seen. Each step took
- * at least as long as the quickest, with nothing between: that is asked for. */
+/* What comes between (a switch to another thread, another guest of the machine's) is in the thread's CPU time, but
+ * need not be in the kernel's clock, which stops earlier and starts later at a switch: 25 to 70 us were seen. Each
+ * step took at least as long as the quickest, with nothing between: that is asked for. */
 static bool run_time(uint64_t *least)
 {
 	enum { BUSY_NS = 40000, TURNS = 1000, STEPS_LEAST = 8 };
@@ -243,7 +240,7 @@ static bool run_time(uint64_t *least)
  */
 static bool run_energy(uint64_t *least)
 {
-	struct timespec pause = { .tv_nsec = 5000000 };
+	struct timespec pause = {.tv_nsec = 5000000};
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	*least = 1;
 	return true;
@@ -261,12 +258,12 @@ static bool run_page_faults(uint64_t *least)
 	return true;
 }
 
-/* More than one sleep: where the CPU is taken away between a timer's start and the switch, the time is over before the
- * thread has gone to sleep, and it never does. */
+/* More than one sleep: where the CPU is taken away between a timer's start and the switch, the time is over before
+ * the thread has gone to sleep, and it never does. */
 static bool run_context_switches(uint64_t *least)
 {
 	enum { SLEEPS = 4 };
-	struct timespec shortest = { .tv_nsec = 1 };
+	struct timespec shortest = {.tv_nsec = 1};
 	for (int i = 0; i < SLEEPS; i++)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &shortest, NULL);
 	*least = 1;
@@ -291,21 +288,21 @@ static bool run_migrations(uint64_t *least)
 
 /* ---- which one ---- */
 
-static const struct stimulus instructions = { "a loop of 40000 instructions", run_instructions },
-			     branches = { "a loop of 20000 branches", run_branches },
-			     cycles = { "a loop that takes thousands of cycles", run_cycles },
-			     ticks = { "a loop that takes thousands of cycles", run_ticks },
-			     mispredictions = { "4000 branches on random bits", run_mispredictions },
-			     loads = { "2048 loads", run_loads }, stores = { "2048 stores", run_stores },
-			     cache_misses = { "512 loads of lines that were flushed before", run_cache_misses },
-			     tlb_misses = { "256 loads of pages that the TLB had lost", run_tlb_misses },
-			     calls = { "300 system calls", run_calls },
-			     calls_branches = { "300 system calls", run_calls_branches },
-			     calls_any = { "300 system calls", run_calls_any },
-			     busy_time = { "40 us of work", run_time }, energy = { "5 ms", run_energy },
-			     page_faults = { "64 pages touched for the first time", run_page_faults },
-			     context_switches = { "4 sleeps", run_context_switches },
-			     migrations = { "a move to another CPU and back", run_migrations };
+static const struct stimulus instructions = {"a loop of 40000 instructions", run_instructions},
+			     branches = {"a loop of 20000 branches", run_branches},
+			     cycles = {"a loop that takes thousands of cycles", run_cycles},
+			     ticks = {"a loop that takes thousands of cycles", run_ticks},
+			     mispredictions = {"4000 branches on random bits", run_mispredictions},
+			     loads = {"2048 loads", run_loads}, stores = {"2048 stores", run_stores},
+			     cache_misses = {"512 loads of lines that were flushed before", run_cache_misses},
+			     tlb_misses = {"256 loads of pages that the TLB had lost", run_tlb_misses},
+			     calls = {"300 system calls", run_calls},
+			     calls_branches = {"300 system calls", run_calls_branches},
+			     calls_any = {"300 system calls", run_calls_any},
+			     busy_time = {"40 us of work", run_time}, energy = {"5 ms", run_energy},
+			     page_faults = {"64 pages touched for the first time", run_page_faults},
+			     context_switches = {"4 sleeps", run_context_switches},
+			     migrations = {"a move to another CPU and back", run_migrations};
 
 struct stimulus_row {
 	const char *name; /* canonical */
@@ -323,29 +320,29 @@ struct stimulus_row {
 /* Where the kernel's part has no stimulus of its own, its event runs while system calls are made: nothing is known
  * of how much of it takes place in them. */
 static const struct stimulus_row rows[] = {
-	{ "instructions", HARDWARE(INSTRUCTIONS), &instructions, &calls },
-	{ "cycles", HARDWARE(CPU_CYCLES), &cycles, &calls },
-	{ "branches", HARDWARE(BRANCH_INSTRUCTIONS), &branches, &calls_branches },
-	{ "branch-misses", HARDWARE(BRANCH_MISSES), &mispredictions, NULL },
-	{ "ref-cycles", HARDWARE(REF_CPU_CYCLES), &ticks, &calls_any },
-	{ "bus-cycles", HARDWARE(BUS_CYCLES), &ticks, NULL },
-	{ "cache-references", HARDWARE(CACHE_REFERENCES), &cache_misses, NULL },
-	{ "cache-misses", HARDWARE(CACHE_MISSES), &cache_misses, NULL },
-	{ "l1d-loads", CACHE(L1D, READ, ACCESS), &loads, &calls_any },
-	{ "l1d-load-misses", CACHE(L1D, READ, MISS), &cache_misses, NULL },
-	{ "l1d-stores", CACHE(L1D, WRITE, ACCESS), &stores, &calls_any },
-	{ "llc-loads", CACHE(LL, READ, ACCESS), &cache_misses, NULL },
-	{ "llc-load-misses", CACHE(LL, READ, MISS), &cache_misses, NULL },
+	{"instructions", HARDWARE(INSTRUCTIONS), &instructions, &calls},
+	{"cycles", HARDWARE(CPU_CYCLES), &cycles, &calls},
+	{"branches", HARDWARE(BRANCH_INSTRUCTIONS), &branches, &calls_branches},
+	{"branch-misses", HARDWARE(BRANCH_MISSES), &mispredictions, NULL},
+	{"ref-cycles", HARDWARE(REF_CPU_CYCLES), &ticks, &calls_any},
+	{"bus-cycles", HARDWARE(BUS_CYCLES), &ticks, NULL},
+	{"cache-references", HARDWARE(CACHE_REFERENCES), &cache_misses, NULL},
+	{"cache-misses", HARDWARE(CACHE_MISSES), &cache_misses, NULL},
+	{"l1d-loads", CACHE(L1D, READ, ACCESS), &loads, &calls_any},
+	{"l1d-load-misses", CACHE(L1D, READ, MISS), &cache_misses, NULL},
+	{"l1d-stores", CACHE(L1D, WRITE, ACCESS), &stores, &calls_any},
+	{"llc-loads", CACHE(LL, READ, ACCESS), &cache_misses, NULL},
+	{"llc-load-misses", CACHE(LL, READ, MISS), &cache_misses, NULL},
 	/* on AMD these are the loads that the first level of the TLB did not have */
-	{ "dtlb-loads", CACHE(DTLB, READ, ACCESS), &tlb_misses, &calls_any },
-	{ "dtlb-load-misses", CACHE(DTLB, READ, MISS), &tlb_misses, NULL },
-	{ "task-clock", SOFTWARE(TASK_CLOCK), &busy_time, &busy_time },
-	{ "cpu-clock", SOFTWARE(CPU_CLOCK), &busy_time, &busy_time },
-	{ "page-faults", SOFTWARE(PAGE_FAULTS), &page_faults, NULL },
-	{ "minor-faults", SOFTWARE(PAGE_FAULTS_MIN), &page_faults, NULL },
+	{"dtlb-loads", CACHE(DTLB, READ, ACCESS), &tlb_misses, &calls_any},
+	{"dtlb-load-misses", CACHE(DTLB, READ, MISS), &tlb_misses, NULL},
+	{"task-clock", SOFTWARE(TASK_CLOCK), &busy_time, &busy_time},
+	{"cpu-clock", SOFTWARE(CPU_CLOCK), &busy_time, &busy_time},
+	{"page-faults", SOFTWARE(PAGE_FAULTS), &page_faults, NULL},
+	{"minor-faults", SOFTWARE(PAGE_FAULTS_MIN), &page_faults, NULL},
 	/* both take place in the kernel */
-	{ "context-switches", SOFTWARE(CONTEXT_SWITCHES), &context_switches, &context_switches },
-	{ "cpu-migrations", SOFTWARE(CPU_MIGRATIONS), &migrations, &migrations },
+	{"context-switches", SOFTWARE(CONTEXT_SWITCHES), &context_switches, &context_switches},
+	{"cpu-migrations", SOFTWARE(CPU_MIGRATIONS), &migrations, &migrations},
 };
 
 /* Arithmetic of the kinds that the others leave out. */
@@ -365,15 +362,17 @@ static void calculate(void)
 
 void stimulus_all(void)
 {
-	static const struct stimulus *const all[] = { &instructions, &mispredictions, &loads, &stores, &cache_misses, &tlb_misses,
-						      &page_faults, &context_switches, &migrations, &calls };
+	static const struct stimulus *const all[] = {
+		&instructions, &mispredictions,   &loads,      &stores, &cache_misses, &tlb_misses,
+		&page_faults,  &context_switches, &migrations, &calls};
 	uint64_t least;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		all[i]->run(&least);
 	calculate();
 }
 
-static bool same_event(const struct stimulus_row *row, const struct event *event, const struct event_encoding *encoding)
+static bool same_event(const struct stimulus_row *row, const struct event *event,
+		       const struct event_encoding *encoding)
 {
 	if (event->definition)
 		return strcmp(event->definition->name, row->name) == 0;

@@ -15,14 +15,14 @@ static int open_one(const struct counter_request *request, int cpu)
 /* Counters of a CPU or package need not see what tare does, but time passes for all. */
 static void let_time_pass(void)
 {
-	struct timespec ms = { .tv_nsec = 1000000 };
+	struct timespec ms = {.tv_nsec = 1000000};
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
 }
 
 /* Opens, and adds up, n counters. */
 static struct trial run(const struct counter_request *requests, size_t n, int cpu, const struct stimulus *stimulus)
 {
-	struct trial trial = { .outcome = TRIAL_REFUSED };
+	struct trial trial = {.outcome = TRIAL_REFUSED};
 	uint64_t running_ns = 0;
 	bool known = false;
 	int fds[CORE_KINDS_MOST];
@@ -60,7 +60,7 @@ static struct trial run(const struct counter_request *requests, size_t n, int cp
 	}
 	if (!known)
 		trial.least = 0;
-	trial.outcome = running_ns == 0              ? TRIAL_NEVER_RAN
+	trial.outcome = running_ns == 0             ? TRIAL_NEVER_RAN
 			: trial.count < trial.least ? TRIAL_SILENT
 			: trial.count == 0          ? TRIAL_UNMOVED
 						    : TRIAL_WORKS;
@@ -74,8 +74,7 @@ struct trial trial_run(const struct variants *variants, unsigned levels, const s
 {
 	struct counter_request requests[CORE_KINDS_MOST];
 	for (size_t i = 0; i < variants->n; i++)
-		requests[i] =
-		    (struct counter_request){ .encoding = &variants->items[i].encoding, .levels = levels };
+		requests[i] = (struct counter_request){.encoding = &variants->items[i].encoding, .levels = levels};
 	int cpu = variants->whole_cpus ? pmu_list_first(variants->items[0].cpus) : COUNTER_ANY_CPU;
 	return run(requests, variants->n, cpu, stimulus);
 }
@@ -83,7 +82,7 @@ struct trial trial_run(const struct variants *variants, unsigned levels, const s
 struct trial trial_run_one(const struct event_encoding *encoding, unsigned levels, int cpu,
 			   const struct stimulus *stimulus)
 {
-	struct counter_request request = { .encoding = encoding, .levels = levels };
+	struct counter_request request = {.encoding = encoding, .levels = levels};
 	return run(&request, 1, cpu, stimulus);
 }
 

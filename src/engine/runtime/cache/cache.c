@@ -1,16 +1,19 @@
 /*
- * The code cache: which blocks there are, where their code is, how they lead to each other, and how they leave again.
+ * The code cache: which blocks there are, where their code is, how they lead to each other, and how they leave
+ * again.
  *
  *     known ──translate──► live ──(code changed, unmapped)──► dropped ──translate──► live
  *                            └────────────flush──────────────► known
  *
  * What always holds (all under rt.lock):
- *  1. Code in the cache is written before anything leads to it, and its room is not used again before a flush, in which
- *     no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
- *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every such exit.
- *  3. rt.map has one number for each address and context, the newest. A block is only led to from blocks of its own context.
- *  4. A page's list has every live block that begins there, and each number once at most: one that was dropped from elsewhere (tail_from)
- *     stays in it, and may become live again in its old place.
+ *  1. Code in the cache is written before anything leads to it, and its room is not used again before a flush, in
+ *     which no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
+ *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every
+ *     such exit.
+ *  3. rt.map has one number for each address and context, the newest. A block is only led to from blocks of its
+ *     own context.
+ *  4. A page's list has every live block that begins there, and each number once at most: one that was dropped
+ *     from elsewhere (tail_from) stays in it, and may become live again in its old place.
  */
 #include "engine/runtime/runtime.h"
 
@@ -23,7 +26,8 @@ static uint32_t map_hash(uint32_t context, uint64_t pc)
 	return (uint32_t)(((pc + context * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u) >> 32) & rt.map_mask;
 }
 
-/* A slot whose pc is 0 is empty; a jump to address 0 looks at slot 0 alone, and finds the way to the runtime there. */
+/* A slot whose pc is 0 is empty; a jump to address 0 looks at slot 0 alone, and finds the way to the runtime
+ * there. */
 static void second_empty(struct second *slot)
 {
 	__atomic_store_n(&slot->pc, 0, __ATOMIC_RELEASE);
@@ -47,12 +51,14 @@ static void tables_clear(void)
 
 static struct second *second_slot(uint32_t context, uint64_t pc)
 {
-	return &(context ? rt.second_regions : rt.second)[((uint32_t)pc ^ context_salt(context)) * 0x9e3779b1u >> 14];
+	return &(context ? rt.second_regions
+			 : rt.second)[((uint32_t)pc ^ context_salt(context)) * 0x9e3779b1u >> 14];
 }
 
 static void *fixed_memory(uint64_t at, uint64_t bytes, uint32_t protection)
 {
-	long p = sys6(SYS_mmap, at, bytes, protection, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_NOREPLACE_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	long p = sys6(SYS_mmap, at, bytes, protection,
+		      MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_NOREPLACE_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 	if (p == (long)at)
 		return (void *)p;
 	if (!failed(p))
@@ -60,8 +66,8 @@ static void *fixed_memory(uint64_t at, uint64_t bytes, uint32_t protection)
 	return NULL;
 }
 
-/* Below 2 GB, not in [start, end): first in few places, high above a heap, then in whatever hole there is, the one below the usual
-   beginning of programs included. */
+/* Below 2 GB, not in [start, end): first in few places, high above a heap, then in whatever hole there is, the one
+   below the usual beginning of programs included. */
 static void *low_memory(uint64_t bytes, uint64_t start, uint64_t end)
 {
 	void *p = NULL;
@@ -84,7 +90,8 @@ static bool tables_map(uint64_t start, uint64_t end)
 	if (rt.tables)
 		sys2(SYS_munmap, rt.tables, TABLES_BYTES);
 	rt.tables = tables;
-	sys3(SYS_madvise, rt.tables, TABLES_BYTES, 23); /* MADV_POPULATE_WRITE: all of it is written next; a fault for each page costs more */
+	/* MADV_POPULATE_WRITE: all of it is written next; a fault for each page costs more */
+	sys3(SYS_madvise, rt.tables, TABLES_BYTES, 23);
 	return true;
 }
 
@@ -135,7 +142,8 @@ struct page *cache_page(uint64_t number, bool make)
 		rt.pages = memory_private((uint64_t)(rt.page_mask + 1) * sizeof *rt.pages);
 		for (uint32_t k = 0; k <= old_mask; k++)
 			if (old[k].number) {
-				uint32_t j = (uint32_t)((old[k].number * 0x9e3779b97f4a7c15u) >> 40) & rt.page_mask;
+				uint32_t j = (uint32_t)((old[k].number * 0x9e3779b97f4a7c15u) >> 40) &
+					     rt.page_mask;
 				while (rt.pages[j].number)
 					j = (j + 1) & rt.page_mask;
 				rt.pages[j] = old[k];
@@ -188,9 +196,10 @@ void cache_enter(uint32_t id, bool in_map)
 
 static void arena_reset(struct code_arena *a)
 {
-	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0x65, 0xff, 0x24, 0x25, 0x50, 0, 0, 0};
+	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01,
+				       0x65, 0xff, 0x24, 0x25, 0x50, 0,    0,    0};
 	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
-	static const uint8_t tail[] = {0x65, 0xff, 0x24, 0x25, 0x28, 0x01, 0, 0}; /* jmp [gs: region_tail] */
+	static const uint8_t tail[] = {0x65, 0xff, 0x24, 0x25, 0x28, 0x01, 0, 0};   /* jmp [gs: region_tail] */
 	static const uint8_t missed[] = {0x65, 0xff, 0x24, 0x25, 0x60, 0x01, 0, 0}; /* jmp [gs: inline_entry] */
 	memcpy(a->base, code, sizeof code);
 	memcpy(a->base + 16, tail, sizeof tail);
@@ -218,7 +227,8 @@ struct code_arena *cache_arena(uint64_t pc)
 	uint64_t from = pc & ~0xffffffull;
 	if (rt.arena_count) /* below the program, or well above its heap */
 		for (int k = 1; k < 16 && failed(p); k++) {
-			uint64_t at = k < 5 ? from - (uint64_t)k * 0x4000000 : from + 0x30000000 + (uint64_t)k * 0x4000000;
+			uint64_t at = k < 5 ? from - (uint64_t)k * 0x4000000
+					    : from + 0x30000000 + (uint64_t)k * 0x4000000;
 			if (at > from && k < 5)
 				continue;
 			if (at < 0x1000000 || at > 0x7fffffffffffull)
@@ -227,7 +237,8 @@ struct code_arena *cache_arena(uint64_t pc)
 			p = there ? (long)there : -1;
 		}
 	if (failed(p))
-		p = sys6(SYS_mmap, 0, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		p = sys6(SYS_mmap, 0, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_,
+			 (uint64_t)-1, 0);
 	if (failed(p)) {
 		if (rt.arena_count)
 			return &rt.arena[0];
@@ -262,8 +273,8 @@ void cache_span(struct code_arena *a, uint8_t *at, bool cold, enum span_kind kin
 
 bool cache_room(const struct code_arena *a)
 {
-	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max && a->cold_count + 256 < a->spans_max &&
-	       rt.exit_count + 64 < rt.exits_max;
+	return a->cold - a->hot > (long)ROOM_BYTES && a->hot_count + 64 < a->spans_max &&
+	       a->cold_count + 256 < a->spans_max && rt.exit_count + 64 < rt.exits_max;
 }
 
 /* ---- exits ------------------------------------------------------------------------------------ */
@@ -272,7 +283,8 @@ uint32_t cache_exit(uint64_t target, uint32_t block, enum exit_kind kind, struct
 {
 	(void)a;
 	uint32_t id = rt.exit_count++;
-	rt.exits[id] = (struct exit){.target = target, .block = block, .next = NONE, .linked = NONE, .kind = (uint8_t)kind};
+	rt.exits[id] = (struct exit){
+		.target = target, .block = block, .next = NONE, .linked = NONE, .kind = (uint8_t)kind};
 	struct block *b = &rt.blocks[block];
 	b->exit[b->exit[0] != NONE] = id;
 	return id;
@@ -430,9 +442,13 @@ void cache_flush(struct thread *t)
 	empty();
 }
 
-static bool between(uint64_t at, uint64_t bytes, uint64_t start, uint64_t end) { return at < end && at + bytes > start; }
+static bool between(uint64_t at, uint64_t bytes, uint64_t start, uint64_t end)
+{
+	return at < end && at + bytes > start;
+}
 
-/* An arena's code is gone (cache_flush). It may be out of reach of the program's data afterwards, which takes longer ways then. */
+/* An arena's code is gone (cache_flush). It may be out of reach of the program's data afterwards, which takes
+ * longer ways then. */
 static bool arena_move(struct code_arena *a, uint64_t start, uint64_t end)
 {
 	uint64_t place = memory_place(rt.arena_bytes);
@@ -490,7 +506,8 @@ void cache_forget(void)
 {
 	rt.generation++;
 	rt.block_count = 0;
-	if (failed(sys3(SYS_madvise, rt.blocks, (uint64_t)rt.blocks_max * sizeof *rt.blocks, 4))) /* MADV_DONTNEED: zeros */
+	/* MADV_DONTNEED: zeros */
+	if (failed(sys3(SYS_madvise, rt.blocks, (uint64_t)rt.blocks_max * sizeof *rt.blocks, 4)))
 		memset(rt.blocks, 0, (uint64_t)rt.blocks_max * sizeof *rt.blocks);
 	sys2(SYS_munmap, rt.map, (uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
 	rt.map_mask = MAP_FIRST - 1;

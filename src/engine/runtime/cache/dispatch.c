@@ -4,16 +4,16 @@
  *     cache ──exit──► runtime_dispatch ──► (system call) ──► find or translate, link ──► resume
  *     cache ──signal─► runtime_recovered ► runtime_again ──► deliver, wait ──► find ──► resume
  *
- * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is complete;
- * thread.where becomes 0 only after all that the exit says has been read.
+ * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is
+ * complete; thread.where becomes 0 only after all that the exit says has been read.
  */
 #include "engine/runtime/inline/inline.h"
 
 #define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */
 #define COPY_INSNS_MAX 16
-/* A taken branch's target is doubled more often than a fall-through: 4 to 9 % faster in interpreters, 6 % slower in cc1, which runs
-   200 000 blocks a few times each. */
+/* A taken branch's target is doubled more often than a fall-through: 4 to 9 % faster in interpreters, 6 % slower
+   in cc1, which runs 200 000 blocks a few times each. */
 #define TAKEN_FOLLOW_MAX 65536u
 #define FETCH_FAULT_ERROR 0x14 /* page-fault error code: instruction fetch, user */
 
@@ -48,17 +48,20 @@ static void fetch_fault(struct thread *t, bool branched)
 	const struct watched_mapping *region = memory_executable(t->pc);
 	if (wild(t->pc)) { /* not canonical: the branch itself faults, natively */
 		if (!branched || !wild_undo(t))
-			inexact("a jump to a non-canonical address: the jump itself faults natively, and is not counted then");
+			inexact("a jump to a non-canonical address: the jump itself faults natively, and is not "
+				"counted then");
 		signal_force(t, 11, 0x80, 0);
 		if (t->pending_count)
 			t->pending_trapno[t->pending_count - 1] = 13;
 		return;
 	}
 	uint64_t address = t->pc;
-	if (region && safe_copy(&byte, (const void *)address, 1)) /* its first bytes are there: the rest is on the next page */
+	/* its first bytes are there: the rest is on the next page */
+	if (region && safe_copy(&byte, (const void *)address, 1))
 		address = (t->pc + X86_MAX_INSN_BYTES) & ~4095ull;
 	rt.copy_fault = 0;
-	bool mapped = safe_copy(&byte, (const void *)address, 1) || !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	bool mapped = safe_copy(&byte, (const void *)address, 1) ||
+		      !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
 	if (region && rt.copy_fault == 7) { /* behind the end of the file */
 		signal_force(t, 7, 2, address);
 		return;
@@ -100,7 +103,8 @@ static void fault_of_read(struct thread *t, uint64_t address)
 		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped;
 }
 
-/* The general protection fault of a selector that a far return (ss 0: it has none) finds: its error code, or -1: none. */
+/* The general protection fault of a selector that a far return (ss 0: it has none) finds: its error code, or -1:
+ * none. */
 static long refused_selector(const struct thread *t, uint64_t cs, uint64_t ss, uint64_t to, bool iret)
 {
 	if (iret && (t->flags & 0x4000)) /* NT */
@@ -162,7 +166,8 @@ static void enter_tables(struct thread *t, uint32_t block)
 	t->misses_left = MISSES_BETWEEN;
 	if ((t->pc & 4095) >= 7) {
 		memcpy(back, (const void *)(t->pc - 7), 7);
-		looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff || back[0] == 0xff;
+		looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff ||
+				 back[0] == 0xff;
 	}
 	if (b->context) {
 		cache_table(block, TABLE_CALL);
@@ -188,13 +193,13 @@ struct passage {
 static bool one_block_loop(const struct thread *t, const struct passage *p)
 {
 	const struct block *owner = &rt.blocks[p->exit->block];
-	return p->exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 && owner->insns <= COPY_INSNS_MAX &&
-	       rt.block_count < rt.blocks_max / 2;
+	return p->exit->kind == EXIT_TAKEN && owner->pc == t->pc && owner->copy < COPIES - 1 &&
+	       owner->insns <= COPY_INSNS_MAX && rt.block_count < rt.blocks_max / 2;
 }
 
 /*
- * By the uncounted way: into the block that follows, if there is one or it can be made (see translate.c). NONE: there is none;
- * if there should have been, the counts are corrected.
+ * By the uncounted way: into the block that follows, if there is one or it can be made (see translate.c). NONE:
+ * there is none; if there should have been, the counts are corrected.
  */
 static uint32_t enter_follower(struct thread *t, const struct passage *p)
 {
@@ -207,13 +212,18 @@ static uint32_t enter_follower(struct thread *t, const struct passage *p)
 	}
 	bool loop = one_block_loop(t, p), make = p->same && !(from->flags & BLOCK_CHECKED);
 	if (follower == NONE)
-		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX && (loop || ((p->exit->kind == EXIT_NEXT || rt.block_count < TAKEN_FOLLOW_MAX) && cache_find(t->context, t->pc) == NONE));
+		make = make && !from->no_follower && from->conditional && from->depth < DEPTH_MAX &&
+		       (loop || ((p->exit->kind == EXIT_NEXT || rt.block_count < TAKEN_FOLLOW_MAX) &&
+				 cache_find(t->context, t->pc) == NONE));
 	if (make) {
 		struct code_arena *a = arena_of(from->code);
 		uint32_t generation = rt.generation;
-		/* the last jump of the newest block is overwritten by what it would lead to, if no other thread can be in it */
-		bool last = p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot && cache_room(a) && cache_arena(t->pc) == a;
-		uint32_t block = translate(t, t->pc, false, loop ? TRANSLATE_COPY : TRANSLATE_BLOCK, NONE, last ? parent : NONE, parent);
+		/* the last jump of the newest block is overwritten by what it would lead to, if no other thread
+		 * can be in it */
+		bool last = p->exit->kind == EXIT_NEXT && rt.live_threads == 1 && p->exit->patch + 4 == a->hot &&
+			    cache_room(a) && cache_arena(t->pc) == a;
+		uint32_t block = translate(t, t->pc, false, loop ? TRANSLATE_COPY : TRANSLATE_BLOCK, NONE,
+					   last ? parent : NONE, parent);
 		if (block != NONE && rt.blocks[block].follows == parent) {
 			if (loop)
 				rt.blocks[block].copy = from->copy + 1;
@@ -269,7 +279,8 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 				++*counter_of(t, exit->block * 2 + 1);
 		}
 		/* the exit may have been linked, or its block dropped, since it was read */
-		p.same = generation == rt.generation && rt.exits[id].linked == NONE && rt.exits[id].patch && (owner->flags & BLOCK_LIVE) &&
+		p.same = generation == rt.generation && rt.exits[id].linked == NONE && rt.exits[id].patch &&
+			 (owner->flags & BLOCK_LIVE) &&
 			 owner->exit[exit->kind == EXIT_NEXT && owner->conditional] == id;
 		if (!p.counted) {
 			uint32_t follower = enter_follower(t, &p);
@@ -295,7 +306,8 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	uint32_t block = cache_find(t->context, t->pc);
 	t->entered = NONE;
 	if (block != NONE && (rt.blocks[block].flags & BLOCK_CHECKED) &&
-	    (!checked_still_same(&rt.blocks[block]) || memory_settle(rt.blocks[block].pc, rt.blocks[block].length))) {
+	    (!checked_still_same(&rt.blocks[block]) ||
+	     memory_settle(rt.blocks[block].pc, rt.blocks[block].length))) {
 		cache_drop(block);
 		block = NONE;
 	}
@@ -490,7 +502,8 @@ void runtime_again(struct thread *t)
 			if (ours) { /* the fault was the engine's own doing */
 				t->pending_count--;
 				if (!t->pending_count) {
-					__atomic_and_fetch(&t->attention, ~(uint32_t)ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
+					__atomic_and_fetch(&t->attention, ~(uint32_t)ATTENTION_SIGNAL,
+							   __ATOMIC_ACQ_REL);
 					signal_set_mask(t, t->mask);
 				}
 			}

@@ -1,22 +1,36 @@
 /*
- * Files whose bytes are code, and which may be written while they are: a private mapping shows what is written into the file, by
- * whomever, in every page that is not a copy yet. No fault tells of it.
+ * Files whose bytes are code, and which may be written while they are: a private mapping shows what is written
+ * into the file, by whomever, in every page that is not a copy yet. No fault tells of it.
  *
  *     opened for writing ─┐
  *                         ├──► region.written: its code is compared before each execution (memory_watch)
  *     mapped executable ──┘
  *
  * What always holds (under rt.lock):
- *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last. A library that a program
- *     has written and closed before it maps it is as good as any.
- *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the session: they look
- *     behind their next system call. Other programs, which do not have the file mapped, are not seen.
+ *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last. A
+ *     library that a program has written and closed before it maps it is as good as any.
+ *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the
+ *     session: they look behind their next system call. Other programs, which do not have the file mapped, are not
+ *     seen.
  */
 #include "engine/runtime/runtime.h"
 
-enum { SYS_fstat = 5, SYS_stat = 4, SYS_fcntl = 72, SYS_fstatfs = 138, SYS_getdents64 = 217, PROC_MAGIC = 0x9fa0, F_GETFL_ = 3, ACCESS_MODE = 3, TRUNCATES = 01000 };
+enum {
+	SYS_fstat = 5,
+	SYS_stat = 4,
+	SYS_fcntl = 72,
+	SYS_fstatfs = 138,
+	SYS_getdents64 = 217,
+	PROC_MAGIC = 0x9fa0,
+	F_GETFL_ = 3,
+	ACCESS_MODE = 3,
+	TRUNCATES = 01000
+};
 
-struct status { uint64_t device, inode, links; uint8_t rest[120]; }; /* struct stat, 144 bytes */
+struct status {
+	uint64_t device, inode, links;
+	uint8_t rest[120];
+}; /* struct stat, 144 bytes */
 _Static_assert(sizeof(struct status) == 144, "the kernel's layout");
 
 /* maps says of some file systems another device than stat does: then the path decides. */
@@ -25,13 +39,15 @@ static bool same_file(const struct code_file *file, uint64_t device, uint64_t in
 	struct status named;
 	if (!inode || file->inode != inode)
 		return false;
-	return file->device == device || failed(sys2(SYS_stat, path, &named)) || (named.inode == inode && named.device == file->device);
+	return file->device == device || failed(sys2(SYS_stat, path, &named)) ||
+	       (named.inode == inode && named.device == file->device);
 }
 
 /* Can a descriptor of this process write into it? */
 static bool open_now(const struct code_file *file)
 {
-	static uint8_t entries[4096]; /* of struct linux_dirent64: the name, a number, is 19 bytes behind the beginning */
+	/* of struct linux_dirent64: the name, a number, is 19 bytes behind the beginning */
+	static uint8_t entries[4096];
 	struct status status;
 	bool found = false;
 	long folder = sys3(SYS_open, "/proc/self/fd", 0200000 | 02000000, 0), n; /* O_DIRECTORY, O_CLOEXEC */
@@ -46,7 +62,8 @@ static bool open_now(const struct code_file *file)
 			memcpy(&length, entries + at + 16, 2);
 			at += length;
 			long flags = sys3(SYS_fcntl, fd, F_GETFL_, 0);
-			found = !failed(flags) && (flags & ACCESS_MODE) && !failed(sys2(SYS_fstat, fd, &status)) && status.inode == file->inode && status.device == file->device;
+			found = !failed(flags) && (flags & ACCESS_MODE) && !failed(sys2(SYS_fstat, fd, &status)) &&
+				status.inode == file->inode && status.device == file->device;
 		}
 	sys1(SYS_close, folder);
 	return found;
@@ -56,7 +73,8 @@ bool file_written(uint64_t device, uint64_t inode, const char *path)
 {
 	uint32_t n = rt.opened_count < OPENED_MAX ? rt.opened_count : OPENED_MAX;
 	for (uint32_t i = 0; inode && i < n; i++)
-		if (same_file(&rt.opened[i], device, inode, path) && (rt.opened[i].mapped || rt.has_forked || open_now(&rt.opened[i])))
+		if (same_file(&rt.opened[i], device, inode, path) &&
+		    (rt.opened[i].mapped || rt.has_forked || open_now(&rt.opened[i])))
 			return true;
 	return false;
 }
@@ -103,15 +121,17 @@ void file_opened(long fd)
 	unlock();
 }
 
-/* Whose memory the descriptor is: the process's number, 0 if it is none. By the file itself, not by the path that it was opened by:
- * a link, a folder's descriptor and the current folder lead there, too. Where /proc does not tell, it may be this process's. */
+/* Whose memory the descriptor is: the process's number, 0 if it is none. By the file itself, not by the path that
+ * it was opened by: a link, a folder's descriptor and the current folder lead there, too. Where /proc does not
+ * tell, it may be this process's. */
 uint32_t file_memory_of(long fd, uint64_t flags)
 {
 	uint64_t system[15]; /* struct statfs, 120 bytes; its type comes first */
 	char at[32] = "/proc/self/fd/", path[64];
 	char digits[12];
 	uint32_t pid = 0, n = 0;
-	if (failed(fd) || !(flags & ACCESS_MODE) || failed(sys2(SYS_fstatfs, fd, system)) || system[0] != PROC_MAGIC)
+	if (failed(fd) || !(flags & ACCESS_MODE) || failed(sys2(SYS_fstatfs, fd, system)) ||
+	    system[0] != PROC_MAGIC)
 		return 0;
 	size_t end = text_length(at);
 	do
@@ -159,7 +179,8 @@ void files_look(void)
 	if (count - rt.code_files_seen > RECORD_CODE_FILES)
 		memory_file_written(NULL); /* some were missed: every file's */
 	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
-		struct code_file file = {s->code_files[i].device, __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE), true};
+		struct code_file file = {s->code_files[i].device,
+					 __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE), true};
 		if (file.inode)
 			opened(&file, false);
 	}

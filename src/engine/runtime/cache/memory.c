@@ -5,9 +5,9 @@
  *
  * What always holds (under rt.lock):
  *  1. rt.mappings is sorted, without overlap, and has every executable mapping and every shared one.
- *  2. Code is translated from a writable private page only while the page is write-protected; from a shared mapping, from a private one
- *     of a file that may be written, and from pages that are written again and again, only to blocks that are compared with memory before
- *     each execution.
+ *  2. Code is translated from a writable private page only while the page is write-protected; from a shared
+ *     mapping, from a private one of a file that may be written, and from pages that are written again and again,
+ *     only to blocks that are compared with memory before each execution.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -121,7 +121,8 @@ void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool sh
 	(void)offset;
 	memory_unmapped(start, length);
 	if ((protection & PROT_EXEC_) || shared)
-		insert(&(struct watched_mapping){start, (start + length + 4095) & ~4095ull, protection, shared, fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
+		insert(&(struct watched_mapping){start, (start + length + 4095) & ~4095ull, protection, shared,
+						 fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
 }
 
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
@@ -140,7 +141,8 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 			if (!(protection & PROT_EXEC_) && !rt.mappings[i].shared)
 				remove_at(i);
 		} else {
-			uint64_t to = i < rt.mapping_count && rt.mappings[i].start < end ? rt.mappings[i].start : end;
+			uint64_t to = i < rt.mapping_count && rt.mappings[i].start < end ? rt.mappings[i].start
+											 : end;
 			if (protection & PROT_EXEC_)
 				insert(&(struct watched_mapping){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
 			at = to;
@@ -162,14 +164,18 @@ static uint32_t module_of(uint64_t start, uint64_t end, uint64_t offset, const c
 {
 	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count - rt.modules_inherited; i++) {
 		const struct record_module *m = &rt.record_modules[i];
-		if (m->address == start && m->address + m->length == end && !memcmp(m->path, path, text_length(path) + 1))
+		if (m->address == start && m->address + m->length == end &&
+		    !memcmp(m->path, path, text_length(path) + 1))
 			return i + rt.modules_inherited;
 	}
 	stream_objects_module(start, offset, path);
 	return record_module(start, end - start, offset, path);
 }
 
-struct scan { struct watched_mapping *fresh; uint32_t count; };
+struct scan {
+	struct watched_mapping *fresh;
+	uint32_t count;
+};
 
 static void mapping_of(const struct mapping *m, void *context)
 {
@@ -189,14 +195,22 @@ static void mapping_of(const struct mapping *m, void *context)
 	uint32_t at = mapping_at(start);
 	if (at < rt.mapping_count && rt.mappings[at].start <= start && (rt.mappings[at].protection & PROT_WRITE_))
 		protection |= PROT_WRITE_;
-	bool written = at < rt.mapping_count && rt.mappings[at].start <= start && rt.mappings[at].inode == m->inode && rt.mappings[at].written;
+	bool written = at < rt.mapping_count && rt.mappings[at].start <= start &&
+		       rt.mappings[at].inode == m->inode && rt.mappings[at].written;
 	char path[232];
 	unsigned n = 0;
 	for (; m->path[n] && n < sizeof path - 1; n++)
 		path[n] = m->path[n];
 	path[n] = 0;
-	scan->fresh[scan->count++] = (struct watched_mapping){start, end, protection, m->shared, (protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
-		written || (m->inode && !m->shared && file_written(m->device, m->inode, path)), m->device, m->inode};
+	scan->fresh[scan->count++] = (struct watched_mapping){
+		start,
+		end,
+		protection,
+		m->shared,
+		(protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
+		written || (m->inode && !m->shared && file_written(m->device, m->inode, path)),
+		m->device,
+		m->inode};
 }
 
 void memory_rescan(void)
@@ -220,14 +234,17 @@ void memory_start(void)
 	if (rt.mapping_count)
 		return;
 	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++) /* no /proc: what the host saw */
-		insert(&(struct watched_mapping){rt.record_modules[i].address, rt.record_modules[i].address + rt.record_modules[i].length, PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
+		insert(&(struct watched_mapping){rt.record_modules[i].address,
+						 rt.record_modules[i].address + rt.record_modules[i].length,
+						 PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
 }
 
 const struct watched_mapping *memory_executable(uint64_t pc)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
 		uint32_t i = mapping_at(pc);
-		if (i < rt.mapping_count && rt.mappings[i].start <= pc && (rt.mappings[i].protection & PROT_EXEC_)) {
+		if (i < rt.mapping_count && rt.mappings[i].start <= pc &&
+		    (rt.mappings[i].protection & PROT_EXEC_)) {
 			if (rt.mappings[i].module != MODULE_UNKNOWN || attempt)
 				return &rt.mappings[i];
 		}
@@ -257,7 +274,8 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct watched_mapping *re
 				page->state = PAGE_CHECKED;
 			else if (written_now(number << 12, (number + 1) << 12))
 				page->state = PAGE_OPEN;
-			else if (sys3(SYS_mprotect, number << 12, 4096, region->protection & ~(uint32_t)PROT_WRITE_))
+			else if (sys3(SYS_mprotect, number << 12, 4096,
+				      region->protection & ~(uint32_t)PROT_WRITE_))
 				page->state = PAGE_CHECKED;
 			else
 				page->state = PAGE_PROTECTED;
@@ -275,7 +293,8 @@ static void release(struct page *page)
 {
 	uint64_t address = page->number << 12;
 	uint32_t i = mapping_at(address);
-	uint32_t protection = i < rt.mapping_count && rt.mappings[i].start <= address ? rt.mappings[i].protection : 7;
+	uint32_t protection = i < rt.mapping_count && rt.mappings[i].start <= address ? rt.mappings[i].protection
+										      : 7;
 	cache_drop_range(address, address + 4096);
 	sys3(SYS_mprotect, address, 4096, protection);
 	rt.protected_pages--;
@@ -290,14 +309,16 @@ bool memory_write_fault(struct thread *t, uint64_t address)
 		return false;
 	if (page->state == PAGE_PROTECTED) {
 		release(page);
-		if (address - t->pc + 4096 < 8192) /* it may have changed its own block: one instruction at a time */
+		/* it may have changed its own block: one instruction at a time */
+		if (address - t->pc + 4096 < 8192)
 			t->step_once = 1;
 		t->retried = 0;
 		return true;
 	}
 	/* another thread's fault has released it meanwhile; but the same fault twice is the program's own */
 	uint32_t i = mapping_at(address);
-	bool writable = i < rt.mapping_count && rt.mappings[i].start <= address && (rt.mappings[i].protection & PROT_WRITE_);
+	bool writable = i < rt.mapping_count && rt.mappings[i].start <= address &&
+			(rt.mappings[i].protection & PROT_WRITE_);
 	if (!writable || t->retried == address)
 		return false;
 	t->retried = address;
@@ -330,7 +351,8 @@ bool memory_release(uint64_t start, uint64_t length)
 		return any;
 	}
 	for (uint32_t i = 0; i <= rt.page_mask; i++)
-		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED && rt.pages[i].number >= first && rt.pages[i].number <= last) {
+		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED && rt.pages[i].number >= first &&
+		    rt.pages[i].number <= last) {
 			release_uncounted(&rt.pages[i]);
 			any = true;
 		}
@@ -341,7 +363,8 @@ void memory_pin(uint64_t at, uint64_t bytes)
 {
 	for (uint64_t number = at >> 12; at && number <= (at + bytes - 1) >> 12; number++) {
 		uint32_t i = mapping_at(number << 12);
-		if (i == rt.mapping_count || rt.mappings[i].start > number << 12 || !(rt.mappings[i].protection & PROT_WRITE_))
+		if (i == rt.mapping_count || rt.mappings[i].start > number << 12 ||
+		    !(rt.mappings[i].protection & PROT_WRITE_))
 			continue;
 		struct page *page = cache_page(number, true);
 		if (page->state == PAGE_PROTECTED)
@@ -369,7 +392,8 @@ bool memory_file_written(const struct code_file *file)
 	bool any = false;
 	for (uint32_t i = 0; i < rt.mapping_count; i++) {
 		struct watched_mapping *r = &rt.mappings[i];
-		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode || (file && !mapping_is_of(r, file)))
+		if (!(r->protection & PROT_EXEC_) || r->shared || r->written || !r->inode ||
+		    (file && !mapping_is_of(r, file)))
 			continue;
 		r->written = 1;
 		cache_drop_range(r->start, r->end);
@@ -385,7 +409,8 @@ void memory_forked(void)
 	memory_rescan();
 	for (uint32_t i = 0; i <= rt.page_mask; i++) {
 		struct page *page = &rt.pages[i];
-		if (!page->number || page->state != PAGE_PROTECTED || any_region(page->number << 12, (page->number + 1) << 12))
+		if (!page->number || page->state != PAGE_PROTECTED ||
+		    any_region(page->number << 12, (page->number + 1) << 12))
 			continue;
 		page->state = PAGE_CLEAN;
 		page->faults = 0;

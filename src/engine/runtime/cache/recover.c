@@ -1,8 +1,8 @@
 /*
  * A position in the code cache → the program's own state there, and the counts put right.
  *
- * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction boundary of its
- * own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
+ * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction
+ * boundary of its own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -151,8 +151,8 @@ static bool in_thunk(struct thread *t, uint32_t id, uint32_t offset)
 }
 
 /*
- * Sets t->reg, t->flags and t->pc from t->raw. False: the position is that of an exit, which t->exit_id (and t->target) now name:
- * it is to be gone through as if the code had reached it.
+ * Sets t->reg, t->flags and t->pc from t->raw. False: the position is that of an exit, which t->exit_id (and
+ * t->target) now name: it is to be gone through as if the code had reached it.
  */
 bool recover(struct thread *t)
 {
@@ -186,14 +186,13 @@ bool recover(struct thread *t)
 	}
 	case SPAN_INLINE: { /* as in the check that has not found, or where it goes on */
 		const struct inline_site *site = &rt.inline_sites[id];
-		bool on_stack = t->reg[X86_RSP] == t->runtime_rsp, done = on_stack ? *ip != INLINE_OUT_CALL : *ip == INLINE_OUT_JMP;
+		bool on_stack = t->reg[X86_RSP] == t->runtime_rsp,
+		     done = on_stack ? *ip != INLINE_OUT_CALL : *ip == INLINE_OUT_JMP;
 		if (on_stack)
 			t->reg[X86_RSP] = site->stack == X86_NO_REG ? rsp : t->reg[site->stack];
 		return in_block(t, site->block, (uint32_t)(site->back - !done - rt.blocks[site->block].code));
 	}
-	default: /* a stub: nothing of it has taken effect */
-		t->exit_id = id;
-		return false;
+	default: /* a stub: nothing of it has taken effect */ t->exit_id = id; return false;
 	}
 }
 
@@ -212,7 +211,8 @@ bool recover_at_step(const struct thread *t)
 		if (i && marks[i].insn != marks[first].insn)
 			first = i;
 		if (marks[i].offset == offset)
-			return marks[i].kind == MARK_INSN && marks[first].offset == offset && !marks[i].spills && marks[i].insn < rt.blocks[id].insns;
+			return marks[i].kind == MARK_INSN && marks[first].offset == offset && !marks[i].spills &&
+			       marks[i].insn < rt.blocks[id].insns;
 	}
 	return false;
 }
@@ -221,7 +221,8 @@ bool recover_at_step(const struct thread *t)
 bool stores_x87_address(const struct x86_insn *in)
 {
 	unsigned extension = in->modrm >> 3 & 7;
-	if (in->encoding != X86_LEGACY || !in->has_modrm || in->rm != X86_NO_REG || in->extended || (in->prefixes & (X86_PREFIX_FS | X86_PREFIX_GS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE)))
+	if (in->encoding != X86_LEGACY || !in->has_modrm || in->rm != X86_NO_REG || in->extended ||
+	    (in->prefixes & (X86_PREFIX_FS | X86_PREFIX_GS | X86_PREFIX_OPSIZE | X86_PREFIX_ADDRSIZE)))
 		return false;
 	if (in->map == X86_MAP_0)
 		return (in->opcode == 0xd9 || in->opcode == 0xdd) && extension == 6;
@@ -258,7 +259,8 @@ void recover_x87_word(uint64_t to, bool wide)
 	if (wide)
 		found = program_address((const uint8_t *)stored);
 	for (uint32_t i = 0; i < rt.arena_count && !wide && !found; i++) /* only the low half was stored */
-		for (uint64_t high = (uint64_t)rt.arena[i].base >> 32; high <= (uint64_t)rt.arena[i].end >> 32 && !found; high++)
+		for (uint64_t high = (uint64_t)rt.arena[i].base >> 32;
+		     high <= (uint64_t)rt.arena[i].end >> 32 && !found; high++)
 			found = program_address((const uint8_t *)(high << 32 | stored));
 	if (found)
 		safe_copy((void *)to, &found, wide ? 8 : 4);

@@ -1,11 +1,13 @@
 /*
- * An indirect branch to a non-canonical address. The processor faults at the branch; here the branch has been executed by the time
- * that its target is looked at, and what is known is the state behind it. So the branch is inferred.
+ * An indirect branch to a non-canonical address. The processor faults at the branch; here the branch has been
+ * executed by the time that its target is looked at, and what is known is the state behind it. So the branch is
+ * inferred.
  *
- * What always holds: it is among the blocks of this part, and its operand still says where it led. All that could have led there are
- * found; only if they are one instruction is it taken for certain. Of returns and of jumps by register or table, which leave nothing
- * that tells them apart, the one that was executed last is noted (translate/exits.c); calls leave their return address, and jumps by way of
- * a rip-relative word have one of their own.
+ * What always holds: it is among the blocks of this part, and its operand still says where it led. All that could
+ * have led there are found; only if they are one instruction is it taken for certain. Of returns and of jumps by
+ * register or table, which leave nothing that tells them apart, the one that was executed last is noted
+ * (translate/exits.c); calls leave their return address, and jumps by way of a rip-relative word have one of their
+ * own.
  */
 #include "engine/runtime/runtime.h"
 
@@ -69,11 +71,13 @@ static bool could(const struct thread *t, uint32_t id, const struct x86_insn *in
 		return id == t->last_indirect && read_word(*rsp, &value) && value == t->pc;
 	case X86_FLOW_JMP_REG:
 	case X86_FLOW_JMP_MEM:
-		return (in->rip_relative || id == t->last_indirect) && branch_operand(t, in, pc, now, &value) && value == t->pc;
+		return (in->rip_relative || id == t->last_indirect) && branch_operand(t, in, pc, now, &value) &&
+		       value == t->pc;
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
 		*rsp = now + 8;
-		return read_word(now, &value) && value == pc + in->length && branch_operand(t, in, pc, *rsp, &value) && value == t->pc;
+		return read_word(now, &value) && value == pc + in->length &&
+		       branch_operand(t, in, pc, *rsp, &value) && value == t->pc;
 	default: return false;
 	}
 }
@@ -86,7 +90,8 @@ bool wild_undo(struct thread *t)
 		const struct block *b = &rt.blocks[id];
 		struct x86_insn in;
 		uint64_t rsp, pc;
-		if (!b->branch || b->conditional || !b->insns || b->context != t->context || !(pc = last_instruction(b, &in)) || !could(t, id, &in, pc, &rsp))
+		if (!b->branch || b->conditional || !b->insns || b->context != t->context ||
+		    !(pc = last_instruction(b, &in)) || !could(t, id, &in, pc, &rsp))
 			continue;
 		if (found != NONE && pc != found_pc)
 			return false;

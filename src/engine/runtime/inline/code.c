@@ -4,10 +4,12 @@
  *     lea a, [operand]   t + 1   i = a >> shift & mask   and a, mask   cmp a, gs:[data + i]   jne out of line
  *     a, i = way, page   gs:[touched + a * 8] = t   gs:[pages + i * 8] = t   (a write: gs:[written + a] = 1)
  *
- * One of a fetch has nothing to compute. Out of line is a stub (out.c). One of several records in a row: see merge.c.
+ * One of a fetch has nothing to compute. Out of line is a stub (out.c). One of several records in a row: see
+ * merge.c.
  *
- * What always holds: the block's header is in the access stream before its first check; the clock is in t from a segment's begin to its end, and in
- * the core's memory else; where the flags matter they are in ax meanwhile, and rax in a spill slot.
+ * What always holds: the block's header is in the access stream before its first check; the clock is in t from a
+ * segment's begin to its end, and in the core's memory else; where the flags matter they are in ax meanwhile, and
+ * rax in a spill slot.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -82,7 +84,7 @@ static void flags_keep(struct emit *e, unsigned k)
 	gs_store(e, X86_RAX, AT_SPILL_FLAGS);
 	e->stream_spills |= 8;
 	mark(e, MARK_INSN, k, 0, 0, 0);
-	put(e, 0x9f); /* lahf */
+	put(e, 0x9f);                    /* lahf */
 	put_bytes(e, "\x0f\x90\xc0", 3); /* seto al */
 	e->stream_third |= FLAGS_IN_AX << 4;
 	mark(e, MARK_INSN, k, 0, 0, 0);
@@ -109,20 +111,26 @@ void inline_address(struct emit *e, const struct inline_site *site, const struct
 	if (site->flags & INLINE_CONSTANT)
 		move_immediate(e, a, (uint64_t)site->displacement);
 	else
-		lea_sum(e, a, site->base, site->index, site->scale, (int32_t)site->displacement, site->flags & INLINE_NARROW);
+		lea_sum(e, a, site->base, site->index, site->scale, (int32_t)site->displacement,
+			site->flags & INLINE_NARROW);
 	if (site->flags & (INLINE_FS | INLINE_GS)) {
-		gs_load(e, i, site->flags & INLINE_FS ? (uint32_t)__builtin_offsetof(struct thread, fs_base) : (uint32_t)AT_APP_GS);
+		gs_load(e, i,
+			site->flags & INLINE_FS ? (uint32_t) __builtin_offsetof(struct thread, fs_base)
+						: (uint32_t)AT_APP_GS);
 		lea_sum(e, a, a, i, 1, 0, false);
 	}
 }
 
-/* The granule of an address in a; from: a, or i, if that has an address whose granule it is to be, too. out: of a merged one; else it has a stub */
-static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned from, const uint8_t *out)
+/* The granule of an address in a; from: a, or i, if that has an address whose granule it is to be, too. out: of a
+ * merged one; else it has a stub */
+static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned from,
+			 const uint8_t *out)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1];
 	int32_t mask = site->record.mask;
-	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) { /* rorx i, from, shift - 4 */
+	/* rorx i, from, shift - 4 */
+	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) {
 		put(e, 0xc4);
 		put(e, (uint8_t)(0x43 | (i >= 8 ? 0 : 0x80) | (from >= 8 ? 0 : 0x20)));
 		put_bytes(e, "\x7b\xf0", 2);
@@ -197,7 +205,10 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 
 /* ---- merged sites: see merge.c ---- */
 
-static struct inline_site *parts_of(const struct inline_site *site) { return inlining.site + inlining.n + site->part; }
+static struct inline_site *parts_of(const struct inline_site *site)
+{
+	return inlining.site + inlining.n + site->part;
+}
 
 static void emit_parts(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
@@ -217,7 +228,8 @@ static void emit_parts(struct emit *e, struct inline_site *site, const struct in
 #define PARTS_BYTES 2048u /* most of a site's: 16 records, each less than 128 */
 
 /* Where each record by itself is made. Returns NULL in a probe. */
-static uint8_t *merged_out(struct emit *e, struct inline_site *site, const struct inline_segment *s, uint8_t **way_back)
+static uint8_t *merged_out(struct emit *e, struct inline_site *site, const struct inline_segment *s,
+			   uint8_t **way_back)
 {
 	static uint8_t scratch[PARTS_BYTES];
 	struct emit out = *e;
@@ -264,14 +276,15 @@ static void emit_merged(struct emit *e, struct inline_site *site, const struct i
 		lea_near(e, s->reg[2], s->reg[2], 1);
 		look_up_data(e, site, s, s->reg[0], out);
 		touch(e, site, s);
-		inlining.fresh = (uint16_t)~(1u << (2 * site->machine + 1));
+		inlining.fresh = (uint16_t) ~(1u << (2 * site->machine + 1));
 	}
 	merged_in(e, site, way_back);
 }
 
 /*
- * t is a time that no record of this one's side has: the order of time matters within a machine's data, and within its fetches, but where one cache or
- * TLB has both. So one time may be a fetch's and an access's. What was not found leaves a time that nobody has (run.c).
+ * t is a time that no record of this one's side has: the order of time matters within a machine's data, and within
+ * its fetches, but where one cache or TLB has both. So one time may be a fetch's and an access's. What was not
+ * found leaves a time that nobody has (run.c).
  */
 static void take_time(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
 {
@@ -294,8 +307,10 @@ static bool stay_kept(const struct inline_site *site, const struct inline_segmen
 		return false;
 	for (unsigned k = site->record.insn; k < next->record.insn; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
-		if ((in->flags_read | in->flags_written | in->flags_maybe | in->flags_undefined | in->flags_killed) || in->special != X86_SPECIAL_NONE ||
-		    ((in->gpr_read | in->gpr_written) & 1u << X86_RAX) || (in->class & X86_CLASS_REP))
+		if ((in->flags_read | in->flags_written | in->flags_maybe | in->flags_undefined |
+		     in->flags_killed) ||
+		    in->special != X86_SPECIAL_NONE || ((in->gpr_read | in->gpr_written) & 1u << X86_RAX) ||
+		    (in->class & X86_CLASS_REP))
 			return false;
 	}
 	return true;
@@ -307,7 +322,8 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 	if (!site->record.fetch && !site->record.called)
 		inline_address(e, site, s);
 	if (site->parts && site->other && !site->two)
-		lea_sum(e, s->reg[1], site->base, site->index, site->scale, (int32_t)site->displacement + site->other, false);
+		lea_sum(e, s->reg[1], site->base, site->index, site->scale,
+			(int32_t)site->displacement + site->other, false);
 	if (site->record.called)
 		inlining.fresh = 0;
 	else
@@ -368,7 +384,7 @@ static void reload(struct emit *e, const struct inline_segment *s)
 	for (unsigned i = 0; i < 3; i++)
 		if (s->reloads >> i & 1) {
 			gs_load(e, s->reg[i], slot[i]);
-			e->stream_spills &= (uint8_t)~(1u << i);
+			e->stream_spills &= (uint8_t) ~(1u << i);
 			mark(e, MARK_INSN, s->to, 0, 0, 0);
 		}
 }

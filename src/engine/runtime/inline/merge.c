@@ -1,5 +1,6 @@
 /*
- * Records that one check decides: in a row, of addresses that are known to lie close together (pushes, pops, fields of one structure).
+ * Records that one check decides: in a row, of addresses that are known to lie close together (pushes, pops,
+ * fields of one structure).
  *
  *     k:      check of the first record's granule, or of the first's and the last's: all are there ──► touched once
  *                 │ not
@@ -7,18 +8,21 @@
  *             cold code: each record by itself, in program order, before instruction k (code.c)
  *
  * What always holds:
- *  1. Between the first and the last of them the machine has no other record, and no instruction may fault but by those accesses: so what is done
- *     too early is what the next records would do anyway. A block that is left between them makes the rest again, which moves nothing.
- *  2. One granule's: all accesses lie in it, aligned, if the lowest and the highest do. Touched once is as touched by each: nothing of the machine's
- *     is touched between, and time is an order only.
- *  3. Two granules', the first's and the last's: whatever lies between them lies in one or the other; the addresses lie in between in any order. All
- *     read or all write. The first record's granule is touched before the last's is looked for, as it is by the record itself.
+ *  1. Between the first and the last of them the machine has no other record, and no instruction may fault but by
+ *     those accesses: so what is done too early is what the next records would do anyway. A block that is left
+ *     between them makes the rest again, which moves nothing.
+ *  2. One granule's: all accesses lie in it, aligned, if the lowest and the highest do. Touched once is as touched
+ *     by each: nothing of the machine's is touched between, and time is an order only.
+ *  3. Two granules', the first's and the last's: whatever lies between them lies in one or the other; the
+ *     addresses lie in between in any order. All read or all write. The first record's granule is touched before
+ *     the last's is looked for, as it is by the record itself.
  *  4. By themselves they are made as far as the first that will fault.
  *  5. An access that is not aligned is never found by the check, nor is one that crosses a granule's end.
  */
 #include "engine/runtime/inline/inline.h"
 
-#define NEAR_BYTES 8      /* one granule is asked for: first bytes so far apart cross a granule's end in one of eight cases */
+/* one granule is asked for: first bytes so far apart cross a granule's end in one of eight cases */
+#define NEAR_BYTES 8
 #define PARTS_MOST 16u
 
 struct chain { /* of one machine's records, in program order: indices of sites */
@@ -34,7 +38,8 @@ static const struct trace_item *item_of(const struct inline_site *site)
 static bool may_join(const struct inline_site *site)
 {
 	const struct trace_item *item = item_of(site);
-	return !site->record.fetch && !site->record.called && !(site->flags & (INLINE_FS | INLINE_GS | INLINE_NARROW)) && item->kind <= TRACE_WRITE &&
+	return !site->record.fetch && !site->record.called &&
+	       !(site->flags & (INLINE_FS | INLINE_GS | INLINE_NARROW)) && item->kind <= TRACE_WRITE &&
 	       item->bytes <= 8 && !(item->flags & (TRACE_FS | TRACE_BIT));
 }
 
@@ -42,10 +47,12 @@ static bool may_join(const struct inline_site *site)
 static bool is_simple(const struct x86_insn *in)
 {
 	return in->flow == X86_FLOW_NONE && in->special == X86_SPECIAL_NONE && !(in->class & X86_CLASS_REP) &&
-	       !(in->class & (X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT));
+	       !(in->class & (X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV |
+			      X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT));
 }
 
-static bool follows(const struct inline_site *first, const struct inline_site *before, const struct inline_site *site)
+static bool follows(const struct inline_site *first, const struct inline_site *before,
+		    const struct inline_site *site)
 {
 	const struct trace_item *a = item_of(first), *b = item_of(site);
 	int64_t distance = b->displacement - a->displacement;
@@ -75,17 +82,18 @@ static void find_chain(const struct inline_site *sites, unsigned first, unsigned
 
 /* Of the chain's first records: */
 struct extent {
-	int64_t low, high;      /* displacements of first bytes */
-	unsigned bytes;         /* of the largest */
-	int64_t largest;        /* its displacement */
+	int64_t low, high;           /* displacements of first bytes */
+	unsigned bytes;              /* of the largest */
+	int64_t largest;             /* its displacement */
 	bool reads, writes, aligned; /* aligned: all are if the largest is */
-	bool equal;             /* all of as many bytes, and the first and the last are the outermost */
+	bool equal;                  /* all of as many bytes, and the first and the last are the outermost */
 };
 
 static struct extent extent_of(const struct inline_site *sites, const struct chain *chain, unsigned n)
 {
 	const struct trace_item *first = item_of(&sites[chain->at[0]]), *last = item_of(&sites[chain->at[n - 1]]);
-	struct extent s = {.low = first->displacement, .high = first->displacement, .aligned = true, .equal = true};
+	struct extent s = {
+		.low = first->displacement, .high = first->displacement, .aligned = true, .equal = true};
 	for (unsigned i = 0; i < n; i++) {
 		const struct inline_site *site = &sites[chain->at[i]];
 		const struct trace_item *item = item_of(site);
@@ -101,8 +109,10 @@ static struct extent extent_of(const struct inline_site *sites, const struct cha
 		}
 	}
 	for (unsigned i = 0; i < n; i++)
-		s.aligned &= !((item_of(&sites[chain->at[i]])->displacement - s.largest) & (item_of(&sites[chain->at[i]])->bytes - 1));
-	s.equal &= (first->displacement == s.low && last->displacement == s.high) || (first->displacement == s.high && last->displacement == s.low);
+		s.aligned &= !((item_of(&sites[chain->at[i]])->displacement - s.largest) &
+			       (item_of(&sites[chain->at[i]])->bytes - 1));
+	s.equal &= (first->displacement == s.low && last->displacement == s.high) ||
+		   (first->displacement == s.high && last->displacement == s.low);
 	return s;
 }
 
@@ -123,7 +133,8 @@ static bool as_one(const struct inline_site *site, const struct extent *s, int64
 
 static bool as_two(const struct inline_site *site, const struct extent *s, unsigned n, int64_t granule)
 {
-	return n > 2 && s->aligned && s->equal && !(s->reads && s->writes) && s->high - s->low < granule && !(site->flags & INLINE_CONSTANT);
+	return n > 2 && s->aligned && s->equal && !(s->reads && s->writes) && s->high - s->low < granule &&
+	       !(site->flags & INLINE_CONSTANT);
 }
 
 static bool fits(int64_t displacement) { return displacement == (int32_t)displacement; }
@@ -133,7 +144,8 @@ static bool merged(const struct inline_site *sites, const struct chain *chain, u
 {
 	const struct inline_site *first = &sites[chain->at[0]];
 	struct extent s = extent_of(sites, chain, n);
-	int64_t granule = 1ll << inline_where[first->machine].shift, base = first->displacement - item_of(first)->displacement;
+	int64_t granule = 1ll << inline_where[first->machine].shift,
+		base = first->displacement - item_of(first)->displacement;
 	*to = *first;
 	to->parts = (uint8_t)n;
 	to->record.writes = s.writes;
@@ -149,14 +161,15 @@ static bool merged(const struct inline_site *sites, const struct chain *chain, u
 	}
 	if (as_two(first, &s, n, granule)) {
 		to->two = 1;
-		to->other = (int8_t)(item_of(&sites[chain->at[n - 1]])->displacement - item_of(first)->displacement);
+		to->other = (int8_t)(item_of(&sites[chain->at[n - 1]])->displacement -
+				     item_of(first)->displacement);
 		return true;
 	}
 	return false;
 }
 
-/* Sites in program order, *n of them: those that are merged become one, in the first's place, and are themselves behind the last, their displacements
-   from that one's. Returns how many those are. */
+/* Sites in program order, *n of them: those that are merged become one, in the first's place, and are themselves
+   behind the last, their displacements from that one's. Returns how many those are. */
 unsigned inline_merge(struct inline_site *sites, unsigned *n)
 {
 	static struct inline_site was[INLINE_SITES], parts[INLINE_SITES];
@@ -175,7 +188,8 @@ unsigned inline_merge(struct inline_site *sites, unsigned *n)
 		while (most > 1 && !merged(was, &chain, most, &sites[left]))
 			most--;
 		if (most > 1) {
-			int64_t base = was[i].displacement - item_of(&was[i])->displacement - sites[left].displacement;
+			int64_t base = was[i].displacement - item_of(&was[i])->displacement -
+				       sites[left].displacement;
 			sites[left].part = (uint8_t)n_parts;
 			for (unsigned p = 0; p < most; p++, n_parts++) {
 				taken[chain.at[p]] = 1;

@@ -1,13 +1,16 @@
 /*
- * The way out of an inline check that found nothing, and back: a stub in the cold part, which says all that its site is.
+ * The way out of an inline check that found nothing, and back: a stub in the cold part, which says all that its
+ * site is.
  *
  *     address ──► a     rsp ──► i     the runtime's stack     call ──► trampoline ──► runtime_inline (entry.S) ──► runtime_inline_call()
  *     block's code ◄── jmp ◄── rsp ◄── i ◄── ret ◄─────────────────────────────────────┘       (run.c) reads struct inline_out behind the jmp
  *
- * A part of a merged check (merge.c) that will fault goes past the other parts instead: another mov and jmp, behind what the stub says.
+ * A part of a merged check (merge.c) that will fault goes past the other parts instead: another mov and jmp,
+ * behind what the stub says.
  *
- * What always holds: a call and its ret, on the runtime's stack, so that where it goes back to is known to the processor; no table is read, as one of
- * all sites is in no cache of it; a stub and what it says are in one of its lines. While the stack is the runtime's the program's is in i.
+ * What always holds: a call and its ret, on the runtime's stack, so that where it goes back to is known to the
+ * processor; no table is read, as one of all sites is in no cache of it; a stub and what it says are in one of its
+ * lines. While the stack is the runtime's the program's is in i.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -27,7 +30,8 @@ void inline_operand(struct emit *e, const struct inline_site *site, const struct
 	inline_address(e, &from, s);
 }
 
-static struct inline_out said_by(const struct emit *e, const struct inline_site *site, const struct inline_segment *s)
+static struct inline_out said_by(const struct emit *e, const struct inline_site *site,
+				 const struct inline_segment *s)
 {
 	struct inline_out out = {.machine = site->machine};
 	const struct inline_record *r = &site->record;
@@ -43,7 +47,10 @@ static struct inline_out said_by(const struct emit *e, const struct inline_site 
 		const struct trace_item *item = &rt.items[rt.templates[e->id].first_item + r->item];
 		out.odd = (uint8_t)(r->mask & ((1 << inline_where[site->machine].shift) - 1));
 		out.last = (uint16_t)(item->bytes ? item->bytes - 1 : 0);
-		out.flags |= (r->called || site->is_part ? INLINE_OUT_ONCE : 0) | (site->is_part ? INLINE_OUT_PART : 0) | (item->kind > TRACE_WRITE ? 0 : INLINE_OUT_READS | (r->writes ? INLINE_OUT_WRITES : 0));
+		out.flags |= (r->called || site->is_part ? INLINE_OUT_ONCE : 0) |
+			     (site->is_part ? INLINE_OUT_PART : 0) |
+			     (item->kind > TRACE_WRITE ? 0
+						       : INLINE_OUT_READS | (r->writes ? INLINE_OUT_WRITES : 0));
 	}
 	return out;
 }

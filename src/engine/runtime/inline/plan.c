@@ -1,8 +1,9 @@
 /*
  * A block's inline checks: which records, in which registers, and whether flags matter there.
  *
- * What always holds: a segment's registers are not touched by the instructions between its first and its last site, nor do those sites' operands
- * need them; a site's operand is the one that its instruction accesses, as the program's registers are before it.
+ * What always holds: a segment's registers are not touched by the instructions between its first and its last
+ * site, nor do those sites' operands need them; a site's operand is the one that its instruction accesses, as the
+ * program's registers are before it.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -22,7 +23,8 @@ void inline_renumber(void)
 
 bool inline_start(struct stream_models *models)
 {
-	if (models->n > INLINE_MACHINES || !rt.setup->machine_count || (rt.setup->flags & (RECORD_SITES | RECORD_OBJECTS | RECORD_NOT_INLINE)) || rt.setup->region_count)
+	if (models->n > INLINE_MACHINES || !rt.setup->machine_count ||
+	    (rt.setup->flags & (RECORD_SITES | RECORD_OBJECTS | RECORD_NOT_INLINE)) || rt.setup->region_count)
 		return false;
 	for (uint32_t i = 0; i < models->n; i++)
 		if (!model_inline_can(models->machine[i].model))
@@ -95,7 +97,8 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 		page[m] = sequential ? (decoded.pc - 1) >> 12 : ~0ull;
 	*n = 0;
 	for (uint32_t m = 0; m < t->models->n; m++) {
-		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id, records[m]);
+		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id,
+					     records[m]);
 		if (count[m] < 0)
 			return false;
 		*n += (unsigned)count[m];
@@ -110,12 +113,18 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 				if (r->fetch && r->skip != INLINE_ALWAYS && sequential)
 					continue; /* the unit was entered before, always */
 				struct inline_site *site = &to[*n];
-				*site = (struct inline_site){.record = *r, .block = id, .machine = (uint8_t)m, .base = X86_NO_REG, .index = X86_NO_REG,
-					.flags = INLINE_CONSTANT, .displacement = r->displacement};
+				*site = (struct inline_site){.record = *r,
+							     .block = id,
+							     .machine = (uint8_t)m,
+							     .base = X86_NO_REG,
+							     .index = X86_NO_REG,
+							     .flags = INLINE_CONSTANT,
+							     .displacement = r->displacement};
 				if (!r->fetch && !operand_of(site, r))
 					return false;
 				if (r->fetch) {
-					site->same_page = page[m] == (uint64_t)r->displacement >> 12 && !inline_where[m].skips;
+					site->same_page = page[m] == (uint64_t)r->displacement >> 12 &&
+							  !inline_where[m].skips;
 					page[m] = (uint64_t)r->displacement >> 12;
 				}
 				++*n;
@@ -159,20 +168,22 @@ static bool by_registers_before(struct inline_site *site, unsigned k)
 			return false;
 		moved += (behind[site->index].constant - before[site->index].constant) * site->scale;
 	}
-	if (moved != (int16_t)moved || site->displacement + moved - 128 < INT32_MIN || site->displacement + moved + 128 > INT32_MAX)
+	if (moved != (int16_t)moved || site->displacement + moved - 128 < INT32_MIN ||
+	    site->displacement + moved + 128 > INT32_MAX)
 		return false;
 	site->displacement += moved;
 	return true;
 }
 
-/* A check stands where the flags do not matter, if that is to be had by going back over instructions that neither fault nor access memory: if one
-   of them is left, the record is made again (model/core/fast/inline.h, 4). */
+/* A check stands where the flags do not matter, if that is to be had by going back over instructions that neither
+   fault nor access memory: if one of them is left, the record is made again (model/core/fast/inline.h, 4). */
 static void move_back(struct inline_site *site, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned first = i ? site[i - 1].record.insn : 0, to = site[i].record.insn;
 		struct inline_site there = site[i];
-		while (inlining.live[to] && to > first && !may_fault(&decoded.insn[to - 1]) && by_registers_before(&there, to - 1))
+		while (inlining.live[to] && to > first && !may_fault(&decoded.insn[to - 1]) &&
+		       by_registers_before(&there, to - 1))
 			to--;
 		if (inlining.live[to])
 			continue;
@@ -203,7 +214,8 @@ static void find_sites(uint32_t id)
 
 /* ---- registers and flags ---------------------------------------------------------------------- */
 
-/* Flags that are read before they are overwritten by the instructions at pc, which nobody writes to: as far as a straight look goes. */
+/* Flags that are read before they are overwritten by the instructions at pc, which nobody writes to: as far as a
+ * straight look goes. */
 static uint8_t live_at(uint64_t pc, const struct watched_mapping *region)
 {
 	uint8_t bytes[64], open = X86_FLAGS_ARITHMETIC, live = 0;
@@ -213,7 +225,9 @@ static uint8_t live_at(uint64_t pc, const struct watched_mapping *region)
 	unsigned n = region->end - pc < sizeof bytes ? (unsigned)(region->end - pc) : (unsigned)sizeof bytes;
 	if (!safe_copy(bytes, (const void *)pc, n))
 		return open;
-	for (unsigned at = 0, k = 0; open && k < 8 && at < n && x86_decode(bytes + at, n - at, &in) == X86_DECODE_OK; k++, at += in.length) {
+	for (unsigned at = 0, k = 0;
+	     open && k < 8 && at < n && x86_decode(bytes + at, n - at, &in) == X86_DECODE_OK;
+	     k++, at += in.length) {
 		live |= in.flags_read & open;
 		open &= (uint8_t)~in.flags_killed & (uint8_t)~live;
 		if (in.flow != X86_FLOW_NONE || in.special != X86_SPECIAL_NONE || (in.class & X86_CLASS_REP))
@@ -230,7 +244,8 @@ void inline_behold(uint32_t id)
 	const struct watched_mapping *region = memory_executable(decoded.pc);
 	uint64_t next = decoded.pc + decoded.length, target = next + (uint64_t)(int64_t)last->target_rel;
 	rt.inline_live[id] = X86_FLAGS_ARITHMETIC;
-	if (!region || decoded.checked || (region->protection & PROT_WRITE_) || region->shared || region->module == RECORD_NONE)
+	if (!region || decoded.checked || (region->protection & PROT_WRITE_) || region->shared ||
+	    region->module == RECORD_NONE)
 		return;
 	if (last->flow == X86_FLOW_JMP || last->flow == X86_FLOW_CALL)
 		rt.inline_live[id] = live_at(target, region);
@@ -250,23 +265,25 @@ static unsigned count_bits(uint16_t mask)
 	return n;
 }
 
-/* Those that nobody reads from behind instruction k on, where its code is its own: what a spill slot has of them until then is all that there is to
-   be kept. */
+/* Those that nobody reads from behind instruction k on, where its code is its own: what a spill slot has of them
+   until then is all that there is to be kept. */
 static uint16_t overwritten(unsigned k)
 {
 	const struct x86_insn *in = &decoded.insn[k];
-	if (k + 1 == decoded.count || in->special != X86_SPECIAL_NONE || in->rip_relative || (in->prefixes & X86_PREFIX_GS) || (in->class & X86_CLASS_REP))
+	if (k + 1 == decoded.count || in->special != X86_SPECIAL_NONE || in->rip_relative ||
+	    (in->prefixes & X86_PREFIX_GS) || (in->class & X86_CLASS_REP))
 		return 0;
 	return (in->gpr_written | plan.dead[k + 1]) & (uint16_t)~in->gpr_read;
 }
 
 static unsigned take(uint16_t *from, uint16_t *free)
 {
-	static const uint8_t choice[] = {X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI, X86_RBX, X86_RBP, X86_R8, X86_R9, X86_R10, X86_R11, X86_R13, X86_R14, X86_R15};
+	static const uint8_t choice[] = {X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI, X86_RBX, X86_RBP,
+					 X86_R8,  X86_R9,  X86_R10, X86_R11, X86_R13, X86_R14, X86_R15};
 	for (unsigned i = 0; i < sizeof choice; i++)
 		if (*from >> choice[i] & 1) {
-			*free &= (uint16_t)~(1u << choice[i]);
-			*from &= (uint16_t)~(1u << choice[i]);
+			*free &= (uint16_t) ~(1u << choice[i]);
+			*from &= (uint16_t) ~(1u << choice[i]);
 			return choice[i];
 		}
 	return X86_NO_REG;
@@ -317,7 +334,7 @@ static uint16_t still_kept(uint16_t slots, unsigned from, unsigned to)
 		written |= decoded.insn[k].gpr_written;
 	for (unsigned i = 0; i < 3; i++)
 		if (written >> (slots >> 4 * i & 15) & 1)
-			slots &= (uint16_t)~(1u << (12 + i));
+			slots &= (uint16_t) ~(1u << (12 + i));
 	return slots;
 }
 
@@ -326,7 +343,8 @@ static uint16_t slots_of(const struct inline_segment *s, uint16_t slots)
 {
 	for (unsigned i = 0; i < 3; i++)
 		if (s->spills >> i & 1)
-			slots = (uint16_t)((slots & ~(15u << 4 * i)) | (unsigned)s->reg[i] << 4 * i | 1u << (12 + i));
+			slots = (uint16_t)((slots & ~(15u << 4 * i)) | (unsigned)s->reg[i] << 4 * i |
+					   1u << (12 + i));
 	return slots;
 }
 
@@ -338,7 +356,7 @@ static uint16_t find_segments(uint32_t follows)
 	uint8_t needs_rax = 0;
 	for (unsigned i = 0; i < inlining.n; i++)
 		needs_rax |= inlining.live[inlining.site[i].record.insn];
-	uint16_t candidates = CANDIDATES & (uint16_t)~(needs_rax ? 1u << X86_RAX : 0);
+	uint16_t candidates = CANDIDATES & (uint16_t) ~(needs_rax ? 1u << X86_RAX : 0);
 	inlining.n_segments = 0;
 	for (unsigned next = 0; next < inlining.n || !inlining.n_segments;) {
 		struct inline_segment *s = &inlining.segment[inlining.n_segments++];
@@ -350,7 +368,7 @@ static uint16_t find_segments(uint32_t follows)
 			unsigned k = inlining.site[next].record.insn, last = next;
 			uint16_t with = free;
 			for (unsigned j = at; j < k; j++)
-				with &= (uint16_t)~(decoded.insn[j].gpr_read | decoded.insn[j].gpr_written);
+				with &= (uint16_t) ~(decoded.insn[j].gpr_read | decoded.insn[j].gpr_written);
 			for (; last < inlining.n && inlining.site[last].record.insn == k; last++)
 				with &= (uint16_t)~operand_registers(&inlining.site[last]);
 			if (count_bits(with) < 3)
@@ -366,7 +384,9 @@ static uint16_t find_segments(uint32_t follows)
 		slots = still_kept(slots, since, s->from);
 		choose_registers(s, free, slots);
 		slots = slots_of(s, slots);
-		since = s->from; /* what the segment's own instructions write is none of its registers, but perhaps another slot's */
+		/* what the segment's own instructions write is none of its registers, but perhaps another
+		 * slot's */
+		since = s->from;
 	}
 	return still_kept(slots, since, decoded.count);
 }
@@ -379,7 +399,8 @@ void inline_plan(uint32_t id)
 		return;
 	for (unsigned k = 0; k < decoded.count; k++) {
 		const struct x86_insn *in = &decoded.insn[k];
-		if (in->special == X86_SPECIAL_POPF || in->special == X86_SPECIAL_PKRU || (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0xfd))
+		if (in->special == X86_SPECIAL_POPF || in->special == X86_SPECIAL_PKRU ||
+		    (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0xfd))
 			inline_careful();
 	}
 	rt.inline_ends[id] = (uint32_t)(rt.templates[id].pc + rt.templates[id].length);

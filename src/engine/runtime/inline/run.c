@@ -1,8 +1,9 @@
 /*
  * What an inline check did not find, and how inline checks end.
  *
- * What always holds: the program's registers are in thread.reg while a model works on a miss; the clock that the code carries is handed to the
- * machine before, and the machine's goes on in the code behind. All machines' times are of one clock.
+ * What always holds: the program's registers are in thread.reg while a model works on a miss; the clock that the
+ * code carries is handed to the machine before, and the machine's goes on in the code behind. All machines' times
+ * are of one clock.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -29,7 +30,8 @@ void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t 
 {
 	struct model_inline *where = &inline_where[machine];
 	model_inline_where(model, core, where);
-	uint32_t *offset[] = {&where->data, &where->fetch, &where->touched, &where->pages, &where->written, &where->recency, &where->steps};
+	uint32_t *offset[] = {&where->data,    &where->fetch,   &where->touched, &where->pages,
+			      &where->written, &where->recency, &where->steps};
 	for (unsigned i = 0; i < sizeof offset / sizeof *offset; i++)
 		*offset[i] -= (uint32_t)below;
 }
@@ -48,7 +50,8 @@ static void make_block(struct thread *t, uint32_t id, const uint64_t *values, ui
 	uint64_t now = *recency_of(t, 0);
 	for (uint32_t m = 0; m < t->models->n; m++) {
 		*recency_of(t, m) = now;
-		model_inline_block(t->models->machine[m].model, t->slot, &program, id, values, done, behind, t->fs_base);
+		model_inline_block(t->models->machine[m].model, t->slot, &program, id, values, done, behind,
+				   t->fs_base);
 		now = *recency_of(t, m);
 	}
 	*recency_of(t, 0) = now;
@@ -67,12 +70,14 @@ void inline_spans(struct thread *t, uint32_t item, const uint64_t *words)
 }
 
 /*
- * What a model does not find is only made if the memory can be accessed: a handler of the fault may never come back to it. And no signal is
- * delivered between an access that counts itself (not aligned, or no simple one) and its instruction: it would be counted again.
+ * What a model does not find is only made if the memory can be accessed: a handler of the fault may never come
+ * back to it. And no signal is delivered between an access that counts itself (not aligned, or no simple one) and
+ * its instruction: it would be counted again.
  */
 static bool will_fault(uint64_t address, bool writes)
 {
-	uint64_t page = address >> 12, *seen = &rt.inline_seen[(page ^ page >> 9) % INLINE_SEEN], wanted = page << 2 | 2 | writes;
+	uint64_t page = address >> 12, *seen = &rt.inline_seen[(page ^ page >> 9) % INLINE_SEEN],
+		 wanted = page << 2 | 2 | writes;
 	if (*seen == wanted || *seen == (wanted | 1))
 		return false;
 	if (!safe_read((const void *)address) || (writes && !safe_write((void *)address)))
@@ -85,8 +90,9 @@ static bool will_fault(uint64_t address, bool writes)
 }
 
 /*
- * Pages that were asked for need not be again before a system call of the program's: who else changes what it may access is the engine itself
- * (memory_watch()), and what only inline_careful() knows of. Of a file that another process cuts see inline.h, 6.
+ * Pages that were asked for need not be again before a system call of the program's: who else changes what it may
+ * access is the engine itself (memory_watch()), and what only inline_careful() knows of. Of a file that another
+ * process cuts see inline.h, 6.
  */
 void inline_unseen(void)
 {
@@ -112,11 +118,13 @@ static void call_apart(struct thread *t)
 	make_block(t, block, (const uint64_t *)t->apart, UINT32_MAX, inline_behind(t, t->trace - 1));
 }
 
-/* As inline_behind(); bit 63 instead of what differs from pc, the lower half of the block's: most are told by one word. */
+/* As inline_behind(); bit 63 instead of what differs from pc, the lower half of the block's: most are told by one
+ * word. */
 static uint64_t behind_if(const struct thread *t, uint32_t pc)
 {
 	const uint64_t *header = t->trace - 1;
-	return header > t->behind_at && rt.inline_ends[(uint32_t)header[-1]] != pc ? 1ull << 63 : inline_behind(t, header);
+	return header > t->behind_at && rt.inline_ends[(uint32_t)header[-1]] != pc ? 1ull << 63
+										   : inline_behind(t, header);
 }
 
 #define STUB_APART 0x65 /* first byte behind the call of a stub that gets its stack from a slot: see out.c */
@@ -132,14 +140,16 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	}
 	const struct model_inline *where = &inline_where[out->machine];
 	const struct trace_program program = {rt.templates, rt.items};
-	uint64_t address = t->reg[out->address], last = address + out->last, *now = &t->reg[out->recency], *recency = recency_of(t, out->machine), behind = 0;
+	uint64_t address = t->reg[out->address], last = address + out->last, *now = &t->reg[out->recency],
+		 *recency = recency_of(t, out->machine), behind = 0;
 	t->inline_once = out->flags & INLINE_OUT_ONCE || address & out->odd;
 	if (out->flags & INLINE_OUT_READS) {
 		bool writes = out->flags & INLINE_OUT_WRITES;
 		__builtin_prefetch((const void *)address); /* the program will wait for less of it */
 		if (will_fault(address, writes) || ((address ^ last) >> 12 && will_fault(last, writes))) {
 			if (out->flags & INLINE_OUT_PART)
-				((uint64_t *)t->runtime_rsp)[-1] = (uint64_t)(out + 1); /* where the stub goes on */
+				/* where the stub goes on */
+				((uint64_t *)t->runtime_rsp)[-1] = (uint64_t)(out + 1);
 			return;
 		}
 	}
@@ -147,7 +157,8 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 		behind = behind_if(t, out->pc);
 	*recency = *now;
 	model_inline_miss(t->models->machine[out->machine].model, t->slot, &program, (uint32_t)t->trace[-1],
-		(out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind, t->fs_base);
+			  (out->record & 0x1ffffff) | (uint64_t)(out->record >> 25) << 57, address, behind,
+			  t->fs_base);
 	*now = *recency + 1; /* that no record has: see take_time() */
 }
 

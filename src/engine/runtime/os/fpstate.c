@@ -3,22 +3,28 @@
  *
  * What always holds:
  *  1. They are in the processor all the time: the runtime uses none of them (tools/check-freestanding).
- *  2. A handler begins with Linux's initial state (arch/x86/kernel/fpu/core.c, fpu__clear_user_states): MXCSR 0x1f80, x87 control 0x37f, an empty
- *     x87 stack, everything else 0; the protection keys are those that the kernel gives the engine's own handler.
- *  3. A frame holds what the kernel's would (signal.c there): the thread's components, AMX tiles among them only when the thread has used them, and
- *     its header always names x87 and SSE, so that what a handler writes for them counts.
+ *  2. A handler begins with Linux's initial state (arch/x86/kernel/fpu/core.c, fpu__clear_user_states): MXCSR
+ *     0x1f80, x87 control 0x37f, an empty x87 stack, everything else 0; the protection keys are those that the
+ *     kernel gives the engine's own handler.
+ *  3. A frame holds what the kernel's would (signal.c there): the thread's components, AMX tiles among them only
+ *     when the thread has used them, and its header always names x87 and SSE, so that what a handler writes for
+ *     them counts.
  */
 #include "engine/runtime/runtime.h"
 
 #define MAGIC1 0x46505853u
 #define MAGIC2 0x46505845u
-#define SOFTWARE_AT 464u  /* of the legacy area: struct _fpx_sw_bytes */
+#define SOFTWARE_AT 464u /* of the legacy area: struct _fpx_sw_bytes */
 #define FX_BYTES 512u
 #define AREA_MOST 16384u
 #define X87_AND_SSE (X86_STATE_BIT(X86_STATE_X87) | X86_STATE_BIT(X86_STATE_SSE))
 #define PKRU_INITIAL 0x55555554u
 
-struct software { uint32_t magic1, extended_bytes; uint64_t features; uint32_t bytes, unused[7]; };
+struct software {
+	uint32_t magic1, extended_bytes;
+	uint64_t features;
+	uint32_t bytes, unused[7];
+};
 _Static_assert(sizeof(struct software) == 48, "the kernel's layout");
 
 static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
@@ -92,7 +98,8 @@ bool fp_frame_write(const struct thread *t, uint64_t at)
 	static const uint8_t zeros[64];
 	uint32_t bytes = fp_frame_bytes(t), magic2 = MAGIC2;
 	uint64_t features = features_of(t), present;
-	const struct software sw = {.magic1 = MAGIC1, .extended_bytes = bytes + 4, .features = features, .bytes = bytes};
+	const struct software sw = {
+		.magic1 = MAGIC1, .extended_bytes = bytes + 4, .features = features, .bytes = bytes};
 	if (!safe_copy((void *)at, zeros, 64))
 		return false;
 	if (!features)
@@ -102,17 +109,23 @@ bool fp_frame_write(const struct thread *t, uint64_t at)
 	    !safe_copy(&present, (const void *)(at + X86_XSTATE_HEADER), 8))
 		return false;
 	present |= X87_AND_SSE;
-	return safe_copy((void *)(at + X86_XSTATE_HEADER), &present, 8) && safe_copy((void *)(at + SOFTWARE_AT), &sw, sizeof sw) &&
+	return safe_copy((void *)(at + X86_XSTATE_HEADER), &present, 8) &&
+	       safe_copy((void *)(at + SOFTWARE_AT), &sw, sizeof sw) &&
 	       safe_copy((void *)(at + bytes), &magic2, 4);
 }
 
 void fp_initial(void)
 {
-	static const struct { uint16_t control; uint8_t unused[22]; uint32_t mxcsr; uint8_t rest[X86_XSTATE_LEAST - 28]; } initial
-		__attribute__((aligned(64))) = {.control = 0x37f, .mxcsr = X86_MXCSR_INITIAL};
+	static const struct {
+		uint16_t control;
+		uint8_t unused[22];
+		uint32_t mxcsr;
+		uint8_t rest[X86_XSTATE_LEAST - 28];
+	} initial __attribute__((aligned(64))) = {.control = 0x37f, .mxcsr = X86_MXCSR_INITIAL};
 	fp_restore(&initial, rt.xstate.enabled & ~X86_STATE_BIT(X86_STATE_PKRU));
 	if (rt.xstate.enabled & X86_STATE_BIT(X86_STATE_PKRU))
-		__asm__ volatile(".byte 0x0f, 0x01, 0xef" : : "a"(rt.pkru), "c"(0), "d"(0) : "memory"); /* wrpkru */
+		/* wrpkru */
+		__asm__ volatile(".byte 0x0f, 0x01, 0xef" : : "a"(rt.pkru), "c"(0), "d"(0) : "memory");
 }
 
 /* Is it a whole one? The kernel takes the legacy area alone of any other (check_xstate_in_sigframe). */
@@ -120,8 +133,8 @@ static bool is_extended(const struct thread *t, uint64_t at, const struct softwa
 {
 	uint32_t magic2 = 0;
 	*readable = true;
-	if (!rt.fp_features || sw->magic1 != MAGIC1 || sw->bytes < X86_XSTATE_LEAST || sw->bytes > fp_frame_bytes(t) || sw->bytes > AREA_MOST ||
-	    sw->bytes > sw->extended_bytes)
+	if (!rt.fp_features || sw->magic1 != MAGIC1 || sw->bytes < X86_XSTATE_LEAST ||
+	    sw->bytes > fp_frame_bytes(t) || sw->bytes > AREA_MOST || sw->bytes > sw->extended_bytes)
 		return false;
 	*readable = safe_copy(&magic2, (const void *)(at + sw->bytes), 4);
 	return *readable && magic2 == MAGIC2;

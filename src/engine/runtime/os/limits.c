@@ -1,18 +1,21 @@
 /*
- * RLIMIT_AS and RLIMIT_DATA, when the program itself sets them: they are meant for the program's memory, and the kernel counts the
- * engine's as well. The kernel is given the program's limit and what the engine takes; the program reads back its own.
+ * RLIMIT_AS and RLIMIT_DATA, when the program itself sets them: they are meant for the program's memory, and the
+ * kernel counts the engine's as well. The kernel is given the program's limit and what the engine takes; the
+ * program reads back its own.
  *
  *     the program's {soft, hard}  ──►  the kernel's {soft + the engine's bytes, as far beyond hard as it may be}
  *
  * What always holds:
- *  1. A limit from before the program began is the kernel's alone, and the engine has to fit into it (choose_sizes).
- *  2. The program's view is kept in its entry of the record, from which the next image of an exec has it; a forked child has it by its memory.
+ *  1. A limit from before the program began is the kernel's alone, and the engine has to fit into it
+ *     (choose_sizes).
+ *  2. The program's view is kept in its entry of the record, from which the next image of an exec has it; a forked
+ *     child has it by its memory.
  *  3. The kernel's soft limit follows what the engine maps (memory_place).
  */
 #include "engine/runtime/runtime.h"
 
 #define RLIM_INFINITY_ (~0ull)
-#define BEYOND (1ull << 40)  /* what the engine may come to take */
+#define BEYOND (1ull << 40) /* what the engine may come to take */
 #define STRIDE_SMALL (16ull << 20)
 #define STRIDE_LARGE (1ull << 30)
 #define SMALL (8ull << 30)
@@ -27,14 +30,18 @@ static struct record_limit *limit_of(uint64_t resource)
 	return NULL;
 }
 
-/* The tables of the cache, what is mapped for a moment on the way (record_map), and what memory_place does not round to. */
+/* The tables of the cache, what is mapped for a moment on the way (record_map), and what memory_place does not
+ * round to. */
 static uint64_t engine_bytes(void)
 {
-	return __atomic_load_n(&rt.placed, __ATOMIC_RELAXED) + RECORD_SPACE_OFFSET + rt.image_bytes + ARENAS * rt.arena_bytes + (4ull << 20) +
-	       limits_stride();
+	return __atomic_load_n(&rt.placed, __ATOMIC_RELAXED) + RECORD_SPACE_OFFSET + rt.image_bytes +
+	       ARENAS * rt.arena_bytes + (4ull << 20) + limits_stride();
 }
 
-static uint64_t plus(uint64_t limit, uint64_t more) { return limit > RLIM_INFINITY_ - more ? RLIM_INFINITY_ : limit + more; }
+static uint64_t plus(uint64_t limit, uint64_t more)
+{
+	return limit > RLIM_INFINITY_ - more ? RLIM_INFINITY_ : limit + more;
+}
 
 static long tell(uint64_t resource, const struct record_limit *own)
 {
@@ -56,7 +63,9 @@ uint64_t limits_stride(void) { return rt.stride; }
 
 static void choose_stride(uint64_t limit)
 {
-	uint64_t stride = limit == RLIM_INFINITY_ ? RECORD_FILE_BYTES : limit < SMALL ? STRIDE_SMALL : STRIDE_LARGE;
+	uint64_t stride = limit == RLIM_INFINITY_ ? RECORD_FILE_BYTES
+			  : limit < SMALL         ? STRIDE_SMALL
+						  : STRIDE_LARGE;
 	if (!rt.stride || stride < rt.stride)
 		rt.stride = stride;
 }
@@ -82,12 +91,14 @@ static long set(uint64_t resource, struct record_limit *own, const uint64_t befo
 	uint64_t kernels[2], stride = rt.stride;
 	const uint64_t args[6] = {0, resource, 0, (uint64_t)kernels};
 	long result = runtime_program_call(SYS_prlimit64, args);
-	struct record_limit fresh = {.soft = wanted[0], .hard = wanted[1], .kernels = plus(wanted[1], BEYOND), .set = 1};
+	struct record_limit fresh = {
+		.soft = wanted[0], .hard = wanted[1], .kernels = plus(wanted[1], BEYOND), .set = 1};
 	if (failed(result))
 		return result;
 	if (wanted[0] > wanted[1])
 		return -EINVAL_;
-	if (wanted[1] <= before[1] && fresh.kernels > kernels[1]) /* else the kernel says whether it may be raised */
+	/* else the kernel says whether it may be raised */
+	if (wanted[1] <= before[1] && fresh.kernels > kernels[1])
 		fresh.kernels = kernels[1];
 	choose_stride(wanted[0]);
 	result = tell(resource, &fresh);

@@ -1,22 +1,32 @@
 /*
- * System calls that change what is mapped where. What the engine knows of it follows, and what is the engine's own stays.
+ * System calls that change what is mapped where. What the engine knows of it follows, and what is the engine's own
+ * stays.
  *
  * What always holds (under rt.lock):
  *  1. Before the kernel moves or seals memory, no page there is write-protected by the engine: it would stay so.
- *  2. The program changes no mapping of the engine's. The cache and its tables give way (cache_move); for the rest the program is told
- *     what it would be told of memory that is not there, or that there is no room.
+ *  2. The program changes no mapping of the engine's. The cache and its tables give way (cache_move); for the rest
+ *     the program is told what it would be told of memory that is not there, or that there is no room.
  */
 #include "engine/runtime/inline/inline.h"
 
 enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000, MSEAL = 462 };
-enum { MADV_DONTNEED_ = 4, MADV_FREE_ = 8, MADV_REMOVE_ = 9, MADV_DONTFORK_ = 10, MADV_WIPEONFORK_ = 18, MADV_DONTNEED_LOCKED_ = 24, MADV_GUARDS = 100 };
+enum {
+	MADV_DONTNEED_ = 4,
+	MADV_FREE_ = 8,
+	MADV_REMOVE_ = 9,
+	MADV_DONTFORK_ = 10,
+	MADV_WIPEONFORK_ = 18,
+	MADV_DONTNEED_LOCKED_ = 24,
+	MADV_GUARDS = 100
+};
 #define ADDRESSES 0x800000000000ull
 #define BELOW_FROM 0x40000000ull /* arch/x86/kernel/sys_x86_64.c, find_start_end */
 #define BELOW_TO 0x80000000ull
 
 static long pass_on(const struct thread *t, uint64_t nr)
 {
-	const uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
+	const uint64_t *r = t->reg,
+		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
 	return runtime_app_syscall((long)nr, args);
 }
 
@@ -37,11 +47,13 @@ void own_add(uint64_t start, uint64_t bytes)
 		rt.own[rt.own_count++] = (struct own){start, end};
 }
 
-/* The first range of the engine's that ends above `at`, the cache's and the tables' included; false: there is none. */
+/* The first range of the engine's that ends above `at`, the cache's and the tables' included; false: there is
+ * none. */
 static bool own_next(uint64_t at, struct own *own)
 {
 	struct own found = {~0ull, ~0ull};
-	struct own more[ARENAS + 2] = {{OWN_WINDOW, OWN_WINDOW + rt.placed}, {(uint64_t)rt.tables, (uint64_t)rt.tables + TABLES_BYTES}};
+	struct own more[ARENAS + 2] = {{OWN_WINDOW, OWN_WINDOW + rt.placed},
+				       {(uint64_t)rt.tables, (uint64_t)rt.tables + TABLES_BYTES}};
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		more[2 + i] = (struct own){(uint64_t)rt.arena[i].base, (uint64_t)rt.arena[i].end};
 	for (uint32_t i = 0; i < rt.own_count + 2 + rt.arena_count; i++) {
@@ -96,7 +108,8 @@ static void advised(struct thread *t, uint64_t at, uint64_t length, uint64_t adv
 {
 	if (advice >= MADV_GUARDS)
 		inline_forget(t, at, length);
-	if (advice == MADV_DONTNEED_ || advice == MADV_FREE_ || advice == MADV_REMOVE_ || advice == MADV_DONTNEED_LOCKED_ || advice >= MADV_GUARDS)
+	if (advice == MADV_DONTNEED_ || advice == MADV_FREE_ || advice == MADV_REMOVE_ ||
+	    advice == MADV_DONTNEED_LOCKED_ || advice >= MADV_GUARDS)
 		memory_forgotten(at, length);
 	if (advice == MADV_DONTFORK_ || advice == MADV_WIPEONFORK_)
 		rt.forks_differ = 1;
@@ -134,7 +147,8 @@ static long change(struct thread *t, uint64_t nr)
 		return result;
 	switch (nr) {
 	case SYS_mmap: mapped(t, (uint64_t)result); break;
-	case SYS_mprotect: case SYS_pkey_mprotect:
+	case SYS_mprotect:
+	case SYS_pkey_mprotect:
 		if (nr == SYS_pkey_mprotect)
 			inline_careful();
 		inline_forget(t, a, b);
@@ -148,7 +162,9 @@ static long change(struct thread *t, uint64_t nr)
 		break;
 	case SYS_madvise: advised(t, a, b, c); break;
 	case SYS_mremap: moved(t, (uint64_t)result, code); break;
-	case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages:
+	case SYS_shmat:
+	case SYS_shmdt:
+	case SYS_remap_file_pages:
 		inline_forget(t, 0, ADDRESSES);
 		cache_drop_range(0x10000, ADDRESSES);
 		memory_rescan();
@@ -158,8 +174,8 @@ static long change(struct thread *t, uint64_t nr)
 	return result;
 }
 
-/* A range in which something is the engine's, which is not there natively: the rest is changed, and missing memory is reported as the
-   kernel does. */
+/* A range in which something is the engine's, which is not there natively: the rest is changed, and missing memory
+   is reported as the kernel does. */
 static long around_own(struct thread *t, uint64_t nr)
 {
 	uint64_t start = t->reg[X86_RDI], length = t->reg[X86_RSI], end = start + length, at = start;
@@ -199,7 +215,8 @@ static long change_others(struct thread *t, uint64_t nr)
 	bool wraps = end < a || (a & 4095);
 	switch (nr) {
 	case SYS_mmap:
-		if ((r[X86_R10] & (MAP_FIXED_ | MAP_FIXED_NOREPLACE_)) && !wraps && !give_way(t, a, b) && !(r[X86_R10] & MAP_FIXED_NOREPLACE_))
+		if ((r[X86_R10] & (MAP_FIXED_ | MAP_FIXED_NOREPLACE_)) && !wraps && !give_way(t, a, b) &&
+		    !(r[X86_R10] & MAP_FIXED_NOREPLACE_))
 			return -ENOMEM_;
 		if ((r[X86_R10] & (MAP_32BIT_ | MAP_FIXED_)) == MAP_32BIT_)
 			return change_below(t);
@@ -210,7 +227,11 @@ static long change_others(struct thread *t, uint64_t nr)
 		if ((r[X86_R10] & MREMAP_FIXED_) && !give_way(t, r[X86_R8], r[X86_RDX]))
 			return -ENOMEM_;
 		break;
-	case SYS_munmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_madvise: case MSEAL:
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_pkey_mprotect:
+	case SYS_madvise:
+	case MSEAL:
 		if (!wraps && own_any(a, end))
 			return around_own(t, nr);
 		break;

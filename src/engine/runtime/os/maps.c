@@ -1,4 +1,5 @@
-/* /proc/self/maps, line by line: for memory.c (what is executable) and stream/objects.c (which data lies where). */
+/* /proc/self/maps, line by line: for memory.c (what is executable) and stream/objects.c (which data lies
+ * where). */
 #include "engine/runtime/runtime.h"
 
 static uint64_t hex(const char **text)
@@ -23,7 +24,8 @@ static bool parse(const char *text, struct mapping *m)
 	m->end = hex(&text);
 	if (text[0] != ' ' || m->end <= m->start)
 		return false;
-	m->protection = (text[1] == 'r' ? PROT_READ_ : 0u) | (text[2] == 'w' ? PROT_WRITE_ : 0u) | (text[3] == 'x' ? PROT_EXEC_ : 0u);
+	m->protection = (text[1] == 'r' ? PROT_READ_ : 0u) | (text[2] == 'w' ? PROT_WRITE_ : 0u) |
+			(text[3] == 'x' ? PROT_EXEC_ : 0u);
 	m->shared = text[4] == 's';
 	text += 6;
 	m->offset = hex(&text);

@@ -1,16 +1,18 @@
 /*
- * Seccomp filters of the program's: they are for the program's system calls, and the kernel asks them about the engine's as well. So a filter
- * gets a few instructions in front that allow what is called from the engine's image, but for the places where the program's own
- * calls are made.
+ * Seccomp filters of the program's: they are for the program's system calls, and the kernel asks them about the
+ * engine's as well. So a filter gets a few instructions in front that allow what is called from the engine's
+ * image, but for the places where the program's own calls are made.
  *
  *     address in the image?  ──no──►  the program's filter
  *        └─yes─► one of the program's calls? ──yes──► the program's filter
  *                                            └─no──►  allowed
  *
  * What always holds:
- *  1. Code of the program's never runs in the image: a jump there is translated like any other, and its calls are the program's.
- *  2. The image is at START_IMAGE_PLACE in every program of the session, so that what an exec inherits still knows it. Where it could not be put
- *     there, or the filter is too long, or in strict mode, the engine makes as few calls as it can (rt.calls_denied).
+ *  1. Code of the program's never runs in the image: a jump there is translated like any other, and its calls are
+ *     the program's.
+ *  2. The image is at START_IMAGE_PLACE in every program of the session, so that what an exec inherits still knows
+ *     it. Where it could not be put there, or the filter is too long, or in strict mode, the engine makes as few
+ *     calls as it can (rt.calls_denied).
  */
 #include "engine/runtime/runtime.h"
 
@@ -19,8 +21,16 @@ enum { LOAD = 0x20, LOAD_CONSTANT = 0x00, EQUAL = 0x15, AT_LEAST = 0x35, RETURN 
 #define ALLOW 0x7fff0000u
 #define ADDRESS_AT 8u /* of struct seccomp_data: behind the `syscall` */
 
-struct instruction { uint16_t code; uint8_t yes, no; uint32_t k; };
-struct program { uint16_t count; uint16_t pad[3]; uint64_t at; };
+struct instruction {
+	uint16_t code;
+	uint8_t yes, no;
+	uint32_t k;
+};
+struct program {
+	uint16_t count;
+	uint16_t pad[3];
+	uint64_t at;
+};
 _Static_assert(sizeof(struct instruction) == 8 && sizeof(struct program) == 16, "the kernel's layout");
 
 #define PLACES 5u
@@ -31,8 +41,9 @@ static struct instruction filter[MOST]; /* under rt.lock */
 static void write_front(void)
 {
 	const uint64_t low = rt.image, high = rt.image + rt.image_bytes;
-	const uint64_t programs[PLACES] = {(uint64_t)&runtime_syscall_end, (uint64_t)&runtime_program_end, (uint64_t)&runtime_int80_end,
-		(uint64_t)&runtime_clone_end, (uint64_t)&runtime_final_end};
+	const uint64_t programs[PLACES] = {(uint64_t)&runtime_syscall_end, (uint64_t)&runtime_program_end,
+					   (uint64_t)&runtime_int80_end, (uint64_t)&runtime_clone_end,
+					   (uint64_t)&runtime_final_end};
 	unsigned n = 0;
 	filter[n++] = (struct instruction){LOAD, 0, 0, ADDRESS_AT + 4};
 	filter[n++] = (struct instruction){EQUAL, 0, FRONT - 3, (uint32_t)(low >> 32)};
@@ -47,7 +58,8 @@ static void write_front(void)
 
 static bool wanted(uint64_t at, struct program *program)
 {
-	return rt.image == START_IMAGE_PLACE && safe_copy(program, (const void *)at, sizeof *program) && program->count && program->count <= MOST - FRONT &&
+	return rt.image == START_IMAGE_PLACE && safe_copy(program, (const void *)at, sizeof *program) &&
+	       program->count && program->count <= MOST - FRONT &&
 	       safe_copy(filter + FRONT, (const void *)program->at, program->count * sizeof *filter);
 }
 
@@ -74,9 +86,12 @@ static long install(uint64_t nr, const uint64_t program_args[6], unsigned which)
 /* False: no filter is installed by it. Else *result is the call's. */
 bool filter_call(struct thread *t, uint64_t nr, long *result)
 {
-	const uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
-	bool strict = nr == SYS_seccomp ? (uint32_t)args[0] == 0 : (uint32_t)args[0] == PR_SET_SECCOMP_ && args[1] == MODE_STRICT;
-	bool filters = nr == SYS_seccomp ? (uint32_t)args[0] == SET_MODE_FILTER : (uint32_t)args[0] == PR_SET_SECCOMP_ && args[1] == MODE_FILTER;
+	const uint64_t *r = t->reg,
+		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
+	bool strict = nr == SYS_seccomp ? (uint32_t)args[0] == 0
+					: (uint32_t)args[0] == PR_SET_SECCOMP_ && args[1] == MODE_STRICT;
+	bool filters = nr == SYS_seccomp ? (uint32_t)args[0] == SET_MODE_FILTER
+					 : (uint32_t)args[0] == PR_SET_SECCOMP_ && args[1] == MODE_FILTER;
 	if (strict || filters)
 		rt.no_tsc = 1;
 	if (strict)

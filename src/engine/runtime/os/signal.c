@@ -1,19 +1,29 @@
 /*
- * Signals: the kernel knows one handler, the engine's; the program's are entered by building the frame that the kernel would.
+ * Signals: the kernel knows one handler, the engine's; the program's are entered by building the frame that the
+ * kernel would.
  *
  *     kernel ──► runtime_signal: note it, block the others ──► (cache: recover; runtime: at its end) ──► signal_deliver
  *        └ frame on the program's stack, handler runs translated ──► rt_sigreturn ──► signal_return
  *
  * What always holds:
- *  1. Every signal that would end the process by default is caught, so that the block it interrupts is counted right before
- *     the process ends by that very signal.
- *  2. The kernel's mask is the program's without the synchronous signals (the engine's own faults must arrive), or, while a
- *     signal is noted, everything. thread.mask is the program's.
- *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area (fpstate.c).
+ *  1. Every signal that would end the process by default is caught, so that the block it interrupts is counted
+ *     right before the process ends by that very signal.
+ *  2. The kernel's mask is the program's without the synchronous signals (the engine's own faults must arrive),
+ *     or, while a signal is noted, everything. thread.mask is the program's.
+ *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area
+ *     (fpstate.c).
  */
 #include "engine/runtime/inline/inline.h"
 
-enum { SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000, SA_RESTART = 0x10000000, SA_NODEFER = 0x40000000, SA_RESTORER = 0x04000000 };
+enum {
+	SA_NOCLDSTOP = 1,
+	SA_NOCLDWAIT = 2,
+	SA_SIGINFO = 4,
+	SA_ONSTACK = 0x08000000,
+	SA_RESTART = 0x10000000,
+	SA_NODEFER = 0x40000000,
+	SA_RESTORER = 0x04000000
+};
 #define SA_RESETHAND 0x80000000u
 #define SS_ONSTACK 1u
 #define SS_DISABLE 2u
@@ -41,7 +51,11 @@ struct context { /* struct ucontext, the kernel's */
 	uint64_t error, trapno, oldmask, cr2, fpstate, reserved[8];
 	uint64_t mask;
 };
-struct signal_frame { uint64_t restorer; struct context context; struct siginfo info; };
+struct signal_frame {
+	uint64_t restorer;
+	struct context context;
+	struct siginfo info;
+};
 _Static_assert(sizeof(struct context) == 304 && sizeof(struct signal_frame) == 440, "the kernel's layout");
 
 static uint64_t bit(int signo) { return 1ull << (signo - 1); }
@@ -50,15 +64,20 @@ static bool synchronous(int signo) { return signo < 32 && (SYNCHRONOUS_MASK & bi
 static bool fatal_by_default(int signo)
 {
 	switch (signo) {
-	case 9: case 17: case 18: case 19: case 20: case 21: case 22: case 23: case 28: return false;
+	case 9:
+	case 17:
+	case 18:
+	case 19:
+	case 20:
+	case 21:
+	case 22:
+	case 23:
+	case 28: return false;
 	default: return true;
 	}
 }
 
-static void set_kernel_mask(uint64_t mask)
-{
-	sys4(SYS_rt_sigprocmask, 2, &mask, 0, 8);
-}
+static void set_kernel_mask(uint64_t mask) { sys4(SYS_rt_sigprocmask, 2, &mask, 0, 8); }
 
 void signal_set_mask(struct thread *t, uint64_t mask)
 {
@@ -69,18 +88,24 @@ void signal_set_mask(struct thread *t, uint64_t mask)
 /* What the kernel is told, for what the program wants; by a call of the program's or of the engine's own. */
 static long tell(int signo, const struct signal_action *action, struct signal_action *old, bool programs)
 {
-	struct signal_action kernel = {.handler = (uint64_t)&runtime_signal_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
-		.restorer = (uint64_t)&runtime_restorer, .mask = ~SYNCHRONOUS_MASK};
+	struct signal_action kernel = {.handler = (uint64_t)&runtime_signal_entry,
+				       .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
+				       .restorer = (uint64_t)&runtime_restorer,
+				       .mask = ~SYNCHRONOUS_MASK};
 	if (action->handler == SIG_IGN_ && !synchronous(signo))
 		kernel.handler = SIG_IGN_;
 	else if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
 		kernel.handler = SIG_DFL_;
 	kernel.flags |= action->flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT);
 	const uint64_t args[6] = {(uint64_t)signo, (uint64_t)&kernel, (uint64_t)old, 8};
-	return programs ? runtime_program_call(SYS_rt_sigaction, args) : sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
+	return programs ? runtime_program_call(SYS_rt_sigaction, args)
+			: sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
 }
 
-static long tell_kernel(int signo, const struct signal_action *action, struct signal_action *old) { return tell(signo, action, old, false); }
+static long tell_kernel(int signo, const struct signal_action *action, struct signal_action *old)
+{
+	return tell(signo, action, old, false);
+}
 
 void signals_start(struct thread *t)
 {
@@ -100,7 +125,8 @@ void signals_start(struct thread *t)
 
 void signal_ignore_in_kernel(int signo)
 {
-	struct signal_action ignore = {.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
+	struct signal_action ignore = {
+		.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
 	sys4(SYS_rt_sigaction, signo, &ignore, 0, 8);
 }
 
@@ -117,7 +143,11 @@ void signals_clear(struct thread *t)
 
 void signals_thread(struct thread *t)
 {
-	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } stack = {(uint64_t)t - STACK_BYTES - SIGNAL_STACK_BYTES, 0, 0, SIGNAL_STACK_BYTES};
+	struct {
+		uint64_t sp;
+		uint32_t flags, pad;
+		uint64_t size;
+	} stack = {(uint64_t)t - STACK_BYTES - SIGNAL_STACK_BYTES, 0, 0, SIGNAL_STACK_BYTES};
 	sys2(SYS_sigaltstack, &stack, 0);
 }
 
@@ -126,8 +156,10 @@ void signals_thread(struct thread *t)
 static void save_raw(struct thread *t, const struct context *c)
 {
 	uint64_t *r = t->raw;
-	r[0] = c->rax, r[1] = c->rcx, r[2] = c->rdx, r[3] = c->rbx, r[4] = c->rsp, r[5] = c->rbp, r[6] = c->rsi, r[7] = c->rdi;
-	r[8] = c->r8, r[9] = c->r9, r[10] = c->r10, r[11] = c->r11, r[12] = c->r12, r[13] = c->r13, r[14] = c->r14, r[15] = c->r15;
+	r[0] = c->rax, r[1] = c->rcx, r[2] = c->rdx, r[3] = c->rbx, r[4] = c->rsp, r[5] = c->rbp, r[6] = c->rsi,
+	r[7] = c->rdi;
+	r[8] = c->r8, r[9] = c->r9, r[10] = c->r10, r[11] = c->r11, r[12] = c->r12, r[13] = c->r13, r[14] = c->r14,
+	r[15] = c->r15;
 	r[16] = c->rip, r[17] = c->eflags;
 }
 
@@ -145,11 +177,12 @@ static void note(struct thread *t, int signo, const struct siginfo *info, const 
 	__atomic_or_fetch(&t->attention, ATTENTION_SIGNAL, __ATOMIC_ACQ_REL);
 }
 
-/* The end of the access stream's buffer was reached: the store that met it is made again, in a buffer that was emptied. */
+/* The end of the access stream's buffer was reached: the store that met it is made again, in a buffer that was
+ * emptied. */
 static bool buffer_full(struct thread *t, struct context *c)
 {
-	uint64_t *reg[16] = {&c->rax, &c->rcx, &c->rdx, &c->rbx, &c->rsp, &c->rbp, &c->rsi, &c->rdi, &c->r8, &c->r9, &c->r10, &c->r11, &c->r12,
-		&c->r13, &c->r14, &c->r15};
+	uint64_t *reg[16] = {&c->rax, &c->rcx, &c->rdx, &c->rbx, &c->rsp, &c->rbp, &c->rsi, &c->rdi,
+			     &c->r8,  &c->r9,  &c->r10, &c->r11, &c->r12, &c->r13, &c->r14, &c->r15};
 	return stream_full(t, c->cr2, (const uint8_t *)c->rip, reg);
 }
 
@@ -170,7 +203,8 @@ void signals_as_sent(const struct thread *t, uint64_t nr, long result)
 	if (failed(result) || !at || (nr == SYS_read ? result % SIGNALFD_RECORD != 0 : nr != SYS_rt_sigtimedwait))
 		return;
 	for (uint64_t i = 0; i < records; i++, at += SIGNALFD_RECORD)
-		if (safe_copy(head, (const void *)at, sizeof head) && head[2] == CODE_SENT_ON && synchronous(head[0]))
+		if (safe_copy(head, (const void *)at, sizeof head) && head[2] == CODE_SENT_ON &&
+		    synchronous(head[0]))
 			safe_copy((void *)(at + 8), &code, sizeof code);
 }
 
@@ -185,14 +219,16 @@ static void hold(struct thread *t, int signo, const struct siginfo *info)
 	__atomic_or_fetch(held, bit(signo), __ATOMIC_SEQ_CST);
 }
 
-/* A signal for the process came to a thread that blocks it, and is held: a thread that asks for such signals just now gets it. Held first
-   and looked for then, as who asks says so first and looks then: one of the two sees the other. */
+/* A signal for the process came to a thread that blocks it, and is held: a thread that asks for such signals just
+   now gets it. Held first and looked for then, as who asks says so first and looks then: one of the two sees the
+   other. */
 static void hand_on(const struct thread *t, int signo)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 		const struct thread *o = rt.threads[i];
 		struct siginfo info = rt.held_info[signo];
-		if (o == t || !rt.slot_state[i] || o->process != t->process || !__atomic_load_n(&o->shown, __ATOMIC_SEQ_CST))
+		if (o == t || !rt.slot_state[i] || o->process != t->process ||
+		    !__atomic_load_n(&o->shown, __ATOMIC_SEQ_CST))
 			continue;
 		if (__atomic_fetch_and(&rt.held, ~bit(signo), __ATOMIC_SEQ_CST) & bit(signo))
 			send_on(o->tid, signo, &info);
@@ -213,9 +249,11 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	if (info->code == CODE_SENT_ON)
 		info->code = SI_USER_;
 	const struct code_arena *arena = arena_of((const uint8_t *)ip);
-	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8, sync = synchronous(signo) && info->code > 0;
+	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8,
+	     sync = synchronous(signo) && info->code > 0;
 
-	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume && (t->stepping || t->trace_skip)) {
+	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume &&
+	    (t->stepping || t->trace_skip)) {
 		t->stepping = t->trace_skip = 0; /* the step that was the jump into the cache */
 		return;
 	}
@@ -223,7 +261,8 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	if (rt.trace && signo == SIGSEGV && sync && in_cache && buffer_full(t, c))
 		return;
 	fp_learn(t, c->fpstate);
-	if (sync && processor_trial()->thread == t) { /* what the processor says of bytes that it was asked about */
+	/* what the processor says of bytes that it was asked about */
+	if (sync && processor_trial()->thread == t) {
 		struct processor_trial *trial = processor_trial();
 		trial->rip = ip, trial->cr2 = c->cr2, trial->trapno = c->trapno;
 		c->rip = (uint64_t)&processor_tried;
@@ -246,9 +285,12 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 			c->rip = (uint64_t)&fp_restore_fault;
 			return;
 		}
-		if (signo == SIGTRAP && info->code == 2) /* the program's trap flag: steps inside the engine are not its own */
+		/* the program's trap flag: steps inside the engine are not its own */
+		if (signo == SIGTRAP && info->code == 2)
 			return;
-		die(signo == SIGBUS ? "a bus error in the engine (memory for the record exhausted?)" : "a fault in the engine", ip);
+		die(signo == SIGBUS ? "a bus error in the engine (memory for the record exhausted?)"
+				    : "a fault in the engine",
+		    ip);
 	}
 	if (synchronous(signo) && !sync && (t->pending_count || (t->mask & bit(signo)))) {
 		hold(t, signo, info);
@@ -272,17 +314,20 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	} else if (ip >= (uint64_t)&runtime_resume_checked && ip < (uint64_t)&runtime_resume_end) {
 		/* all is still in t->reg, and t->pc */
 	} else if (ip >= (uint64_t)&runtime_inline_checked && ip < (uint64_t)&runtime_inline_end) {
-		c->rip = (uint64_t)&runtime_inline_leave; /* all is still in t->reg, and below the runtime's stack where it goes back to, and the flags */
+		/* all is still in t->reg, and below the runtime's stack where it goes back to, and the flags */
+		c->rip = (uint64_t)&runtime_inline_leave;
 		c->rsp = t->runtime_rsp - 16;
 		c->eflags &= ~0x54500ull;
 		return;
 	} else {
 		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {
 			/* rewound by the kernel, to be restarted, if the processor has been behind it */
-			t->syscall_retired = ip == (uint64_t)&runtime_syscall_insn && c->rcx == (uint64_t)&runtime_syscall_end;
+			t->syscall_retired = ip == (uint64_t)&runtime_syscall_insn &&
+					     c->rcx == (uint64_t)&runtime_syscall_end;
 			c->rip = (uint64_t)&runtime_syscall_abort;
 		}
-		if (ip >= (uint64_t)&runtime_miss_found && ip <= (uint64_t)&runtime_miss_jump) /* on its way into the cache */
+		/* on its way into the cache */
+		if (ip >= (uint64_t)&runtime_miss_found && ip <= (uint64_t)&runtime_miss_jump)
 			c->rip += (uint64_t)&runtime_miss_slow - (uint64_t)&runtime_miss_found;
 		if (ip >= (uint64_t)&runtime_region_found && ip <= (uint64_t)&runtime_region_jump)
 			c->rip += (uint64_t)&runtime_region_slow - (uint64_t)&runtime_region_found;
@@ -346,10 +391,13 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 		return false;
 	c->flags = (rt.fp_features ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
 	c->stack_sp = t->altstack_sp;
-	c->stack_flags = t->altstack_size ? t->altstack_flags | (on_altstack(t, r[X86_RSP]) ? SS_ONSTACK : 0) : SS_DISABLE;
+	c->stack_flags = t->altstack_size ? t->altstack_flags | (on_altstack(t, r[X86_RSP]) ? SS_ONSTACK : 0)
+					  : SS_DISABLE;
 	c->stack_size = t->altstack_size;
-	c->rax = r[0], c->rcx = r[1], c->rdx = r[2], c->rbx = r[3], c->rsp = r[4], c->rbp = r[5], c->rsi = r[6], c->rdi = r[7];
-	c->r8 = r[8], c->r9 = r[9], c->r10 = r[10], c->r11 = r[11], c->r12 = r[12], c->r13 = r[13], c->r14 = r[14], c->r15 = r[15];
+	c->rax = r[0], c->rcx = r[1], c->rdx = r[2], c->rbx = r[3], c->rsp = r[4], c->rbp = r[5], c->rsi = r[6],
+	c->rdi = r[7];
+	c->r8 = r[8], c->r9 = r[9], c->r10 = r[10], c->r11 = r[11], c->r12 = r[12], c->r13 = r[13], c->r14 = r[14],
+	c->r15 = r[15];
 	c->rip = t->pc;
 	c->eflags = t->flags;
 	c->cs = 0x33;
@@ -411,7 +459,8 @@ static void deliver(struct thread *t, unsigned which)
 	if (enter_handler(t, signo, &action, which))
 		return;
 	lock();
-	bool released = memory_release(t->reg[X86_RSP] - 65536, 65536) | memory_release(t->altstack_sp, t->altstack_size);
+	bool released = memory_release(t->reg[X86_RSP] - 65536, 65536) |
+			memory_release(t->altstack_sp, t->altstack_size);
 	unlock();
 	if (released && enter_handler(t, signo, &action, which))
 		return;
@@ -428,13 +477,15 @@ static void deliver(struct thread *t, unsigned which)
 void signal_deliver(struct thread *t)
 {
 	/* a fault first, then what came from elsewhere on top of it */
-	unsigned n = t->pending_count, first = n == 2 && synchronous(t->pending[1].signo) && t->pending[1].code > 0;
+	unsigned n = t->pending_count,
+		 first = n == 2 && synchronous(t->pending[1].signo) && t->pending[1].code > 0;
 	if (n)
 		deliver(t, first);
 	if (n == 2) {
 		unsigned second = !first;
 		if (t->mask & bit(t->pending[second].signo))
-			sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), t->pending[second].signo, &t->pending[second]);
+			sys4(SYS_rt_tgsigqueueinfo, sys0(SYS_getpid), sys0(SYS_gettid), t->pending[second].signo,
+			     &t->pending[second]);
 		else
 			deliver(t, second);
 	}
@@ -490,9 +541,17 @@ void signal_requeue_held(struct thread *t) { send_held(t, t->mask); }
 static bool looks_at_signals(uint64_t nr)
 {
 	switch (nr) {
-	case SYS_rt_sigpending: case SYS_rt_sigtimedwait: return true;
-	case SYS_read: case 7: case 19: case 23: case SYS_epoll_wait: case SYS_pselect6: case SYS_ppoll: case SYS_epoll_pwait: case SYS_epoll_pwait2:
-		return rt.signal_descriptors; /* read, poll, readv, select … */
+	case SYS_rt_sigpending:
+	case SYS_rt_sigtimedwait: return true;
+	case SYS_read:
+	case 7:
+	case 19:
+	case 23:
+	case SYS_epoll_wait:
+	case SYS_pselect6:
+	case SYS_ppoll:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2: return rt.signal_descriptors; /* read, poll, readv, select … */
 	default: return false;
 	}
 }
@@ -504,8 +563,8 @@ static bool kernel_blocks(uint64_t mask)
 }
 
 /*
- * The signals of faults are not blocked in the kernel, but for the time of such a call: then those that the program blocks are, and
- * those that were held back are pending there.
+ * The signals of faults are not blocked in the kernel, but for the time of such a call: then those that the
+ * program blocks are, and those that were held back are pending there.
  */
 enum signals_shown signals_show(struct thread *t, uint64_t nr)
 {
@@ -519,7 +578,8 @@ enum signals_shown signals_show(struct thread *t, uint64_t nr)
 	return SIGNALS_SHOWN;
 }
 
-/* What is still pending comes to runtime_signal at once, and is held back again. Where a signal is noted, its frame has set the mask. */
+/* What is still pending comes to runtime_signal at once, and is held back again. Where a signal is noted, its
+ * frame has set the mask. */
 void signals_hide(struct thread *t)
 {
 	__atomic_store_n(&t->shown, 0, __ATOMIC_RELEASE);
@@ -544,7 +604,8 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 		t->actions[signo] = action;
 		if (action.handler == SIG_IGN_ && t->process == rt.process)
 			__atomic_and_fetch(&rt.held, ~bit((int)signo), __ATOMIC_ACQ_REL);
-		for (uint32_t i = 0; action.handler == SIG_IGN_ && i < rt.slots_max && rt.threads[i]; i++) /* one that is pending is gone */
+		/* one that is pending is gone */
+		for (uint32_t i = 0; action.handler == SIG_IGN_ && i < rt.slots_max && rt.threads[i]; i++)
 			if (rt.slot_state[i] && rt.threads[i]->actions == t->actions)
 				__atomic_and_fetch(&rt.threads[i]->held, ~bit((int)signo), __ATOMIC_ACQ_REL);
 		result = tell((int)signo, &action, NULL, true);
@@ -580,10 +641,14 @@ long signal_mask(struct thread *t, uint64_t how, uint64_t set, uint64_t old, uin
 	return 0;
 }
 
-struct altstack { uint64_t sp; uint32_t flags, pad; uint64_t size; };
+struct altstack {
+	uint64_t sp;
+	uint32_t flags, pad;
+	uint64_t size;
+};
 
-/* How small a stack may be depends on the frame: on the processor's state, AMX's permission, how the kernel was started. It is asked; no signal
-   comes meanwhile, and the engine's own stack is given back. */
+/* How small a stack may be depends on the frame: on the processor's state, AMX's permission, how the kernel was
+   started. It is asked; no signal comes meanwhile, and the engine's own stack is given back. */
 static long accepted(struct thread *t, const struct altstack *stack)
 {
 	uint64_t all = ~0ull, before = 0;
@@ -635,8 +700,10 @@ void signal_return(struct thread *t)
 		signal_force(t, SIGSEGV, 0x80, 0);
 		return;
 	}
-	r[0] = c.rax, r[1] = c.rcx, r[2] = c.rdx, r[3] = c.rbx, r[4] = c.rsp, r[5] = c.rbp, r[6] = c.rsi, r[7] = c.rdi;
-	r[8] = c.r8, r[9] = c.r9, r[10] = c.r10, r[11] = c.r11, r[12] = c.r12, r[13] = c.r13, r[14] = c.r14, r[15] = c.r15;
+	r[0] = c.rax, r[1] = c.rcx, r[2] = c.rdx, r[3] = c.rbx, r[4] = c.rsp, r[5] = c.rbp, r[6] = c.rsi,
+	r[7] = c.rdi;
+	r[8] = c.r8, r[9] = c.r9, r[10] = c.r10, r[11] = c.r11, r[12] = c.r12, r[13] = c.r13, r[14] = c.r14,
+	r[15] = c.r15;
 	t->pc = c.rip;
 	regions_return(t, frame);
 	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);

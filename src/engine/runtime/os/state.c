@@ -1,17 +1,22 @@
 /*
- * What an instruction has done whose bytes, or operations, depend on the processor's state and not on its encoding alone: xsave and its kin, loads
- * and stores of tiles, products of tiles (x86/xstate.h). Its block ends with it, and the way out leads here.
+ * What an instruction has done whose bytes, or operations, depend on the processor's state and not on its encoding
+ * alone: xsave and its kin, loads and stores of tiles, products of tiles (x86/xstate.h). Its block ends with it,
+ * and the way out leads here.
  *
  * What always holds:
- *  1. It is looked at behind the instruction, which was executed whole: a fault counts nothing. None of them changes what is asked here.
- *  2. "In use" is as the processor says, but for components that the engine, or the kernel on its way back from a signal of the engine's,
- *     may have marked: those are in use if they hold anything. So counts are the same with models and without, inline or not. The header that was
- *     stored is made to say so, too: it is what the next xrstor goes by.
+ *  1. It is looked at behind the instruction, which was executed whole: a fault counts nothing. None of them
+ *     changes what is asked here.
+ *  2. "In use" is as the processor says, but for components that the engine, or the kernel on its way back from a
+ *     signal of the engine's, may have marked: those are in use if they hold anything. So counts are the same with
+ *     models and without, inline or not. The header that was stored is made to say so, too: it is what the next
+ *     xrstor goes by.
  */
 #include "engine/runtime/stream/stream.h"
 
 /* x87 and SSE by sigreturn, masks and the upper 16 registers by model/core/fast/saved_vectors.h */
-#define MARKED (X86_STATE_BIT(X86_STATE_X87) | X86_STATE_BIT(X86_STATE_SSE) | X86_STATE_BIT(X86_STATE_OPMASK) | X86_STATE_BIT(X86_STATE_HIGH_ZMM))
+#define MARKED                                                                                                    \
+	(X86_STATE_BIT(X86_STATE_X87) | X86_STATE_BIT(X86_STATE_SSE) | X86_STATE_BIT(X86_STATE_OPMASK) |          \
+	 X86_STATE_BIT(X86_STATE_HIGH_ZMM))
 
 static uint8_t *area; /* under rt.lock */
 
@@ -87,9 +92,12 @@ static uint64_t saved_or_restored(struct thread *t, uint32_t id, const struct x8
 	unsigned n = x86_xsave_spans(&rt.xstate, kind, asked, used, mxcsr, header, spans);
 	if (kind != X86_XRSTOR) {
 		/* a compacted area has no MXCSR without SSE */
-		uint64_t named = kind == X86_XSAVEC && mxcsr != X86_MXCSR_INITIAL ? used | X86_STATE_BIT(X86_STATE_SSE) : used;
+		uint64_t named = kind == X86_XSAVEC && mxcsr != X86_MXCSR_INITIAL
+					 ? used | X86_STATE_BIT(X86_STATE_SSE)
+					 : used;
 		make_header(at + X86_XSTATE_HEADER, asked, named);
-		if (asked & X86_STATE_BIT(X86_STATE_X87) && (kind == X86_XSAVE || used & X86_STATE_BIT(X86_STATE_X87)))
+		if (asked & X86_STATE_BIT(X86_STATE_X87) &&
+		    (kind == X86_XSAVE || used & X86_STATE_BIT(X86_STATE_X87)))
 			recover_x87_word(at + 8, in->rex & 8);
 	}
 	return moved(t, id, at, spans, n);
@@ -127,12 +135,8 @@ void state_moved(struct thread *t, uint32_t id)
 		*amount += x86_tile_operations(&tiles, &in);
 		break;
 	case X86_TILE_LOAD:
-	case X86_TILE_STORE:
-		*amount += tile_moved(t, id, &in, pc);
-		break;
-	default:
-		*amount += saved_or_restored(t, id, &in, pc);
-		break;
+	case X86_TILE_STORE: *amount += tile_moved(t, id, &in, pc); break;
+	default: *amount += saved_or_restored(t, id, &in, pc); break;
 	}
 	unlock();
 }

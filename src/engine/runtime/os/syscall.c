@@ -1,8 +1,10 @@
 /*
- * System calls. Most are passed on as they are; those here change what the engine must know, or would let the program out of it.
+ * System calls. Most are passed on as they are; those here change what the engine must know, or would let the
+ * program out of it.
  *
- * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which then is not
- * counted; a call that the kernel itself rewinds has been executed and is counted again when it is repeated.
+ * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which
+ * then is not counted; a call that the kernel itself rewinds has been executed and is counted again when it is
+ * repeated.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -16,7 +18,8 @@ static void count_call(struct thread *t, uint64_t nr)
 
 static long pass_on(struct thread *t, uint64_t nr)
 {
-	const uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
+	const uint64_t *r = t->reg,
+		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
 	return runtime_app_syscall((long)nr, args);
 }
 
@@ -29,7 +32,8 @@ static long pass_on_unlocked(struct thread *t, uint64_t nr)
 	call_begin(t, nr);
 	long result = pass_on(t, nr);
 	/* woken for a signal that another thread, which blocks it too, took away: hand_on() brings it back */
-	while (result == -EINTR_ && shown == SIGNALS_SHOWN && nr == SYS_rt_sigtimedwait && !(t->attention & ATTENTION_SIGNAL))
+	while (result == -EINTR_ && shown == SIGNALS_SHOWN && nr == SYS_rt_sigtimedwait &&
+	       !(t->attention & ATTENTION_SIGNAL))
 		result = pass_on(t, nr);
 	call_end(t);
 	if (shown == SIGNALS_SHOWN) {
@@ -39,20 +43,35 @@ static long pass_on_unlocked(struct thread *t, uint64_t nr)
 	return result;
 }
 
-/* Whether the file says that it has restartable sequences: a section named __rseq_cs. One that cannot be read may have. */
+/* Whether the file says that it has restartable sequences: a section named __rseq_cs. One that cannot be read may
+ * have. */
 static bool has_rseq_sections(long fd)
 {
 	static char names[16384];
-	struct { uint8_t ident[16]; uint16_t type, machine; uint32_t version; uint64_t entry, phoff, shoff; uint32_t flags; uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx; } elf;
-	struct { uint32_t name, type; uint64_t flags, addr, offset, size; uint32_t link, info; uint64_t align, entsize; } section;
+	struct {
+		uint8_t ident[16];
+		uint16_t type, machine;
+		uint32_t version;
+		uint64_t entry, phoff, shoff;
+		uint32_t flags;
+		uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+	} elf;
+	struct {
+		uint32_t name, type;
+		uint64_t flags, addr, offset, size;
+		uint32_t link, info;
+		uint64_t align, entsize;
+	} section;
 	bool result = false;
 	long header = failed(fd) ? fd : sys4(SYS_pread64, fd, &elf, sizeof elf, 0);
 	if (failed(header))
 		return true;
 	if (header == (long)sizeof elf && !memcmp(elf.ident, "\177ELF", 4)) {
 		if (elf.shoff && elf.shstrndx &&
-		    sys4(SYS_pread64, fd, &section, sizeof section, elf.shoff + (uint64_t)elf.shstrndx * sizeof section) == (long)sizeof section) {
-			long n = sys4(SYS_pread64, fd, names, section.size < sizeof names ? section.size : sizeof names, section.offset);
+		    sys4(SYS_pread64, fd, &section, sizeof section,
+			 elf.shoff + (uint64_t)elf.shstrndx * sizeof section) == (long)sizeof section) {
+			long n = sys4(SYS_pread64, fd, names,
+				      section.size < sizeof names ? section.size : sizeof names, section.offset);
 			for (long i = 0; i + 9 < n; i++)
 				if (!memcmp(names + i, "__rseq_cs", 9))
 					result = true;
@@ -71,8 +90,8 @@ static bool program_has_rseq_sections(void)
 }
 
 /*
- * A library with such sections. The kernel would end one that it interrupts; here it sees an address of the cache, takes the section
- * for left and forgets it, perhaps before rseq_watch() looks.
+ * A library with such sections. The kernel would end one that it interrupts; here it sees an address of the cache,
+ * takes the section for left and forgets it, perhaps before rseq_watch() looks.
  */
 void rseq_library(long fd)
 {
@@ -84,8 +103,9 @@ void rseq_library(long fd)
 }
 
 /*
- * glibc registers an area and reads the processor's number from it, which works as it is. A critical section does not: the
- * kernel compares rip with the program's addresses. A program that says to have some is answered as by an older kernel.
+ * glibc registers an area and reads the processor's number from it, which works as it is. A critical section does
+ * not: the kernel compares rip with the program's addresses. A program that says to have some is answered as by an
+ * older kernel.
  */
 static long rseq(struct thread *t, uint64_t nr)
 {
@@ -125,7 +145,9 @@ static bool ask_to_follow(struct thread *t)
 {
 	struct record_session *s = rt.session;
 	struct record_process *process = t->process;
-	struct { int64_t seconds, ns; } wait = {0, 100000000};
+	struct {
+		int64_t seconds, ns;
+	} wait = {0, 100000000};
 	uint32_t attendant = __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE);
 	if (!attendant || !attendant_lives()) {
 		if (attendant)
@@ -169,7 +191,8 @@ static long execute(struct thread *t, uint64_t nr)
 	}
 	bool asked = !t->changed && ask_to_follow(t);
 	if (t->changed)
-		inexact_process(t->process, "what it executed runs natively, not counted: in its parent's memory it changed its user, group, capabilities, root or namespaces");
+		inexact_process(t->process, "what it executed runs natively, not counted: in its parent's memory "
+					    "it changed its user, group, capabilities, root or namespaces");
 	/* the mask and the ignored signals that the next program inherits are the program's */
 	for (int s = 1; s < SIGNALS; s++)
 		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
@@ -202,14 +225,21 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
 }
 
 /*
- * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses of the engine's. So it
- * is not told, and what it would do is done here.
+ * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses
+ * of the engine's. So it is not told, and what it would do is done here.
  */
-enum { PR_SYSCALL_USER_DISPATCH = 59, DISPATCH_ALLOW = 0, DISPATCH_BLOCK = 1, SIGSYS_ = 31, SYS_USER_DISPATCH = 2 };
+enum {
+	PR_SYSCALL_USER_DISPATCH = 59,
+	DISPATCH_ALLOW = 0,
+	DISPATCH_BLOCK = 1,
+	SIGSYS_ = 31,
+	SYS_USER_DISPATCH = 2
+};
 
 static long set_dispatch(struct thread *t)
 {
-	uint64_t mode = t->reg[X86_RSI], from = t->reg[X86_RDX], bytes = t->reg[X86_R10], selector = t->reg[X86_R8];
+	uint64_t mode = t->reg[X86_RSI], from = t->reg[X86_RDX], bytes = t->reg[X86_R10],
+		 selector = t->reg[X86_R8];
 	if (mode > 1 || (mode == 0 && (from || bytes || selector)))
 		return -EINVAL_;
 	if (mode == 1 && from && from + bytes <= from)
@@ -309,21 +339,36 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_sigaltstack: return signal_altstack(t, r[X86_RDI], r[X86_RSI]);
 	case SYS_rt_sigsuspend: return with_mask(t, nr, r[X86_RDI], r[X86_RSI]);
 	case SYS_ppoll: return with_mask(t, nr, r[X86_R10], r[X86_R8]);
-	case SYS_epoll_pwait: case SYS_epoll_pwait2: return with_mask(t, nr, r[X86_R8], r[X86_R9]);
-	case SYS_pselect6: case SYS_io_pgetevents: {
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2: return with_mask(t, nr, r[X86_R8], r[X86_R9]);
+	case SYS_pselect6:
+	case SYS_io_pgetevents: {
 		uint64_t pair[2] = {0, 0};
 		if (r[X86_R9])
 			safe_copy(pair, (const void *)r[X86_R9], 16);
 		return with_mask(t, nr, pair[0], pair[1]);
 	}
-	case SYS_mmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_munmap: case SYS_madvise: case SYS_mremap: case SYS_shmat: case SYS_shmdt: case SYS_remap_file_pages: case 462: /* mseal */
-		return mapping_call(t, nr);
+	/* mseal */
+	case SYS_mmap:
+	case SYS_mprotect:
+	case SYS_pkey_mprotect:
+	case SYS_munmap:
+	case SYS_madvise:
+	case SYS_mremap:
+	case SYS_shmat:
+	case SYS_shmdt:
+	case SYS_remap_file_pages:
+	case 462: return mapping_call(t, nr);
 	case SYS_brk: return heap_call(t);
-	case SYS_clone: case SYS_clone3: case SYS_fork: case SYS_vfork:
+	case SYS_clone:
+	case SYS_clone3:
+	case SYS_fork:
+	case SYS_vfork:
 		if (t->attention & ATTENTION_SIGNAL)
 			return ABORTED;
 		return thread_clone(t, nr, next);
-	case SYS_execve: case SYS_execveat: return execute(t, nr);
+	case SYS_execve:
+	case SYS_execveat: return execute(t, nr);
 	case SYS_exit: thread_exit(t, r[X86_RDI]); break;
 	case SYS_exit_group: process_exit(t, r[X86_RDI]); break;
 	case SYS_rseq: return rseq(t, nr);
@@ -340,18 +385,20 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		inline_careful();
 		unlock();
 		break;
-	case SYS_open: case SYS_openat: {
+	case SYS_open:
+	case SYS_openat: {
 		uint64_t flags = nr == SYS_open ? r[X86_RSI] : r[X86_RDX];
 		long result = pass_on_unlocked(t, nr);
 		opened_file(result, flags);
 		return result;
 	}
 	case 323: rt.user_faults = 1; break; /* userfaultfd */
-	case 16: /* ioctl: USERFAULTFD_IOC_NEW, of /dev/userfaultfd */
+	case 16:                             /* ioctl: USERFAULTFD_IOC_NEW, of /dev/userfaultfd */
 		if ((uint32_t)r[X86_RSI] == 0xaa00)
 			rt.user_faults = 1;
 		break;
-	case 85: case 319: { /* creat, memfd_create */
+	case 85:
+	case 319: { /* creat, memfd_create */
 		long result = pass_on_unlocked(t, nr);
 		file_opened(result);
 		return result;
@@ -363,7 +410,10 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		opened_file(result, flags);
 		return result;
 	}
-	case SYS_write: case 18: case 20: case 296:
+	case SYS_write:
+	case 18:
+	case 20:
+	case 296:
 		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
 			long result = pass_on_unlocked(t, nr);
 			lock();
@@ -384,17 +434,22 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		break;
 	}
-	case SYS_getrlimit: case SYS_setrlimit: case SYS_prlimit64: {
+	case SYS_getrlimit:
+	case SYS_setrlimit:
+	case SYS_prlimit64: {
 		long result;
 		if (limits_call(t, nr, &result))
 			return result;
 		break;
 	}
-	case 311: { /* process_vm_writev: into itself it is a write like any other, that the engine's protection must not stop */
+	/* process_vm_writev: into itself it is a write like any other, that the engine's protection must not
+	 * stop */
+	case 311: {
 		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid)) {
 			long written = pass_on_unlocked(t, nr);
 			if (written == -EFAULT_) /* its engine may protect what natively could be written */
-				poked((uint32_t)r[X86_RDI], "another process could not write into its memory, perhaps its code");
+				poked((uint32_t)r[X86_RDI],
+				      "another process could not write into its memory, perhaps its code");
 			return written;
 		}
 		written_everything(t);
@@ -406,15 +461,15 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		return result;
 	}
 	case SYS_ptrace:
-		rt.traced |= r[X86_RDI] == 0; /* PTRACE_TRACEME */
+		rt.traced |= r[X86_RDI] == 0;           /* PTRACE_TRACEME */
 		if (r[X86_RDI] == 4 || r[X86_RDI] == 5) /* PTRACE_POKETEXT, PTRACE_POKEDATA */
 			poked((uint32_t)r[X86_RSI], "a tracer wrote into its memory, perhaps its code");
-		inexact("the program traces a process, whose instructions under the engine are not where they would be");
+		inexact("the program traces a process, whose instructions under the engine are not where they "
+			"would be");
 		break;
-	case SYS_signalfd: case SYS_signalfd4: rt.signal_descriptors = 1; break;
-	case 154: /* modify_ldt */
-		rt.local_segments = 1;
-		break;
+	case SYS_signalfd:
+	case SYS_signalfd4: rt.signal_descriptors = 1; break;
+	case 154: /* modify_ldt */ rt.local_segments = 1; break;
 	case 218: /* set_tid_address: written at the thread's end */
 		t->clear_tid = r[X86_RDI];
 		written_add(t, t->clear_tid, 4);
@@ -426,7 +481,8 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			t->robust_list = r[X86_RDI];
 		return result;
 	}
-	case 206: case 209: /* io_setup, io_submit: what it begins is written later */
+	case 206:
+	case 209: /* io_setup, io_submit: what it begins is written later */
 		lock();
 		memory_foreign();
 		unlock();
@@ -490,7 +546,8 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 /* int $0x80 from 64-bit code: only calls that change nothing the engine must know. Numbers are i386's. */
 void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 {
-	static const uint16_t harmless[] = {1, 3, 4, 5, 6, 13, 19, 20, 24, 27, 29, 47, 49, 50, 64, 146, 145, 224, 265, 355, 199, 200, 201, 202, 252, 122, 43, 78};
+	static const uint16_t harmless[] = {1,  3,   4,   5,   6,   13,  19,  20,  24,  27,  29,  47,  49, 50,
+					    64, 146, 145, 224, 265, 355, 199, 200, 201, 202, 252, 122, 43, 78};
 	uint64_t nr = (uint32_t)t->reg[X86_RAX];
 	bool known = false;
 	(void)block;

@@ -1,8 +1,8 @@
 /*
  * Threads and processes: their areas, clone, fork and exit, and stopping the others.
  *
- * What always holds: a slot's memory is never given back, so that a late reader of rt.threads finds it; a slot is free when its
- * state is 0. A vfork child runs in its parent's memory, with a slot and a process entry of its own.
+ * What always holds: a slot's memory is never given back, so that a late reader of rt.threads finds it; a slot is
+ * free when its state is 0. A vfork child runs in its parent's memory, with a slot and a process entry of its own.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -47,7 +47,8 @@ static bool fresh_record(struct thread *t, struct record_process *process)
 	uint64_t newest = __atomic_load_n(&process->first_thread, __ATOMIC_ACQUIRE);
 	do
 		t->record->next = newest;
-	while (!__atomic_compare_exchange_n(&process->first_thread, &newest, offset + bytes, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	while (!__atomic_compare_exchange_n(&process->first_thread, &newest, offset + bytes, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 	return true;
 }
 
@@ -74,8 +75,10 @@ struct thread *thread_new(struct record_process *process)
 		return NULL;
 	struct thread *t = rt.threads[slot];
 	if (!t) {
-		uint64_t bytes = rt.inline_front + SIGNAL_STACK_BYTES + STACK_BYTES + THREAD_BYTES + counters_bytes() + 8192;
-		long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		uint64_t bytes = rt.inline_front + SIGNAL_STACK_BYTES + STACK_BYTES + THREAD_BYTES +
+				 counters_bytes() + 8192;
+		long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_,
+			      MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			return NULL;
 		own_add((uint64_t)p, bytes);
@@ -175,18 +178,20 @@ void runtime_clone_start(struct thread *t)
 	signal_set_mask(t, t->mask);
 }
 
-/* Every thread goes on in another part; none of them is counting. Of those that have ended the core of a model may still count. */
+/* Every thread goes on in another part; none of them is counting. Of those that have ended the core of a model may
+ * still count. */
 bool thread_fresh_records(struct record_process *old, struct record_process *process)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 		struct thread *t = rt.threads[i];
 		if (!rt.slot_state[i] && (!rt.trace || t->process != old))
 			continue;
-		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call, waits = t->record->waits;
+		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call,
+			 waits = t->record->waits;
 		uint64_t models = t->record->models;
 		if (rt.leaving && models && !(models = stream_counts_moved(t)))
 			return false;
-		t->record->call = 0; /* it is in it in the new part */
+		t->record->call = 0;   /* it is in it in the new part */
 		t->record->models = 0; /* they count on there */
 		if (!fresh_record(t, process))
 			return false;
@@ -202,7 +207,8 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 
 static void private_memory(void *at, uint64_t bytes)
 {
-	if (at && failed(sys6(SYS_mmap, (uint64_t)at, bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
+	if (at && failed(sys6(SYS_mmap, (uint64_t)at, bytes, PROT_READ_ | PROT_WRITE_,
+			      MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
 		die("no memory for what a thread has left", bytes);
 }
 
@@ -276,11 +282,13 @@ static void child_begin(struct thread *t, struct record_process *process)
 		memory_forked();
 	if (process && !opened) /* without it nothing more can be translated */
 		die("a child process has no memory for its record and its models (ulimit -v?)", 0);
-	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their process differs */
+	/* the other slots' counters are the parent's: they get fresh ones when they are used again, as their
+	 * process differs */
 	if (!opened || !fresh_record(t, process) || !stream_thread(t)) {
 		/* what it counts would be added to its parent: run it on memory of its own, that nobody reads */
 		inexact("a child process could not be followed: no memory for its record");
-		if (failed(sys6(SYS_mmap, (uint64_t)t->counters, counters_bytes() + 8192, 3, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
+		if (failed(sys6(SYS_mmap, (uint64_t)t->counters, counters_bytes() + 8192, 3,
+				MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
 			sys1(SYS_exit_group, 125);
 		stream_orphan(t);
 		return;
@@ -329,8 +337,16 @@ void process_inherits(struct record_process *process)
 	stream_inherit(process);
 }
 
-enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, CLONE_THREAD = 0x10000, CLONE_SIGHAND = 0x800, CLONE_PIDFD = 0x1000, CLONE_PARENT_SETTID = 0x100000,
-	CLONE_CHILD_CLEARTID = 0x200000, CLONE_CHILD_SETTID = 0x1000000 };
+enum {
+	CLONE_VM = 0x100,
+	CLONE_VFORK = 0x4000,
+	CLONE_THREAD = 0x10000,
+	CLONE_SIGHAND = 0x800,
+	CLONE_PIDFD = 0x1000,
+	CLONE_PARENT_SETTID = 0x100000,
+	CLONE_CHILD_CLEARTID = 0x200000,
+	CLONE_CHILD_SETTID = 0x1000000
+};
 #define CLONE_CLEAR_SIGHAND (1ull << 32)
 
 /* What the kernel writes for a child; the two numbers may be written before either goes on. */
@@ -362,7 +378,8 @@ static void forked_child(struct thread *t, uint64_t flags, uint64_t stack, uint6
 }
 
 /* A child that shares memory: a thread, or a vfork's. */
-static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64_t *clone3_args, uint64_t flags, uint64_t stack, uint64_t next)
+static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64_t *clone3_args, uint64_t flags,
+			 uint64_t stack, uint64_t next)
 {
 	uint64_t child_tid = clone3_args ? clone3_args[2] : args[3];
 	uint64_t all = ~0ull;
@@ -380,7 +397,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	if (!child) {
 		if (process != t->process)
 			__atomic_store_n(&process->state, RECORD_FREE, __ATOMIC_RELEASE);
-		inexact("a thread or child was refused to the program: the engine has no memory for it (ulimit -v?)");
+		inexact("a thread or child was refused to the program: the engine has no memory for it (ulimit "
+			"-v?)");
 		unlock();
 		signal_set_mask(t, t->mask);
 		return -11; /* EAGAIN: as natively when there is no memory for a stack */
@@ -428,7 +446,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 		stream_flush(t); /* what it did is before what the other does */
 	unlock();
 	long result = runtime_clone((long)nr, args, child);
-	if (failed(result) || (flags & CLONE_VFORK)) { /* a vfork's child has ended, or left for another program, by now */
+	/* a vfork's child has ended, or left for another program, by now */
+	if (failed(result) || (flags & CLONE_VFORK)) {
 		lock();
 		if (rt.slot_state[child->slot]) {
 			rt.slot_state[child->slot] = 0;
@@ -479,8 +498,10 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 		return result;
 	}
 	/* clone3(struct clone_args *, size) */
-	if (args[1] < 64 || args[1] > sizeof clone3_args || !safe_copy(clone3_args, (const void *)args[0], args[1]))
-		return runtime_program_call((long)nr, args); /* the kernel's own error, or what a newer one makes of it */
+	if (args[1] < 64 || args[1] > sizeof clone3_args ||
+	    !safe_copy(clone3_args, (const void *)args[0], args[1]))
+		/* the kernel's own error, or what a newer one makes of it */
+		return runtime_program_call((long)nr, args);
 	flags = clone3_args[0];
 	if ((flags & CLONE_CLEAR_SIGHAND) && (flags & CLONE_SIGHAND))
 		return -EINVAL_;
@@ -522,7 +543,8 @@ void thread_exit(struct thread *t, uint64_t status)
 	runtime_final_exit(t->process == rt.process ? &rt.slot_state[t->slot] : &dummy, (long)status);
 }
 
-/* The others' last blocks are counted whole only if they are out of the cache. The lock stays held: nobody goes on. */
+/* The others' last blocks are counted whole only if they are out of the cache. The lock stays held: nobody goes
+ * on. */
 void process_over(struct thread *t)
 {
 	if (t->process == rt.process) {

@@ -1,27 +1,54 @@
 /*
- * A process that is about to change what it may do (its user, group, capabilities, root or namespaces) leaves the record that it shares
- * with others. It goes on in a part (part.c) that lies in a record of its own: a file that it makes itself and that the attendant takes from it
- * before the call is made.
+ * A process that is about to change what it may do (its user, group, capabilities, root or namespaces) leaves the
+ * record that it shares with others. It goes on in a part (part.c) that lies in a record of its own: a file that
+ * it makes itself and that the attendant takes from it before the call is made.
  *
  *     shared record ──(the attendant has taken the new one)──► own record ──fork──► shared with its children, until one of them changes
  *                   └(there is none, or no such file)────────► memory that nobody reads: not counted from there on, which is said
  *
  * What always holds:
- *  1. Before the call is made, no mapping of the record that was left is in the process: all that is known is moved or replaced by memory of
- *     its own, and so is what /proc, where there is one, still shows of that file.
+ *  1. Before the call is made, no mapping of the record that was left is in the process: all that is known is
+ *     moved or replaced by memory of its own, and so is what /proc, where there is one, still shows of that file.
  *  2. Who already is alone in a record stays in it: a fork, or a child that shares memory, ends that.
- *  3. A child that shares its parent's memory is its parent's: it cannot leave alone. What it executes after a change runs natively.
+ *  3. A child that shares its parent's memory is its parent's: it cannot leave alone. What it executes after a
+ *     change runs natively.
  */
 #include "engine/runtime/inline/inline.h"
 
-enum { SETUID = 105, SETGID = 106, SETREUID = 113, SETREGID = 114, SETGROUPS = 116, SETRESUID = 117, GETRESUID = 118, SETRESGID = 119, GETRESGID = 120,
-	SETFSUID = 122, SETFSGID = 123, CAPSET = 126, PIVOT_ROOT = 155, CHROOT = 161, UNSHARE = 272, SETNS = 308 };
+enum {
+	SETUID = 105,
+	SETGID = 106,
+	SETREUID = 113,
+	SETREGID = 114,
+	SETGROUPS = 116,
+	SETRESUID = 117,
+	GETRESUID = 118,
+	SETRESGID = 119,
+	GETRESGID = 120,
+	SETFSUID = 122,
+	SETFSGID = 123,
+	CAPSET = 126,
+	PIVOT_ROOT = 155,
+	CHROOT = 161,
+	UNSHARE = 272,
+	SETNS = 308
+};
 enum { PR_CAPBSET_DROP = 24, PR_SET_SECUREBITS = 28, PR_CAP_AMBIENT = 47 };
-enum { MEMFD_CREATE = 319, FTRUNCATE = 77, PWRITE64 = 18, FCNTL = 72, FSTAT = 5, ADD_SEALS = 1033, SEALS = 1 | 2 | 4, RLIMIT_FSIZE = 1 };
+enum {
+	MEMFD_CREATE = 319,
+	FTRUNCATE = 77,
+	PWRITE64 = 18,
+	FCNTL = 72,
+	FSTAT = 5,
+	ADD_SEALS = 1033,
+	SEALS = 1 | 2 | 4,
+	RLIMIT_FSIZE = 1
+};
 #define NEW_NAMESPACES 0x7e020080ull /* CLONE_NEW… */
 #define LEAST_BYTES (1ull << 30)
 
-static const char without[] = "it changed its user, group, capabilities, root or namespaces, and could not be given a record of its own: it is not counted from there on";
+static const char without[] = "it changed its user, group, capabilities, root or namespaces, and could not be "
+			      "given a record of its own: it is not counted from there on";
 
 /* ---- which calls ------------------------------------------------------------------------------------ */
 
@@ -45,10 +72,17 @@ static bool changes(const struct thread *t, uint64_t nr)
 	case SETREGID: return !same_ids(GETRESGID, ids, 2);
 	case SETRESUID: return !same_ids(GETRESUID, ids, 3);
 	case SETRESGID: return !same_ids(GETRESGID, ids, 3);
-	case SETFSUID: case SETFSGID: return (uint32_t)ids[0] != ~0u; /* -1 asks which it is */
-	case SETGROUPS: case CAPSET: case SETNS: case CHROOT: case PIVOT_ROOT: return true;
+	case SETFSUID:
+	case SETFSGID: return (uint32_t)ids[0] != ~0u; /* -1 asks which it is */
+	case SETGROUPS:
+	case CAPSET:
+	case SETNS:
+	case CHROOT:
+	case PIVOT_ROOT: return true;
 	case UNSHARE: return (ids[0] & NEW_NAMESPACES) != 0;
-	case SYS_prctl: return (uint32_t)ids[0] == PR_CAPBSET_DROP || (uint32_t)ids[0] == PR_SET_SECUREBITS || (uint32_t)ids[0] == PR_CAP_AMBIENT;
+	case SYS_prctl:
+		return (uint32_t)ids[0] == PR_CAPBSET_DROP || (uint32_t)ids[0] == PR_SET_SECUREBITS ||
+		       (uint32_t)ids[0] == PR_CAP_AMBIENT;
 	default: return false;
 	}
 }
@@ -68,7 +102,8 @@ static long new_file(void)
 		fd = sys2(MEMFD_CREATE, "tare-record", 1 | 2);
 	if (failed(fd))
 		return fd;
-	if (!failed(sys2(FTRUNCATE, fd, bytes)) && sys4(PWRITE64, fd, rt.setup, sizeof *rt.setup, 0) == (long)sizeof *rt.setup &&
+	if (!failed(sys2(FTRUNCATE, fd, bytes)) &&
+	    sys4(PWRITE64, fd, rt.setup, sizeof *rt.setup, 0) == (long)sizeof *rt.setup &&
 	    !failed(sys3(FCNTL, fd, ADD_SEALS, SEALS)))
 		return fd;
 	sys1(SYS_close, fd);
@@ -79,7 +114,9 @@ static long new_file(void)
 static bool handed_over(long fd)
 {
 	struct record_process *process = rt.process;
-	struct { int64_t seconds, ns; } wait = {0, 100000000};
+	struct {
+		int64_t seconds, ns;
+	} wait = {0, 100000000};
 	uint32_t answer;
 	if (!attendant_lives())
 		return false;
@@ -88,7 +125,8 @@ static bool handed_over(long fd)
 	process->own_fd = (uint32_t)fd;
 	__atomic_store_n(&process->ask, RECORD_ASK_OWN, __ATOMIC_RELEASE);
 	request(process);
-	while ((answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE)) != RECORD_ASK_GRANTED && answer != RECORD_ASK_REFUSED) {
+	while ((answer = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE)) != RECORD_ASK_GRANTED &&
+	       answer != RECORD_ASK_REFUSED) {
 		if (!attendant_lives())
 			break;
 		sys4(SYS_futex, &process->ask, 0, answer, &wait);
@@ -101,10 +139,12 @@ static bool handed_over(long fd)
 static bool map_table(long fd)
 {
 	if (!failed(fd))
-		return !failed(sys6(SYS_mmap, (uint64_t)rt.session, RECORD_SPACE_OFFSET, PROT_READ_ | PROT_WRITE_, MAP_SHARED_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)fd, 0));
+		return !failed(sys6(SYS_mmap, (uint64_t)rt.session, RECORD_SPACE_OFFSET, PROT_READ_ | PROT_WRITE_,
+				    MAP_SHARED_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)fd, 0));
 	/* nobody reads it, but the engine writes to it as to every other */
 	for (uint64_t bytes = 1ull << 40; bytes >= LEAST_BYTES; bytes >>= 1) {
-		long p = sys6(SYS_mmap, 0, bytes, PROT_READ_ | PROT_WRITE_, MAP_SHARED_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long p = sys6(SYS_mmap, 0, bytes, PROT_READ_ | PROT_WRITE_,
+			      MAP_SHARED_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			continue;
 		bool moved = !failed(sys5(SYS_mremap, p, 0, RECORD_SPACE_OFFSET, 3, rt.session));
@@ -118,7 +158,9 @@ static bool map_table(long fd)
 
 /* ---- what is left of the old one ---------------------------------------------------------------------- */
 
-static struct { uint64_t device, inode; } old_file;
+static struct {
+	uint64_t device, inode;
+} old_file;
 
 static void find_file(const struct mapping *m, void *context)
 {
@@ -131,8 +173,9 @@ static void replace(const struct mapping *m, void *context)
 {
 	bool *done = context;
 	if (m->inode == old_file.inode && m->device == old_file.device)
-		*done &= !failed(sys6(SYS_mmap, m->start, m->end - m->start, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_,
-		                      (uint64_t)-1, 0));
+		*done &= !failed(sys6(SYS_mmap, m->start, m->end - m->start, PROT_READ_ | PROT_WRITE_,
+				      MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1,
+				      0));
 }
 
 /* ---- leaving ---------------------------------------------------------------------------------------- */
@@ -167,7 +210,8 @@ static void own_record_leave(struct thread *t)
 	memcpy(rt.session->code_files, code_files, sizeof code_files);
 	rt.session->code_file_claims = claims, rt.session->code_file_count = count;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
-		thread_leaves_record(rt.threads[i], rt.slot_state[i] || (rt.trace && rt.threads[i]->process == old));
+		thread_leaves_record(rt.threads[i],
+				     rt.slot_state[i] || (rt.trace && rt.threads[i]->process == old));
 	rt.leaving = 1;
 	struct record_process *fresh = thread_part(old);
 	if (!fresh)
@@ -205,7 +249,8 @@ void own_record_before(struct thread *t, uint64_t nr)
 		return;
 	}
 	if (!rt.alone && !leave(t))
-		inexact("it changed its user, group, capabilities, root or namespaces while a child shared its memory: it stays in the record that it shares with others");
+		inexact("it changed its user, group, capabilities, root or namespaces while a child shared its "
+			"memory: it stays in the record that it shares with others");
 }
 
 bool own_record_flags(uint64_t flags) { return (flags & NEW_NAMESPACES) != 0; }

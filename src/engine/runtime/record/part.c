@@ -5,12 +5,13 @@
  *       └ postponed while a vfork's child runs in this memory: its blocks are this part's
  *
  * What always holds:
- *  1. rt.closing is set and cleared under rt.lock. The part changes only while every other thread is `parked` or `in_call`: neither
- *     is in the cache, nor holds a block's or an exit's number but call_block, which is replaced here.
+ *  1. rt.closing is set and cleared under rt.lock. The part changes only while every other thread is `parked` or
+ *     `in_call`: neither is in the cache, nor holds a block's or an exit's number but call_block, which is
+ *     replaced here.
  *  2. A thread parks where it has settled what its last exit counts (dispatch.c), with t->pc where it goes on.
  *  3. in_call ends (call_end) only while nothing is being closed.
- *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know by number of a block is
- *     forgotten (stream_part).
+ *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know
+ *     by number of a block is forgotten (stream_part).
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -18,17 +19,26 @@
 #define FUTEX_WAKE_PRIVATE_ 129
 #define MADV_REMOVE_ 9
 
-static void wait_closed(void)
-{
-	sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0);
-}
+static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0); }
 
 /* pause, nanosleep, poll, select, wait4, sigsuspend, sigtimedwait, epoll_wait, waitid, … and futex, if it waits */
 static bool only_waits(const struct thread *t, uint64_t nr)
 {
 	switch (nr) {
-	case 7: case 23: case 34: case 35: case 61: case SYS_rt_sigtimedwait: case SYS_rt_sigsuspend: case 230: case SYS_epoll_wait: case 247:
-	case SYS_pselect6: case SYS_ppoll: case SYS_epoll_pwait: case SYS_epoll_pwait2: return true;
+	case 7:
+	case 23:
+	case 34:
+	case 35:
+	case 61:
+	case SYS_rt_sigtimedwait:
+	case SYS_rt_sigsuspend:
+	case 230:
+	case SYS_epoll_wait:
+	case 247:
+	case SYS_pselect6:
+	case SYS_ppoll:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2: return true;
 	case SYS_futex: return (t->reg[X86_RSI] & 0x7f) == 0 || (t->reg[X86_RSI] & 0x7f) == 9;
 	default: return false;
 	}
@@ -57,7 +67,8 @@ void call_end(struct thread *t)
 static bool due(void)
 {
 	return rt.block_count > rt.blocks_max - rt.blocks_max / 8 || record_is_short(AREA_CODE, 1) ||
-	       record_is_short(AREA_SITES, sizeof(struct record_site)) || rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
+	       record_is_short(AREA_SITES, sizeof(struct record_site)) ||
+	       rt.item_count > rt.items_max - rt.items_max / 8 || inline_is_full() ||
 	       record_is_short(AREA_CORRECTIONS, sizeof(struct record_correction));
 }
 
@@ -80,7 +91,9 @@ bool part_is_due(const struct thread *t)
 /* The last room is for a vfork's child; it has left for another program soon, as a rule. */
 static void wait_alone(void)
 {
-	struct { int64_t seconds, ns; } wait = {0, 200000};
+	struct {
+		int64_t seconds, ns;
+	} wait = {0, 200000};
 	if (rt.waited_alone == rt.process)
 		return; /* in vain: a child that stays */
 	for (int tries = 0; tries < 25000 && shares_memory(); tries++) {
@@ -96,18 +109,25 @@ static bool all_out(const struct thread *t)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 		const struct thread *o = rt.threads[i];
-		if (o != t && rt.slot_state[i] && !__atomic_load_n(&o->parked, __ATOMIC_SEQ_CST) && !__atomic_load_n(&o->in_call, __ATOMIC_SEQ_CST))
+		if (o != t && rt.slot_state[i] && !__atomic_load_n(&o->parked, __ATOMIC_SEQ_CST) &&
+		    !__atomic_load_n(&o->in_call, __ATOMIC_SEQ_CST))
 			return false;
 	}
 	return true;
 }
 
-/* The part before this one is to be folded by now, so that never more than two are whole. Without an attendant nobody reads them. */
+/* The part before this one is to be folded by now, so that never more than two are whole. Without an attendant
+ * nobody reads them. */
 static void wait_folded(void)
 {
 	struct record_process *before = rt.before;
-	struct { int64_t seconds, ns; } wait = {0, 100000000};
-	for (int tries = 0; tries < 600 && before && __atomic_load_n(&before->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD && attendant_lives(); tries++)
+	struct {
+		int64_t seconds, ns;
+	} wait = {0, 100000000};
+	for (int tries = 0;
+	     tries < 600 && before && __atomic_load_n(&before->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD &&
+	     attendant_lives();
+	     tries++)
 		sys4(SYS_futex, &before->ask, 0, RECORD_ASK_FOLD, &wait);
 }
 
@@ -120,7 +140,8 @@ static void ask_to_fold(struct record_process *old)
 	request(old);
 }
 
-/* Who waits in a system call has its `syscall` in the old part, where it did not come back: it is moved to the new one. */
+/* Who waits in a system call has its `syscall` in the old part, where it did not come back: it is moved to the new
+ * one. */
 static void move_calls(struct thread *t, bool away)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
@@ -132,8 +153,16 @@ static void move_calls(struct thread *t, bool away)
 			continue;
 		}
 		uint32_t id = record_block_begin(o->pc);
-		rt.blocks[id] = (struct block){.pc = o->pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
-			.length = 2, .insns = 1, .follows = NONE, .follower = NONE, .context = o->context};
+		rt.blocks[id] = (struct block){.pc = o->pc,
+					       .incoming = NONE,
+					       .exit = {NONE, NONE},
+					       .page_next = NONE,
+					       .tail_from = NONE,
+					       .length = 2,
+					       .insns = 1,
+					       .follows = NONE,
+					       .follower = NONE,
+					       .context = o->context};
 		rt.blocks[id].bytes = record_block_end(id, (const uint8_t *)"\x0f\x05", 2, 1, false, NONE);
 		if (rt.trace)
 			rt.templates[id] = (struct trace_block){0}; /* its record was run in the old part */
@@ -235,7 +264,8 @@ bool part_exclusively(struct thread *t, void (*change)(struct thread *t))
 	} while (rt.closing);
 	if (shares_memory())
 		return false;
-	__atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST); /* its `syscall` moves to the new part as those of the others do */
+	/* its `syscall` moves to the new part as those of the others do */
+	__atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
 	bool done = closed(t, change);
 	__atomic_store_n(&t->in_call, 0, __ATOMIC_SEQ_CST);
 	return done;

@@ -1,5 +1,5 @@
-/* The shared record: areas of the session's file, and what is appended to them. What always holds: an entry is complete
-   before its area's count includes it. */
+/* The shared record: areas of the session's file, and what is appended to them. What always holds: an entry is
+   complete before its area's count includes it. */
 #include "engine/runtime/runtime.h"
 
 struct runtime rt;
@@ -95,8 +95,8 @@ bool attendant_lives(void)
 	return __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own addresses are then the same
-   whatever is counted. Only a wish. */
+/* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own
+   addresses are then the same whatever is counted. Only a wish. */
 uint64_t memory_place(uint64_t bytes)
 {
 	uint64_t before = __atomic_fetch_add(&rt.placed, (bytes + 0xffff) & ~0xffffull, __ATOMIC_RELAXED);
@@ -106,7 +106,8 @@ uint64_t memory_place(uint64_t bytes)
 
 void *memory_private(uint64_t bytes)
 {
-	long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+	long p = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_READ_ | PROT_WRITE_,
+		      MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 	if (failed(p))
 		die("no memory for the engine's own tables", bytes);
 	own_add((uint64_t)p, bytes);
@@ -117,19 +118,22 @@ uint64_t record_reserve(uint64_t bytes)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
 	uint64_t offset = __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
-	if (offset % RECORD_PAGE || offset < RECORD_SPACE_OFFSET || offset > RECORD_FILE_BYTES || bytes > RECORD_FILE_BYTES - offset)
+	if (offset % RECORD_PAGE || offset < RECORD_SPACE_OFFSET || offset > RECORD_FILE_BYTES ||
+	    bytes > RECORD_FILE_BYTES - offset)
 		die("the record was written over", offset);
 	return offset;
 }
 
-/* rt.base, always at the same address, becomes the page of the record's file at `offset`, by duplicating a mapping of what lies before it.
-   No more than a stride is ever mapped for nothing on the way, whatever lies between. */
+/* rt.base, always at the same address, becomes the page of the record's file at `offset`, by duplicating a mapping
+   of what lies before it. No more than a stride is ever mapped for nothing on the way, whatever lies between. */
 static bool base_at(uint64_t offset)
 {
 	bool behind = rt.base && offset >= rt.base_offset;
-	uint64_t at = behind ? rt.base : (uint64_t)rt.session, here = behind ? rt.base_offset : 0, stride = limits_stride();
+	uint64_t at = behind ? rt.base : (uint64_t)rt.session, here = behind ? rt.base_offset : 0,
+		 stride = limits_stride();
 	if (!rt.base) {
-		long place = sys6(SYS_mmap, memory_place(RECORD_PAGE), RECORD_PAGE, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long place = sys6(SYS_mmap, memory_place(RECORD_PAGE), RECORD_PAGE, PROT_NONE_,
+				  MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(place))
 			return false;
 		rt.base = (uint64_t)place, rt.base_offset = ~0ull;
@@ -138,7 +142,8 @@ static bool base_at(uint64_t offset)
 	while (rt.base_offset != offset) {
 		uint64_t step = offset - here < stride ? offset - here : stride;
 		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, 1, 0);
-		if (failed(p) || (step && sys2(SYS_munmap, p, step)) || failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE, 3, rt.base)))
+		if (failed(p) || (step && sys2(SYS_munmap, p, step)) ||
+		    failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE, 3, rt.base)))
 			return false;
 		at = rt.base;
 		rt.base_offset = here += step;
@@ -159,7 +164,8 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at)
 	if (!base_at(offset))
 		return NULL;
 	if (!at) {
-		long place = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long place = sys6(SYS_mmap, memory_place(bytes), bytes, PROT_NONE_,
+				  MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		at = failed(place) ? NULL : (void *)place;
 	}
 	long p = sys5(SYS_mremap, rt.base, 0, bytes, at ? 3 : 1, at);
@@ -192,7 +198,8 @@ static uint64_t area_bytes(unsigned of, bool modules_too)
 	}
 }
 
-/* A fresh area, and what the runtime itself knows of it: the record's own words are for the host, and others may write over them. */
+/* A fresh area, and what the runtime itself knows of it: the record's own words are for the host, and others may
+ * write over them. */
 static void *fresh_area(struct record_area *area, enum area which, uint64_t bytes, uint32_t inherited)
 {
 	rt.areas[which] = (struct record_area){.count = inherited, .inherited = inherited, .bytes = bytes};
@@ -233,7 +240,8 @@ bool record_open(struct record_process *process, const struct record_area *modul
 /* In a forked child: areas of its own that go on from the parent's counts. */
 bool record_reopen(struct record_process *process)
 {
-	uint32_t blocks = rt.block_count, sites = rt.areas[AREA_SITES].count, modules = rt.areas[AREA_MODULES].count;
+	uint32_t blocks = rt.block_count, sites = rt.areas[AREA_SITES].count,
+		 modules = rt.areas[AREA_MODULES].count;
 	rt.before = NULL;
 	sys2(SYS_munmap, rt.record_blocks, area_bytes(0, false));
 	sys2(SYS_munmap, rt.record_code, area_bytes(1, false));
@@ -286,7 +294,8 @@ uint32_t record_block_begin(uint64_t pc)
 	die("the program ran more distinct basic blocks than the engine's record holds", pc);
 }
 
-const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns, bool conditional, uint32_t follows)
+const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t length, uint32_t insns,
+				bool conditional, uint32_t follows)
 {
 	struct record_process *process = rt.process;
 	if (id != rt.block_count)
@@ -298,9 +307,15 @@ const uint8_t *record_block_end(uint32_t id, const uint8_t *bytes, uint32_t leng
 	memcpy(rt.record_code + at, bytes, length);
 	grew(&process->code, AREA_CODE, length);
 	struct record_block *block = &rt.record_blocks[id - rt.blocks_inherited];
-	*block = (struct record_block){.address = rt.blocks[id].pc, .code = at, .length_bytes = (uint16_t)length, .insns = (uint16_t)insns,
-		.counter = follows == NONE ? id * 2 : follows, .taken = conditional ? id * 2 + 1 : RECORD_NONE, .module = record_block_module(id),
-		.flags = (follows == NONE ? 0 : (uint32_t)RECORD_BLOCK_FOLLOWS) | (uint32_t)rt.blocks[id].context << RECORD_BLOCK_CONTEXT_SHIFT};
+	*block = (struct record_block){.address = rt.blocks[id].pc,
+				       .code = at,
+				       .length_bytes = (uint16_t)length,
+				       .insns = (uint16_t)insns,
+				       .counter = follows == NONE ? id * 2 : follows,
+				       .taken = conditional ? id * 2 + 1 : RECORD_NONE,
+				       .module = record_block_module(id),
+				       .flags = (follows == NONE ? 0 : (uint32_t)RECORD_BLOCK_FOLLOWS) |
+						(uint32_t)rt.blocks[id].context << RECORD_BLOCK_CONTEXT_SHIFT};
 	rt.block_count = id + 1;
 	__atomic_store_n(&process->blocks.count, id + 1, __ATOMIC_RELEASE);
 	return own;
@@ -316,7 +331,8 @@ void record_leader(uint32_t id)
 {
 	rt.blocks[id].flags |= BLOCK_LEADER;
 	if (id >= rt.blocks_inherited)
-		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_LEADER, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_LEADER,
+				  __ATOMIC_RELAXED);
 }
 
 /* An inherited block's edge was settled before the fork. */
@@ -324,7 +340,8 @@ void record_edge(uint32_t id, enum edge edge)
 {
 	rt.blocks[id].edge = (uint8_t)edge;
 	if (edge == EDGE_FALL && id >= rt.blocks_inherited)
-		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_COUNTS_FALL, __ATOMIC_RELEASE);
+		__atomic_or_fetch(&rt.record_blocks[id - rt.blocks_inherited].flags, RECORD_BLOCK_COUNTS_FALL,
+				  __ATOMIC_RELEASE);
 }
 
 void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint32_t counter)
@@ -334,7 +351,8 @@ void record_site(uint32_t block, uint32_t insn, enum record_site_kind kind, uint
 		inexact("the record is full: too many repeated string instructions");
 		return;
 	}
-	rt.record_sites[own] = (struct record_site){.block = block, .insn = (uint16_t)insn, .kind = (uint16_t)kind, .counter = counter};
+	rt.record_sites[own] = (struct record_site){
+		.block = block, .insn = (uint16_t)insn, .kind = (uint16_t)kind, .counter = counter};
 	grew(&rt.process->sites, AREA_SITES, 1);
 }
 

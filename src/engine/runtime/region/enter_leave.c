@@ -9,8 +9,9 @@
  *     signal     a handler is as a call, ended by its sigreturn
  *
  * What always holds (under rt.lock):
- *  1. Frames are nested: an inner one is of code executed while the outer one lasts. A thread's region_low and region_span are the
- *     innermost frame's bounds, which every indirect branch in a context of regions looks at (entry.S).
+ *  1. Frames are nested: an inner one is of code executed while the outer one lasts. A thread's region_low and
+ *     region_span are the innermost frame's bounds, which every indirect branch in a context of regions looks at
+ *     (entry.S).
  *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
  */
 #include "engine/runtime/stream/stream.h"
@@ -21,12 +22,13 @@ enum frame_kind { FRAME_FUNCTION, FRAME_CALL, FRAME_SIGNAL };
 
 struct region_frame {
 	uint64_t low, span;
-	uint64_t back;      /* where it goes on behind; of a signal 0 */
+	uint64_t back; /* where it goes on behind; of a signal 0 */
 	uint32_t kind;
-	uint32_t region;    /* FUNCTION */
-	uint32_t context;   /* CALL, SIGNAL: what it was left from */
+	uint32_t region;      /* FUNCTION */
+	uint32_t context;     /* CALL, SIGNAL: what it was left from */
 	uint64_t interrupted; /* SIGNAL: the stack pointer */
-	uint32_t generation, last_indirect, last_linkage; /* SIGNAL: as the thread had them; the handler's own are no way to a region's end */
+	/* SIGNAL: as the thread had them; the handler's own are no way to a region's end */
+	uint32_t generation, last_indirect, last_linkage;
 };
 
 /* What is in the buffer of the access stream was executed in the context that ends. */
@@ -79,7 +81,12 @@ static void push(struct thread *t, enum frame_kind kind, uint64_t top, uint64_t 
 		return;
 	}
 	uint64_t low = on_alternate_stack(t, t->reg[X86_RSP]) ? t->altstack_sp : 0;
-	t->frames[t->frame_count++] = (struct region_frame){.low = low, .span = top - low, .back = back, .kind = kind, .region = region, .context = t->context};
+	t->frames[t->frame_count++] = (struct region_frame){.low = low,
+							    .span = top - low,
+							    .back = back,
+							    .kind = kind,
+							    .region = region,
+							    .context = t->context};
 }
 
 static void enter(struct thread *t, const struct region_place *p)
@@ -135,7 +142,8 @@ static void note_switch(struct thread *t)
 			region_pass(t, members[i] >> 1)->switched = 1;
 }
 
-/* Frames below `to` are left for good, if it is not a stack that lies above them: stacks.c keeps them until that is known. */
+/* Frames below `to` are left for good, if it is not a stack that lies above them: stacks.c keeps them until that
+ * is known. */
 static void note_given_up(const struct thread *t, uint64_t from, uint64_t to)
 {
 	const uint32_t *members;
@@ -146,7 +154,8 @@ static void note_given_up(const struct thread *t, uint64_t from, uint64_t to)
 			break;
 		if (f->kind == FRAME_FUNCTION)
 			stacks_give_up(from, top, f->back, f->region);
-		for (uint32_t k = 0, n = f->kind == FRAME_CALL ? context_members(f->context, &members) : 0; k < n; k++)
+		for (uint32_t k = 0, n = f->kind == FRAME_CALL ? context_members(f->context, &members) : 0; k < n;
+		     k++)
 			if (!(members[k] & 1))
 				stacks_give_up(from, top, f->back, members[k] >> 1);
 	}
@@ -198,7 +207,8 @@ void regions_signal(struct thread *t, uint64_t interrupted)
 	if (t->frame_count > n) {
 		struct region_frame *f = &t->frames[n];
 		f->interrupted = interrupted;
-		f->generation = rt.generation, f->last_indirect = t->last_indirect, f->last_linkage = t->last_linkage;
+		f->generation = rt.generation, f->last_indirect = t->last_indirect,
+		f->last_linkage = t->last_linkage;
 	}
 	set_context(t, context_called(t->context));
 	set_bounds(t);
@@ -211,7 +221,8 @@ void regions_signal(struct thread *t, uint64_t interrupted)
 static void returned_to(struct thread *t, uint64_t frame, uint64_t interrupted)
 {
 	uint64_t sp = t->reg[X86_RSP];
-	bool near = interrupted ? sp - interrupted + SIGNAL_FRAME_MOST / 2 < SIGNAL_FRAME_MOST : sp - frame < SIGNAL_FRAME_MOST;
+	bool near = interrupted ? sp - interrupted + SIGNAL_FRAME_MOST / 2 < SIGNAL_FRAME_MOST
+				: sp - frame < SIGNAL_FRAME_MOST;
 	if (near || (!interrupted && on_alternate_stack(t, frame)))
 		return;
 	if (stacks_moved(t, interrupted ? interrupted : frame, sp))
@@ -225,7 +236,8 @@ void regions_return(struct thread *t, uint64_t frame)
 		return;
 	lock();
 	uint32_t i = t->frame_count;
-	while (i && !(t->frames[i - 1].kind == FRAME_SIGNAL && t->frames[i - 1].low + t->frames[i - 1].span == frame))
+	while (i &&
+	       !(t->frames[i - 1].kind == FRAME_SIGNAL && t->frames[i - 1].low + t->frames[i - 1].span == frame))
 		i--;
 	while (i && t->frame_count > i)
 		pop(t, false);
@@ -244,25 +256,34 @@ void regions_return(struct thread *t, uint64_t frame)
 
 /* ---- libtare's -------------------------------------------------------------------------------- */
 
-static const uint8_t red_zone_below[5] = {0x48, 0x8d, 0x64, 0x24, 0x80};         /* lea rsp, [rsp - 128] */
-static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0}; /* lea rsp, [rsp + 128]: around a stub's call */
+static const uint8_t red_zone_below[5] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea rsp, [rsp - 128] */
+/* lea rsp, [rsp + 128]: around a stub's call */
+static const uint8_t red_zone_back[8] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 
 /* The way from the call to the end of a region, as blocks: they were executed inside, and belong outside. */
 #define WAY_MOST 6u
 #define WAY_VALUES 24u
 struct way {
-	uint64_t back, at;   /* behind the call; where it led */
-	uint32_t from, to;   /* contexts */
+	uint64_t back, at;         /* behind the call; where it led */
+	uint32_t from, to;         /* contexts */
 	uint32_t last, generation; /* last: the jump or call that was executed last */
-	uint32_t call, before, after; /* the call's block; its instructions that stay (NONE: there are none); those that do not */
+	/* the call's block; its instructions that stay (NONE: there are none); those that do not */
+	uint32_t call, before, after;
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
 	/* of the access stream: the record of `call` is to be one of `before` and one of `after` */
-	bool divides, text;  /* text: what puts the call's arguments into registers is the call's */
+	bool divides, text; /* text: what puts the call's arguments into registers is the call's */
 	uint8_t before_words, after_words, n_early, n_late;
-	int64_t sp;          /* what rsp grew by from `after`'s beginning to where it led */
-	struct { uint8_t from, to, words; int64_t more; } early[WAY_VALUES];            /* before's, from call's */
-	struct { uint8_t to, a, b, scale; int64_t constant; } late[WAY_VALUES];  /* after's, from registers: numbers plus one; 0: none */
+	int64_t sp; /* what rsp grew by from `after`'s beginning to where it led */
+	struct {
+		uint8_t from, to, words;
+		int64_t more;
+	} early[WAY_VALUES]; /* before's, from call's */
+	/* after's, from registers: numbers plus one; 0: none */
+	struct {
+		uint8_t to, a, b, scale;
+		int64_t constant;
+	} late[WAY_VALUES];
 };
 #define WAYS 256u
 
@@ -281,8 +302,16 @@ static void decode_for_plan(uint64_t pc, const uint8_t *bytes, unsigned length, 
 static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
 {
 	uint32_t id = record_block_begin(pc);
-	rt.blocks[id] = (struct block){.pc = pc, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
-		.length = (uint16_t)length, .insns = (uint16_t)insns, .follows = NONE, .follower = NONE, .context = context};
+	rt.blocks[id] = (struct block){.pc = pc,
+				       .incoming = NONE,
+				       .exit = {NONE, NONE},
+				       .page_next = NONE,
+				       .tail_from = NONE,
+				       .length = (uint16_t)length,
+				       .insns = (uint16_t)insns,
+				       .follows = NONE,
+				       .follower = NONE,
+				       .context = context};
 	rt.blocks[id].bytes = record_block_end(id, bytes, length, insns, false, NONE);
 	if (rt.trace) {
 		decode_for_plan(pc, bytes, length, insns, context);
@@ -291,8 +320,10 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 	return id;
 }
 
-static uint64_t executed(const struct thread *t, uint32_t id) { return rt.blocks[id].follows == NONE ? *counter_of(t, id * 2) : 0; }
-
+static uint64_t executed(const struct thread *t, uint32_t id)
+{
+	return rt.blocks[id].follows == NONE ? *counter_of(t, id * 2) : 0;
+}
 
 /* Where the block's last instruction led, the registers being as it left them. */
 static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
@@ -306,8 +337,10 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 	case X86_FLOW_JMP_ABS: *next = (uint64_t)in.immediate; return pc != 0;
 	case X86_FLOW_JMP:
 	case X86_FLOW_CALL: *next += (uint64_t)(int64_t)in.target_rel; return pc != 0;
-	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP], next);
-	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP] + 8, next);
+	case X86_FLOW_JMP_REG:
+	case X86_FLOW_JMP_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP], next);
+	case X86_FLOW_CALL_REG:
+	case X86_FLOW_CALL_MEM: return pc && branch_operand(t, &in, pc, t->reg[X86_RSP] + 8, next);
 	default: return false;
 	}
 }
@@ -315,8 +348,8 @@ static bool next_of(const struct thread *t, uint32_t id, uint64_t *next)
 static bool same_value(const struct stream_value *v, const struct stream_value *u)
 {
 	bool followed = v->kind <= CAPTURE_SUM && v->a + v->b;
-	return v->kind == u->kind && v->a == u->a && v->b == u->b && v->scale == u->scale && v->words == u->words &&
-	       (followed || (v->insn == u->insn && v->reg == u->reg));
+	return v->kind == u->kind && v->a == u->a && v->b == u->b && v->scale == u->scale &&
+	       v->words == u->words && (followed || (v->insn == u->insn && v->reg == u->reg));
 }
 
 /* How before's values are had from those of the call's block, of which `whole` is the plan. `plan` is before's. */
@@ -331,7 +364,8 @@ static bool divide_before(struct way *w, const struct stream_value *whole, unsig
 			continue;
 		if (k == n)
 			return false;
-		w->early[w->n_early].from = whole[k].index, w->early[w->n_early].to = v->index, w->early[w->n_early].words = v->words;
+		w->early[w->n_early].from = whole[k].index, w->early[w->n_early].to = v->index,
+		w->early[w->n_early].words = v->words;
 		w->early[w->n_early++].more = v->constant - whole[k].constant;
 	}
 	return true;
@@ -359,21 +393,26 @@ static bool divide_after(struct way *w)
 		const struct stream_value *v = &plan.values[i];
 		if (v->kind > CAPTURE_SUM || !(v->a + v->b) || v->a >= ORIGIN_NEW || v->b >= ORIGIN_NEW)
 			return false;
-		w->late[w->n_late].to = v->index, w->late[w->n_late].a = (uint8_t)v->a, w->late[w->n_late].b = (uint8_t)v->b;
+		w->late[w->n_late].to = v->index, w->late[w->n_late].a = (uint8_t)v->a,
+		w->late[w->n_late].b = (uint8_t)v->b;
 		w->late[w->n_late].scale = v->scale;
 		w->late[w->n_late++].constant = v->constant;
 	}
 	return true;
 }
 
-/* Does it do nothing but give an argument of a call by name (rdi, rsi)? Behind the call nobody looks at those (System V ABI, 3.2.1). */
+/* Does it do nothing but give an argument of a call by name (rdi, rsi)? Behind the call nobody looks at those
+ * (System V ABI, 3.2.1). */
 static bool gives_argument(const struct x86_insn *in)
 {
-	return in->flow == X86_FLOW_NONE && in->gpr_written && !(in->gpr_written & ~(1u << X86_RDI | 1u << X86_RSI)) &&
-	       !(in->class & (X86_CLASS_LOAD | X86_CLASS_STORE)) && (in->opcode == 0x8d || !in->flags_written || !in->gpr_read);
+	return in->flow == X86_FLOW_NONE && in->gpr_written &&
+	       !(in->gpr_written & ~(1u << X86_RDI | 1u << X86_RSI)) &&
+	       !(in->class & (X86_CLASS_LOAD | X86_CLASS_STORE)) &&
+	       (in->opcode == 0x8d || !in->flags_written || !in->gpr_read);
 }
 
-/* Takes from the instructions in front of the block's call, of which *stay bytes and *n instructions stay, those that give arguments. */
+/* Takes from the instructions in front of the block's call, of which *stay bytes and *n instructions stay, those
+ * that give arguments. */
 static void take_arguments(const struct block *b, unsigned *stay, unsigned *n)
 {
 	unsigned at = 0, kept_at = 0, kept = 0;
@@ -402,14 +441,16 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 		return false;
 	while (at != w->at) {
 		id = cache_known(w->from, at);
-		if (id == NONE || w->n == WAY_MOST || !executed(t, id) || !rt.blocks[id].insns || !next_of(t, id, &at))
+		if (id == NONE || w->n == WAY_MOST || !executed(t, id) || !rt.blocks[id].insns ||
+		    !next_of(t, id, &at))
 			return false;
 		w->inside[w->n++] = id;
 	}
 	const struct block b = rt.blocks[w->call];
 	struct x86_insn in;
 	unsigned stay = (unsigned)(last_instruction(&b, &in) - b.pc), n = b.insns - 1u;
-	if (n && stay >= sizeof red_zone_below && !memcmp(b.bytes + stay - sizeof red_zone_below, red_zone_below, sizeof red_zone_below)) {
+	if (n && stay >= sizeof red_zone_below &&
+	    !memcmp(b.bytes + stay - sizeof red_zone_below, red_zone_below, sizeof red_zone_below)) {
 		stay -= (unsigned)sizeof red_zone_below;
 		n--;
 	}
@@ -435,7 +476,8 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 		unsigned registers = rt.trace ? written(w->inside[i]) : 0;
 		for (unsigned k = 0; k < w->n_late; k++)
 			for (unsigned r = 0; r < 16; r++)
-				w->divides &= !(registers >> r & 1) || (w->late[k].a != ORIGIN_START + r && w->late[k].b != ORIGIN_START + r);
+				w->divides &= !(registers >> r & 1) || (w->late[k].a != ORIGIN_START + r &&
+									w->late[k].b != ORIGIN_START + r);
 	}
 	return true;
 }
@@ -462,7 +504,8 @@ static uint64_t had(const struct thread *t, const struct way *w, unsigned origin
 	return t->reg[origin - ORIGIN_START] - (origin == ORIGIN_START + X86_RSP ? (uint64_t)w->sp : 0);
 }
 
-/* The newest records of the access stream are the way's: but for what stays they are taken off. False: they cannot be. */
+/* The newest records of the access stream are the way's: but for what stays they are taken off. False: they cannot
+ * be. */
 static bool divide_stream(struct thread *t, const struct way *w, struct stream_tail *tail)
 {
 	uint32_t blocks[1 + WAY_MOST] = {w->call};
@@ -491,7 +534,8 @@ static void follow_stream(struct thread *t, const struct way *w, struct stream_t
 	uint64_t words[1 + STREAM_RECORD_WORDS] = {w->after};
 	unsigned rest = w->n ? tail->at[1] : 1u + rt.templates[w->call].values;
 	for (unsigned i = 0; i < w->n_late; i++)
-		words[1 + w->late[i].to] = had(t, w, w->late[i].a) + had(t, w, w->late[i].b) * w->late[i].scale + (uint64_t)w->late[i].constant;
+		words[1 + w->late[i].to] = had(t, w, w->late[i].a) + had(t, w, w->late[i].b) * w->late[i].scale +
+					   (uint64_t)w->late[i].constant;
 	for (unsigned i = 0; i < w->n; i++)
 		tail->words[tail->at[1 + i]] = w->outside[i];
 	stream_words(t, words, 1u + w->after_words);
@@ -499,15 +543,23 @@ static void follow_stream(struct thread *t, const struct way *w, struct stream_t
 }
 
 /* The pass ends. What led there is counted in the context behind it. */
-static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at, bool text)
+static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at,
+			 bool text)
 {
 	uint32_t from = t->context, to = context_without(from, region);
 	struct stream_tail tail;
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
-	bool known = w->back == back && w->at == at && w->from == from && w->to == to && w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
+	bool known = w->back == back && w->at == at && w->from == from && w->to == to &&
+		     w->last == t->last_indirect && w->generation == rt.generation && way_known(t, w);
 	if (!known) {
-		*w = (struct way){.back = back, .at = at, .from = from, .to = to, .last = t->last_indirect, .generation = rt.generation, .text = text};
+		*w = (struct way){.back = back,
+				  .at = at,
+				  .from = from,
+				  .to = to,
+				  .last = t->last_indirect,
+				  .generation = rt.generation,
+				  .text = text};
 		if (!find_way(t, w)) {
 			w->back = 0;
 			regions_lost(RECORD_LOST_ENDS);
@@ -536,7 +588,8 @@ static uint32_t region_of_stub(uint32_t number)
 	uint64_t region = 0, name;
 	char fixed[8] = "asm_";
 	unsigned n = 4;
-	if (rt.stub_regions && safe_copy(&region, (const void *)(rt.stub_regions + number * 8), 8) && region && safe_copy(&name, (const void *)region, 8))
+	if (rt.stub_regions && safe_copy(&region, (const void *)(rt.stub_regions + number * 8), 8) && region &&
+	    safe_copy(&name, (const void *)region, 8))
 		return region_named(region, NULL);
 	if (number >= 10)
 		fixed[n++] = (char)('0' + number / 10);
@@ -552,7 +605,8 @@ static void skip_red_zone(struct thread *t)
 		return;
 	uint64_t pc = t->pc;
 	uint32_t id = rt.red_zone_block[0];
-	if (!rt.red_zone_at || rt.red_zone_at != pc || rt.red_zone_block[1] != t->context || rt.red_zone_generation != rt.generation)
+	if (!rt.red_zone_at || rt.red_zone_at != pc || rt.red_zone_block[1] != t->context ||
+	    rt.red_zone_generation != rt.generation)
 		id = block_for(pc, code, sizeof code, 1, t->context);
 	rt.red_zone_at = pc;
 	rt.red_zone_block[0] = id;
@@ -653,10 +707,12 @@ void regions_at(struct thread *t, uint32_t block)
 		if (!(members[i] & 1) && !regions_contain(members[i] >> 1, t->pc))
 			leave(t, members[i] >> 1, true);
 	for (uint32_t i = 0; usable && i < rt.place_count; i++)
-		if (rt.places[i].low <= t->pc && t->pc < rt.places[i].high && !context_has(t->context, rt.places[i].region))
+		if (rt.places[i].low <= t->pc && t->pc < rt.places[i].high &&
+		    !context_has(t->context, rt.places[i].region))
 			enter(t, &rt.places[i]);
 	bool done = t->context != context;
-	if (!done && safe_copy(code, (const void *)t->pc, sizeof code) && (magic = region_magic(code)) && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT))
+	if (!done && safe_copy(code, (const void *)t->pc, sizeof code) && (magic = region_magic(code)) &&
+	    magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT))
 		done = called(t, magic);
 	if (!done)
 		done = marked(t);

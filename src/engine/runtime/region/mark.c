@@ -4,16 +4,18 @@
  *     lea name(%rip), %rdi  or  mov handle, %rdi        an instruction that sets rdi and changes nothing else
  *     nopw MAGIC(%rdi)                                  8 bytes: the mark's nop
  *
- * What always holds: a mark is recognised at its first instruction, where a block ends and an event begins (fetch.c). The runtime does
- * what that instruction does, so that the program finds rdi as natively.
+ * What always holds: a mark is recognised at its first instruction, where a block ends and an event begins
+ * (fetch.c). The runtime does what that instruction does, so that the program finds rdi as natively.
  */
 #include "engine/runtime/runtime.h"
 
 static bool sets_rdi_alone(const struct x86_insn *in)
 {
-	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || in->operand_bytes != 8 || in->gpr_written != 1u << X86_RDI)
+	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || in->operand_bytes != 8 ||
+	    in->gpr_written != 1u << X86_RDI)
 		return false;
-	return in->opcode == 0x8d || in->opcode == 0x8b || (in->opcode == 0x89 && in->rm == X86_RDI); /* lea; mov from r/m; mov to r/m */
+	/* lea; mov from r/m; mov to r/m */
+	return in->opcode == 0x8d || in->opcode == 0x8b || (in->opcode == 0x89 && in->rm == X86_RDI);
 }
 
 uint32_t mark_behind(const struct x86_insn *in, const uint8_t *code, unsigned available, bool *truncated)
@@ -30,7 +32,10 @@ uint32_t mark_behind(const struct x86_insn *in, const uint8_t *code, unsigned av
 	if (memcmp(code + in->length, nop, sizeof nop))
 		return 0;
 	memcpy(&magic, code + in->length + sizeof nop, 4);
-	return magic > (REGION_CALL_MAGIC | REGION_CALL_PRESENT) && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE_NAME) ? magic : 0;
+	return magic > (REGION_CALL_MAGIC | REGION_CALL_PRESENT) &&
+			       magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE_NAME)
+		       ? magic
+		       : 0;
 }
 
 /* The mark at t->pc, or 0. *rdi: what its first instruction makes of rdi; *behind: where the program goes on. */

@@ -1,14 +1,16 @@
 /*
- * Contexts of translation: which regions a thread is in (wire/region.h), where regions are in memory, and what they are called.
+ * Contexts of translation: which regions a thread is in (wire/region.h), where regions are in memory, and what
+ * they are called.
  *
  *     session->regions (files, offsets) ──module is mapped──► places (addresses) ──► regions_event, regions_cut: translation
  *
  * What always holds (under rt.lock):
- *  1. A context is a set of regions, sorted; the same set is the same number. It never changes, so that a block's context is its own
- *     for ever.
- *  2. In a context that has a region of code at its own level, every address outside of the region's ranges is an event, and every
- *     call leaves by EXIT_CALL: so code executed in such a context is in the ranges.
- *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not used by the host.
+ *  1. A context is a set of regions, sorted; the same set is the same number. It never changes, so that a block's
+ *     context is its own for ever.
+ *  2. In a context that has a region of code at its own level, every address outside of the region's ranges is an
+ *     event, and every call leaves by EXIT_CALL: so code executed in such a context is in the ranges.
+ *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not
+ *     used by the host.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -18,12 +20,18 @@
 #define MOVES 4096u
 
 struct region_tables {
-	uint32_t sets[SETS];           /* of members: context plus one; open addressing */
-	struct { uint64_t at; uint32_t region, unused; } pointers[POINTERS]; /* of names: region plus one */
-	uint32_t passes[PASSES];       /* of thread and region: number of the pass plus one */
-	uint32_t named;                /* of pointers[], which is never full */
-	uint32_t names[POINTERS];      /* of the program's regions by their names: region plus one */
-	struct { uint64_t key; uint32_t to, unused; } moves[MOVES]; /* what context_with and its kin found last */
+	uint32_t sets[SETS]; /* of members: context plus one; open addressing */
+	struct {
+		uint64_t at;
+		uint32_t region, unused;
+	} pointers[POINTERS];     /* of names: region plus one */
+	uint32_t passes[PASSES];  /* of thread and region: number of the pass plus one */
+	uint32_t named;           /* of pointers[], which is never full */
+	uint32_t names[POINTERS]; /* of the program's regions by their names: region plus one */
+	struct {
+		uint64_t key;
+		uint32_t to, unused;
+	} moves[MOVES]; /* what context_with and its kin found last */
 };
 
 /* Other processes may write into the record: no offset or index is taken from it unchecked. */
@@ -33,10 +41,19 @@ static struct record_regions layout(void)
 	record_regions_lay_out(&r);
 	return r;
 }
-static struct record_region *all_regions(void) { return (struct record_region *)((uint8_t *)rt.record_regions + layout().regions); }
-static struct record_context *all_contexts(void) { return (struct record_context *)((uint8_t *)rt.record_regions + layout().contexts); }
+static struct record_region *all_regions(void)
+{
+	return (struct record_region *)((uint8_t *)rt.record_regions + layout().regions);
+}
+static struct record_context *all_contexts(void)
+{
+	return (struct record_context *)((uint8_t *)rt.record_regions + layout().contexts);
+}
 static uint32_t *all_members(void) { return (uint32_t *)((uint8_t *)rt.record_regions + layout().members); }
-static struct record_pass *all_passes(void) { return (struct record_pass *)((uint8_t *)rt.record_regions + layout().passes); }
+static struct record_pass *all_passes(void)
+{
+	return (struct record_pass *)((uint8_t *)rt.record_regions + layout().passes);
+}
 static char *all_names(void) { return (char *)rt.record_regions + layout().names; }
 static uint32_t at_most(uint32_t n, uint32_t most) { return n < most ? n : most; }
 
@@ -106,13 +123,15 @@ static struct record_regions *copied(struct record_process *process)
 	const struct record_regions at = layout();
 	if (!r)
 		return NULL;
-	uint32_t n_regions = at_most(old->n_regions, RECORD_REGIONS_MOST), n_contexts = at_most(old->n_contexts, RECORD_CONTEXTS_MOST);
+	uint32_t n_regions = at_most(old->n_regions, RECORD_REGIONS_MOST),
+		 n_contexts = at_most(old->n_contexts, RECORD_CONTEXTS_MOST);
 	uint32_t n_members = at_most(old->n_members, RECORD_MEMBERS_MOST);
 	uint64_t names_used = old->names_used < RECORD_NAMES_BYTES ? old->names_used : RECORD_NAMES_BYTES;
 	r->n_regions = n_regions, r->n_contexts = n_contexts, r->n_members = n_members;
 	r->names_used = names_used, r->lost = old->lost;
 	memcpy((uint8_t *)r + at.regions, (uint8_t *)old + at.regions, n_regions * sizeof(struct record_region));
-	memcpy((uint8_t *)r + at.contexts, (uint8_t *)old + at.contexts, n_contexts * sizeof(struct record_context));
+	memcpy((uint8_t *)r + at.contexts, (uint8_t *)old + at.contexts,
+	       n_contexts * sizeof(struct record_context));
 	memcpy((uint8_t *)r + at.members, (uint8_t *)old + at.members, n_members * sizeof(uint32_t));
 	memcpy((uint8_t *)r + at.names, (uint8_t *)old + at.names, names_used);
 	return r;
@@ -125,7 +144,8 @@ bool regions_moved(struct record_process *process)
 	if (!r)
 		return !old;
 	uint32_t n_passes = at_most(old->n_passes, RECORD_PASSES_MOST);
-	memcpy((uint8_t *)r + layout().passes, (uint8_t *)old + layout().passes, n_passes * sizeof(struct record_pass));
+	memcpy((uint8_t *)r + layout().passes, (uint8_t *)old + layout().passes,
+	       n_passes * sizeof(struct record_pass));
 	r->n_passes = n_passes;
 	old->n_passes = 0;
 	rt.record_regions = r;
@@ -149,9 +169,11 @@ bool regions_child(struct thread *t, struct record_process *process)
 		return false;
 	rt.record_regions = r;
 	sys2(SYS_munmap, old, layout().bytes);
-	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, 4))) /* MADV_DONTNEED: zeros */
+	/* MADV_DONTNEED: zeros */
+	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, 4)))
 		memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes);
-	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096); /* it begins within a page */
+	/* it begins within a page */
+	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096);
 	t->tid = (uint32_t)sys0(SYS_gettid);
 	n = context_members(t->context, &members);
 	for (uint32_t i = 0; i < n; i++) {
@@ -214,10 +236,13 @@ static uint32_t interned(const uint32_t *members, uint32_t n)
 	uint32_t *sets = rt.region_tables->sets, at = hash % SETS;
 	for (; sets[at]; at = (at + 1) % SETS) {
 		const struct record_context *c = &all_contexts()[sets[at] - 1];
-		if (c->n == n && !memcmp(all_members() + at_most(c->first, RECORD_MEMBERS_MOST - RECORD_REGIONS_OPEN), members, n * sizeof *members))
+		if (c->n == n &&
+		    !memcmp(all_members() + at_most(c->first, RECORD_MEMBERS_MOST - RECORD_REGIONS_OPEN), members,
+			    n * sizeof *members))
 			return sets[at] - 1;
 	}
-	uint32_t id = __atomic_load_n(&r->n_contexts, __ATOMIC_RELAXED), first = __atomic_load_n(&r->n_members, __ATOMIC_RELAXED);
+	uint32_t id = __atomic_load_n(&r->n_contexts, __ATOMIC_RELAXED),
+		 first = __atomic_load_n(&r->n_members, __ATOMIC_RELAXED);
 	if (n > RECORD_REGIONS_OPEN || id >= RECORD_CONTEXTS_MOST || first > RECORD_MEMBERS_MOST - n) {
 		regions_lost(RECORD_LOST_CONTEXTS);
 		return NONE;
@@ -263,7 +288,10 @@ static uint32_t moved(uint32_t context, uint32_t region, enum move move)
 	return result;
 }
 
-uint32_t context_with(uint32_t context, uint32_t region, bool own_level) { return moved(context, region, own_level ? MOVE_IN_AT_OWN_LEVEL : MOVE_IN); }
+uint32_t context_with(uint32_t context, uint32_t region, bool own_level)
+{
+	return moved(context, region, own_level ? MOVE_IN_AT_OWN_LEVEL : MOVE_IN);
+}
 uint32_t context_without(uint32_t context, uint32_t region) { return moved(context, region, MOVE_OUT); }
 uint32_t context_called(uint32_t context) { return moved(context, 0, MOVE_CALL); }
 
@@ -325,14 +353,17 @@ void regions_mapped(void)
 	rt.places_high = 0;
 	for (uint32_t i = 0; i < rt.mapping_count; i++) {
 		const struct watched_mapping *m = &rt.mappings[i];
-		if (!(m->protection & PROT_EXEC_) || m->module >= rt.areas[AREA_MODULES].count || m->module < rt.modules_inherited)
+		if (!(m->protection & PROT_EXEC_) || m->module >= rt.areas[AREA_MODULES].count ||
+		    m->module < rt.modules_inherited)
 			continue;
 		const struct record_module *module = &rt.record_modules[m->module - rt.modules_inherited];
 		uint64_t first = module->file_offset, last = first + module->length;
 		for (uint32_t k = 0; k < s->region_ranges; k++) {
 			const struct record_region_range *range = &ranges[k];
-			uint64_t high = range->kind == RECORD_REGION_FUNCTION ? range->low + 1 : range->high, low = range->low;
-			if (low >= last || high <= first || memcmp(range->path, module->path, text_length(range->path) + 1))
+			uint64_t high = range->kind == RECORD_REGION_FUNCTION ? range->low + 1 : range->high,
+				 low = range->low;
+			if (low >= last || high <= first ||
+			    memcmp(range->path, module->path, text_length(range->path) + 1))
 				continue;
 			low = low < first ? first : low;
 			high = high > last ? last : high;
@@ -395,7 +426,8 @@ static uint64_t names_used(const struct record_regions *r)
 	return used < RECORD_NAMES_BYTES ? used : RECORD_NAMES_BYTES;
 }
 
-/* Copies the name behind those used, up to a 0 byte or `most` bytes; false: there is no room for it, or it cannot be read. */
+/* Copies the name behind those used, up to a 0 byte or `most` bytes; false: there is no room for it, or it cannot
+ * be read. */
 static bool copy_name(uint64_t from, uint64_t most, uint32_t *bytes)
 {
 	struct record_regions *r = rt.record_regions;
@@ -436,7 +468,8 @@ static uint32_t intern_name(uint32_t bytes)
 	for (; names[at]; at = (at + 1) % POINTERS) {
 		const struct record_region *known = &all_regions()[names[at] - 1];
 		uint64_t at_name = __atomic_load_n(&known->name, __ATOMIC_RELAXED);
-		if (known->name_bytes == bytes && at_name <= RECORD_NAMES_BYTES - bytes && !memcmp(all_names() + at_name, name, bytes))
+		if (known->name_bytes == bytes && at_name <= RECORD_NAMES_BYTES - bytes &&
+		    !memcmp(all_names() + at_name, name, bytes))
 			return names[at] - 1;
 	}
 	uint32_t id = __atomic_load_n(&r->n_regions, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 /*
- * Which stack a thread is on. A region of a function ends where its frame is given up (enter_leave.c), which is known only as long as the thread
- * stays on the frame's stack. A coroutine leaves it for another stack and may come back to it, on this thread or on another one.
+ * Which stack a thread is on. A region of a function ends where its frame is given up (enter_leave.c), which is
+ * known only as long as the thread stays on the frame's stack. A coroutine leaves it for another stack and may
+ * come back to it, on this thread or on another one.
  *
  *     rsp is loaded (mov, pop, xchg, lea of another register)
  *       ├─ upwards, not above the stack's highest address: a longjmp or an exception; the frames below are given up
@@ -8,19 +9,26 @@
  *       └─ else: another stack. The regions that the thread is in are not counted, and the report says why
  *
  * What always holds (under rt.lock):
- *  1. thread.stack_high is the highest address of the stack that the thread is on, or less: what is between it and rsp is that stack's.
- *  2. A stack that lies in a frame of another one looks like a longjmp when it is switched to. So frames that were given up are kept until
- *     the thread has gone over them again; who comes back to one of them before that had switched stacks.
+ *  1. thread.stack_high is the highest address of the stack that the thread is on, or less: what is between it and
+ *     rsp is that stack's.
+ *  2. A stack that lies in a frame of another one looks like a longjmp when it is switched to. So frames that were
+ *     given up are kept until the thread has gone over them again; who comes back to one of them before that had
+ *     switched stacks.
  */
 #include "engine/runtime/translate/translate.h"
 
 #define ALLOCA 65536u
-#define START 1024u  /* what a switch leaves above rsp on a fresh stack: registers, a return address */
+#define START 1024u   /* what a switch leaves above rsp on a fresh stack: registers, a return address */
 #define RESUMED 4096u /* a stack is resumed so far above where it was left: setjmp's frame is above longjmp's */
 #define KEPT 64u
 
-static struct { uint64_t low, high; } known[KEPT]; /* stacks that were left: low is the stack pointer then */
-static struct { uint64_t low, top, back; uint32_t region, used; } given_up[KEPT];
+static struct {
+	uint64_t low, high;
+} known[KEPT]; /* stacks that were left: low is the stack pointer then */
+static struct {
+	uint64_t low, top, back;
+	uint32_t region, used;
+} given_up[KEPT];
 static uint32_t next_known, next_given_up;
 
 /* leave is not among them: it ends half of all functions, and takes back what its function did. */
@@ -34,7 +42,10 @@ bool stack_loaded(const struct x86_insn *in)
 	switch (in->opcode) {
 	case 0x5c: return true; /* pop rsp */
 	case 0x8f: return in->rm == X86_RSP;
-	case 0x29: case 0x2b: case 0x81: case 0x83: return false; /* sub; add, sub, and with a constant */
+	case 0x29:
+	case 0x2b:
+	case 0x81:
+	case 0x83: return false; /* sub; add, sub, and with a constant */
 	case 0x8d: return m->base != X86_RSP || m->index != X86_NO_REG;
 	default: return !(in->class & X86_CLASS_STACK);
 	}
@@ -70,7 +81,8 @@ static uint64_t highest_of(const struct thread *t, uint64_t sp)
 	if (t->stack_base_left && sp >= t->stack_base_left && sp <= t->stack_base)
 		return t->stack_base;
 	for (uint32_t i = 0; i < KEPT; i++)
-		if (sp >= known[i].low && sp <= known[i].high && (sp - known[i].low <= RESUMED || known[i].high - sp <= START))
+		if (sp >= known[i].low && sp <= known[i].high &&
+		    (sp - known[i].low <= RESUMED || known[i].high - sp <= START))
 			return known[i].high;
 	return sp + START;
 }
@@ -78,7 +90,8 @@ static uint64_t highest_of(const struct thread *t, uint64_t sp)
 void stacks_give_up(uint64_t low, uint64_t top, uint64_t back, uint32_t region)
 {
 	uint32_t i = next_given_up++ % KEPT;
-	given_up[i].low = low, given_up[i].top = top, given_up[i].back = back, given_up[i].region = region, given_up[i].used = 1;
+	given_up[i].low = low, given_up[i].top = top, given_up[i].back = back, given_up[i].region = region,
+	given_up[i].used = 1;
 }
 
 /* The thread went down from `from` to `to` without a break. */

@@ -4,16 +4,18 @@
  *     [mov gs:[spill], rB]  mov rB, gs:[trace]  mov [rB + last word], value  …  mov qword [rB], number
  *     lea rB, [rB + record]  mov gs:[trace], rB  [counter, where it has no better place]  [mov rB, gs:[spill]]
  *
- * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline.h); its header alone goes here.
+ * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline.h); its
+ * header alone goes here.
  *
- * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full); at every byte the
- * mark says which registers are in spill slots, and which groups are complete.
+ * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full);
+ * at every byte the mark says which registers are in spill slots, and which groups are complete.
  */
 #include "engine/runtime/inline/inline.h"
 
 static void put_rex(struct emit *e, bool wide, unsigned reg, unsigned index, unsigned base)
 {
-	unsigned rex = 0x40u | (wide ? 8u : 0) | (reg >= 8 ? 4u : 0) | (index >= 8 ? 2u : 0) | (base >= 8 ? 1u : 0);
+	unsigned rex = 0x40u | (wide ? 8u : 0) | (reg >= 8 ? 4u : 0) | (index >= 8 ? 2u : 0) |
+		       (base >= 8 ? 1u : 0);
 	if (rex != 0x40)
 		put(e, (uint8_t)rex);
 }
@@ -36,7 +38,8 @@ static void store(struct emit *e, unsigned reg, unsigned base, int32_t displacem
 	put_operand(e, reg, base, displacement);
 }
 
-static void store_immediate(struct emit *e, unsigned base, int32_t displacement, uint32_t value) /* sign-extended */
+/* sign-extended */
+static void store_immediate(struct emit *e, unsigned base, int32_t displacement, uint32_t value)
 {
 	put_rex(e, true, 0, 0, base);
 	put(e, 0xc7);
@@ -52,7 +55,8 @@ static void lea(struct emit *e, unsigned reg, unsigned base, int32_t displacemen
 }
 
 /* reg = base + index * scale + displacement, with 32 bits if `narrow`; base, index or both may be X86_NO_REG */
-void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow)
+void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement,
+	     bool narrow)
 {
 	unsigned log = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2;
 	bool no_base = base == X86_NO_REG, no_index = index == X86_NO_REG;
@@ -73,18 +77,20 @@ void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsign
 		put32(e, (uint32_t)displacement);
 }
 
-static unsigned holder_of(unsigned at, unsigned origin, unsigned not)
+static unsigned holder_of(unsigned at, unsigned origin, unsigned not )
 {
 	for (unsigned i = 0; i < 16; i++)
-		if (plan.state[at][i].origin == origin && i != not)
+		if (plan.state[at][i].origin == origin && i != not )
 			return i;
 	die("lost: an address in the access stream's plan", decoded.pc);
 }
 
 /* The whole address of an operand; the pointer is lost with gs. */
-static void operand_address(struct emit *e, const struct stream_group *g, const struct x86_insn *in, const struct x86_memory *m, uint64_t next)
+static void operand_address(struct emit *e, const struct stream_group *g, const struct x86_insn *in,
+			    const struct x86_memory *m, uint64_t next)
 {
-	unsigned index = m->index == X86_NO_REG || (m->flags & X86_MEM_VECTOR_INDEX) ? X86_NO_REG : m->index, to = g->temporary;
+	unsigned index = m->index == X86_NO_REG || (m->flags & X86_MEM_VECTOR_INDEX) ? X86_NO_REG : m->index,
+		 to = g->temporary;
 	bool narrow = in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
 	if (m->flags & X86_MEM_INDEX_BYTE) { /* xlat: movzx to, al; lea to, [to + rbx] */
 		put_rex(e, false, to, 0, X86_RAX);
@@ -117,7 +123,8 @@ static void store_vector(struct emit *e, const struct stream_value *v, unsigned 
 		put(e, 0x7f);
 	} else {
 		put(e, 0x62);
-		put(e, (uint8_t)((reg & 8 ? 0 : 0x80) | 0x40 | (base >= 8 ? 0 : 0x20) | (reg & 16 ? 0 : 0x10) | 1));
+		put(e,
+		    (uint8_t)((reg & 8 ? 0 : 0x80) | 0x40 | (base >= 8 ? 0 : 0x20) | (reg & 16 ? 0 : 0x10) | 1));
 		put(e, 0xfe); /* W = 1, vvvv unused, pp F3: vmovdqu64 */
 		put(e, (uint8_t)(length << 5 | 0x08));
 		put(e, 0x7f);
@@ -126,16 +133,16 @@ static void store_vector(struct emit *e, const struct stream_value *v, unsigned 
 	put32(e, (uint32_t)displacement);
 }
 
-static void store_value(struct emit *e, const struct stream_group *g, const struct stream_value *v, int32_t displacement, const uint32_t *offsets)
+static void store_value(struct emit *e, const struct stream_group *g, const struct stream_value *v,
+			int32_t displacement, const uint32_t *offsets)
 {
 	unsigned base = g->pointer, at = g->at, to = g->temporary;
 	const struct x86_insn *in = &decoded.insn[v->insn];
 	switch (v->kind) {
-	case CAPTURE_REG:
-		store(e, v->a ? holder_of(at, v->a, X86_NO_REG) : v->reg, base, displacement);
-		return;
+	case CAPTURE_REG: store(e, v->a ? holder_of(at, v->a, X86_NO_REG) : v->reg, base, displacement); return;
 	case CAPTURE_SUM:
-		lea_sum(e, to, v->a ? holder_of(at, v->a, X86_NO_REG) : X86_NO_REG, holder_of(at, v->b, X86_RSP), v->scale, 0, false);
+		lea_sum(e, to, v->a ? holder_of(at, v->a, X86_NO_REG) : X86_NO_REG, holder_of(at, v->b, X86_RSP),
+			v->scale, 0, false);
 		store(e, to, base, displacement);
 		return;
 	case CAPTURE_ADDRESS:
@@ -151,9 +158,7 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 		put(e, (uint8_t)(0xc0 | (to & 7) << 3 | (v->reg & 7)));
 		store(e, to, base, displacement);
 		return;
-	case CAPTURE_VECTOR:
-		store_vector(e, v, base, displacement);
-		return;
+	case CAPTURE_VECTOR: store_vector(e, v, base, displacement); return;
 	case CAPTURE_OPMASK: /* kmovw [base + displacement], k; its word's rest is zeroed before */
 		store_immediate(e, base, displacement, 0);
 		put(e, 0xc4);
@@ -161,9 +166,7 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 		put_bytes(e, "\x78\x91", 2);
 		put_operand(e, v->reg, base, displacement);
 		return;
-	case CAPTURE_AFTER:
-		store(e, v->reg, base, displacement);
-		return;
+	case CAPTURE_AFTER: store(e, v->reg, base, displacement); return;
 	default: /* CAPTURE_LOW, CAPTURE_AFTER_LOW: the register's low half */
 		store_immediate(e, base, displacement, 0);
 		put_rex(e, false, v->reg, 0, base);

@@ -1,8 +1,10 @@
 /*
- * Registers, followed through a block as origin + constant: an origin is what a register held at the block's start, or what an instruction
- * left there that is not followed. What is followed is what moves pointers: moves, leas, additions of constants, push and pop.
+ * Registers, followed through a block as origin + constant: an origin is what a register held at the block's
+ * start, or what an instruction left there that is not followed. What is followed is what moves pointers: moves,
+ * leas, additions of constants, push and pop.
  *
- * What always holds: plan.state[k] is before instruction k; what is not certain of a register is a new origin, never an old one.
+ * What always holds: plan.state[k] is before instruction k; what is not certain of a register is a new origin,
+ * never an old one.
  */
 #include "engine/runtime/stream/stream.h"
 
@@ -31,9 +33,11 @@ static struct stream_register plus(struct stream_register r, int64_t n)
 }
 
 /* Whether the instruction sets one register to something that is followed; *out is what. */
-static bool followed(const struct x86_insn *in, const struct stream_register *r, uint64_t next, unsigned *reg, struct stream_register *out)
+static bool followed(const struct x86_insn *in, const struct stream_register *r, uint64_t next, unsigned *reg,
+		     struct stream_register *out)
 {
-	bool wide = in->operand_bytes == 8, simple = in->operand_bytes >= 4 && !(in->prefixes & (X86_PREFIX_LOCK | X86_PREFIX_OPSIZE));
+	bool wide = in->operand_bytes == 8,
+	     simple = in->operand_bytes >= 4 && !(in->prefixes & (X86_PREFIX_LOCK | X86_PREFIX_OPSIZE));
 	unsigned extension = in->modrm >> 3 & 7;
 	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || !simple || in->extended)
 		return false;
@@ -69,7 +73,8 @@ static bool followed(const struct x86_insn *in, const struct stream_register *r,
 	if (in->rm == X86_NO_REG)
 		return false;
 	switch (in->opcode) {
-	case 0x89: case 0x8b: {
+	case 0x89:
+	case 0x8b: {
 		struct stream_register from = r[in->opcode == 0x89 ? in->reg : in->rm];
 		*reg = in->opcode == 0x89 ? in->rm : in->reg;
 		if (!wide && from.origin != ORIGIN_CONSTANT)
@@ -81,11 +86,15 @@ static bool followed(const struct x86_insn *in, const struct stream_register *r,
 		*reg = in->rm;
 		*out = constant(wide ? in->immediate : (int64_t)(uint32_t)in->immediate);
 		return extension == 0;
-	case 0x29: case 0x2b: case 0x31: case 0x33: /* with itself: 0 */
+	case 0x29:
+	case 0x2b:
+	case 0x31:
+	case 0x33: /* with itself: 0 */
 		*reg = in->rm;
 		*out = constant(0);
 		return in->reg == in->rm;
-	case 0x81: case 0x83:
+	case 0x81:
+	case 0x83:
 		*reg = in->rm;
 		*out = plus(r[in->rm], extension ? -in->immediate : in->immediate);
 		return wide && (extension == 0 || extension == 5);
@@ -93,8 +102,7 @@ static bool followed(const struct x86_insn *in, const struct stream_register *r,
 		*reg = in->rm;
 		*out = plus(r[in->rm], extension ? -1 : 1);
 		return wide && extension < 2;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -104,7 +112,8 @@ static bool stack_moves(const struct x86_insn *in, const struct stream_register 
 	if (!(in->class & X86_CLASS_STACK) || stream_is_enter(in) || in->memory_count == 0)
 		return false;
 	const struct x86_memory *m = &in->memory[in->memory_count - 1];
-	if (!(m->flags & X86_MEM_STACK) || !(m->flags & X86_MEM_IMPLICIT) || (m->base != X86_RSP && m->base != X86_RBP))
+	if (!(m->flags & X86_MEM_STACK) || !(m->flags & X86_MEM_IMPLICIT) ||
+	    (m->base != X86_RSP && m->base != X86_RBP))
 		return false;
 	if (m->flags & X86_MEM_WRITE)
 		*rsp = plus(r[X86_RSP], m->displacement);

@@ -1,10 +1,13 @@
 /*
- * What the access stream does not say about data objects: the program's mappings, its stacks, and where allocation functions are.
+ * What the access stream does not say about data objects: the program's mappings, its stacks, and where allocation
+ * functions are.
  *
  * What always holds:
- *  1. rt.models_lock is held where the objects change, and what the thread did before was run through the models: an access is of the
- *     object that was there when it was made. (Of other threads: up to a buffer's length later.)
- *  2. Allocation functions are known before their code is translated, so that a block's plan does not depend on when it was made.
+ *  1. rt.models_lock is held where the objects change, and what the thread did before was run through the models:
+ *     an access is of the object that was there when it was made. (Of other threads: up to a buffer's length
+ *     later.)
+ *  2. Allocation functions are known before their code is translated, so that a block's plan does not depend on
+ *     when it was made.
  */
 #include "engine/runtime/stream/stream.h"
 #include "engine/runtime/stream/elf.h"
@@ -19,7 +22,10 @@ static struct objects *objects;
 static struct record_objects *record;
 static struct object_calls *calls[MODEL_CORES_MAX];
 static uint64_t break_end;
-static struct { uint64_t pc, bytes; uint32_t kind; } functions[FUNCTIONS_MOST];
+static struct {
+	uint64_t pc, bytes;
+	uint32_t kind;
+} functions[FUNCTIONS_MOST];
 static uint32_t function_count;
 
 static bool open_record(struct record_process *process)
@@ -66,15 +72,20 @@ static uint64_t stack_bytes(void)
 	return limit[0] < 1ull << 30 ? limit[0] : 1ull << 30;
 }
 
-/* The program whose mapping was met last: its image may have gaps, and zeroed memory behind one (a segment without bytes in the file). */
-static struct { uint64_t end; char path[232]; } image;
+/* The program whose mapping was met last: its image may have gaps, and zeroed memory behind one (a segment without
+ * bytes in the file). */
+static struct {
+	uint64_t end;
+	char path[232];
+} image;
 
 static void image_of(long fd, const struct mapping *m)
 {
 	struct header h;
 	uint64_t bias = 0, end = 0;
 	bool found = false;
-	if (sys4(SYS_pread64, fd, &h, sizeof h, 0) != sizeof h || h.phentsize != sizeof(struct elf_segment) || text_length(m->path) >= sizeof image.path)
+	if (sys4(SYS_pread64, fd, &h, sizeof h, 0) != sizeof h || h.phentsize != sizeof(struct elf_segment) ||
+	    text_length(m->path) >= sizeof image.path)
 		return;
 	for (unsigned i = 0; i < h.phnum; i++) {
 		struct elf_segment s;
@@ -82,7 +93,8 @@ static void image_of(long fd, const struct mapping *m)
 			return;
 		if (s.type != 1)
 			continue;
-		if (s.file_bytes && !found && (s.offset & ~4095ull) <= m->offset && m->offset < s.offset + s.file_bytes) {
+		if (s.file_bytes && !found && (s.offset & ~4095ull) <= m->offset &&
+		    m->offset < s.offset + s.file_bytes) {
 			bias = m->start - (s.address - s.offset + m->offset);
 			found = true;
 		}
@@ -127,9 +139,11 @@ static void object_of(const struct mapping *m, void *context)
 		/* zeroed memory behind a file's; the engine's own memory is none of the program's */
 		const struct record_object_region *before = objects_region_before(objects, start);
 		if (before && before->elf)
-			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, before->path);
+			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE,
+				     before->path);
 		else if (start < image.end)
-			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, image.path);
+			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE,
+				     image.path);
 	}
 }
 
@@ -145,10 +159,7 @@ bool stream_objects_open(struct record_process *process)
 	return true;
 }
 
-bool stream_objects_reopen(struct record_process *process)
-{
-	return !objects || open_record(process);
-}
+bool stream_objects_reopen(struct record_process *process) { return !objects || open_record(process); }
 
 void stream_objects_core(struct model *model, unsigned core, bool fresh)
 {
@@ -190,7 +201,8 @@ void stream_objects_thread(struct thread *t)
 	end_change();
 }
 
-void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags, long fd, uint64_t offset)
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags,
+			   long fd, uint64_t offset)
 {
 	char link[32] = "/proc/self/fd/", path[232] = "", digits[12];
 	if (!objects)
@@ -198,9 +210,12 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 	length = (length + 4095) & ~4095ull;
 	begin_change(t);
 	if (flags & MAP_ANONYMOUS_ || fd < 0) {
-		const struct record_object_region *before = flags & MAP_FIXED_ ? objects_region_before(objects, start) : NULL;
+		const struct record_object_region *before = flags & MAP_FIXED_
+								    ? objects_region_before(objects, start)
+								    : NULL;
 		if (before && before->elf)
-			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE, before->path);
+			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE,
+				     before->path);
 		else
 			objects_mapped(objects, calls_of(t), start, length);
 	} else {
@@ -212,7 +227,8 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 		link[at] = 0;
 		long got = sys3(SYS_readlink, link, path, sizeof path - 1);
 		path[failed(got) ? 0 : got] = 0;
-		objects_file(objects, start, length, offset, file_kind(path[0] == '/' && is_elf(fd), protection & PROT_WRITE_), path);
+		objects_file(objects, start, length, offset,
+			     file_kind(path[0] == '/' && is_elf(fd), protection & PROT_WRITE_), path);
 	}
 	end_mapping(t);
 }
@@ -262,13 +278,28 @@ void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes)
 
 /* ---- allocation functions ---- */
 
-/* A name that ends with * is a beginning. C++'s operators are the ABI's names of new, new[], delete and delete[] (Itanium C++ ABI 5.1.5.3):
- * the block's size, the block come first in all of them. */
-static const struct { const char name[20]; uint32_t kind; } names[] = {
-	{"malloc", TRACE_MALLOC}, {"calloc", TRACE_CALLOC}, {"realloc", TRACE_REALLOC}, {"free", TRACE_FREE}, {"cfree", TRACE_FREE},
-	{"free_sized", TRACE_FREE}, {"free_aligned_sized", TRACE_FREE}, {"aligned_alloc", TRACE_ALIGNED}, {"memalign", TRACE_ALIGNED},
-	{"posix_memalign", TRACE_POSIX_MEMALIGN}, {"valloc", TRACE_MALLOC}, {"pvalloc", TRACE_MALLOC},
-	{"_Znwm*", TRACE_MALLOC}, {"_Znam*", TRACE_MALLOC}, {"_ZdlPv*", TRACE_FREE}, {"_ZdaPv*", TRACE_FREE},
+/* A name that ends with * is a beginning. C++'s operators are the ABI's names of new, new[], delete and delete[]
+ * (Itanium C++ ABI 5.1.5.3): the block's size, the block come first in all of them. */
+static const struct {
+	const char name[20];
+	uint32_t kind;
+} names[] = {
+	{"malloc", TRACE_MALLOC},
+	{"calloc", TRACE_CALLOC},
+	{"realloc", TRACE_REALLOC},
+	{"free", TRACE_FREE},
+	{"cfree", TRACE_FREE},
+	{"free_sized", TRACE_FREE},
+	{"free_aligned_sized", TRACE_FREE},
+	{"aligned_alloc", TRACE_ALIGNED},
+	{"memalign", TRACE_ALIGNED},
+	{"posix_memalign", TRACE_POSIX_MEMALIGN},
+	{"valloc", TRACE_MALLOC},
+	{"pvalloc", TRACE_MALLOC},
+	{"_Znwm*", TRACE_MALLOC},
+	{"_Znam*", TRACE_MALLOC},
+	{"_ZdlPv*", TRACE_FREE},
+	{"_ZdaPv*", TRACE_FREE},
 };
 
 static void note_function(uint64_t pc, uint64_t bytes, uint32_t kind)
@@ -284,7 +315,8 @@ static void note_function(uint64_t pc, uint64_t bytes, uint32_t kind)
 	}
 }
 
-/* name, zero-terminated somewhere before its end, is that pattern's; a version behind it (@GLIBC_2.2.5) is no part of it. */
+/* name, zero-terminated somewhere before its end, is that pattern's; a version behind it (@GLIBC_2.2.5) is no part
+ * of it. */
 static bool is_name(const char *name, const char *pattern)
 {
 	while (*pattern && *pattern != '*' && *name == *pattern)
@@ -292,10 +324,12 @@ static bool is_name(const char *name, const char *pattern)
 	return *pattern == '*' || (!*pattern && (!*name || *name == '@'));
 }
 
-static void read_symbols(const struct elf_view *elf, const struct elf_section *table, const struct elf_section *strings)
+static void read_symbols(const struct elf_view *elf, const struct elf_section *table,
+			 const struct elf_section *strings)
 {
 	const uint8_t *file = elf->file;
-	if (!elf_holds(elf, table) || !elf_holds(elf, strings) || !strings->size || file[strings->offset + strings->size - 1])
+	if (!elf_holds(elf, table) || !elf_holds(elf, strings) || !strings->size ||
+	    file[strings->offset + strings->size - 1])
 		return;
 	for (uint64_t i = 0; i < table->size / sizeof(struct elf64_symbol); i++) {
 		const struct elf64_symbol *s = (const struct elf64_symbol *)(file + table->offset) + i;
@@ -308,28 +342,33 @@ static void read_symbols(const struct elf_view *elf, const struct elf_section *t
 	}
 }
 
-/* The file's bytes, at least a header, as a mapping at start from offset on. Any bytes: tests/fuzz/fuzz_runtime_elf.c. */
+/* The file's bytes, at least a header, as a mapping at start from offset on. Any bytes:
+ * tests/fuzz/fuzz_runtime_elf.c. */
 static void read_module(const uint8_t *file, uint64_t bytes, uint64_t start, uint64_t offset, const char *path)
 {
 	const struct header *h = (const struct header *)file;
 	struct elf_view elf = {.file = file, .bytes = bytes, .type = h->type, .path = path};
 	bool found = false;
-	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct elf_segment) && h->phoff < elf.bytes &&
-	    h->phnum * sizeof(struct elf_segment) <= elf.bytes - h->phoff) {
+	if (!memcmp(h->ident, "\177ELF\2\1", 6) && h->phentsize == sizeof(struct elf_segment) &&
+	    h->phoff < elf.bytes && h->phnum * sizeof(struct elf_segment) <= elf.bytes - h->phoff) {
 		elf.segments = (const struct elf_segment *)(elf.file + h->phoff);
 		elf.n_segments = h->phnum;
 	}
 	for (unsigned i = 0; i < elf.n_segments && !found; i++) {
 		const struct elf_segment *s = &elf.segments[i];
-		found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset && offset < s->offset + s->file_bytes;
+		found = s->type == 1 && s->flags & 1 && (s->offset & ~4095ull) <= offset &&
+			offset < s->offset + s->file_bytes;
 		elf.bias = start - (s->address + (offset - s->offset));
 	}
-	if (found && h->shentsize == sizeof(struct elf_section) && h->shoff < elf.bytes && h->shnum * sizeof(struct elf_section) <= elf.bytes - h->shoff) {
+	if (found && h->shentsize == sizeof(struct elf_section) && h->shoff < elf.bytes &&
+	    h->shnum * sizeof(struct elf_section) <= elf.bytes - h->shoff) {
 		elf.sections = (const struct elf_section *)(elf.file + h->shoff);
 		elf.n_sections = h->shnum;
 	}
 	for (unsigned i = 0; i < elf.n_sections; i++)
-		if ((elf.sections[i].type == 2 || elf.sections[i].type == 11) && elf.sections[i].link < elf.n_sections) /* SHT_SYMTAB, SHT_DYNSYM */
+		/* SHT_SYMTAB, SHT_DYNSYM */
+		if ((elf.sections[i].type == 2 || elf.sections[i].type == 11) &&
+		    elf.sections[i].link < elf.n_sections)
 			read_symbols(&elf, &elf.sections[i], &elf.sections[elf.sections[i].link]);
 	if (found)
 		stream_tls_module(&elf);
@@ -341,7 +380,9 @@ void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
 	if (failed(fd))
 		return;
 	long size = sys3(8, fd, 0, 2), at; /* lseek to the end */
-	at = size < (long)sizeof(struct header) ? -1 : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);
+	at = size < (long)sizeof(struct header)
+		     ? -1
+		     : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);
 	sys1(SYS_close, fd);
 	if (failed(at))
 		return;

@@ -1,13 +1,13 @@
 /*
  * What a block's accesses need to be known, and where that is to be stored.
  *
- * Each register is followed through the block as origin + constant (follow.c). An access's address is then a sum of one or two
- * origins and a constant; a value stored anywhere in the block, while some register still holds the origin, serves every access that is
- * based on it. Stores are brought together in as few groups as the values' lives allow (the classic stabbing of intervals: each group as
- * late as the first value to die lets it be).
+ * Each register is followed through the block as origin + constant (follow.c). An access's address is then a sum
+ * of one or two origins and a constant; a value stored anywhere in the block, while some register still holds the
+ * origin, serves every access that is based on it. Stores are brought together in as few groups as the values'
+ * lives allow (the classic stabbing of intervals: each group as late as the first value to die lets it be).
  *
- * What always holds: items agree in number with the decoder's data_reads and data_writes (gathers and rep: lanes, iterations), reads
- * before writes within an instruction.
+ * What always holds: items agree in number with the decoder's data_reads and data_writes (gathers and rep: lanes,
+ * iterations), reads before writes within an instruction.
  */
 #include "engine/runtime/stream/stream.h"
 
@@ -15,15 +15,20 @@ struct stream_plan plan;
 
 #define NO_VALUE 0xffffu
 
-static uint16_t item_value[STREAM_ITEMS], item_second[STREAM_ITEMS], item_mask[STREAM_ITEMS]; /* numbers in plan.values */
+/* numbers in plan.values */
+static uint16_t item_value[STREAM_ITEMS], item_second[STREAM_ITEMS], item_mask[STREAM_ITEMS];
 static int64_t item_sum[STREAM_ITEMS]; /* the address's constant, for CAPTURE_REG and CAPTURE_SUM */
 
 static unsigned new_value(unsigned kind, unsigned insn)
 {
 	if (plan.n_values == STREAM_VALUES)
 		die("a block has more addresses than the engine's plan holds", decoded.pc);
-	plan.values[plan.n_values] = (struct stream_value){.kind = (uint8_t)kind, .words = 1, .insn = (uint8_t)insn, .first = (uint8_t)insn,
-		.last = (uint8_t)insn, .group = 0xff};
+	plan.values[plan.n_values] = (struct stream_value){.kind = (uint8_t)kind,
+							   .words = 1,
+							   .insn = (uint8_t)insn,
+							   .first = (uint8_t)insn,
+							   .last = (uint8_t)insn,
+							   .group = 0xff};
 	return plan.n_values++;
 }
 
@@ -61,8 +66,11 @@ static struct trace_item *new_item(unsigned kind, unsigned k, unsigned offset, u
 	item_value[i] = item_second[i] = item_mask[i] = NO_VALUE;
 	item_sum[i] = 0;
 	plan.operand[i] = 0xff;
-	plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes, .offset = (uint16_t)offset, .kind = (uint8_t)kind, .flags = (uint8_t)flags,
-		.insn = (uint8_t)k};
+	plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes,
+					    .offset = (uint16_t)offset,
+					    .kind = (uint8_t)kind,
+					    .flags = (uint8_t)flags,
+					    .insn = (uint8_t)k};
 	return &plan.items[i];
 }
 
@@ -74,7 +82,8 @@ static bool by_operand(const struct x86_insn *in, const struct x86_memory *m)
 	return in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
 }
 
-static void address_of(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k, uint64_t next)
+static void address_of(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k,
+		       uint64_t next)
 {
 	const struct stream_register *r = plan.state[k];
 	unsigned a = ORIGIN_CONSTANT, b = ORIGIN_CONSTANT, scale = 0;
@@ -154,7 +163,8 @@ static void gather(unsigned i, const struct x86_insn *in, const struct x86_memor
 	}
 }
 
-static void operand_item(const struct x86_insn *in, const struct x86_memory *m, unsigned k, unsigned offset, bool write)
+static void operand_item(const struct x86_insn *in, const struct x86_memory *m, unsigned k, unsigned offset,
+			 bool write)
 {
 	uint64_t next = decoded.pc + offset + in->length;
 	unsigned i = plan.n_items, kind = write ? TRACE_WRITE : TRACE_READ, flags = flags_of(in, m);
@@ -174,7 +184,8 @@ static void operand_item(const struct x86_insn *in, const struct x86_memory *m, 
 		return;
 	}
 	if (rep) {
-		item_value[i] = (uint16_t)at_insn(CAPTURE_REG, k, m->base); /* not by origins: the second must be of the same base */
+		/* not by origins: the second must be of the same base */
+		item_value[i] = (uint16_t)at_insn(CAPTURE_REG, k, m->base);
 		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER, k, m->base);
 		return;
 	}
@@ -188,7 +199,8 @@ static void operand_item(const struct x86_insn *in, const struct x86_memory *m, 
 	}
 }
 
-static void stack_item(unsigned kind, unsigned k, unsigned offset, unsigned width, const struct stream_register *r, int64_t displacement)
+static void stack_item(unsigned kind, unsigned k, unsigned offset, unsigned width, const struct stream_register *r,
+		       int64_t displacement)
 {
 	unsigned i = plan.n_items;
 	new_item(kind, k, offset, width, TRACE_STACK);
@@ -211,7 +223,8 @@ static void enter_items(const struct x86_insn *in, unsigned k, unsigned offset)
 
 static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 {
-	if ((in->class & X86_CLASS_UNKNOWN) || in->extended) /* whatever it accesses: nothing of the stream is used (judge_strange) */
+	/* whatever it accesses: nothing of the stream is used (judge_strange) */
+	if ((in->class & X86_CLASS_UNKNOWN) || in->extended)
 		return;
 	if (stream_is_enter(in) && (in->immediate >> 16 & 31)) {
 		enter_items(in, k, offset);
@@ -220,7 +233,8 @@ static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 	for (int write = 0; write < 2; write++)
 		for (unsigned j = 0; j < in->memory_count; j++) {
 			const struct x86_memory *m = &in->memory[j];
-			if (!(m->flags & X86_MEM_ADDRESS_ONLY) && (m->flags & (write ? X86_MEM_WRITE : X86_MEM_READ)))
+			if (!(m->flags & X86_MEM_ADDRESS_ONLY) &&
+			    (m->flags & (write ? X86_MEM_WRITE : X86_MEM_READ)))
 				operand_item(in, m, k, offset, write);
 		}
 	if ((in->class & X86_CLASS_PREFETCH) && in->memory_count && (in->memory[0].flags & X86_MEM_ADDRESS_ONLY) &&
@@ -249,18 +263,21 @@ static void value_item(unsigned which, unsigned function, unsigned k, unsigned o
 /* An allocation function's arguments. */
 static void value_items(void)
 {
-	static const uint8_t registers[] = {[TRACE_VALUE_FIRST] = X86_RDI, [TRACE_VALUE_SECOND] = X86_RSI, [TRACE_VALUE_THIRD] = X86_RDX,
-		[TRACE_VALUE_STACK] = X86_RSP};
+	static const uint8_t registers[] = {[TRACE_VALUE_FIRST] = X86_RDI,
+					    [TRACE_VALUE_SECOND] = X86_RSI,
+					    [TRACE_VALUE_THIRD] = X86_RDX,
+					    [TRACE_VALUE_STACK] = X86_RSP};
 	int function = stream_objects_function(decoded.pc);
 	for (unsigned i = 0; function >= 0 && i < sizeof registers; i++)
 		value_item(i, (unsigned)function, 0, 0, registers[i]);
 }
 
-/* posix_memalign()'s result is what its code stores from a register of 64 bits (mov, opcode 89), where its caller wanted it. */
+/* posix_memalign()'s result is what its code stores from a register of 64 bits (mov, opcode 89), where its caller
+ * wanted it. */
 static bool stores_result(const struct x86_insn *in, uint64_t pc)
 {
-	return stream_objects_wanted() && in->map == X86_MAP_0 && in->opcode == 0x89 && in->data_writes == 1 && in->memory[0].width == 8 &&
-	       stream_objects_stores(pc);
+	return stream_objects_wanted() && in->map == X86_MAP_0 && in->opcode == 0x89 && in->data_writes == 1 &&
+	       in->memory[0].width == 8 && stream_objects_stores(pc);
 }
 
 /* Behind the store's own item, whose address it has. */
@@ -275,10 +292,10 @@ static void stored_at_item(unsigned k, unsigned offset)
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
-static unsigned holder(unsigned k, unsigned origin, unsigned not)
+static unsigned holder(unsigned k, unsigned origin, unsigned not )
 {
 	for (unsigned i = 0; i < 16; i++)
-		if (plan.state[k][i].origin == origin && i != not)
+		if (plan.state[k][i].origin == origin && i != not )
 			return i;
 	return X86_NO_REG;
 }
@@ -288,11 +305,13 @@ static bool available(const struct stream_value *v, unsigned k)
 	if (v->kind == CAPTURE_REG && v->a)
 		return holder(k, v->a, X86_NO_REG) != X86_NO_REG;
 	if (v->kind == CAPTURE_SUM)
-		return (!v->a || holder(k, v->a, X86_NO_REG) != X86_NO_REG) && holder(k, v->b, X86_RSP) != X86_NO_REG;
+		return (!v->a || holder(k, v->a, X86_NO_REG) != X86_NO_REG) &&
+		       holder(k, v->b, X86_RSP) != X86_NO_REG;
 	return false;
 }
 
-/* Registers that are overwritten before they are read or an instruction could show them to a handler: as place_counter has it. */
+/* Registers that are overwritten before they are read or an instruction could show them to a handler: as
+ * place_counter has it. */
 static void find_dead(void)
 {
 	uint16_t dead = 0;
@@ -311,20 +330,21 @@ static uint16_t registers_of(const struct stream_value *v, unsigned at)
 	const struct x86_insn *in = &decoded.insn[v->insn];
 	unsigned mask = 0;
 	switch (v->kind) {
-	case CAPTURE_REG:
-		return (uint16_t)(1u << (v->a ? holder(at, v->a, X86_NO_REG) : v->reg));
+	case CAPTURE_REG: return (uint16_t)(1u << (v->a ? holder(at, v->a, X86_NO_REG) : v->reg));
 	case CAPTURE_SUM:
 		mask = 1u << holder(at, v->b, X86_RSP);
 		return (uint16_t)(mask | (v->a ? 1u << holder(at, v->a, X86_NO_REG) : 0));
 	case CAPTURE_ADDRESS: {
 		const struct x86_memory *m = &in->memory[v->reg];
 		mask |= m->base < 16 ? 1u << m->base : 0;
-		return (uint16_t)(mask | (m->index < 16 && !(m->flags & X86_MEM_VECTOR_INDEX) ? 1u << m->index : 0));
+		return (uint16_t)(mask |
+				  (m->index < 16 && !(m->flags & X86_MEM_VECTOR_INDEX) ? 1u << m->index : 0));
 	}
-	case CAPTURE_BIT: case CAPTURE_LOW: case CAPTURE_AFTER: case CAPTURE_AFTER_LOW:
-		return (uint16_t)(1u << v->reg);
-	default:
-		return 0;
+	case CAPTURE_BIT:
+	case CAPTURE_LOW:
+	case CAPTURE_AFTER:
+	case CAPTURE_AFTER_LOW: return (uint16_t)(1u << v->reg);
+	default: return 0;
 	}
 }
 
@@ -333,7 +353,8 @@ static bool needs_temporary(const struct stream_value *v)
 	return v->kind == CAPTURE_SUM || v->kind == CAPTURE_ADDRESS || v->kind == CAPTURE_BIT;
 }
 
-/* Registers that a later store, or the completion of a block that is left early, reads for values that are stored in groups behind g. */
+/* Registers that a later store, or the completion of a block that is left early, reads for values that are stored
+ * in groups behind g. */
 static uint16_t wanted_later(unsigned g, unsigned at)
 {
 	uint16_t mask = 0;
@@ -342,7 +363,8 @@ static uint16_t wanted_later(unsigned g, unsigned at)
 		if (v->group != 0xff && v->group <= g)
 			continue;
 		for (unsigned r = 0; r < 16; r++)
-			if (plan.state[at][r].origin && (plan.state[at][r].origin == v->a || plan.state[at][r].origin == v->b))
+			if (plan.state[at][r].origin &&
+			    (plan.state[at][r].origin == v->a || plan.state[at][r].origin == v->b))
 				mask |= (uint16_t)(1u << r);
 		if (!v->a && (v->kind != CAPTURE_SUM))
 			mask |= registers_of(v, v->insn);
@@ -362,14 +384,16 @@ static unsigned count_bits(uint16_t mask)
 
 static unsigned pick(uint16_t mask)
 {
-	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9, X86_R8, X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_RAX, X86_RBX, X86_R15, X86_R14, X86_R13, X86_RBP};
+	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9,  X86_R8,  X86_RDI, X86_RSI, X86_RDX,
+					 X86_RCX, X86_RAX, X86_RBX, X86_R15, X86_R14, X86_R13, X86_RBP};
 	for (unsigned i = 0; i < sizeof choice; i++)
 		if (mask >> choice[i] & 1)
 			return choice[i];
 	return X86_NO_REG;
 }
 
-/* The registers of group g, stored before instruction `at`. Returns how many must be spilled; 9: it cannot be there. */
+/* The registers of group g, stored before instruction `at`. Returns how many must be spilled; 9: it cannot be
+ * there. */
 static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
 {
 	uint16_t used = 0, read_later = 0;
@@ -381,7 +405,8 @@ static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
 		}
 	for (unsigned k = at; k < decoded.count; k++)
 		read_later |= decoded.insn[k].gpr_read;
-	uint16_t free = (uint16_t)(POINTERS & ~used), dead = (uint16_t)(free & plan.dead[at] & ~wanted_later(g, at));
+	uint16_t free = (uint16_t)(POINTERS & ~used),
+		 dead = (uint16_t)(free & plan.dead[at] & ~wanted_later(g, at));
 	unsigned spills = 0;
 	for (unsigned which = 0; which < (temporary ? 2u : 1u); which++) {
 		unsigned reg = pick(dead);
@@ -394,8 +419,8 @@ static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
 				return 9;
 		}
 		*(which ? &group->temporary : &group->pointer) = (uint8_t)reg;
-		free &= (uint16_t)~(1u << reg);
-		dead &= (uint16_t)~(1u << reg);
+		free &= (uint16_t) ~(1u << reg);
+		dead &= (uint16_t) ~(1u << reg);
 	}
 	if (!temporary)
 		group->temporary = X86_NO_REG;
@@ -428,8 +453,9 @@ static void place_group(unsigned g, unsigned lo, unsigned hi)
 		if (v->kind == CAPTURE_REG && v->a)
 			v->constant = plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant;
 		if (v->kind == CAPTURE_SUM)
-			v->constant = (v->a ? plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant : 0) +
-			              plan.state[group->at][holder(group->at, v->b, X86_RSP)].constant * v->scale;
+			v->constant = (v->a ? plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant
+					    : 0) +
+				      plan.state[group->at][holder(group->at, v->b, X86_RSP)].constant * v->scale;
 	}
 }
 
@@ -449,7 +475,8 @@ static void find_groups(void)
 		if (g == STREAM_GROUPS - 1)
 			die("a block has more addresses than the engine's plan holds", decoded.pc);
 		for (unsigned i = 0; i < plan.n_values; i++)
-			if (plan.values[i].group == 0xff && plan.values[i].kind < CAPTURE_AFTER && plan.values[i].last < hi)
+			if (plan.values[i].group == 0xff && plan.values[i].kind < CAPTURE_AFTER &&
+			    plan.values[i].last < hi)
 				hi = plan.values[i].last;
 		for (unsigned i = 0; i < plan.n_values; i++) {
 			struct stream_value *v = &plan.values[i];
@@ -498,19 +525,28 @@ static void number_values(void)
 	if (word >= STREAM_RECORD_WORDS - 2)
 		die("a block's record is larger than the engine's plan holds", decoded.pc);
 	plan.words = word;
-	plan.groups[0].probe = word == 0 ? 0xff : probe != X86_NO_REG && plan.values[probe].group == 0 ? (uint8_t)probe : 0xfe;
+	plan.groups[0].probe = word == 0                                              ? 0xff
+			       : probe != X86_NO_REG && plan.values[probe].group == 0 ? (uint8_t)probe
+										      : 0xfe;
 }
 
 static unsigned ending_of(const struct x86_insn *in)
 {
 	switch (in->flow) {
-	case X86_FLOW_JCC: case X86_FLOW_LOOP: case X86_FLOW_JRCXZ: return TRACE_END_CONDITIONAL;
-	case X86_FLOW_JMP: case X86_FLOW_JMP_ABS: return TRACE_END_JUMP;
+	case X86_FLOW_JCC:
+	case X86_FLOW_LOOP:
+	case X86_FLOW_JRCXZ: return TRACE_END_CONDITIONAL;
+	case X86_FLOW_JMP:
+	case X86_FLOW_JMP_ABS: return TRACE_END_JUMP;
 	case X86_FLOW_CALL: return TRACE_END_CALL;
-	case X86_FLOW_JMP_REG: case X86_FLOW_JMP_MEM: return TRACE_END_INDIRECT_JUMP;
-	case X86_FLOW_CALL_REG: case X86_FLOW_CALL_MEM: return TRACE_END_INDIRECT_CALL;
-	case X86_FLOW_RET: case X86_FLOW_RET_FAR: return TRACE_END_RETURN;
-	case X86_FLOW_NONE: case X86_FLOW_XBEGIN: return TRACE_END_NONE;
+	case X86_FLOW_JMP_REG:
+	case X86_FLOW_JMP_MEM: return TRACE_END_INDIRECT_JUMP;
+	case X86_FLOW_CALL_REG:
+	case X86_FLOW_CALL_MEM: return TRACE_END_INDIRECT_CALL;
+	case X86_FLOW_RET:
+	case X86_FLOW_RET_FAR: return TRACE_END_RETURN;
+	case X86_FLOW_NONE:
+	case X86_FLOW_XBEGIN: return TRACE_END_NONE;
 	default: return TRACE_END_SYSTEM;
 	}
 }
@@ -574,9 +610,16 @@ void stream_template(uint32_t id, uint32_t module)
 	uint32_t first = rt.item_count;
 	if (first + plan.n_items > rt.items_max)
 		die("the program has more distinct data accesses than the engine's record holds", decoded.pc);
-	struct trace_block block = {.pc = decoded.pc, .first_item = first, .items = (uint16_t)plan.n_items, .values = (uint16_t)plan.words,
-		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .ending = plan.ending, .ending_length = plan.ending_length,
-		.flags = rt.inline_on ? TRACE_INLINED : 0, .module = module};
+	struct trace_block block = {.pc = decoded.pc,
+				    .first_item = first,
+				    .items = (uint16_t)plan.n_items,
+				    .values = (uint16_t)plan.words,
+				    .length = (uint16_t)decoded.length,
+				    .insns = (uint16_t)decoded.count,
+				    .ending = plan.ending,
+				    .ending_length = plan.ending_length,
+				    .flags = rt.inline_on ? TRACE_INLINED : 0,
+				    .module = module};
 	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
 		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
 	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);

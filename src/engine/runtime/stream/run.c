@@ -5,10 +5,11 @@
  *
  * What always holds:
  *  1. A buffer is [trace_start, trace) of whole records; trace_end is a page that nobody can write to.
- *  2. rt.models_lock is held by who runs a buffer or writes to one from C. It is taken with or without rt.lock, never the other way round:
- *     the handler of a full buffer runs while other threads may hold rt.lock and wait for this one.
- *  3. The models may use vector registers, which the rest of the runtime may not: who calls them keeps the program's (models_begin), but
- *     in a signal's handler, where the kernel has.
+ *  2. rt.models_lock is held by who runs a buffer or writes to one from C. It is taken with or without rt.lock,
+ *     never the other way round: the handler of a full buffer runs while other threads may hold rt.lock and wait
+ *     for this one.
+ *  3. The models may use vector registers, which the rest of the runtime may not: who calls them keeps the
+ *     program's (models_begin), but in a signal's handler, where the kernel has.
  *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */
 #include "engine/runtime/inline/inline.h"
@@ -58,7 +59,8 @@ static void sites_open(struct stream_models *models, struct record_process *proc
 	if (!(rt.setup->flags & RECORD_SITES) || !rt.setup->watch_count)
 		return;
 	uint64_t item_offset = record_reserve(item_bytes), block_offset = record_reserve(block_bytes);
-	uint64_t *items = record_map(item_offset, item_bytes, NULL), *blocks = record_map(block_offset, block_bytes, NULL);
+	uint64_t *items = record_map(item_offset, item_bytes, NULL),
+		 *blocks = record_map(block_offset, block_bytes, NULL);
 	if (!items || !blocks) {
 		inexact("no memory for counts by instruction");
 		return;
@@ -72,8 +74,8 @@ static void sites_open(struct stream_models *models, struct record_process *proc
 static void watch(const struct stream_models *models)
 {
 	if (models->site_items)
-		model_watch(models->machine[0].model, (const struct model_watch *)rt.setup->watches, rt.setup->watch_count, models->site_items,
-		            models->site_blocks);
+		model_watch(models->machine[0].model, (const struct model_watch *)rt.setup->watches,
+			    rt.setup->watch_count, models->site_items, models->site_blocks);
 }
 
 static void sites_close(struct stream_models *models)
@@ -85,10 +87,13 @@ static void sites_close(struct stream_models *models)
 	models->site_items = models->site_blocks = NULL;
 }
 
-/* before: of the process that this is a copy of, or that it shares its memory with; or NULL. whole: nobody was in it. */
-static struct stream_models *models_new(struct record_process *process, const struct stream_models *before, bool whole)
+/* before: of the process that this is a copy of, or that it shares its memory with; or NULL. whole: nobody was in
+ * it. */
+static struct stream_models *models_new(struct record_process *process, const struct stream_models *before,
+					bool whole)
 {
-	uint64_t bytes = whole_pages(sizeof(struct stream_models) + machine_count() * sizeof(struct stream_machine));
+	uint64_t bytes = whole_pages(sizeof(struct stream_models) +
+				     machine_count() * sizeof(struct stream_machine));
 	struct stream_models *models = memory_private(bytes);
 	models->bytes = bytes;
 	models->n = machine_count();
@@ -116,7 +121,8 @@ static void models_free(struct stream_models *models)
 		struct stream_machine *m = &models->machine[i];
 		sys2(SYS_munmap, m->memory, m->bytes);
 		for (unsigned core = 0; core < MODEL_CORES_MAX; core++)
-			if (m->core[core] && m->below && (uint64_t)m->core[core] + m->below == (uint64_t)rt.threads[core])
+			if (m->core[core] && m->below &&
+			    (uint64_t)m->core[core] + m->below == (uint64_t)rt.threads[core])
 				sys3(SYS_madvise, m->core[core], m->core_bytes, 4); /* MADV_DONTNEED: zeros */
 			else if (m->core[core])
 				sys2(SYS_munmap, m->core[core], m->core_bytes);
@@ -169,12 +175,14 @@ static uint64_t *beginning(const struct thread *t)
 {
 	if (rt.setup->trace_bytes || rt.live_threads < 2)
 		return t->trace_end - buffer_bytes() / 8;
-	return t->trace_end - (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
+	return t->trace_end -
+	       (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
 }
 
 static void restart(struct thread *t) { t->trace = t->trace_start = beginning(t); }
 
-/* Most of the buffer was run by other threads already (turns.c): the rest goes on at its beginning, and waits for as much of theirs. */
+/* Most of the buffer was run by other threads already (turns.c): the rest goes on at its beginning, and waits for
+ * as much of theirs. */
 static bool begin_again(struct thread *t)
 {
 	uint64_t *to = beginning(t), words = (uint64_t)(t->trace - t->trace_start);
@@ -292,8 +300,8 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 	struct x86_insn in;
 	if (!rt.trace || address < (uint64_t)t->trace_end || address >= (uint64_t)t->trace_end + 4096)
 		return false;
-	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 || in.memory[0].base >= 16 ||
-	    *reg[in.memory[0].base] != (uint64_t)t->trace)
+	if (x86_decode(ip, X86_MAX_INSN_BYTES, &in) != X86_DECODE_OK || in.memory_count != 1 ||
+	    in.memory[0].base >= 16 || *reg[in.memory[0].base] != (uint64_t)t->trace)
 		return false;
 	if (in_turns())
 		stream_wait(t);
@@ -336,7 +344,8 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
-		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1, inlining.inlined && !inlining.apart ? 0 : plan.words * 8);
+		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1,
+		       inlining.inlined && !inlining.apart ? 0 : plan.words * 8);
 	} else {
 		memset(values, 0, plan.words * 8);
 	}
@@ -346,7 +355,8 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 		uint64_t value;
 		if (v->kind >= CAPTURE_AFTER) {
 			if (rep)
-				values[v->index] = v->kind == CAPTURE_AFTER ? t->reg[v->reg] : (uint32_t)t->reg[v->reg];
+				values[v->index] = v->kind == CAPTURE_AFTER ? t->reg[v->reg]
+									    : (uint32_t)t->reg[v->reg];
 			continue;
 		}
 		if (v->group < groups)
@@ -365,8 +375,9 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 	}
 	if (rep && done < decoded.count)
 		for (unsigned i = 0; i < plan.n_items; i++)
-			progress |= plan.items[i].kind >= TRACE_REP_READ && plan.items[i].kind <= TRACE_REP_WRITE &&
-			            values[plan.items[i].value] != values[plan.items[i].second];
+			progress |= plan.items[i].kind >= TRACE_REP_READ &&
+				    plan.items[i].kind <= TRACE_REP_WRITE &&
+				    values[plan.items[i].value] != values[plan.items[i].second];
 	if ((done || progress) && inlining.apart && groups <= plan.n_groups)
 		inline_left(t, id, values, done < decoded.count ? done : UINT32_MAX);
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
@@ -417,13 +428,17 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
 	memcpy(room(t, n), words, n * 8);
 	if (n > 1)
-		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63 : behind);
+		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63
+												      : behind);
 	models_end();
 }
 
 void stream_break(struct thread *t, uint64_t pc) { note(t, 2, trace_mark(TRACE_BREAK, 0), pc, 0, 0); }
 
-void stream_returned(struct thread *t, uint64_t pc, uint64_t slot) { note(t, 3, trace_mark(TRACE_RETURNED, 0), pc, slot, 0); }
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot)
+{
+	note(t, 3, trace_mark(TRACE_RETURNED, 0), pc, slot, 0);
+}
 
 bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail)
 {
@@ -501,7 +516,8 @@ void stream_unmapped(struct thread *t, uint64_t start, uint64_t length)
 static bool areas(struct record_process *process, uint32_t blocks, uint32_t items)
 {
 	rt.templates_inherited = blocks, rt.items_inherited = items;
-	rt.record_templates = record_area(&process->templates, (uint64_t)rt.blocks_max * sizeof(struct trace_block), blocks);
+	rt.record_templates = record_area(&process->templates,
+					  (uint64_t)rt.blocks_max * sizeof(struct trace_block), blocks);
 	rt.record_items = record_area(&process->items, (uint64_t)rt.items_max * sizeof(struct trace_item), items);
 	return rt.record_templates && rt.record_items;
 }
@@ -511,7 +527,8 @@ bool stream_open(struct record_process *process)
 	machines = &no_machine;
 	no_machine.fetch_bytes = 16;
 	no_machine.seed = 1;
-	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb = no_machine.first_data_tlb = MACHINE_NONE;
+	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb =
+		no_machine.first_data_tlb = MACHINE_NONE;
 	rt.session->models_bytes = (uint32_t)models_bytes();
 	if (rt.setup->machine_count)
 		machines = (const struct machine *)(rt.image + rt.setup->machines);
@@ -523,7 +540,8 @@ bool stream_open(struct record_process *process)
 		return false;
 	rt.models = models_new(process, NULL, true);
 	if (inline_start(rt.models)) {
-		uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096; /* the page of values that are apart, and one that nobody has */
+		/* the page of values that are apart, and one that nobody has */
+		uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096;
 		for (uint32_t i = 0; i < rt.models->n; i++)
 			below += rt.models->machine[i].core_bytes;
 		rt.inline_front = below - SIGNAL_STACK_BYTES - STACK_BYTES;
@@ -572,7 +590,9 @@ bool stream_thread(struct thread *t)
 	if (!rt.trace)
 		return true;
 	if (!t->trace_base) {
-		long p = sys6(SYS_mmap, memory_place(buffer_bytes() + 4096), buffer_bytes() + 4096, PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
+		long p = sys6(SYS_mmap, memory_place(buffer_bytes() + 4096), buffer_bytes() + 4096,
+			      PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_,
+			      (uint64_t)-1, 0);
 		if (failed(p) || failed(sys3(SYS_mprotect, (uint64_t)p + buffer_bytes(), 4096, PROT_NONE_)))
 			return false;
 		t->trace_base = (uint64_t *)p;
@@ -591,7 +611,8 @@ bool stream_thread(struct thread *t)
 	models_begin();
 	fp_keep();
 	uint64_t below = SIGNAL_STACK_BYTES + STACK_BYTES + 2 * 4096;
-	t->apart = (uint64_t)t - SIGNAL_STACK_BYTES - STACK_BYTES - 2 * 4096; /* a page, only if there are inline checks */
+	/* a page, only if there are inline checks */
+	t->apart = (uint64_t)t - SIGNAL_STACK_BYTES - STACK_BYTES - 2 * 4096;
 	for (uint32_t i = 0; i < t->models->n; i++) { /* now: a program may forbid itself system calls */
 		struct stream_machine *m = &t->models->machine[i];
 		below += m->core_bytes;
@@ -620,8 +641,8 @@ bool stream_thread(struct thread *t)
 }
 
 /*
- * A part ends: no thread is in the cache. What each has done is run, up to where it goes on: a core keeps numbers of blocks only for a
- * branch that is still to go somewhere. (In a system call there is none.)
+ * A part ends: no thread is in the cache. What each has done is run, up to where it goes on: a core keeps numbers
+ * of blocks only for a branch that is still to go somewhere. (In a system call there is none.)
  */
 void stream_part_ends(void)
 {
@@ -655,7 +676,8 @@ bool stream_part(struct record_process *fresh, bool remove)
 	sites_close(models);
 	sites_open(models, fresh);
 	for (uint32_t i = 0; i < models->n; i++)
-		resolved &= model_renumber(models->machine[i].model, i ? NULL : models->site_items, i ? NULL : models->site_blocks);
+		resolved &= model_renumber(models->machine[i].model, i ? NULL : models->site_items,
+					   i ? NULL : models->site_blocks);
 	fp_give_back();
 	models_end();
 	if (!resolved)

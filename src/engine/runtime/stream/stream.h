@@ -6,9 +6,11 @@
  *
  * What always holds:
  *  1. A plan is a function of the block's bytes and address: translate_marks comes to the same one.
- *  2. A block's record is published (thread.trace moved behind it) by one store, in the block's first group; what is stored before
- *     or behind that store of the block's other values finds room: the group's first store goes to the record's last word.
- *  3. A value that is not stored yet is in a register, the plan knows in which: a block that is left early is completed from them.
+ *  2. A block's record is published (thread.trace moved behind it) by one store, in the block's first group; what
+ *     is stored before or behind that store of the block's other values finds room: the group's first store goes
+ *     to the record's last word.
+ *  3. A value that is not stored yet is in a register, the plan knows in which: a block that is left early is
+ *     completed from them.
  */
 #ifndef TARE_ENGINE_RUNTIME_STREAM_STREAM_H
 #define TARE_ENGINE_RUNTIME_STREAM_STREAM_H
@@ -25,39 +27,49 @@
 #define STREAM_RECORD_WORDS 256u
 #define STREAM_DEFAULT_BYTES (256u << 10)
 #define STREAM_SHARED_BYTES (16u << 10) /* of each of several threads … */
-#define STREAM_QUIET_BYTES (64u << 10)  /* … and when in the last STREAM_QUIET runs of buffers no thread met another (model_meetings) */
+/* … and when in the last STREAM_QUIET runs of buffers no thread met another (model_meetings) */
+#define STREAM_QUIET_BYTES (64u << 10)
 #define STREAM_QUIET 16u
 
-enum capture { /* what is stored for a value, and from when to when it can be */
-	CAPTURE_REG,    /* a register that holds `a` */
-	CAPTURE_SUM,    /* a + b * scale */
-	/* at their instruction only: */
-	CAPTURE_ADDRESS,/* its operand's, by the operand itself: 67h, gs, xlat */
-	CAPTURE_BIT,    /* a bit offset, sign-extended */
-	CAPTURE_VECTOR, CAPTURE_OPMASK,
-	CAPTURE_LOW,    /* esi, edi of a string instruction with 67h */
-	/* behind it: */
-	CAPTURE_AFTER, CAPTURE_AFTER_LOW,
+enum capture {              /* what is stored for a value, and from when to when it can be */
+	       CAPTURE_REG, /* a register that holds `a` */
+	       CAPTURE_SUM, /* a + b * scale */
+	       /* at their instruction only: */
+	       CAPTURE_ADDRESS, /* its operand's, by the operand itself: 67h, gs, xlat */
+	       CAPTURE_BIT,     /* a bit offset, sign-extended */
+	       CAPTURE_VECTOR,
+	       CAPTURE_OPMASK,
+	       CAPTURE_LOW, /* esi, edi of a string instruction with 67h */
+	       /* behind it: */
+	       CAPTURE_AFTER,
+	       CAPTURE_AFTER_LOW,
 };
 
 struct stream_value {
-	uint8_t kind, reg, scale, words; /* reg: of CAPTURE_BIT and those behind it */
-	uint16_t a, b;       /* origins, see follow.c */
+	uint8_t kind, reg, scale, words;  /* reg: of CAPTURE_BIT and those behind it */
+	uint16_t a, b;                    /* origins, see follow.c */
 	uint8_t insn, first, last, group; /* can be stored before any of the instructions first … last */
-	uint8_t index;       /* among the record's values */
-	uint8_t vex;         /* CAPTURE_VECTOR: not EVEX */
-	int64_t constant;    /* the value is its origins' plus this */
+	uint8_t index;                    /* among the record's values */
+	uint8_t vex;                      /* CAPTURE_VECTOR: not EVEX */
+	int64_t constant;                 /* the value is its origins' plus this */
 };
 
 struct stream_group {
-	uint8_t at;          /* stored before this instruction; decoded.count: behind the last */
+	uint8_t at;                 /* stored before this instruction; decoded.count: behind the last */
 	uint8_t pointer, temporary; /* registers; X86_NO_REG */
-	uint8_t spills;      /* 1 the pointer, 2 the temporary */
-	uint8_t probe;       /* value that is stored first; 0xff: the header itself, 0xfe: an empty store */
+	uint8_t spills;             /* 1 the pointer, 2 the temporary */
+	uint8_t probe;              /* value that is stored first; 0xff: the header itself, 0xfe: an empty store */
 };
 
-enum stream_origin { ORIGIN_CONSTANT = 0, ORIGIN_START = 1 /* … 16: of register 0 … 15 at the start */, ORIGIN_NEW = 17 };
-struct stream_register { uint16_t origin; int64_t constant; };
+enum stream_origin {
+	ORIGIN_CONSTANT = 0,
+	ORIGIN_START = 1 /* … 16: of register 0 … 15 at the start */,
+	ORIGIN_NEW = 17
+};
+struct stream_register {
+	uint16_t origin;
+	int64_t constant;
+};
 
 struct stream_plan {
 	struct stream_value values[STREAM_VALUES];
@@ -66,15 +78,22 @@ struct stream_plan {
 	struct stream_register state[INSNS_MAX + 1][16]; /* before instruction k */
 	uint16_t dead[INSNS_MAX + 1];                    /* before instruction k */
 	unsigned n_values, n_items, n_groups, words;     /* words: of values */
-	uint8_t operand[STREAM_ITEMS];                   /* of the items: index of their instruction's memory operand; 0xff: of none alone */
+	/* of the items: index of their instruction's memory operand; 0xff: of none alone */
+	uint8_t operand[STREAM_ITEMS];
 	uint8_t ending, ending_length;
 	bool rep;
 };
 extern struct stream_plan plan;
 
-#define STREAM_TAIL 8u          /* of a thread in a region so many records are not run before it is known whether they are its own (region/enter_leave.c) */
-#define STREAM_TAIL_WORDS 128u  /* … unless they are larger */
-struct stream_tail { uint64_t words[STREAM_TAIL_WORDS]; uint16_t at[STREAM_TAIL]; unsigned n; };
+/* of a thread in a region so many records are not run before it is known whether they are its own
+ * (region/enter_leave.c) */
+#define STREAM_TAIL 8u
+#define STREAM_TAIL_WORDS 128u /* … unless they are larger */
+struct stream_tail {
+	uint64_t words[STREAM_TAIL_WORDS];
+	uint16_t at[STREAM_TAIL];
+	unsigned n;
+};
 
 /* plan.c: from `decoded` */
 void stream_plan(void);
@@ -83,44 +102,56 @@ void stream_template(uint32_t id, uint32_t module);
 
 /* follow.c */
 void stream_follow_begin(void);
-void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next); /* plan.state[k + 1], from that before it; next: where it ends */
+/* plan.state[k + 1], from that before it; next: where it ends */
+void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next);
 bool stream_is_enter(const struct x86_insn *in);
 
 /* code.c */
-void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement, bool narrow);
+void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement,
+	     bool narrow);
 void stream_store(struct emit *e, unsigned at, struct counter_place place);
 
 /* run.c */
 bool stream_open(struct record_process *process);
 bool stream_reopen(struct record_process *process); /* in a forked child */
-void stream_inherit(struct record_process *child); /* a vfork's */
-void stream_part_ends(void);                       /* part.c */
+void stream_inherit(struct record_process *child);  /* a vfork's */
+void stream_part_ends(void);                        /* part.c */
 bool stream_part(struct record_process *fresh, bool remove);
 /* the record that they are in is left: see record/own.c; the new offset, 0: no memory */
 uint64_t stream_counts_moved(struct thread *t);
 bool stream_record_left(struct record_process *fresh);
-bool stream_thread(struct thread *t);       /* a thread begins, or its record is another */
+bool stream_thread(struct thread *t); /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
-uint64_t stream_counts(void);               /* words of a thread's model_counts */
-void stream_end(struct thread *t);          /* the thread ends, and unless it is a vfork's child its process; the others are stopped */
-void stream_orphan(struct thread *t);        /* a child that has no record */
+uint64_t stream_counts(void); /* words of a thread's model_counts */
+/* the thread ends, and unless it is a vfork's child its process; the others are stopped */
+void stream_end(struct thread *t);
+void stream_orphan(struct thread *t); /* a child that has no record */
 void stream_vfork_done(struct thread *child);
-bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16]); /* the fault was the buffer's end */
-void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups); /* after translate_marks; t->reg are the program's */
-void stream_undo(struct thread *t, uint32_t id, unsigned done); /* the newest record: the block's last instruction was not executed */
+/* the fault was the buffer's end */
+bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16]);
+/* after translate_marks; t->reg are the program's */
+void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups);
+/* the newest record: the block's last instruction was not executed */
+void stream_undo(struct thread *t, uint32_t id, unsigned done);
 void stream_break(struct thread *t, uint64_t pc);
-void stream_returned(struct thread *t, uint64_t pc, uint64_t slot); /* the runtime returned from what was called, at its address pc */
+/* the runtime returned from what was called, at its address pc */
+void stream_returned(struct thread *t, uint64_t pc, uint64_t slot);
 void stream_block(struct thread *t, uint32_t id); /* the runtime executed it, which accesses no memory */
 /* What the block's last instruction, just executed, has touched: spans, all read or all written. */
 void stream_spans(struct thread *t, uint32_t id, uint64_t address, const struct x86_span *spans, unsigned n);
-bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail); /* the newest records are of these: taken off */
-void stream_words(struct thread *t, const uint64_t *words, unsigned n); /* records that the runtime made, n at most STREAM_TAIL_WORDS */
+/* the newest records are of these: taken off */
+bool stream_tail(struct thread *t, const uint32_t *blocks, unsigned n, struct stream_tail *tail);
+/* records that the runtime made, n at most STREAM_TAIL_WORDS */
+void stream_words(struct thread *t, const uint64_t *words, unsigned n);
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags);
 void stream_unmapped(struct thread *t, uint64_t start, uint64_t length);
 
 /* A record of a block has so many values behind its header. */
-static inline unsigned stream_values(uint32_t id) { return rt.templates[id].flags & TRACE_INLINED ? 0 : rt.templates[id].values; }
+static inline unsigned stream_values(uint32_t id)
+{
+	return rt.templates[id].flags & TRACE_INLINED ? 0 : rt.templates[id].values;
+}
 
 /* Where the record, or the mark, at `at` ends. */
 static inline uint64_t *stream_record_end(uint64_t *at)
@@ -134,22 +165,25 @@ static inline uint64_t *stream_record_end(uint64_t *at)
 }
 
 /* turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
-void stream_wait(const struct thread *t); /* until the other threads have come as far, as far as they run; without any lock */
+/* until the other threads have come as far, as far as they run; without any lock */
+void stream_wait(const struct thread *t);
 void stream_turns(struct thread *t, void (*run)(struct thread *t, const uint64_t *from, size_t n));
 
-/* objects.c: counts by data object (model/core/objects/objects.h), only with RECORD_OBJECTS; else they do nothing */
+/* objects.c: counts by data object (model/core/objects/objects.h), only with RECORD_OBJECTS; else they do
+ * nothing */
 struct model;
 bool stream_objects_open(struct record_process *process);
 bool stream_objects_reopen(struct record_process *process);
 void stream_objects_core(struct model *model, unsigned core, bool fresh);
-void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags, long fd, uint64_t offset);
+void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, uint32_t protection, uint64_t flags,
+			   long fd, uint64_t offset);
 void stream_objects_unmapped(struct thread *t, uint64_t start, uint64_t length);
 void stream_objects_moved(struct thread *t, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
 void stream_objects_break(struct thread *t, uint64_t end);
 void stream_objects_stack(struct thread *t, uint64_t top, uint64_t bytes);
 void stream_objects_module(uint64_t start, uint64_t offset, const char *path);
 int stream_objects_function(uint64_t pc); /* enum trace_allocation, or -1 */
-bool stream_objects_stores(uint64_t pc); /* of a function that stores its result's address (posix_memalign) */
+bool stream_objects_stores(uint64_t pc);  /* of a function that stores its result's address (posix_memalign) */
 bool stream_objects_wanted(void);
 void stream_objects_thread(struct thread *t); /* its pointer (fs base) is another */
 

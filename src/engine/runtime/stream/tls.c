@@ -1,17 +1,19 @@
 /*
- * Thread-local variables: where each thread has them (static TLS, variant II; Drepper, "ELF Handling For Thread-Local Storage", 3.4.2
- * and 3.4.6; psABI for x86-64, 3.4.6).
+ * Thread-local variables: where each thread has them (static TLS, variant II; Drepper, "ELF Handling For
+ * Thread-Local Storage", 3.4.2 and 3.4.6; psABI for x86-64, 3.4.6).
  *
  *     a module's block:   thread pointer (fs base) - below ………… of every thread at the same distance
  *
- * The main program's distance is fixed by the linker. Another module's is the dynamic loader's choice, and stands in what it writes into
- * the module itself: a word of R_X86_64_TPOFF64 is a variable's place by the thread pointer, one of R_X86_64_DTPMOD64 the module's
- * number in the thread's vector of blocks. Only relocations of the module's own variables are looked at.
+ * The main program's distance is fixed by the linker. Another module's is the dynamic loader's choice, and stands
+ * in what it writes into the module itself: a word of R_X86_64_TPOFF64 is a variable's place by the thread
+ * pointer, one of R_X86_64_DTPMOD64 the module's number in the thread's vector of blocks. Only relocations of the
+ * module's own variables are looked at.
  *
  * What always holds:
- *  1. A module whose distance is not known, or overlaps another's, has none: its variables stay part of the memory that they lie in.
- *  2. A block that is not at one distance in all threads (a library that was opened later: dynamic TLS) is a block of the heap, whose
- *     stack leads to the access for which it was made (__tls_get_addr).
+ *  1. A module whose distance is not known, or overlaps another's, has none: its variables stay part of the memory
+ *     that they lie in.
+ *  2. A block that is not at one distance in all threads (a library that was opened later: dynamic TLS) is a block
+ *     of the heap, whose stack leads to the access for which it was made (__tls_get_addr).
  */
 #include "engine/runtime/stream/stream.h"
 #include "engine/runtime/stream/elf.h"
@@ -28,7 +30,12 @@ static struct tls_module {
 	char path[232];
 	uint64_t bias, bytes, below; /* below 0: not known yet */
 	unsigned n_words;
-	struct { uint64_t address; int64_t value; uint32_t type; } word[WORDS_MOST]; /* of the variable that it is about, in the block */
+	/* of the variable that it is about, in the block */
+	struct {
+		uint64_t address;
+		int64_t value;
+		uint32_t type;
+	} word[WORDS_MOST];
 } modules[MODULES_MOST];
 static uint32_t module_count;
 
@@ -47,7 +54,8 @@ static bool is_program(const struct elf_view *elf)
 /* Words about variables that no other module can define come first; the others are there for want of such. */
 static void find_words(const struct elf_view *elf, const struct elf_section *relocations, struct tls_module *m)
 {
-	const struct elf_section *table = relocations->link < elf->n_sections ? &elf->sections[relocations->link] : NULL;
+	const struct elf_section *table = relocations->link < elf->n_sections ? &elf->sections[relocations->link]
+									      : NULL;
 	if (!elf_holds(elf, relocations) || !table || !elf_holds(elf, table))
 		return;
 	const struct relocation *r = (const struct relocation *)(elf->file + relocations->offset);
@@ -57,8 +65,10 @@ static void find_words(const struct elf_view *elf, const struct elf_section *rel
 				continue;
 			if (r[i].symbol >= table->size / sizeof(struct elf64_symbol))
 				continue;
-			const struct elf64_symbol *s = (const struct elf64_symbol *)(elf->file + table->offset) + r[i].symbol;
-			bool named = r[i].symbol != 0, local = !named || s->info >> 4 == STB_LOCAL || (s->other & 3);
+			const struct elf64_symbol *s = (const struct elf64_symbol *)(elf->file + table->offset) +
+						       r[i].symbol;
+			bool named = r[i].symbol != 0,
+			     local = !named || s->info >> 4 == STB_LOCAL || (s->other & 3);
 			if (local != own || (named && !s->section))
 				continue;
 			m->word[m->n_words].address = elf->bias + r[i].offset;
@@ -75,9 +85,11 @@ void stream_tls_module(const struct elf_view *elf)
 		if (elf->segments[i].type == 7 && elf->segments[i].bytes) /* PT_TLS */
 			tls = &elf->segments[i];
 	for (uint32_t i = 0; i < module_count; i++)
-		if (modules[i].bias == elf->bias && !memcmp(modules[i].path, elf->path, text_length(elf->path) + 1))
+		if (modules[i].bias == elf->bias &&
+		    !memcmp(modules[i].path, elf->path, text_length(elf->path) + 1))
 			return;
-	if (!tls || tls->bytes > BELOW_MOST || module_count == MODULES_MOST || text_length(elf->path) >= sizeof modules[0].path)
+	if (!tls || tls->bytes > BELOW_MOST || module_count == MODULES_MOST ||
+	    text_length(elf->path) >= sizeof modules[0].path)
 		return;
 	uint64_t align = tls->align ? tls->align : 1;
 	struct tls_module *m = &modules[module_count];
@@ -108,8 +120,10 @@ static uint64_t below_by(const struct tls_module *m, unsigned i, uint64_t pointe
 		return 0;
 	if (m->word[i].type == R_TPOFF64)
 		return (uint64_t)m->word[i].value - word;
-	/* glibc and musl: the vector's address is the second word of what the pointer points to; glibc's entries have two words */
-	if (word > 4096 || !safe_copy(&vector, (const void *)(pointer + 8), 8) || !safe_copy(&block, (const void *)(vector + 16 * word), 8))
+	/* glibc and musl: the vector's address is the second word of what the pointer points to; glibc's entries
+	 * have two words */
+	if (word > 4096 || !safe_copy(&vector, (const void *)(pointer + 8), 8) ||
+	    !safe_copy(&block, (const void *)(vector + 16 * word), 8))
 		return 0;
 	return pointer - block;
 }
@@ -119,7 +133,8 @@ static bool fits(const struct tls_module *m, uint64_t below)
 	if (below < m->bytes || below > BELOW_MOST)
 		return false;
 	for (uint32_t i = 0; i < module_count; i++)
-		if (&modules[i] != m && modules[i].below && below > modules[i].below - modules[i].bytes && modules[i].below > below - m->bytes)
+		if (&modules[i] != m && modules[i].below && below > modules[i].below - modules[i].bytes &&
+		    modules[i].below > below - m->bytes)
 			return false;
 	return true;
 }

@@ -1,26 +1,30 @@
 /*
- * Several threads on a coherent machine: how their accesses are interleaved, for who asks what they take from each other (machine.in_step).
+ * Several threads on a coherent machine: how their accesses are interleaved, for who asks what they take from each
+ * other (machine.in_step).
  *
- * Each thread writes to a buffer of its own, and whoever has filled his runs it through the models. Would he run it alone, a line that two
- * threads write would change hands once a buffer, hundreds of accesses apart, where a machine's cores take it from each other every few.
- * So he runs it in turns with what the others have written by then: all that is there is divided into steps, and in each step every
- * thread goes on by the same part of its own.
+ * Each thread writes to a buffer of its own, and whoever has filled his runs it through the models. Would he run
+ * it alone, a line that two threads write would change hands once a buffer, hundreds of accesses apart, where a
+ * machine's cores take it from each other every few. So he runs it in turns with what the others have written by
+ * then: all that is there is divided into steps, and in each step every thread goes on by the same part of its
+ * own.
  *
  *     his buffer      |--------|--------|--------|--------|   to its end
  *     another's       |----|----|----|----|......               up to the records that it may still take back
  *
  * What always holds:
- *  1. rt.models_lock is held. Of another thread's buffer only [trace_start, the STREAM_TAIL newest records) is run, and its trace_start
- *     moves behind that: what it writes, completes or takes back meanwhile (stream_left, stream_undo, stream_tail) lies behind.
+ *  1. rt.models_lock is held. Of another thread's buffer only [trace_start, the STREAM_TAIL newest records) is
+ *     run, and its trace_start moves behind that: what it writes, completes or takes back meanwhile (stream_left,
+ *     stream_undo, stream_tail) lies behind.
  *  2. Nobody waits for another for longer than WAIT_MOST_NS: the other may itself wait for what this one has.
- *  3. Each thread's records are run once, in order. Which of different threads' come first is the interleaving that took place, to a
- *     buffer's length, and even turns within.
+ *  3. Each thread's records are run once, in order. Which of different threads' come first is the interleaving
+ *     that took place, to a buffer's length, and even turns within.
  */
 #include "engine/runtime/stream/stream.h"
 
 #define TAKERS_MOST 16u
 
-#define STEP_WORDS 16u /* of who has most: about as many blocks as a core executes while a line comes from another one */
+/* of who has most: about as many blocks as a core executes while a line comes from another one */
+#define STEP_WORDS 16u
 #define WAIT_NS 50000ull
 #define WAITS_AT_ONCE 20u         /* by giving up the processor, before it sleeps */
 #define WAIT_MOST_NS 100000000ull /* several time slices of a busy machine */
@@ -30,7 +34,8 @@ struct taker {
 	uint64_t *start, *at, *end;
 };
 
-/* Where the newest STREAM_TAIL records of what another thread has published begin; its trace_start: there are no more. */
+/* Where the newest STREAM_TAIL records of what another thread has published begin; its trace_start: there are no
+ * more. */
 static uint64_t *settled(const struct thread *t)
 {
 	uint64_t *record[STREAM_TAIL], *end = __atomic_load_n(&t->trace, __ATOMIC_ACQUIRE), *at = t->trace_start;
@@ -44,15 +49,18 @@ static uint64_t *settled(const struct thread *t)
 
 static uint64_t unread(const struct thread *t)
 {
-	uint64_t *end = __atomic_load_n(&t->trace, __ATOMIC_ACQUIRE), *start = __atomic_load_n(&t->trace_start, __ATOMIC_ACQUIRE);
+	uint64_t *end = __atomic_load_n(&t->trace, __ATOMIC_ACQUIRE),
+		 *start = __atomic_load_n(&t->trace_start, __ATOMIC_ACQUIRE);
 	return end > start ? (uint64_t)(end - start) : 0;
 }
 
 /* Another thread that runs, and has executed less than half of what this one has since both were run last. */
 static bool is_behind(const struct thread *t, const struct thread *other, uint64_t words)
 {
-	return other != t && other->process == t->process && other->trace_base && !__atomic_load_n(&other->in_call, __ATOMIC_ACQUIRE) &&
-	       !__atomic_load_n(&other->parked, __ATOMIC_ACQUIRE) && unread(other) < words / 2 && other->trace != other->trace_stood;
+	return other != t && other->process == t->process && other->trace_base &&
+	       !__atomic_load_n(&other->in_call, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&other->parked, __ATOMIC_ACQUIRE) && unread(other) < words / 2 &&
+	       other->trace != other->trace_stood;
 }
 
 void stream_wait(const struct thread *t)
@@ -67,7 +75,8 @@ void stream_wait(const struct thread *t)
 			if (!rt.slot_state[i] || !is_behind(t, other, words))
 				continue;
 			behind = true;
-			if (last) /* it stands still, for whatever reason: until it has moved nobody waits for it again */
+			/* it stands still, for whatever reason: until it has moved nobody waits for it again */
+			if (last)
 				other->trace_stood = other->trace;
 		}
 		if (!behind || last)

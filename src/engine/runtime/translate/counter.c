@@ -1,8 +1,8 @@
 /*
  * Where a block's counter is incremented, and how: ~0.5 ns with dead flags, more the more must be saved.
  *
- * What always holds: no flag, and no register that is alive, differs from the program's at an instruction that may fault or that a
- * signal handler may be entered at with the value still to be used.
+ * What always holds: no flag, and no register that is alive, differs from the program's at an instruction that may
+ * fault or that a signal handler may be entered at with the value still to be used.
  */
 #include "engine/runtime/translate/translate.h"
 
@@ -24,13 +24,22 @@ void increment_spilled(struct emit *e, uint32_t offset, unsigned reg)
 
 static bool only_compares(const struct x86_insn *in)
 {
-	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || in->memory_count != 1 || (in->prefixes & (X86_PREFIX_GS | X86_PREFIX_LOCK)))
+	if (in->encoding != X86_LEGACY || in->map != X86_MAP_0 || in->memory_count != 1 ||
+	    (in->prefixes & (X86_PREFIX_GS | X86_PREFIX_LOCK)))
 		return false;
 	unsigned extension = in->modrm >> 3 & 7;
 	switch (in->opcode) {
-	case 0x38: case 0x39: case 0x3a: case 0x3b: case 0x84: case 0x85: return true;
-	case 0x80: case 0x81: case 0x83: return extension == 7;
-	case 0xf6: case 0xf7: return extension == 0;
+	case 0x38:
+	case 0x39:
+	case 0x3a:
+	case 0x3b:
+	case 0x84:
+	case 0x85: return true;
+	case 0x80:
+	case 0x81:
+	case 0x83: return extension == 7;
+	case 0xf6:
+	case 0xf7: return extension == 0;
 	default: return false;
 	}
 }
@@ -43,7 +52,8 @@ static bool spills_at_end(const struct x86_insn *in)
 /* Whether a signal handler may see the flags and registers before the instruction, which then count as read. */
 bool may_fault(const struct x86_insn *in)
 {
-	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 | X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT | X86_CLASS_UNKNOWN))
+	if (in->class & (X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_INT_DIV | X86_CLASS_FP | X86_CLASS_X87 |
+			 X86_CLASS_FP_DIV | X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT | X86_CLASS_UNKNOWN))
 		return true;
 	if (in->memory_count && !(in->memory[0].flags & X86_MEM_ADDRESS_ONLY))
 		return true;
@@ -52,7 +62,8 @@ bool may_fault(const struct x86_insn *in)
 
 struct counter_place place_counter(const struct code_arena *arena, uint8_t *entry_live, uint8_t *scratch)
 {
-	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9, X86_R8, X86_RSI, X86_RDI, X86_RDX, X86_RCX, X86_RBX};
+	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9,  X86_R8, X86_RSI,
+					 X86_RDI, X86_RDX, X86_RCX, X86_RBX};
 	uint16_t used = 0;
 	int twice = -1;
 	uint64_t end = decoded.pc + decoded.length;
@@ -130,4 +141,3 @@ void count_block(struct emit *e, struct counter_place place)
 	}
 	e->counted = true;
 }
-

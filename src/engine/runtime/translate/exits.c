@@ -1,5 +1,6 @@
-/* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the ways into the
-   runtime. What always holds: every displacement that is patched later lies within one cache line. */
+/* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the
+   ways into the runtime. What always holds: every displacement that is patched later lies within one cache
+   line. */
 #include "engine/runtime/inline/inline.h"
 
 static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
@@ -107,11 +108,12 @@ static void count_at_end(struct emit *e, struct counter_place place, unsigned k,
 /* Probably an entry of a PLT: what came to it is more interesting. */
 static bool linkage(void)
 {
-	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)); /* endbr64 */
+	/* endbr64 */
+	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4));
 }
 
-/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For region/enter_leave.c: jumps and calls in regions that
-   the program names. */
+/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For
+   region/enter_leave.c: jumps and calls in regions that the program names. */
 static void note_at(struct emit *e, uint32_t offset)
 {
 	put_bytes(e, "\x65\xc7\x04\x25", 4);
@@ -208,8 +210,10 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 	}
 }
 
-/* The block's end. Returns true if the block goes on at *next whatever happens, and nothing that leads there is emitted. */
-bool block_end(struct emit *e, struct counter_place place, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc, uint64_t *next_out)
+/* The block's end. Returns true if the block goes on at *next whatever happens, and nothing that leads there is
+ * emitted. */
+bool block_end(struct emit *e, struct counter_place place, const struct x86_insn *in, const uint8_t *code,
+	       unsigned k, uint64_t pc, uint64_t *next_out)
 {
 	uint64_t next = pc + in->length, target = next + (uint64_t)(int64_t)in->target_rel;
 	*next_out = next;
@@ -320,7 +324,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 			note_at(e, linkage() ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
-		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP); /* jmp [rip + ...] is a call by way of a PLT */
+		/* jmp [rip + ...] is a call by way of a PLT */
+		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP);
 		return false;
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
@@ -356,9 +361,7 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, TABLE_RETURN);
 		return false;
-	case X86_FLOW_SYSCALL:
-		simple_exit(e, next, EXIT_SYSCALL);
-		return false;
+	case X86_FLOW_SYSCALL: simple_exit(e, next, EXIT_SYSCALL); return false;
 	case X86_FLOW_INT:
 		if ((in->immediate & 0xff) == 0x80) {
 			simple_exit(e, next, EXIT_INT80);
@@ -383,7 +386,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
-	case X86_FLOW_SYSENTER: /* a fault, natively, for what it returns to; no instruction of AMD's 64-bit mode */
+	/* a fault, natively, for what it returns to; no instruction of AMD's 64-bit mode */
+	case X86_FLOW_SYSENTER:
 		if (rt.no_sysenter)
 			put_bytes(e, "\x0f\x0b", 2);
 		else
@@ -399,11 +403,9 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		}
 		simple_exit(e, next, EXIT_FAR);
 		return false;
-	default:
-		die("a control transfer that the engine does not support (far, transactional or privileged)", pc);
+	default: die("a control transfer that the engine does not support (far, transactional or privileged)", pc);
 	}
 }
-
 
 void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
 {
@@ -424,7 +426,8 @@ uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id)
 	return arena->cold;
 }
 
-/* The counter of a conditional branch's counted way, in front of `to` or, with to NULL, in the hot part and with a jmp to the target. */
+/* The counter of a conditional branch's counted way, in front of `to` or, with to NULL, in the hot part and with a
+ * jmp to the target. */
 uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to)
 {
 	struct emit e = {.p = arena->hot, .arena = arena};
@@ -442,6 +445,7 @@ uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct blo
 }
 
 /*
- * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for indirect
- * branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if pc cannot be fetched.
+ * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for
+ * indirect branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if
+ * pc cannot be fetched.
  */

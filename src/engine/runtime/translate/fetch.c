@@ -1,5 +1,5 @@
-/* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after the page was
-   write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
+/* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after
+   the page was write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
 #include "engine/runtime/stream/stream.h"
 
 struct decoded decoded;
@@ -8,15 +8,18 @@ struct decoded decoded;
 #define LENGTH_READ (LENGTH_MAX + 15 + REGION_MARK_BYTES)
 _Static_assert(LENGTH_READ <= sizeof decoded.bytes, "it fits");
 
-
 static bool ends_block(const struct x86_insn *in)
 {
-	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) || stores_x87_address(in) || x86_state_kind(in) ||
-	       (rt.places && stack_loaded(in));
+	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) ||
+	       stores_x87_address(in) || x86_state_kind(in) || (rt.places && stack_loaded(in));
 }
 
-/* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its end. */
-static uint32_t asks(const struct x86_insn *in, const uint8_t *code) { return in->length == REGION_CALL_BYTES ? region_magic(code) : 0; }
+/* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its
+ * end. */
+static uint32_t asks(const struct x86_insn *in, const uint8_t *code)
+{
+	return in->length == REGION_CALL_BYTES ? region_magic(code) : 0;
+}
 
 /* Decodes from decoded.bytes, available bytes of them. */
 void decode_bytes(unsigned available, unsigned most)
@@ -27,19 +30,22 @@ void decode_bytes(unsigned available, unsigned most)
 	unsigned gathers = 0;
 	while (decoded.count < most && decoded.length < decoded.most) {
 		struct x86_insn *in = &decoded.insn[decoded.count];
-		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length, available - decoded.length, in);
+		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length,
+							   available - decoded.length, in);
 		if (status == X86_DECODE_TRUNCATED)
 			decoded.truncated = true;
 		if (status == X86_DECODE_INVALID)
 			decoded.invalid = true;
 		if (status != X86_DECODE_OK)
 			return;
-		if ((in->class & X86_CLASS_UNKNOWN) && decoded.count) /* alone in its block, which is made when it is to be executed (unknown.c) */
+		/* alone in its block, which is made when it is to be executed (unknown.c) */
+		if ((in->class & X86_CLASS_UNKNOWN) && decoded.count)
 			return;
 		uint32_t magic = asks(in, decoded.bytes + decoded.length);
 		if (!magic) {
 			bool unseen;
-			magic = mark_behind(in, decoded.bytes + decoded.length, available - decoded.length, &unseen);
+			magic = mark_behind(in, decoded.bytes + decoded.length, available - decoded.length,
+					    &unseen);
 			if (unseen && decoded.more) {
 				decoded.truncated = true;
 				return;
@@ -60,8 +66,9 @@ void decode_bytes(unsigned available, unsigned most)
 }
 
 /*
- * Memory that the program itself supplies when it is touched (userfaultfd): the thread that does so may need rt.lock, so the block's
- * pages are waited for without it. The next page only if an instruction goes on there, as the processor would.
+ * Memory that the program itself supplies when it is touched (userfaultfd): the thread that does so may need
+ * rt.lock, so the block's pages are waited for without it. The next page only if an instruction goes on there, as
+ * the processor would.
  */
 void fetch_wait(uint64_t pc)
 {
@@ -129,11 +136,11 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 		const struct watched_mapping *next = memory_executable(pc + have);
 		if (have < 15 && next && safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
 			decoded.checked |= memory_watch(pc + have, 1, next);
-			if (!safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) /* as it is now */
+			/* as it is now */
+			if (!safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have))
 				return false;
 			decode_bytes(15, 1);
 		}
 	}
 	return decoded.count || decoded.invalid || decoded.event;
 }
-

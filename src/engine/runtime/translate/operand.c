@@ -1,15 +1,19 @@
-/* One instruction of the program's, as it stands in the cache: unchanged where it can be, its operand reached in another way where it
-   is relative to rip and out of reach, or on gs. What always holds: until the instruction itself runs, its registers' values are
-   in a spill slot that a mark names. */
+/* One instruction of the program's, as it stands in the cache: unchanged where it can be, its operand reached in
+   another way where it is relative to rip and out of reach, or on gs. What always holds: until the instruction
+   itself runs, its registers' values are in a spill slot that a mark names. */
 #include "engine/runtime/translate/translate.h"
 
-/* The instruction with its ModRM memory operand replaced by [base], base being one of the first 8 registers but rsp, rbp. */
-static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned base, bool drop_segment)
+/* The instruction with its ModRM memory operand replaced by [base], base being one of the first 8 registers but
+ * rsp, rbp. */
+static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned base,
+			 bool drop_segment)
 {
 	uint8_t b[16];
-	unsigned n = 0, modrm_at = 0, rex_at = 0, tail = in->modrm_offset + 1u + in->has_sib + in->displacement_size;
+	unsigned n = 0, modrm_at = 0, rex_at = 0,
+		 tail = in->modrm_offset + 1u + in->has_sib + in->displacement_size;
 	for (unsigned i = 0; i <= in->modrm_offset; i++) {
-		if (drop_segment && i < in->prefix_bytes && (code[i] == 0x65 || code[i] == 0x64 || code[i] == 0x67))
+		if (drop_segment && i < in->prefix_bytes &&
+		    (code[i] == 0x65 || code[i] == 0x64 || code[i] == 0x67))
 			continue;
 		if (i == in->prefix_bytes)
 			rex_at = n;
@@ -31,17 +35,18 @@ static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_
 	put_bytes(e, b, n);
 }
 
-static unsigned unused_register(const struct x86_insn *in, unsigned not)
+static unsigned unused_register(const struct x86_insn *in, unsigned not )
 {
 	static const uint8_t choice[] = {X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSI, X86_RDI};
 	unsigned used = in->gpr_read | in->gpr_written;
 	for (unsigned i = 0; i < sizeof choice; i++)
-		if (!(used >> choice[i] & 1) && choice[i] != not)
+		if (!(used >> choice[i] & 1) && choice[i] != not )
 			return choice[i];
 	return X86_NO_REG;
 }
 
-/* The prefix of an instruction of ours with the operand of the program's: 64 bits, r16 to r31 where those are named. */
+/* The prefix of an instruction of ours with the operand of the program's: 64 bits, r16 to r31 where those are
+ * named. */
 void put_operand_rex(struct emit *e, const struct x86_insn *in)
 {
 	unsigned base = in->memory[0].base, index = in->memory[0].index, extended = (base & ~15u) == 16 ? 0x10 : 0;
@@ -69,8 +74,8 @@ void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code
 static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
 {
 	unsigned base = unused_register(in, X86_NO_REG), second = unused_register(in, base);
-	if (!in->has_modrm || in->rm != X86_NO_REG || base == X86_NO_REG || second == X86_NO_REG || in->memory_count == 0 ||
-	    (in->memory[0].flags & (X86_MEM_VECTOR_INDEX | X86_MEM_IMPLICIT)))
+	if (!in->has_modrm || in->rm != X86_NO_REG || base == X86_NO_REG || second == X86_NO_REG ||
+	    in->memory_count == 0 || (in->memory[0].flags & (X86_MEM_VECTOR_INDEX | X86_MEM_IMPLICIT)))
 		die("an instruction that uses gs in a way that the engine does not know", pc);
 	gs_store(e, base, AT_SPILL_OPERAND);
 	gs_store(e, second, AT_SPILL_SECOND);
@@ -80,7 +85,8 @@ static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t 
 	else
 		load_address(e, in, code, base);
 	gs_load(e, second, AT_APP_GS);
-	put_bytes(e, (const uint8_t[]){0x48, 0x8d, (uint8_t)(0x04 | base << 3), (uint8_t)(second << 3 | base)}, 4); /* lea base, [base + second] */
+	/* lea base, [base + second] */
+	put_bytes(e, (const uint8_t[]){0x48, 0x8d, (uint8_t)(0x04 | base << 3), (uint8_t)(second << 3 | base)}, 4);
 	gs_load(e, second, AT_SPILL_SECOND);
 	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
 	copy_through(e, in, code, base, true);
@@ -123,8 +129,7 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 		}
 		return;
 	}
-	case X86_SPECIAL_LOAD_GS:
-		die("the program loads the gs selector, which the engine does not support", pc);
+	case X86_SPECIAL_LOAD_GS: die("the program loads the gs selector, which the engine does not support", pc);
 	}
 	if ((in->prefixes & X86_PREFIX_GS) && in->memory_count && in->memory[0].segment == X86_GS &&
 	    !(in->memory[0].flags & X86_MEM_ADDRESS_ONLY)) {
@@ -151,7 +156,8 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 		return;
 	}
 	/* a register that the instruction overwrites anyway need not be given back */
-	unsigned own = in->gpr_written & (uint16_t)~in->gpr_read & 0xcf, base = own ? (unsigned)__builtin_ctz(own) : unused_register(in, X86_NO_REG);
+	unsigned own = in->gpr_written & (uint16_t)~in->gpr_read & 0xcf,
+		 base = own ? (unsigned)__builtin_ctz(own) : unused_register(in, X86_NO_REG);
 	if (own && (own & (own - 1)))
 		own = 0, base = unused_register(in, X86_NO_REG);
 	if (base == X86_NO_REG)
@@ -165,4 +171,3 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 		gs_load(e, base, AT_SPILL_OPERAND);
 	}
 }
-

@@ -1,11 +1,14 @@
 /*
- * One basic block of the program → its code in the cache: the program's own instructions, the block's counter, and exits.
+ * One basic block of the program → its code in the cache: the program's own instructions, the block's counter, and
+ * exits.
  *
  * What always holds:
- *  1. The counter's add stands where the flags are dead; else a register that is dead, else a spilled one, is used.
- *  2. No flag, and no register that is alive, differs from the program's at an instruction of the program's (but see inline.h, 4).
- *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to learn
- *     what state each of its bytes stands for.
+ *  1. The counter's add stands where the flags are dead; else a register that is dead, else a spilled one, is
+ *     used.
+ *  2. No flag, and no register that is alive, differs from the program's at an instruction of the program's (but
+ *     see inline.h, 4).
+ *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to
+ *     learn what state each of its bytes stands for.
  */
 #include "engine/runtime/inline/inline.h"
 
@@ -35,7 +38,9 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 		}
 		if ((in->class & X86_CLASS_UNKNOWN) && unknown_needs_moving(in, pc, emit_address(e))) {
 			if (!e->probe)
-				processor_refuses(code, in->length, "an unknown instruction whose operand cannot be reached from here:", pc);
+				processor_refuses(
+					code, in->length,
+					"an unknown instruction whose operand cannot be reached from here:", pc);
 			put_bytes(e, "\x0f\x0b", 2);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 			*next = pc + in->length;
@@ -57,9 +62,11 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	/* bytes that are no instruction: #UD there */
 	struct x86_insn in;
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
-	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK && in.length == 15;
+	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK &&
+			in.length == 15;
 	if (!too_long && !e->probe)
-		processor_refuses(decoded.bytes, decoded.sixteen ? 15 : decoded.available, "an instruction of unknown length:", pc);
+		processor_refuses(decoded.bytes, decoded.sixteen ? 15 : decoded.available,
+				  "an instruction of unknown length:", pc);
 	put_bytes(e, too_long ? "\xf4\x90" : "\x0f\x0b", 2);
 	mark(e, MARK_EXIT0, 0, 0, 0, 0);
 	*next = pc;
@@ -71,7 +78,8 @@ static bool same_bytes(uint32_t id)
 	const struct block *b = &rt.blocks[id];
 	if (rt.trace && !rt.inline_on && (rt.templates[id].flags & TRACE_INLINED))
 		return false;
-	return !(b->flags & BLOCK_STALE) && b->length == decoded.length && !memcmp(b->bytes, decoded.bytes, decoded.length);
+	return !(b->flags & BLOCK_STALE) && b->length == decoded.length &&
+	       !memcmp(b->bytes, decoded.bytes, decoded.length);
 }
 
 static bool is_call(const struct x86_insn *in)
@@ -81,15 +89,17 @@ static bool is_call(const struct x86_insn *in)
 
 static bool is_jump(const struct x86_insn *in)
 {
-	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_ABS || in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
+	return in->flow == X86_FLOW_JMP || in->flow == X86_FLOW_JMP_ABS || in->flow == X86_FLOW_JMP_REG ||
+	       in->flow == X86_FLOW_JMP_MEM;
 }
 
-/* A call or jump may turn out to lead to the end of a region, which moves it into another context (region/enter_leave.c), and so may an endbr64 that is
-   by itself: that takes a counter of its own. */
+/* A call or jump may turn out to lead to the end of a region, which moves it into another context
+   (region/enter_leave.c), and so may an endbr64 that is by itself: that takes a counter of its own. */
 static bool may_follow(void)
 {
 	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	bool to_an_end = decoded.count && (is_call(last) || is_jump(last) || (decoded.count == 1 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)));
+	bool to_an_end = decoded.count && (is_call(last) || is_jump(last) ||
+					   (decoded.count == 1 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)));
 	return decoded.count && !(to_an_end && context_named(decoded.context));
 }
 
@@ -97,14 +107,27 @@ static bool may_follow(void)
 static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 {
 	const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
-	bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ, fresh = known == NONE || !same_bytes(known);
+	bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ,
+	     fresh = known == NONE || !same_bytes(known);
 	uint32_t id = fresh ? record_block_begin(pc) : known;
 	struct block *b = &rt.blocks[id], old = *b;
-	*b = (struct block){.pc = pc, .bytes = old.bytes, .incoming = NONE, .exit = {NONE, NONE}, .page_next = NONE, .tail_from = NONE,
-		.length = (uint16_t)decoded.length, .insns = (uint16_t)decoded.count, .conditional = conditional, .follows = parent, .follower = NONE,
-		.depth = parent == NONE ? 0 : rt.blocks[parent].depth + 1,
-		.branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL && last->flow != X86_FLOW_INT ? 1 + is_call(last) : 0,
-		.context = decoded.context};
+	*b = (struct block){.pc = pc,
+			    .bytes = old.bytes,
+			    .incoming = NONE,
+			    .exit = {NONE, NONE},
+			    .page_next = NONE,
+			    .tail_from = NONE,
+			    .length = (uint16_t)decoded.length,
+			    .insns = (uint16_t)decoded.count,
+			    .conditional = conditional,
+			    .follows = parent,
+			    .follower = NONE,
+			    .depth = parent == NONE ? 0 : rt.blocks[parent].depth + 1,
+			    .branch = last && last->flow != X86_FLOW_NONE && last->flow != X86_FLOW_SYSCALL &&
+						      last->flow != X86_FLOW_INT
+					      ? 1 + is_call(last)
+					      : 0,
+			    .context = decoded.context};
 	if (!fresh) {
 		b->flags = old.flags & (BLOCK_LEADER | BLOCK_LISTED);
 		b->page_next = old.page_next;
@@ -114,7 +137,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 		b->copy = old.copy;
 		return id;
 	}
-	const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional, parent);
+	const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional,
+					     parent);
 	if (at) {
 		b->bytes = at;
 		if (rt.trace)
@@ -130,13 +154,15 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 }
 
 /*
- * Blocks that follow. Of a conditional branch one way out is counted; if all that goes the other way enters one block, private to it,
- * that block needs no counter: it was entered as often as its parent was passed. The parent's record says so for ever, hence:
+ * Blocks that follow. Of a conditional branch one way out is counted; if all that goes the other way enters one
+ * block, private to it, that block needs no counter: it was entered as often as its parent was passed. The
+ * parent's record says so for ever, hence:
  *   - the follower is made when that way is gone for the first time, or never (no_follower);
  *   - whoever goes that way and does not enter the follower corrects its count (done = 0);
  *   - a follower is in no table and no map: others that come to its address have a block of their own.
  */
-uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit, uint32_t before, uint32_t parent)
+uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit,
+		   uint32_t before, uint32_t parent)
 {
 	bool single = mode == TRANSLATE_SINGLE;
 	uint64_t begun = rt.no_tsc ? 0 : __builtin_ia32_rdtsc();
@@ -148,7 +174,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		arena = cache_arena(pc);
 		thunk_exit = before = NONE;
 	}
-	if (parent != NONE && (decoded.checked || !may_follow() || (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
+	if (parent != NONE && (decoded.checked || !may_follow() ||
+			       (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
 		parent = NONE;
 		uint32_t there = cache_find(t->context, pc);
 		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED))
@@ -165,7 +192,11 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		bool copied = mode == TRANSLATE_COPY && first == NONE;
 		if (rt.trace)
 			stream_plan();
-		uint32_t id = number(pc, parent != NONE ? rt.blocks[parent].follower : single || copied ? NONE : cache_known(t->context, pc), parent);
+		uint32_t id = number(pc,
+				     parent != NONE     ? rt.blocks[parent].follower
+				     : single || copied ? NONE
+							: cache_known(t->context, pc),
+				     parent);
 		inline_behold(id);
 		inline_plan(id);
 		struct block *b = &rt.blocks[id];
@@ -207,10 +238,14 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			break;
 		leader = b->branch;
 		uint32_t there = cache_find(t->context, next);
-		bool follow = b->follower != NONE || (!b->no_follower && there == NONE && b->depth < DEPTH_MAX && last && last->flow != X86_FLOW_CALL);
-		bool room = !single && !checked && !rt.user_faults /* nothing is read ahead */ && chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
-		if ((there == NONE || b->follower != NONE) && room && (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
-		    decode_block(t->context, next, false) && !decoded.checked && decoded.count && (b->follower == NONE || same_bytes(b->follower))) {
+		bool follow = b->follower != NONE || (!b->no_follower && there == NONE && b->depth < DEPTH_MAX &&
+						      last && last->flow != X86_FLOW_CALL);
+		bool room = !single && !checked && !rt.user_faults /* nothing is read ahead */ &&
+			    chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
+		if ((there == NONE || b->follower != NONE) && room &&
+		    (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
+		    decode_block(t->context, next, false) && !decoded.checked && decoded.count &&
+		    (b->follower == NONE || same_bytes(b->follower))) {
 			follow = follow && may_follow();
 			b->flags |= BLOCK_TAIL;
 			b->no_follower |= !follow;
@@ -237,16 +272,24 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		rt.process->stats[RECORD_STAT_TRANSLATE_TSC] += __builtin_ia32_rdtsc() - begun;
 	uint64_t used = 0;
 	for (uint32_t i = 0; i < rt.arena_count; i++)
-		used += (uint64_t)(rt.arena[i].hot - rt.arena[i].base) + (uint64_t)(rt.arena[i].end - rt.arena[i].cold);
+		used += (uint64_t)(rt.arena[i].hot - rt.arena[i].base) +
+			(uint64_t)(rt.arena[i].end - rt.arena[i].cold);
 	if (used > rt.process->stats[RECORD_STAT_CACHE_BYTES])
 		rt.process->stats[RECORD_STAT_CACHE_BYTES] = used;
 	return first;
 }
 
-unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most, uint64_t *next)
+unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most,
+			 uint64_t *next)
 {
 	static uint8_t scratch[16384];
-	struct emit e = {.p = scratch, .delta = block->code - scratch, .marks = marks, .mark_most = most, .start = scratch, .probe = true, .id = id};
+	struct emit e = {.p = scratch,
+			 .delta = block->code - scratch,
+			 .marks = marks,
+			 .mark_most = most,
+			 .start = scratch,
+			 .probe = true,
+			 .id = id};
 	uint8_t live, reg;
 	memcpy(decoded.bytes, block->bytes, block->length);
 	decoded.pc = block->pc;
@@ -266,4 +309,3 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct state_ma
 	emit_block(&e, place, next);
 	return e.mark_count;
 }
-

@@ -8,11 +8,14 @@
  *                                             Else the program ends with a message that names the bytes
  *
  * What always holds:
- *  1. Nothing of the program's is changed by asking: every register is zero but the mask of signals, and no memory is near 0.
- *  2. Only bytes that are about to be executed are asked about, hence a block has such an instruction at its beginning, alone.
+ *  1. Nothing of the program's is changed by asking: every register is zero but the mask of signals, and no memory
+ *     is near 0.
+ *  2. Only bytes that are about to be executed are asked about, hence a block has such an instruction at its
+ *     beginning, alone.
  *
- * How the processor is asked: the first n bytes stand at the end of a page behind which nothing can be fetched, for n = 1, 2, … A fault
- * of the fetch behind the page, with rip at the instruction's beginning, says that it is longer.
+ * How the processor is asked: the first n bytes stand at the end of a page behind which nothing can be fetched,
+ * for n = 1, 2, … A fault of the fetch behind the page, with rip at the instruction's beginning, says that it is
+ * longer.
  */
 #include "engine/runtime/translate/translate.h"
 
@@ -44,10 +47,12 @@ static enum processor_answer try_bytes(uint8_t *page, const uint8_t *bytes, unsi
 	return ANSWER_KNOWN;
 }
 
-/* Whether the processor has an instruction that begins with these bytes. Where it cannot be asked, it has none: so say the manuals. */
+/* Whether the processor has an instruction that begins with these bytes. Where it cannot be asked, it has none: so
+ * say the manuals. */
 static bool processor_knows(const uint8_t *bytes, unsigned available)
 {
-	long page = sys6(SYS_mmap, memory_place(2 * PAGE), 2 * PAGE, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_, (uint64_t)-1, 0);
+	long page = sys6(SYS_mmap, memory_place(2 * PAGE), 2 * PAGE, PROT_NONE_, MAP_PRIVATE_ | MAP_ANONYMOUS_,
+			 (uint64_t)-1, 0);
 	enum processor_answer answer = ANSWER_LONGER;
 	if (failed(page))
 		return false;

@@ -2,8 +2,8 @@
  * A cache of a machine, and the steps between caches (hierarchy.c).
  *
  * What always holds:
- *  1. A cache with hits is a private one that accesses go to first: its lines are timed (lines.h), and a line that leaves it, or whose flags change
- *     but for the dirty one, is not in the table (fast/filter.h) any more.
+ *  1. A cache with hits is a private one that accesses go to first: its lines are timed (lines.h), and a line that
+ *     leaves it, or whose flags change but for the dirty one, is not in the table (fast/filter.h) any more.
  */
 #ifndef TARE_MODEL_CORE_CACHE_CACHE_H
 #define TARE_MODEL_CORE_CACHE_CACHE_H
@@ -13,28 +13,36 @@
 #include "model/core/internal.h"
 #include "model/core/cache/lines.h"
 
-struct stride { uint64_t last; int64_t stride; uint32_t id, used; };
+struct stride {
+	uint64_t last;
+	int64_t stride;
+	uint32_t id, used;
+};
 
 struct cache {
 	const struct filter *filter; /* or NULL */
 	uint32_t line_shift;
-	uint32_t first_way;      /* what the table calls its first one */
+	uint32_t first_way; /* what the table calls its first one */
 	uint8_t index, exclusive, shared;
-	uint8_t sides;           /* 1: data accesses go to it first, 2: fetches do */
-	bool leaves;             /* a clean line that is evicted matters to other caches, too */
-	bool simple;              /* neither a hit nor a miss needs more than LRU order, with write-back and allocation: fast/simple_loop.h */
+	uint8_t sides; /* 1: data accesses go to it first, 2: fetches do */
+	bool leaves;   /* a clean line that is evicted matters to other caches, too */
+	/* neither a hit nor a miss needs more than LRU order, with write-back and allocation:
+	 * fast/simple_loop.h */
+	bool simple;
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
-	struct classes classes;  /* machine.classify */
+	struct classes classes; /* machine.classify */
 };
 
 /* What cache `index` of the machine needs; cache may be thrown away if arena->base is NULL. */
-void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index, bool timed);
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index,
+		bool timed);
 
-/* One access of the core to a first-level cache, in one line of it. id: the item's number, or for a fetch the block's with bit 31.
-   Counts all but the access itself. */
-void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id);
+/* One access of the core to a first-level cache, in one line of it. id: the item's number, or for a fetch the
+   block's with bit 31. Counts all but the access itself. */
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		  uint32_t id);
 #define CACHE_FETCH ((enum trace_kind)2) /* beside TRACE_READ 0 and TRACE_WRITE 1: as the counts are in order */
 /* prefetch instructions */
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id);
@@ -43,7 +51,8 @@ uint64_t cache_take(struct cache *cache, uint64_t line);
 /* Counts one at the owner's cache; who caused it is core, whose items are charged. */
 void count_of(struct core *core, struct core *owner, unsigned cache, enum model_cache_count what);
 
-/* The way of the line of that address, as the table calls it, if another access to it needs no more than what filter_find() does; else FILTER_LINES. */
+/* The way of the line of that address, as the table calls it, if another access to it needs no more than what
+ * filter_find() does; else FILTER_LINES. */
 uint32_t cache_lru_fast_way(const struct core *core, const struct cache *cache, uint64_t address, bool write);
 
 /* The line leaves the cache, or its next hit needs more than those before. */
@@ -56,7 +65,8 @@ static inline void cache_forget(const struct cache *cache, uint64_t line)
 /* ---- for fast/simple_loop.h, fast/request_loop.h ---- */
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
-unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores);
+unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes,
+		       enum trace_kind kind, bool stores);
 /* What was evicted goes where it belongs. */
 void cache_leave(struct core *core, struct cache *cache, uint64_t entry);
 /* Arrives at a cache. */

@@ -3,12 +3,13 @@
 
 void classes_init(struct classes *classes, struct model_memory *arena, uint32_t lines)
 {
-	*classes = (struct classes){ 0 };
+	*classes = (struct classes){0};
 	lines_init(&classes->shadow, arena, 1, lines, REPLACE_LRU, 1, 1, false);
 	classes->regions = arena_take(arena, CLASSES_REGIONS * sizeof *classes->regions);
 }
 
-/* Regions that follow each other stay together in the table, so that little of it is ever touched. NULL: no room. */
+/* Regions that follow each other stay together in the table, so that little of it is ever touched. NULL: no
+ * room. */
 static struct seen_lines *find_region(struct classes *classes, uint64_t number)
 {
 	uint64_t at = ((number >> 8) * 0x9e3779b97f4a7c15ull >> 32 & ~255ull) + (number & 255);

@@ -8,17 +8,21 @@
  *                  └─ else (a store without allocation; an exclusive level): handed on
  *
  * Rules, where machine.h leaves a choice:
- *  - a level behind with smaller lines is asked for each of them; a store that is handed on goes to those it touches. The kind of access
- *    stays the program's: a line wanted by a store is a write access behind, but does not make that line dirty there;
+ *  - a level behind with smaller lines is asked for each of them; a store that is handed on goes to those it
+ *    touches. The kind of access stays the program's: a line wanted by a store is a write access behind, but does
+ *    not make that line dirty there;
  *  - write-through: every store is handed on, after the fill if it allocates;
- *  - a write-back to a level that holds the line (or its victim buffer does) touches it; to one that does not it is handed on;
- *  - exclusive level: a hit gives the line away, with its dirtiness, but for a store handed on, which hits in place. Demand misses and
- *    such stores never fill it; what leaves the levels in front does;
- *  - inclusive level: what leaves it (and its victim buffer) the levels in front lose first, in order of caches, cores, lines;
+ *  - a write-back to a level that holds the line (or its victim buffer does) touches it; to one that does not it
+ *    is handed on;
+ *  - exclusive level: a hit gives the line away, with its dirtiness, but for a store handed on, which hits in
+ *    place. Demand misses and such stores never fill it; what leaves the levels in front does;
+ *  - inclusive level: what leaves it (and its victim buffer) the levels in front lose first, in order of caches,
+ *    cores, lines;
  *  - victim buffer: a hit there is a miss and a fill. Marks of prefetched lines are lost there;
- *  - prefetchers (Smith 1982; Baer & Chen 1991) act when their cache is done with the access, on demand misses that were not handed on and
- *    first hits on prefetched lines. A line asked for is an access behind. Stride: in lines between the triggers of one instruction, after
- *    two that are equal and not 0. No page stops them: the models have virtual addresses only.
+ *  - prefetchers (Smith 1982; Baer & Chen 1991) act when their cache is done with the access, on demand misses
+ *    that were not handed on and first hits on prefetched lines. A line asked for is an access behind. Stride: in
+ *    lines between the triggers of one instruction, after two that are equal and not 0. No page stops them: the
+ *    models have virtual addresses only.
  *
  * Depth of calls: at most MACHINE_CACHES levels, each with its prefetches.
  */
@@ -26,11 +30,15 @@
 
 /* ---- one cache ---- */
 
-void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index, bool timed)
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index,
+		bool timed)
 {
 	const struct machine_cache *is = &machine->caches[index];
-	*cache = (struct cache){ .is = *is, .index = (uint8_t)index, .line_shift = log2_of(is->line_bytes),
-		.exclusive = is->inclusion == INCLUSION_EXCLUSIVE, .shared = is->shared };
+	*cache = (struct cache){.is = *is,
+				.index = (uint8_t)index,
+				.line_shift = log2_of(is->line_bytes),
+				.exclusive = is->inclusion == INCLUSION_EXCLUSIVE,
+				.shared = is->shared};
 	lines_init(&cache->main, arena, is->sets, is->ways, is->replacement, is->rrip_bits, machine->seed, timed);
 	if (is->victim_lines)
 		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1, false);
@@ -40,15 +48,13 @@ void cache_init(struct cache *cache, struct model_memory *arena, const struct ma
 		classes_init(&cache->classes, arena, is->sets * is->ways);
 	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
 			(is->next != MACHINE_NONE && machine->caches[is->next].inclusion == INCLUSION_EXCLUSIVE);
-	cache->simple = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK && is->write_allocate &&
-		       !cache->exclusive && !is->victim_lines && is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
+	cache->simple = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK &&
+			is->write_allocate && !cache->exclusive && !is->victim_lines &&
+			is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
 }
 
 /* Before anything of the set is looked at or changes. */
-static void settle(struct cache *cache, uint32_t set)
-{
-	lines_settle(&cache->main, set);
-}
+static void settle(struct cache *cache, uint32_t set) { lines_settle(&cache->main, set); }
 
 static uint64_t *counts_of(struct core *core, const struct cache *cache)
 {
@@ -70,10 +76,7 @@ static bool coherent(const struct core *core, const struct cache *cache)
 	return core->model->snoops && !cache->shared;
 }
 
-static uint64_t address_of(const struct cache *cache, uint64_t line)
-{
-	return line << cache->line_shift;
-}
+static uint64_t address_of(const struct cache *cache, uint64_t line) { return line << cache->line_shift; }
 
 /* ---- out of a cache ---- */
 
@@ -84,7 +87,8 @@ static void evict(struct core *core, struct cache *cache, uint64_t entry)
 	uint64_t displaced = entry;
 	counts_of(core, cache)[CACHE_EVICTIONS]++;
 	if (cache->is.victim_lines)
-		lines_insert(&cache->buffer, 0, entry_line(entry), entry & (LINE_DIRTY | LINE_SHARED | LINE_ALONE), &displaced);
+		lines_insert(&cache->buffer, 0, entry_line(entry), entry & (LINE_DIRTY | LINE_SHARED | LINE_ALONE),
+			     &displaced);
 	if (displaced)
 		cache_leave(core, cache, displaced);
 }
@@ -118,10 +122,12 @@ static void take_victim(struct core *core, struct cache *cache, uint64_t line, u
 	}
 }
 
-static void write_back_line(struct core *core, struct cache *cache, uint64_t line, uint64_t address, uint64_t bytes)
+static void write_back_line(struct core *core, struct cache *cache, uint64_t line, uint64_t address,
+			    uint64_t bytes)
 {
 	uint32_t set = lines_set(&cache->main, line);
-	uint64_t *entry = lines_find(&cache->main, set, line), from = address_of(cache, line), last = from + cache->is.line_bytes - 1;
+	uint64_t *entry = lines_find(&cache->main, set, line), from = address_of(cache, line),
+		 last = from + cache->is.line_bytes - 1;
 	if (cache->exclusive) {
 		take_victim(core, cache, line, LINE_DIRTY);
 		return;
@@ -149,11 +155,13 @@ static void write_back(struct core *core, struct cache *cache, uint64_t address,
 	if (cache && core->requests && cache == core->requests->cache)
 		requests_push(core, core->requests, address, REQUESTS_WRITE_BACK);
 	else if (cache)
-		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
+		for (uint64_t line = address >> cache->line_shift;
+		     line <= (address + bytes - 1) >> cache->line_shift; line++)
 			write_back_line(core, cache, line, address, bytes);
 }
 
-/* The caches in front of an inclusive one lose what it loses. Returns LINE_DIRTY if one of them had written to it. */
+/* The caches in front of an inclusive one lose what it loses. Returns LINE_DIRTY if one of them had written to
+ * it. */
 static unsigned back_invalidate(struct core *core, const struct cache *cache, uint64_t line)
 {
 	struct model *model = core->model;
@@ -163,7 +171,8 @@ static unsigned back_invalidate(struct core *core, const struct cache *cache, ui
 		if (!(model->in_front[cache->index] >> c & 1))
 			continue;
 		for (unsigned k = 0; k < model->core_count; k++) {
-			struct core *owner = cache->shared && !model->machine.caches[c].shared ? model->cores[k] : core;
+			struct core *owner = cache->shared && !model->machine.caches[c].shared ? model->cores[k]
+											       : core;
 			struct cache *front = owner ? owner->caches[c] : NULL;
 			if (!front)
 				continue;
@@ -207,14 +216,17 @@ void cache_leave(struct core *core, struct cache *cache, uint64_t entry)
 static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores);
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
-unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes, enum trace_kind kind, bool stores)
+unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes,
+		       enum trace_kind kind, bool stores)
 {
 	unsigned dirty = 0;
 	if (cache && core->requests && cache == core->requests->cache)
 		requests_push(core, core->requests, address, kind);
 	else if (cache)
-		for (uint64_t line = address >> cache->line_shift; line <= (address + bytes - 1) >> cache->line_shift; line++)
-			counts_of(core, cache)[CACHE_READS + kind]++, dirty |= demand(core, cache, line, kind, stores);
+		for (uint64_t line = address >> cache->line_shift;
+		     line <= (address + bytes - 1) >> cache->line_shift; line++)
+			counts_of(core, cache)[CACHE_READS + kind]++,
+				dirty |= demand(core, cache, line, kind, stores);
 	return dirty;
 }
 
@@ -230,10 +242,11 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 	core->missed = COHERENCE_NO;
 	if (coherent(core, cache)) {
 		enum coherence_miss ignored;
-		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line), cache->is.line_bytes, false, &ignored);
+		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line),
+						  cache->is.line_bytes, false, &ignored);
 	}
 	flags |= cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
-			 kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
+			       kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
 	fill(core, cache, line, flags | (cache->shared ? 0 : core->fill_flags));
 	core->fill_flags = fill_flags;
 	core->missed = missed;
@@ -247,8 +260,9 @@ static void trigger(struct core *core, struct cache *cache, uint64_t line, enum 
 	if (cache->is.prefetch == PREFETCH_STRIDE) {
 		struct stride *stride = &cache->strides[core->id % cache->is.prefetch_entries];
 		int64_t moved = (int64_t)(line - stride->last);
-		bool known = stride->used && stride->id == core->id, again = known && moved && moved == stride->stride;
-		*stride = (struct stride){ .id = core->id, .used = 1, .last = line, .stride = known ? moved : 0 };
+		bool known = stride->used && stride->id == core->id,
+		     again = known && moved && moved == stride->stride;
+		*stride = (struct stride){.id = core->id, .used = 1, .last = line, .stride = known ? moved : 0};
 		if (!again)
 			return;
 		by = moved;
@@ -335,12 +349,14 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	if (!allocates) {
 		counts[CACHE_BYPASSES]++;
 		if (!stores)
-			return cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+			return cache_request(core, behind(core, cache), address_of(cache, line),
+					     cache->is.line_bytes, kind, false);
 		counts[CACHE_WRITES_THROUGH] += cache->is.write == WRITE_THROUGH;
 		hand_on(core, cache, line);
 		return 0;
 	}
-	dirty = cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind, false);
+	dirty = cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes, kind,
+			      false);
 	fill(core, cache, line, dirty | (cache->shared ? 0 : core->fill_flags));
 	if (stores)
 		store(core, cache, line, lines_find(&cache->main, set, line));
@@ -361,7 +377,8 @@ uint32_t cache_lru_fast_way(const struct core *core, const struct cache *cache, 
 	return cache->first_way + (uint32_t)(entry - cache->main.entries);
 }
 
-void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind, uint32_t id)
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind,
+		  uint32_t id)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
 	core->id = id;
@@ -373,9 +390,11 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 		uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
 		enum coherence_miss missed = COHERENCE_NO;
 		if (kind == TRACE_WRITE && !(entry && *entry & LINE_ALONE))
-			core->fill_flags = coherence_write(core->model, core->number, core->address, bytes, &missed);
+			core->fill_flags = coherence_write(core->model, core->number, core->address, bytes,
+							   &missed);
 		else if (kind != TRACE_WRITE && !entry && !find_in_buffer(cache, line))
-			core->fill_flags = coherence_read(core->model, core->number, core->address, bytes, true, &missed);
+			core->fill_flags = coherence_read(core->model, core->number, core->address, bytes, true,
+							  &missed);
 		core->missed = missed;
 	}
 	demand(core, cache, line, kind, kind == TRACE_WRITE);
@@ -429,7 +448,8 @@ unsigned cache_line_state(struct model *model, unsigned core, unsigned index, ui
 	settle(cache, lines_set(&cache->main, line));
 	if (!entry && !(entry = find_in_buffer(cache, line)))
 		return 0;
-	return CACHE_LINE_HELD | (*entry & LINE_DIRTY ? CACHE_LINE_DIRTY : 0) | (*entry & (LINE_SHARED | LINE_ALONE));
+	return CACHE_LINE_HELD | (*entry & LINE_DIRTY ? CACHE_LINE_DIRTY : 0) |
+	       (*entry & (LINE_SHARED | LINE_ALONE));
 }
 
 void cache_line_flags(struct model *model, unsigned core, unsigned index, uint64_t line, unsigned flags)
@@ -486,20 +506,11 @@ void cache_lines_gained(struct model *model, unsigned number)
 	}
 }
 
-struct coherence *coherence_of(struct model *model)
-{
-	return &model->coherence;
-}
+struct coherence *coherence_of(struct model *model) { return &model->coherence; }
 
-const struct machine *coherence_machine(const struct model *model)
-{
-	return &model->machine;
-}
+const struct machine *coherence_machine(const struct model *model) { return &model->machine; }
 
-unsigned coherence_cores(const struct model *model)
-{
-	return model->core_count;
-}
+unsigned coherence_cores(const struct model *model) { return model->core_count; }
 
 struct coherence_lost *coherence_memory(const struct model *model, unsigned core)
 {

@@ -8,16 +8,14 @@ static bool in_order(const struct lines *lines)
 	return lines->policy == REPLACE_LRU || lines->policy == REPLACE_FIFO;
 }
 
-static bool linked(const struct lines *lines)
-{
-	return in_order(lines) && !lines->timed;
-}
+static bool linked(const struct lines *lines) { return in_order(lines) && !lines->timed; }
 
-void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
-		unsigned rrip_bits, uint64_t seed, bool timed)
+void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways,
+		enum machine_replacement policy, unsigned rrip_bits, uint64_t seed, bool timed)
 {
 	uint64_t all = (uint64_t)sets * ways;
-	*lines = (struct lines){ .sets = sets, .ways = ways, .policy = (uint8_t)policy, .random = seed, .timed = timed };
+	*lines = (struct lines){
+		.sets = sets, .ways = ways, .policy = (uint8_t)policy, .random = seed, .timed = timed};
 	lines->set_power = !(sets & (sets - 1));
 	lines->set_mask = sets - 1;
 	lines->hashed = ways > LINES_SCANNED;
@@ -38,7 +36,8 @@ void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, 
 		lines->heads = arena_take(arena, (1ull << bits) * sizeof *lines->heads);
 		lines->chain = arena_take(arena, all * sizeof *lines->chain);
 	}
-	lines->vectors = timed && ways >= VECTORS_LEAST && ways <= 256 && !(ways & 7) && vectors_here() == VECTORS_AVX512;
+	lines->vectors = timed && ways >= VECTORS_LEAST && ways <= 256 && !(ways & 7) &&
+			 vectors_here() == VECTORS_AVX512;
 	if (timed && policy == REPLACE_FIFO)
 		lines->filled = arena_take(arena, all * sizeof *lines->filled);
 	if (lines->hashed && linked(lines)) {
@@ -147,7 +146,9 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 
 static uint64_t eight_bytes(const uint8_t *at)
 {
-	struct unaligned { uint64_t word; } __attribute__((packed, may_alias));
+	struct unaligned {
+		uint64_t word;
+	} __attribute__((packed, may_alias));
 	return ((const struct unaligned *)at)->word;
 }
 
@@ -232,7 +233,8 @@ static void place(struct lines *lines, uint32_t set, uint32_t at)
 
 uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigned flags, uint64_t *replaced)
 {
-	uint64_t *first = lines->entries + (uint64_t)set * lines->ways, entry = line << LINES_FLAGS | LINE_VALID | flags;
+	uint64_t *first = lines->entries + (uint64_t)set * lines->ways,
+		 entry = line << LINES_FLAGS | LINE_VALID | flags;
 	uint32_t way;
 	if (lines->ordered) {
 		uint64_t carried = entry;
@@ -261,7 +263,8 @@ uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigne
 
 uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry)
 {
-	uint64_t *first = lines->entries + (uint64_t)set * lines->ways, *last = first + lines->ways - 1, was = *entry;
+	uint64_t *first = lines->entries + (uint64_t)set * lines->ways, *last = first + lines->ways - 1,
+		 was = *entry;
 	uint32_t at = (uint32_t)(entry - lines->entries);
 	if (lines->ordered) {
 		for (; entry < last && *entry; entry++)

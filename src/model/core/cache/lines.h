@@ -1,19 +1,19 @@
 /*
- * Lines in sets, with a replacement policy: what a cache, its victim buffer, and the fully associative shadow of a classed cache are made
- * of. An entry is the line's number and its flags in one word; 0 is a free way.
+ * Lines in sets, with a replacement policy: what a cache, its victim buffer, and the fully associative shadow of a
+ * classed cache are made of. An entry is the line's number and its flags in one word; 0 is a free way.
  *
  *     ordered  LRU and FIFO of up to LINES_SCANNED ways: the set's words are kept newest first, free ways at the end
  *     fixed    the other policies: a line stays in its way; free ways are filled lowest first
  *     timed    a first-level cache's (fast/filter.h): fixed, and hits may be noted as times alone. LRU and FIFO: the earliest time goes
  *     hashed   more ways than that: as fixed, found by a hash; LRU and FIFO by links
  *
- * Replacement: tree-PLRU as in Al-Zoubi et al. (2004); SRRIP, BRRIP: Jaleel et al. (2010), hit priority; random: xorshift64* (Vigna 2016),
- * drawn only when no way is free.
+ * Replacement: tree-PLRU as in Al-Zoubi et al. (2004); SRRIP, BRRIP: Jaleel et al. (2010), hit priority; random:
+ * xorshift64* (Vigna 2016), drawn only when no way is free.
  *
  * What always holds:
  *  1. A line is in its set once. A pointer to an entry is good until the next touch, insert or remove.
- *  2. Of timed lines, what hits noted (touched, written) is in the entries and the policy's state after lines_settle() of the set, which
- *     comes before any other look at its flags, touch, insert or remove.
+ *  2. Of timed lines, what hits noted (touched, written) is in the entries and the policy's state after
+ *     lines_settle() of the set, which comes before any other look at its flags, touch, insert or remove.
  */
 #ifndef TARE_MODEL_CORE_CACHE_LINES_H
 #define TARE_MODEL_CORE_CACHE_LINES_H
@@ -24,38 +24,39 @@
 
 #include "model/core/machine.h"
 
-/* 57 bits are what x86-64 has at most (five-level paging); a line is at least 4 bytes: 55 bits of number, 8 of flags */
+/* 57 bits are what x86-64 has at most (five-level paging); a line is at least 4 bytes: 55 bits of number, 8 of
+ * flags */
 #define ADDRESS_MASK ((1ull << 57) - 1)
 #define LINES_FLAGS 8
 #define LINES_SCANNED 32
 
 enum line_flag {
 	/* 1 and 2: enum coherence_line */
-	LINE_PREFETCHED = 4,     /* by a prefetcher, and not asked for since */
+	LINE_PREFETCHED = 4, /* by a prefetcher, and not asked for since */
 	LINE_DIRTY = 8,
 	LINE_VALID = 128,
 };
 
 struct lines {
-	uint64_t *entries;       /* [set * ways + way] */
+	uint64_t *entries; /* [set * ways + way] */
 	uint64_t set_mask;
 	uint32_t sets, ways;
 	uint8_t policy, ordered, hashed, set_power, timed;
-	uint8_t vectors;         /* for vectors_least() */
-	uint8_t age_most;        /* RRIP: the distant value */
+	uint8_t vectors;  /* for vectors_least() */
+	uint8_t age_most; /* RRIP: the distant value */
 	uint8_t hash_shift;
-	uint32_t insertions;     /* BRRIP */
+	uint32_t insertions; /* BRRIP */
 	uint64_t random;
-	uint8_t *ages;           /* RRIP [as entries] */
-	uint64_t *trees;         /* PLRU [set]: bit n: node n (1: the root) points to its right half as victim */
-	uint32_t *lowest;        /* not ordered [set]: no way below is free */
-	uint32_t *heads, *chain; /* hashed: entry + 1, by hash, then [as entries] */
-	uint32_t *newer, *older; /* hashed LRU and FIFO: entry + 1 [as entries] */
+	uint8_t *ages;             /* RRIP [as entries] */
+	uint64_t *trees;           /* PLRU [set]: bit n: node n (1: the root) points to its right half as victim */
+	uint32_t *lowest;          /* not ordered [set]: no way below is free */
+	uint32_t *heads, *chain;   /* hashed: entry + 1, by hash, then [as entries] */
+	uint32_t *newer, *older;   /* hashed LRU and FIFO: entry + 1 [as entries] */
 	uint32_t *newest, *oldest; /* [set] */
 	uint64_t *recency;         /* timed: the core's */
-	uint64_t *touched;       /* timed [as entries]: of the latest hit; settled: 0, but for LRU */
-	uint64_t *filled;        /* timed FIFO [as entries] */
-	uint8_t *written;        /* timed [as entries] */
+	uint64_t *touched;         /* timed [as entries]: of the latest hit; settled: 0, but for LRU */
+	uint64_t *filled;          /* timed FIFO [as entries] */
+	uint8_t *written;          /* timed [as entries] */
 };
 
 /* Where areas are taken from: zeroed memory, or NULL to learn how much. */
@@ -71,8 +72,8 @@ static inline void *arena_take(struct model_memory *arena, uint64_t bytes)
 	return arena->base ? arena->base + at : NULL;
 }
 
-void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways, enum machine_replacement policy,
-		unsigned rrip_bits, uint64_t seed, bool timed);
+void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways,
+		enum machine_replacement policy, unsigned rrip_bits, uint64_t seed, bool timed);
 /* Of timed lines, before anything else. */
 void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written);
 
@@ -81,10 +82,7 @@ static inline uint32_t lines_set(const struct lines *lines, uint64_t line)
 	return (uint32_t)(lines->set_power ? line & lines->set_mask : line % lines->sets);
 }
 
-static inline uint64_t entry_line(uint64_t entry)
-{
-	return entry >> LINES_FLAGS;
-}
+static inline uint64_t entry_line(uint64_t entry) { return entry >> LINES_FLAGS; }
 
 static inline bool entry_is(uint64_t entry, uint64_t line)
 {
@@ -132,14 +130,15 @@ static inline uint64_t *lines_touch(struct lines *lines, uint32_t set, uint64_t 
 uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigned flags, uint64_t *replaced);
 /* Returns what it was. */
 uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry);
-/* Of up to 256 times, which are below 2^56 (two years of one a nanosecond), the first that is smallest. Four short chains, and no jump that depends on times. */
+/* Of up to 256 times, which are below 2^56 (two years of one a nanosecond), the first that is smallest. Four short
+ * chains, and no jump that depends on times. */
 static inline uint32_t lines_least(const uint64_t *times, uint32_t ways)
 {
 	uint64_t a = UINT64_MAX, b = a, c = a, d = a;
 	uint32_t way = 0;
 	for (; way + 4 <= ways; way += 4) {
-		uint64_t ta = times[way] << 8 | way, tb = times[way + 1] << 8 | (way + 1), tc = times[way + 2] << 8 | (way + 2),
-			 td = times[way + 3] << 8 | (way + 3);
+		uint64_t ta = times[way] << 8 | way, tb = times[way + 1] << 8 | (way + 1),
+			 tc = times[way + 2] << 8 | (way + 2), td = times[way + 3] << 8 | (way + 3);
 		a = ta < a ? ta : a;
 		b = tb < b ? tb : b;
 		c = tc < c ? tc : c;
@@ -154,7 +153,8 @@ static inline uint32_t lines_least(const uint64_t *times, uint32_t ways)
 	return (c < a ? c : a) & 255;
 }
 
-/* inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are as they were. Of 32 and more it is faster. */
+/* inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are as
+ * they were. Of 32 and more it is faster. */
 uint32_t vectors_least(const uint64_t *times, uint32_t n);
 #define VECTORS_LEAST 32
 

@@ -1,6 +1,6 @@
 /*
- * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the point of
- * coherence has lines (COHERENCE_LOST_MOST at most), found by a hash:
+ * The protocol: see coherence.h. What a core lost is a list, oldest first, of at most as many granules as the
+ * point of coherence has lines (COHERENCE_LOST_MOST at most), found by a hash:
  *
  *     lost by another's write ──► newest of the list ──► had again: taken out
  *                                        │ list full: the oldest is forgotten
@@ -137,7 +137,7 @@ static void lost_add(struct coherence_lost *lost, const struct machine *machine,
 		number = ++lost->used;
 	head = head_of(lost, granule);
 	entry = entry_at(lost, number);
-	*entry = (struct lost_granule){ .granule = granule, .older = lost->newest, .chain = *head };
+	*entry = (struct lost_granule){.granule = granule, .older = lost->newest, .chain = *head};
 	*head = number;
 	*(lost->newest ? &entry_at(lost, lost->newest)->newer : &lost->oldest) = number;
 	lost->newest = number;
@@ -160,16 +160,16 @@ static struct action begin(struct model *model, unsigned core, uint64_t address)
 {
 	const struct coherence *is = coherence_of(model);
 	uint64_t granule = address >> is->granule_shift;
-	return (struct action){ .model = model,
-				.machine = coherence_machine(model),
-				.is = is,
-				.core = core,
-				.point = is->point,
-				.granule = granule,
-				.first = granule << is->granule_shift,
-				.last = ((granule + 1) << is->granule_shift) - 1,
-				.granule_bytes = 1u << is->granule_shift,
-				.writes_back = is->writes_back };
+	return (struct action){.model = model,
+			       .machine = coherence_machine(model),
+			       .is = is,
+			       .core = core,
+			       .point = is->point,
+			       .granule = granule,
+			       .first = granule << is->granule_shift,
+			       .last = ((granule + 1) << is->granule_shift) - 1,
+			       .granule_bytes = 1u << is->granule_shift,
+			       .writes_back = is->writes_back};
 }
 
 void coherence_begin(struct model *model)
@@ -205,7 +205,7 @@ enum change { LOOK, SHARE, OWN, OWN_ALONE, REMOVE };
 /* The core's lines of the granule, changed. What is written back is counted where it was dirty. */
 static struct holding lines_of(const struct action *a, unsigned core, enum change change)
 {
-	struct holding holding = { 0 };
+	struct holding holding = {0};
 	for (unsigned c = 0; c < a->machine->n_caches; c++) {
 		uint32_t line_bytes = a->machine->caches[c].line_bytes;
 		if (a->machine->caches[c].shared)
@@ -263,10 +263,7 @@ static bool snoop(const struct action *a, unsigned core, bool write)
 	return true;
 }
 
-static uint64_t bit_of(unsigned core)
-{
-	return 1ull << core % COHERENCE_CORES;
-}
+static uint64_t bit_of(unsigned core) { return 1ull << core % COHERENCE_CORES; }
 
 /* Cores that may hold the granule or remember it, as bits (bit_of); nobody else does. */
 static uint64_t who_may(const struct action *a)
@@ -280,7 +277,7 @@ static uint64_t who_may(const struct action *a)
 /* Now that all others were asked. */
 static void note_holders(const struct action *a, uint64_t others)
 {
-	*coherence_place(a->is, a->granule) = (struct coherence_place){ a->granule + 1, others | bit_of(a->core) };
+	*coherence_place(a->is, a->granule) = (struct coherence_place){a->granule + 1, others | bit_of(a->core)};
 }
 
 /* Asks all others that may hold it. Returns who holds it or remembers it now; *held: whether one held it. */
@@ -289,7 +286,8 @@ static uint64_t ask_others(const struct action *a, bool write, bool *held)
 	uint64_t may = who_may(a), now = 0;
 	*held = false;
 	for (unsigned k = 0; k < coherence_cores(a->model); k++) {
-		struct coherence_lost *lost = k == a->core || !(may & bit_of(k)) ? NULL : coherence_memory(a->model, k);
+		struct coherence_lost *lost = k == a->core || !(may & bit_of(k)) ? NULL
+										 : coherence_memory(a->model, k);
 		bool here;
 		if (!lost)
 			continue;
@@ -354,7 +352,9 @@ unsigned coherence_write(struct model *model, unsigned core, uint64_t address, u
 	}
 	units_of(&a, address, address + bytes - 1, units);
 	for (unsigned k = 0; k < coherence_cores(model); k++) {
-		struct lost_granule *entry = k == core || !(others & bit_of(k)) ? NULL : lost_find(coherence_memory(model, k), a.granule);
+		struct lost_granule *entry = k == core || !(others & bit_of(k))
+						     ? NULL
+						     : lost_find(coherence_memory(model, k), a.granule);
 		if (!entry)
 			continue;
 		alone = false;

@@ -1,6 +1,7 @@
 /*
- * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits (filter.h) says to hit is done by
- * its three stores. The rest goes the long way, record by record, in the program's order.
+ * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits
+ * (filter.h) says to hit is done by its three stores. The rest goes the long way, record by record, in the
+ * program's order.
  *
  *     record ──found──► times
  *       ├─ plain machine ──► its TLB, its cache (simple_loop.h), noted
@@ -10,7 +11,7 @@
 #include "model/core/fast/simple_loop.h"
 #include "model/core/fast/vectors.h"
 
-#define FIELD(sum, i) ((sum) >> (i) * PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
+#define FIELD(sum, i) ((sum) >> (i)*PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
 
 void batch_add(struct core *core, const struct batch *batch)
 {
@@ -41,11 +42,13 @@ static uint32_t block_of(struct batch *batch, uint32_t record)
 }
 
 /* The items of the batch's record, one by one. */
-static void run_items(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k, uint64_t fs_base)
+static void run_items(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k,
+		      uint64_t fs_base)
 {
 	const uint32_t block = block_of(batch, k);
 	const uint64_t *entry = batch_entry(batch, block);
-	uint32_t number = (uint32_t)*entry, r = k - batch_record(batch, block) + batch_skipped(batch, block), i, end;
+	uint32_t number = (uint32_t)*entry, r = k - batch_record(batch, block) + batch_skipped(batch, block), i,
+		 end;
 	const struct block_plan *plan = plan_of(core->model->plans, number);
 	struct plan_items items;
 	if (plan->header != number)
@@ -82,14 +85,15 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
-		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, number | 1u << 31);
+		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
+			     CACHE_FETCH, number | 1u << 31);
 	charge_block(core, number);
 	step_note(core, record);
 }
 
 /* A record that the table does not have. */
-static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k,
-						 uint64_t fs_base)
+static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program,
+						 struct batch *batch, uint32_t k, uint64_t fs_base)
 {
 	uint64_t record = batch->records[k];
 	if (core->simple && simple_run(core, record))
@@ -102,8 +106,10 @@ static __attribute__((noinline)) void run_record(struct core *core, const struct
 	}
 }
 
-static inline __attribute__((always_inline)) void run_records(struct core *core, const struct trace_program *program, struct batch *batch,
-							      uint64_t fs_base, unsigned shift, bool vectors, bool apart)
+static inline __attribute__((always_inline)) void run_records(struct core *core,
+							      const struct trace_program *program,
+							      struct batch *batch, uint64_t fs_base,
+							      unsigned shift, bool vectors, bool apart)
 {
 	const struct filter filter = core->filter;
 	uint64_t time = core->recency;
@@ -118,23 +124,27 @@ static inline __attribute__((always_inline)) void run_records(struct core *core,
 }
 
 /* What has neither caches nor TLBs: only what is odd. */
-static void run_irregular(struct core *core, const struct trace_program *program, struct batch *batch, uint64_t fs_base)
+static void run_irregular(struct core *core, const struct trace_program *program, struct batch *batch,
+			  uint64_t fs_base)
 {
 	for (uint32_t k = 0; k < batch->n_records; k++)
 		if (!(batch->records[k] & HIT_SIMPLE))
 			run_record(core, program, batch, k, fs_base);
 }
 
-static size_t fill_batch(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
+static size_t fill_batch(struct core *core, struct batch *batch, const struct trace_program *program,
+			 const uint64_t *entries, size_t i, size_t n)
 {
 	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
 		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
 	if (core->model->vectors)
 		return flatten_vectors(core, batch, program, entries, i, n);
-	return core->branches ? flatten_run(core, batch, program, entries, i, n, true) : flatten_run(core, batch, program, entries, i, n, false);
+	return core->branches ? flatten_run(core, batch, program, entries, i, n, true)
+			      : flatten_run(core, batch, program, entries, i, n, false);
 }
 
-size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, uint64_t fs_base)
+size_t run_fast(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
+		size_t n, uint64_t fs_base)
 {
 	struct batch *batch = core->model->batch;
 	core->simple = core->model->simple && !core->model->n_watches && !core->calls;
@@ -151,7 +161,8 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 		else if (core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, false);
 		else
-			run_records(core, program, batch, fs_base, core->filter.shift, core->model->vectors, false);
+			run_records(core, program, batch, fs_base, core->filter.shift, core->model->vectors,
+				    false);
 		batch_add(core, batch);
 	} while (i < n);
 	return i;

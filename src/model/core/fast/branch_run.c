@@ -1,19 +1,21 @@
 /*
  * The branches of many blocks.
  *
- * The parts of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor of directions each
- * see their branches in the program's order, whatever the others do meanwhile. So the blocks are gone through once, for the BTB and to sort
- * them; then each part has a loop of its own, over the branches that concern it:
+ * The parts of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor
+ * of directions each see their branches in the program's order, whatever the others do meanwhile. So the blocks
+ * are gone through once, for the BTB and to sort them; then each part has a loop of its own, over the branches
+ * that concern it:
  *
  *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, direction.c, perceptron.c
  *                             ──► calls and returns: the return stack
  *                             ──► indirect ones: the indirect table
  *
- * Which kind of branch comes next, and which way it goes, is as hard to foresee for the host as for the model: sorting and the return
- * stack are without jumps that depend on it. A block without a branch goes the same way, and leaves nothing.
+ * Which kind of branch comes next, and which way it goes, is as hard to foresee for the host as for the model:
+ * sorting and the return stack are without jumps that depend on it. A block without a branch goes the same way,
+ * and leaves nothing.
  *
- * A BTB of partial tags whose targets are asked for goes branch by branch, and one of tree-PLRU; so do models without filters. All ways
- * count the same (tests/unit/model_branch_test.c compares).
+ * A BTB of partial tags whose targets are asked for goes branch by branch, and one of tree-PLRU; so do models
+ * without filters. All ways count the same (tests/unit/model_branch_test.c compares).
  */
 #include "model/core/predict/predict.h"
 
@@ -24,10 +26,11 @@
 /* What an entry is to be touched for by a hit, or asked for. */
 enum btb_kind {
 	BTB_NONE,
-	BTB_TWO_WAYS,            /* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
-	BTB_HITS,                /* LRU, and the indirect table predicts targets */
-	BTB_LAST_TARGETS,        /* LRU */
-	BTB_ANY,                 /* LRU, FIFO, random; last targets; the Pentium's counters */
+	/* LRU, whole tags, nothing but hits and last targets: looked up anew every time */
+	BTB_TWO_WAYS,
+	BTB_HITS,         /* LRU, and the indirect table predicts targets */
+	BTB_LAST_TARGETS, /* LRU */
+	BTB_ANY,          /* LRU, FIFO, random; last targets; the Pentium's counters */
 };
 
 static enum btb_kind btb_of(const struct branches *b)
@@ -48,14 +51,19 @@ bool branch_run_sorts(const struct branches *b)
 	return t->filtered && t->replacement != REPLACE_PLRU && (!t->sets || t->whole || t->indirect_mask);
 }
 
-void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc, uint32_t length,
-		   enum trace_ending ending, uint64_t target)
+void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc,
+		   uint32_t length, enum trace_ending ending, uint64_t target)
 {
 	const struct target_predictor *t = &b->targets;
-	bool returns = ending == TRACE_END_RETURN, call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
-	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL || (returns && !t->return_entries);
-	*site = (struct branch_site){ .begins = begins, .behind = pc + length, .length = (uint8_t)length,
-		.set = t->sets, .entry = t->entries /* where no branch's key is, and nothing changes */ };
+	bool returns = ending == TRACE_END_RETURN,
+	     call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
+	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL ||
+			(returns && !t->return_entries);
+	*site = (struct branch_site){.begins = begins,
+				     .behind = pc + length,
+				     .length = (uint8_t)length,
+				     .set = t->sets,
+				     .entry = t->entries /* where no branch's key is, and nothing changes */};
 	if (ending == TRACE_END_NONE || ending == TRACE_END_SYSTEM)
 		return;
 	site->ending = ending;
@@ -75,10 +83,7 @@ void branches_site(const struct branches *b, struct branch_site *site, uint64_t 
 		site->ending |= SITE_INDIRECT;
 }
 
-static inline unsigned ending_of(const struct branch_site *site)
-{
-	return site->ending & SITE_ENDING;
-}
+static inline unsigned ending_of(const struct branch_site *site) { return site->ending & SITE_ENDING; }
 
 static void mispredict(struct branches *b, const struct branch_site *site)
 {
@@ -94,10 +99,12 @@ bool branch_run_heads(const struct branches *b)
 	const enum btb_kind btb = btb_of(b);
 	/* these ask for the upper half of an address */
 	const bool whole = b->direction.kind == PREDICT_TAGE || b->direction.kind == PREDICT_BACKWARD_TAKEN;
-	return b->sorts && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))) || (btb == BTB_TWO_WAYS && !whole));
+	return b->sorts && (btb == BTB_NONE || (btb == BTB_HITS && !(t->ways & (t->ways - 1))) ||
+			    (btb == BTB_TWO_WAYS && !whole));
 }
 
-void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *high, uint32_t *version, uint32_t *where)
+void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *high,
+		   uint32_t *version, uint32_t *where)
 {
 	*counted |= (uint32_t)site->ending << 24;
 	if (b->targets.two_ways) {
@@ -112,7 +119,8 @@ void branches_head(const struct branches *b, const struct branch_site *site, uin
 
 /* ---- the BTB ---- */
 
-__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes, uint64_t went_to, uint64_t recency, struct branch_tally *tally)
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes,
+					      uint64_t went_to, uint64_t recency, struct branch_tally *tally)
 {
 	struct target_predictor *t = &b->targets;
 	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
@@ -126,7 +134,9 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
 			enters = true;
 			t->recency = recency - 1;
-			entry = targets_enter(b, site->set, key, goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to : 0);
+			entry = targets_enter(b, site->set, key,
+					      goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to
+												       : 0);
 			tally->missed++;
 			tally->missed_taken += goes;
 			if (site->ending & SITE_LAST_TARGET)
@@ -142,8 +152,10 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 }
 
 /* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
-static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site, bool taken, uint64_t went_to,
-							   const enum btb_kind btb, uint64_t *stamps, uint64_t recency, struct direction_counts *told)
+static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site,
+							  bool taken, uint64_t went_to, const enum btb_kind btb,
+							  uint64_t *stamps, uint64_t recency,
+							  struct direction_counts *told)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t *targets = PART(b, uint64_t, t->targets_at);
@@ -163,10 +175,14 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 	}
 }
 
-struct missed { uint32_t all, taken; };
+struct missed {
+	uint32_t all, taken;
+};
 
-static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets, const unsigned allocation,
-							       const struct branch_site *site, bool goes, uint64_t went_to, struct missed *missed)
+static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets,
+							      const unsigned allocation,
+							      const struct branch_site *site, bool goes,
+							      uint64_t went_to, struct missed *missed)
 {
 	if (!site->key)
 		return;
@@ -191,14 +207,16 @@ static uint64_t sum_of(sixteen bytes)
 	uint64_t halves[2], sum = 0;
 	__builtin_memcpy(halves, &bytes, 16);
 	for (unsigned i = 0; i < 2; i++)
-		sum += ((halves[i] & 0x00ff00ff00ff00ffull) + (halves[i] >> 8 & 0x00ff00ff00ff00ffull)) * 0x0001000100010001ull >> 48;
+		sum += ((halves[i] & 0x00ff00ff00ff00ffull) + (halves[i] >> 8 & 0x00ff00ff00ff00ffull)) *
+			       0x0001000100010001ull >>
+		       48;
 	return sum;
 }
 
 /* Of n bytes, how many are 1; they are 0 or 1. Reads as far as a multiple of 16. */
 static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 {
-	sixteen sum = { 0 }, some;
+	sixteen sum = {0}, some;
 	uint32_t i = 0;
 	for (; i + 16 <= n; i += 16) {
 		__builtin_memcpy(&some, bytes + i, 16);
@@ -211,14 +229,15 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 }
 
 /* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
-static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites, uint32_t n, uint8_t *outcome,
-							    const enum btb_kind btb, struct branch_tally *tally)
+static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites,
+							   uint32_t n, uint8_t *outcome, const enum btb_kind btb,
+							   struct branch_tally *tally)
 {
 	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
 	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
 	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
 	const unsigned allocation = b->targets.allocation;
-	struct missed missed = { 0, 0 };
+	struct missed missed = {0, 0};
 	struct branch_site *site = sites[0];
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
@@ -239,11 +258,13 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
-			if (__builtin_expect(known, 1) || branch_look_up(b, site, taken | !site->conditional, went_to, recency, tally)) {
+			if (__builtin_expect(known, 1) ||
+			    branch_look_up(b, site, taken | !site->conditional, went_to, recency, tally)) {
 				if (btb == BTB_HITS)
 					stamps[site->entry] = recency; /* of no one, if absent */
 				else
-					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, recency, &tally->told);
+					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, recency,
+						&tally->told);
 			}
 			if (__builtin_expect(!known, 0))
 				kinds[recency] = site->ending;
@@ -257,12 +278,15 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 }
 
 /* Bit i % 64 of word i / 64: that branch has the flag. */
-static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag, uint64_t *found)
+static inline __attribute__((always_inline)) void find(const struct branches *b, uint32_t n, const unsigned flag,
+						       uint64_t *found)
 {
 #ifdef __SSE2__
 	for (uint32_t i = 0; i < n; i += 16) {
 		__m128i some = _mm_loadu_si128((const __m128i *)(b->batch.kinds + i));
-		found[i / 64] |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, __builtin_clz(flag) - 24)) << i % 64;
+		found[i / 64] |=
+			(uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, __builtin_clz(flag) - 24))
+			<< i % 64;
 	}
 #else
 	for (uint32_t i = 0; i < n; i += 8) {
@@ -275,12 +299,13 @@ static inline __attribute__((always_inline)) void find(const struct branches *b,
 #endif
 }
 
-/* How many of each kind but conditional ones, and how many are absent from the BTB; which push or pop, which are indirect. */
+/* How many of each kind but conditional ones, and how many are absent from the BTB; which push or pop, which are
+ * indirect. */
 static struct kinds kinds_of(const struct branches *b, uint32_t n)
 {
-	struct kinds kinds = { .absent = 0 };
-	sixteen absent = { 0 };
-	sixteen sums[SITE_ENDING + 1] = { { 0 } };
+	struct kinds kinds = {.absent = 0};
+	sixteen absent = {0};
+	sixteen sums[SITE_ENDING + 1] = {{0}};
 	for (uint32_t i = 0; i < n; i += 16) {
 		sixteen endings;
 		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
@@ -301,12 +326,15 @@ static struct kinds kinds_of(const struct branches *b, uint32_t n)
 
 /* ---- the return stack and the indirect table ---- */
 
-static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order, uint32_t i, const bool by_slot)
+static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order,
+									       uint32_t i, const bool by_slot)
 {
-	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]]) : order->sites[i];
+	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]])
+		       : order->sites[i];
 }
 
-static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order, const uint64_t *found, const bool by_slot)
+static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order,
+							const uint64_t *found, const bool by_slot)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t *stack = PART(b, uint64_t, t->returns_at);
@@ -316,9 +344,11 @@ static inline __attribute__((always_inline)) void stack(struct branches *b, cons
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const bool returns = (b->batch.kinds[i] & SITE_ENDING) == TRACE_END_RETURN;
-			const uint32_t above = top + 1 == entries ? 0 : top + 1, below = top ? top - 1 : entries - 1;
+			const uint32_t above = top + 1 == entries ? 0 : top + 1,
+				       below = top ? top - 1 : entries - 1;
 			wrong += returns & ((stack[top] != site_at(order, i + 1, by_slot)->begins) | !valid);
-			stack[returns ? entries : above] = site_at(order, i, by_slot)->behind; /* a return writes where nobody reads */
+			/* a return writes where nobody reads */
+			stack[returns ? entries : above] = site_at(order, i, by_slot)->behind;
 			top = !returns ? above : valid ? below : top;
 			valid = returns ? valid - (valid != 0) : valid + (valid < entries);
 		}
@@ -339,16 +369,19 @@ static void calls_and_returns(struct branches *b, const struct branch_order *ord
 }
 
 /* Whether a target was foreseen is as hard to foresee: nothing jumps by it. */
-static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order, const uint64_t *found,
-							    const unsigned history, const bool by_slot)
+static inline __attribute__((always_inline)) void foretell(struct branches *b, const struct branch_order *order,
+							   const uint64_t *found, const unsigned history,
+							   const bool by_slot)
 {
-	uint32_t wrong[SITE_ENDING + 1] = { 0 };
+	uint32_t wrong[SITE_ENDING + 1] = {0};
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const struct branch_site *site = site_at(order, i, by_slot);
-			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins, pc = site->behind - site->length;
-			wrong[ending_of(site)] += !b->targets.indirect_mask || targets_indirect_in(b, pc, went_to, history) != went_to;
+			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins,
+				       pc = site->behind - site->length;
+			wrong[ending_of(site)] += !b->targets.indirect_mask ||
+						  targets_indirect_in(b, pc, went_to, history) != went_to;
 		}
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
@@ -371,7 +404,7 @@ static void indirect_ones(struct branches *b, const struct branch_order *order, 
 
 static struct direction_counts perceptron_batch(struct branches *b, uint32_t n)
 {
-	struct direction_counts told = { 0, 0 };
+	struct direction_counts told = {0, 0};
 	for (uint32_t i = 0; i < n; i++) {
 		bool taken = b->batch.outcome[i], predicted = perceptron_resolve(b, b->batch.address[i], taken);
 		told.taken += predicted;
@@ -386,10 +419,13 @@ static void one_by_one(struct branches *b, struct branch_site *const *sites, uin
 		const struct branch_site *site = sites[i];
 		uint64_t went_to = sites[i + 1]->begins;
 		bool conditional = site->conditional;
-		branch_resolve_now(b, site->behind - site->length, site->length, (enum trace_ending)ending_of(site),
-				   !conditional || went_to != site->behind,
-				   /* of a conditional one that is not taken, who asks wants to know where it would go: backward or not */
-				   conditional && went_to == site->behind ? (site->address & BRANCH_BACKWARD ? 0 : ~0ull) : went_to);
+		branch_resolve_now(b, site->behind - site->length, site->length,
+				   (enum trace_ending)ending_of(site), !conditional || went_to != site->behind,
+				   /* of a conditional one that is not taken, who asks wants to know where it would
+				    * go: backward or not */
+				   conditional && went_to == site->behind
+					   ? (site->address & BRANCH_BACKWARD ? 0 : ~0ull)
+					   : went_to);
 	}
 }
 
@@ -402,10 +438,10 @@ uint8_t *branch_run_begin(struct branches *b)
 	return t->line + t->newest + 1;
 }
 
-void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t conditional, uint32_t taken,
-		    const struct branch_tally *tally)
+void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds,
+		    uint32_t conditional, uint32_t taken, const struct branch_tally *tally)
 {
-	struct direction_counts told = { 0, 0 };
+	struct direction_counts told = {0, 0};
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] += kinds->of[kind];
 		if (b->targets.sets && (kind != TRACE_END_RETURN || b->targets.holds_returns))
@@ -436,14 +472,15 @@ void branch_run_end(struct branches *b, const struct branch_order *order, const 
 static void run(struct branches *b, struct branch_site *const *sites, uint32_t n)
 {
 	uint8_t *outcome = branch_run_begin(b);
-	struct branch_tally tally = { 0 };
-	const struct branch_order order = { .sites = sites };
+	struct branch_tally tally = {0};
+	const struct branch_order order = {.sites = sites};
 	const enum btb_kind btb = btb_of(b);
-	const uint32_t conditional = btb == BTB_HITS     ? sort(b, sites, n, outcome, BTB_HITS, &tally) :
-				     btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally) :
-				     btb == BTB_LAST_TARGETS ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally) :
-				     btb == BTB_NONE     ? sort(b, sites, n, outcome, BTB_NONE, &tally) :
-							   sort(b, sites, n, outcome, BTB_ANY, &tally);
+	const uint32_t conditional = btb == BTB_HITS       ? sort(b, sites, n, outcome, BTB_HITS, &tally)
+				     : btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally)
+				     : btb == BTB_LAST_TARGETS
+					     ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally)
+				     : btb == BTB_NONE ? sort(b, sites, n, outcome, BTB_NONE, &tally)
+						       : sort(b, sites, n, outcome, BTB_ANY, &tally);
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
 	const struct kinds kinds = kinds_of(b, n);

@@ -1,7 +1,9 @@
 /* The table of what is held: see filter.h. */
 #include "model/core/fast/filter.h"
 
-struct eight_entries { uint64_t entries[8]; }; /* that many stores of vectors a page take less long */
+struct eight_entries {
+	uint64_t entries[8];
+}; /* that many stores of vectors a page take less long */
 
 void filter_clear_all(const struct filter *filter)
 {
@@ -30,7 +32,8 @@ void inline_clear(const struct filter *filter, uint64_t address, uint64_t bytes,
 /* Of the bytes that a TLB's entry translates: what noted[] names. */
 static void inline_clear_page(const struct filter *filter, uint64_t address, uint64_t bytes, uint64_t *noted)
 {
-	uint64_t entry = address & ~((64ull << filter->noted_shift) - 1), step = 1ull << filter->shift, part = 1ull << filter->noted_shift;
+	uint64_t entry = address & ~((64ull << filter->noted_shift) - 1), step = 1ull << filter->shift,
+		 part = 1ull << filter->noted_shift;
 	for (uint64_t of = noted[0]; of; of &= of - 1) {
 		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << filter->noted_shift), end = line + part;
 		do
@@ -63,9 +66,11 @@ void filter_clear_pages(const struct filter *filter, uint64_t address, uint64_t 
 	} else if (bytes >> filter->shift < 8) {
 		filter_clear(filter, address, bytes, 3);
 	} else {
-		struct eight_entries *piece = (struct eight_entries *)&filter->table[filter_index(address, filter->shift)], *end = piece + (bytes >> filter->shift) / 8;
+		struct eight_entries *piece = (struct eight_entries *)&filter
+						      ->table[filter_index(address, filter->shift)],
+				     *end = piece + (bytes >> filter->shift) / 8;
 		while (piece < end)
-			*piece++ = (struct eight_entries){ 0 };
+			*piece++ = (struct eight_entries){0};
 	}
 	for (uint64_t at = address; at < address + bytes; at += 4096)
 		*filter_page(filter, 0, at) = *filter_page(filter, 1, at) = 0;

@@ -1,6 +1,6 @@
 /*
- * What a core's first-level caches and TLBs hold, in one table: an access that finds its line there has hit in both, and all that it
- * changes is stored at once, without a look at the cache or the TLB.
+ * What a core's first-level caches and TLBs hold, in one table: an access that finds its line there has hit in
+ * both, and all that it changes is stored at once, without a look at the cache or the TLB.
  *
  *     record (address, type) ──► table[index] ──same tag──► touched[way] = time, pages[entry] = time, written[way]
  *                                     │ no
@@ -8,14 +8,17 @@
  *                              the long way; what was then found is noted (filter_insert)
  *
  * What always holds:
- *  1. An entry names a granule and a type only while its line is in the first-level cache, at that way, and its page in the first TLB, at
- *     that entry: both of the side that the type says, and another such access needs nothing but what filter_find() stores. Whoever takes a line or
- *     a page out, or makes it one that needs more (coherence), clears its entries first. A granule may be there and not be in the table.
- *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency of LRU is these times
- *     (lines.c, tlb.c); other policies work them in before they look at a set. written[]: the line is dirty, whatever its entry says yet.
+ *  1. An entry names a granule and a type only while its line is in the first-level cache, at that way, and its
+ *     page in the first TLB, at that entry: both of the side that the type says, and another such access needs
+ *     nothing but what filter_find() stores. Whoever takes a line or a page out, or makes it one that needs more
+ *     (coherence), clears its entries first. A granule may be there and not be in the table.
+ *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency
+ *     of LRU is these times (lines.c, tlb.c); other policies work them in before they look at a set. written[]:
+ *     the line is dirty, whatever its entry says yet.
  *  3. An empty entry is 0, a noted one never: see HIT_SIMPLE.
- *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty then: for fetches, and for accesses
- *     of which a write's hit needs no more than a read's. What holds of entries holds of theirs.
+ *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty
+ *     then: for fetches, and for accesses of which a write's hit needs no more than a read's. What holds of
+ *     entries holds of theirs.
  */
 #ifndef TARE_MODEL_CORE_FAST_FILTER_H
 #define TARE_MODEL_CORE_FAST_FILTER_H
@@ -26,45 +29,51 @@
 
 #include "model/core/fast/inline.h"
 
-#define FILTER_BITS 15                   /* entries: at least 14, see filter_tag() */
-#define FILTER_INDICES 24                /* bits of an entry that are a way and a TLB's entry */
+#define FILTER_BITS 15    /* entries: at least 14, see filter_tag() */
+#define FILTER_INDICES 24 /* bits of an entry that are a way and a TLB's entry */
 #define FILTER_WAYS 13
-#define FILTER_LINES (1u << FILTER_WAYS)   /* ways of both first-level caches; the last one is nobody's: there is no cache */
+/* ways of both first-level caches; the last one is nobody's: there is no cache */
+#define FILTER_LINES (1u << FILTER_WAYS)
 #define FILTER_PAGES (1u << (FILTER_INDICES - FILTER_WAYS)) /* likewise */
-#define FILTER_PAGE_BITS 9               /* pages of 4 KB of each side */
-#define FILTER_SHIFT_LEAST 5             /* log2 of a granule: tag and index together have the whole address */
+#define FILTER_PAGE_BITS 9                                  /* pages of 4 KB of each side */
+#define FILTER_SHIFT_LEAST 5 /* log2 of a granule: tag and index together have the whole address */
 #define FILTER_SHIFT_MOST 12
 
 /*
- * A record: 56 bits of address, HIT_SIMPLE, the type, flags. One without HIT_SIMPLE (HIT_IRREGULAR) is never found: an address above, a crossing of a line's
- * end, a misaligned one, or an item that is no simple access.
+ * A record: 56 bits of address, HIT_SIMPLE, the type, flags. One without HIT_SIMPLE (HIT_IRREGULAR) is never
+ * found: an address above, a crossing of a line's end, a misaligned one, or an item that is no simple access.
  */
 #define HIT_ADDRESS ((1ull << 56) - 1)
 #define HIT_SIMPLE (1ull << 56)
 #define HIT_IRREGULAR (1ull << 55)
 enum hit_type {
-	HIT_FETCH, HIT_DATA,
-	HIT_PAGE,                /* a fetch's page alone */
-	HIT_WRITE,               /* of data, where a write's hit may need more than a read's; what is noted for one is good for reads, too */
+	HIT_FETCH,
+	HIT_DATA,
+	HIT_PAGE, /* a fetch's page alone */
+	/* of data, where a write's hit may need more than a read's; what is noted for one is good for reads,
+	 * too */
+	HIT_WRITE,
 };
 #define HIT_TYPE(type) ((uint64_t)(type) << 57)
 #define HIT_TYPE_OF(record) ((record) >> 57 & 3)
-#define HIT_REPEATS (1ull << 59)       /* more than one access of that kind */
-#define HIT_STEPS (1ull << 60)         /* no simple access; always odd */
+#define HIT_REPEATS (1ull << 59) /* more than one access of that kind */
+#define HIT_STEPS (1ull << 60)   /* no simple access; always odd */
 #define HIT_WRITES_FIRST (1ull << 62)
-#define HIT_WRITES (1ull << 63)        /* any of its accesses */
+#define HIT_WRITES (1ull << 63) /* any of its accesses */
 
 struct filter {
-	uint64_t *table;         /* [1 << FILTER_BITS] */
-	uint64_t *touched;       /* [FILTER_LINES] */
-	uint64_t *pages;         /* [FILTER_PAGES] */
-	uint8_t *written;        /* [2 * FILTER_LINES]: the lower half is for what does not write */
-	uint64_t *page_table;    /* [2 << FILTER_PAGE_BITS]: of accesses whose granule is not in the table */
-	struct inline_entry *data; /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
+	uint64_t *table;            /* [1 << FILTER_BITS] */
+	uint64_t *touched;          /* [FILTER_LINES] */
+	uint64_t *pages;            /* [FILTER_PAGES] */
+	uint8_t *written;           /* [2 * FILTER_LINES]: the lower half is for what does not write */
+	uint64_t *page_table;       /* [2 << FILTER_PAGE_BITS]: of accesses whose granule is not in the table */
+	struct inline_entry *data;  /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
-	uint64_t *noted;         /* [2 * page (+ 1)] bit b: granules in the b-th 64th of a TLB's entry, of 4 KB pages, may be in data (in fetch) */
-	uint8_t shift;           /* log2 of a granule: the smaller one of the two first-level caches' lines */
-	uint8_t noted_shift;     /* log2 of such a 64th: a TLB with pairs of pages has entries of twice a page */
+	/* [2 * page (+ 1)] bit b: granules in the b-th 64th of a TLB's entry, of 4 KB pages, may be in data (in
+	 * fetch) */
+	uint64_t *noted;
+	uint8_t shift;       /* log2 of a granule: the smaller one of the two first-level caches' lines */
+	uint8_t noted_shift; /* log2 of such a 64th: a TLB with pairs of pages has entries of twice a page */
 };
 
 _Static_assert(FILTER_SHIFT_LEAST + FILTER_BITS >= 19, "see filter_tag()");
@@ -74,11 +83,9 @@ static inline uint32_t filter_index(uint64_t record, unsigned shift)
 	return record >> shift & ((1u << FILTER_BITS) - 1);
 }
 
-/* What an entry has above the indices: HIT_SIMPLE, the type, and the address from bit 19 up; the index has those below. */
-static inline uint64_t filter_tag(uint64_t record)
-{
-	return record << 5;
-}
+/* What an entry has above the indices: HIT_SIMPLE, the type, and the address from bit 19 up; the index has those
+ * below. */
+static inline uint64_t filter_tag(uint64_t record) { return record << 5; }
 
 /* Whether the table has it; apart: as below. */
 static inline bool filter_has(const struct filter *filter, uint64_t record, unsigned shift, bool apart)
@@ -90,7 +97,8 @@ static inline bool filter_has(const struct filter *filter, uint64_t record, unsi
 }
 
 /* A hit, in all that it changes. False: not in the table. apart: there may be records and entries of HIT_WRITE. */
-static inline bool filter_find(const struct filter *filter, uint64_t record, unsigned shift, uint64_t time, bool apart)
+static inline bool filter_find(const struct filter *filter, uint64_t record, unsigned shift, uint64_t time,
+			       bool apart)
 {
 	uint64_t entry = filter->table[filter_index(record, shift)], way = entry & (FILTER_LINES - 1);
 	uint64_t differs = entry ^ filter_tag(record);
@@ -129,13 +137,14 @@ static inline uint64_t inline_tag(uint64_t address, unsigned shift)
 static inline void inline_note(const struct filter *filter, uint64_t record, uint32_t way, uint32_t page)
 {
 	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, filter->shift);
-	filter->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull << (address >> filter->noted_shift & 63);
+	filter->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull
+									<< (address >> filter->noted_shift & 63);
 	if (HIT_TYPE_OF(record) == HIT_DATA)
-		filter->data[inline_index(address, filter->shift)] =
-			(struct inline_entry){ .line = address >> filter->shift << filter->shift, .way = way, .page = page };
+		filter->data[inline_index(address, filter->shift)] = (struct inline_entry){
+			.line = address >> filter->shift << filter->shift, .way = way, .page = page};
 	else if (HIT_TYPE_OF(record) == HIT_FETCH && tag <= UINT32_MAX)
-		filter->fetch[inline_fetch_index(address, filter->shift)] =
-			(struct inline_fetch){ .tag = (uint32_t)tag, .way = (uint16_t)way, .page = (uint16_t)page };
+		filter->fetch[inline_fetch_index(address, filter->shift)] = (struct inline_fetch){
+			.tag = (uint32_t)tag, .way = (uint16_t)way, .page = (uint16_t)page};
 }
 
 /* filter_find() as generated code does it, of data. */
@@ -173,13 +182,17 @@ static inline void filter_insert(const struct filter *filter, uint64_t record, u
 	if (filter->data)
 		inline_note(filter, record, way, page);
 	else
-		filter->table[filter_index(record, filter->shift)] = (filter_tag(record) >> FILTER_INDICES << FILTER_INDICES) | (uint64_t)page << FILTER_WAYS | way;
+		filter->table[filter_index(record, filter->shift)] = (filter_tag(record) >>
+								      FILTER_INDICES << FILTER_INDICES) |
+								     (uint64_t)page << FILTER_WAYS | way;
 }
 
-/* Likewise the page of an address, for one side's accesses (0: data): an entry of pages[]; FILTER_PAGES: not known. */
+/* Likewise the page of an address, for one side's accesses (0: data): an entry of pages[]; FILTER_PAGES: not
+ * known. */
 static inline uint64_t *filter_page(const struct filter *filter, unsigned side, uint64_t address)
 {
-	return &filter->page_table[((address >> 12 ^ address >> 21) & ((1u << FILTER_PAGE_BITS) - 1)) | side << FILTER_PAGE_BITS];
+	return &filter->page_table[((address >> 12 ^ address >> 21) & ((1u << FILTER_PAGE_BITS) - 1)) |
+				   side << FILTER_PAGE_BITS];
 }
 
 static inline uint32_t filter_find_page(const struct filter *filter, unsigned side, uint64_t address)
@@ -193,10 +206,12 @@ static inline void filter_insert_page(const struct filter *filter, unsigned side
 	*filter_page(filter, side, address) = (address & ~4095ull) | FILTER_PAGES | page;
 }
 
-/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that leave a TLB. sides: see inline_clear() */
+/* No granule of these bytes (a power of two, from a multiple of it) is in the table: of a line, or of pages that
+ * leave a TLB. sides: see inline_clear() */
 static inline void filter_clear(const struct filter *filter, uint64_t address, uint64_t bytes, unsigned sides)
 {
-	uint64_t *first = &filter->table[filter_index(address, filter->shift)], *end = first + (bytes >> filter->shift);
+	uint64_t *first = &filter->table[filter_index(address, filter->shift)],
+		 *end = first + (bytes >> filter->shift);
 	if (filter->data) {
 		inline_clear(filter, address, bytes, sides);
 		return;

@@ -1,24 +1,28 @@
 /*
- * Blocks into records: a plan's records with the addresses that this run of the block had, side by side for all blocks of a batch.
- * Included twice (batch.c, vectors.c), with FLATTEN_EIGHT(hows, displacements, entry, to) or without it.
+ * Blocks into records: a plan's records with the addresses that this run of the block had, side by side for all
+ * blocks of a batch. Included twice (batch.c, vectors.c), with FLATTEN_EIGHT(hows, displacements, entry, to) or
+ * without it.
  *
- * How many records a block has is as hard to foresee as the program: where vectors are there eight are written at once, however many of
- * them count, and nothing here jumps by what a block is, but by what is rare.
+ * How many records a block has is as hard to foresee as the program: where vectors are there eight are written at
+ * once, however many of them count, and nothing here jumps by what a block is, but by what is rare.
  */
 #include "model/core/fast/plan.h"
 
-static __attribute__((noinline)) void flatten_each(const struct block_plan *plan, const uint64_t *entry, unsigned from, uint64_t *to)
+static __attribute__((noinline)) void flatten_each(const struct block_plan *plan, const uint64_t *entry,
+						   unsigned from, uint64_t *to)
 {
 	const uint16_t *hows = plan_hows(plan);
 	for (unsigned r = from; r < plan->records; r++) {
 		uint64_t address = entry[plan_value(plan, r)] + (uint64_t)plan->displacement[r];
 		uint64_t record = (address & HIT_ADDRESS) | HOW_RECORD(hows[r]);
-		*to++ = address & (HOW_MISALIGNED(hows[r]) | ~HIT_ADDRESS) ? (record & ~HIT_SIMPLE) | HIT_IRREGULAR : record;
+		*to++ = address & (HOW_MISALIGNED(hows[r]) | ~HIT_ADDRESS) ? (record & ~HIT_SIMPLE) | HIT_IRREGULAR
+									   : record;
 	}
 }
 
 #ifdef FLATTEN_EIGHT
-static __attribute__((noinline)) void flatten_large(const struct block_plan *plan, const uint64_t *entry, unsigned from, uint64_t *to, bool eight)
+static __attribute__((noinline)) void flatten_large(const struct block_plan *plan, const uint64_t *entry,
+						    unsigned from, uint64_t *to, bool eight)
 {
 	if (!eight || plan->flags & PLAN_WIDE)
 		flatten_each(plan, entry, from, to);
@@ -29,7 +33,9 @@ static __attribute__((noinline)) void flatten_large(const struct block_plan *pla
 #endif
 
 /* A header that no plan was found for: it is made. NULL: none is to be had, or it is a mark. */
-static __attribute__((noinline)) const struct block_plan *flatten_plan(struct core *core, const struct trace_program *program, uint64_t header)
+static __attribute__((noinline)) const struct block_plan *flatten_plan(struct core *core,
+								       const struct trace_program *program,
+								       uint64_t header)
 {
 	struct plans *plans = core->model->plans;
 	const struct block_plan *plan;
@@ -40,7 +46,8 @@ static __attribute__((noinline)) const struct block_plan *flatten_plan(struct co
 }
 
 /* Each block's branch is to be charged to it. */
-static __attribute__((noinline)) void flatten_charged(struct core *core, const struct trace_program *program, const struct batch *batch)
+static __attribute__((noinline)) void flatten_charged(struct core *core, const struct trace_program *program,
+						      const struct batch *batch)
 {
 	for (uint32_t k = 0; k + 1 < batch->n_blocks; k++)
 		if (batch->sites[k]->ending) {
@@ -57,8 +64,10 @@ struct flattening { /* where it is */
 };
 
 /* Blocks from f->entry on that begin in front of `end`. False: one has no plan, or there is a mark. */
-static inline __attribute__((always_inline)) bool flatten_blocks(struct core *core, struct batch *batch, const struct trace_program *program,
-							  struct flattening *f, const uint64_t *end, bool branches, bool eight)
+static inline __attribute__((always_inline)) bool flatten_blocks(struct core *core, struct batch *batch,
+								 const struct trace_program *program,
+								 struct flattening *f, const uint64_t *end,
+								 bool branches, bool eight)
 {
 	const struct plans *const plans = core->model->plans;
 	const uint8_t *const words = plans->words;
@@ -107,10 +116,12 @@ static inline __attribute__((always_inline)) bool flatten_blocks(struct core *co
 	return whole;
 }
 
-static inline __attribute__((always_inline)) size_t flatten_run(struct core *core, struct batch *batch, const struct trace_program *program,
-							 const uint64_t *entries, size_t i, size_t n, bool branches)
+static inline __attribute__((always_inline)) size_t flatten_run(struct core *core, struct batch *batch,
+								const struct trace_program *program,
+								const uint64_t *entries, size_t i, size_t n,
+								bool branches)
 {
-	struct flattening f = { .entry = entries + i, .to = batch->records, .next_pc = core->next_pc };
+	struct flattening f = {.entry = entries + i, .to = batch->records, .next_pc = core->next_pc};
 	/* of the last few entries it may not read eight words */
 	if (n - i < 8 || flatten_blocks(core, batch, program, &f, entries + n - 7, branches, true))
 		flatten_blocks(core, batch, program, &f, entries + n, branches, false);
@@ -126,7 +137,8 @@ static inline __attribute__((always_inline)) size_t flatten_run(struct core *cor
 			flatten_charged(core, program, batch);
 		else
 			branches_run(core->branches, batch->sites, f.n_blocks - 1);
-		core->pending = batch->sites[f.n_blocks - 1]->ending ? *batch_entry(batch, f.n_blocks - 1) : NO_BLOCK;
+		core->pending = batch->sites[f.n_blocks - 1]->ending ? *batch_entry(batch, f.n_blocks - 1)
+								     : NO_BLOCK;
 	}
 	return (size_t)(f.entry - entries);
 }

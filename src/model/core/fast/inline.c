@@ -2,21 +2,24 @@
  * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
  *
  * What always holds:
- *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB (inlined.c): so they are counted once
- *     even if a record is done twice, when a signal comes between it and its instruction. What counts itself there when it is done takes the header's
- *     away at once: sums may be below 0 until the header comes.
- *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between instructions only.
+ *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB
+ *     (inlined.c): so they are counted once even if a record is done twice, when a signal comes between it and its
+ *     instruction. What counts itself there when it is done takes the header's away at once: sums may be below 0
+ *     until the header comes.
+ *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between
+ *     instructions only.
  */
 #include "model/core/fast/lru_fast.h"
 #include "model/core/fast/vectors.h"
 
-/* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of filter.h ---- */
+/* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of filter.h
+ * ---- */
 
-#define MISALIGNED_OF(record) ((record) & 63)
+#define MISALIGNED_OF(record) ((record)&63)
 #define ITEM_OF(record) ((record) >> 8 & 255)
-#define RECORD_BOTH (1ull << 16)       /* the next item, too */
-#define RECORD_SKIPS (1ull << 17)      /* not to be done if the block is reached sequentially */
-#define RECORD_FIRST (1ull << 18)      /* of the block */
+#define RECORD_BOTH (1ull << 16)  /* the next item, too */
+#define RECORD_SKIPS (1ull << 17) /* not to be done if the block is reached sequentially */
+#define RECORD_FIRST (1ull << 18) /* of the block */
 #define RECORD_UPPER (127ull << 57)
 
 /* ---- plans ---- */
@@ -25,16 +28,18 @@
 static bool is_simple(const struct core *core, const struct trace_item *item)
 {
 	const struct cache *data = core->first_data;
-	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64; /* crossings of 64 bytes are counted, too */
-	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes && !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
+	/* crossings of 64 bytes are counted, too */
+	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64;
+	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes &&
+	       !(item->bytes & (item->bytes - 1)) && item->bytes <= most;
 }
 
 struct making {
 	const struct core *core;
 	const struct trace_item *items;
 	struct inline_record *records;
-	unsigned n;              /* more than INLINE_RECORDS: the rest is not there */
-	bool known;              /* false: none can be had */
+	unsigned n; /* more than INLINE_RECORDS: the rest is not there */
+	bool known; /* false: none can be had */
 };
 
 static struct inline_record *put(struct making *m, struct inline_record record)
@@ -51,15 +56,20 @@ static struct inline_record *put_fetch(struct making *m, unsigned insn, uint64_t
 	const struct filter *filter = &m->core->filter;
 	uint64_t tag = inline_tag(address, filter->shift);
 	m->known &= tag <= UINT32_MAX && address <= HIT_ADDRESS;
-	return put(m, (struct inline_record){ .insn = (uint8_t)insn, .fetch = true, .index = inline_fetch_index(address, filter->shift),
-		.tag = (uint32_t)tag, .displacement = (int64_t)address, .record = HIT_TYPE(type) });
+	return put(m, (struct inline_record){.insn = (uint8_t)insn,
+					     .fetch = true,
+					     .index = inline_fetch_index(address, filter->shift),
+					     .tag = (uint32_t)tag,
+					     .displacement = (int64_t)address,
+					     .record = HIT_TYPE(type)});
 }
 
 static bool joins(const struct trace_item *item)
 {
 	const struct trace_item *before = item - 1;
-	return item->insn == before->insn && item->kind == TRACE_WRITE && before->kind == TRACE_READ && item->value == before->value &&
-	       item->displacement == before->displacement && item->bytes == before->bytes && !((item->flags ^ before->flags) & TRACE_FS);
+	return item->insn == before->insn && item->kind == TRACE_WRITE && before->kind == TRACE_READ &&
+	       item->value == before->value && item->displacement == before->displacement &&
+	       item->bytes == before->bytes && !((item->flags ^ before->flags) & TRACE_FS);
 }
 
 static void put_access(struct making *m, unsigned i)
@@ -72,16 +82,20 @@ static void put_access(struct making *m, unsigned i)
 		m->known = false;
 		return;
 	}
-	if (i && in_one && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) && !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
+	if (i && in_one && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) &&
+	    !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
 		m->records[m->n - 1].record |= HIT_WRITES | RECORD_BOTH;
 		m->records[m->n - 1].writes = true;
 		return;
 	}
-	put(m, (struct inline_record){ .insn = item->insn, .item = (uint8_t)i, .writes = write,
-		.called = !in_one || item->bytes > granule || (write && apart),
-		.mask = in_one ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
-		.record = HIT_TYPE(write && apart ? HIT_WRITE : HIT_DATA) | (write ? HIT_WRITES | HIT_WRITES_FIRST : 0) | (uint64_t)i << 8 |
-			  (in_one ? item->bytes - 1u : HIT_STEPS) });
+	put(m, (struct inline_record){.insn = item->insn,
+				      .item = (uint8_t)i,
+				      .writes = write,
+				      .called = !in_one || item->bytes > granule || (write && apart),
+				      .mask = in_one ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
+				      .record = HIT_TYPE(write && apart ? HIT_WRITE : HIT_DATA) |
+						(write ? HIT_WRITES | HIT_WRITES_FIRST : 0) | (uint64_t)i << 8 |
+						(in_one ? item->bytes - 1u : HIT_STEPS)});
 }
 
 /* A hit in a first instruction cache that comes right behind another fetch of that line moves nothing. */
@@ -92,20 +106,22 @@ static bool fetch_repeats(const struct model *model)
 	if (machine->first_instruction == MACHINE_NONE)
 		return true;
 	is = &machine->caches[machine->first_instruction];
-	return machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE && is->replacement != REPLACE_SRRIP &&
-	       is->replacement != REPLACE_BRRIP;
+	return machine->first_instruction != machine->first_data && is->prefetch == PREFETCH_NONE &&
+	       is->replacement != REPLACE_SRRIP && is->replacement != REPLACE_BRRIP;
 }
 
-int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number,
-		      struct inline_record *records)
+int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program,
+		      uint32_t block_number, struct inline_record *records)
 {
 	const struct core *core = model->cores[number];
 	const struct trace_block *block = &program->blocks[block_number];
-	struct making m = { .core = core, .items = program->items + block->first_item, .records = records, .known = true };
+	struct making m = {
+		.core = core, .items = program->items + block->first_item, .records = records, .known = true};
 	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6;
 	unsigned shift = model->by_units && model->fetch_shift < line_shift ? model->fetch_shift : line_shift;
 	uint64_t last = block->pc + block->length - 1, unit = block->pc >> shift;
-	bool fetches = core->first_instruction || model->machine.first_instruction_tlb != MACHINE_NONE, repeats = fetch_repeats(model);
+	bool fetches = core->first_instruction || model->machine.first_instruction_tlb != MACHINE_NONE,
+	     repeats = fetch_repeats(model);
 
 	if (!block->length || !block->insns || block->insns > 255 || block->items > 255)
 		return -1;
@@ -118,7 +134,8 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 			first->record |= RECORD_SKIPS;
 			first->asks_behind = true;
 		}
-		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same once more */
+		/* reached sequentially inside a line it enters no line, but perhaps a unit; else this is the same
+		 * once more */
 		if (shift < line_shift && inside && !(block->pc & ((1ull << shift) - 1))) {
 			first = put_fetch(&m, 0, unit << shift, HIT_PAGE);
 			first->record |= HIT_REPEATS;
@@ -131,8 +148,9 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 		for (; fetches && unit < to >> shift; unit++) {
 			uint64_t next = (unit + 1) << shift;
 			bool page = next & ((1ull << line_shift) - 1);
-			put_fetch(&m, i < block->items ? m.items[i].insn : block->insns - 1u, next, page ? HIT_PAGE : HIT_FETCH)->called =
-				page && !repeats;
+			put_fetch(&m, i < block->items ? m.items[i].insn : block->insns - 1u, next,
+				  page ? HIT_PAGE : HIT_FETCH)
+				->called = page && !repeats;
 		}
 		if (i < block->items)
 			put_access(&m, i);
@@ -140,7 +158,8 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 	return m.known && m.n <= INLINE_RECORDS ? (int)m.n : -1;
 }
 
-/* ---- a block that goes step by step: all its records are called, as nothing is in the tables while it is run ---- */
+/* ---- a block that goes step by step: all its records are called, as nothing is in the tables while it is run
+ * ---- */
 
 /* Units that the header counts. */
 static void fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
@@ -167,8 +186,9 @@ void inline_stepped(struct core *core)
 }
 
 /* Fetches in front of a record, of the block that pages changed in front of. */
-static __attribute__((noinline)) void step_up_to(struct core *core, const struct trace_program *program, uint32_t number, uint64_t record,
-						  uint64_t address, uint64_t behind)
+static __attribute__((noinline)) void step_up_to(struct core *core, const struct trace_program *program,
+						 uint32_t number, uint64_t record, uint64_t address,
+						 uint64_t behind)
 {
 	const struct trace_block *block = &program->blocks[number];
 	uint64_t next_pc = core->next_pc, pc = address;
@@ -178,14 +198,16 @@ static __attribute__((noinline)) void step_up_to(struct core *core, const struct
 		core->next_pc = next_pc; /* of the trace, which may not have come so far */
 		core->is_stepping = true;
 	}
-	core->stepping.block = number; /* it may be the next one, whose first record was left out: then they go on in a line */
+	/* it may be the next one, whose first record was left out: then they go on in a line */
+	core->stepping.block = number;
 	if (record & RECORD_FIRST)
 		pc = block->pc;
 	else if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
 		pc = block->pc + program->items[block->first_item + ITEM_OF(record)].offset;
 	fetch_to(core, &core->stepping, pc);
 	/* where it goes on in the line; other lines have records of their own */
-	core->stepping_last = pc | ((1ull << (core->first_instruction ? core->first_instruction->line_shift : 6)) - 1);
+	core->stepping_last = pc |
+			      ((1ull << (core->first_instruction ? core->first_instruction->line_shift : 6)) - 1);
 	if (core->stepping_last > block->pc + block->length - 1)
 		core->stepping_last = block->pc + block->length - 1;
 }
@@ -194,10 +216,14 @@ static __attribute__((noinline)) void step_up_to(struct core *core, const struct
 
 bool model_inline_can(const struct model *model)
 {
-	unsigned line_shift = model->machine.first_instruction == MACHINE_NONE ? 6 : log2_of(model->machine.caches[model->machine.first_instruction].line_bytes);
+	unsigned line_shift =
+		model->machine.first_instruction == MACHINE_NONE
+			? 6
+			: log2_of(model->machine.caches[model->machine.first_instruction].line_bytes);
 	if (model->inlined && model->inline_by_units != model->by_units)
 		return false; /* the records are of the pages as they were */
-	if (model->inlined && model->pages_changed && !model->by_units && model->machine.first_instruction_tlb != MACHINE_NONE && !fetch_repeats(model))
+	if (model->inlined && model->pages_changed && !model->by_units &&
+	    model->machine.first_instruction_tlb != MACHINE_NONE && !fetch_repeats(model))
 		return false; /* a block may have no record to step from */
 	return model->plans && !model->n_watches && !model->objects && !model->snoops &&
 	       !(model->by_units && model->fetch_shift > line_shift);
@@ -230,10 +256,17 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	core->simple = model->simple;
 	requests_begin(core);
 	core->lru_fast = lru_fast_kind(core);
-	*where = (struct model_inline){ .data = offset_of(core, filter->data), .fetch = offset_of(core, filter->fetch),
-		.touched = offset_of(core, filter->touched), .pages = offset_of(core, filter->pages), .written = offset_of(core, filter->written + FILTER_LINES),
-		.steps = offset_of(core, &core->steps), .recency = offset_of(core, &core->recency), .data_entries = 1u << INLINE_DATA_BITS, .fetch_entries = 1u << INLINE_FETCH_BITS,
-		.shift = filter->shift, .skips = model->by_units || !fetch_repeats(model) };
+	*where = (struct model_inline){.data = offset_of(core, filter->data),
+				       .fetch = offset_of(core, filter->fetch),
+				       .touched = offset_of(core, filter->touched),
+				       .pages = offset_of(core, filter->pages),
+				       .written = offset_of(core, filter->written + FILTER_LINES),
+				       .steps = offset_of(core, &core->steps),
+				       .recency = offset_of(core, &core->recency),
+				       .data_entries = 1u << INLINE_DATA_BITS,
+				       .fetch_entries = 1u << INLINE_FETCH_BITS,
+				       .shift = filter->shift,
+				       .skips = model->by_units || !fetch_repeats(model)};
 	model->inlined = true;
 	model->pages_changed = false;
 	model->inline_by_units = model->by_units;
@@ -281,12 +314,13 @@ static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint6
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
-		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes, CACHE_FETCH, block | 1u << 31);
+		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
+			     CACHE_FETCH, block | 1u << 31);
 	step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 }
 
-static __attribute__((noinline)) void miss_slowly(struct core *core, const struct trace_program *program, uint32_t block, uint64_t record,
-						  uint64_t address)
+static __attribute__((noinline)) void miss_slowly(struct core *core, const struct trace_program *program,
+						  uint32_t block, uint64_t record, uint64_t address)
 {
 	uint32_t i = program->blocks[block].first_item + ITEM_OF(record);
 	if (HIT_TYPE_OF(record) == HIT_FETCH || HIT_TYPE_OF(record) == HIT_PAGE) {
@@ -301,7 +335,8 @@ static __attribute__((noinline)) void miss_slowly(struct core *core, const struc
 /* A misaligned access that crosses the end of no line, of 64 bytes neither: what it counts beside. */
 static bool in_granule(const struct core *core, uint64_t record, uint64_t address)
 {
-	return !((address ^ (address + MISALIGNED_OF(record))) >> (core->filter.shift < 6 ? core->filter.shift : 6));
+	return !((address ^ (address + MISALIGNED_OF(record))) >>
+		 (core->filter.shift < 6 ? core->filter.shift : 6));
 }
 
 static void count_misaligned(struct core *core, uint64_t record, uint64_t address)
@@ -311,10 +346,12 @@ static void count_misaligned(struct core *core, uint64_t record, uint64_t addres
 	stream[STREAM_MISALIGNED] += reads + writes;
 	stream[STREAM_MISALIGNED_READS] += reads;
 	stream[STREAM_MISALIGNED_WRITES] += writes;
-	stream[STREAM_PENTIUM_MISALIGNED] += (reads + writes) * pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
+	stream[STREAM_PENTIUM_MISALIGNED] += (reads + writes) *
+					     pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
 }
 
-static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind, uint32_t *page)
+static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind,
+						   uint32_t *page)
 {
 	*page = step_page(core, address, kind);
 	take_apart(core);
@@ -330,7 +367,9 @@ static inline bool quickly(struct core *core, uint64_t record)
 		return false;
 	if (core->lru_fast & (data ? LRU_FAST_DATA_PAGES : LRU_FAST_FETCH_PAGES)) {
 		page = filter_find_page(&core->filter, !data, record & HIT_ADDRESS);
-		if (page >= FILTER_PAGES && (!data || !page_of_data(core, record & HIT_ADDRESS, record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
+		if (page >= FILTER_PAGES &&
+		    (!data || !page_of_data(core, record & HIT_ADDRESS,
+					    record & HIT_WRITES_FIRST ? TLB_WRITES : TLB_READS, &page)))
 			return false;
 	}
 	if (!(core->lru_fast & LRU_FAST_VECTORS) || !core->requests)
@@ -344,7 +383,8 @@ static inline bool quickly(struct core *core, uint64_t record)
 
 static bool plainly(struct core *core, uint64_t record)
 {
-	return core->simple && (core->model->sets_vectors ? simple_record_saved(core, record) : simple_run(core, record));
+	return core->simple &&
+	       (core->model->sets_vectors ? simple_record_saved(core, record) : simple_run(core, record));
 }
 
 static bool find_or_plainly(struct core *core, uint64_t record)
@@ -357,14 +397,16 @@ static bool find_or_plainly(struct core *core, uint64_t record)
 }
 
 /*
- * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page is asked for twice, which once more moves nothing.
+ * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page
+ * is asked for twice, which once more moves nothing.
  */
 static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t address)
 {
 	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
 	unsigned write = record >> 63;
-	if (!core->simple || !core->first_data || core->first_data->line_shift != core->filter.shift || core->filter.shift > 6 || record & RECORD_BOTH ||
-	    (address ^ last) >> 12 || !find_or_plainly(core, simple))
+	if (!core->simple || !core->first_data || core->first_data->line_shift != core->filter.shift ||
+	    core->filter.shift > 6 || record & RECORD_BOTH || (address ^ last) >> 12 ||
+	    !find_or_plainly(core, simple))
 		return false;
 	find_or_plainly(core, (simple & ~HIT_ADDRESS) | last);
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
@@ -379,17 +421,21 @@ static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t 
 /* What will be looked at if the first cache does not have it: that takes longer to come than all until then. */
 static void prefetch_set(const struct core *core, uint64_t record, uint64_t address)
 {
-	const struct cache *first = HIT_TYPE_OF(record) == HIT_DATA ? core->first_data : core->first_instruction, *next;
+	const struct cache *first = HIT_TYPE_OF(record) == HIT_DATA ? core->first_data : core->first_instruction,
+			   *next;
 	if (first && first->is.next != MACHINE_NONE && core->caches[first->is.next]->main.set_power) {
 		next = core->caches[first->is.next];
-		const uint64_t *set = next->main.entries + (uint64_t)lines_set(&next->main, address >> next->line_shift) * next->main.ways;
+		const uint64_t *set = next->main.entries +
+				      (uint64_t)lines_set(&next->main, address >> next->line_shift) *
+					      next->main.ways;
 		__builtin_prefetch(set);
 		__builtin_prefetch(set + 8);
 	}
 }
 
-static __attribute__((noinline)) void miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
-		       uint64_t behind, uint64_t fs_base)
+static __attribute__((noinline)) void miss(struct model *model, unsigned number,
+					   const struct trace_program *program, uint32_t block, uint64_t record,
+					   uint64_t address, uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
 	bool sequential;
@@ -419,7 +465,8 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 			return; /* the record in front of it was the same unit's */
 	}
 	if (!(record & HIT_STEPS) && !(address & ~HIT_ADDRESS)) {
-		uint64_t simple = (record & RECORD_UPPER) | address | HIT_SIMPLE, misaligned = address & MISALIGNED_OF(record);
+		uint64_t simple = (record & RECORD_UPPER) | address | HIT_SIMPLE,
+			 misaligned = address & MISALIGNED_OF(record);
 		bool in_one = !misaligned || in_granule(core, record, address);
 		if (misaligned && in_one && inline_find(&core->filter, simple, core->recency + 1)) {
 			core->recency++;
@@ -441,11 +488,12 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 	take_apart(core);
 }
 
-void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block, uint64_t record, uint64_t address,
-		       uint64_t behind, uint64_t fs_base)
+void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block,
+		       uint64_t record, uint64_t address, uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) | (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
+	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) |
+			     (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
 	/* what is asked most, without a register kept for the rest */
 	if (!odd && core->lru_fast & LRU_FAST_VECTORS && core->requests) {
 		bool data = HIT_TYPE_OF(record) & HIT_DATA;
@@ -465,8 +513,9 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 
 /* ---- blocks ---- */
 
-void model_inline_block(struct model *model, unsigned number, const struct trace_program *program, uint32_t block_number, const uint64_t *values,
-			uint32_t done, uint64_t behind, uint64_t fs_base)
+void model_inline_block(struct model *model, unsigned number, const struct trace_program *program,
+			uint32_t block_number, const uint64_t *values, uint32_t done, uint64_t behind,
+			uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
 	const struct trace_block *block = &program->blocks[block_number];
@@ -495,7 +544,8 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	fetch_to(core, &fetch, block->pc + fetched - 1);
 }
 
-void model_inline_spans(struct model *model, unsigned number, const struct trace_program *program, uint32_t item, const uint64_t *words)
+void model_inline_spans(struct model *model, unsigned number, const struct trace_program *program, uint32_t item,
+			const uint64_t *words)
 {
 	struct core *core = model->cores[number];
 	core_acts(core);

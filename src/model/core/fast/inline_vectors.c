@@ -1,6 +1,6 @@
 /*
- * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: simple_loop.h and request_loop.h with
- * saved_vectors.h, and all is put back behind them.
+ * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: simple_loop.h
+ * and request_loop.h with saved_vectors.h, and all is put back behind them.
  */
 #include "model/core/fast/vectors.h"
 #include "model/core/fast/saved_vectors.h"
@@ -17,7 +17,8 @@ bool simple_record_saved(struct core *core, uint64_t record)
 	return done;
 }
 
-static inline __attribute__((always_inline)) void lru_fast_saved(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
+static inline __attribute__((always_inline)) void lru_fast_saved(struct core *core, bool data, uint64_t record,
+								 uint32_t page, uint32_t ways)
 {
 	struct saved saved;
 	save(&saved);
@@ -72,29 +73,38 @@ void requests_run_saved(struct core *core, struct request_queue *level)
 /* A number below a time, as lines_least() does: the least of all is the first that is least. */
 uint32_t vectors_least(const uint64_t *times, uint32_t n)
 {
-	static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, eights[] = { 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120,
-		128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248 };
+	static const uint64_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7},
+			      eights[] = {0,   8,   16,  24,  32,  40,  48,  56,  64,  72,  80,
+					  88,  96,  104, 112, 120, 128, 136, 144, 152, 160, 168,
+					  176, 184, 192, 200, 208, 216, 224, 232, 240, 248};
 	struct saved saved;
 	uint64_t least;
 	save(&saved);
-	__asm__ volatile("vpternlogd $0xff, %%zmm16, %%zmm16, %%zmm16\n\tvmovdqa64 %%zmm16, %%zmm17" : : : "memory");
+	__asm__ volatile("vpternlogd $0xff, %%zmm16, %%zmm16, %%zmm16\n\tvmovdqa64 %%zmm16, %%zmm17"
+			 :
+			 :
+			 : "memory");
 	for (uint32_t i = 0; i < n; i += 8) {
-		__asm__ volatile("vpsllq $8, (%0), %%zmm18\n\tvporq (%1), %%zmm18, %%zmm18\n\tvporq (%2)%{1to8%}, %%zmm18, %%zmm18"
-				 : : "r"(times + i), "r"(numbers), "r"(eights + i / 8) : "memory");
+		__asm__ volatile("vpsllq $8, (%0), %%zmm18\n\tvporq (%1), %%zmm18, %%zmm18\n\tvporq (%2)%{1to8%}, "
+				 "%%zmm18, %%zmm18"
+				 :
+				 : "r"(times + i), "r"(numbers), "r"(eights + i / 8)
+				 : "memory");
 		if (i & 8)
 			__asm__ volatile("vpminuq %%zmm18, %%zmm17, %%zmm17" : : : "memory");
 		else
 			__asm__ volatile("vpminuq %%zmm18, %%zmm16, %%zmm16" : : : "memory");
 	}
-	__asm__ volatile("vpminuq %%zmm17, %%zmm16, %%zmm16\n\tvshufi64x2 $0x4e, %%zmm16, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\t"
+	__asm__ volatile("vpminuq %%zmm17, %%zmm16, %%zmm16\n\tvshufi64x2 $0x4e, %%zmm16, %%zmm16, "
+			 "%%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\t"
 			 "vshufi64x2 $0xb1, %%zmm16, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\t"
-			 "vpermq $0xb1, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\tvmovq %%xmm16, %0" : "=r"(least) : : "memory");
+			 "vpermq $0xb1, %%zmm16, %%zmm17\n\tvpminuq %%zmm17, %%zmm16, %%zmm16\n\tvmovq %%xmm16, %0"
+			 : "=r"(least)
+			 :
+			 : "memory");
 	restore(&saved);
 	return least & 255;
 }
 #else
-uint32_t vectors_least(const uint64_t *times, uint32_t n)
-{
-	return lines_least(times, n);
-}
+uint32_t vectors_least(const uint64_t *times, uint32_t n) { return lines_least(times, n); }
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the headers of decided blocks (inline.h) count: instructions, and accesses and fetches as hits; rep instructions and gathers count
- * themselves. Nothing moves in caches and TLBs; branches are predicted.
+ * What the headers of decided blocks (inline.h) count: instructions, and accesses and fetches as hits; rep
+ * instructions and gathers count themselves. Nothing moves in caches and TLBs; branches are predicted.
  */
 #include "model/core/fast/plan.h"
 
@@ -23,7 +23,8 @@ void run_inlined(struct core *core, const struct trace_program *program, uint32_
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct machine *machine = &core->model->machine;
-	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6, unit_shift = core->model->fetch_shift;
+	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6,
+		 unit_shift = core->model->fetch_shift;
 	bool whole = done >= block->insns, sequential = block->pc == core->next_pc;
 	uint64_t *stream = core->counts->stream, reads = 0, writes = 0, last, entered;
 	uint32_t items = block->items, fetched = block->length;
@@ -48,14 +49,17 @@ void run_inlined(struct core *core, const struct trace_program *program, uint32_
 		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += entered;
 	if (core->first_instruction)
 		core->counts->cache[core->first_instruction->index][CACHE_FETCHES] +=
-			units(block->pc, last, line_shift) - (sequential && block->pc & ((1ull << line_shift) - 1));
+			units(block->pc, last, line_shift) -
+			(sequential && block->pc & ((1ull << line_shift) - 1));
 	core->next_pc = whole ? block->pc + block->length : NOWHERE;
-	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number : NO_BLOCK;
+	core->pending = whole && block->ending != TRACE_END_NONE && block->ending != TRACE_END_SYSTEM ? number
+												      : NO_BLOCK;
 }
 
 /* ---- many ---- */
 
-static size_t run_headers_of(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n, bool branches)
+static size_t run_headers_of(struct core *core, const struct trace_program *program, const uint64_t *entries,
+			     size_t i, size_t n, bool branches)
 {
 	struct plans *plans = core->model->plans;
 	struct batch *batch = core->model->batch;
@@ -66,7 +70,8 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 
 	for (; i < end; i++) {
 		const uint64_t header = entries[i];
-		const struct block_plan *plan = (const struct block_plan *)(memory + at[(uint32_t)header % PLAN_SLOTS]);
+		const struct block_plan *plan = (const struct block_plan *)(memory +
+									    at[(uint32_t)header % PLAN_SLOTS]);
 		if (__builtin_expect(plan->header != header, 0)) {
 			/* those in front may have to make room */
 			if (i > first || header & TRACE_MARK || plan->header == (header | PLAN_STEPS) ||
@@ -90,8 +95,10 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 	return i;
 }
 
-/* Headers from i on, as far as they are of decided blocks that have a plan, and only so many. Returns where it stopped. */
-size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n)
+/* Headers from i on, as far as they are of decided blocks that have a plan, and only so many. Returns where it
+ * stopped. */
+size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
+		   size_t n)
 {
 	struct batch *batch = core->model->batch;
 	size_t first, blocks;
@@ -102,7 +109,8 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 		batch_add(core, batch);
 	}
 	first = i;
-	i = core->branches ? run_headers_of(core, program, entries, i, n, true) : run_headers_of(core, program, entries, i, n, false);
+	i = core->branches ? run_headers_of(core, program, entries, i, n, true)
+			   : run_headers_of(core, program, entries, i, n, false);
 	blocks = i - first;
 	if (!blocks)
 		return i;

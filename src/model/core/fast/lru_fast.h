@@ -1,7 +1,8 @@
 /*
- * The commonest of what generated code did not find (inline.c), in as few steps as it takes: a first cache with LRU whose lines are the granules of
- * the tables, in front of levels whose requests wait (request_queue.h), and a page that is known. It is what simple_loop.h does. Behind simple_loop.h, for
- * inline.c, and with vectors that are given back for inline_vectors.c.
+ * The commonest of what generated code did not find (inline.c), in as few steps as it takes: a first cache with
+ * LRU whose lines are the granules of the tables, in front of levels whose requests wait (request_queue.h), and a
+ * page that is known. It is what simple_loop.h does. Behind simple_loop.h, for inline.c, and with vectors that are
+ * given back for inline_vectors.c.
  *
  *     set ──line in it?──yes──► time
  *           │ no
@@ -13,21 +14,23 @@
 
 #include "model/core/fast/simple_loop.h"
 
-#define LRU_FAST_MOST 16u                 /* ways */
+#define LRU_FAST_MOST 16u /* ways */
 
 /* What core->quick is: bits. */
 enum lru_fast {
 	LRU_FAST = 1,
-	LRU_FAST_DATA_PAGES = 2, LRU_FAST_FETCH_PAGES = 4, /* there are TLBs */
-	LRU_FAST_VECTORS = 8,                           /* lru_fast_access_64(), with vectors, while requests wait */
+	LRU_FAST_DATA_PAGES = 2,
+	LRU_FAST_FETCH_PAGES = 4, /* there are TLBs */
+	/* lru_fast_access_64(), with vectors, while requests wait */
+	LRU_FAST_VECTORS = 8,
 };
 
 /* Such a cache, or one whose next level is asked at once. */
 static inline bool lru_fast_cache(const struct core *core, const struct cache *cache)
 {
 	const struct cache *next;
-	if (!cache || !cache->simple || cache->leaves || !cache->filter || !cache->main.set_power || cache->line_shift < core->filter.shift ||
-	    cache->main.ways > LRU_FAST_MOST)
+	if (!cache || !cache->simple || cache->leaves || !cache->filter || !cache->main.set_power ||
+	    cache->line_shift < core->filter.shift || cache->main.ways > LRU_FAST_MOST)
 		return false;
 	next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
 	return !next || (next->simple && next->main.ordered && next->line_shift >= cache->line_shift);
@@ -37,17 +40,21 @@ static inline uint8_t lru_fast_kind(const struct core *core)
 {
 	const struct machine *machine = &core->model->machine;
 	const struct cache *data = core->first_data, *instruction = core->first_instruction;
-	if (!core->model->simple || data == instruction || !lru_fast_cache(core, data) || !lru_fast_cache(core, instruction))
+	if (!core->model->simple || data == instruction || !lru_fast_cache(core, data) ||
+	    !lru_fast_cache(core, instruction))
 		return 0;
 	return LRU_FAST | (machine->first_data_tlb != MACHINE_NONE ? LRU_FAST_DATA_PAGES : 0) |
 	       (machine->first_instruction_tlb != MACHINE_NONE ? LRU_FAST_FETCH_PAGES : 0) |
-	       (core->model->vectors && core->levels && data->main.ways >= 8 && instruction->main.ways >= 8 && data->line_shift == 6 &&
-				instruction->line_shift == 6 ? LRU_FAST_VECTORS : 0);
+	       (core->model->vectors && core->levels && data->main.ways >= 8 && instruction->main.ways >= 8 &&
+				data->line_shift == 6 && instruction->line_shift == 6
+			? LRU_FAST_VECTORS
+			: 0);
 }
 
 /* ---- a set ---- */
 
-static inline __attribute__((always_inline)) uint32_t lru_fast_find(const uint64_t *entries, uint32_t ways, uint64_t line)
+static inline __attribute__((always_inline)) uint32_t lru_fast_find(const uint64_t *entries, uint32_t ways,
+								    uint64_t line)
 {
 	if (ways != 2)
 		return set_find(entries, ways, line);
@@ -59,7 +66,9 @@ static inline __attribute__((always_inline)) uint32_t lru_fast_earliest(const ui
 	return ways != 2 ? set_earliest(touched, ways) : touched[1] < touched[0];
 }
 
-static inline __attribute__((always_inline)) void lru_fast_forget(const struct filter *filter, const struct cache *cache, bool data, uint64_t address)
+static inline __attribute__((always_inline)) void lru_fast_forget(const struct filter *filter,
+								  const struct cache *cache, bool data,
+								  uint64_t address)
 {
 	for (uint64_t at = address; at < address + cache->is.line_bytes; at += 1ull << filter->shift) {
 		if (data)
@@ -72,7 +81,8 @@ static inline __attribute__((always_inline)) void lru_fast_forget(const struct f
 /* ---- behind ---- */
 
 /* Levels that are asked at once. */
-static __attribute__((noinline)) void lru_fast_demand(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind)
+static __attribute__((noinline)) void lru_fast_demand(struct core *core, struct cache *cache, uint64_t address,
+						      enum trace_kind kind)
 {
 	struct cache *next = core->caches[cache->is.next];
 	core->fill_flags = 0;
@@ -90,13 +100,17 @@ static __attribute__((noinline)) void lru_fast_leave(struct core *core, struct c
 /* ---- */
 
 /* The line is there, or now is: its next hit is found. */
-static inline __attribute__((always_inline)) void lru_fast_found(struct core *core, const struct cache *cache, bool data, uint64_t record, uint32_t page, uint32_t at)
+static inline __attribute__((always_inline)) void lru_fast_found(struct core *core, const struct cache *cache,
+								 bool data, uint64_t record, uint32_t page,
+								 uint32_t at)
 {
 	cache->main.touched[at] = core->filter.pages[page] = ++core->recency;
-	inline_note(&core->filter, (record & HIT_ADDRESS) | HIT_TYPE(data ? HIT_DATA : HIT_FETCH), cache->first_way + at, page);
+	inline_note(&core->filter, (record & HIT_ADDRESS) | HIT_TYPE(data ? HIT_DATA : HIT_FETCH),
+		    cache->first_way + at, page);
 }
 
-static inline void lru_fast_access(struct core *core, struct cache *cache, bool data, uint64_t record, uint32_t page, uint32_t ways)
+static inline void lru_fast_access(struct core *core, struct cache *cache, bool data, uint64_t record,
+				   uint32_t page, uint32_t ways)
 {
 	uint64_t line = (record & HIT_ADDRESS) >> cache->line_shift, *counts = core->counts->cache[cache->index];
 	uint32_t first = (uint32_t)(line & cache->main.set_mask) * ways, way;
@@ -110,7 +124,9 @@ static inline void lru_fast_access(struct core *core, struct cache *cache, bool 
 		entries[way] &= ~(uint64_t)LINE_PREFETCHED;
 		written[way] |= writes;
 	} else {
-		unsigned kind = !data ? (unsigned)CACHE_FETCH : record & HIT_WRITES_FIRST ? TRACE_WRITE : TRACE_READ;
+		unsigned kind = !data                       ? (unsigned)CACHE_FETCH
+				: record & HIT_WRITES_FIRST ? TRACE_WRITE
+							    : TRACE_READ;
 		uint64_t replaced, address;
 		bool dirty;
 		if (core->requests)
@@ -149,21 +165,25 @@ static inline void lru_fast_record(struct core *core, uint64_t record, uint32_t 
 }
 
 /*
- * The same where lines and granules have 64 bytes and requests wait; there is room for two more. What is known when this is compiled makes it half as long.
+ * The same where lines and granules have 64 bytes and requests wait; there is room for two more. What is known
+ * when this is compiled makes it half as long.
  */
-static inline __attribute__((always_inline)) void lru_fast_access_64(struct core *core, bool data, uint64_t record, uint32_t page, uint32_t ways)
+static inline __attribute__((always_inline)) void lru_fast_access_64(struct core *core, bool data, uint64_t record,
+								     uint32_t page, uint32_t ways)
 {
 	const struct cache *cache = data ? core->first_data : core->first_instruction;
 	struct inline_entry *granules = core->filter.data;
 	struct inline_fetch *fetches = core->filter.fetch;
-	uint64_t address = record & HIT_ADDRESS, line = address >> 6, *filter = core->counts->filter, time = ++core->recency;
+	uint64_t address = record & HIT_ADDRESS, line = address >> 6, *filter = core->counts->filter,
+		 time = ++core->recency;
 	uint32_t first = (uint32_t)(line & cache->main.set_mask) * ways, way;
 	uint64_t *entries = cache->main.entries + first, *touched = cache->main.touched + first;
 	uint8_t *written = cache->main.written + first, writes = data ? (uint8_t)(record >> 63) : 0;
 	filter[data ? FILTER_NOT_INLINED_ACCESSES : FILTER_NOT_INLINED_FETCHES]++;
 	way = set_find(entries, ways, line);
 	if (__builtin_expect(way == ways, 1)) {
-		uint64_t *counts = core->counts->cache[cache->index], kind = data ? record / HIT_WRITES_FIRST & 1 : CACHE_FETCH;
+		uint64_t *counts = core->counts->cache[cache->index],
+			 kind = data ? record / HIT_WRITES_FIRST & 1 : CACHE_FETCH;
 		struct request_queue *level = core->requests;
 		uint64_t *asked = &level->entries[level->n], replaced, was, dirty;
 		way = set_earliest(touched, ways);
@@ -197,10 +217,11 @@ static inline __attribute__((always_inline)) void lru_fast_access_64(struct core
 	core->filter.noted[2 * page + !data] |= 1ull << (address >> core->filter.noted_shift & 63);
 	way += cache->first_way + first;
 	if (data)
-		granules[inline_index(line << 6, 6)] = (struct inline_entry){ .line = line << 6, .way = way, .page = page };
+		granules[inline_index(line << 6, 6)] = (struct inline_entry){
+			.line = line << 6, .way = way, .page = page};
 	else
-		fetches[inline_fetch_index(line << 6, 6)] =
-			(struct inline_fetch){ .tag = (uint32_t)inline_tag(line << 6, 6), .way = (uint16_t)way, .page = (uint16_t)page };
+		fetches[inline_fetch_index(line << 6, 6)] = (struct inline_fetch){
+			.tag = (uint32_t)inline_tag(line << 6, 6), .way = (uint16_t)way, .page = (uint16_t)page};
 }
 
 #endif

@@ -1,18 +1,20 @@
 /*
- * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and accesses as records of
- * filter.h, in program order, but for the register that each address is to be added to.
+ * What of a block is the same every time it runs, worked out once for a machine: its counts, and its fetches and
+ * accesses as records of filter.h, in program order, but for the register that each address is to be added to.
  *
- * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's record is a run of items
- * with nothing fetched in between that touch only what the largest of them does: after the first one the others are hits that move
- * nothing. (Runs that touch more may lie in two lines, which costs more than a record for each.) An item that is no simple access has a
- * record to itself, which is odd (HIT_IRREGULAR) wherever it goes.
+ * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's
+ * record is a run of items with nothing fetched in between that touch only what the largest of them does: after
+ * the first one the others are hits that move nothing. (Runs that touch more may lie in two lines, which costs
+ * more than a record for each.) An item that is no simple access has a record to itself, which is odd
+ * (HIT_IRREGULAR) wherever it goes.
  *
  * What always holds:
- *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a property of the model that
- *     they are made from changes; then all are made anew.
- *  2. A block that is reached sequentially leaves out the first PLAN_SKIPS records: the unit that it begins in was entered before.
- *  3. Counts are summed three in a word: no block that counts more than PLAN_MOST of anything has a plan, and no more than BATCH_BLOCKS
- *     blocks are summed at once.
+ *  1. A plan is the block's whose header it bears. Plans are kept until there is no room for another, or a
+ *     property of the model that they are made from changes; then all are made anew.
+ *  2. A block that is reached sequentially leaves out the first PLAN_SKIPS records: the unit that it begins in was
+ *     entered before.
+ *  3. Counts are summed three in a word: no block that counts more than PLAN_MOST of anything has a plan, and no
+ *     more than BATCH_BLOCKS blocks are summed at once.
  */
 #ifndef TARE_MODEL_CORE_FAST_PLAN_H
 #define TARE_MODEL_CORE_FAST_PLAN_H
@@ -22,20 +24,23 @@
 
 #define PLAN_FIELD 21
 #define PLAN_MOST 240u
-#define PLAN_SLOTS (1u << 18)        /* by block number, modulo */
+#define PLAN_SLOTS (1u << 18) /* by block number, modulo */
 #define PLAN_BYTES (16u << 20)
-#define PLAN_STEPS (1ull << 62)      /* in a header: not to be had, go step by step */
+#define PLAN_STEPS (1ull << 62) /* in a header: not to be had, go step by step */
 
 #define BATCH_BLOCKS 512u
 
-_Static_assert(BATCH_BLOCKS * PLAN_MOST < 1u << PLAN_FIELD, "see 3");
+_Static_assert(BATCH_BLOCKS *PLAN_MOST < 1u << PLAN_FIELD, "see 3");
 
 /* How a record is made: upper bits of the record (from HIT_TYPE up) | value << 7 | misaligned << 10. */
-#define HOW_RECORD(how) ((uint64_t)((how) & 0x7f) << 57 | HIT_SIMPLE)
-#define HOW_VALUE(how) ((how) >> 7 & 7)         /* index from the header: 0 is the header itself, for an address without a register */
-#define HOW_MISALIGNED(how) ((how) >> 10)       /* bits of the address that are to be 0: so it lies in one line */
+#define HOW_RECORD(how) ((uint64_t)((how)&0x7f) << 57 | HIT_SIMPLE)
+/* index from the header: 0 is the header itself, for an address without a register */
+#define HOW_VALUE(how) ((how) >> 7 & 7)
+#define HOW_MISALIGNED(how) ((how) >> 10) /* bits of the address that are to be 0: so it lies in one line */
 
-struct plan_items { uint8_t first, n; }; /* from the block's first item */
+struct plan_items {
+	uint8_t first, n;
+}; /* from the block's first item */
 
 struct block_plan {
 	uint64_t header;         /* the block's number, or with PLAN_STEPS */
@@ -43,42 +48,44 @@ struct block_plan {
 	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
 	struct branch_site site; /* of the block: where it is, and its ending */
 	uint8_t records;
-	uint8_t skips;           /* 0 or 1 */
+	uint8_t skips; /* 0 or 1 */
 	uint8_t flags, unused[5];
-	uint16_t how[8];         /* but of large ones */
-	int64_t displacement[];  /* [records], then struct plan_items[records]; of large ones then uint16_t how[records], uint8_t value[records] */
+	uint16_t how[8]; /* but of large ones */
+	/* [records], then struct plan_items[records]; of large ones then uint16_t how[records], uint8_t
+	 * value[records] */
+	int64_t displacement[];
 };
 
 enum plan_flag {
-	PLAN_LARGE = 1,          /* more than eight records, or seven values */
-	PLAN_WIDE = 2,           /* more than seven values */
-	PLAN_INLINED = 4,        /* the block is (inline.h): no records, no values behind the header */
+	PLAN_LARGE = 1,   /* more than eight records, or seven values */
+	PLAN_WIDE = 2,    /* more than seven values */
+	PLAN_INLINED = 4, /* the block is (inline.h): no records, no values behind the header */
 };
 
 /*
- * What inlined_batch.c needs of a decided block, half a line of the host's, by the same number: sixteen of them become vectors, one of each member.
- * Places are numbered (plan_id()), so that two are the same if their numbers are.
+ * What inlined_batch.c needs of a decided block, half a line of the host's, by the same number: sixteen of them
+ * become vectors, one of each member. Places are numbered (plan_id()), so that two are the same if their numbers
+ * are.
  */
 struct plan_head {
-	uint32_t counted;        /* a byte each: instructions, reads, writes; branch_site.ending */
-	uint32_t fetched;        /* a byte each: lines and fetch blocks entered, then the same if reached sequentially */
+	uint32_t counted; /* a byte each: instructions, reads, writes; branch_site.ending */
+	/* a byte each: lines and fetch blocks entered, then the same if reached sequentially */
+	uint32_t fetched;
 	uint32_t begins, behind; /* places */
 	uint32_t low, high;      /* branch_site.address */
 	uint32_t version;        /* as a branch_site's; or see branches_head() */
-	uint32_t where;          /* a branch_site's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
+	/* a branch_site's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
+	uint32_t where;
 };
 #define HEAD_TAG 20
 #define HEAD_IDS (1u << 20)
 
 /* What `where` has from HEAD_TAG on. Too large for it: there is no head. */
-static inline uint64_t plan_head_tag(uint64_t header)
-{
-	return header / PLAN_SLOTS + 1;
-}
+static inline uint64_t plan_head_tag(uint64_t header) { return header / PLAN_SLOTS + 1; }
 
 struct plans {
-	uint8_t *words;          /* [PLAN_SLOTS] of the block's record in the stream; 0: no plan */
-	uint32_t *at;            /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
+	uint8_t *words; /* [PLAN_SLOTS] of the block's record in the stream; 0: no plan */
+	uint32_t *at;   /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
 	uint64_t *memory;
 	uint32_t used;           /* units of 8 bytes */
 	uint32_t ids;            /* places that have a number */
@@ -88,13 +95,13 @@ struct plans {
 
 /* A run of blocks, flattened: the lower halves of two addresses, see batch_entry() and batch_record(). */
 struct batch_block {
-	uint32_t entry;          /* of its header; plus 1: PLAN_SKIPS were left out */
-	uint32_t record;         /* of its first record */
+	uint32_t entry;  /* of its header; plus 1: PLAN_SKIPS were left out */
+	uint32_t record; /* of its first record */
 };
 
 struct batch {
 	uint32_t n_blocks, n_records;
-	uint32_t cursor;         /* a block at or in front of the last one that was asked for */
+	uint32_t cursor; /* a block at or in front of the last one that was asked for */
 	uint32_t unused;
 	const uint64_t *entries;
 	uint64_t counts, fetches; /* sums */
@@ -105,13 +112,14 @@ struct batch {
 };
 
 void plans_init(struct plans *plans, struct model_memory *arena);
-const struct block_plan *plans_make(struct plans *plans, const struct core *core, const struct trace_program *program, uint32_t number);
+const struct block_plan *plans_make(struct plans *plans, const struct core *core,
+				    const struct trace_program *program, uint32_t number);
 
 /* batch.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
 void batch_add(struct core *core, const struct batch *batch);
 
-/* inlined_batch.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and the batch has what batch_add() is to
-   add. 0: nothing was done. */
+/* inlined_batch.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and
+   the batch has what batch_add() is to add. 0: nothing was done. */
 size_t run_heads(struct core *core, const uint64_t *entries, size_t n);
 bool heads_possible(const struct core *core);
 
@@ -132,7 +140,8 @@ static inline const uint16_t *plan_hows(const struct block_plan *plan)
 
 static inline unsigned plan_value(const struct block_plan *plan, unsigned record)
 {
-	return plan->flags & PLAN_LARGE ? ((const uint8_t *)(plan_hows(plan) + plan->records))[record] : HOW_VALUE(plan->how[record]);
+	return plan->flags & PLAN_LARGE ? ((const uint8_t *)(plan_hows(plan) + plan->records))[record]
+					: HOW_VALUE(plan->how[record]);
 }
 
 static inline const uint64_t *batch_entry(const struct batch *batch, uint32_t block)

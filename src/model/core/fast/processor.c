@@ -1,4 +1,5 @@
-/* See processor.h. Intel SDM, volume 1, 14.3 and 15.2: the system keeps the registers (XGETBV), and the processor has the instructions. */
+/* See processor.h. Intel SDM, volume 1, 14.3 and 15.2: the system keeps the registers (XGETBV), and the processor
+ * has the instructions. */
 #include "model/core/fast/processor.h"
 
 #ifdef __x86_64__
@@ -18,8 +19,5 @@ enum vectors vectors_here(void)
 	return b & bit_AVX2 ? VECTORS_AVX2 : VECTORS_NONE;
 }
 #else
-enum vectors vectors_here(void)
-{
-	return VECTORS_NONE;
-}
+enum vectors vectors_here(void) { return VECTORS_NONE; }
 #endif

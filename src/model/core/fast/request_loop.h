@@ -13,10 +13,13 @@ static inline void ask_behind(struct core *core, struct request_queue *level, ui
 }
 
 /* A line that is not there is wanted. */
-static inline void run_miss(struct core *core, struct request_queue *level, uint64_t *entries, uint32_t ways, uint64_t address, enum trace_kind kind)
+static inline void run_miss(struct core *core, struct request_queue *level, uint64_t *entries, uint32_t ways,
+			    uint64_t address, enum trace_kind kind)
 {
-	struct cache *cache = level->cache, *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift, last = entries[ways - 1];
+	struct cache *cache = level->cache,
+		     *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
+	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift,
+		 last = entries[ways - 1];
 	unsigned dirty = 0;
 	counts[CACHE_READ_MISSES + kind]++;
 	counts[CACHE_FILLS]++;
@@ -47,7 +50,8 @@ static inline void run_passed(struct core *core, struct request_queue *level, ui
 }
 
 /* The words of a request's set, on their way here. */
-static inline __attribute__((always_inline)) uint64_t *coming(const struct lines *lines, uint64_t line, uint32_t ways)
+static inline __attribute__((always_inline)) uint64_t *coming(const struct lines *lines, uint64_t line,
+							      uint32_t ways)
 {
 	uint64_t *entries = lines->entries + (uint64_t)lines_set(lines, line) * ways;
 	for (uint32_t way = 0; way < ways; way += 8)
@@ -57,10 +61,11 @@ static inline __attribute__((always_inline)) uint64_t *coming(const struct lines
 	return entries;
 }
 
-static inline __attribute__((always_inline)) void run_requests(struct core *core, struct request_queue *level, uint32_t ways)
+static inline __attribute__((always_inline)) void run_requests(struct core *core, struct request_queue *level,
+							       uint32_t ways)
 {
 	const struct lines *lines = &level->cache->main;
-	uint64_t *sets[REQUESTS_AHEAD], asked[4] = { 0 }, *counts;
+	uint64_t *sets[REQUESTS_AHEAD], asked[4] = {0}, *counts;
 	const uint32_t n = level->n, shift = level->cache->line_shift;
 	for (uint32_t i = 0; i < REQUESTS_AHEAD; i++)
 		sets[i] = coming(lines, level->entries[i] >> shift, ways);
@@ -70,7 +75,8 @@ static inline __attribute__((always_inline)) void run_requests(struct core *core
 		sets[i % REQUESTS_AHEAD] = coming(lines, level->entries[i + REQUESTS_AHEAD] >> shift, ways);
 		asked[entry & 3]++;
 		if (way < ways)
-			set_rotate(entries, ways, way, entries[way] | ((entry & 3) == REQUESTS_WRITE_BACK ? LINE_DIRTY : 0));
+			set_rotate(entries, ways, way,
+				   entries[way] | ((entry & 3) == REQUESTS_WRITE_BACK ? LINE_DIRTY : 0));
 		else if ((entry & 3) == REQUESTS_WRITE_BACK)
 			run_passed(core, level, entry & ~3ull);
 		else

@@ -4,11 +4,14 @@
 
 unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_LEVELS])
 {
-	const unsigned first[2] = { machine->first_instruction, machine->first_data };
+	const unsigned first[2] = {machine->first_instruction, machine->first_data};
 	unsigned at = MACHINE_NONE, n = 0;
-	uint32_t most = 0, written = machine->first_data == MACHINE_NONE ? 0 : machine->caches[machine->first_data].line_bytes;
+	uint32_t most = 0, written = machine->first_data == MACHINE_NONE
+					     ? 0
+					     : machine->caches[machine->first_data].line_bytes;
 	for (unsigned c = 0; c < machine->n_caches; c++)
-		if (machine->caches[c].inclusion == INCLUSION_INCLUSIVE || machine->caches[c].prefetch != PREFETCH_NONE)
+		if (machine->caches[c].inclusion == INCLUSION_INCLUSIVE ||
+		    machine->caches[c].prefetch != PREFETCH_NONE)
 			return 0; /* a first cache may lose lines to it, or it may ask in between */
 	for (unsigned i = 0; i < 2; i++) {
 		const struct machine_cache *is = first[i] == MACHINE_NONE ? NULL : &machine->caches[first[i]];
@@ -21,10 +24,11 @@ unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_
 	}
 	for (; at != MACHINE_NONE && n < REQUESTS_LEVELS; at = machine->caches[at].next) {
 		const struct machine_cache *is = &machine->caches[at];
-		struct model_memory none = { 0 };
+		struct model_memory none = {0};
 		struct cache cache;
 		cache_init(&cache, &none, machine, at, false);
-		if (!cache.simple || !cache.main.ordered || is->line_bytes < most || (n && (is->line_bytes != most || written != most)))
+		if (!cache.simple || !cache.main.ordered || is->line_bytes < most ||
+		    (n && (is->line_bytes != most || written != most)))
 			break; /* of larger lines behind larger lines parts would be written back */
 		most = is->line_bytes;
 		caches[n++] = (uint8_t)at;
@@ -37,17 +41,15 @@ void requests_begin(struct core *core)
 	struct model *model = core->model;
 	if (model->waits && model->waits != core)
 		core_settle(model->waits);
-	if (core->levels && model->simple && model->plans && !model->n_watches && !model->objects && !core->calls && !model->snoops)
+	if (core->levels && model->simple && model->plans && !model->n_watches && !model->objects &&
+	    !core->calls && !model->snoops)
 		core->requests = core->levels;
 	else
 		core_settle(core);
 	model->waits = core;
 }
 
-void requests_run(struct core *core, struct request_queue *level)
-{
-	run_level(core, level);
-}
+void requests_run(struct core *core, struct request_queue *level) { run_level(core, level); }
 
 void core_settle(struct core *core)
 {

@@ -1,6 +1,7 @@
 /*
- * Sets with AVX-512 where no vector register may change (inline_vectors.c): the few that are used are put back. The compiler does not know of them:
- * what it makes of a file that has this, and of all that it calls, has no business in zmm16 … zmm18, k1.
+ * Sets with AVX-512 where no vector register may change (inline_vectors.c): the few that are used are put back.
+ * The compiler does not know of them: what it makes of a file that has this, and of all that it calls, has no
+ * business in zmm16 … zmm18, k1.
  */
 #ifndef TARE_MODEL_CORE_FAST_SAVED_VECTORS_H
 #define TARE_MODEL_CORE_FAST_SAVED_VECTORS_H
@@ -20,13 +21,17 @@ struct saved {
 static inline __attribute__((always_inline)) void save(struct saved *to)
 {
 	__asm__ volatile("vmovdqa64 %%zmm16, (%1)\n\tvmovdqa64 %%zmm17, 64(%1)\n\tvmovdqa64 %%zmm18, 128(%1)\n\t"
-			 "kmovq %%k1, 192(%1)" : "=m"(*to) : "r"(to));
+			 "kmovq %%k1, 192(%1)"
+			 : "=m"(*to)
+			 : "r"(to));
 }
 
 static inline __attribute__((always_inline)) void restore(const struct saved *from)
 {
 	__asm__ volatile("vmovdqa64 (%0), %%zmm16\n\tvmovdqa64 64(%0), %%zmm17\n\tvmovdqa64 128(%0), %%zmm18\n\t"
-			 "kmovq 192(%0), %%k1" : : "r"(from), "m"(*from));
+			 "kmovq 192(%0), %%k1"
+			 :
+			 : "r"(from), "m"(*from));
 }
 
 /* Words are looked at eight at a time, the last eight perhaps twice. */
@@ -42,7 +47,9 @@ static inline __attribute__((always_inline)) void asm_wanted(uint64_t word)
 static inline __attribute__((always_inline)) uint64_t asm_match(const uint64_t *words)
 {
 	uint64_t found;
-	__asm__ volatile("vpsrlq $7, (%1), %%zmm17\n\tvpcmpeqq %%zmm16, %%zmm17, %%k1\n\tkmovb %%k1, %k0" : "=r"(found) : "r"(words), "m"(*(const words8 *)words));
+	__asm__ volatile("vpsrlq $7, (%1), %%zmm17\n\tvpcmpeqq %%zmm16, %%zmm17, %%k1\n\tkmovb %%k1, %k0"
+			 : "=r"(found)
+			 : "r"(words), "m"(*(const words8 *)words));
 	return found;
 }
 
@@ -69,21 +76,26 @@ static inline __attribute__((always_inline)) uint32_t asm_least(const uint64_t *
 			 "vshufi64x2 $0x4e, %%zmm17, %%zmm17, %%zmm18\n\tvpminuq %%zmm18, %%zmm17, %%zmm17\n\t"
 			 "vshufi64x2 $0xb1, %%zmm17, %%zmm17, %%zmm18\n\tvpminuq %%zmm18, %%zmm17, %%zmm17\n\t"
 			 "vpshufd $0x4e, %%zmm17, %%zmm18\n\tvpminuq %%zmm18, %%zmm17, %%zmm17\n\t"
-			 "vpcmpeqq %%zmm16, %%zmm17, %%k1\n\tkmovb %%k1, %k0\n\tvpcmpeqq (%3), %%zmm17, %%k1\n\tkmovb %%k1, %k1"
+			 "vpcmpeqq %%zmm16, %%zmm17, %%k1\n\tkmovb %%k1, %k0\n\tvpcmpeqq (%3), %%zmm17, "
+			 "%%k1\n\tkmovb %%k1, %k1"
 			 : "=&r"(low), "=&r"(high)
-			 : "r"(words), "r"(words + ways - 8), "m"(*(const words8 *)words), "m"(*(const words8 *)(words + ways - 8)));
+			 : "r"(words), "r"(words + ways - 8), "m"(*(const words8 *)words),
+			   "m"(*(const words8 *)(words + ways - 8)));
 	return (uint32_t)__builtin_ctzll(low | high << (ways - 8));
 }
 
 /* Of eight words those in the mask become what the one in front of them was. */
 static inline __attribute__((always_inline)) void asm_move_up(uint64_t *words, uint64_t mask)
 {
-	__asm__ volatile("kmovd %2, %%k1\n\tvmovdqu64 -8(%1), %%zmm17%{%%k1%}%{z%}\n\tvmovdqu64 %%zmm17, (%1)%{%%k1%}"
-			 : "+m"(*(words8 *)words) : "r"(words), "r"((uint32_t)mask & 255), "m"(words[-1]));
+	__asm__ volatile(
+		"kmovd %2, %%k1\n\tvmovdqu64 -8(%1), %%zmm17%{%%k1%}%{z%}\n\tvmovdqu64 %%zmm17, (%1)%{%%k1%}"
+		: "+m"(*(words8 *)words)
+		: "r"(words), "r"((uint32_t)mask & 255), "m"(words[-1]));
 }
 
 /* Words 0 … way, of ASM_LEAST … ASM_MOST, move up by one; the last of them is gone. */
-static inline __attribute__((always_inline)) void asm_rotate(uint64_t *words, uint32_t ways, uint32_t way, uint64_t front)
+static inline __attribute__((always_inline)) void asm_rotate(uint64_t *words, uint32_t ways, uint32_t way,
+							     uint64_t front)
 {
 	uint64_t moved = (2ull << way) - 1;
 	if (ways > 24 && way >= 24)
@@ -92,13 +104,18 @@ static inline __attribute__((always_inline)) void asm_rotate(uint64_t *words, ui
 		asm_move_up(words + 16, moved >> 16);
 	if (ways > 8)
 		asm_move_up(words + 8, moved >> 8);
-	__asm__ volatile("vpbroadcastq %2, %%zmm17\n\tvmovdqu64 (%1), %%zmm16\n\tvalignq $7, %%zmm17, %%zmm16, %%zmm16\n\tkmovd %3, %%k1\n\t"
-			 "vmovdqu64 %%zmm16, (%1)%{%%k1%}" : "+m"(*(words8 *)words) : "r"(words), "r"(front), "r"((uint32_t)moved & 255));
+	__asm__ volatile("vpbroadcastq %2, %%zmm17\n\tvmovdqu64 (%1), %%zmm16\n\tvalignq $7, %%zmm17, %%zmm16, "
+			 "%%zmm16\n\tkmovd %3, %%k1\n\t"
+			 "vmovdqu64 %%zmm16, (%1)%{%%k1%}"
+			 : "+m"(*(words8 *)words)
+			 : "r"(words), "r"(front), "r"((uint32_t)moved & 255));
 }
 
 #else /* never called, or without: model->vectors says that they are there, not that they are worth it */
 
-struct saved { char unused; };
+struct saved {
+	char unused;
+};
 static void save(struct saved *to) { (void)to; }
 static void restore(const struct saved *from) { (void)from; }
 

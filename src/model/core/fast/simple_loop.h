@@ -1,6 +1,7 @@
 /*
- * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h), no prefetches, nobody watching;
- * of several cores, those that concern no other core. Included twice (batch.c, vectors.c), with SIMPLE_VECTORS or without it.
+ * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h),
+ * no prefetches, nobody watching; of several cores, those that concern no other core. Included twice (batch.c,
+ * vectors.c), with SIMPLE_VECTORS or without it.
  *
  *     page ──► line in its first-level cache? ──yes──► time
  *                 │ no
@@ -16,7 +17,8 @@
 /* Which of up to 16 ways has the line: bits. */
 static inline uint32_t set_match(const uint64_t *entries, uint32_t ways, uint64_t line)
 {
-	__m512i wanted = _mm512_set1_epi64((long long)(line << LINES_FLAGS | LINE_VALID)), flags = _mm512_set1_epi64(LINE_VALID);
+	__m512i wanted = _mm512_set1_epi64((long long)(line << LINES_FLAGS | LINE_VALID)),
+		flags = _mm512_set1_epi64(LINE_VALID);
 	__m512i a = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries), wanted);
 	__m512i b = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8), wanted);
 	return (_mm512_cmplt_epu64_mask(a, flags) | (uint32_t)_mm512_cmplt_epu64_mask(b, flags) << 8) & ALL(ways);
@@ -31,7 +33,8 @@ static inline uint32_t set_least(const uint64_t *words, uint32_t ways)
 	least = _mm512_min_epu64(least, _mm512_shuffle_i64x2(least, least, 0x4e));
 	least = _mm512_min_epu64(least, _mm512_shuffle_i64x2(least, least, 0xb1));
 	least = _mm512_min_epu64(least, _mm512_permutex_epi64(least, 0xb1));
-	return (uint32_t)__builtin_ctz(_mm512_cmpeq_epi64_mask(a, least) | (uint32_t)_mm512_cmpeq_epi64_mask(b, least) << 8);
+	return (uint32_t)__builtin_ctz(_mm512_cmpeq_epi64_mask(a, least) |
+				       (uint32_t)_mm512_cmpeq_epi64_mask(b, least) << 8);
 }
 #endif
 
@@ -74,7 +77,8 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 		__mmask16 moved = (__mmask16)((2u << way) - 1);
 		__m512i a = _mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries);
 		__m512i b = _mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8);
-		_mm512_mask_storeu_epi64(entries, (__mmask8)moved, _mm512_alignr_epi64(a, _mm512_set1_epi64((long long)front), 7));
+		_mm512_mask_storeu_epi64(entries, (__mmask8)moved,
+					 _mm512_alignr_epi64(a, _mm512_set1_epi64((long long)front), 7));
 		_mm512_mask_storeu_epi64(entries + 8, (__mmask8)(moved >> 8), _mm512_alignr_epi64(b, a, 7));
 		return;
 	}
@@ -94,7 +98,8 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 /* ---- levels ---- */
 
 /* A line request at a cache that no access goes to first. */
-static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache,
+								uint64_t line, enum trace_kind kind)
 {
 	uint64_t *counts = core->counts->cache[cache->index], *entries, last;
 	uint32_t ways = cache->main.ways, way;
@@ -113,7 +118,8 @@ static inline __attribute__((always_inline)) void simple_demand(struct core *cor
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	counts[CACHE_FILLS]++;
 	last = entries[ways - 1];
-	set_rotate(entries, ways, ways - 1, line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
+	set_rotate(entries, ways, ways - 1,
+		   line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
 	if (last) {
 		counts[CACHE_EVICTIONS]++;
 		cache_leave(core, cache, last);
@@ -131,10 +137,12 @@ static inline bool simple_write_back(struct cache *cache, uint64_t line)
 }
 
 /*
- * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have (enum coherence_line). A granule
- * that the core holds is as the lines of it are; of one that it does not hold no other core may know (coherence_apart).
+ * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have
+ * (enum coherence_line). A granule that the core holds is as the lines of it are; of one that it does not hold no
+ * other core may know (coherence_apart).
  */
-static inline bool simple_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes, unsigned *flags)
+static inline bool simple_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes,
+				unsigned *flags)
 {
 	const struct coherence *coherence = &core->model->coherence;
 	address &= ADDRESS_MASK;
@@ -160,12 +168,15 @@ static inline bool simple_apart(struct core *core, const struct cache *cache, ui
 }
 
 /* Returns the way, as the table calls it. */
-static inline __attribute__((always_inline)) uint32_t simple_access(struct core *core, struct cache *cache, uint64_t address, enum trace_kind kind,
-								   bool writes, unsigned flags)
+static inline __attribute__((always_inline)) uint32_t simple_access(struct core *core, struct cache *cache,
+								    uint64_t address, enum trace_kind kind,
+								    bool writes, unsigned flags)
 {
-	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index], replaced;
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index],
+		 replaced;
 	struct lines *lines = &cache->main;
-	uint32_t first = lines_set(lines, line) * lines->ways, way = set_find(lines->entries + first, lines->ways, line), at = first + way;
+	uint32_t first = lines_set(lines, line) * lines->ways,
+		 way = set_find(lines->entries + first, lines->ways, line), at = first + way;
 	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
 	bool simple = next && next->simple && next->main.ordered && next->line_shift >= cache->line_shift;
 	unsigned dirty = 0;
@@ -201,10 +212,11 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 	if (core->requests) {
 		if (replaced & LINE_DIRTY) {
 			counts[CACHE_WRITE_BACKS]++;
-			requests_push(core, core->requests, entry_line(replaced) << cache->line_shift, REQUESTS_WRITE_BACK);
+			requests_push(core, core->requests, entry_line(replaced) << cache->line_shift,
+				      REQUESTS_WRITE_BACK);
 		}
 	} else if (simple && !cache->leaves && replaced & LINE_DIRTY &&
-	    simple_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
+		   simple_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
 		counts[CACHE_WRITE_BACKS]++;
 	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))
 		cache_leave(core, cache, replaced);
@@ -235,6 +247,7 @@ static inline __attribute__((always_inline)) bool simple_run(struct core *core, 
 	if (cache)
 		way = simple_access(core, cache, address, (enum trace_kind)kind, record >> 63, flags);
 	if (page < FILTER_PAGES && way < FILTER_LINES)
-		filter_insert(&core->filter, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record, way, page);
+		filter_insert(&core->filter, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record,
+			      way, page);
 	return true;
 }

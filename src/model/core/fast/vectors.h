@@ -1,14 +1,16 @@
 /*
- * What is compiled twice: without vectors (batch.c) and for AVX-512 (vectors.c, where vectors_here() is VECTORS_AVX512). The same counts.
+ * What is compiled twice: without vectors (batch.c) and for AVX-512 (vectors.c, where vectors_here() is
+ * VECTORS_AVX512). The same counts.
  */
 #ifndef TARE_MODEL_CORE_FAST_VECTORS_H
 #define TARE_MODEL_CORE_FAST_VECTORS_H
 
 #include "model/core/fast/plan.h"
 
-/* Fills the batch with blocks from entry i on; their branches are posted. Returns where it stopped: the batch is full, or no such block
-   follows. */
-size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program, const uint64_t *entries, size_t i, size_t n);
+/* Fills the batch with blocks from entry i on; their branches are posted. Returns where it stopped: the batch is
+   full, or no such block follows. */
+size_t flatten_vectors(struct core *core, struct batch *batch, const struct trace_program *program,
+		       const uint64_t *entries, size_t i, size_t n);
 
 /* A record that the table does not have, on a plain machine. False: it is none of its sort, nothing was done. */
 /* inline_vectors.c: the same, and all vector registers are as they were */

@@ -1,34 +1,41 @@
 #include "model/core/objects/objects.h"
 
 /*
- * A radix tree over 47 bits of address: each entry is 0, or VALUE | what covers all of it, or the number of a node (in pool units).
+ * A radix tree over 47 bits of address: each entry is 0, or VALUE | what covers all of it, or the number of a node
+ * (in pool units).
  *
  *     bits 46 … 35 root     34 … 23     22 … 12     11 … 3 (granules of 8 bytes)
  */
 #define VALUE 0x80000000u
 #define REGION 0x40000000u /* of a value: the rest is a region's number, else a site's */
 #define BEGINS 0x20000000u /* of a value: a heap block begins in this granule; the rest of the block is without */
-#define THREADS (REGION | BEGINS) /* of a value: of thread-local storage, the rest is the cell of the granule's first byte */
+/* of a value: of thread-local storage, the rest is the cell of the granule's first byte */
+#define THREADS (REGION | BEGINS)
 #define THREAD_BYTES (1ull << 20) /* below the thread pointer: the most that have cells */
 #define UNIT 1024u
 
-struct map_level { uint8_t shift, bits; };
+struct map_level {
+	uint8_t shift, bits;
+};
 static const struct map_level levels[4] = {{35, 12}, {23, 12}, {12, 11}, {3, 9}};
 
 #define CALLS 4096u
 #define PENDING 8u
 
-struct pending_call { uint64_t slot, returns_to; };
+struct pending_call {
+	uint64_t slot, returns_to;
+};
 
 struct object_calls {
 	uint64_t depth;
-	struct pending_call call[CALLS];  /* [depth % CALLS]: the newest ones */
+	struct pending_call call[CALLS]; /* [depth % CALLS]: the newest ones */
 	uint32_t n_pending;
-	struct pending {          /* allocation functions that were entered */
+	struct pending { /* allocation functions that were entered */
 		uint64_t slot;
 		uint64_t argument[3];
-		uint64_t block, counts[8]; /* of calloc, realloc: what may become the block, and what accesses to it have counted */
-		uint64_t stored;      /* of posix_memalign: the address that it gave to its caller; 0: none yet */
+		/* of calloc, realloc: what may become the block, and what accesses to it have counted */
+		uint64_t block, counts[8];
+		uint64_t stored; /* of posix_memalign: the address that it gave to its caller; 0: none yet */
 		uint64_t bytes;
 		uint32_t kind, site;
 	} pending[PENDING];
@@ -37,13 +44,13 @@ struct object_calls {
 
 struct objects {
 	struct record_objects *record;
-	uint64_t thread_cell;     /* of the byte THREAD_BYTES below a thread pointer; 0: none yet */
+	uint64_t thread_cell; /* of the byte THREAD_BYTES below a thread pointer; 0: none yet */
 	struct record_object_site *sites;
 	struct record_object_region *regions;
 	uint64_t *site_counts, *cell_counts;
 	uint32_t *pool;
-	uint64_t used, units;     /* of the pool; unit 0 is none */
-	uint32_t free[4];         /* nodes of each level that are free, the first word leads on */
+	uint64_t used, units; /* of the pool; unit 0 is none */
+	uint32_t free[4];     /* nodes of each level that are free, the first word leads on */
 	uint32_t root[1u << 12];
 	uint32_t slots[2 * RECORD_OBJECT_SITES]; /* sites by hash: number, 0 free */
 };
@@ -84,8 +91,8 @@ void objects_move(struct objects *o, struct record_objects *record)
 	const struct record_object_site *sites = o->sites;
 	const struct record_object_region *regions = o->regions;
 	point(o, record);
-	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells, record->incomplete = old->incomplete,
-	record->functions = old->functions;
+	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells,
+	record->incomplete = old->incomplete, record->functions = old->functions;
 	for (uint32_t i = 0; i < old->n_sites; i++) {
 		o->sites[i] = sites[i];
 		if (i >= OBJECT_FIRST_SITE)
@@ -130,7 +137,8 @@ static void node_drop(struct objects *o, unsigned level, uint32_t entry)
 }
 
 /* Sets [from, to) of the node's span, which begins at base. False: no room. */
-static bool set_in(struct objects *o, uint32_t *entries, unsigned level, uint64_t base, uint64_t from, uint64_t to, uint32_t value)
+static bool set_in(struct objects *o, uint32_t *entries, unsigned level, uint64_t base, uint64_t from, uint64_t to,
+		   uint32_t value)
 {
 	uint64_t span = 1ull << levels[level].shift;
 	for (uint64_t i = (from - base) >> levels[level].shift; base + i * span < to; i++) {
@@ -149,7 +157,8 @@ static bool set_in(struct objects *o, uint32_t *entries, unsigned level, uint64_
 				return false;
 			*entry = number;
 		}
-		if (!set_in(o, node(o, *entry), level + 1, low, from > low ? from : low, to < high ? to : high, value))
+		if (!set_in(o, node(o, *entry), level + 1, low, from > low ? from : low, to < high ? to : high,
+			    value))
 			return false;
 	}
 	return true;
@@ -173,7 +182,7 @@ static uint32_t find(const struct objects *o, uint64_t address, uint64_t *end)
 		*end = ~0ull;
 	if (address >> 47)
 		return 0;
-	for (unsigned level = 0; ; level++) {
+	for (unsigned level = 0;; level++) {
 		uint32_t entry = entries[address >> levels[level].shift & ((1u << levels[level].bits) - 1)];
 		if (!entry || entry & VALUE) {
 			if (end)
@@ -197,19 +206,21 @@ uint64_t *objects_counts(struct objects *o, uint64_t address)
 	value &= ~BEGINS;
 	if (value & REGION) {
 		const struct record_object_region *r = &o->regions[value & ~REGION];
-		return o->cell_counts + (r->first_cell + (r->shift > 63 ? 0 : (address - r->start) >> r->shift)) * o->record->n_watches;
+		return o->cell_counts + (r->first_cell + (r->shift > 63 ? 0 : (address - r->start) >> r->shift)) *
+						o->record->n_watches;
 	}
 	return o->site_counts + (uint64_t)value * o->record->n_watches;
 }
 
-/* calloc() clears, and realloc() fills, memory that something in it has just returned: should that be its own result in the end, what was
- * counted on the heap there was counted on the block (complete()). */
+/* calloc() clears, and realloc() fills, memory that something in it has just returned: should that be its own
+ * result in the end, what was counted on the heap there was counted on the block (complete()). */
 void objects_charge(struct objects *o, struct object_calls *c, uint64_t address, unsigned watch, uint64_t more)
 {
 	uint64_t *counts = objects_counts(o, address);
 	counts[watch] += more;
 	struct pending *p = c && c->n_pending ? &c->pending[c->n_pending - 1] : NULL;
-	if (!p || (p->kind != TRACE_CALLOC && p->kind != TRACE_REALLOC) || counts != objects_counts_of(o, OBJECT_ALLOCATOR) ||
+	if (!p || (p->kind != TRACE_CALLOC && p->kind != TRACE_REALLOC) ||
+	    counts != objects_counts_of(o, OBJECT_ALLOCATOR) ||
 	    o->record->n_watches > sizeof p->counts / sizeof *p->counts)
 		return;
 	if (c->result != p->block && address - c->result < p->bytes) {
@@ -231,7 +242,7 @@ static uint32_t site_of(struct objects *o, const struct object_calls *calls, enu
 		site.frames[site.n_frames++] = calls->call[(d - 1) % CALLS].returns_to;
 	for (uint32_t i = 0; i < site.n_frames; i++)
 		hash = (hash ^ site.frames[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-	for (uint64_t at = hash % (2 * RECORD_OBJECT_SITES); ; at = (at + 1) % (2 * RECORD_OBJECT_SITES)) {
+	for (uint64_t at = hash % (2 * RECORD_OBJECT_SITES);; at = (at + 1) % (2 * RECORD_OBJECT_SITES)) {
 		uint32_t number = o->slots[at];
 		if (!number) {
 			if (o->record->n_sites == RECORD_OBJECT_SITES)
@@ -306,16 +317,19 @@ static bool wanted(enum trace_allocation kind, const uint64_t *argument, uint64_
 {
 	switch (kind) {
 	case TRACE_CALLOC: return !__builtin_mul_overflow(argument[0], argument[1], bytes);
-	case TRACE_REALLOC: case TRACE_ALIGNED: *bytes = argument[1]; break;
+	case TRACE_REALLOC:
+	case TRACE_ALIGNED: *bytes = argument[1]; break;
 	case TRACE_POSIX_MEMALIGN: *bytes = argument[2]; break;
-	case TRACE_MALLOC: case TRACE_FREE: *bytes = argument[0]; break;
+	case TRACE_MALLOC:
+	case TRACE_FREE: *bytes = argument[0]; break;
 	}
 	return true;
 }
 
 static void complete(struct objects *o, struct object_calls *c, const struct pending *p)
 {
-	uint64_t *of_heap = objects_counts_of(o, OBJECT_ALLOCATOR), *of_site = o->site_counts + (uint64_t)p->site * o->record->n_watches;
+	uint64_t *of_heap = objects_counts_of(o, OBJECT_ALLOCATOR),
+		 *of_site = o->site_counts + (uint64_t)p->site * o->record->n_watches;
 	uint64_t block = c->result;
 	if (p->kind == TRACE_POSIX_MEMALIGN) {
 		block = (uint32_t)c->result ? 0 : p->stored;
@@ -357,7 +371,10 @@ static void entered(struct objects *o, struct object_calls *c, enum trace_alloca
 	if (!wanted(kind, c->argument, &bytes))
 		return;
 	struct pending *p = &c->pending[c->n_pending++];
-	*p = (struct pending){.slot = slot, .kind = kind, .argument = {c->argument[0], c->argument[1], c->argument[2]}, .bytes = bytes};
+	*p = (struct pending){.slot = slot,
+			      .kind = kind,
+			      .argument = {c->argument[0], c->argument[1], c->argument[2]},
+			      .bytes = bytes};
 	forget_below(c, slot, false);
 	p->site = site_of(o, c, OBJECT_HEAP);
 }
@@ -411,7 +428,8 @@ void objects_stack(struct objects *o, uint64_t top, uint64_t bytes)
 	set(o, top - bytes, bytes, VALUE | OBJECT_STACK);
 }
 
-static struct record_object_region *region_new(struct objects *o, struct record_object_region region, const char *path)
+static struct record_object_region *region_new(struct objects *o, struct record_object_region region,
+					       const char *path)
 {
 	if (o->record->n_regions == RECORD_OBJECT_REGIONS)
 		return NULL;
@@ -423,8 +441,8 @@ static struct record_object_region *region_new(struct objects *o, struct record_
 	return r;
 }
 
-void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset, enum record_object_file file,
-                  const char *path)
+void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t file_offset,
+		  enum record_object_file file, const char *path)
 {
 	struct record_objects *record = o->record;
 	uint64_t cells;
@@ -441,8 +459,12 @@ void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t f
 		return;
 	}
 	uint32_t number = record->n_regions;
-	struct record_object_region region = {.start = start, .length = length, .file_offset = file_offset, .first_cell = record->n_cells,
-		.shift = shift, .elf = file};
+	struct record_object_region region = {.start = start,
+					      .length = length,
+					      .file_offset = file_offset,
+					      .first_cell = record->n_cells,
+					      .shift = shift,
+					      .elf = file};
 	record->n_cells += cells;
 	region_new(o, region, path);
 	set(o, start, length, VALUE | REGION | number);
@@ -458,7 +480,8 @@ const struct record_object_region *objects_region_before(const struct objects *o
 
 void objects_thread_module(struct objects *o, uint64_t below, uint64_t bytes, const char *path)
 {
-	struct record_object_region region = {.length = THREAD_BYTES, .file_offset = RECORD_OBJECT_NO_FILE, .elf = OBJECT_FILE_THREADS};
+	struct record_object_region region = {
+		.length = THREAD_BYTES, .file_offset = RECORD_OBJECT_NO_FILE, .elf = OBJECT_FILE_THREADS};
 	if (!o->thread_cell) {
 		/* cells from 8 on: 0 says that there are none */
 		region.first_cell = (o->record->n_cells + 15) & ~7ull;
@@ -469,8 +492,11 @@ void objects_thread_module(struct objects *o, uint64_t below, uint64_t bytes, co
 	}
 	if (below > THREAD_BYTES || bytes > below)
 		return;
-	region = (struct record_object_region){.start = below, .length = bytes, .file_offset = RECORD_OBJECT_NO_FILE,
-		.first_cell = o->thread_cell + (THREAD_BYTES - below), .elf = OBJECT_FILE_THREAD};
+	region = (struct record_object_region){.start = below,
+					       .length = bytes,
+					       .file_offset = RECORD_OBJECT_NO_FILE,
+					       .first_cell = o->thread_cell + (THREAD_BYTES - below),
+					       .elf = OBJECT_FILE_THREAD};
 	region_new(o, region, path);
 }
 

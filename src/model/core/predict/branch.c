@@ -30,10 +30,7 @@ struct branches *branches_init(void *memory, const struct machine *machine)
 	return b;
 }
 
-void branches_share(struct branches *b, uint32_t *changes)
-{
-	b->targets.changes = changes;
-}
+void branches_share(struct branches *b, uint32_t *changes) { b->targets.changes = changes; }
 
 /* The kind of predictor was chosen once: the host predicts these branches. */
 static bool direction_of(struct branches *b, uint64_t pc, bool taken, uint64_t target)
@@ -41,12 +38,14 @@ static bool direction_of(struct branches *b, uint64_t pc, bool taken, uint64_t t
 	uint64_t address = predict_address(b, pc, target);
 	if (b->simple)
 		return direction_resolve(b, address, taken);
-	return b->direction.kind == PREDICT_TAGE ? tage_resolve(b, address, taken) : perceptron_resolve(b, address, taken);
+	return b->direction.kind == PREDICT_TAGE ? tage_resolve(b, address, taken)
+						 : perceptron_resolve(b, address, taken);
 }
 
 static unsigned look_up(struct branches *b, uint64_t pc, bool taken, uint64_t target)
 {
-	return targets_look_up(b, pc, true, taken, target, NULL, NULL) ? BRANCH_WAS_LOOKED_UP | BRANCH_WAS_HIT : BRANCH_WAS_LOOKED_UP;
+	return targets_look_up(b, pc, true, taken, target, NULL, NULL) ? BRANCH_WAS_LOOKED_UP | BRANCH_WAS_HIT
+								       : BRANCH_WAS_LOOKED_UP;
 }
 
 /* By arithmetic: host branches on these would depend on the program. */
@@ -90,7 +89,8 @@ static unsigned other(struct branches *b, uint64_t pc, uint32_t length, enum tra
 	return b->none || predicted == target ? happened : happened | BRANCH_WAS_MISPREDICTED;
 }
 
-unsigned branch_resolve_now(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+unsigned branch_resolve_now(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken,
+			    uint64_t target)
 {
 	unsigned happened;
 	if (ending == TRACE_END_CONDITIONAL)
@@ -103,7 +103,8 @@ unsigned branch_resolve_now(struct branches *b, uint64_t pc, uint32_t length, en
 	return happened;
 }
 
-unsigned branches_resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+unsigned branches_resolve(struct branches *b, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken,
+			  uint64_t target)
 {
 	return branch_resolve_now(b, pc, length, ending, taken, target);
 }
@@ -134,7 +135,8 @@ uint32_t branches_events(unsigned happened)
 		events |= (kind == TRACE_END_RETURN) << BRANCH_RETURN_MISPREDICTED;
 	}
 	if (happened & BRANCH_WAS_LOOKED_UP)
-		events |= 1u << BRANCH_BTB_LOOKUPS | (happened & BRANCH_WAS_HIT ? 1u << BRANCH_BTB_HITS : 1u << BRANCH_BTB_MISSES);
+		events |= 1u << BRANCH_BTB_LOOKUPS |
+			  (happened & BRANCH_WAS_HIT ? 1u << BRANCH_BTB_HITS : 1u << BRANCH_BTB_MISSES);
 	if ((happened & BRANCH_WAS_LOOKED_UP) && !(happened & BRANCH_WAS_HIT) && (happened & BRANCH_WAS_TAKEN))
 		events |= 1u << BRANCH_BTB_MISSES_TAKEN;
 	events |= !!(happened & BRANCH_WAS_PREDICTED_TAKEN) << BRANCH_PREDICTED_TAKEN;

@@ -8,10 +8,11 @@
  *   tournament  local or counter[global history], by choice[global history]    Kessler, The Alpha 21264, IEEE Micro 19(2), 1999:
  *               1024 histories of 10 bits and 1024 counters of 3 bits; 4096 global and 4096 choice counters of 2 bits, 12 bits history
  *
- * "pc" stands for (pc >> address_shift) mod the table's size. A counter says taken from half of its range up, moves by one towards the
- * outcome and stays at its ends. Of a tournament, both sides are trained always, the choice only if they disagreed, towards the one
- * that was right; it says global from half up. Histories hold the newest outcome in bit 0, begin as not taken, and take the outcome in
- * after the counters were trained: nothing here is updated speculatively, since a trace has no wrong path.
+ * "pc" stands for (pc >> address_shift) mod the table's size. A counter says taken from half of its range up,
+ * moves by one towards the outcome and stays at its ends. Of a tournament, both sides are trained always, the
+ * choice only if they disagreed, towards the one that was right; it says global from half up. Histories hold the
+ * newest outcome in bit 0, begin as not taken, and take the outcome in after the counters were trained: nothing
+ * here is updated speculatively, since a trace has no wrong path.
  */
 #include "model/core/predict/predict.h"
 
@@ -25,7 +26,8 @@ static uint64_t counters_layout(struct counters *c, uint32_t entries, uint32_t b
 	for (uint32_t i = 0; i < 32; i++) {
 		const uint32_t value = (i + c->initial) & 15, taken = i >> 4, predicted = value >= c->half;
 		const uint32_t next = value + (taken && value < c->max) - (!taken && value > 0);
-		c->moves[taken][i & 15] = ((next - c->initial) & 15) | predicted << 8 | (uint64_t)(predicted != taken) << 32;
+		c->moves[taken][i & 15] = ((next - c->initial) & 15) | predicted << 8 |
+					  (uint64_t)(predicted != taken) << 32;
 	}
 	return at + predict_rounded(entries);
 }
@@ -36,7 +38,8 @@ uint64_t direction_layout(struct direction *d, const struct machine *machine, ui
 	d->kind = m->kind;
 	d->address_shift = m->address_shift;
 	d->history_mask = (1ull << m->history_bits) - 1;
-	if (m->kind == PREDICT_BIMODAL || m->kind == PREDICT_LOCAL || m->kind == PREDICT_GSHARE || m->kind == PREDICT_TOURNAMENT)
+	if (m->kind == PREDICT_BIMODAL || m->kind == PREDICT_LOCAL || m->kind == PREDICT_GSHARE ||
+	    m->kind == PREDICT_TOURNAMENT)
 		at = counters_layout(&d->main, m->entries, m->counter_bits, m->initial, at);
 	if (m->kind == PREDICT_TOURNAMENT) {
 		at = counters_layout(&d->local, m->local_counters, m->local_counter_bits, m->initial, at);
@@ -51,24 +54,41 @@ uint64_t direction_layout(struct direction *d, const struct machine *machine, ui
 	return at;
 }
 
-/* What a loop keeps in registers: what is stored by bytes may be any of a predictor's state, as far as the compiler knows. */
-struct of { uint8_t *at; const uint64_t *moves; uint32_t mask; };
-struct parts { struct of main, local, choice; uint32_t *histories; uint32_t histories_mask, local_history_mask; uint64_t history, history_mask; };
+/* What a loop keeps in registers: what is stored by bytes may be any of a predictor's state, as far as the
+ * compiler knows. */
+struct of {
+	uint8_t *at;
+	const uint64_t *moves;
+	uint32_t mask;
+};
+struct parts {
+	struct of main, local, choice;
+	uint32_t *histories;
+	uint32_t histories_mask, local_history_mask;
+	uint64_t history, history_mask;
+};
 
 static inline __attribute__((always_inline)) struct of counters_of(struct branches *b, const struct counters *c)
 {
-	return (struct of){ PART(b, uint8_t, c->at), c->moves[0], c->mask };
+	return (struct of){PART(b, uint8_t, c->at), c->moves[0], c->mask};
 }
 
 static inline __attribute__((always_inline)) struct parts parts_of(struct branches *b)
 {
 	const struct direction *d = &b->direction;
-	return (struct parts){ counters_of(b, &d->main), counters_of(b, &d->local), counters_of(b, &d->choice), PART(b, uint32_t, d->histories_at),
-		d->histories_mask, d->local_history_mask, d->history, d->history_mask };
+	return (struct parts){counters_of(b, &d->main),
+			      counters_of(b, &d->local),
+			      counters_of(b, &d->choice),
+			      PART(b, uint32_t, d->histories_at),
+			      d->histories_mask,
+			      d->local_history_mask,
+			      d->history,
+			      d->history_mask};
 }
 
 /* Trains the counter. Bit 8: predicted taken, bit 32: wrong. */
-static inline __attribute__((always_inline)) uint64_t resolve_counter(const struct of *c, uint64_t index, bool taken)
+static inline __attribute__((always_inline)) uint64_t resolve_counter(const struct of *c, uint64_t index,
+								      bool taken)
 {
 	uint8_t *counter = c->at + (index & c->mask);
 	const uint64_t move = c->moves[16 * taken + *counter];
@@ -77,7 +97,8 @@ static inline __attribute__((always_inline)) uint64_t resolve_counter(const stru
 }
 
 /* kind: known where this becomes part of a loop. */
-static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, const unsigned kind, uint64_t address, bool taken)
+static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, const unsigned kind,
+							     uint64_t address, bool taken)
 {
 	bool predicted = false;
 	if (kind == PREDICT_BIMODAL)
@@ -85,7 +106,8 @@ static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, co
 	if (kind == PREDICT_TAKEN)
 		return true;
 	if (kind == PREDICT_BACKWARD_TAKEN)
-		return address & BRANCH_BACKWARD; /* the target of a conditional branch is in the instruction, whether it is taken or not */
+		/* the target of a conditional branch is in the instruction, whether it is taken or not */
+		return address & BRANCH_BACKWARD;
 	if (kind == PREDICT_GSHARE) {
 		predicted = resolve_counter(&d->main, address ^ d->history, taken) >> 8 & 1;
 	} else if (kind == PREDICT_LOCAL || kind == PREDICT_TOURNAMENT) {
@@ -115,15 +137,21 @@ bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 	return predicted;
 }
 
-static inline __attribute__((always_inline)) struct direction_counts batch_as(struct branches *b, const unsigned kind, uint32_t n)
+static inline __attribute__((always_inline)) struct direction_counts batch_as(struct branches *b,
+									      const unsigned kind, uint32_t n)
 {
-	struct direction_counts told = { 0, 0 };
+	struct direction_counts told = {0, 0};
 	struct parts parts = parts_of(b);
 	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const bool taken = b->batch.outcome[i];
-		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) { /* one counter: what it says is what is predicted */
-			moves += resolve_counter(&parts.main, b->batch.address[i] ^ (kind == PREDICT_GSHARE ? parts.history : 0), taken) >> 8;
+		/* one counter: what it says is what is predicted */
+		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) {
+			moves += resolve_counter(&parts.main,
+						 b->batch.address[i] ^
+							 (kind == PREDICT_GSHARE ? parts.history : 0),
+						 taken) >>
+				 8;
 			if (kind == PREDICT_GSHARE)
 				parts.history = (parts.history << 1 | taken) & parts.history_mask;
 			continue;

@@ -1,17 +1,19 @@
 /*
  * The perceptron predictor: Jiménez & Lin, Dynamic branch prediction with perceptrons, HPCA 2001.
  *
- *   y = w0 + sum of x_i w_i,  x_i = 1 if the i-th last conditional branch was taken, else -1;  predicted taken if y >= 0;
- *   trained if the prediction was wrong or |y| <= threshold: w0 += t, w_i += t x_i, t = 1 if taken, else -1, weights stay in their bits.
- *   The row of weights: (pc >> address_shift) mod entries. Weights begin as 0, outcomes as not taken. Weights of 2 … 8 bits.
+ *   y = w0 + sum of x_i w_i, x_i = 1 if the i-th last conditional branch was taken, else -1; predicted taken if y
+ *   >= 0; trained if the prediction was wrong or |y| <= threshold: w0 += t, w_i += t x_i, t = 1 if taken, else -1,
+ *   weights stay in their bits. The row of weights: (pc >> address_shift) mod entries. Weights begin as 0,
+ *   outcomes as not taken. Weights of 2 … 8 bits.
  *
- * Eight weights at a time in a 64-bit word, without vector registers (the code runs inside the measured program, whose vector state is
- * not ours): with b = w + 128 (0 … 255) and the outcome's byte m (0xff taken), b xor m is 128 + w if not taken, 127 - w if taken: that is
- * 128 - x w, less 1 if taken. Over all bytes, unused ones (weight 0, not taken) too: sum = 128 bytes - (y - w0) - outcomes taken.
+ * Eight weights at a time in a 64-bit word, without vector registers (the code runs inside the measured program,
+ * whose vector state is not ours): with b = w + 128 (0 … 255) and the outcome's byte m (0xff taken), b xor m is
+ * 128 + w if not taken, 127 - w if taken: that is 128 - x w, less 1 if taken. Over all bytes, unused ones (weight
+ * 0, not taken) too: sum = 128 bytes - (y - w0) - outcomes taken.
  */
 #include "model/core/predict/predict.h"
 
-#define BYTES(value) ((value) * 0x0101010101010101ull)
+#define BYTES(value) ((value)*0x0101010101010101ull)
 
 uint64_t perceptron_layout(struct perceptron *p, const struct machine *machine, uint64_t at)
 {

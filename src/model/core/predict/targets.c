@@ -1,20 +1,22 @@
 /*
  * Where branches go: the branch target buffer, the return stack, the table of indirect targets.
  *
- * BTB: sets × ways; set = (pc >> address_shift) mod sets, tag = what is above it, its low btb_tag_bits if not 0 (then different branches
- * may share an entry, as in hardware). Looked up by every branch that is executed; a hit moves recency and stores the target if the
- * branch was taken; a miss gets an entry if the branch was taken, or always (BTB_ALLOCATE_ALL). Empty ways are filled first. With whole
- * tags targets of direct branches are not stored: nobody would ask for them.
- * With PREDICT_BTB an entry has the branch's counter (Intel, Pentium Processor Family Developer's Manual vol. 1, 1995, "Branch
- * prediction": 256 entries, 4-way; a branch that misses is taken to be not taken; entries are made when a branch is taken): a hit
- * predicts by it and moves it, an entry begins with `initial`.
+ * BTB: sets × ways; set = (pc >> address_shift) mod sets, tag = what is above it, its low btb_tag_bits if not 0
+ * (then different branches may share an entry, as in hardware). Looked up by every branch that is executed; a hit
+ * moves recency and stores the target if the branch was taken; a miss gets an entry if the branch was taken, or
+ * always (BTB_ALLOCATE_ALL). Empty ways are filled first. With whole tags targets of direct branches are not
+ * stored: nobody would ask for them. With PREDICT_BTB an entry has the branch's counter (Intel, Pentium Processor
+ * Family Developer's Manual vol. 1, 1995, "Branch prediction": 256 entries, 4-way; a branch that misses is taken
+ * to be not taken; entries are made when a branch is taken): a hit predicts by it and moves it, an entry begins
+ * with `initial`.
  *
- * Return stack (circular, Kaeli & Emma 1991): a call pushes the address behind it, over the oldest if it is full; a return pops; of an
- * empty one nothing is known. R10000: one entry (Yeager 1996: the return cache of the last subroutine call's link).
+ * Return stack (circular, Kaeli & Emma 1991): a call pushes the address behind it, over the oldest if it is full;
+ * a return pops; of an empty one nothing is known. R10000: one entry (Yeager 1996: the return cache of the last
+ * subroutine call's link).
  *
- * Indirect table (Chang, Hao & Patt, Target prediction for indirect jumps, ISCA 1997; tagless): index = (pc >> address_shift) xor the
- * targets of the last indirect_history indirect jumps and calls, oldest first: h = (h xor target) * 0x9e3779b97f4a7c15; h >> 40.
- * The entry is the last target seen there.
+ * Indirect table (Chang, Hao & Patt, Target prediction for indirect jumps, ISCA 1997; tagless): index = (pc >>
+ * address_shift) xor the targets of the last indirect_history indirect jumps and calls, oldest first: h = (h xor
+ * target) * 0x9e3779b97f4a7c15; h >> 40. The entry is the last target seen there.
  *
  * Target 0 stands for "unknown": no branch of a program goes there and on.
  */
@@ -40,7 +42,8 @@ uint64_t targets_layout(struct target_predictor *t, const struct machine *machin
 	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->entries = (uint32_t)n;
-	t->two_ways = n && m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole && machine->direction.kind != PREDICT_BTB;
+	t->two_ways = n && m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole &&
+		      machine->direction.kind != PREDICT_BTB;
 	t->stores_direct = m->btb_tag_bits != 0;
 	t->random = machine->seed ? machine->seed : 1;
 	if (n) {
@@ -58,10 +61,12 @@ uint64_t targets_layout(struct target_predictor *t, const struct machine *machin
 		t->counters = 1;
 		t->counter_max = (1u << machine->direction.counter_bits) - 1;
 		t->counter_half = 1u << (machine->direction.counter_bits - 1);
-		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial : t->counter_max;
+		t->counter_initial = machine->direction.initial < t->counter_max ? machine->direction.initial
+										 : t->counter_max;
 		t->counters_at = at, at += predict_rounded(n + 2);
 	}
-	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull); /* one that nobody reads: branch_run.c */
+	/* one that nobody reads: branch_run.c */
+	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull);
 	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
 	return at;
 }
@@ -76,7 +81,8 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->recency;
 	} else if (t->replacement == REPLACE_PLRU) {
 		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
-		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) { /* a node says which half is replaced next; 0: the lower */
+		/* a node says which half is replaced next; 0: the lower */
+		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) {
 			unsigned upper = (way & half) != 0;
 			tree[node] = !upper;
 			node = 2 * node + upper;
@@ -88,7 +94,8 @@ static uint32_t victim(struct branches *b, uint32_t set)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base,
+		       *stamps = PART(b, uint64_t, t->stamps_at) + base;
 	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
 		uint64_t oldest = stamps[0]; /* 0: empty */
 		uint32_t at = 0;
@@ -126,7 +133,8 @@ uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t 
 	return entry;
 }
 
-bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
+bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction,
+		     uint64_t *before)
 {
 	struct target_predictor *t = &b->targets;
 	uint32_t set, way;
@@ -141,7 +149,8 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 			targets_two_store(two, &found, target);
 		return found.hit;
 	}
-	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base, *hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
+	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base,
+		*hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;
 	if (way >= t->ways || keys[way] != key)
 		for (way = 0; way < t->ways && keys[way] != key; way++)

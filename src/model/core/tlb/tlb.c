@@ -1,23 +1,26 @@
 /*
- * TLBs: see tlb.h for what holds. Here: one level's state and its replacement, the walk along the levels, the map of page sizes.
+ * TLBs: see tlb.h for what holds. Here: one level's state and its replacement, the walk along the levels, the map
+ * of page sizes.
  *
- * A level finds a translation by its key (number of the page or pair, and the page's size): in a set of up to SCANNED ways one by one,
- * in a larger one (fully associative) by chains of a hash table. Recency is a time: a hit stores one word, a replacement looks for the
- * smallest. Both are exact at any associativity; only replacements cost the number of ways.
+ * A level finds a translation by its key (number of the page or pair, and the page's size): in a set of up to
+ * SCANNED ways one by one, in a larger one (fully associative) by chains of a hash table. Recency is a time: a hit
+ * stores one word, a replacement looks for the smallest. Both are exact at any associativity; only replacements
+ * cost the number of ways.
  */
 #include "model/core/cache/lines.h"
 #include "model/core/fast/processor.h"
 #include "model/core/tlb/tlb.h"
 
 #define SCANNED 16
-#define HINTS 1024 /* guesses "this 4 KB of the address space: that entry of the first TLB", checked against the entry */
+/* guesses "this 4 KB of the address space: that entry of the first TLB", checked against the entry */
+#define HINTS 1024
 #define NO_ENTRY UINT32_MAX
 
 struct tlb_entry {
-	uint64_t start, bytes;   /* what it translates: a page, or the pages of a pair that are of one size */
-	uint32_t chain;          /* next entry with the same hash + 1 */
-	uint8_t shift;           /* log2 of the page size */
-	uint8_t first_of;        /* bit s: for side s, this is the first TLB that takes pages of this size */
+	uint64_t start, bytes; /* what it translates: a page, or the pages of a pair that are of one size */
+	uint32_t chain;        /* next entry with the same hash + 1 */
+	uint8_t shift;         /* log2 of the page size */
+	uint8_t first_of;      /* bit s: for side s, this is the first TLB that takes pages of this size */
 	uint8_t unused[10];
 };
 
@@ -25,22 +28,28 @@ struct tlb_level {
 	uint32_t sets, ways, buckets, first_page /* in hits->pages */;
 	uint8_t set_mask_works, replacement, pair_shift, page_shift /* 0: any */;
 	uint8_t next, index;
-	uint8_t first_of;        /* entry.first_of, of ordinary pages */
-	bool lru_fast;              /* see page_lru_fast() */
-	bool vectors;            /* for vectors_least() */
+	uint8_t first_of; /* entry.first_of, of ordinary pages */
+	bool lru_fast;    /* see page_lru_fast() */
+	bool vectors;     /* for vectors_least() */
 	uint8_t unused[3];
 	uint64_t random;
-	uint64_t *touched;       /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
-	uint64_t *stamps;        /* LRU, FIFO: the smallest goes. LRU's are those touched */
+	uint64_t *touched; /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
+	uint64_t *stamps;  /* LRU, FIFO: the smallest goes. LRU's are those touched */
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
 
 static uint64_t *keys_of(struct tlb_level *l) { return (uint64_t *)((char *)l + l->keys_at); }
-static struct tlb_entry *entries_of(struct tlb_level *l) { return (struct tlb_entry *)((char *)l + l->entries_at); }
+static struct tlb_entry *entries_of(struct tlb_level *l)
+{
+	return (struct tlb_entry *)((char *)l + l->entries_at);
+}
 static uint32_t *heads_of(struct tlb_level *l) { return (uint32_t *)((char *)l + l->heads_at); }
 static uint32_t *valid_of(struct tlb_level *l) { return (uint32_t *)((char *)l + l->valid_at); }
 static uint8_t *tree_of(struct tlb_level *l) { return (uint8_t *)l + l->tree_at; }
-static struct tlb_level *level_of(struct tlbs *t, unsigned i) { return (struct tlb_level *)((char *)t + t->level_at[i]); }
+static struct tlb_level *level_of(struct tlbs *t, unsigned i)
+{
+	return (struct tlb_level *)((char *)t + t->level_at[i]);
+}
 static uint32_t *hints_of(struct tlbs *t, unsigned side) { return (uint32_t *)((char *)t + t->hints_at[side]); }
 
 static uint64_t rounded(uint64_t bytes) { return (bytes + 63) & ~63ull; }
@@ -85,10 +94,7 @@ uint64_t tlbs_bytes(const struct machine *machine)
 	return bytes;
 }
 
-static bool takes(const struct tlb_level *l, uint32_t shift)
-{
-	return !l->page_shift || l->page_shift == shift;
-}
+static bool takes(const struct tlb_level *l, uint32_t shift) { return !l->page_shift || l->page_shift == shift; }
 
 static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
 {
@@ -135,8 +141,11 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
 		if (!l->random)
 			l->random = 1;
-		l->lru_fast = l->set_mask_works && (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) && l->ways <= 256 && !t->no_filters;
-		l->vectors = l->lru_fast && l->ways >= VECTORS_LEAST && !(l->ways & 7) && vectors_here() == VECTORS_AVX512;
+		l->lru_fast = l->set_mask_works &&
+			      (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) &&
+			      l->ways <= 256 && !t->no_filters;
+		l->vectors = l->lru_fast && l->ways >= VECTORS_LEAST && !(l->ways & 7) &&
+			     vectors_here() == VECTORS_AVX512;
 	}
 	for (unsigned side = 0; side < 2; side++)
 		t->lru_fast[side] = begin_lru_fast(t, side);
@@ -145,7 +154,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 
 uint64_t tlbs_first_entries(const struct machine *machine)
 {
-	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	const uint8_t firsts[2] = {machine->first_data_tlb, machine->first_instruction_tlb};
 	uint64_t n = 0;
 	for (unsigned side = 0; side < 2; side++)
 		if (firsts[side] != MACHINE_NONE && !(side && firsts[0] == firsts[1]))
@@ -155,10 +164,12 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 
 unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift)
 {
-	const uint8_t firsts[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+	const uint8_t firsts[2] = {machine->first_data_tlb, machine->first_instruction_tlb};
 	unsigned page = machine->page_bytes ? log2_up(machine->page_bytes) : TLB_PAGE_SHIFT;
 	for (unsigned side = 0; side < 2; side++) {
-		unsigned of = firsts[side] == MACHINE_NONE ? 0 : page - 6 + log2_up(machine->tlbs[firsts[side]].pages_per_entry);
+		unsigned of = firsts[side] == MACHINE_NONE
+				      ? 0
+				      : page - 6 + log2_up(machine->tlbs[firsts[side]].pages_per_entry);
 		shift = of > shift ? of : shift;
 	}
 	return shift;
@@ -313,11 +324,8 @@ static uint32_t victim(struct tlb_level *l, uint32_t set)
 		return base + way;
 	}
 	switch (l->replacement) {
-	case REPLACE_PLRU:
-		settle_tree(l, set);
-		return base + tree_victim(tree_of(l) + base, l->ways);
-	case REPLACE_RANDOM:
-		return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
+	case REPLACE_PLRU: settle_tree(l, set); return base + tree_victim(tree_of(l) + base, l->ways);
+	case REPLACE_RANDOM: return base + (uint32_t)((xorshift64s(&l->random) >> 32) * l->ways >> 32);
 	default: /* LRU and FIFO: machine_check() lets no other through */
 		return base + oldest(l, l->stamps + base);
 	}
@@ -329,10 +337,7 @@ static uint32_t set_of(const struct tlb_level *l, uint64_t unit)
 }
 
 /* Not 0: the size is in it. */
-static uint64_t key_of(uint64_t unit, uint32_t shift)
-{
-	return unit << 6 | shift;
-}
+static uint64_t key_of(uint64_t unit, uint32_t shift) { return unit << 6 | shift; }
 
 static inline void leave(struct tlbs *t, struct tlb_level *l, uint32_t e)
 {
@@ -344,7 +349,8 @@ static inline void leave(struct tlbs *t, struct tlb_level *l, uint32_t e)
 }
 
 /* Another translation is in its place. */
-static inline void enter(struct tlb_level *l, uint32_t e, uint64_t key, uint64_t start, uint64_t bytes, uint32_t shift, uint8_t first_of)
+static inline void enter(struct tlb_level *l, uint32_t e, uint64_t key, uint64_t start, uint64_t bytes,
+			 uint32_t shift, uint8_t first_of)
 {
 	struct tlb_entry *entry = &entries_of(l)[e];
 	uint32_t chain = 0;
@@ -354,10 +360,12 @@ static inline void enter(struct tlb_level *l, uint32_t e, uint64_t key, uint64_t
 		chain = *head;
 		*head = e + 1;
 	}
-	*entry = (struct tlb_entry){ .start = start, .bytes = bytes, .chain = chain, .shift = (uint8_t)shift, .first_of = first_of };
+	*entry = (struct tlb_entry){
+		.start = start, .bytes = bytes, .chain = chain, .shift = (uint8_t)shift, .first_of = first_of};
 }
 
-static uint32_t fill(struct tlbs *t, struct tlb_level *l, uint64_t key, uint32_t set, uint64_t address, uint32_t shift, uint8_t first_of)
+static uint32_t fill(struct tlbs *t, struct tlb_level *l, uint64_t key, uint32_t set, uint64_t address,
+		     uint32_t shift, uint8_t first_of)
 {
 	uint32_t e = victim(l, set);
 	uint64_t bytes = 1ull << (shift + l->pair_shift);
@@ -376,7 +384,8 @@ static uint32_t fill(struct tlbs *t, struct tlb_level *l, uint64_t key, uint32_t
 /* ---- ordinary pages, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
 
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
-static inline uint32_t enter_lru_fast(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set, uint64_t now)
+static inline uint32_t enter_lru_fast(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set,
+				      uint64_t now)
 {
 	uint32_t e = set * l->ways + oldest(l, l->stamps + set * l->ways), shift = t->page_shift + l->pair_shift;
 	if (keys_of(l)[e])
@@ -389,7 +398,8 @@ static inline uint32_t enter_lru_fast(struct tlbs *t, struct tlb_level *l, uint6
 }
 
 /* The levels from i on, of a page that those before it do not have. */
-static inline void ask_lru_fast(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+static inline void ask_lru_fast(struct tlbs *t, unsigned i, uint64_t address, enum model_tlb_count kind,
+				struct model_counts *counts)
 {
 	while (i < t->n) {
 		struct tlb_level *l = level_of(t, i);
@@ -410,7 +420,8 @@ static inline void ask_lru_fast(struct tlbs *t, unsigned i, uint64_t address, en
 }
 
 /* Of tlbs_page(), the access itself not counted. */
-static inline uint32_t page_lru_fast(struct tlbs *t, enum tlb_side side, uint64_t address, enum model_tlb_count kind, struct model_counts *counts)
+static inline uint32_t page_lru_fast(struct tlbs *t, enum tlb_side side, uint64_t address,
+				     enum model_tlb_count kind, struct model_counts *counts)
 {
 	struct tlb_level *l = level_of(t, t->first[side]);
 	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->recency;
@@ -434,8 +445,8 @@ static uint32_t hint_of(uint64_t address)
 }
 
 /* One page, the long way. absent: it is known not to be in the first TLB that takes it. */
-static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uint32_t shift, enum model_tlb_count kind,
-			    struct model_counts *counts, uint32_t *entry, bool absent)
+static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uint32_t shift,
+			    enum model_tlb_count kind, struct model_counts *counts, uint32_t *entry, bool absent)
 {
 	unsigned first = first_taking(t, side, shift), i = first;
 	uint64_t done = 0;
@@ -452,7 +463,8 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 				touch(t, l, e, set, false);
 				next = MACHINE_NONE;
 			} else {
-				/* levels are independent: filled here or after the next one answered is the same */
+				/* levels are independent: filled here or after the next one answered is the
+				 * same */
 				uint8_t first_of = (first_taking(t, TLB_DATA, shift) == i) << TLB_DATA |
 						   (first_taking(t, TLB_FETCH, shift) == i) << TLB_FETCH;
 				e = fill(t, l, key, set, address, shift, first_of);
@@ -470,15 +482,16 @@ static uint64_t page_access(struct tlbs *t, unsigned side, uint64_t address, uin
 	return done;
 }
 
-static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t address, uint64_t left, enum model_tlb_count kind,
-						       struct model_counts *counts)
+static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t address, uint64_t left,
+						       enum model_tlb_count kind, struct model_counts *counts)
 {
 	uint64_t done = 0;
 	while (left) {
 		uint32_t shift = t->map ? tlb_map_shift(t->map, address) : t->page_shift;
 		uint64_t here = (1ull << shift) - (address & ((1ull << shift) - 1));
 		uint32_t entry;
-		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts, &entry, false);
+		done += page_access(t, kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA, address, shift, kind, counts,
+				    &entry, false);
 		here = here < left ? here : left;
 		address += here;
 		left -= here;
@@ -487,7 +500,8 @@ static __attribute__((noinline)) uint64_t access_pages(struct tlbs *t, uint64_t 
 }
 
 /* The entry of the page that the address is in, if the guess of the side is right. */
-static struct tlb_entry *guessed(struct tlbs *t, unsigned side, uint64_t address, struct tlb_level **level, uint32_t *number)
+static struct tlb_entry *guessed(struct tlbs *t, unsigned side, uint64_t address, struct tlb_level **level,
+				 uint32_t *number)
 {
 	/* 0 is a guess like any other: an empty entry translates no byte */
 	uint32_t guess = hints_of(t, side)[hint_of(address)];
@@ -498,14 +512,16 @@ static struct tlb_entry *guessed(struct tlbs *t, unsigned side, uint64_t address
 	return (address ^ entry->start) < entry->bytes && entry->first_of >> side & 1 ? entry : NULL;
 }
 
-uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind, struct model_counts *counts)
+uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum model_tlb_count kind,
+		     struct model_counts *counts)
 {
 	unsigned side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
 	struct tlb_level *l;
 	uint32_t e;
 	if (t->first[side] == MACHINE_NONE)
 		return 0;
-	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT || !guessed(t, side, address, &l, &e))
+	if (t->no_filters || (address ^ (address + bytes - 1)) >> TLB_PAGE_SHIFT ||
+	    !guessed(t, side, address, &l, &e))
 		return access_pages(t, address, bytes, kind, counts);
 	touch(t, l, e, e / l->ways, false);
 	counts->tlb[l->index][kind]++;
@@ -529,7 +545,8 @@ uint32_t tlbs_entry(struct tlbs *t, enum tlb_side side, uint64_t address)
 	return e == NO_ENTRY ? FILTER_PAGES : l->first_page + e;
 }
 
-uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, struct model_counts *counts, bool *counted)
+uint32_t tlbs_page(struct tlbs *t, uint64_t address, enum model_tlb_count kind, struct model_counts *counts,
+		   bool *counted)
 {
 	enum tlb_side side = kind == TLB_FETCHES ? TLB_FETCH : TLB_DATA;
 	struct tlb_level *l = level_of(t, t->first[side]);
@@ -555,9 +572,10 @@ bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
 {
 	for (uint32_t size = 0; size <= map->count; size++) {
 		uint32_t shift = size ? map->regions[size - 1].shift : tlb_ordinary(map);
-		unsigned at[2] = { machine->first_data_tlb, machine->first_instruction_tlb };
+		unsigned at[2] = {machine->first_data_tlb, machine->first_instruction_tlb};
 		for (unsigned side = 0; side < 2; side++)
-			while (at[side] != MACHINE_NONE && machine->tlbs[at[side]].page_bytes && machine->tlbs[at[side]].page_bytes >> shift != 1)
+			while (at[side] != MACHINE_NONE && machine->tlbs[at[side]].page_bytes &&
+			       machine->tlbs[at[side]].page_bytes >> shift != 1)
 				at[side] = machine->tlbs[at[side]].next;
 		if (at[1] != machine->first_instruction_tlb || (at[0] == at[1] && at[0] != MACHINE_NONE))
 			return true;
@@ -604,10 +622,12 @@ uint32_t tlb_map_shift(const struct tlb_map *map, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < map->count && address >= map->regions[low].start ? map->regions[low].shift : tlb_ordinary(map);
+	return low < map->count && address >= map->regions[low].start ? map->regions[low].shift
+								      : tlb_ordinary(map);
 }
 
-static uint32_t append(struct tlb_region *to, uint32_t n, uint64_t start, uint64_t end, uint32_t shift, uint32_t ordinary)
+static uint32_t append(struct tlb_region *to, uint32_t n, uint64_t start, uint64_t end, uint32_t shift,
+		       uint32_t ordinary)
 {
 	uint64_t page = 1ull << shift;
 	start = (start + page - 1) & ~(page - 1);
