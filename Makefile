@@ -1,5 +1,6 @@
 # Thin: meson does the building. Every target installs the Debian packages that it misses (root, or sudo).
 #
+#   make              builds: the command is build/tare
 #   make demo         builds, and counts a real program
 #   make check        every test: plain build, sanitized build, fuzzers, the guest with a PMU
 #   make check-programs  all of tests/programs, natively and under the engine; installs what they need, rewrites its table
@@ -23,6 +24,11 @@ PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk opens
 
 .PHONY: demo check check-quick check-programs check-full bench install build plain sanitized guest clean
 
+build:
+	tools/install-dependencies $(BUILD_PACKAGES)
+	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) -Dtests=false
+	ninja -C $(BUILD)
+
 demo: build
 	tools/demo $(BUILD)
 
@@ -45,11 +51,6 @@ bench: plain
 install: build
 	meson configure $(BUILD) -Dprefix=$(PREFIX)
 	meson install -C $(BUILD)
-
-build:
-	tools/install-dependencies $(BUILD_PACKAGES)
-	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) -Dtests=false
-	ninja -C $(BUILD)
 
 plain:
 	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES) $(PROGRAM_PACKAGES)

@@ -121,9 +121,9 @@ def machine(load):
     return "%s, %s, %d CPUs, Linux %s, load %.1f before the run" % (time.strftime("%Y-%m-%d"), model, os.cpu_count(), os.uname().release, load)
 
 
-def keep(begin, end, title, text, folder=HERE):
-    """The text between two marks of the folder's README.md; title: what stands in front where there are none yet."""
-    path = os.path.join(folder, "README.md")
+def keep(begin, end, title, text):
+    """The text between two marks of bench/README.md; title: what stands in front where there are none yet."""
+    path = os.path.join(HERE, "README.md")
     with open(path, encoding="utf-8") as file:
         old = file.read()
     if begin not in old:

@@ -37,11 +37,13 @@ for command in ("count", "list", "doctor", "calibrate", "annotate-asm"):
     equal(sorted(set(manual)), sorted(set(helped)), f"tare-{command}(1) has the options that its help has")
 with open(f"{ROOT}/README.md", encoding="utf-8") as file:
     readme = file.read()
+with open(f"{ROOT}/docs/tour.md", encoding="utf-8") as file:
+    readme += file.read()
 text = tare("count", "--help").out
 for option in sorted(set(re.findall(r"tare count[^|`]*?(--[a-z][a-z-]+)", readme))):
-    ok(re.search(rf"(^ +|, ){option}\b", text, re.M), f"README's {option} is in count's help")
+    ok(re.search(rf"(^ +|, ){option}\b", text, re.M), f"README's and the tour's {option} is in count's help")
 machines = tare("list", "machines", "--names").out.split()
-ok({"host", "r10000", "r12000", "power3", "power4", "pentium", "alpha21264"} <= set(machines), "README's machines are there", machines)
+ok({"host", "r10000", "r12000", "power3", "power4", "pentium", "alpha21264"} <= set(machines), "the tour's machines are there", machines)
 if os.uname().machine == "x86_64":
     rows = json.loads(tare("list", "events", "--on", "model:host", "--json").out)["events"]
     counted = [sum(row.get("source") == source for row in rows) for source in ("exact", "model")]
