@@ -2,17 +2,18 @@
  * out; libc alone, because libtare does it too.
  *
  *     gross = what the counter said
- *     tare  = passes · region + enters · enter + leaves · leave        (what an empty region counts; what the
- * calls net   = gross − tare                                              of other regions inside it count)
+ *     tare  = passes · region                                 (what an empty region counts)
+ *           + enters · enter + leaves · leave                 (what the calls of other regions inside it count)
+ *     net   = gross − tare
  *
  * 1. Only events whose overhead is the same every time are subtracted (data/events, `overhead = constant`):
  *    instructions, branches, loads, stores. "This approach cannot be used for the cache-related events, since the
  *    cache state that exists at the time monitoring begins will not be the same" (Nieto, 4.5): those, and times,
- * get a bound.
+ *    get a bound.
  * 2. A net that would be more uncertain than TOO_SMALL of itself is refused. What is said to do about it is Korn's
- *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from N = O
- *    / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count is
- *    repeated with what they are in: where that alone is too much, no N helps, and none is said.
+ *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from
+ *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count
+ *    is repeated with what they are in: where that alone is too much, no N helps, and none is said.
  * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside,
  *    whatever they were for; no calibration knows these.
  * 4. A net is never below 0: a gross count under the tare is refused, too. */

@@ -543,5 +543,3 @@ out:
 }
 
 const struct injection *counting_session(const struct counting *c) { return c->session; }
-
-bool counting_follows_children(const struct counting *c) { return c->children; }

@@ -88,6 +88,5 @@ void counting_end(struct counting *c);
 /* For reports of the backend's own between stop() and end(): the record (NULL: it ran natively), and whose counts
  * are wanted. */
 const struct injection *counting_session(const struct counting *c);
-bool counting_follows_children(const struct counting *c);
 
 #endif

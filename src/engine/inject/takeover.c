@@ -37,7 +37,6 @@
 
 #define STACK_BYTES (256u << 10)
 #define MODULES_ROOM 4096u /* entries; sparse */
-#define PATH_ROOM 256u
 
 struct borrower {
 	const struct takeover *how;

@@ -94,8 +94,6 @@ void model_run(struct model *model, unsigned core, const struct trace_program *p
 void model_access(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
 		  uint32_t item);
 void model_fetch(struct model *model, unsigned core, uint64_t address, uint32_t bytes, uint32_t block);
-void model_branch(struct model *model, unsigned core, uint64_t pc, uint32_t length, enum trace_ending ending,
-		  bool taken, uint64_t target, uint32_t block);
 
 /* False: why, a constant, names the law that was broken (a defect of the model, never of the program). */
 bool model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);

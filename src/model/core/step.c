@@ -153,7 +153,7 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		uint64_t end = address | ((1ull << cache->line_shift) - 1);
 		uint32_t here = (uint32_t)((end - address < last - address ? end : last) - address + 1);
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
-		cache_access(core, cache, address, here, write ? TRACE_WRITE : TRACE_READ, item);
+		cache_access(core, cache, address, here, write ? ACCESS_WRITE : ACCESS_READ, item);
 		if (core->filter.table && !((address | last) & ~HIT_ADDRESS))
 			step_note(core,
 				  address | HIT_SIMPLE |
@@ -213,7 +213,7 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 	for (; fetch->line <= pc >> cache->line_shift; fetch->line++) {
 		uint64_t address = fetch->line << cache->line_shift;
 		core->counts->cache[cache->index][CACHE_FETCHES]++;
-		cache_access(core, cache, address, cache->is.line_bytes, CACHE_FETCH, fetch->block | 1u << 31);
+		cache_access(core, cache, address, cache->is.line_bytes, ACCESS_FETCH, fetch->block | 1u << 31);
 	}
 }
 
@@ -258,18 +258,4 @@ void model_fetch(struct model *model, unsigned number, uint64_t address, uint32_
 	step_fetch_to(core, &fetch, address + bytes - 1);
 	core->next_pc = address + bytes;
 	charge_block(core, block);
-}
-
-void model_branch(struct model *model, unsigned number, uint64_t pc, uint32_t length, enum trace_ending ending,
-		  bool taken, uint64_t target, uint32_t block)
-{
-	struct core *core = model->cores[number];
-	/* as in a trace, where a conditional branch to the instruction behind it cannot be told from one not
-	 * taken */
-	if (ending == TRACE_END_CONDITIONAL && target == pc + length)
-		taken = false;
-	core_acts(core);
-	step_branch(core, pc, length, ending, taken, target, block);
-	if (core->branches)
-		branches_count(core->branches, core->counts);
 }

@@ -1,6 +1,6 @@
 /*
- *     text ──► layers (the file, what it extends, …) ──► values, merged from the last layer to the first ──►
- * conf_assemble.c
+ *     text ──► layers (the file, what it extends, …) ──► values, merged from the last layer to the first
+ *          ──► conf_assemble.c
  *
  * Only values that hold at the end are interpreted: an extended file's `size` that was replaced is never compared
  * with anything.

@@ -4,10 +4,11 @@
  * A text file of stanzas (base/stanza.h), so that libtare can read it with nothing but libc:
  *
  *     [calibration]    format, machine, kernel, version, when, how many processes
- *     [overhead]       what an empty region or program counts: one event by one interface (Safford, Tables D.1 and
- * D.2) [fit]            reported = o + c·B over the block kernel (Nieto, 4.5) [floor]          what differs
- * between a command and itself (an A/A run) [end]            sum: FNV-1a (RFC 9923) of every byte before this
- * line; its digits are the calibration's id
+ *     [overhead]       what an empty region or program counts: one event by one interface
+ *                      (Safford, Tables D.1 and D.2)
+ *     [fit]            reported = o + c·B over the block kernel (Nieto, 4.5)
+ *     [floor]          what differs between a command and itself (an A/A run)
+ *     [end]            sum: FNV-1a (RFC 9923) of every byte before this line; its digits are the calibration's id
  *
  * 1. A file is taken as a whole or not at all: a truncated, mended or foreign one is an error that says why.
  * 2. It is replaced by rename(2): a reader sees the old one or the new one.

@@ -17,7 +17,6 @@
 
 #define FUTEX_WAIT_PRIVATE_ 128
 #define FUTEX_WAKE_PRIVATE_ 129
-#define MADV_REMOVE_ 9
 
 static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0); }
 

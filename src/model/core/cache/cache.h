@@ -39,11 +39,14 @@ struct cache {
 void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index,
 		bool timed);
 
+/* In the order of the counts: CACHE_READS + kind, CACHE_READ_MISSES + kind, TLB_READS + kind. A request queue has
+ * REQUESTS_WRITE_BACK as a fourth. */
+enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_FETCH };
+
 /* One access of the core to a first-level cache, in one line of it. id: the item's number, or for a fetch the
    block's with bit 31. Counts all but the access itself. */
-void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind,
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum access_kind kind,
 		  uint32_t id);
-#define CACHE_FETCH ((enum trace_kind)2) /* beside TRACE_READ 0 and TRACE_WRITE 1: as the counts are in order */
 /* prefetch instructions */
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id);
 /* Takes a line out; returns its entry, 0 if it is not there. */
@@ -66,7 +69,7 @@ static inline void cache_forget(const struct cache *cache, uint64_t line)
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes,
-		       enum trace_kind kind, bool stores);
+		       enum access_kind kind, bool stores);
 /* What was evicted goes where it belongs. */
 void cache_leave(struct core *core, struct cache *cache, uint64_t entry);
 /* Arrives at a cache. */

@@ -213,11 +213,11 @@ void cache_leave(struct core *core, struct cache *cache, uint64_t entry)
 
 /* ---- into a cache ---- */
 
-static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores);
+static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind, bool stores);
 
 /* Lines wanted from a cache, or NULL: memory. Returns LINE_DIRTY if they come dirty, from an exclusive level. */
 unsigned cache_request(struct core *core, struct cache *cache, uint64_t address, uint64_t bytes,
-		       enum trace_kind kind, bool stores)
+		       enum access_kind kind, bool stores)
 {
 	unsigned dirty = 0;
 	if (cache && core->requests && cache == core->requests->cache)
@@ -230,7 +230,7 @@ unsigned cache_request(struct core *core, struct cache *cache, uint64_t address,
 	return dirty;
 }
 
-static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind)
 {
 	unsigned flags = LINE_PREFETCHED, set;
 	unsigned fill_flags = core->fill_flags, missed = core->missed;
@@ -246,13 +246,13 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 						  cache->is.line_bytes, false, &ignored);
 	}
 	flags |= cache_request(core, behind(core, cache), address_of(cache, line), cache->is.line_bytes,
-			       kind == CACHE_FETCH ? CACHE_FETCH : TRACE_READ, false);
+			       kind == ACCESS_FETCH ? ACCESS_FETCH : ACCESS_READ, false);
 	fill(core, cache, line, flags | (cache->shared ? 0 : core->fill_flags));
 	core->fill_flags = fill_flags;
 	core->missed = missed;
 }
 
-static void trigger(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind)
+static void trigger(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind)
 {
 	int64_t by = 1;
 	if (cache->is.prefetch == PREFETCH_NONE)
@@ -277,7 +277,7 @@ static void hand_on(struct core *core, struct cache *cache, uint64_t line)
 	uint64_t first = address_of(cache, line), last = first + cache->is.line_bytes - 1;
 	uint64_t from = core->address > first ? core->address : first;
 	uint64_t to = core->address + core->bytes - 1 < last ? core->address + core->bytes - 1 : last;
-	cache_request(core, behind(core, cache), from, to - from + 1, TRACE_WRITE, true);
+	cache_request(core, behind(core, cache), from, to - from + 1, ACCESS_WRITE, true);
 }
 
 static void store(struct core *core, struct cache *cache, uint64_t line, uint64_t *entry)
@@ -290,7 +290,7 @@ static void store(struct core *core, struct cache *cache, uint64_t line, uint64_
 	hand_on(core, cache, line);
 }
 
-static void count_miss(struct core *core, struct cache *cache, enum trace_kind kind, enum model_cache_count class)
+static void count_miss(struct core *core, struct cache *cache, enum access_kind kind, enum model_cache_count class)
 {
 	uint64_t *counts = counts_of(core, cache);
 	counts[CACHE_READ_MISSES + kind]++;
@@ -303,7 +303,7 @@ static void count_miss(struct core *core, struct cache *cache, enum trace_kind k
 }
 
 /* The access is counted by the caller. Returns LINE_DIRTY if an exclusive level gives a dirty line away. */
-static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum trace_kind kind, bool stores)
+static unsigned demand(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind, bool stores)
 {
 	uint64_t *counts = counts_of(core, cache), *entry;
 	uint32_t set = lines_set(&cache->main, line);
@@ -377,7 +377,7 @@ uint32_t cache_lru_fast_way(const struct core *core, const struct cache *cache, 
 	return cache->first_way + (uint32_t)(entry - cache->main.entries);
 }
 
-void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum trace_kind kind,
+void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum access_kind kind,
 		  uint32_t id)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift;
@@ -389,15 +389,15 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 	if (coherent(core, cache)) {
 		uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
 		enum coherence_miss missed = COHERENCE_NO;
-		if (kind == TRACE_WRITE && !(entry && *entry & LINE_ALONE))
+		if (kind == ACCESS_WRITE && !(entry && *entry & LINE_ALONE))
 			core->fill_flags = coherence_write(core->model, core->number, core->address, bytes,
 							   &missed);
-		else if (kind != TRACE_WRITE && !entry && !find_in_buffer(cache, line))
+		else if (kind != ACCESS_WRITE && !entry && !find_in_buffer(cache, line))
 			core->fill_flags = coherence_read(core->model, core->number, core->address, bytes, true,
 							  &missed);
 		core->missed = missed;
 	}
-	demand(core, cache, line, kind, kind == TRACE_WRITE);
+	demand(core, cache, line, kind, kind == ACCESS_WRITE);
 }
 
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id)
@@ -405,7 +405,7 @@ void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint3
 	core->id = id;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
-	prefetch(core, cache, line, TRACE_READ);
+	prefetch(core, cache, line, ACCESS_READ);
 }
 
 /* ---- what coherence asks and does ---- */

@@ -86,7 +86,7 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
-			     CACHE_FETCH, number | 1u << 31);
+			     ACCESS_FETCH, number | 1u << 31);
 	charge_block(core, number);
 	step_note(core, record);
 }

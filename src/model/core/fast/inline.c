@@ -315,7 +315,7 @@ static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint6
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
-			     CACHE_FETCH, block | 1u << 31);
+			     ACCESS_FETCH, block | 1u << 31);
 	step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 }
 

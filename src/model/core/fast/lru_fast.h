@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void lru_fast_forget(const struct f
 
 /* Levels that are asked at once. */
 static __attribute__((noinline)) void lru_fast_demand(struct core *core, struct cache *cache, uint64_t address,
-						      enum trace_kind kind)
+						      enum access_kind kind)
 {
 	struct cache *next = core->caches[cache->is.next];
 	core->fill_flags = 0;
@@ -124,15 +124,15 @@ static inline void lru_fast_access(struct core *core, struct cache *cache, bool 
 		entries[way] &= ~(uint64_t)LINE_PREFETCHED;
 		written[way] |= writes;
 	} else {
-		unsigned kind = !data                       ? (unsigned)CACHE_FETCH
-				: record & HIT_WRITES_FIRST ? TRACE_WRITE
-							    : TRACE_READ;
+		enum access_kind kind = !data                       ? ACCESS_FETCH
+					: record & HIT_WRITES_FIRST ? ACCESS_WRITE
+								    : ACCESS_READ;
 		uint64_t replaced, address;
 		bool dirty;
 		if (core->requests)
 			requests_push(core, core->requests, line << cache->line_shift, kind);
 		else if (behind)
-			lru_fast_demand(core, cache, line << cache->line_shift, (enum trace_kind)kind);
+			lru_fast_demand(core, cache, line << cache->line_shift, kind);
 		way = lru_fast_earliest(cache->main.touched + first, ways);
 		replaced = entries[way];
 		dirty = (replaced & LINE_DIRTY) | written[way];
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) void lru_fast_access_64(struct core
 	way = set_find(entries, ways, line);
 	if (__builtin_expect(way == ways, 1)) {
 		uint64_t *counts = core->counts->cache[cache->index],
-			 kind = data ? record / HIT_WRITES_FIRST & 1 : CACHE_FETCH;
+			 kind = data ? record / HIT_WRITES_FIRST & 1 : ACCESS_FETCH;
 		struct request_queue *level = core->requests;
 		uint64_t *asked = &level->entries[level->n], replaced, was, dirty;
 		way = set_earliest(touched, ways);

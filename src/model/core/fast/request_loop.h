@@ -14,7 +14,7 @@ static inline void ask_behind(struct core *core, struct request_queue *level, ui
 
 /* A line that is not there is wanted. */
 static inline void run_miss(struct core *core, struct request_queue *level, uint64_t *entries, uint32_t ways,
-			    uint64_t address, enum trace_kind kind)
+			    uint64_t address, enum access_kind kind)
 {
 	struct cache *cache = level->cache,
 		     *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void run_requests(struct core *core
 		else if ((entry & 3) == REQUESTS_WRITE_BACK)
 			run_passed(core, level, entry & ~3ull);
 		else
-			run_miss(core, level, entries, ways, entry & ~3ull, (enum trace_kind)(entry & 3));
+			run_miss(core, level, entries, ways, entry & ~3ull, (enum access_kind)(entry & 3));
 	}
 	counts = core->counts->cache[level->cache->index];
 	for (unsigned kind = 0; kind < REQUESTS_WRITE_BACK; kind++)

@@ -28,7 +28,7 @@
 #define REQUESTS_MOST 512u
 /* entries in front of which a set is asked for: one takes about as long as a line of the machine's second cache */
 #define REQUESTS_AHEAD 8u
-#define REQUESTS_WRITE_BACK 3u /* beside enum trace_kind of requests */
+#define REQUESTS_WRITE_BACK 3u /* beside enum access_kind */
 
 struct request_queue {
 	struct cache *cache;

@@ -99,7 +99,7 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 
 /* A line request at a cache that no access goes to first. */
 static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache,
-								uint64_t line, enum trace_kind kind)
+								uint64_t line, enum access_kind kind)
 {
 	uint64_t *counts = core->counts->cache[cache->index], *entries, last;
 	uint32_t ways = cache->main.ways, way;
@@ -169,7 +169,7 @@ static inline bool simple_apart(struct core *core, const struct cache *cache, ui
 
 /* Returns the way, as the table calls it. */
 static inline __attribute__((always_inline)) uint32_t simple_access(struct core *core, struct cache *cache,
-								    uint64_t address, enum trace_kind kind,
+								    uint64_t address, enum access_kind kind,
 								    bool writes, unsigned flags)
 {
 	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index],
@@ -229,7 +229,7 @@ static inline __attribute__((always_inline)) bool simple_run(struct core *core, 
 	uint64_t address = record & HIT_ADDRESS;
 	unsigned data = HIT_TYPE_OF(record) & HIT_DATA, flags = 0;
 	struct cache *cache = data ? core->first_data : core->first_instruction;
-	unsigned kind = !data ? (unsigned)CACHE_FETCH : record & HIT_WRITES_FIRST ? TRACE_WRITE : TRACE_READ;
+	enum access_kind kind = !data ? ACCESS_FETCH : record & HIT_WRITES_FIRST ? ACCESS_WRITE : ACCESS_READ;
 	uint32_t page = FILTER_PAGES - 1, way = FILTER_LINES - 1;
 
 	if (!(record & HIT_SIMPLE) || HIT_TYPE_OF(record) == HIT_PAGE)
@@ -245,7 +245,7 @@ static inline __attribute__((always_inline)) bool simple_run(struct core *core, 
 	}
 	core->counts->filter[data ? FILTER_NOT_INLINED_ACCESSES : FILTER_NOT_INLINED_FETCHES]++;
 	if (cache)
-		way = simple_access(core, cache, address, (enum trace_kind)kind, record >> 63, flags);
+		way = simple_access(core, cache, address, kind, record >> 63, flags);
 	if (page < FILTER_PAGES && way < FILTER_LINES)
 		filter_insert(&core->filter, data && flags & LINE_ALONE ? record | HIT_TYPE(HIT_WRITE) : record,
 			      way, page);
