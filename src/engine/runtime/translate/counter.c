@@ -6,12 +6,7 @@
  */
 #include "engine/runtime/translate/translate.h"
 
-void add_one(struct emit *e, uint32_t offset) /* add qword gs:[offset], 1: 10 bytes */
-{
-	put_bytes(e, "\x65\x48\x83\x04\x25", 5);
-	put32(e, offset);
-	put(e, 1);
-}
+void add_one(struct emit *e, uint32_t offset) { encode_add_gs(&e->p, offset, 1); }
 
 void increment_spilled(struct emit *e, uint32_t offset, unsigned reg)
 {
@@ -115,10 +110,7 @@ void count_block(struct emit *e, struct counter_place place)
 	uint32_t offset = THREAD_BYTES + e->id * 16;
 	switch (place.how) {
 	case PLACE_ADD: add_one(e, offset); break;
-	case PLACE_INC:
-		put_bytes(e, "\x65\x48\xff\x04\x25", 5);
-		put32(e, offset);
-		break;
+	case PLACE_INC: encode_increment_gs(&e->p, offset); break;
 	case PLACE_NONE:
 	case PLACE_TWICE:
 	case PLACE_STREAM:

@@ -4,6 +4,7 @@
 #define TARE_ENGINE_RUNTIME_TRANSLATE_EMIT_H
 
 #include "engine/runtime/runtime.h"
+#include "engine/x86/encode.h"
 
 enum {
 	AT_SPILL_RAX = 0x08,
@@ -61,45 +62,20 @@ static inline void put64(struct emit *e, uint64_t v)
 	e->p += 8;
 }
 
-static inline void put_gs(struct emit *e, uint8_t opcode, unsigned reg, uint32_t offset) /* 9 bytes */
+static inline void gs_store(struct emit *e, unsigned reg, uint32_t offset) { encode_store_gs(&e->p, reg, offset); }
+static inline void gs_load(struct emit *e, unsigned reg, uint32_t offset) { encode_load_gs(&e->p, reg, offset); }
+static inline void move_immediate(struct emit *e, unsigned reg, uint64_t v) { encode_move_value(&e->p, reg, v); }
+static inline void jump_gs(struct emit *e, uint32_t offset) { encode_jump_gs(&e->p, offset); }
+static inline void jump_to(struct emit *e, const uint8_t *target)
 {
-	put(e, 0x65);
-	put(e, reg < 8 ? 0x48 : 0x4c);
-	put(e, opcode);
-	put(e, (uint8_t)(0x04 | (reg & 7) << 3));
-	put(e, 0x25);
-	put32(e, offset);
-}
-static inline void gs_store(struct emit *e, unsigned reg, uint32_t offset) { put_gs(e, 0x89, reg, offset); }
-static inline void gs_load(struct emit *e, unsigned reg, uint32_t offset) { put_gs(e, 0x8b, reg, offset); }
-static inline void move_immediate(struct emit *e, unsigned reg, uint64_t v)
-{
-	put(e, reg < 8 ? 0x48 : 0x49);
-	put(e, (uint8_t)(0xb8 | (reg & 7)));
-	put64(e, v);
-}
-static inline void jump_gs(struct emit *e, uint32_t offset) /* 8 bytes */
-{
-	put_bytes(e, "\x65\xff\x24\x25", 4);
-	put32(e, offset);
-}
-static inline void jump_to(struct emit *e, const uint8_t *target) /* 5 bytes */
-{
-	put(e, 0xe9);
-	put32(e, (uint32_t)((uint64_t)target - (emit_address(e) + 4)));
+	encode_jump(&e->p, (uint32_t)((uint64_t)target - (emit_address(e) + 5)));
 }
 /* r = r + 1 without a flag; r is any register but rsp, r12 */
-static inline void lea_one(struct emit *e, unsigned reg)
+static inline void lea_one(struct emit *e, unsigned reg) { encode_lea(&e->p, reg, reg, 1); }
+static inline void nops(struct emit *e, unsigned n) /* at most 3 bytes */
 {
-	put(e, reg < 8 ? 0x48 : 0x4d);
-	put(e, 0x8d);
-	put(e, (uint8_t)(0x40 | (reg & 7) << 3 | (reg & 7)));
-	put(e, 1);
-}
-static inline void nops(struct emit *e, unsigned n)
-{
-	static const char text[4][4] = {"", "\x90", "\x66\x90", "\x0f\x1f\x00"};
-	put_bytes(e, text[n], n);
+	if (n)
+		encode_nop(&e->p, n);
 }
 
 static inline void mark(struct emit *e, enum mark_kind kind, unsigned insn, unsigned spills, unsigned reg, int rsp)
