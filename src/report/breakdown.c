@@ -174,18 +174,9 @@ static void print_event(FILE *out, const struct breakdown *b, size_t event, cons
 
 void breakdown_text(FILE *out, const struct breakdown *b, const struct report_options *options)
 {
-	enum { NOTES_SHOWN = 8 };
 	struct style style = style_of(options);
 	for (size_t i = 0; i < b->n_events; i++)
 		print_event(out, b, i, &style);
-	for (size_t i = 0; i < b->n_notes && i < NOTES_SHOWN; i++) {
-		char note[1024];
-		str_escape_to(note, sizeof note, b->notes[i]);
-		fprintf(out, "%s  - ", i ? "" : "\n");
-		text_wrap(out, note, 4, 4, (size_t)table_width(options));
-	}
-	if (b->n_notes > NOTES_SHOWN)
-		fprintf(out, "  - and %zu more files without all names\n", b->n_notes - NOTES_SHOWN);
 }
 
 /* ---- tab-separated ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/breakdown.h"
+#include "report/build.h"
 #include "report/number.h"
 #include "compat/perfex_events.h"
 #include "compat/reports.h"
@@ -475,8 +476,62 @@ static void test_breakdown(void)
 	free(text);
 }
 
+/* ---- the report as data ---- */
+
+static size_t blocks_with(const struct document *document, enum document_kind kind, const char *text)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < document->blocks.count; i++) {
+		const struct document_block *block = &document->blocks.items[i];
+		n += block->kind == kind && block->text && strcmp(block->text, text) == 0;
+	}
+	return n;
+}
+
+static const struct document_table *table_of(const struct document *document, enum document_kind kind)
+{
+	for (size_t i = 0; i < document->blocks.count; i++)
+		if (document->blocks.items[i].kind == kind)
+			return &document->blocks.items[i].table;
+	return NULL;
+}
+
+static void test_document(void)
+{
+	double run = 1234;
+	struct estimate rows[2] = { counted("loads:u", "loads", &run, 1), counted("a\033[1mb", "", &run, 1) };
+	const char *notes[] = { "a note that is longer than a line of a narrow terminal, and stays whole" };
+	struct result result = of(rows, 2);
+	rows[1].known = false;
+	rows[1].why = "no counter";
+	result.notes = notes;
+	result.n_notes = 1;
+	struct document document = { 0 };
+	report_build(&document, &result, &(struct report_options){ .gross = true, .width = 40 });
+	ok(!document_trouble(&document), "a whole document has no trouble");
+	equal_u64(blocks_with(&document, BLOCK_PARAGRAPH, "A CPU, 2 CPUs, no hardware counters, Linux 6.1"), 1, "the machine is one sentence");
+	equal_u64(blocks_with(&document, BLOCK_NOTE, notes[0]), 1, "a note is one block, whole, at any width");
+	const struct document_table *table = table_of(&document, BLOCK_COUNTS);
+	if (ok(table && table->rows.count == 3, "a table has its headings and a row for each estimate")) {
+		const struct document_row *row = table->rows.items;
+		equal_text(row[1].cells[CELL_VALUE], "1,234", "a cell has the number as a reader sees it");
+		ok(row[1].estimate == &rows[0], "a row knows its estimate");
+		equal_text(row[2].text, "not counted: no counter", "a row without a count has a sentence");
+	}
+	document_free(&document);
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	rows[1].known = true;
+	report_text(out, &result, &(struct report_options){ .gross = true });
+	fclose(out);
+	has_not(text, "\033", "control characters of a name reach the terminal from no table");
+	free(text);
+}
+
 int main(void)
 {
+	test_document();
 	test_breakdown();
 	test_numbers();
 	test_interrupts_in_regions();

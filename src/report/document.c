@@ -1,0 +1,82 @@
+#include "report/document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool add(struct document *document, const struct document_block *block)
+{
+	bool added = vec_push(&document->blocks, *block);
+	document->failed |= !added;
+	return added;
+}
+
+void document_add(struct document *document, enum document_kind kind, const char *label, const char *text)
+{
+	add(document, &(struct document_block){.kind = kind, .label = label, .text = text});
+}
+
+void document_add_str(struct document *document, enum document_kind kind, const char *label, struct str *text,
+		      const char *otherwise)
+{
+	const char *kept = document_str(document, text);
+	if (kept || otherwise)
+		document_add(document, kind, label, kept ? kept : otherwise);
+}
+
+struct document_table *document_add_table(struct document *document, enum document_kind kind)
+{
+	if (!add(document, &(struct document_block){.kind = kind}))
+		return NULL;
+	return &document->blocks.items[document->blocks.count - 1].table;
+}
+
+void document_add_breakdown(struct document *document, const struct breakdown *breakdown)
+{
+	add(document, &(struct document_block){.kind = BLOCK_BREAKDOWN, .breakdown = breakdown});
+}
+
+const char *document_trouble(const struct document *document)
+{
+	return document->failed ? "out of memory: a part of the report is not shown" : NULL;
+}
+
+const char *document_str(struct document *document, struct str *text)
+{
+	const char *kept = NULL;
+	if (!text->failed && text->length) {
+		kept = arena_strdup(&document->arena, text->text);
+		document->failed |= !kept;
+	}
+	document->failed |= text->failed;
+	str_free(text);
+	return kept;
+}
+
+const char *document_printf(struct document *document, const char *format, ...)
+{
+	va_list arguments;
+	char text[1024];
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	const char *kept = arena_strdup(&document->arena, text);
+	document->failed |= !kept;
+	return kept;
+}
+
+const char *document_escaped(struct document *document, const char *text)
+{
+	char shown[DOCUMENT_CELL_BYTES];
+	str_escape_to(shown, sizeof shown, text);
+	const char *kept = arena_strdup(&document->arena, shown);
+	document->failed |= !kept;
+	return kept;
+}
+
+void document_free(struct document *document)
+{
+	for (size_t i = 0; i < document->blocks.count; i++)
+		vec_free(&document->blocks.items[i].table.rows);
+	vec_free(&document->blocks);
+	arena_free(&document->arena);
+}

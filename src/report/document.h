@@ -1,0 +1,99 @@
+/* A report as data: what it says, in the order in which it says it. build.c makes it from a result; a writer
+ * (text.c) gives it a form: line breaks, the widths of columns, colours.
+ *
+ * What always holds:
+ * 1. A sentence is whole and stands here once. A writer adds none of its own.
+ * 2. Nothing depends on the width of a terminal. Where room decides, a row has both parts (`share`).
+ * 3. Cells have no control characters. Sentences may have them (program arguments, native event names): the
+ *    writer makes them visible.
+ * 4. Text that does not come from the result is in the document's arena; the result outlives the document. */
+#ifndef TARE_REPORT_DOCUMENT_H
+#define TARE_REPORT_DOCUMENT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "result/result.h"
+
+enum document_row_kind {
+	ROW_HEADINGS, /* the first cell; the table's headings over the others when `known` */
+	ROW_TITLE,    /* text in the place of the headings */
+	ROW_COUNT,    /* an estimate: cells; or, when it is not known, a name and a sentence */
+	ROW_RUN,      /* one repetition's value of the row above */
+};
+
+/* Cells of a table of estimates, and of a table of gross, tare and net. */
+enum { CELL_NAME, CELL_VALUE, CELL_UNIT, CELL_SPREAD, CELL_RAN, CELL_SOURCE, CELL_TRUST, CELL_NOTE, CELLS };
+enum { CELL_GROSS = CELL_VALUE, CELL_TARE = CELL_SPREAD, CELL_NET = CELL_RAN, CELL_REMARK = CELL_NOTE };
+
+enum { DOCUMENT_CELL_BYTES = 256 }; /* no cell is longer */
+
+struct document_row {
+	enum document_row_kind kind;
+	bool known;                      /* ROW_COUNT: the estimate is; ROW_HEADINGS: a row below is */
+	bool warn;                       /* refuted, or scaled up from a part of the time */
+	const struct estimate *estimate; /* of ROW_COUNT and ROW_RUN */
+	const char *cells[CELLS];        /* NULL: empty */
+	const char *share;               /* of the value, for the end of CELL_SPREAD where there is room; NULL */
+	const char *text;                /* of ROW_TITLE, and why a count is not known */
+};
+
+struct document_table {
+	const char *headings[CELLS];
+	size_t name_least; /* columns of CELL_NAME: events that have no row here count, too */
+	VEC(struct document_row) rows;
+};
+
+enum document_kind {
+	BLOCK_GAP,       /* what follows stands apart from what came before */
+	BLOCK_TITLE,     /* label and text */
+	BLOCK_SUBTITLE,  /* label and text */
+	BLOCK_PARAGRAPH, /* text */
+	BLOCK_NOTE,      /* label: "-", "!" or a footnote's "[1]"; text */
+	BLOCK_LINE,      /* text that is not broken */
+	BLOCK_COUNTS,    /* a table of estimates */
+	BLOCK_GROSS,     /* a table of gross, tare and net */
+	BLOCK_BREAKDOWN, /* counts by function, line or object, which breakdown.c writes */
+};
+
+struct document_block {
+	enum document_kind kind;
+	const char *label, *text;
+	struct document_table table;
+	const struct breakdown *breakdown;
+};
+
+struct document {
+	VEC(struct document_block) blocks;
+	struct arena arena;
+	bool failed; /* memory ran out: something is missing */
+};
+
+/* label and text are kept, not copied. */
+void document_add(struct document *document, enum document_kind kind, const char *label, const char *text);
+
+/* Takes text over. When it is empty or memory ran out, `otherwise` stands in its place; with NULL there is no
+ * block. */
+void document_add_str(struct document *document, enum document_kind kind, const char *label, struct str *text,
+		      const char *otherwise);
+
+/* An empty table at the end. NULL when memory ran out; valid until the next block is added. */
+struct document_table *document_add_table(struct document *document, enum document_kind kind);
+
+void document_add_breakdown(struct document *document, const struct breakdown *breakdown);
+
+/* What a writer says when something is missing; NULL when nothing is. */
+const char *document_trouble(const struct document *document);
+
+/* Text of the document's own; NULL when memory ran out or text is empty. */
+const char *document_str(struct document *document, struct str *text);
+/* For cells: the text without control characters. */
+const char *document_escaped(struct document *document, const char *text);
+const char *document_printf(struct document *document, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void document_free(struct document *document);
+
+#endif
