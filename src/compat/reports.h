@@ -1,5 +1,5 @@
-/* Results in the formats of the papers' tools. As report.h's, they write to a stream and leave it to the caller to
- * find out, by file_finish(), whether all of it arrived. */
+/* Results in the formats of the papers' tools. As report/report.h's, they write to a stream and leave it to the
+ * caller to find out, by file_finish(), whether all of it arrived. */
 #ifndef TARE_COMPAT_REPORTS_H
 #define TARE_COMPAT_REPORTS_H
 

@@ -64,7 +64,7 @@ struct event_definition {
 	/* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches and times it
 	 * depends on what ran before */
 	bool constant_overhead;
-	/* over a machine's counters (backend/model/formula.h); NULL: no machine model counts it … */
+	/* over a machine's counters (event/formula.h); NULL: no machine model counts it … */
 	const struct formula *model;
 	const struct event_model *models; /* … by family, until one without a family; NULL: `model` on all */
 	const char *no_model; /* … and why, where a reader would expect one ("a timing event: …"); NULL */

@@ -57,7 +57,7 @@ static void append_escaped(struct str *out, const char *text)
 	str_append(out, shown);
 }
 
-/* "(prog:list.c)" */
+/* "(prog:cli/list.c)" */
 static void append_home(struct str *out, const char *module, const char *file, unsigned line)
 {
 	if (!module[0] && !file)

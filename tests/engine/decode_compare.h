@@ -1,5 +1,5 @@
 /*
- * Compares one decoding with Zydis', fact by fact. Used by decode_oracle.c (sweeps) and fuzz_decode.c.
+ * Compares one decoding with Zydis', fact by fact. Used by decode_oracle.c (sweeps) and tests/fuzz/fuzz_decode.c.
  *
  * A disagreement is either listed in decode_differences.h, with its reason, and counted; or it fails.
  */

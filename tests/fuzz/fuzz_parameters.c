@@ -1,8 +1,8 @@
 /* Parameter files and -F texts of any content: no crash, an error always has a text, and what is read can be dumped
  * and read again as the same. Input: a file; what follows a byte 0xff in it is an -F text.
  *
- * Most of the time goes into finding near names for unknown keys: with coverage in parameters.c and here only, and
- * nearest.c without sanitizers, ten times as many inputs are tried in the same time. */
+ * Most of the time goes into finding near names for unknown keys: with coverage in compat/parameters.c and here only, and
+ * base/nearest.c without sanitizers, ten times as many inputs are tried in the same time. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -99,7 +99,7 @@ static uint32_t line_behind(struct random *r, uint32_t front_bytes, bool smaller
 void random_machine(struct random *r, struct machine *m, bool coherent)
 {
 	unsigned levels = 1 + (unsigned)random_below(r, 4), n = 0, first_shared;
-	/* of 32 bytes on, a table of hits is kept (fast/filter.h) */
+	/* of 32 bytes on, a table of hits is kept (model/core/fast/filter.h) */
 	uint32_t line_bytes = random_in(r, 2) ? 32u << random_below(r, 2) : 4u << random_below(r, 5);
 	bool split = !random_in(r, 4);
 	memset(m, 0, sizeof(*m));

@@ -27,7 +27,7 @@ void usual_machine(struct random *r, struct machine *machine, bool coherent);
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds);
 void machine_print(const struct machine *machine);
 
-/* An address far from this one (0: the same), whose granule has the same place in the table of holders (coherence.h). */
+/* An address far from this one (0: the same), whose granule has the same place in the table of holders (model/core/coherence/coherence.h). */
 uint64_t same_place(const struct machine *machine, uint64_t address, unsigned which);
 
 /* The core with memory of its own. */
@@ -40,7 +40,7 @@ struct simulated {
 	uint64_t bytes, core_bytes;
 };
 void simulated_make(struct simulated *s, const struct machine *machine);
-/* What is compiled twice (vectors.h) runs without vectors from now on, as on a processor that has none. */
+/* What is compiled twice (model/core/fast/vectors.h) runs without vectors from now on, as on a processor that has none. */
 void simulated_scalar(struct simulated *s);
 void simulated_core(struct simulated *s, unsigned core);
 void simulated_free(struct simulated *s);

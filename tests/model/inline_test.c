@@ -196,7 +196,7 @@ static bool is_string(unsigned kind)
 	return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE;
 }
 
-/* Bytes that are fetched at least until the block is left behind `done` instructions (trace.h, TRACE_PARTIAL). */
+/* Bytes that are fetched at least until the block is left behind `done` instructions (engine/wire/trace.h, TRACE_PARTIAL). */
 static uint32_t fetched_until(const struct program *program, const struct trace_block *block, uint32_t done)
 {
 	uint32_t fetched = 1;
@@ -543,7 +543,7 @@ static void pages_anew(struct random *r, const struct program *p, struct walk *w
 	}
 }
 
-/* Its levels behind the first ones wait (fast/request_queue.h), and what is not found goes the shortest way there is (fast/lru_fast.h). */
+/* Its levels behind the first ones wait (model/core/fast/request_queue.h), and what is not found goes the shortest way there is (model/core/fast/lru_fast.h). */
 static void waiting_machine(struct random *r, struct machine *m)
 {
 	usual_machine(r, m, false);

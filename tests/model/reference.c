@@ -1,6 +1,6 @@
 /*
  * The stream in the reference: byte by byte of what is fetched, iteration by iteration of a rep instruction
- * (run.c, trace.h).
+ * (model/core/run.c, engine/wire/trace.h).
  */
 #include <stdlib.h>
 

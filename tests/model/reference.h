@@ -1,6 +1,6 @@
 /*
  * A slow simulator of everything that model/core/machine.h declares, written from the rules that the heads of
- * hierarchy.c, lines.h, classify.h, coherence.h, tlb.h and run.c state (and counts.h, trace.h): it shares no code
+ * model/core/cache/hierarchy.c, model/core/cache/lines.h, model/core/cache/classify.h, model/core/coherence/coherence.h, model/core/tlb/tlb.h and model/core/run.c state (and model/core/counts.h, engine/wire/trace.h): it shares no code
  * with the core, has no filters, and every lookup is a walk through a list. A set is an array of ways and the order in which they were last used.
  *
  * What always holds: it counts into struct model_counts as the core does, but for the branches (tests/unit has

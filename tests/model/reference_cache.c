@@ -1,4 +1,4 @@
-/* The caches of the reference: what one access does, level by level, in the order in which hierarchy.c says it. */
+/* The caches of the reference: what one access does, level by level, in the order in which model/core/cache/hierarchy.c says it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Coherence in the reference: coherence.h's rules, with lists of what each core holds shared and of what it lost.
+ * Coherence in the reference: model/core/coherence/coherence.h's rules, with lists of what each core holds shared and of what it lost.
  */
 #include <stdlib.h>
 #include <string.h>

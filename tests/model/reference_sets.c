@@ -1,5 +1,5 @@
 /*
- * Replacement, for the reference. Rules: lines.h. Sources: tree PLRU as in any textbook (Hennessy &
+ * Replacement, for the reference. Rules: model/core/cache/lines.h. Sources: tree PLRU as in any textbook (Hennessy &
  * Patterson, app. B); RRIP: Jaleel et al., ISCA 2010; xorshift64*: Vigna 2016.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * TLBs in the reference, by tlb.h's rules. A tag is an address divided by the bytes that an entry covers; page
+ * TLBs in the reference, by model/core/tlb/tlb.h's rules. A tag is an address divided by the bytes that an entry covers; page
  * sizes are kept apart by way.
  */
 #include <stdlib.h>

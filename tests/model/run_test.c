@@ -1,6 +1,6 @@
 /*
  * model_run() against the reference: random programs, random walks through them, every kind of item and mark of
- * trace.h, buffers cut anywhere, several cores, what is counted charged to its instruction.
+ * engine/wire/trace.h, buffers cut anywhere, several cores, what is counted charged to its instruction.
  */
 #include <stdio.h>
 #include <stdlib.h>

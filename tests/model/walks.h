@@ -1,4 +1,4 @@
-/* Random programs and walks through them, as traces: every kind of item and mark of trace.h. All of a seed. */
+/* Random programs and walks through them, as traces: every kind of item and mark of engine/wire/trace.h. All of a seed. */
 #ifndef TARE_TESTS_MODEL_WALKS_H
 #define TARE_TESTS_MODEL_WALKS_H
 

@@ -1,4 +1,4 @@
-/* launch.c: what a held and released program is like, and what is said of one that cannot be executed. The test
+/* backend/launch.c: what a held and released program is like, and what is said of one that cannot be executed. The test
  * executes itself, in the roles of play(). */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Branch prediction, slow and plain: outcomes are kept in a list of booleans, folded histories are computed from that list every time,
-   every way of a set is looked at and has a time, the return stack is a list. Written from the rules stated at the heads of branch.h,
-   direction.c, perceptron.c, tage.c and targets.c; shares nothing with them but the declaration of a machine. */
+   every way of a set is looked at and has a time, the return stack is a list. Written from the rules stated at the heads of model/core/predict/branch.h,
+   model/core/predict/direction.c, model/core/predict/perceptron.c, model/core/predict/tage.c and model/core/predict/targets.c; shares nothing with them but the declaration of a machine. */
 #ifndef TARE_TESTS_MODEL_BRANCH_REFERENCE_H
 #define TARE_TESTS_MODEL_BRANCH_REFERENCE_H
 

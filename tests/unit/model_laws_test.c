@@ -1,4 +1,4 @@
-/* The laws of a core's counts (model.h, 3): each is broken by one count, and named; lawful counts pass. And the table of classes, full. */
+/* The laws of a core's counts (model/core/model.h, 3): each is broken by one count, and named; lawful counts pass. And the table of classes, full. */
 #include <stdlib.h>
 #include <string.h>
 

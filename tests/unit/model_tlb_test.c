@@ -138,7 +138,7 @@ static void adi(void)
 	equal_u64(sweep(40, 'z'), planes, "a Z sweep of 40^3 doubles misses each plane's pages once: 40 planes, 64 entries");
 }
 
-/* ---- what is said in tlb.h ---- */
+/* ---- what is said in model/core/tlb/tlb.h ---- */
 
 static void pairs(void)
 {

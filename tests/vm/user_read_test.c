@@ -270,7 +270,7 @@ static void closed_inside(void *to)
 }
 
 /* Another process opens and closes them, while this one waits: the page says so then. (While it runs, too, a
- * thread can be interrupted between asking and reading: user_access.h.) */
+ * thread can be interrupted between asking and reading: api/user_access.h.) */
 static void closed_often(void *to)
 {
 	enum { OFTEN = 300, EACH = 10 };

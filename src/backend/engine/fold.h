@@ -1,6 +1,6 @@
 /*
- * What remains of finished parts of a process (wire/record.h, 5): counts by thread, the models' too, system calls
- * by number, and, if places were asked for, counts by place.
+ * What remains of finished parts of a process (engine/wire/record.h, 5): counts by thread, the models' too, system
+ * calls by number, and, if places were asked for, counts by place.
  *
  * What always holds: a set of totals is of one part and of all that it continues; what cannot be known without
  * their blocks (distinct code, leaders that are still to come) is not in it, and the tally says so.

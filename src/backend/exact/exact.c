@@ -1,4 +1,4 @@
-/* The backend's face; an execution is counting.h's. */
+/* The backend's face; an execution is engine/counting.h's. */
 #include "backend/exact/exact.h"
 
 #include <stdio.h>

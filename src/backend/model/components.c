@@ -146,8 +146,8 @@ bool component_is_name(const char *name)
 }
 
 /* The TLB that is on the same level for pages of the other size: behind `at`, each for one size only
- * (core/tlb/tlb.h: what a TLB does not hold passes through it uncounted). MACHINE_NONE: there is none, and the
- * level is this TLB alone. */
+ * (model/core/tlb/tlb.h: what a TLB does not hold passes through it uncounted). MACHINE_NONE: there is none, and
+ * the level is this TLB alone. */
 static uint8_t twin_of(const struct machine *machine, uint8_t at)
 {
 	const struct machine_tlb *tlb = &machine->tlbs[at];

@@ -16,8 +16,8 @@
 #include "backend/perf/trial/trial.h"
 
 /* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled
- * in and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time. perf_test.c
- * checks that this is still so. */
+ * in and out, and never look at exclude_user or exclude_kernel: task-clock:u would be all of the time.
+ * tests/unit/perf_test.c checks that this is still so. */
 static bool ignores_levels(const struct event_encoding *encoding)
 {
 	return encoding->type == PERF_TYPE_SOFTWARE &&

@@ -27,7 +27,7 @@ struct backend {
 	struct core_kinds cores;
 	bool cores_known;
 	VEC(struct answer *) answers;
-	struct region_bias *bias; /* regions.h; NULL: not asked for yet */
+	struct region_bias *bias; /* probe/regions.h; NULL: not asked for yet */
 };
 
 /* available.c: by trial once, then from memory. NULL when memory ran out. */

@@ -1,6 +1,6 @@
 /*
  * Records of their own: a process that is about to change its user, group, capabilities or namespaces leaves the
- * session's record for one that it has made itself (runtime/leave_record.c), so that neither it nor the processes
+ * session's record for one that it has made itself (runtime/record/own.c), so that neither it nor the processes
  * it leaves can write over the others' counts.
  *
  *     process: makes a file, asks ──► attendant: takes the file from it, checks it ──► tare: reads it as another record

@@ -7,8 +7,8 @@
  *  2. Offsets and counts of the record are checked against its size and each other: a record damaged by a program
  *     that wrote over it makes view_new() fail, or marks the process inexact; it never makes the host read
  *     elsewhere.
- *  3. Blocks of a forked child are its parent's up to the fork, then its own (record.h, 4): view_block_owner()
- *     says whose.
+ *  3. Blocks of a forked child are its parent's up to the fork, then its own (wire/record.h, 4):
+ *     view_block_owner() says whose.
  *  4. A process that went on in another entry of the record is several here, its parts: `head` is the first,
  *     `next_part` leads on.
  *  5. While a view exists, no part is folded.

@@ -1,24 +1,34 @@
 /*
  * The runtime's own state, and what its files ask of each other.
  *
- *     start.c      the host's hand-over, first thread          thread.c    clone, fork, exit, stopping the others
- *     dispatch.c   from an exit of the cache to the next code  syscall.c   system calls that need more than to be passed on
- *     translate.c  instructions → a block's code               signal.c    arrival, frames, return, masks, alternate stacks
- *     cache.c      blocks, exits, links, lookup tables         memory.c    what is executable, what changed it
- *     recover.c    a position in the cache → the program's     record.c    the shared record: areas, blocks, reasons
- *     fpstate.c    vector and x87 registers, in signal frames  state.c     what xsave and its kin, and tiles, have touched
- *     stream_*.c   the access stream (stream.h), only with RECORD_TRACE
- *     inline_*.c   accesses that generated code decides itself (inline.h)
- *     mapping.c    calls that change mappings; what is its own files.c     files that are code and may be written
- *     part.c       going on in another entry of the record     wild.c      branches to non-canonical addresses
- *     written.c    which memory a system call may write
- *     region.c     contexts: which regions a thread is in      region/enter_leave.c      entering and leaving them
- *     stacks.c     which stack a thread is on, where regions are asked for
- *     limits.c     limits that the program sets on its memory os/seccomp.c    its seccomp filters
+ *     start.c                 the host's hand-over, first thread
+ *     cache/dispatch.c        from an exit of the cache to the next code
+ *     cache/cache.c           blocks, exits, links, lookup tables
+ *     cache/memory.c          what is executable, what changed it
+ *     cache/files.c           files that are code and may be written
+ *     cache/recover.c         a position in the cache → the program's
+ *     cache/wild.c            branches to non-canonical addresses
+ *     translate/translate.c   instructions → a block's code
+ *     stream/                 the access stream (stream/stream.h), only with RECORD_TRACE
+ *     inline/                 accesses that generated code decides itself (inline/inline.h)
+ *     region/region.c         contexts: which regions a thread is in
+ *     region/enter_leave.c    entering and leaving them
+ *     region/stacks.c         which stack a thread is on, where regions are asked for
+ *     os/thread.c             clone, fork, exit, stopping the others
+ *     os/syscall.c            system calls that need more than to be passed on
+ *     os/written.c            which memory a system call may write
+ *     os/signal.c             arrival, frames, return, masks, alternate stacks
+ *     os/fpstate.c            vector and x87 registers, in signal frames
+ *     os/state.c              what xsave and its kin, and tiles, have touched
+ *     os/mapping.c            calls that change mappings; what is its own
+ *     os/limits.c             limits that the program sets on its memory
+ *     os/seccomp.c            its seccomp filters
+ *     record/record.c         the shared record: areas, blocks, reasons
+ *     record/part.c           going on in another entry of the record
  *
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register
- *     that an emitted sequence borrows is in a spill slot, and recover.c knows which at each byte.
+ *     that an emitted sequence borrows is in a spill slot, and cache/recover.c knows which at each byte.
  *  2. rt.lock is held by who writes struct runtime or the cache. A signal's arrival (runtime_signal) takes no
  *     lock: it notes the signal and lets the thread go on to runtime_again, where locks may be taken.
  *  3. While a signal is noted and not delivered, the kernel blocks every other for that thread.
@@ -37,7 +47,7 @@
 #define WRITTEN_MAX 24
 struct written {
 	uint64_t start, end;
-}; /* the kernel may write there: see written.c */
+}; /* the kernel may write there: see os/written.c */
 
 #define THREAD_BYTES 8192u /* struct thread, in front of its counters */
 #define STACK_BYTES 65536u
@@ -73,8 +83,9 @@ enum exit_kind {
 	EXIT_REGION,  /* a pass begins or ends at the target, which goes on in another context */
 	EXIT_CALL,    /* a call out of ranges that are a region; target 0: an indirect one, to thread.target */
 	EXIT_PRESENT, /* behind libtare's question */
-	EXIT_STACK,   /* behind an instruction that loads rsp: the thread may be on another stack (stacks.c) */
-	/* behind an instruction whose bytes or operations depend on the processor's state (state.c) */
+	/* behind an instruction that loads rsp: the thread may be on another stack (region/stacks.c) */
+	EXIT_STACK,
+	/* behind an instruction whose bytes or operations depend on the processor's state (os/state.c) */
 	EXIT_STATE,
 };
 
@@ -94,8 +105,8 @@ struct signal_action {
 #define SIGNALS 65
 #define UNSAFE_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
 
-struct thread {              /* offsets up to attention are entry.S's and translate.c's; checked in start.c */
-	struct thread *self; /* 0x00 */
+struct thread { /* offsets up to attention are entry.S's and translate/translate.c's; checked in start.c */
+	struct thread *self;                /* 0x00 */
 	uint64_t spill_rax, spill_rcx;      /* 0x08 0x10 */
 	uint64_t spill_rdx;                 /* 0x18 */
 	uint64_t spill_operand;             /* 0x20 */
@@ -113,7 +124,7 @@ struct thread {              /* offsets up to attention are entry.S's and transl
 	uint64_t second_table;              /* 0xf8: SECOND_SLOTS of struct second */
 	uint64_t *trace;                    /* 0x100: of the access stream, where the next record begins */
 	uint64_t spill_trace, spill_trace2; /* 0x108 0x110 */
-	/* 0x118: the block whose ret or jmp was executed last, see wild.c; 0x11c: see region.c */
+	/* 0x118: the block whose ret or jmp was executed last, see cache/wild.c; 0x11c: see region/region.c */
 	uint32_t last_indirect, context;
 	uint64_t region_miss, region_tail; /* 0x120 0x128: runtime_region_miss, runtime_miss_tail */
 	/* 0x130 0x138: a stack pointer not in [low, low + span] has left what the innermost frame is about */
@@ -183,7 +194,7 @@ struct thread {              /* offsets up to attention are entry.S's and transl
 	uint64_t behind_before; /* the pc behind what was executed before that, or bit 63 */
 	struct model_counts *model_counts;
 	struct stream_models *models;
-	uint32_t in_call, parked; /* see part.c */
+	uint32_t in_call, parked; /* see record/part.c */
 	uint32_t corrections_used, pad10;
 	/* of a vfork child's process, which has no other area; NULL: none yet */
 	struct record_correction *corrections;
@@ -193,7 +204,7 @@ struct thread {              /* offsets up to attention are entry.S's and transl
 	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see record/own.c */
 	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
 	struct region_frame *frames;           /* [frame_count], see region/enter_leave.c; NULL: never any */
-	/* of the thread's own stack: its highest address, and where it was left; see stacks.c */
+	/* of the thread's own stack: its highest address, and where it was left; see region/stacks.c */
 	uint64_t stack_base, stack_base_left;
 	uint64_t stack_high, stack_arrived;
 	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
@@ -207,7 +218,7 @@ enum block_flag {
 	BLOCK_LEADER = 4,
 	BLOCK_TAIL = 8,            /* its last jump was replaced by what follows it */
 	BLOCK_ENTRY_IN_FRONT = 16, /* the entry for indirect branches lies in front of the code */
-	BLOCK_EVENT = 64,          /* no instruction: a pass begins or ends here (region.c) */
+	BLOCK_EVENT = 64,          /* no instruction: a pass begins or ends here (region/region.c) */
 	BLOCK_LISTED = 128,        /* in its page's list, live or not */
 	/* dropped, and a thread may still run its code: the number is not used again before a flush */
 	BLOCK_STALE = 32,
@@ -232,7 +243,7 @@ struct block { /* by number, as in the record */
 	uint8_t edge;         /* enum edge: which way out of a conditional branch is counted */
 	uint8_t scratch;      /* a register whose reload the block does not wait for */
 	uint32_t depth : 8, no_follower : 1, context : 17; /* depth: how many blocks it follows in a row */
-	uint32_t follows, follower;                        /* RECORD_BLOCK_FOLLOWS: see translate.c */
+	uint32_t follows, follower;                        /* RECORD_BLOCK_FOLLOWS: see translate/translate.c */
 	uint32_t tail_from;                                /* the block that falls into this one's code, or NONE */
 };
 
@@ -278,7 +289,7 @@ enum page_state {
 	PAGE_OPEN /* as checked, while the kernel may write there */
 };
 
-/* written: see files.c */
+/* written: see cache/files.c */
 struct watched_mapping {
 	uint64_t start, end;
 	uint32_t protection, shared, module, written;
@@ -358,7 +369,7 @@ struct runtime {
 	struct trace_block *record_templates;
 	struct trace_item *record_items;
 	struct stream_models *models;      /* of the process; a vfork child's are in its thread */
-	struct inline_site *inline_sites;  /* see inline.h */
+	struct inline_site *inline_sites;  /* see inline/inline.h */
 	uint32_t *inline_first;            /* by block: its first site */
 	uint8_t *inline_live;              /* by block: flags that matter behind it */
 	uint64_t inline_seen[INLINE_SEEN]; /* see inline/run.c */
@@ -391,7 +402,7 @@ struct runtime {
 	/* a filter may end the process for a call of the engine's: see os/seccomp.c */
 	uint32_t calls_denied, unused9;
 	int32_t copy_fault; /* the last signal that a safe_copy met */
-	uint32_t closing;   /* futex, see part.c */
+	uint32_t closing;   /* futex, see record/part.c */
 	struct own own[OWN_MAX];
 	/* forks_differ: a child may not have all that its parent has (madvise) */
 	uint32_t own_count, forks_differ;
@@ -413,7 +424,7 @@ struct runtime {
 	/* the blocks' bytes, which struct block points to; in the record there is a copy for the host */
 	uint8_t *code;
 	uint32_t code_used, items_inherited, templates_inherited, unused3;
-	/* regions, see region.c */
+	/* regions, see region/region.c */
 	uint64_t *region_models;               /* of the access stream: model_counts by region and machine */
 	struct record_regions *record_regions; /* NULL: none was entered, and none is asked for */
 	struct region_tables *region_tables;
@@ -480,14 +491,14 @@ bool fp_restore(const void *area, uint64_t features);
 void fp_restore_end(void);
 void fp_restore_fault(void);
 
-/* fetch.c: not under rt.lock */
+/* translate/fetch.c: not under rt.lock */
 void fetch_wait(uint64_t pc);
 
-/* dispatch.c */
+/* cache/dispatch.c */
 void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
 
-/* translate.c: under rt.lock */
+/* translate/translate.c: under rt.lock */
 /* thunk_exit: a taken branch's exit whose counter is put in front, or NONE. before: the block whose last jump it
    replaces, or NONE. parent: the block that it is to follow, or NONE; whether it does is in the result's
    `follows` */
@@ -527,7 +538,7 @@ bool target_table(const struct block *block, uint64_t *slot[3]);
 uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
 uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);
 
-/* cache.c: under rt.lock */
+/* cache/cache.c: under rt.lock */
 bool cache_start(void);
 uint32_t cache_find(uint32_t context, uint64_t pc);  /* NONE, or a translated block */
 uint32_t cache_known(uint32_t context, uint64_t pc); /* a block of this address, translated or not */
@@ -550,8 +561,8 @@ struct page *cache_page(uint64_t number, bool make);
 enum { TABLE_RETURN, TABLE_JUMP, TABLE_CALL };
 static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0xffff; }
 
-/* recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is the exit
- * t->exit_id */
+/* cache/recover.c: sets t->reg, t->pc, t->flags from t->raw, and corrects the counts. False: the position is the
+ * exit t->exit_id */
 bool recover(struct thread *t);
 void recover_thread(struct thread *t);
 bool recover_at_step(const struct thread *t);
@@ -559,7 +570,7 @@ void recover_x87_address(const struct thread *t, const struct block *b);
 void recover_x87_word(uint64_t at, bool wide); /* the address that was stored there, under rt.lock */
 bool stores_x87_address(const struct x86_insn *in);
 
-/* fpstate.c */
+/* os/fpstate.c */
 void fp_look(void);
 /* components that are not in their initial state, as the processor says */
 uint64_t fp_in_use(void);
@@ -572,10 +583,10 @@ bool fp_frame_read(const struct thread *t, uint64_t at);
 void fp_initial(void);   /* a handler begins */
 void *fp_area_new(void); /* for fp_save(…, rt.fp_features) */
 
-/* state.c */
+/* os/state.c */
 void state_moved(struct thread *t, uint32_t block);
 
-/* signal.c */
+/* os/signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);
 void signals_start(struct thread *t);
 void signals_thread(struct thread *t);
@@ -602,12 +613,12 @@ long signal_altstack(struct thread *t, uint64_t new, uint64_t old);
 void signal_return(struct thread *t);
 void signal_set_mask(struct thread *t, uint64_t mask);
 
-/* syscall.c */
+/* os/syscall.c */
 void system_call(struct thread *t, uint32_t block, uint64_t next);
 void rseq_library(long fd);
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 
-/* thread.c */
+/* os/thread.c */
 struct thread *thread_new(struct record_process *process);
 long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
 long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
@@ -633,7 +644,7 @@ void thread_leaves_record(struct thread *t, bool moves);
 struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *old, struct record_process *process);
 
-/* region.c: under rt.lock. Contexts are sets of regions */
+/* region/region.c: under rt.lock. Contexts are sets of regions */
 /* no address of a program's has such a bit */
 static inline uint64_t context_key(uint32_t context) { return (uint64_t)context << 47; }
 static inline uint32_t context_salt(uint32_t context) { return context * 0x85ebca6bu; }
@@ -677,8 +688,8 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 		       : 0;
 }
 
-/* mark.c: the magic of the mark that begins with this instruction; 0. truncated: what comes behind it is not among
- * the bytes */
+/* region/mark.c: the magic of the mark that begins with this instruction; 0. truncated: what comes behind it is
+ * not among the bytes */
 uint32_t mark_behind(const struct x86_insn *in, const uint8_t *code, unsigned available, bool *truncated);
 uint32_t mark_at(const struct thread *t, uint64_t *rdi, uint64_t *behind);
 
@@ -695,7 +706,7 @@ void regions_return(struct thread *t, uint64_t frame);
 void regions_end(struct thread *t);   /* after stream_end */
 void regions_stack(struct thread *t); /* rsp was loaded, and was t->stack_left before */
 
-/* stacks.c: the same, but for stack_loaded */
+/* region/stacks.c: the same, but for stack_loaded */
 bool stack_loaded(const struct x86_insn *in);                   /* it may lead to another stack */
 void stacks_thread(struct thread *t, uint64_t sp);              /* a thread begins there */
 void stacks_same(struct thread *child, const struct thread *t); /* … on the stack that t is on */
@@ -703,8 +714,8 @@ void stacks_same(struct thread *child, const struct thread *t); /* … on the st
 void stacks_give_up(uint64_t low, uint64_t top, uint64_t back, uint32_t region);
 bool stacks_moved(struct thread *t, uint64_t from, uint64_t to); /* true: to another stack */
 
-/* wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before that,
- * which is not counted */
+/* cache/wild.c: under rt.lock. wild_undo: t->pc is such an address, by an indirect branch. True: t is as before
+ * that, which is not counted */
 bool wild(uint64_t pc);
 /* The block's last instruction, and its address; 0: its bytes are none */
 uint64_t last_instruction(const struct block *b, struct x86_insn *in);
@@ -715,7 +726,7 @@ uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, u
 bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t pc, uint64_t rsp, uint64_t *value);
 bool wild_undo(struct thread *t);
 
-/* part.c. part_continue: under rt.lock, where the thread's last exit is settled */
+/* record/part.c. part_continue: under rt.lock, where the thread's last exit is settled */
 bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
 /* part_exclusively: under rt.lock, in a system call before it is made; false: a child shares the memory. The
@@ -734,16 +745,16 @@ void call_end(struct thread *t);
 /* os/seccomp.c */
 bool filter_call(struct thread *t, uint64_t nr, long *result);
 
-/* limits.c */
+/* os/limits.c */
 bool limits_start(void); /* true: there is little address space */
 void limits_grew(void);
 uint64_t limits_stride(void); /* how much may be mapped for nothing for a moment */
 bool limits_call(struct thread *t, uint64_t nr, long *result);
 
-/* memory.c: under rt.lock */
+/* cache/memory.c: under rt.lock */
 void memory_modules_unknown(void);
 
-/* maps.c, under rt.lock. False: there is no /proc */
+/* os/maps.c, under rt.lock. False: there is no /proc */
 struct mapping {
 	uint64_t start, end, offset, device, inode;
 	uint32_t protection, shared;
@@ -752,12 +763,12 @@ struct mapping {
 bool maps_read(void (*each)(const struct mapping *m, void *context), void *context);
 void memory_start(void);
 
-/* mapping.c; own_add: under rt.lock, or before there are threads */
+/* os/mapping.c; own_add: under rt.lock, or before there are threads */
 long mapping_call(struct thread *t, uint64_t nr);
 long heap_call(struct thread *t);
 void own_add(uint64_t start, uint64_t bytes);
 
-/* files.c; not under rt.lock but for file_mapped and file_written */
+/* cache/files.c; not under rt.lock but for file_mapped and file_written */
 void file_opened(long fd);
 void file_opened_how(long fd, uint64_t flags);    /* as open(2) has them */
 uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */
@@ -786,7 +797,7 @@ void memory_pin(uint64_t at, uint64_t bytes); /* no page there is protected from
 /* True: nothing writes there any more, and what was translated meanwhile is gone */
 bool memory_settle(uint64_t pc, uint64_t length);
 
-/* written.c. Between begin and end no page that the call may write is protected; not under rt.lock */
+/* os/written.c. Between begin and end no page that the call may write is protected; not under rt.lock */
 void written_begin(struct thread *t, uint64_t nr);
 /* more than the call's number says; then written_open() */
 void written_add(struct thread *t, uint64_t at, uint64_t bytes);
@@ -796,7 +807,8 @@ void written_end(struct thread *t);
 void written_last(struct thread *t);
 bool written_now(uint64_t start, uint64_t end); /* under rt.lock */
 
-/* unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it faults;
+/* translate/unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it
+ * faults;
    runtime_signal() fills the trial and comes back. processor_refuses: the bytes are no instruction of this
    processor's; else the program ends with a message. */
 struct processor_trial {
@@ -808,7 +820,7 @@ void processor_try(const void *at);
 void processor_tried(void);
 bool processor_refuses(const uint8_t *bytes, unsigned available, const char *why, uint64_t pc);
 
-/* record.c */
+/* record/record.c */
 void inexact(const char *why);
 void inexact_process(struct record_process *process, const char *why);
 void inexact_at(const char *why, uint64_t pc);

@@ -44,7 +44,7 @@ enum model_cache_count {
 	/* of these, those on bytes that nobody else has written since the line was lost */
 	CACHE_FALSE_SHARING_MISSES,
 	CACHE_WRITE_BACKS_PASSED, /* write-backs from in front of lines that it does not hold: handed on */
-	/* misses that cannot be told compulsory from capacity: classify.h's table is full */
+	/* misses that cannot be told compulsory from capacity: cache/classify.h's table is full */
 	CACHE_UNCLASSIFIED,
 	CACHE_COUNTS
 };
@@ -101,11 +101,11 @@ enum model_stream_count { /* what the stream is, whatever the machine */
 /* what the model's own work was: no property of the machine, and other with other plans and tables
  * (fast/batch.c) */
 enum model_filter_count {
-	/* records of data accesses (plan.h) that the table of hits left to be looked up; a rep instruction is
+	/* records of data accesses (fast/plan.h) that the table of hits left to be looked up; a rep instruction is
 	 * one */
 	FILTER_NOT_INLINED_ACCESSES,
 	FILTER_NOT_INLINED_FETCHES, /* likewise of fetches; a block that went step by step is one */
-	FILTER_INLINED_BLOCKS,      /* whose fetches and accesses generated code decided (inline.h) */
+	FILTER_INLINED_BLOCKS,      /* whose fetches and accesses generated code decided (fast/inline.h) */
 	/* not 0: what TLBs count is not the machine's, for the pages' sizes were not all kept (tlb_map.dropped) */
 	FILTER_PAGES_UNKNOWN,
 	FILTER_COUNTS

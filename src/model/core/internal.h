@@ -1,8 +1,8 @@
 /*
  * What the files of this folder share: a model, its cores, and the steps between them.
  *
- *     run.c (trace) ──► step.c (a fetch, an access, a branch) ──► hierarchy.c (caches in a tree) ──► lines.c (sets)
- *                                                            └──► tlb.c, branch.c
+ *     run.c (trace) ──► step.c (a fetch, an access, a branch) ──► cache/hierarchy.c (caches in a tree) ──► cache/lines.c (sets)
+ *                                                            └──► tlb/tlb.c, predict/branch.c
  *
  * What always holds:
  *  1. All memory is the caller's two areas (model_bytes, model_core_bytes); pointers inside them are to them, or
@@ -51,7 +51,7 @@ struct core {
 	/* what hits.data and hits.fetch are while accesses are decided by generated code */
 	struct inline_entry *inline_data;
 	struct inline_fetch *inline_fetch;
-	struct fetch stepping;  /* inline.c: of the block that goes step by step */
+	struct fetch stepping;  /* fast/inline.c: of the block that goes step by step */
 	uint64_t stepping_last; /* the last byte that it may have fetched behind its last record */
 	bool is_stepping;
 	uint64_t recency;            /* of hits */
@@ -59,7 +59,7 @@ struct core {
 	bool simple;                 /* in this run: what the table does not have needs fast/simple_loop.h only */
 	struct branches *branches;   /* or NULL */
 	struct coherence_lost *lost; /* or NULL */
-	/* the access under way (hierarchy.c) */
+	/* the access under way (cache/hierarchy.c) */
 	uint64_t address;
 	uint32_t bytes, id;
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
@@ -79,7 +79,7 @@ struct model {
 	unsigned fetch_shift;
 	unsigned core_count;           /* the highest number + 1 */
 	bool snoops;                   /* coherence is at work: more than one core */
-	bool simple;                   /* the first caches are plain (cache.h), and nothing prefetches */
+	bool simple;                   /* the first caches are plain (cache/cache.h), and nothing prefetches */
 	bool writes_apart;             /* a write that hits may need more than a read: HIT_WRITE */
 	bool pages_changed;            /* since the machine began */
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
@@ -151,21 +151,21 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 		  const uint64_t *values, uint64_t fs_base);
 /* run.c: what a mark TRACE_SPANS says of an item; words: behind the mark. Returns how many there are. */
 size_t run_spans(struct core *core, const struct trace_program *program, uint32_t item, const uint64_t *words);
-/* fast/inlined.c: what the headers of decided blocks count (inline.h): of items, reads and writes but those of rep
- * instructions and gathers */
+/* fast/inlined.c: what the headers of decided blocks count (fast/inline.h): of items, reads and writes but those
+ * of rep instructions and gathers */
 static inline bool inlined_counts(const struct trace_item *item) { return item->kind <= TRACE_WRITE; }
 void inlined_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);
 void run_inlined(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done);
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
 		   size_t n);
-/* inline.c: a block that went step by step is over */
+/* fast/inline.c: a block that went step by step is over */
 void inline_stepped(struct core *core);
 /* run.c: of a block that was left behind `done` instructions, how many of its items were accessed, and how many
  * bytes fetched at least */
 uint32_t run_items_done(const struct trace_block *block, const struct trace_item *items, uint32_t done,
 			uint32_t *fetched);
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to);
-/* plan.c: what plans are made from has changed. */
+/* fast/plan.c: what plans are made from has changed. */
 void plans_forget(struct model *model);
 
 /* What was counted since the last charge, to an item or a block. */

@@ -76,8 +76,8 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks);
 
 /*
- * Counts by data object (objects.h): what the watched events of data accesses touched; instruction fetch is
- * OBJECT_CODE's. Each core has a stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not
+ * Counts by data object (objects/objects.h): what the watched events of data accesses touched; instruction fetch
+ * is OBJECT_CODE's. Each core has a stack of calls (object_calls_bytes(), zeroed). After model_watch(); NULL: not
  * wanted.
  */
 struct objects;

@@ -1,7 +1,7 @@
 /*
- * Whether a struct machine is one that the core can run: the ranges that machine.h's comments give, and the shape
- * of its trees. The one place that knows the limits; conf.c asks it with the lines of a file, tests and backends
- * with a struct that they made.
+ * Whether a struct machine is one that the core can run: the ranges that core/machine.h's comments give, and the
+ * shape of its trees. The one place that knows the limits; conf.c asks it with the lines of a file, tests and
+ * backends with a struct that they made.
  */
 #ifndef TARE_MODEL_DECLARE_CHECK_H
 #define TARE_MODEL_DECLARE_CHECK_H

@@ -20,7 +20,7 @@ void machine_draw_sources(const struct machine_description *description, size_t 
 /* "32K", "1.5M", "48": bytes by the largest unit that divides them, or with one decimal. */
 void machine_size_text(unsigned long long bytes, struct str *out);
 
-/* The words that machine files use for the enums of machine.h. "?" for what is none */
+/* The words that machine files use for the enums of core/machine.h. "?" for what is none */
 const char *machine_replacement_name(unsigned replacement);
 const char *machine_inclusion_name(unsigned inclusion);
 const char *machine_prefetch_name(unsigned prefetch);

@@ -2,7 +2,7 @@
  *
  * Counters are opened one by one, not in groups. A group is on the PMU as a whole or not at all, so that one event
  * more than fits (or one counter taken by somebody else) would stop all of them; single counters lose only the one
- * that does not fit, and each says for how long it counted. What fits together is found by trial (trial.h).
+ * that does not fit, and each says for how long it counted. What fits together is found by trial (trial/trial.h).
  * Reading with PERF_FORMAT_GROUP would save system calls, but with `inherit` the kernel sums the group's children
  * one by one in any case, and it refuses groups over PMUs of different kinds (msr beside cpu). */
 #ifndef TARE_BACKEND_PERF_COUNTER_COUNTER_H

@@ -198,8 +198,8 @@ static bool one_block_loop(const struct thread *t, const struct passage *p)
 }
 
 /*
- * By the uncounted way: into the block that follows, if there is one or it can be made (see translate.c). NONE:
- * there is none; if there should have been, the counts are corrected.
+ * By the uncounted way: into the block that follows, if there is one or it can be made (see
+ * translate/translate.c). NONE: there is none; if there should have been, the counts are corrected.
  */
 static uint32_t enter_follower(struct thread *t, const struct passage *p)
 {

@@ -217,7 +217,7 @@ bool recover_at_step(const struct thread *t)
 	return false;
 }
 
-/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave and its kin, too: state.c.) */
+/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave and its kin, too: os/state.c.) */
 bool stores_x87_address(const struct x86_insn *in)
 {
 	unsigned extension = in->modrm >> 3 & 7;

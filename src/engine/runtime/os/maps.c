@@ -1,4 +1,4 @@
-/* /proc/self/maps, line by line: for memory.c (what is executable) and stream/objects.c (which data lies
+/* /proc/self/maps, line by line: for cache/memory.c (what is executable) and stream/objects.c (which data lies
  * where). */
 #include "engine/runtime/runtime.h"
 

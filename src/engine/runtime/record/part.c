@@ -8,7 +8,8 @@
  *  1. rt.closing is set and cleared under rt.lock. The part changes only while every other thread is `parked` or
  *     `in_call`: neither is in the cache, nor holds a block's or an exit's number but call_block, which is
  *     replaced here.
- *  2. A thread parks where it has settled what its last exit counts (dispatch.c), with t->pc where it goes on.
+ *  2. A thread parks where it has settled what its last exit counts (cache/dispatch.c), with t->pc where it goes
+ *     on.
  *  3. in_call ends (call_end) only while nothing is being closed.
  *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know
  *     by number of a block is forgotten (stream_part).

@@ -5,7 +5,7 @@
  *     nopw MAGIC(%rdi)                                  8 bytes: the mark's nop
  *
  * What always holds: a mark is recognised at its first instruction, where a block ends and an event begins
- * (fetch.c). The runtime does what that instruction does, so that the program finds rdi as natively.
+ * (translate/fetch.c). The runtime does what that instruction does, so that the program finds rdi as natively.
  */
 #include "engine/runtime/runtime.h"
 

@@ -4,8 +4,8 @@
  *     [mov gs:[spill], rB]  mov rB, gs:[trace]  mov [rB + last word], value  …  mov qword [rB], number
  *     lea rB, [rB + record]  mov gs:[trace], rB  [counter, where it has no better place]  [mov rB, gs:[spill]]
  *
- * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline.h); its
- * header alone goes here.
+ * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline/inline.h);
+ * its header alone goes here.
  *
  * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full);
  * at every byte the mark says which registers are in spill slots, and which groups are complete.

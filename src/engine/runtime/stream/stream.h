@@ -115,7 +115,7 @@ void stream_store(struct emit *e, unsigned at, struct counter_place place);
 bool stream_open(struct record_process *process);
 bool stream_reopen(struct record_process *process); /* in a forked child */
 void stream_inherit(struct record_process *child);  /* a vfork's */
-void stream_part_ends(void);                        /* part.c */
+void stream_part_ends(void);                        /* record/part.c */
 bool stream_part(struct record_process *fresh, bool remove);
 /* the record that they are in is left: see record/own.c; the new offset, 0: no memory */
 uint64_t stream_counts_moved(struct thread *t);

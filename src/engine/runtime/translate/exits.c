@@ -112,7 +112,7 @@ static bool linkage(void)
 	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4));
 }
 
-/* For wild.c: an indirect branch that leaves nothing by which it could be told from others. For
+/* For cache/wild.c: an indirect branch that leaves nothing by which it could be told from others. For
    region/enter_leave.c: jumps and calls in regions that the program names. */
 static void note_at(struct emit *e, uint32_t offset)
 {

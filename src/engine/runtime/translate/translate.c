@@ -6,7 +6,7 @@
  *  1. The counter's add stands where the flags are dead; else a register that is dead, else a spilled one, is
  *     used.
  *  2. No flag, and no register that is alive, differs from the program's at an instruction of the program's (but
- *     see inline.h, 4).
+ *     see inline/inline.h, 4).
  *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to
  *     learn what state each of its bytes stands for.
  */

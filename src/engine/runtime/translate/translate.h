@@ -22,7 +22,7 @@ struct decoded {
 	bool sixteen;       /* so many bytes could be read */
 	bool more;          /* there are bytes behind those available */
 	unsigned available; /* bytes that could be */
-	bool event;         /* no instruction: a pass begins or ends here (region.c) */
+	bool event;         /* no instruction: a pass begins or ends here (region/region.c) */
 	uint32_t context;
 	unsigned most; /* bytes, at most LENGTH_MAX: no instruction begins behind */
 };

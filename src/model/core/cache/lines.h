@@ -153,8 +153,8 @@ static inline uint32_t lines_least(const uint64_t *times, uint32_t ways)
 	return (c < a ? c : a) & 255;
 }
 
-/* inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are as
- * they were. Of 32 and more it is faster. */
+/* fast/inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are
+ * as they were. Of 32 and more it is faster. */
 uint32_t vectors_least(const uint64_t *times, uint32_t n);
 #define VECTORS_LEAST 32
 

@@ -1,7 +1,7 @@
 /*
  * MESI between the cores of a coherent machine (Papamarcos & Patel 1984; as in Hennessy & Patterson, 5.2), by
- * snooping: the states are two flags on the lines of private caches, kept by the caches (hierarchy.c) and changed
- * here. What a core lost to others' writes is remembered here.
+ * snooping: the states are two flags on the lines of private caches, kept by the caches (cache/hierarchy.c) and
+ * changed here. What a core lost to others' writes is remembered here.
  *
  * The granule has the size of the largest line of all private caches. A core holds a granule if one of its private
  * caches (victim buffers included) holds a line in it. Then the granule is
@@ -135,7 +135,7 @@ unsigned coherence_write(struct model *model, unsigned core, uint64_t address, u
 			 enum coherence_miss *missed);
 
 /*
- * ---- the caches answer (hierarchy.c) ----
+ * ---- the caches answer (cache/hierarchy.c) ----
  */
 const struct machine *coherence_machine(const struct model *model);
 /* 0 … n - 1; coherence_memory() of those not there yet is NULL */

@@ -6,7 +6,7 @@
  * are gone through once, for the BTB and to sort them; then each part has a loop of its own, over the branches
  * that concern it:
  *
- *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, direction.c, perceptron.c
+ *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, predict/direction.c, predict/perceptron.c
  *                             ──► calls and returns: the return stack
  *                             ──► indirect ones: the indirect table
  *

@@ -13,7 +13,7 @@
  *     nothing but what filter_find() stores. Whoever takes a line or a page out, or makes it one that needs more
  *     (coherence), clears its entries first. A granule may be there and not be in the table.
  *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency
- *     of LRU is these times (lines.c, tlb.c); other policies work them in before they look at a set. written[]:
+ *     of LRU is these times (cache/lines.c, tlb/tlb.c); other policies work them in before they look at a set. written[]:
  *     the line is dirty, whatever its entry says yet.
  *  3. An empty entry is 0, a noted one never: see HIT_SIMPLE.
  *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty

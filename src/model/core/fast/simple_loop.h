@@ -1,7 +1,7 @@
 /*
- * Records that the table of hits does not have, on a plain machine: first-level caches without options (cache.h),
- * no prefetches, nobody watching; of several cores, those that concern no other core. Included twice (batch.c,
- * vectors.c), with SIMPLE_VECTORS or without it.
+ * Records that the table of hits does not have, on a plain machine: first-level caches without options
+ * (cache/cache.h), no prefetches, nobody watching; of several cores, those that concern no other core. Included
+ * twice (batch.c, vectors.c), with SIMPLE_VECTORS or without it.
  *
  *     page ──► line in its first-level cache? ──yes──► time
  *                 │ no

@@ -1,5 +1,5 @@
 /*
- * TAGE, many branches at a time: the same predictions and the same training as tage.c's, one by one.
+ * TAGE, many branches at a time: the same predictions and the same training as predict/tage.c's, one by one.
  *
  * Keys depend on the program's outcomes and addresses only, not on what the tables hold: eight branches' are
  * computed at once, and sixteen branches' entries are compared with them at once, which gives each its provider

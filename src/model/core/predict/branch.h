@@ -51,7 +51,7 @@ void branches_returned(struct branches *branches);
 
 /*
  * The same for blocks of instructions that were executed one after the other, with what is known of each in its
- * site (branch_run.c).
+ * site (fast/branch_run.c).
  */
 struct branch_site {             /* of one machine */
 	uint64_t begins, behind; /* the block's first byte; where it goes on if the branch is not taken */

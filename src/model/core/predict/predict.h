@@ -102,8 +102,8 @@ struct tage_sums {
 struct tage {
 	uint32_t n, base_mask, newest, use_alternate, countdown, useful_reset, entries, longest;
 	uint8_t age_low;
-	uint8_t published; /* it is of the paper's sizes: tage_batch.c has them compiled in */
-	uint8_t vectors;   /* enum vectors: what tage_batch.c may use */
+	uint8_t published; /* it is of the paper's sizes: fast/tage_batch.c has them compiled in */
+	uint8_t vectors;   /* enum vectors: what fast/tage_batch.c may use */
 	uint8_t unused[5];
 	uint64_t random, entries_at, bases_at; /* behind them, a byte each */
 	uint64_t recent;                       /* the last 64 outcomes, newest in bit 0 */
@@ -118,7 +118,7 @@ struct tage {
 
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch
-   still holds (branch_run.c). 0 is that of every set that has no key yet, of whatever BTB; the others are one
+   still holds (fast/branch_run.c). 0 is that of every set that has no key yet, of whatever BTB; the others are one
    set's at one time, among all who share sites. When they have come to BTB_OLD all later ones are that, and
    nothing is known any more. */
 #define BTB_OLD 0xfffffffeu
@@ -155,12 +155,12 @@ enum branch_site_flag {
 };
 
 struct branches {
-	struct { /* blocks, sorted; a group of tage_batch.c's may begin at the last one */
+	struct { /* blocks, sorted; a group of fast/tage_batch.c's may begin at the last one */
 		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
 		uint8_t outcome[BRANCH_BATCH + 16];  /* but TAGE's are in its line */
 		uint8_t kinds[BRANCH_BATCH];         /* of all sites */
 	} batch;
-	struct {                                          /* by branch_run.c, beside happened[] */
+	struct {                                          /* by fast/branch_run.c, beside happened[] */
 		uint64_t looked_up, missed, missed_taken; /* in the BTB */
 		uint64_t conditional, taken, predicted_taken, mispredicted; /* conditional ones */
 	} batched;
@@ -170,7 +170,7 @@ struct branches {
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;                         /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;                       /* direction.c's */
-	uint8_t sorts;                        /* branch_run.c may do blocks part by part */
+	uint8_t sorts;                        /* fast/branch_run.c may do blocks part by part */
 	uint8_t unused[5];
 	struct tage tage;
 };
@@ -384,7 +384,7 @@ uint32_t targets_enter(struct branches *branches, uint32_t set, uint64_t key, ui
 void targets_push(struct branches *branches, uint64_t address);
 uint64_t targets_pop(struct branches *branches); /* 0: empty */
 
-/* ---- branch_run.c, which is in two parts for fast/inlined_batch.c ---- */
+/* ---- fast/branch_run.c, which is in two parts for fast/inlined_batch.c ---- */
 
 /* of the BTB; told: of the Pentium's counters */
 struct branch_tally {
@@ -421,9 +421,9 @@ void branch_run_end(struct branches *branches, const struct branch_order *order,
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending,
 			    bool taken, uint64_t target);
-/* May branch_run.c do blocks part by part? */
+/* May fast/branch_run.c do blocks part by part? */
 bool branch_run_sorts(const struct branches *branches);
-/* Adds what branch_run.c tallied on its own. */
+/* Adds what fast/branch_run.c tallied on its own. */
 void branch_run_count(struct branches *branches, struct model_counts *counts);
 
 #endif

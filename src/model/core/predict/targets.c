@@ -65,7 +65,7 @@ uint64_t targets_layout(struct target_predictor *t, const struct machine *machin
 										 : t->counter_max;
 		t->counters_at = at, at += predict_rounded(n + 2);
 	}
-	/* one that nobody reads: branch_run.c */
+	/* one that nobody reads: fast/branch_run.c */
 	t->returns_at = at, at += predict_rounded((m->return_entries + 1) * 8ull);
 	t->indirect_at = at, at += predict_rounded(m->indirect_entries * 8ull);
 	return at;
