@@ -273,6 +273,30 @@ static void scaled(void)
 	form("lea of all that an address may be");
 }
 
+static void operands(void)
+{
+	for (unsigned base = 0; base <= 16; base++)
+		for (unsigned index = 0; index <= 16; index++) EACH_DISPLACEMENT(d)
+		{
+			struct x86_insn in;
+			uint8_t theirs[16], *p = theirs;
+			unsigned reg = (base + index) & 15;
+			if (index == X86_RSP)
+				continue;
+			encode_lea_scaled(&p, 1, base < 16 ? base : X86_NO_REG, index < 16 ? index : X86_NO_REG, 1, d,
+					  index & 1);
+			if (x86_decode(theirs, (size_t)(p - theirs), &in) != X86_DECODE_OK)
+				wrong++;
+			const char *const *name = index & 1 ? r32 : r64;
+			bool none = base == 16 && index == 16;
+			const char *place = sum(base < 16 ? name[base] : NULL, index < 16 ? name[index] : NULL, 1,
+						none && index & 1 ? (int64_t)(uint32_t)d : d);
+			encode_lea_operand(&at, reg, &in, theirs), is("lea %s, [%s]", r64[reg], place);
+			encode_load_operand(&at, reg, &in, theirs), is("mov %s, qword ptr [%s]", r64[reg], place);
+		}
+	form("lea and mov with the memory operand of another instruction");
+}
+
 static void vectors(void)
 {
 	static const char *const kind[] = {"xmmword ptr", "ymmword ptr", "zmmword ptr"};
@@ -315,6 +339,8 @@ static void control(void)
 	for (unsigned c = 0; c < 16; c++)
 		encode_jump_if(&at, c, 0x1234), has(6), is("%s 0x%x", condition[c], 0x1234 + 6);
 	form("calls and jumps go as far behind their end as they say");
+	encode_jump(&at, 0), encode_distance(at - 4, code + 9), is("jmp 0x9");
+	form("a jump's distance is set later");
 	EACH_REGISTER(r)
 	{
 		if (r == X86_RSP)
@@ -346,6 +372,7 @@ int main(void)
 	arithmetic();
 	memory();
 	scaled();
+	operands();
 	vectors();
 	control();
 	return done();

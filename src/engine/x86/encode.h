@@ -432,6 +432,34 @@ static inline void encode_lea_scaled(uint8_t **at, unsigned reg, unsigned base, 
 		encode_32(at, (uint32_t)displacement);
 }
 
+/*
+ * lea reg, [operand] and mov reg, [operand] with the memory operand of an instruction of the program's; `code` is
+ * its bytes. The operand is not relative to rip; its segment is left out. r16 to r31 take a REX2 prefix (APX).
+ */
+static inline void encode_with_operand(uint8_t **at, unsigned opcode, unsigned reg, const struct x86_insn *in,
+				       const uint8_t *code)
+{
+	unsigned upper = ((in->memory[0].base & ~15u) == 16 ? 0x10 : 0) |
+			 ((in->memory[0].index & ~15u) == 16 ? 0x20 : 0);
+	if (in->prefixes & X86_PREFIX_ADDRSIZE)
+		encode_prefix_address32(at);
+	if (upper)
+		encode_2(at, 0xd5, upper | 8 | (in->rex & 3) | (reg >= 8 ? 4 : 0));
+	else
+		encode_byte(at, 0x48 | (in->rex & 3) | (reg >= 8 ? 4 : 0));
+	encode_2(at, opcode, (in->modrm & 0xc7) | (reg & 7) << 3);
+	for (unsigned i = 0; i < (unsigned)in->has_sib + in->displacement_size; i++)
+		encode_byte(at, code[in->modrm_offset + 1 + i]);
+}
+static inline void encode_lea_operand(uint8_t **at, unsigned reg, const struct x86_insn *in, const uint8_t *code)
+{
+	encode_with_operand(at, 0x8d, reg, in, code);
+}
+static inline void encode_load_operand(uint8_t **at, unsigned reg, const struct x86_insn *in, const uint8_t *code)
+{
+	encode_with_operand(at, 0x8b, reg, in, code);
+}
+
 /* ---- vector and mask registers; [base + displacement], base is not rsp, r12 ---- */
 
 /* vmovdqu [base + displacement], xmm or, long, ymm (AVX); always with 32 bits of displacement */
@@ -500,6 +528,13 @@ static inline void encode_jump(uint8_t **at, uint32_t distance)
 {
 	encode_byte(at, ENCODE_JUMP);
 	encode_32(at, distance);
+}
+
+/* Sets the distance at `field`, the last 4 bytes of a jump or call that stands where it is executed. */
+static inline void encode_distance(uint8_t *field, const uint8_t *to)
+{
+	uint32_t distance = (uint32_t)(to - (field + 4));
+	__builtin_memcpy(field, &distance, 4);
 }
 
 /* jmp: 2 bytes */

@@ -9,9 +9,7 @@ static uint8_t *stub(struct emit *e, uint32_t exit)
 {
 	struct emit s = {.p = cold(e, 20)};
 	uint8_t *at = s.p;
-	put_bytes(&s, "\x65\xc7\x04\x25", 4);
-	put32(&s, AT_EXIT_ID);
-	put32(&s, exit);
+	encode_store_gs_value32(&s.p, AT_EXIT_ID, exit);
 	jump_gs(&s, AT_EXIT_ENTRY);
 	cache_span(e->arena, at, true, SPAN_STUB, exit);
 	return at;
@@ -29,30 +27,24 @@ static void align_displacement(struct emit *e, unsigned ahead)
 void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned condition)
 {
 	align_displacement(e, condition < 16 ? 2 : 1);
-	if (condition < 16) {
-		put(e, 0x0f);
-		put(e, (uint8_t)(0x80 | condition));
-	} else {
-		put(e, 0xe9);
-	}
-	if (e->probe) {
-		put32(e, 0);
+	if (condition < 16)
+		encode_jump_if(&e->p, condition, 0);
+	else
+		encode_jump(&e->p, 0);
+	if (e->probe)
 		return;
-	}
 	uint32_t id = cache_exit(target, e->id, kind, e->arena);
 	struct exit *exit = &rt.exits[id];
-	exit->patch = e->p;
+	exit->patch = e->p - 4;
 	exit->stub = stub(e, id);
-	put32(e, (uint32_t)(exit->stub - (e->p + 4)));
+	encode_distance(exit->patch, exit->stub);
 }
 
 /* An exit that always goes to the runtime. */
 void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 {
 	uint32_t id = e->probe ? 0 : cache_exit(target, e->id, kind, e->arena);
-	put_bytes(e, "\x65\xc7\x04\x25", 4);
-	put32(e, AT_EXIT_ID);
-	put32(e, id);
+	encode_store_gs_value32(&e->p, AT_EXIT_ID, id);
 	jump_gs(e, AT_EXIT_ENTRY);
 }
 
@@ -60,19 +52,16 @@ void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 static void push_return(struct emit *e, uint64_t pc)
 {
 	if ((int64_t)pc == (int32_t)pc) {
-		put(e, 0x68);
-		put32(e, (uint32_t)pc);
+		encode_push_value(&e->p, (uint32_t)pc);
 		return;
 	}
-	put(e, 0xff);
-	put(e, 0x35);
 	if (e->probe) {
-		put32(e, 0);
+		encode_push_rip(&e->p, 0);
 		return;
 	}
 	e->arena->cold = (uint8_t *)((uint64_t)(e->arena->cold - 8) & ~7ull);
 	__builtin_memcpy(e->arena->cold, &pc, 8);
-	put32(e, (uint32_t)(e->arena->cold - (e->p + 4)));
+	encode_push_rip(&e->p, (uint32_t)(e->arena->cold - (e->p + 6)));
 }
 
 /* rcx is the target, rax and rcx are spilled */
@@ -83,13 +72,12 @@ static void jump_table(struct emit *e, unsigned which)
 		return;
 	}
 	if (which == TABLE_CALL && rt.has_bmi2) {
-		put_bytes(e, "\xc4\xe3\x7b\xf0\xc1\x04", 6); /* rorx eax, ecx, 4 */
-		put_bytes(e, "\x0f\xb7\xc0", 3);             /* movzx eax, ax */
+		encode_rotate_right32(&e->p, X86_RAX, X86_RCX, 4);
+		encode_zero_extend16(&e->p, X86_RAX, X86_RAX);
 	} else {
-		put_bytes(e, "\x0f\xb7\xc1", 3); /* movzx eax, cx */
+		encode_zero_extend16(&e->p, X86_RAX, X86_RCX);
 	}
-	put_bytes(e, "\xff\x24\xc5", 3); /* jmp [rax * 8 + table] */
-	put32(e, (uint32_t)(uint64_t)(rt.tables + which * TABLE_SLOTS));
+	encode_jump_table(&e->p, X86_RAX, (uint32_t)(uint64_t)(rt.tables + which * TABLE_SLOTS));
 }
 
 /* rax is spilled: the block's counter, if it is placed here */
@@ -114,12 +102,7 @@ static bool linkage(void)
 
 /* For cache/wild.c: an indirect branch that leaves nothing by which it could be told from others. For
    region/enter_leave.c: jumps and calls in regions that the program names. */
-static void note_at(struct emit *e, uint32_t offset)
-{
-	put_bytes(e, "\x65\xc7\x04\x25", 4);
-	put32(e, offset);
-	put32(e, e->id);
-}
+static void note_at(struct emit *e, uint32_t offset) { encode_store_gs_value32(&e->p, offset, e->id); }
 
 static void note_branch(struct emit *e) { note_at(e, AT_LAST_INDIRECT); }
 
@@ -129,48 +112,35 @@ static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t
 	gs_store(e, X86_RAX, AT_SPILL_RAX);
 	mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
 	if (in->rm != X86_NO_REG) {
-		if (in->extended) { /* mov rcx, r16 … r31 */
-			put(e, 0xd5);
-			put(e, (uint8_t)(0x48 | (in->rm & 8) >> 1));
-			put(e, 0x89);
-			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
-		} else if (in->rm != X86_RCX) {
-			put(e, in->rm < 8 ? 0x48 : 0x4c);
-			put(e, 0x89);
-			put(e, (uint8_t)(0xc1 | (in->rm & 7) << 3));
-		}
+		if (in->extended)
+			encode_move_from_upper(&e->p, X86_RCX, in->rm);
+		else if (in->rm != X86_RCX)
+			encode_move(&e->p, X86_RCX, in->rm);
 		return;
 	}
 	if (in->prefixes & X86_PREFIX_GS) {
-		load_address(e, in, code, X86_RCX);
+		encode_lea_operand(&e->p, X86_RCX, in, code);
 		gs_load(e, X86_RAX, AT_APP_GS);
-		put_bytes(e, "\x48\x8b\x0c\x01", 4); /* mov rcx, [rcx + rax] */
+		encode_load_sum(&e->p, X86_RCX, X86_RCX, X86_RAX);
 		return;
 	}
-	if (in->prefixes & X86_PREFIX_FS)
-		put(e, 0x64);
+	bool fs = in->prefixes & X86_PREFIX_FS;
 	if (in->rip_relative) {
 		uint64_t address = pc + in->length + (uint64_t)in->memory[0].displacement;
 		int64_t distance = (int64_t)(address - (emit_address(e) + 7));
-		if (distance == (int32_t)distance && !(in->prefixes & X86_PREFIX_FS)) {
-			put_bytes(e, "\x48\x8b\x0d", 3);
-			put32(e, (uint32_t)distance);
+		if (distance == (int32_t)distance && !fs) {
+			encode_load_rip(&e->p, X86_RCX, (uint32_t)distance);
 			return;
 		}
-		if (in->prefixes & X86_PREFIX_FS)
-			e->p--;
 		move_immediate(e, X86_RCX, address);
-		if (in->prefixes & X86_PREFIX_FS)
-			put(e, 0x64);
-		put_bytes(e, "\x48\x8b\x09", 3);
+		if (fs)
+			encode_prefix_fs(&e->p);
+		encode_load(&e->p, X86_RCX, X86_RCX);
 		return;
 	}
-	if (in->prefixes & X86_PREFIX_ADDRSIZE)
-		put(e, 0x67);
-	put_operand_rex(e, in);
-	put(e, 0x8b);
-	put(e, (uint8_t)((in->modrm & 0xc7) | X86_RCX << 3));
-	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
+	if (fs)
+		encode_prefix_fs(&e->p);
+	encode_load_operand(&e->p, X86_RCX, in, code);
 }
 
 /* A repeated string instruction: the site's counter first takes the whole count, then gives back what was left. */
@@ -186,7 +156,7 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 	gs_store(e, X86_RAX, AT_SPILL_RAX);
 	mark(e, MARK_INSN, k, SPILLED_RAX, 0, 0);
 	gs_load(e, X86_RAX, offset);
-	put_bytes(e, "\x48\x8d\x04\x08", 4); /* lea rax, [rax + rcx] */
+	encode_lea_sum(&e->p, X86_RAX, X86_RAX, X86_RCX);
 	gs_store(e, X86_RAX, offset);
 	mark(e, MARK_REP, k, SPILLED_RAX, 0, 0);
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
@@ -198,11 +168,12 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 		mark(e, MARK_REP, k + 1, 0, 0, 0);
 		gs_store(e, X86_RAX, AT_SPILL_RAX);
 		mark(e, MARK_REP, k + 1, SPILLED_RAX, 0, 0);
-		put_bytes(e, "\x48\x89\xc8\x48\xf7\xd0", 6); /* mov rax, rcx; not rax: -rcx - 1, no flag */
+		encode_move(&e->p, X86_RAX, X86_RCX);
+		encode_not(&e->p, X86_RAX); /* -rcx - 1, no flag */
 		gs_store(e, X86_RCX, AT_SPILL_RCX);
 		gs_load(e, X86_RCX, offset);
 		mark(e, MARK_REP, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
-		put_bytes(e, "\x48\x8d\x44\x01\x01", 5); /* lea rax, [rcx + rax + 1] */
+		encode_lea_scaled(&e->p, X86_RAX, X86_RCX, X86_RAX, 1, 1, false);
 		gs_store(e, X86_RAX, offset);
 		mark(e, MARK_INSN, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
 		gs_load(e, X86_RAX, AT_SPILL_RAX);
@@ -295,22 +266,18 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 	case X86_FLOW_LOOP:
 	case X86_FLOW_JRCXZ: {
 		if (in->prefixes & X86_PREFIX_ADDRSIZE)
-			put(e, 0x67);
+			encode_prefix_address32(&e->p);
 		put(e, in->opcode);
 		uint8_t *hole = e->p++;
 		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
-		/* exit 0 is the taken one, as with jcc */
-		uint8_t *after = e->p;
-		uint64_t at = emit_address(e);
-		(void)at;
-		/* not taken: jump over the taken one's jmp, which has at most 3 nops in front */
-		put_bytes(e, "\xeb", 1);
-		uint8_t *over = e->p++;
+		/* exit 0 is the taken one, as with jcc; not taken: jump over the taken one's jmp, which has at
+		   most 3 nops in front */
+		encode_jump_short(&e->p, 0);
+		uint8_t *over = e->p - 1;
 		*hole = (uint8_t)(e->p - hole - 1);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		linkable(e, target, EXIT_TAKEN, 16);
 		*over = (uint8_t)(e->p - over - 1);
-		(void)after;
 		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
 		linkable(e, next, EXIT_NEXT, 16);
 		return false;
@@ -352,11 +319,10 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, 0);
 		note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
-		put(e, 0x59); /* pop rcx */
+		encode_pop(&e->p, X86_RCX);
 		if (in->immediate_size) {
 			mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, -8);
-			put_bytes(e, "\x48\x8d\xa4\x24", 4); /* lea rsp, [rsp + imm] */
-			put32(e, (uint32_t)in->immediate & 0xffff);
+			encode_lea_rsp(&e->p, (uint32_t)in->immediate & 0xffff);
 		}
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		jump_table(e, TABLE_RETURN);
@@ -381,17 +347,16 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_XBEGIN: /* a transaction that aborts at once, without a reason: what any processor may do */
-		put(e, 0xb8);
-		put32(e, 0);
+		encode_move_value32(&e->p, X86_RAX, 0);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	/* a fault, natively, for what it returns to; no instruction of AMD's 64-bit mode */
 	case X86_FLOW_SYSENTER:
 		if (rt.no_sysenter)
-			put_bytes(e, "\x0f\x0b", 2);
+			encode_ud2(&e->p);
 		else
-			put(e, 0xf4);
+			encode_hlt(&e->p);
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_RET_FAR:
@@ -410,7 +375,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
 {
 	move_immediate(e, X86_RAX, -(pc ^ context_key(context)));
-	put_bytes(e, "\x48\x8d\x0c\x01\xe3\x05", 6); /* lea rcx, [rcx + rax]; jrcxz over the jmp */
+	encode_lea_sum(&e->p, X86_RCX, X86_RCX, X86_RAX);
+	encode_jump_rcx_zero(&e->p, 5); /* over the jmp */
 	jump_to(e, context ? e->arena->miss_check + 16 : e->arena->miss_check);
 	gs_load(e, X86_RCX, AT_SPILL_RCX);
 	gs_load(e, X86_RAX, AT_SPILL_RAX);

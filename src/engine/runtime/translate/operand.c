@@ -45,32 +45,6 @@ static unsigned unused_register(const struct x86_insn *in, unsigned not )
 	return X86_NO_REG;
 }
 
-/* The prefix of an instruction of ours with the operand of the program's: 64 bits, r16 to r31 where those are
- * named. */
-void put_operand_rex(struct emit *e, const struct x86_insn *in)
-{
-	unsigned base = in->memory[0].base, index = in->memory[0].index, extended = (base & ~15u) == 16 ? 0x10 : 0;
-	if ((index & ~15u) == 16)
-		extended |= 0x20;
-	if (extended) {
-		put(e, 0xd5);
-		put(e, (uint8_t)(extended | 8 | (in->rex & 3)));
-	} else {
-		put(e, (uint8_t)(0x48 | (in->rex & 3)));
-	}
-}
-
-/* reg = the operand's address without a segment's base */
-void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg)
-{
-	if (in->prefixes & X86_PREFIX_ADDRSIZE)
-		put(e, 0x67);
-	put_operand_rex(e, in);
-	put(e, 0x8d);
-	put(e, (uint8_t)((in->modrm & 0xc7) | reg << 3));
-	put_bytes(e, code + in->modrm_offset + 1, in->has_sib + in->displacement_size);
-}
-
 static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc)
 {
 	unsigned base = unused_register(in, X86_NO_REG), second = unused_register(in, base);
@@ -83,10 +57,9 @@ static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t 
 	if (in->rip_relative)
 		move_immediate(e, base, pc + in->length + (uint64_t)in->memory[0].displacement);
 	else
-		load_address(e, in, code, base);
+		encode_lea_operand(&e->p, base, in, code);
 	gs_load(e, second, AT_APP_GS);
-	/* lea base, [base + second] */
-	put_bytes(e, (const uint8_t[]){0x48, 0x8d, (uint8_t)(0x04 | base << 3), (uint8_t)(second << 3 | base)}, 4);
+	encode_lea_sum(&e->p, base, base, second);
 	gs_load(e, second, AT_SPILL_SECOND);
 	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
 	copy_through(e, in, code, base, true);
@@ -103,29 +76,15 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 		if (in->extended)
 			die("the program keeps gs in one of r16 to r31, which the engine does not support", pc);
 		bool wide = in->operand_bytes == 8, write = in->special == X86_SPECIAL_WRGSBASE;
-		if (!write && !wide) { /* mov r32, gs:[..] */
-			put(e, 0x65);
-			if (reg >= 8)
-				put(e, 0x44);
-			put(e, 0x8b);
-			put(e, (uint8_t)(0x04 | (reg & 7) << 3));
-			put(e, 0x25);
-			put32(e, AT_APP_GS);
+		if (!write && !wide) {
+			encode_load_gs32(&e->p, reg, AT_APP_GS);
 		} else if (!write) {
 			gs_load(e, reg, AT_APP_GS);
 		} else if (wide) {
 			gs_store(e, reg, AT_APP_GS);
 		} else { /* the high half is zeroed first: no signal can see it, for the mark stays */
-			put_bytes(e, "\x65\xc7\x04\x25", 4);
-			put32(e, AT_APP_GS + 4);
-			put32(e, 0);
-			put(e, 0x65);
-			if (reg >= 8)
-				put(e, 0x44);
-			put(e, 0x89);
-			put(e, (uint8_t)(0x04 | (reg & 7) << 3));
-			put(e, 0x25);
-			put32(e, AT_APP_GS);
+			encode_store_gs_value32(&e->p, AT_APP_GS + 4, 0);
+			encode_store_gs32(&e->p, reg, AT_APP_GS);
 		}
 		return;
 	}

@@ -34,8 +34,6 @@ void decode_bytes(unsigned available, unsigned most);
 
 /* operand.c */
 void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc);
-void put_operand_rex(struct emit *e, const struct x86_insn *in);
-void load_address(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned reg);
 
 /* unknown.c: whether the instruction cannot be executed at `to` as it is */
 bool unknown_needs_moving(const struct x86_insn *in, uint64_t pc, uint64_t to);
