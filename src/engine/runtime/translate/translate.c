@@ -41,7 +41,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 				processor_refuses(
 					code, in->length,
 					"an unknown instruction whose operand cannot be reached from here:", pc);
-			put_bytes(e, "\x0f\x0b", 2);
+			encode_ud2(&e->p);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 			*next = pc + in->length;
 			return true;
@@ -67,7 +67,12 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	if (!too_long && !e->probe)
 		processor_refuses(decoded.bytes, decoded.sixteen ? 15 : decoded.available,
 				  "an instruction of unknown length:", pc);
-	put_bytes(e, too_long ? "\xf4\x90" : "\x0f\x0b", 2);
+	if (too_long) {
+		encode_hlt(&e->p);
+		encode_nop(&e->p, 1);
+	} else {
+		encode_ud2(&e->p);
+	}
 	mark(e, MARK_EXIT0, 0, 0, 0, 0);
 	*next = pc;
 	return true;
