@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "report/number.h"
-#include "report/table.h"
+#include "report/report.h"
 
 struct sorted_row {
 	const struct breakdown_row *row;
@@ -40,144 +40,7 @@ const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t 
 	return rows;
 }
 
-static double share(uint64_t count, uint64_t sum) { return sum ? (double)count / (double)sum : 0; }
-
-/* ---- text ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void append_escaped(struct str *out, const char *text)
-{
-	char shown[512];
-	str_escape_to(shown, sizeof shown, text);
-	str_append(out, shown);
-}
-
-/* "(prog:cli/list.c)" */
-static void append_home(struct str *out, const char *module, const char *file, unsigned line)
-{
-	if (!module[0] && !file)
-		return;
-	str_append(out, " (");
-	append_escaped(out, module[0] ? base_name(module) : "memory");
-	if (file) {
-		str_append_char(out, ':');
-		append_escaped(out, base_name(file));
-		if (line)
-			str_appendf(out, ":%u", line);
-	}
-	str_append_char(out, ')');
-}
-
-static void append_name(struct str *out, const struct breakdown *b, const struct breakdown_row *row)
-{
-	char number[NUMBER_BYTES];
-	if (b->by == BREAKDOWN_BY_LINE && row->file) {
-		append_escaped(out, base_name(row->file));
-		if (row->line)
-			str_appendf(out, ":%u", row->line);
-		else
-			str_append(out, ":?"); /* the compiler's own code */
-		append_home(out, row->module, NULL, 0);
-		return;
-	}
-	append_escaped(out, row->name);
-	if (b->by == BREAKDOWN_BY_OBJECT) {
-		if (row->bytes) {
-			number_group(number, (double)row->bytes, 0);
-			str_appendf(out, ", %s bytes", number);
-		}
-		if (row->blocks > 1)
-			str_appendf(out, " in %llu blocks", (unsigned long long)row->blocks);
-	}
-	append_home(out, row->module, row->file, 0);
-}
-
-static void print_frames(FILE *out, const struct breakdown_row *row, int indent)
-{
-	for (size_t i = 0; i < row->n_frames; i++) {
-		struct str line = {0};
-		append_escaped(&line, row->frames[i].function);
-		append_home(&line, row->frames[i].module, row->frames[i].file, row->frames[i].line);
-		fprintf(out, "%*s%s %s\n", indent, "", i ? "called from" : "allocated in",
-			line.text ? line.text : "");
-		str_free(&line);
-	}
-}
-
-static void print_line(FILE *out, uint64_t count, uint64_t before, uint64_t sum, int width, const char *name)
-{
-	char number[NUMBER_BYTES], running[NUMBER_BYTES];
-	number_group(number, (double)count, 0);
-	number_group(running, (double)(before + count), 0);
-	fprintf(out, "  %*s(%5.1f%%) %*s(%5.1f%%)  %s\n", width, number, 100 * share(count, sum), width, running,
-		100 * share(before + count, sum), name);
-}
-
-static void print_event(FILE *out, const struct breakdown *b, size_t event, const struct style *style)
-{
-	const struct breakdown_event *e = &b->events[event];
-	char number[NUMBER_BYTES], label[128];
-	size_t n = 0;
-	uint64_t before = 0;
-	const struct breakdown_row **rows = e->why ? NULL : breakdown_sorted(b, event, &n);
-	str_escape_to(label, sizeof label, e->label);
-	fprintf(out, "\n%s%s by %s%s", style->bold, label, breakdown_by_name(b->by), style->off);
-	if (e->machine) {
-		str_escape_to(label, sizeof label, e->machine);
-		fprintf(out, ", modelled on %s", label);
-	}
-	if (b->runs > 1)
-		fprintf(out, ", of run %zu of %zu", b->run, b->runs);
-	fputc('\n', out);
-	if (e->why) {
-		char why[512];
-		str_escape_to(why, sizeof why, e->why);
-		fprintf(out, "  not broken down: %s\n", why);
-		return;
-	}
-	if (!rows) {
-		fputs("  out of memory\n", out);
-		return;
-	}
-	if (e->defect)
-		fprintf(out, "  %sWRONG: %s%s\n", style->warn, e->defect, style->off);
-	number_group(number, (double)e->sum, 0);
-	int width = (int)strlen(number) > 6 ? (int)strlen(number) : 6;
-	fprintf(out, "  %s%*s       %*s         %s%s\n", style->dim, width + 2, "counts(%)", width + 2, "cum(%)",
-		b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)"
-		: b->by == BREAKDOWN_BY_LINE   ? "line (module)"
-					       : "object (module)",
-		style->off);
-	/* one more row takes no more room than the line that says it is there */
-	size_t shown = n <= BREAKDOWN_ROWS_SHOWN + 1 ? n : BREAKDOWN_ROWS_SHOWN;
-	for (size_t i = 0; i < shown; i++) {
-		struct str name = {0};
-		append_name(&name, b, rows[i]);
-		print_line(out, rows[i]->counts[event], before, e->sum, width, name.text ? name.text : "");
-		print_frames(out, rows[i], 2 * width + 24);
-		before += rows[i]->counts[event];
-		str_free(&name);
-	}
-	if (shown < n) {
-		char others[64];
-		snprintf(others, sizeof others, "%zu others", n - shown);
-		print_line(out, e->sum - before, before, e->sum, width, others);
-	}
-	print_line(out, e->sum, 0, e->sum, width, "TOTAL");
-	free(rows);
-}
-
-void breakdown_text(FILE *out, const struct breakdown *b, const struct report_options *options)
-{
-	struct style style = style_of(options);
-	for (size_t i = 0; i < b->n_events; i++)
-		print_event(out, b, i, &style);
-}
+double breakdown_share(uint64_t count, uint64_t sum) { return sum ? (double)count / (double)sum : 0; }
 
 /* ---- tab-separated ---- */
 
@@ -203,9 +66,9 @@ static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const st
 		fputc(*c == '\t' || *c == '\n' ? ' ' : *c, out);
 	field(out, e->machine);
 	fprintf(out, "\t%llu\t", (unsigned long long)row->counts[event]);
-	number_exact(shown, share(row->counts[event], e->sum));
+	number_exact(shown, breakdown_share(row->counts[event], e->sum));
 	fprintf(out, "%s\t", shown);
-	number_exact(shown, share(before + row->counts[event], e->sum));
+	number_exact(shown, breakdown_share(before + row->counts[event], e->sum));
 	fputs(shown, out);
 	field(out, row->kind ? row->kind : breakdown_by_name(b->by));
 	field(out, row->name);

@@ -1,18 +1,19 @@
-/* A breakdown in the report's formats: in the listing of SpeedShop's prof (Zagha, "counts(%) cum counts(%)
- * procedure (dso:file)"), and as an object of the JSON result. report_breakdown_tsv() is in report.h. */
+/* A breakdown's rows in their order, and as an object of the JSON result. Its text is built in build_breakdown.c;
+ * report_breakdown_tsv() is in report.h. */
 #ifndef TARE_REPORT_BREAKDOWN_H
 #define TARE_REPORT_BREAKDOWN_H
 
-#include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "report/json_writer.h"
-#include "report/report.h"
 #include "result/breakdown.h"
 
 enum { BREAKDOWN_ROWS_SHOWN = 25 }; /* of each event, in text; the others are one line */
 
-void breakdown_text(FILE *out, const struct breakdown *breakdown, const struct report_options *options);
 void breakdown_json(struct json *json, const char *key, const struct breakdown *breakdown);
+
+double breakdown_share(uint64_t count, uint64_t sum); /* 0 of nothing */
 
 /* The rows that have counts of an event, the largest first; of equal ones in their own order. *n: how many. The
  * caller frees them with free(); NULL when memory ran out. */

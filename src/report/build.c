@@ -6,7 +6,7 @@
 #include "report/number.h"
 #include "report/region.h"
 
-enum { OUTLIERS_SHOWN = 8, COMMAND_SHOWN_BYTES = 300, BREAKDOWN_NOTES_SHOWN = 8 };
+enum { OUTLIERS_SHOWN = 8, COMMAND_SHOWN_BYTES = 300 };
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
@@ -254,20 +254,6 @@ static void add_notes(struct document *document, const struct result *result, co
 				     : "\u00b1? because one measurement says nothing of the spread");
 }
 
-static void add_breakdown(struct document *document, const struct breakdown *breakdown)
-{
-	size_t shown = breakdown->n_notes < BREAKDOWN_NOTES_SHOWN ? breakdown->n_notes : BREAKDOWN_NOTES_SHOWN;
-	document_add_breakdown(document, breakdown);
-	if (shown)
-		document_add(document, BLOCK_GAP, NULL, NULL);
-	for (size_t i = 0; i < shown; i++)
-		document_add(document, BLOCK_NOTE, "-", breakdown->notes[i]);
-	if (breakdown->n_notes > shown)
-		document_add(document, BLOCK_LINE, NULL,
-			     document_printf(document, "- and %zu more files without all names",
-					     breakdown->n_notes - shown));
-}
-
 void report_build(struct document *document, const struct result *result, const struct report_options *options)
 {
 	struct footnotes notes = {0};
@@ -282,5 +268,5 @@ void report_build(struct document *document, const struct result *result, const 
 	if (options->gross)
 		build_gross(document, result);
 	if (result->breakdown)
-		add_breakdown(document, result->breakdown);
+		build_breakdown(document, result->breakdown);
 }

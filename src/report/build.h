@@ -35,4 +35,7 @@ void build_counts(struct document *document, const struct counts_section *sectio
 /* Gross, tare and net of each event, and what the tare is. */
 void build_gross(struct document *document, const struct result *result);
 
+/* A breakdown, of each event's rows the first BREAKDOWN_ROWS_SHOWN; and its notes. */
+void build_breakdown(struct document *document, const struct breakdown *breakdown);
+
 #endif

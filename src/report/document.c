@@ -30,11 +30,6 @@ struct document_table *document_add_table(struct document *document, enum docume
 	return &document->blocks.items[document->blocks.count - 1].table;
 }
 
-void document_add_breakdown(struct document *document, const struct breakdown *breakdown)
-{
-	add(document, &(struct document_block){.kind = BLOCK_BREAKDOWN, .breakdown = breakdown});
-}
-
 const char *document_trouble(const struct document *document)
 {
 	return document->failed ? "out of memory: a part of the report is not shown" : NULL;

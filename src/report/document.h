@@ -22,13 +22,15 @@ enum document_row_kind {
 	ROW_TITLE,    /* text in the place of the headings */
 	ROW_COUNT,    /* an estimate: cells; or, when it is not known, a name and a sentence */
 	ROW_RUN,      /* one repetition's value of the row above */
+	ROW_FRAME,    /* the first cell: a call that led to the object of the row above */
 };
 
 /* Cells of a table of estimates, and of a table of gross, tare and net. */
 enum { CELL_NAME, CELL_VALUE, CELL_UNIT, CELL_SPREAD, CELL_RAN, CELL_SOURCE, CELL_TRUST, CELL_NOTE, CELLS };
 enum { CELL_GROSS = CELL_VALUE, CELL_TARE = CELL_SPREAD, CELL_NET = CELL_RAN, CELL_REMARK = CELL_NOTE };
+enum { CELL_COUNT = CELL_VALUE, CELL_SHARE, CELL_CUMULATIVE, CELL_CUMULATIVE_SHARE }; /* of a breakdown */
 
-enum { DOCUMENT_CELL_BYTES = 256 }; /* no cell is longer */
+enum { DOCUMENT_CELL_BYTES = 256 }; /* no cell of a table of estimates is longer */
 
 struct document_row {
 	enum document_row_kind kind;
@@ -50,19 +52,20 @@ enum document_kind {
 	BLOCK_GAP,       /* what follows stands apart from what came before */
 	BLOCK_TITLE,     /* label and text */
 	BLOCK_SUBTITLE,  /* label and text */
+	BLOCK_HEADING,   /* label, directly followed by text; not broken */
 	BLOCK_PARAGRAPH, /* text */
 	BLOCK_NOTE,      /* label: "-", "!" or a footnote's "[1]"; text */
 	BLOCK_LINE,      /* text that is not broken */
+	BLOCK_WARNING,   /* likewise, of what must not be overlooked */
 	BLOCK_COUNTS,    /* a table of estimates */
 	BLOCK_GROSS,     /* a table of gross, tare and net */
-	BLOCK_BREAKDOWN, /* counts by function, line or object, which breakdown.c writes */
+	BLOCK_BREAKDOWN, /* a table of counts by function, line or object */
 };
 
 struct document_block {
 	enum document_kind kind;
 	const char *label, *text;
 	struct document_table table;
-	const struct breakdown *breakdown;
 };
 
 struct document {
@@ -81,8 +84,6 @@ void document_add_str(struct document *document, enum document_kind kind, const 
 
 /* An empty table at the end. NULL when memory ran out; valid until the next block is added. */
 struct document_table *document_add_table(struct document *document, enum document_kind kind);
-
-void document_add_breakdown(struct document *document, const struct breakdown *breakdown);
 
 /* What a writer says when something is missing; NULL when nothing is. */
 const char *document_trouble(const struct document *document);

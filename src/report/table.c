@@ -4,7 +4,15 @@
 
 #include "base/str.h"
 
-enum { GAP = 2, NAME_MOST = 30, NAME_LEAST = 12, WIDTH_DEFAULT = 80, WIDE = 100, GROSS_COLUMNS = 16 };
+enum {
+	GAP = 2,
+	NAME_MOST = 30,
+	NAME_LEAST = 12,
+	WIDTH_DEFAULT = 80,
+	WIDE = 100,
+	GROSS_COLUMNS = 16,
+	BREAKDOWN_NUMBER_LEAST = 6
+};
 
 struct style style_of(const struct report_options *options)
 {
@@ -199,6 +207,7 @@ void table_print_counts(FILE *out, const struct document_table *table, const str
 			put(out, cell_of(row, CELL_NAME), shape.widths[CELL_NAME], false, false);
 			print_cells(out, row, &shape);
 			break;
+		case ROW_FRAME: break; /* of breakdowns only */
 		}
 	}
 }
@@ -225,5 +234,25 @@ void table_print_gross(FILE *out, const struct document_table *table, const stru
 			put(out, cell_of(row, numbers[c]), GROSS_COLUMNS, true, false);
 		}
 		fprintf(out, "%s%s%s%s\n", unit[0] ? " " : "", unit, remark[0] ? "  " : "", remark);
+	}
+}
+
+void table_print_breakdown(FILE *out, const struct document_table *table, const struct report_options *options)
+{
+	struct style style = style_of(options);
+	int width = BREAKDOWN_NUMBER_LEAST;
+	for (size_t i = 0; i < table->rows.count; i++)
+		if ((int)text_columns(cell_of(&table->rows.items[i], CELL_COUNT)) > width)
+			width = (int)text_columns(cell_of(&table->rows.items[i], CELL_COUNT));
+	fprintf(out, "  %s%*s       %*s         %s%s\n", style.dim, width + 2, table->headings[CELL_COUNT],
+		width + 2, table->headings[CELL_CUMULATIVE], table->headings[CELL_NAME], style.off);
+	for (size_t i = 0; i < table->rows.count; i++) {
+		const struct document_row *row = &table->rows.items[i];
+		if (row->kind == ROW_FRAME)
+			fprintf(out, "%*s%s\n", 2 * width + 24, "", cell_of(row, CELL_NAME));
+		else
+			fprintf(out, "  %*s(%6s) %*s(%6s)  %s\n", width, cell_of(row, CELL_COUNT),
+				cell_of(row, CELL_SHARE), width, cell_of(row, CELL_CUMULATIVE),
+				cell_of(row, CELL_CUMULATIVE_SHARE), cell_of(row, CELL_NAME));
 	}
 }

@@ -29,4 +29,7 @@ void table_print_counts(FILE *out, const struct document_table *table, const str
 /* A table of gross, tare and net. */
 void table_print_gross(FILE *out, const struct document_table *table, const struct report_options *options);
 
+/* A table of a breakdown. */
+void table_print_breakdown(FILE *out, const struct document_table *table, const struct report_options *options);
+
 #endif

@@ -1,7 +1,6 @@
 /* A report as text for a reader: line breaks, colours, aligned columns. What it says is built in build.c. */
 #include <string.h>
 
-#include "report/breakdown.h"
 #include "report/build.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -23,6 +22,7 @@ static void put_labelled(FILE *out, const struct document_block *block, size_t i
 
 static void put_block(FILE *out, const struct document_block *block, const struct report_options *options)
 {
+	struct style style = style_of(options);
 	switch (block->kind) {
 	case BLOCK_GAP: fputc('\n', out); break;
 	case BLOCK_TITLE: put_labelled(out, block, 0, 2, options); break;
@@ -30,9 +30,13 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_PARAGRAPH:
 	case BLOCK_NOTE: put_labelled(out, block, 2, 0, options); break;
 	case BLOCK_LINE: fprintf(out, "  %s\n", block->text ? block->text : ""); break;
+	case BLOCK_HEADING:
+		fprintf(out, "%s%s%s%s\n", style.bold, block->label ? block->label : "", style.off, block->text);
+		break;
+	case BLOCK_WARNING: fprintf(out, "  %s%s%s\n", style.warn, block->text, style.off); break;
 	case BLOCK_COUNTS: table_print_counts(out, &block->table, options); break;
 	case BLOCK_GROSS: table_print_gross(out, &block->table, options); break;
-	case BLOCK_BREAKDOWN: breakdown_text(out, block->breakdown, options); break;
+	case BLOCK_BREAKDOWN: table_print_breakdown(out, &block->table, options); break;
 	}
 }
 

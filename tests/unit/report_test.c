@@ -459,10 +459,12 @@ static void test_breakdown(void)
 	struct breakdown_event event = { .label = "loads", .unit = "loads", .total = 465, .sum = 465 };
 	struct breakdown b = { .by = BREAKDOWN_BY_FUNCTION, .run = 1, .runs = 1, .events = &event, .n_events = 1, .rows = rows, .n_rows = ROWS };
 	struct report_options options = { .width = 100 };
+	struct result result = of(NULL, 0);
+	result.breakdown = &b;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	breakdown_text(out, &b, &options);
+	report_text(out, &result, &options);
 	fclose(out);
 	has(text, "      30(  6.5%)     30(  6.5%)  f30 (p)\n      29(  6.2%)     59( 12.7%)  f29 (p)\n", "the largest come first, with what they have together");
 	has(text, "       6(  1.3%)    450( 96.8%)  f6 (p)\n      15(  3.2%)    465(100.0%)  5 others\n", "what the others have is the rest");
@@ -470,7 +472,7 @@ static void test_breakdown(void)
 	free(text);
 	event.defect = "the rows do not add up";
 	out = open_memstream(&text, &length);
-	breakdown_text(out, &b, &options);
+	report_text(out, &result, &options);
 	fclose(out);
 	has(text, "WRONG: the rows do not add up", "rows that do not add up are said to be wrong");
 	free(text);

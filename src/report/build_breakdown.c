@@ -1,0 +1,181 @@
+/* A breakdown as rows: of each event the functions, lines or objects with the most counts, what they have
+ * together, and the rest in one row. The listing is that of SpeedShop's prof (Zagha, "counts(%) cum counts(%)
+ * procedure (dso:file)"). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "report/build.h"
+#include "report/number.h"
+
+enum { NOTES_SHOWN = 8 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void append_escaped(struct str *out, const char *text)
+{
+	char shown[512];
+	str_escape_to(shown, sizeof shown, text);
+	str_append(out, shown);
+}
+
+/* "(module:file:line)" */
+static void append_home(struct str *out, const char *module, const char *file, unsigned line)
+{
+	if (!module[0] && !file)
+		return;
+	str_append(out, " (");
+	append_escaped(out, module[0] ? base_name(module) : "memory");
+	if (file) {
+		str_append_char(out, ':');
+		append_escaped(out, base_name(file));
+		if (line)
+			str_appendf(out, ":%u", line);
+	}
+	str_append_char(out, ')');
+}
+
+static void append_name(struct str *out, const struct breakdown *b, const struct breakdown_row *row)
+{
+	char number[NUMBER_BYTES];
+	if (b->by == BREAKDOWN_BY_LINE && row->file) {
+		append_escaped(out, base_name(row->file));
+		if (row->line)
+			str_appendf(out, ":%u", row->line);
+		else
+			str_append(out, ":?"); /* the compiler's own code */
+		append_home(out, row->module, NULL, 0);
+		return;
+	}
+	append_escaped(out, row->name);
+	if (b->by == BREAKDOWN_BY_OBJECT) {
+		if (row->bytes) {
+			number_group(number, (double)row->bytes, 0);
+			str_appendf(out, ", %s bytes", number);
+		}
+		if (row->blocks > 1)
+			str_appendf(out, " in %llu blocks", (unsigned long long)row->blocks);
+	}
+	append_home(out, row->module, row->file, 0);
+}
+
+static void push(struct document *document, struct document_table *table, struct document_row row)
+{
+	if (!vec_push(&table->rows, row))
+		document->failed = true;
+}
+
+/* count, of sum, after rows that have `before` together */
+static void add_row(struct document *document, struct document_table *table, uint64_t count, uint64_t before,
+		    uint64_t sum, const char *name)
+{
+	struct document_row row = {.kind = ROW_COUNT, .known = true};
+	char number[NUMBER_BYTES];
+	number_group(number, (double)count, 0);
+	row.cells[CELL_COUNT] = document_printf(document, "%s", number);
+	row.cells[CELL_SHARE] = document_printf(document, "%.1f%%", 100 * breakdown_share(count, sum));
+	number_group(number, (double)(before + count), 0);
+	row.cells[CELL_CUMULATIVE] = document_printf(document, "%s", number);
+	row.cells[CELL_CUMULATIVE_SHARE] = document_printf(document, "%.1f%%",
+							   100 * breakdown_share(before + count, sum));
+	row.cells[CELL_NAME] = name;
+	push(document, table, row);
+}
+
+/* Where an object was allocated, and the calls that led there. */
+static void add_frames(struct document *document, struct document_table *table, const struct breakdown_row *row)
+{
+	for (size_t i = 0; i < row->n_frames; i++) {
+		struct str line = {0};
+		str_append(&line, i ? "called from " : "allocated in ");
+		append_escaped(&line, row->frames[i].function);
+		append_home(&line, row->frames[i].module, row->frames[i].file, row->frames[i].line);
+		push(document, table,
+		     (struct document_row){.kind = ROW_FRAME, .cells = {document_str(document, &line)}});
+	}
+}
+
+static void add_rows(struct document *document, const struct breakdown *b, size_t event,
+		     const struct breakdown_row **rows, size_t n)
+{
+	struct document_table *table = document_add_table(document, BLOCK_BREAKDOWN);
+	uint64_t before = 0, sum = b->events[event].sum;
+	/* one more row takes no more room than the line that says it is there */
+	size_t shown = n <= BREAKDOWN_ROWS_SHOWN + 1 ? n : BREAKDOWN_ROWS_SHOWN;
+	if (!table)
+		return;
+	table->headings[CELL_COUNT] = "counts(%)";
+	table->headings[CELL_CUMULATIVE] = "cum(%)";
+	table->headings[CELL_NAME] = b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)"
+				     : b->by == BREAKDOWN_BY_LINE   ? "line (module)"
+								    : "object (module)";
+	for (size_t i = 0; i < shown; i++) {
+		struct str name = {0};
+		append_name(&name, b, rows[i]);
+		add_row(document, table, rows[i]->counts[event], before, sum, document_str(document, &name));
+		add_frames(document, table, rows[i]);
+		before += rows[i]->counts[event];
+	}
+	if (shown < n)
+		add_row(document, table, sum - before, before, sum,
+			document_printf(document, "%zu others", n - shown));
+	add_row(document, table, sum, 0, sum, "TOTAL");
+}
+
+/* "loads by function", and ", modelled on r12000, of run 1 of 5" */
+static void add_heading(struct document *document, const struct breakdown *b, const struct breakdown_event *e)
+{
+	struct str label = {0}, rest = {0};
+	append_escaped(&label, e->label);
+	str_appendf(&label, " by %s", breakdown_by_name(b->by));
+	if (e->machine) {
+		str_append(&rest, ", modelled on ");
+		append_escaped(&rest, e->machine);
+	}
+	if (b->runs > 1)
+		str_appendf(&rest, ", of run %zu of %zu", b->run, b->runs);
+	document_add(document, BLOCK_GAP, NULL, NULL);
+	document_add_str(document, BLOCK_HEADING, document_str(document, &label), &rest, "");
+}
+
+static void add_event(struct document *document, const struct breakdown *b, size_t event)
+{
+	const struct breakdown_event *e = &b->events[event];
+	struct str text = {0};
+	size_t n = 0;
+	add_heading(document, b, e);
+	if (e->why) {
+		str_append(&text, "not broken down: ");
+		append_escaped(&text, e->why);
+		document_add_str(document, BLOCK_LINE, NULL, &text, NULL);
+		return;
+	}
+	if (e->defect) {
+		str_appendf(&text, "WRONG: %s", e->defect);
+		document_add_str(document, BLOCK_WARNING, NULL, &text, NULL);
+	}
+	const struct breakdown_row **rows = breakdown_sorted(b, event, &n);
+	if (rows)
+		add_rows(document, b, event, rows, n);
+	document->failed |= !rows;
+	free(rows);
+}
+
+void build_breakdown(struct document *document, const struct breakdown *b)
+{
+	size_t shown = b->n_notes < NOTES_SHOWN ? b->n_notes : NOTES_SHOWN;
+	for (size_t i = 0; i < b->n_events; i++)
+		add_event(document, b, i);
+	if (shown)
+		document_add(document, BLOCK_GAP, NULL, NULL);
+	for (size_t i = 0; i < shown; i++)
+		document_add(document, BLOCK_NOTE, "-", b->notes[i]);
+	if (b->n_notes > shown)
+		document_add(
+			document, BLOCK_LINE, NULL,
+			document_printf(document, "- and %zu more files without all names", b->n_notes - shown));
+}
