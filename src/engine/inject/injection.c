@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/test_option.h"
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
 #include "engine/inject/own.h"
@@ -94,7 +95,7 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	if (options->trace)
 		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
 				 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
-	const char *inlined = getenv("TARE_MODEL_INLINE"); /* 0: for tests that compare */
+	const char *inlined = test_option("TARE_MODEL_INLINE");
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;
 	record->trace_bytes = options->trace_bytes;

@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test_option.h"
 #include "engine/inject/injection.h"
 #include "engine/wire/start.h"
 
@@ -317,11 +318,11 @@ out:
 	return fd;
 }
 
-/* A descriptor of ours in the process: by path where that leads there, else by sockets. TARE_HANDOVER: for tests,
- * the one way to try. */
+/* A descriptor of ours in the process: by path where that leads there, else by sockets. The test option
+ * TARE_HANDOVER names the one way to try. */
 static int64_t hand_over(struct borrower *in, uint64_t scratch, int ours_fd, int mode)
 {
-	const char *only = getenv("TARE_HANDOVER");
+	const char *only = test_option("TARE_HANDOVER");
 	char path[64];
 	int64_t fd = -EIO;
 	if (!only || !strcmp(only, "path")) {
