@@ -44,7 +44,7 @@ static bool failed_to_read(struct tare_error *error)
 			"the next ones are by read(2); TARE_USER_READ=0 in the environment makes all so");
 	if (errno)
 		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
-	return api_fail_text(error, TARE_ERROR_IO, "the kernel has given the counters up", "");
+	return api_fail_text(error, TARE_ERROR_IO, "the kernel stopped counting", "");
 }
 
 static bool check_ready(const struct tare_counters *c, struct tare_error *error)

@@ -271,18 +271,17 @@ static void put_evidence(const struct reporting *to)
 	FILE *out = to->out;
 	const struct region_tare *tare = to->tare;
 	if (width_with_kernel(to))
-		fputs("# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts "
-		      "that came in a region\n",
+		fputs("# \u00b1 covers the reading only: counts with the kernel's part also include interrupts in "
+		      "a region\n",
 		      out);
 	if (tare->here)
 		fprintf(out,
-			"# what the reading itself counts is taken off where it is the same every time: "
+			"# the overhead of reading is subtracted where it is constant: "
 			"calibration %.8s\n",
 			tare->calibration.id);
 	else
-		fprintf(out, "# counts are gross, what the reading itself counts is in them: %s%s\n",
-			*tare->why ? "no calibration that counts here: "
-				   : "no calibration ('tare calibrate' makes one)",
+		fprintf(out, "# counts are gross, they include the overhead of reading: %s%s\n",
+			*tare->why ? "no calibration valid here: " : "no calibration ('tare calibrate' makes one)",
 			tare->why);
 }
 

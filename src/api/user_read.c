@@ -20,29 +20,30 @@ const char *user_why_text(enum user_why why)
 	switch (why) {
 	case USER_READS: return "";
 	case USER_NOT_WANTED: return "TARE_USER_READ=0 in the environment";
-	case USER_NO_REGISTER: return "an event that the kernel counts is in no register";
+	case USER_NO_REGISTER: return "a software event has no hardware register";
 	case USER_CORES: return "the machine has cores of several kinds";
 	case USER_PROCESS: return "counters of other threads";
-	case USER_MANY: return "more events than are read so";
+	case USER_MANY: return "too many events to read from registers";
 	case USER_TURNS: return "the events take turns on the counters";
 	case USER_NO_MACHINE: return "not built for this architecture";
 	case USER_CLOSED:
 #if defined(__aarch64__)
-		return "the kernel does not open the counters to programs (sysctl kernel.perf_user_access=1 "
+		return "the kernel does not allow programs to read the counters (sysctl kernel.perf_user_access=1 "
 		       "would)";
 #else
-		return "the kernel does not open the counters to programs (the PMU's file rdpmc, or locked "
+		return "the kernel does not allow programs to read the counters (the PMU's file rdpmc, or locked "
 		       "memory)";
 #endif
 	case USER_NO_CLOCK: return "the kernel gives programs no clock for the counters' times";
 	case USER_DISAGREED: return "a reading disagreed with read(2)";
 	default:
 #if defined(__aarch64__)
-		return "counters were off their registers, or the kernel did not open them (sysctl "
+		return "some events had no hardware counter at that time, or the kernel did not allow reading it "
+		       "(sysctl "
 		       "kernel.perf_user_access=1 "
 		       "would)";
 #else
-		return "counters were off their registers";
+		return "some events had no hardware counter at that time";
 #endif
 	}
 }

@@ -519,10 +519,10 @@ bool assembly_read(struct assembly *a, const char *text, size_t bytes, enum asse
 	if (bytes > INT_MAX)
 		return error_set(err, ERROR_LIMIT, "the assembly is longer than 2 GiB");
 	if (memchr(text, '\0', bytes))
-		return error_set(err, ERROR_SYNTAX, "this is no text: it has bytes that are 0");
+		return error_set(err, ERROR_SYNTAX, "not a text file: it has NUL bytes");
 	if (!machine && !(a->machine = machine_of(text, bytes))) {
 		error_set(err, ERROR_UNSUPPORTED, "cannot tell which machine's assembly this is");
-		return error_hint(err, "say --machine x86-64 or --machine arm64");
+		return error_hint(err, "use --machine x86-64 or --machine arm64");
 	}
 	bool done = read_all(&r, err) && find_functions(&r, err);
 	vec_free(&r.functions);

@@ -182,9 +182,9 @@ static const char *reason(const struct backend_member *chosen, const struct targ
 	if (chosen->operations->starts_only)
 		return UNDER_ENGINE;
 	if (target->kind != TARGET_COMMAND)
-		return "only the engine can count it here, and it counts programs that it starts, only";
-	return "only the engine can count it here, and it would disturb the hardware counters of this run; "
-	       "--several-runs counts both, --on exact this one";
+		return "only the engine can count it here, and it counts only programs that tare starts";
+	return "only the engine can count it here, and it would disturb this run's hardware counters; "
+	       "--several-runs counts both, --on exact only this event";
 }
 
 static bool auto_system_calls(struct counting *c, struct str *out, struct error *err)
@@ -392,7 +392,7 @@ static void auto_diagnose(struct backend *b, struct finding *findings, size_t mo
 
 const struct backend_operations backend_auto = {
 	.name = "auto",
-	.summary = "each event by the best of the others that counts it here",
+	.summary = "each event by the best of the other backends that counts it here",
 	.regions = true,
 	.open = auto_open,
 	.close = auto_close,

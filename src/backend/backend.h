@@ -78,8 +78,8 @@ enum blocks_by { BLOCKS_OF_ALL, BLOCKS_OF_PROCESSES, BLOCKS_OF_THREADS };
 
 /* Why a count of an execution under the engine is not the program's. */
 #define UNDER_ENGINE                                                                                              \
-	"the program ran under the engine, which would be in it; --several-runs, or -r 2, counts it in a run "    \
-	"without"
+	"not reported: it would include the engine's own work; --several-runs, or -r 2, counts it in a separate " \
+	"run"
 
 struct backend;  /* an open backend */
 struct counting; /* one counting in progress; has a target's process id */

@@ -73,15 +73,14 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 		return error_hint(err, "make it executable with chmod +x, or name its interpreter before it");
 	case ENOEXEC:
 		error_set_errno(err, ERROR_PERMISSION, os_errno, "cannot execute '%s'", name);
-		return error_hint(
-			err,
-			"it is no program of this machine, and a script without a '#!' line: if it is one "
-			"for the shell, run it as: sh %.200s",
-			name);
+		return error_hint(err,
+				  "not an executable for this machine, and it has no '#!' line: run a shell "
+				  "script as: sh %.200s",
+				  name);
 	case ENOMEM: return error_set_errno(err, ERROR_NO_MEMORY, os_errno, "cannot execute '%s'", name);
 	case E2BIG:
 		error_set_errno(err, ERROR_LIMIT, os_errno, "cannot execute '%s'", name);
-		return error_hint(err, "its arguments and environment are larger than the kernel takes");
+		return error_hint(err, "its arguments and environment exceed the kernel's limit");
 	default: return error_set_errno(err, ERROR_SYSTEM, os_errno, "cannot execute '%s'", name);
 	}
 }
@@ -305,7 +304,7 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 		if (reason == EAGAIN)
 			error_hint(
 				err,
-				"the limit of processes is reached (ulimit -u, or the pids limit of a container)");
+				"the limit on processes is reached (ulimit -u, or the pids limit of a container)");
 		goto out;
 	}
 	*out = (struct launch){.pid = pid, .go_fd = go[1], .failed_fd = failed[0]};
@@ -366,17 +365,16 @@ bool launch_go(struct launch *launch, const struct command *command, struct erro
 	if (word.stream == NOT_REPRODUCIBLE) {
 		error_set_errno(err, ERROR_PERMISSION, word.os_errno,
 				"cannot make the execution of '%s' reproducible", command->argv[0]);
-		return error_hint(
-			err, "containers often forbid to switch address randomisation off (personality(2)); run "
-			     "without --reproducible, or allow it");
+		return error_hint(err, "containers often forbid personality(2), which switches address "
+				       "randomisation off; allow it, or run without --reproducible");
 	}
 	if (word.stream >= 0)
 		return error_set_errno(err, ERROR_SYSTEM, word.os_errno, "cannot give '%s' its standard %s",
 				       command->argv[0], streams[word.stream]);
 	if (word.os_errno == ENOENT) {
 		/* the file itself was found */
-		error_set(err, ERROR_NOT_FOUND,
-			  "cannot execute '%s': the interpreter that it asks for is not there", command->argv[0]);
+		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': its interpreter does not exist",
+			  command->argv[0]);
 		return error_hint(err, "see its first line ('#!'), or for a binary the loader that 'file' names");
 	}
 	return cannot_execute(err, command->argv[0], word.os_errno);

@@ -23,14 +23,13 @@ const struct option_row annotate_asm_option_rows[] = {
 	 "same name",
 	 REGION},
 	{0, "number", "N",
-	 "the first name gets stub number N, the next N+1 and so on (default: 0); of files of one program each "
-	 "needs "
-	 "numbers of its own",
+	 "the first name gets stub number N, the next N+1 and so on (default: 0); each file of one program needs "
+	 "its own numbers",
 	 NUMBER},
 	{.help = "Options"},
-	{'o', "output", "FILE", "write there instead of to standard output", OUTPUT},
-	{0, "machine", "x86-64|arm64", "whose assembly it is (default: told from the text)", MACHINE},
-	{'h', "help", NULL, "show this", HELP},
+	{'o', "output", "FILE", "write to this file instead of standard output", OUTPUT},
+	{0, "machine", "x86-64|arm64", "the machine of the assembly (default: detected from the text)", MACHINE},
+	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
@@ -140,16 +139,16 @@ static int show_help(void)
 {
 	fputs("usage: tare annotate-asm FILE.s --region NAME=FIRST-LAST [OPTIONS]\n"
 	      "\n"
-	      "Writes the assembly with calls of libtare's stubs around the lines. The stubs\n"
-	      "change no register and no flag. Jumps out of the lines and into them pass a stub\n"
-	      "too.\n"
+	      "Writes the assembly with calls to libtare's stubs around the lines. The stubs\n"
+	      "change no register and no flag. Jumps into and out of the lines also pass a\n"
+	      "stub.\n"
 	      "  gcc -S -O2 program.c\n"
 	      "  tare annotate-asm program.s --region loop=12-30 -o counted.s\n"
 	      "  gcc counted.s -ltare && TARE_EVENTS=instructions:u ./a.out\n",
 	      stdout);
 	options_help(annotate_asm_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 it could\n"
-	      "not be read or written.\n",
+	fputs("\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 cannot\nread or write a "
+	      "file.\n",
 	      stdout);
 	return say_end_output();
 }

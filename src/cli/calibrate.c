@@ -23,17 +23,17 @@ enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUN
 const struct option_row calibrate_option_rows[] = {
 	{.help = "Options"},
 	{'e', "events", "EVENTS",
-	 "these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS},
-	{0, "interfaces", "LIST", "of command, library, library-user, stubs, with commas (default: all)",
-	 OF_INTERFACES},
+	 "calibrate these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS},
+	{0, "interfaces", "LIST",
+	 "which of command, library, library-user, stubs, separated by commas (default: all)", OF_INTERFACES},
 	{0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES},
 	{0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK},
-	{0, "confidence", "95|99", "of the intervals, in percent (default: 95)", CONFIDENCE},
-	{'o', "output", "FILE", "keep it in this file (default: where libtare and 'tare count' look for it)",
+	{0, "confidence", "95|99", "confidence level of the intervals, in percent (default: 95)", CONFIDENCE},
+	{'o', "output", "FILE", "save it in this file (default: where libtare and 'tare count' look for it)",
 	 OUTPUT},
-	{0, "dry-run", NULL, "measure and show, keep nothing", DRY},
-	{'v', "verbose", NULL, "say what is being measured", VERBOSE},
-	{'h', "help", NULL, "show this", HELP},
+	{0, "dry-run", NULL, "measure and show, save nothing", DRY},
+	{'v', "verbose", NULL, "show what is being measured", VERBOSE},
+	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
@@ -56,7 +56,7 @@ static bool apply_interfaces(struct calibrate_asked *asked, const char *list, st
 			i++;
 		if (i == INTERFACES)
 			return error_set(err, ERROR_USAGE,
-					 "'%.*s' is none of command, library, library-user, stubs", (int)length,
+					 "'%.*s' is not one of command, library, library-user, stubs", (int)length,
 					 at);
 		asked->interfaces[i] = true;
 		at += length;
@@ -134,13 +134,14 @@ static int show_help(void)
 	say_begin_output();
 	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
 	      "\n"
-	      "Measures what measuring itself counts on this machine: an empty program, an\n"
-	      "empty region, the calls of regions inside regions; and how far a program comes\n"
-	      "out from itself (PROGRAM, or one of tare's own). Shows it, and keeps it for\n"
-	      "'tare count' and libtare, which subtract it where it is the same every time.\n",
+	      "Measures the overhead of measuring on this machine: of an empty program, an\n"
+	      "empty region, nested regions. Also measures the noise floor: how much two\n"
+	      "measurements of one program differ (PROGRAM, or one of tare's own). Saves the\n"
+	      "result for 'tare count' and libtare. They subtract an overhead that is always\n"
+	      "the same.\n",
 	      stdout);
 	options_help(calibrate_option_rows, stdout);
-	fputs("\nexit status: 0; 2 wrong usage; 3 cannot measure, or it could not be kept.\n"
+	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot measure, or cannot save the result.\n"
 	      "See also tare-calibrate(1).\n",
 	      stdout);
 	return say_end_output();
@@ -161,7 +162,7 @@ static bool describe(struct calibration *c, const struct calibrate_asked *asked,
 {
 	struct machine_facts facts;
 	if (!measure_machine_facts(&c->arena, &facts))
-		return error_set(err, ERROR_SYSTEM, "cannot find out what machine this is");
+		return error_set(err, ERROR_SYSTEM, "cannot identify this machine");
 	c->cpu = facts.cpu;
 	c->architecture = facts.architecture;
 	c->kernel = facts.kernel;
@@ -200,7 +201,7 @@ static int keep(struct calibrating *c, const struct calibrate_asked *asked)
 	if (!path || !calibration_save(path, &c->calibration, &err))
 		code = say_failed(&err, TARE_CANNOT_MEASURE);
 	else
-		printf("\nKept as %.8s in %s\n", c->calibration.id, path);
+		printf("\nSaved as %.8s in %s\n", c->calibration.id, path);
 	free(path);
 	return code;
 }

@@ -8,7 +8,7 @@
 #include "report/table.h"
 
 static const char *const interface_titles[INTERFACES] = {
-	"tare count of an empty program, less what it does itself",
+	"tare count of an empty program, minus the program's own work",
 	"libtare's regions, counters read by system call",
 	"libtare's regions, counters read in user space",
 	"assembly stubs",
@@ -159,7 +159,7 @@ void calibrate_floor_table(FILE *out, const struct calibration *c, size_t width)
 	}
 	grid_print(out, &grid, width);
 	if (c->floors.count)
-		fprintf(out, "  a difference below the floor is not one at %.0f %% confidence\n",
+		fprintf(out, "  a difference below the floor is not significant at %.0f %% confidence\n",
 			100 * c->confidence);
 }
 

@@ -6,13 +6,13 @@
 const struct command_row command_rows[] = {
 	{"count", "count events of a program, processes, threads or CPUs", count_option_rows, command_count},
 	{"list", "list events, metrics, backends and machines: what works here", list_option_rows, command_list},
-	{"doctor", "say what can be measured here, and what would allow more", doctor_option_rows, command_doctor},
-	{"calibrate", "measure what measuring itself costs here, and keep it", calibrate_option_rows,
+	{"doctor", "show what can be measured here, and how to allow more", doctor_option_rows, command_doctor},
+	{"calibrate", "measure the overhead of measuring here, and save it", calibrate_option_rows,
 	 command_calibrate},
 	{"annotate-asm", "insert the calls that count regions into a compiler's assembly",
 	 annotate_asm_option_rows, command_annotate_asm},
 	{"completion", "write a completion script for a shell: bash, zsh or fish", NULL, command_completion},
-	{"help", "show help, also of one command: tare help count", NULL, command_help},
+	{"help", "show help, also for one command: tare help count", NULL, command_help},
 	{"version", "show the version", NULL, command_version},
 	{0},
 };

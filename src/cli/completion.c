@@ -275,7 +275,7 @@ int command_completion(int argc, char **argv)
 		      "Writes a completion script for that shell. For bash, in ~/.bashrc:\n"
 		      "  source <(tare completion bash)\n"
 		      "\n"
-		      "exit status: 0 done; 2 wrong usage; 3 it could not be written.\n",
+		      "exit status: 0 done; 2 wrong usage; 3 cannot write the output.\n",
 		      stdout);
 		return say_end_output();
 	}

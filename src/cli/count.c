@@ -23,14 +23,15 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 	if (!c->program && !cpus && !attach && c->has_parameters && c->parameters.command[0]) {
 		c->program = parameters_command(&c->parameters);
 		if (!c->program)
-			return error_set(err, ERROR_USAGE, "the parameter 'command' has no words");
+			return error_set(err, ERROR_USAGE, "the parameter 'command' is empty");
 	}
 	if (!c->program && !cpus && !attach) {
 		error_set(err, ERROR_USAGE, "nothing to count: no program is given");
 		return error_hint(err, "'tare count PROGRAM ARGS...', or -p, -t, -a, -C; 'tare count --help'");
 	}
 	if (c->program && attach)
-		return error_set(err, ERROR_USAGE, "-p and -t count what runs already, not a program");
+		return error_set(err, ERROR_USAGE,
+				 "remove the program: -p and -t count processes that already run");
 	*out = (struct session_target){
 		.kind = cpus                    ? TARGET_CPUS
 			: r->pids.numbers.count ? TARGET_PROCESSES
@@ -56,7 +57,7 @@ static bool choose_events(struct count_command *c, struct error *err)
 	struct perfex_chosen chosen = {{PERFEX_NONE, PERFEX_NONE}};
 	bool perfex = r->compat == COMPAT_PERFEX;
 	if (s->n_machines > 1 && (c->has_parameters || r->compat != COMPAT_NONE)) {
-		error_set(err, ERROR_USAGE, "-P, -F and --compat report of one machine, not of %zu",
+		error_set(err, ERROR_USAGE, "-P, -F and --compat report on one machine, not on %zu",
 			  s->n_machines);
 		return error_hint(err, "choose one: --on model:%s", s->machines[0]);
 	}
@@ -150,12 +151,12 @@ static int show_help(void)
 	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
 	      "\n"
-	      "Counts events of a program and says of each count where it came from and how far\n"
-	      "it can be off. The program keeps its input, output and exit status.\n",
+	      "Counts events of a program. For each count it states the source and the error.\n"
+	      "The program keeps its input, output and exit status.\n",
 	      stdout);
 	options_help(count_option_rows, stdout);
 	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
-	      "3 cannot measure, the report could not be written, or what --require or --strict\n"
+	      "3 cannot measure, cannot write the report, or what --require or --strict\n"
 	      "asks for is not counted. See also tare-count(1).\n",
 	      stdout);
 	return say_end_output();
@@ -216,8 +217,9 @@ static int finish(struct count_command *count, int code)
 	/* the papers' tools leave the tare to their readers */
 	if (!session_take_off(&count->session, r->compat != COMPAT_NONE))
 		say_warning(r->compat == COMPAT_NONE
-				    ? "out of memory: counts are gross"
-				    : "out of memory: counts of regions have what their probes cost");
+				    ? "out of memory: the overhead is not subtracted from the counts"
+				    : "out of memory: the overhead of the probes is not subtracted from the "
+				      "regions' counts");
 	size_t missing = session_missing(&count->session, r->strict, tell_missing, NULL);
 	if (missing && code == TARE_DONE)
 		code = TARE_CANNOT_MEASURE;

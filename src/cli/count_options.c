@@ -46,25 +46,25 @@ enum {
 };
 
 const struct option_row count_option_rows[] = {
-	{.help = "What is counted"},
+	{.help = "Events"},
 	{'e', "event", "EVENT,...",
 	 "events; may be repeated. EVENT is NAME[:u|:k|:uk], see 'tare list events'. Default: "
 	 "what this machine can count of a standard set",
 	 EVENT},
 	{'m', "metric", "METRIC,...",
-	 "derived metrics, see 'tare list metrics'; their events are counted too. METRIC:u: over "
-	 "the events at user level",
+	 "derived metrics, see 'tare list metrics'; tare also counts their events. METRIC:u uses the events at "
+	 "user level",
 	 METRIC},
 	{0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE},
 	{0, "on", "BACKEND",
-	 "who counts, see 'tare list backends': auto (default: each event by the best that "
-	 "counts it here), perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list "
+	 "the backend, see 'tare list backends': auto (default: for each event the best that counts it here), "
+	 "perf, exact, model:MACHINE,... (misses of declared machines, see 'tare list "
 	 "machines'), "
 	 "replay:FILE",
 	 ON},
-	{0, "require", "EVENT,...", "events, as -e; end in 3 if one of them is not counted", REQUIRE},
-	{0, "strict", NULL, "end in 3 if anything that was asked for is not counted", STRICT},
-	{.help = "Of what (instead of a program, except -a and -C)"},
+	{0, "require", "EVENT,...", "events, as with -e; exit with 3 if one of them is not counted", REQUIRE},
+	{0, "strict", NULL, "exit with 3 if any requested event is not counted", STRICT},
+	{.help = "Targets (instead of a program; -a and -C also with one)"},
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
 	{'t', "tid", "TID,...", "running threads", TID},
 	{'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS},
@@ -73,55 +73,57 @@ const struct option_row count_option_rows[] = {
 	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	 "they end, or Ctrl-C)",
 	 FOR},
-	{0, "per-thread", NULL, "a row for each thread too: with -p, -t, and of what the engine counts",
+	{0, "per-thread", NULL, "also a row for each thread: with -p, -t, and for what the engine counts",
 	 PER_THREAD},
-	{0, "per-process", NULL, "a row for each process of the program too, of what the engine counts",
+	{0, "per-process", NULL, "also a row for each process of the program, for what the engine counts",
 	 PER_PROCESS},
-	{0, "per-cpu", NULL, "with -a, -C: a row for each CPU too", PER_CPU},
+	{0, "per-cpu", NULL, "with -a, -C: also a row for each CPU", PER_CPU},
 	{0, "no-children", NULL, "do not count child processes", NO_CHILDREN},
 	{0, "region", "[NAME=]PLACE",
-	 "count a part of the program apart, too; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
+	 "also count a part of the program separately; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
 	 "(lines) or 0xLOW-0xHIGH (addresses), in a library LIBRARY!PLACE; see tare-count(1)",
 	 REGION},
-	{.help = "How often"},
+	{.help = "Repetitions"},
 	{'r', "repetitions", "N",
-	 "run the program N times, and show means with intervals (default 1). Events that do "
-	 "not fit the counters at once get runs of their own",
+	 "run the program N times, and show means with intervals (default 1). Events that do not fit the counters "
+	 "at once get separate runs",
 	 REPETITIONS},
-	{0, "several-runs", NULL, "such runs also without -r, instead of multiplexing", SEVERAL_RUNS},
+	{0, "several-runs", NULL, "use separate runs also without -r, instead of multiplexing", SEVERAL_RUNS},
 	{0, "warm-up", "N",
-	 "runs before that are not counted (default: 1 if the program runs more than once, else 0)", WARM_UP},
-	{0, "confidence", "95|99", "of the intervals, in percent (default 95)", CONFIDENCE},
+	 "runs before those, not counted (default: 1 if the program runs more than once, else 0)", WARM_UP},
+	{0, "confidence", "95|99", "confidence level of the intervals, in percent (default 95)", CONFIDENCE},
 	{0, "reproducible", NULL,
-	 "each run alike: no address-space randomisation, an environment of fixed size, one CPU", REPRODUCIBLE},
-	{.help = "The report"},
-	{'o', "output", "FILE", "write the report there (default: standard error; - is standard output)", OUTPUT},
+	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
+	 REPRODUCIBLE},
+	{.help = "Report"},
+	{'o', "output", "FILE", "write the report to this file (default: standard error; - is standard output)",
+	 OUTPUT},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{0, "by", "function|line|object",
-	 "show where the events took place, too: by function, source line, or variable and "
+	 "also show where the events took place: by function, source line, or variable and "
 	 "allocation (needs the engine, or a model)",
 	 BY},
-	{0, "by-file", "FILE", "write that there, all of it, as tab-separated lines", BY_FILE},
+	{0, "by-file", "FILE", "write all places to this file, as tab-separated lines", BY_FILE},
 	{0, "blocks", "FILE",
-	 "write every basic block that the program executed, and how often, as tab-separated lines; "
-	 "with --per-process, --per-thread of each (needs the engine)",
+	 "write each executed basic block and its count, as tab-separated lines; with --per-process, --per-thread "
+	 "for each one (needs the engine)",
 	 BLOCKS},
-	{0, "system-calls", "FILE", "write the system calls of the program by name, likewise (needs the engine)",
+	{0, "system-calls", "FILE", "write the program's system calls by name, in the same way (needs the engine)",
 	 SYSTEM_CALLS},
 	{0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS},
 	{0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS},
 	{0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT},
-	{'v', "verbose", NULL, "say when each repetition begins; -vv: each execution, with its events", VERBOSE},
-	{.help = "As older tools did"},
-	{'P', "parameters", "FILE", "take run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
-	{'F', "parameter", "KEY=VALUE", "set one of them, over the file's value", OVERRIDE},
+	{'v', "verbose", NULL, "show when each repetition begins; -vv: each execution, with its events", VERBOSE},
+	{.help = "Formats of older tools"},
+	{'P', "parameters", "FILE", "read run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
+	{'F', "parameter", "KEY=VALUE", "set one parameter, whatever the file says", OVERRIDE},
 	{0, "compat", "p5mon|perfex",
-	 "report as that tool did. With perfex, -a means all its events, and -e also takes "
+	 "report in that tool's format. With perfex, -a means all its events, and -e also takes "
 	 "its numbers 0 to 31",
 	 COMPAT},
 	{.help = "Other"},
-	{'h', "help", NULL, "show this", HELP},
+	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
@@ -275,11 +277,11 @@ static bool check(const struct count_request *r, struct error *err)
 	bool cpus = r->all_cpus || r->cpus.numbers.count;
 	int targets = cpus + (r->pids.numbers.count > 0) + (r->tids.numbers.count > 0);
 	if (targets > 1)
-		return error_set(err, ERROR_USAGE, "one of -p, -t, and -a or -C: not several");
+		return error_set(err, ERROR_USAGE, "choose one of -p, -t, and -a or -C");
 	if (r->all_cpus && r->cpus.numbers.count)
-		return error_set(err, ERROR_USAGE, "-a means all CPUs, -C some: not both");
+		return error_set(err, ERROR_USAGE, "choose -a (all CPUs) or -C (some CPUs), not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
-		return error_set(err, ERROR_USAGE, "--compat is a format of its own: not with --json or --csv");
+		return error_set(err, ERROR_USAGE, "choose --compat, --json or --csv: a report has one format");
 	const char *lost = !r->compat                                         ? NULL
 			   : r->gross                                         ? "--gross"
 			   : r->per_thread                                    ? "--per-thread"
@@ -293,7 +295,7 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_hint(err, "leave out one of them: tare's own report, --json and --csv have it");
 	}
 	if (r->per_thread && cpus)
-		return error_set(err, ERROR_USAGE, "--per-thread is not for CPUs: --per-cpu is");
+		return error_set(err, ERROR_USAGE, "--per-thread does not go with -a or -C: use --per-cpu");
 	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
 				 r->blocks         ? "--blocks"
@@ -306,7 +308,7 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_hint(err, "--by function, --by line or --by object");
 	}
 	if (r->by && !r->by_file && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
-		error_set(err, ERROR_USAGE, "--by has no place in this report's format");
+		error_set(err, ERROR_USAGE, "this report's format cannot show --by");
 		return error_hint(err, "--by-file FILE writes it to a file of its own");
 	}
 	if (r->regions.count && targets)
@@ -314,12 +316,12 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->per_cpu && !cpus)
 		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
 	if (r->command && targets && !cpus) {
-		error_set(err, ERROR_USAGE, "-p and -t count what runs already: a program '%s' is too much",
+		error_set(err, ERROR_USAGE, "remove '%s': -p and -t count processes that already run",
 			  r->command[0]);
 		return error_hint(err, "to stop after some time use --for SECONDS");
 	}
 	if (r->command && r->for_ns) {
-		error_set(err, ERROR_USAGE, "--for is not for a program that tare starts");
+		error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
 		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'",
 				  r->command[0]);
 	}

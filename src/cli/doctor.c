@@ -17,10 +17,10 @@ enum { HELP, JSON, ON, VERBOSE };
 
 const struct option_row doctor_option_rows[] = {
 	{.help = "Options"},
-	{0, "on", "BACKEND", "examine this one only: see 'tare list backends' (default: all)", ON},
-	{'v', "verbose", NULL, "the step for each finding too", VERBOSE},
+	{0, "on", "BACKEND", "examine this backend only: see 'tare list backends' (default: all)", ON},
+	{'v', "verbose", NULL, "also show the step for each finding", VERBOSE},
 	{0, "json", NULL, "as JSON", JSON},
-	{'h', "help", NULL, "show this", HELP},
+	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
@@ -129,8 +129,8 @@ static void examine_calibration(struct diagnosis *d, const struct machine_facts 
 		return;
 	}
 	f->state = FINDING_PARTLY;
-	snprintf(f->detail, sizeof f->detail, "%s%s: what measuring itself counts is in all counts",
-		 *why ? "none that counts here: " : "none", why);
+	snprintf(f->detail, sizeof f->detail, "%s%s: all counts include the overhead of measuring",
+		 *why ? "none valid here: " : "none", why);
 	snprintf(f->step, sizeof f->step, "run 'tare calibrate'");
 }
 
@@ -251,17 +251,17 @@ int command_doctor(int argc, char **argv)
 	if (asked.help) {
 		fputs("usage: tare doctor [OPTIONS]\n"
 		      "\n"
-		      "Says what can be measured on this machine by this user, found by trying, and the\n"
-		      "one step that would allow more.\n",
+		      "Tries what this user can measure on this machine, and shows it with the one\n"
+		      "step that would allow more.\n",
 		      stdout);
 		options_help(doctor_option_rows, stdout);
-		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 it could not be written.\n", stdout);
+		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 cannot write the output.\n", stdout);
 		return say_end_output();
 	}
 	struct diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
 	int code;
 	if (!diagnosis || !measure_machine_facts(&arena, &facts)) {
-		error_set(&err, ERROR_SYSTEM, "cannot find out what machine this is");
+		error_set(&err, ERROR_SYSTEM, "cannot identify this machine");
 		code = say_failure(&err);
 	} else if (!examine(diagnosis, asked.on, &err)) {
 		code = say_failure(&err);

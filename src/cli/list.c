@@ -19,11 +19,11 @@ enum { HELP, JSON, VERBOSE, NAMES, ON };
 
 const struct option_row list_option_rows[] = {
 	{.help = "Options"},
-	{'v', "verbose", NULL, "units, formulas and other names too", VERBOSE},
-	{0, "names", NULL, "names only, a line each (nothing is tried)", NAMES},
-	{0, "on", "BACKEND", "what this one counts: see 'tare list backends' (default: auto)", ON},
+	{'v', "verbose", NULL, "also show units, formulas and other names", VERBOSE},
+	{0, "names", NULL, "names only, one a line (tries nothing)", NAMES},
+	{0, "on", "BACKEND", "list what this backend counts: see 'tare list backends' (default: auto)", ON},
 	{0, "json", NULL, "as JSON", JSON},
-	{'h', "help", NULL, "show this", HELP},
+	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
@@ -315,12 +315,13 @@ static int show_help(void)
 	say_begin_output();
 	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
 	      "\n"
-	      "Lists what there is (default: events), and who counts it on this machine for\n"
-	      "this user, found by trying. Rows must have each WORD in name or definition.\n"
+	      "Lists what there is (default: events), and which backend counts it on this\n"
+	      "machine for this user, found by trying. Shows only rows with each WORD in name\n"
+	      "or definition.\n"
 	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n",
 	      stdout);
 	options_help(list_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 the list could not be made or written.\n", stdout);
+	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot make or write the list.\n", stdout);
 	return say_end_output();
 }
 

@@ -163,7 +163,7 @@ static void draw(const struct machine_listing *l, const struct machine_descripti
 	str_free(&text);
 	char name[512]; /* a path may hold anything */
 	str_escape_to(name, sizeof name, l->words[0]);
-	printf("tare count --on model:%s COMMAND counts by it.\n", name);
+	printf("'tare count --on model:%s COMMAND' counts with it.\n", name);
 }
 
 /* ---- all ---- */
@@ -227,7 +227,7 @@ bool list_machines(const struct machine_listing *l, size_t *shown, struct error 
 	bool done = true;
 	if (!measure_machine_facts(&arena, &facts)) {
 		arena_free(&arena);
-		return error_set(err, ERROR_SYSTEM, "cannot find out what machine this is");
+		return error_set(err, ERROR_SYSTEM, "cannot identify this machine");
 	}
 	if (l->n_words == 1 && is_name(l->words[0])) {
 		done = show_one(l, &facts, err);

@@ -14,7 +14,7 @@ static int unknown(const char *word)
 	struct nearest near = {0};
 	if (word[0] == '-') {
 		error_set(&err, ERROR_USAGE, "unknown option '%s'", word);
-		error_hint(&err, "'tare --help' shows what there is");
+		error_hint(&err, "'tare --help' lists the commands");
 		return say_failure(&err);
 	}
 	error_set(&err, ERROR_USAGE, "unknown command '%s'", word);
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		fputs("usage: tare COMMAND [OPTIONS] ...\n\n", stderr);
 		for (const struct command_row *row = command_rows; row->name; row++)
 			fprintf(stderr, "  %-11s %s\n", row->name, row->summary);
-		fputs("\n'tare help' says more.\n", stderr);
+		fputs("\n'tare help' shows more.\n", stderr);
 		return TARE_USAGE;
 	}
 	const char *word = argv[1];

@@ -136,7 +136,7 @@ static bool encode_row(const char *text, const struct event_machine *machine, st
 	const char *star = strrchr(text, '*');
 	size_t length = star ? (size_t)(star - text) : strlen(text);
 	if (length >= sizeof plain || (star && (!str_to_double(star + 1, &out->scale) || !(out->scale > 0))))
-		return error_set(err, ERROR_UNSUPPORTED, "the encoding '%.100s' is not understood", text);
+		return error_set(err, ERROR_UNSUPPORTED, "cannot parse the encoding '%.100s'", text);
 	memcpy(plain, text, length);
 	plain[length] = '\0';
 
@@ -190,7 +190,7 @@ bool event_encode(const struct event *event, const struct event_machine *machine
 {
 	*out = (struct event_encoding){.scale = 1};
 	if (event->machine) {
-		error_set(err, ERROR_NOT_FOUND, "'%s' is asked of a modelled machine", event->label);
+		error_set(err, ERROR_NOT_FOUND, "'%s' is an event of a modelled machine", event->label);
 		return error_hint(err, "count it with --on model:%s", event->machine);
 	}
 	if (!event->definition) {

@@ -54,7 +54,7 @@ const char *account_lacks(const struct event *event, const struct target *target
 	if (event->levels != (LEVEL_USER | LEVEL_KERNEL))
 		return "the operating system's account of it is not split by privilege level";
 	if (kept != KEPT_ELAPSED && target->kind != TARGET_COMMAND)
-		return "the operating system's account of it is known of programs that tare starts, only";
+		return "the operating system's account of it is known only for programs that tare starts";
 	return NULL;
 }
 

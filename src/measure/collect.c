@@ -171,7 +171,7 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 
 static void not_counted(const struct measurement *s, struct series *series)
 {
-	static const char why[] = "not known to count: it counted 0, and so it did in all that tare tried";
+	static const char why[] = "not known to count: it counted 0, here and in all of tare's trials";
 	for (size_t r = 0; r < s->options.repetitions; r++)
 		if (series->counts[r].reached && series->counts[r].state == READING_COUNTED)
 			series->counts[r].state = READING_UNSUPPORTED;

@@ -146,9 +146,9 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 		e->note = arena_printf(arena, "%zu of %zu runs gave no count: %s", reached - e->n_runs, reached,
 				       series->why ? series->why : "not known");
 	else if (s->by_account[series->event] && hidden_by_tare(s, &s->events[series->event], e->value))
-		e->note = "an upper bound: tare's own memory, which the kernel counts in, is not smaller";
+		e->note = "an upper bound: the kernel includes tare's own memory, and that is not smaller";
 	else if (s->by_account[series->event] && counts_exec(&s->events[series->event]))
-		e->note = "from the operating system's account, which holds the work of the exec itself too";
+		e->note = "from the operating system's account, which also includes the work of the exec";
 	else if (e->has_interval && isinf(e->high))
 		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL
@@ -185,7 +185,7 @@ static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 			       .cpu = was.cpu};
 	e->why = arena_printf(
 		&s->result->arena,
-		"the probes of the regions took %.0f %% of it, or more: without --region it is the program's own",
+		"the regions' probes took %.0f %% of it, or more: without --region it is the program's alone",
 		was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
 	return e->why != NULL;
 }

@@ -95,7 +95,7 @@ static const char *find_cause(struct measurement *s, size_t pass, size_t repetit
 		str_appendf(&text, "%s%.0f %s (median %.0f)", text.length ? ", " : "", causes[i].value,
 			    suspects[causes[i].suspect].what, causes[i].median);
 	if (text.length == 0 && repetition == 0 && account->shown && s->options.program_output == OUTPUT_FIRST)
-		str_append(&text, "its output was shown, the other runs' was not");
+		str_append(&text, "only this run's output was shown");
 	if (text.length == 0)
 		str_append(&text, "no cause seen");
 	char *cause = text.failed ? NULL : arena_strdup(&s->result->arena, text.text);

@@ -41,9 +41,8 @@ static bool remark_multiplexing(struct measurement *s)
 	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn
 	 * last miss a fifth of them. No reading shows what is in step with the turns. */
 	if (kernel &&
-	    !measurement_note(
-		    s, "kernel-level counts hold the kernel's own work to share the counters, which comes with "
-		       "the turns and so not in equal parts: what was counted of them is a lower bound"))
+	    !measurement_note(s, "kernel-level counts include the kernel's own work to share the counters, which "
+				 "is not spread evenly over the turns: what was counted is a lower bound"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)
@@ -76,9 +75,12 @@ static int compare_endings(const void *a, const void *b)
 
 static void describe(struct str *text, int status)
 {
-	if (WIFSIGNALED(status))
-		str_appendf(text, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else
+	if (WIFSIGNALED(status)) {
+		const char *name = sigabbrev_np(WTERMSIG(status)); /* NULL: a real-time signal */
+		str_appendf(text, "killed by signal %d", WTERMSIG(status));
+		if (name)
+			str_appendf(text, " (SIG%s)", name);
+	} else
 		str_appendf(text, "exit status %d", WEXITSTATUS(status));
 }
 
@@ -107,7 +109,7 @@ static bool remark_endings(struct measurement *s)
 	qsort(endings, n, sizeof *endings, compare_endings);
 	struct str text = {0};
 	if (n == 1) {
-		str_append(&text, all == 1 ? "the program ended with: " : "every run of the program ended with: ");
+		str_append(&text, all == 1 ? "" : "every run: ");
 		describe(&text, endings[0].status);
 	} else {
 		str_append(&text, "exit status differs between runs: ");
@@ -148,9 +150,10 @@ static bool remark_first_run(struct measurement *s)
 			   : result->locations
 				   ? "where the events took place, and the files of blocks and system calls,"
 				   : "the files of blocks and system calls";
-	return measurement_note(
-		s, "%s %s of run %zu of %zu alone: the totals there are that run's, those of this table are means",
-		what, files ? "are" : "is", result->first_run, s->options.repetitions);
+	return measurement_note(s,
+				"%s %s from run %zu of %zu only: the totals there are that run's, and those of "
+				"this table are means",
+				what, files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
 bool measurement_remark(struct measurement *s)

@@ -50,7 +50,7 @@ static bool remark(struct result *result, const char *user_only, const struct es
 	}
 	if (user_only && !vec_push(&notes, user_only))
 		goto out;
-	if ((n || user_only) && !vec_push(&notes, "'tare doctor' says what would allow more"))
+	if ((n || user_only) && !vec_push(&notes, "'tare doctor' shows how to allow more"))
 		goto out;
 	const char **kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
 	if (!kept)

@@ -6,8 +6,8 @@
 #include "session/selection_inside.h"
 #include "session/session.h"
 
-static const char only_a_model[] = "only a machine model counts it here, and only when asked for, as the program "
-				   "takes longer then: -e NAME, or --on model:host";
+static const char only_a_model[] = "only a machine model counts it here, and that slows the program: ask for it "
+				   "with -e NAME, or --on model:host";
 
 /* At whichever level it is asked for. */
 static bool is_only_modelled(const struct session *s, const struct event *event)

@@ -76,7 +76,7 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 		return true;
 	if (!s->operations->regions) {
 		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions", s->operations->name);
-		return error_hint(err, "--on perf, --on exact, or without --on whatever counts them here");
+		return error_hint(err, "use --on perf or --on exact, or leave out --on");
 	}
 	if (!session_regions_find(&s->regions, places, n, &s->command, err))
 		return false;

@@ -42,7 +42,7 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 				       "cannot open '%s'", path);
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
-		return error_set(err, ERROR_UNSUPPORTED, "'%s' is no regular file", path);
+		return error_set(err, ERROR_UNSUPPORTED, "'%s' is not a regular file", path);
 	}
 	void *memory = NULL;
 	Elf *elf = NULL;
@@ -55,7 +55,7 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 		elf_end(elf);
 		free(memory);
 		close(fd);
-		return error_set(err, ERROR_UNSUPPORTED, "'%s' is no ELF file, or a broken one", path);
+		return error_set(err, ERROR_UNSUPPORTED, "'%s' is not a valid ELF file", path);
 	}
 	*out = (struct elf_file){.fd = fd, .elf = elf, .memory = memory};
 	return true;

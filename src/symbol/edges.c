@@ -177,7 +177,7 @@ static void read_body(struct look *l, uint64_t low, uint64_t high, bool own)
 			judge_call(l, &step);
 		l->calls |= step.inside && step.flow.kind == FLOW_CALL;
 		if (l->steps.count == STEPS_MOST) {
-			refuse(l, "%sthe functions around 0x%llx are too large to be looked through", "", at);
+			refuse(l, "%sthe functions around 0x%llx are too large to search", "", at);
 			return;
 		}
 		if (!vec_push(&l->steps, step)) {
@@ -245,7 +245,7 @@ static void leave_by_name(struct look *l, const char *name, uint64_t at)
 	}
 	refuse(l,
 	       name ? "it may leave by a jump to '%s' of another module (at 0x%llx), where its return is not seen"
-		    : "it may leave by a jump to where a pointer says%s (at 0x%llx): its return is not seen",
+		    : "it may leave by a jump through a pointer%s (at 0x%llx): its return is not seen",
 	       name ? name : "", at);
 }
 
@@ -263,7 +263,7 @@ static void leave_by_jump(struct look *l, const struct body *body, uint64_t entr
 	if (strncmp(section_name(l, target), ".plt", 4) == 0) {
 		leave_by_name(l, linkage_of_call(l->m, target), target);
 	} else if (!bounds_of(l, target, &low, &high)) {
-		refuse(l, "it leaves by a jump to no known function%s, at 0x%llx", "", target);
+		refuse(l, "it leaves by a jump to an unknown function%s, at 0x%llx", "", target);
 	} else {
 		const char *name = name_at(l, target);
 		bool own = body->own &&
@@ -554,7 +554,7 @@ bool place_edges(struct module *m, struct naming *naming, const struct spans *sp
 	if (!table_functions(m))
 		return false;
 	if (!read_machine(&l)) {
-		refuse(&l, "the branches of this machine's code are not known%s", "", 0);
+		refuse(&l, "tare cannot decode branches of this machine's code%s", "", 0);
 	} else if (out->kind == REGION_FUNCTION) {
 		for (size_t i = 0; i < spans->all.count && !l.failed && !l.why[0]; i++)
 			function_edges(&l, spans->all.items[i].low, spans->all.items[i].high);

@@ -135,12 +135,12 @@ static bool open_file(struct module *m, const struct naming *naming)
 	if (m->path[0] == '[') {
 		if (strcmp(m->path, "[vdso]") == 0)
 			return open_vdso(m);
-		snprintf(m->trouble, sizeof m->trouble, "it is no file");
+		snprintf(m->trouble, sizeof m->trouble, "it is not a file");
 		return true;
 	}
 	if (m->path[0] != '/') {
 		/* the kernel's names of mappings that are no files: "//anon", "anon_inode:…", "SYSV00000000" */
-		snprintf(m->trouble, sizeof m->trouble, "'%.200s' is no path", m->path);
+		snprintf(m->trouble, sizeof m->trouble, "'%.200s' is not a path", m->path);
 		return true;
 	}
 	if (!open_named(m, &err)) {
@@ -156,7 +156,7 @@ static bool open_file(struct module *m, const struct naming *naming)
 		return false;
 	if (!named && !m->debug.elf)
 		snprintf(m->trouble, sizeof m->trouble,
-			 "it is stripped: it names what it exports only, and no debug file of it was found");
+			 "it is stripped: only exported names are known, and no debug file was found");
 	return true;
 }
 

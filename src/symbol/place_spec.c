@@ -126,7 +126,7 @@ static bool parse_place(const char *text, struct arena *arena, struct place_spec
 	if (!*rest)
 		return malformed(text, "it names no place", err);
 	if (strncmp(rest, "0x", 2) == 0)
-		return malformed(text, "addresses are two, as in 0x1000-0x1040", err);
+		return malformed(text, "give two addresses, as in 0x1000-0x1040", err);
 	if (rest[strspn(rest, "0123456789-")] == '\0')
 		return malformed(text, "lines need their file, as in sort.c:10-20", err);
 	return true;
@@ -142,7 +142,7 @@ bool place_parse(const char *text, struct arena *arena, struct place_spec *out, 
 		return malformed(text, "its name is empty", err);
 	for (const char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			return malformed(text, "it has control characters in it", err);
+			return malformed(text, "it has control characters", err);
 	if (strlen(place) > PLACE_MOST_BYTES)
 		return malformed(text, "it is longer than 4096 bytes", err);
 	if (equals && equals - text > NAME_MOST_BYTES)

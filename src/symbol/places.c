@@ -39,9 +39,9 @@ static bool finish(struct search *s, struct module *m, const char *path, struct 
 		struct address_span span = spans->all.items[i];
 		if (!module_offset(m, span.low, &low) || !module_offset(m, span.high - 1, &last) ||
 		    last - low != span.high - 1 - span.low)
-			return error_set(
-				err, ERROR_USAGE, "region '%s': 0x%llx to 0x%llx are not in one piece in '%s'",
-				s->spec->name, (unsigned long long)span.low, (unsigned long long)span.high, path);
+			return error_set(err, ERROR_USAGE,
+					 "region '%s': 0x%llx to 0x%llx are not contiguous in '%s'", s->spec->name,
+					 (unsigned long long)span.low, (unsigned long long)span.high, path);
 		ranges[i] = (struct region_range){.module = module, .low = low, .high = last + 1};
 	}
 	out->name = s->spec->name;
@@ -75,7 +75,7 @@ static bool chosen_at_load(struct search *s, struct module *m, const struct elf_
 {
 	char list[300] = "";
 	size_t n = 0;
-	error_set(err, ERROR_USAGE, "region '%s': which code '%s' is, is chosen when '%s' is loaded (an IFUNC)",
+	error_set(err, ERROR_USAGE, "region '%s': the code of '%s' is chosen when '%s' is loaded (an IFUNC)",
 		  s->spec->name, s->spec->function, m->base);
 	for (size_t i = 0; i < m->functions.count && n < 5; i++) {
 		const char *name = m->functions.items[i].name;
@@ -227,7 +227,7 @@ static bool find_lines(struct search *s, struct error *err)
 				nearest_consider(&nearest.files, spec->file, found.files.names[j]);
 	}
 	if (known) {
-		error_set(err, ERROR_USAGE, "region '%s': no code is of '%s'", spec->name, spec->text);
+		error_set(err, ERROR_USAGE, "region '%s': no code comes from '%s'", spec->name, spec->text);
 		if (nearest.below && nearest.above)
 			return error_hint(err, "the nearest lines with code are %u and %u", nearest.below,
 					  nearest.above);
@@ -239,7 +239,7 @@ static bool find_lines(struct search *s, struct error *err)
 			  base_of(s->modules[0]));
 		return error_hint(err, "compile it with -g, or install its debug symbols");
 	}
-	error_set(err, ERROR_USAGE, "region '%s': no code is of a file '%s'", spec->name, spec->file);
+	error_set(err, ERROR_USAGE, "region '%s': no code comes from a file '%s'", spec->name, spec->file);
 	hint_near(err, &nearest.files, "the name may be the end of a path, as in src/sort.c");
 	return false;
 }
@@ -297,7 +297,7 @@ static bool choose_module(struct search *s, const char **one, struct error *err)
 	}
 	error_set(err, ERROR_USAGE, "region '%s': '%s' is neither the program nor one of its libraries",
 		  s->spec->name, wanted);
-	hint_near(err, &near, "a library that is loaded later is named by its path");
+	hint_near(err, &near, "name a library that is loaded later by its path");
 	return false;
 }
 
@@ -324,8 +324,9 @@ bool place_find(struct symbols *symbols, const struct place_spec *spec, const ch
 	if (!program->file.elf) {
 		error_set(err, ERROR_USAGE, "region '%s': '%s' has no code to look into: %s", spec->name,
 			  s.modules[0], program->trouble);
-		return error_hint(err, "of a script, name its interpreter's code: INTERPRETER!FUNCTION, and start "
-				       "it as: INTERPRETER SCRIPT");
+		return error_hint(err,
+				  "for a script, name its interpreter's code: INTERPRETER!FUNCTION, and start "
+				  "it as: INTERPRETER SCRIPT");
 	}
 	switch (spec->kind) {
 	case PLACE_FUNCTION: return find_function(&s, err);

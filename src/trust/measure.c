@@ -106,7 +106,7 @@ bool calibrating_begin(struct calibrating *c, const char *list, struct error *er
 		return false;
 	if (c->events.count == 0) {
 		error_set(err, ERROR_UNSUPPORTED, "no event can be counted here");
-		return error_hint(err, "'tare doctor' says what could be done about it");
+		return error_hint(err, "'tare doctor' shows what to do about it");
 	}
 	return true;
 }

@@ -169,7 +169,7 @@ static void test_closed(void)
 	ok(tare_read(c, now, NULL) && now[0].count == raw[0].count, "the registers closed: read(2)");
 	replaced_closed = false;
 	ok(of(c).by_call == before.by_call + 4 && of(c).by_user == before.by_user &&
-	       strstr(of(c).why, "off their registers"),
+	       strstr(of(c).why, "no hardware counter"),
 	   "four readings by a system call, and why");
 	reads(c, (1 << 20) + 1, (1 << 20) + 1, "and used when all is back");
 	tare_close(c);
@@ -216,14 +216,14 @@ static void test_refused(void)
 	struct tare_options process = { .size = sizeof process, .scope = TARE_PROCESS };
 	map_fails = true;
 	c = set_new(EVENTS);
-	ok(c && tare_read(c, now, NULL) && of(c).by_call == 1 && strstr(of(c).why, "does not open"),
+	ok(c && tare_read(c, now, NULL) && of(c).by_call == 1 && strstr(of(c).why, "does not allow programs"),
 	   "pages that cannot be mapped: read(2), and why (%s)", of(c).why);
 	tare_close(c);
 	map_fails = false;
 	page_begins.cap_user_rdpmc = 0;
 	unmapped = 0;
 	c = set_new(EVENTS);
-	ok(strstr(of(c).why, "does not open") && unmapped >= 1,
+	ok(strstr(of(c).why, "does not allow programs") && unmapped >= 1,
 	   "pages without the capability are unmapped, and it is said");
 	tare_close(c);
 	page_begins.cap_user_rdpmc = 1;

@@ -102,7 +102,7 @@ equal(counts(report, "data-reads:u", function_of), {"twice": 2, "copies": 65, "n
       "a string instruction reads once an iteration, a return once")
 adds_up(report, "by function")
 lines = [e for e in report["breakdown"]["events"] if e["event"] == "code-lines:u"][0]
-ok(lines["total"] is None and "no sum over places" in lines["why"], "what has no sum over places is not broken down, with the reason", lines)
+ok(lines["total"] is None and "cannot be added up over places" in lines["why"], "what has no sum over places is not broken down, with the reason", lines)
 ok(every(row["module"] == HERE and row["file"].endswith("places.s") for row in report["breakdown"]["rows"]),
    "rows say the module and the source file", report["breakdown"]["rows"])
 rows = [row for row in table() if row["event"] == "instructions:u"]
@@ -123,7 +123,7 @@ seen = tare("count", "--on", "exact", "-e", EVENTS, "--by", "function", "./place
 has(seen.err, re.compile(r"^ *4,004\( 99\.7%\) +4,004\( 99\.7%\)  twice \(places:places\.s\)$", re.M), "text has count, share and name")
 has(seen.err, re.compile(r"^ *7\( +0\.2%\) +4,011\( 99\.9%\)  _start", re.M), "and what was added up so far")
 has(seen.err, re.compile(r"^ *4,017\(100\.0%\) +4,017\(100\.0%\)  TOTAL$", re.M), "and the total")
-has(seen.err, "not broken down: it is of the whole", "what is not broken down says why")
+has(seen.err, "not broken down: it is known for the whole", "what is not broken down says why")
 has_not(seen.err, "WRONG", "nothing is wrong")
 seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "line", "./places")
 has(seen.err, re.compile(r"^ *2,000\( 49\.8%\) +2,000\( 49\.8%\)  places\.s:5 \(places\)$", re.M), "lines are shown as file:line")
@@ -224,7 +224,7 @@ report = parsed(read("report.json"), "runs that differ")
 runs, total = report["results"][0]["runs"], report["breakdown"]["events"][0]["total"]
 ok(runs[0] < runs[1] < runs[2] and total == runs[0] and report["breakdown"]["repetition"] == 1,
    "the places of several runs that differ are those of run 1, and say so", (runs, total))
-ALONE = "of run 1 of 3 alone"
+ALONE = "from run 1 of 3 only"
 ok(any(ALONE in note for note in report["notes"]), "so does a note", report["notes"])
 write("grown", "")
 seen = tare(*ONE_RUN, "--blocks", "blocks.tsv", "./grows")

@@ -28,7 +28,7 @@ def kept(name, text):
 
 
 # ---- wrong usage ----
-for arguments, part in [(["--processes", "1"], "processes"), (["--interfaces", "libary"], "'libary' is none of command"),
+for arguments, part in [(["--processes", "1"], "processes"), (["--interfaces", "libary"], "'libary' is not one of command"),
                         (["-e", "no-such-event"], "unknown event 'no-such-event'"), (["--confidence", "90"], "neither 95 nor 99"),
                         (["--sideways"], "--sideways")]:
     seen = tare("calibrate", *arguments, env=with_calibration("none"))
@@ -87,7 +87,7 @@ run = dict(TARE_EVENTS="page-faults,task-clock", TARE_OUTPUT="report")
 subprocess.run([PROGRAM, "nested"], env=with_calibration(path, **run), check=True)
 has(read("report"), re.compile(r"^# region 'outer': up to [1-9]\d* of its ns may be the measuring itself \(task-clock\)$", re.M),
     "libtare's report has bounds")
-has(read("report"), re.compile(rf"taken off .*: calibration {json.loads(tare('doctor', '--json', env=with_calibration(path)).out)['calibration']['id'][:8]}"),
+has(read("report"), re.compile(rf"subtracted .*: calibration {json.loads(tare('doctor', '--json', env=with_calibration(path)).out)['calibration']['id'][:8]}"),
     "and names the calibration")
 has_not(read("report"), "tare: calibration", "but not the regions that it measures with")
 subprocess.run([PROGRAM, "nested"], env=with_calibration(path, TARE_GROSS="1", **run), check=True)

@@ -114,7 +114,7 @@ equal((row["source"], row.get("machine"), row["trust"], row["level"]), ("model",
       "a modelled row has its source, machine, level and no verdict")
 ok("machine" not in rows["instructions"] and rows["instructions"]["source"] == "exact", "an exact one has no machine", rows)
 text = " ".join(report["notes"])
-for part in ("model r12000: MIPS R12000", "user mode", "kernel", "core of its own", "cold", "4 KiB"):
+for part in ("model r12000: MIPS R12000", "user mode", "kernel", "its own core", "cold", "4 KiB"):
     has(text, part, f"the remarks have '{part}'")
 seen = tare("count", "--on", "model:r12000", "-e", "l1d-misses", "true")
 has(seen.err, re.compile(r"l1d-misses:u +[0-9,]+ +±\? +model"), "the table shows the source")
@@ -191,7 +191,7 @@ seen = tare("count", "--on", "perf", "-e", "r12000::l1d-misses", "true")
 ok("not counted" in seen.err and "model" in seen.err, "nor does a hardware counter pass for a modelled machine's", seen)
 
 # ---- errors ----
-for on, part in (("model", "which machine"), ("model:", "which machine"), ("model:r1200", "r12000"), ("model:r12000,", "which machine"),
+for on, part in (("model", "no machine is named"), ("model:", "no machine is named"), ("model:r1200", "r12000"), ("model:r12000,", "no machine is named"),
                  ("model:r12000,r12000", "twice"), ("model:./nowhere.conf", "nowhere.conf")):
     seen = tare("count", "--on", on, "-e", "l1d-misses", "true")
     ok(seen.code == 2 and part in seen.err, f"--on {on} is wrong usage, and it is said how", seen)

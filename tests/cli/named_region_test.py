@@ -270,7 +270,7 @@ program = build("returns.S", RETURNS, "gcc", "-nostdlib", "-no-pie", "-Wl,--as-n
 if program:
     of_regions, result, _ = regions(program, "--region", "asked")
     rows = {r["name"]: r["results"][0] for r in result["regions"]}
-    ok(of_regions["by a return"] == (1, 1, None) and "the end of a region was reached by a way" in rows["by a return"].get("why", ""),
+    ok(of_regions["by a return"] == (1, 1, None) and "reached the end of a region in a way" in rows["by a return"].get("why", ""),
        "a region whose end is reached by a return is not counted, and the reason is said", rows)
     equal(of_regions["asked"], (1, 1, 2), "… while one that was asked for is counted, to the instruction")
 

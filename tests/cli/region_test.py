@@ -177,7 +177,7 @@ refused(["--on", "perf", "--region", "x=pages.c:3"], 2, "nearest line")
 refused(["--on", "perf", "--region", "x=page.c:30"], 2, "'page.c'", "did you mean 'pages.c'")
 refused(["--on", "perf", "--region", "x=0x0-0x10"], 2, "not code")
 refused(["--on", "perf", "--region", "touch", "--region", "touch=deep"], 2, "two regions are named 'touch'")
-refused(["--on", "perf", "--region", "touch"], 2, "no ELF file", "interpreter", program="./script")
+refused(["--on", "perf", "--region", "touch"], 2, "not a valid ELF file", "interpreter", program="./script")
 refused(["--on", "perf", "--region", "libm.so.6!sin"], 2, "neither the program nor one of its libraries")
 refused(["--on", "perf", "--region", "libc.so.6!memcpy"], 2, "chosen when", "IFUNC")
 refused(["--on", "perf", "--region", "touch"], 3, "not found", program="no-such-program")
@@ -370,7 +370,7 @@ equal(once["entries_at_least"], 1, "another region of that execution has what wa
 ok(every(row["value"] is None and row["why"] == region["why"] for region in r["regions"] for row in region["results"]), "and neither has a count", r["regions"])
 rows = {row["event"]: row for row in r["results"]}
 for event in ("task-clock", "elapsed-time", "user-time", "system-time", "cpu-time"):
-    ok(rows[event]["value"] is None and "the probes of the regions took" in rows[event]["why"] and "without --region" in rows[event]["why"],
+    ok(rows[event]["value"] is None and "the regions' probes took" in rows[event]["why"] and "without --region" in rows[event]["why"],
        f"{event} of the whole program is not printed as its own", rows[event])
 ok(rows["page-faults"]["value"] > 0, "its page faults are", rows["page-faults"])
 equal([m["value"] for m in r["metrics"]], [None], "and no metric has such a time in it")

@@ -226,9 +226,9 @@ equal([line for line in read("levels.out").splitlines() if not line.startswith("
       ["0x16 -1 10.0 NaN NaN", "# 0x16 is instructions:k", "0x16 -1 3.0 NaN NaN"], "p5mon: so it is in the file, and no 0 stands for an unknown spread")
 for compat in ("p5mon", "perfex"):
     seen = count(on, "--compat", compat, "-r", "3", "-e", "instructions:u", "false", code=1)
-    has(seen.out, "note: every run of the program ended with: exit status 1\n", f"{compat}: a program that fails in every run is said to")
+    has(seen.out, "note: every run: exit status 1\n", f"{compat}: a program that fails in every run is said to")
     seen = count(on, "--compat", compat, "-e", "instructions:u", "sh", "-c", "kill -TERM $$", code=128 + 15)
-    has(seen.out, "note: the program ended with: killed by signal 15", f"{compat}: so is one that a signal ends")
+    has(seen.out, "note: killed by signal 15 (SIGTERM)", f"{compat}: so is one that a signal ends")
 ok(count(on, "--compat", "perfex", "-r", "3", "-e", "instructions:u", "true").out.startswith("Means of 3 executions of each event\n"),
    "perfex: means say that they are")
 has_not(count(on, "--compat", "perfex", "-e", "instructions:u", "true").out, "Means", "perfex: a count of one execution is none")

@@ -301,7 +301,7 @@ static void multiplexed(void)
 	total = 100.0 * (double)(b.sampled + 1);
 	ok(isinf(r->estimates[0].high) && r->estimates[0].low == total / 2 && isfinite(r->estimates[1].high),
 	   "a shared kernel-level counter has what it counted as lower bound, and no upper one");
-	ok(has_note(r, "kernel-level counts hold the kernel's own work"), "… and a remark says why");
+	ok(has_note(r, "kernel-level counts include the kernel's own work"), "… and a remark says why");
 	result_free(r);
 
 	b = (struct backend){ .counters = 2, .read = half_read, .sample = half_sample, .fail_sample = true };
@@ -404,7 +404,7 @@ static void endings(void)
 	unlink(path);
 	char *const dies[] = { "sh", "-c", "kill -SEGV $$", NULL };
 	r = measure(&b, dies, abcd, 1, NULL, 0, (struct measure_options){ 0 }, &err);
-	ok(has_note(r, "the program ended with: killed by signal 11"), "a death by signal is noted");
+	ok(has_note(r, "killed by signal 11 (SIGSEGV)"), "a death by signal is noted");
 	ok(WIFSIGNALED(r->wait_status) && WTERMSIG(r->wait_status) == SIGSEGV, "the status is the program's");
 	result_free(r);
 

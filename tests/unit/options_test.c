@@ -92,9 +92,9 @@ static void test_targets(void)
 	refused("-p 1-3", "'1-3' is not a process id");
 	refused("-p -1", "'-1' is not a process id");
 	refused("-t 0", "'0' is not a thread id");
-	refused("-t 1 -p 2", "not several");
-	refused("-p 1 -a", "not several");
-	refused("--per-thread -a", "not for CPUs");
+	refused("-t 1 -p 2", "choose one of -p, -t");
+	refused("-p 1 -a", "choose one of -p, -t");
+	refused("--per-thread -a", "use --per-cpu");
 	refused("--per-process -p 1", "programs that tare starts");
 	refused("--blocks f -a", "programs that tare starts");
 	refused("--reproducible -t 1", "programs that tare starts");
@@ -109,7 +109,7 @@ static void test_targets(void)
 static void test_refusals(void)
 {
 	refused("--json --csv true", "one format");
-	refused("--json --compat p5mon true", "--compat is a format of its own");
+	refused("--json --compat p5mon true", "choose --compat, --json or --csv");
 	refused("--repetition 5 true", "unknown option '--repetition'");
 	refused("-r5x true", "'5x' is not a whole number");
 	refused("-r", "option '--repetitions' needs an argument");

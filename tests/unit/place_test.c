@@ -182,7 +182,7 @@ static void functions(void)
 	ok(finds("p", "other.c:both") && found.n_ranges == 1 && !found.note, "unless the file is said");
 	ok(!finds("p", "caled") && strstr(err.hint, "called"), "a name that is not there has its nearest: %s", err.hint);
 	ok(!finds("stripped", "called") && strstr(err.hint, "stripped"), "of a stripped program it is said: %s; %s", err.text, err.hint);
-	ok(!finds("script", "f") && strstr(err.text, "no ELF"), "so of a script: %s; %s", err.text, err.hint);
+	ok(!finds("script", "f") && strstr(err.text, "not a valid ELF"), "so of a script: %s; %s", err.text, err.hint);
 	ok(!finds("p", "libx.so!f") && strstr(err.text, "libx.so"), "and a library that is not the program's: %s", err.text);
 	const char *with_libraries[] = { arena_strdup(&arena, in_folder("p")), arena_strdup(&arena, in_folder("libq.so")) };
 	ok(place_parse("q=libq.so:in_q", &arena, &spec, &err) && place_find(symbols, &spec, with_libraries, 2, &arena, &found, &err) &&

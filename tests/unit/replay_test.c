@@ -83,7 +83,7 @@ static void test_refusals(void)
 		"a syntax error has its line and column");
 	refused("{\"tare_recording\": 1, \"events\": [], \"events\": []}",
 		"f.json:1:44: duplicate object key near '\"events\"'", "a key that stands twice is refused");
-	refused("[]", "f.json:1:1: an object is wanted here", "an array is no recording");
+	refused("[]", "f.json:1:1: expected an object", "an array is no recording");
 	refused("{}", "f.json:1:1: this is not a recording: it has no 'tare_recording'",
 		"an object without a version is no recording");
 	refused("{\"tare_recording\": 2, \"new\": 1}",
@@ -93,16 +93,16 @@ static void test_refusals(void)
 	refused("{\"tare_recording\": 1,\n \"events\": [],\n \"event\": []}",
 		"f.json:3:11: 'event' is not a key of this object", "an unknown key is refused where it stands");
 	refused("{\"tare_recording\": 1, \"events\": [\n\t{\"name\": \"é\", \"source\": \"os\"}, 7]}",
-		"f.json:2:33: an object is wanted here", "columns are counted in characters");
+		"f.json:2:33: expected an object", "columns are counted in characters");
 	refused("{\"tare_recording\": 1, \"events\": [{\"source\": \"os\"}]}",
 		"f.json:1:34: the event has no 'name'", "an event needs a name");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\"}]}",
-		"f.json:1:34: 'a' is counted, but no 'source' says by what", "a counted event needs a source");
+		"f.json:1:34: 'a' is counted, but has no 'source'", "a counted event needs a source");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"source\": \"scaled\"}]}",
 		"f.json:1:58: 'scaled' is not known: source is one of 'hw', 'os', 'exact', 'model'",
 		"a backend cannot say that it scaled");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"state\": \"denied\"}]}",
-		"f.json:1:34: 'a' is not counted, but no 'why' says the reason",
+		"f.json:1:34: 'a' is not counted, but has no 'why'",
 		"what is not counted needs a reason");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"source\": \"os\"},"
 		"{\"name\": \"a\", \"source\": \"os\"}]}",
@@ -116,9 +116,9 @@ static void test_refusals(void)
 #define A "{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"source\": \"os\"}],\n\"executions\": [{"
 	refused(A "\"readings\": {\"b\": 1}}]}", "f.json:2:35: 'b' is not one of the recording's events",
 		"a reading of an unknown event is refused");
-	refused(A "\"readings\": {\"a\": -1}}]}", "f.json:2:35: a whole number, not below 0, is wanted here",
+	refused(A "\"readings\": {\"a\": -1}}]}", "f.json:2:35: expected a whole number, 0 or more",
 		"a count below 0 is refused");
-	refused(A "\"readings\": {\"a\": 1.5}}]}", "f.json:2:35: a count or an object is wanted here",
+	refused(A "\"readings\": {\"a\": 1.5}}]}", "f.json:2:35: expected a count or an object",
 		"a fraction of a count is refused");
 	refused(A "\"readings\": {\"a\": 9223372036854775808}}]}",
 		"f.json:2:53: too big integer near '9223372036854775808'",

@@ -397,13 +397,13 @@ static void no_files(void)
 	equal_text(code(s, "/nonexistent/prog", 0x10)->function, "prog+0x10", "of a missing file the place remains");
 	ok(symbols_trouble(s, "/nonexistent/prog") && strstr(symbols_trouble(s, "/nonexistent/prog"), "o such file"), "with the reason");
 	ok(strstr(symbols_trouble(s, "/tmp/gone (deleted)"), "deleted"), "a deleted file is said to be deleted");
-	ok(strstr(symbols_trouble(s, folder), "no regular file"), "a folder is refused");
+	ok(strstr(symbols_trouble(s, folder), "not a regular file"), "a folder is refused");
 	mkfifo(in_folder("fifo"), 0600);
-	ok(strstr(symbols_trouble(s, in_folder("fifo")), "no regular file"), "a FIFO is refused, and does not block");
+	ok(strstr(symbols_trouble(s, in_folder("fifo")), "not a regular file"), "a FIFO is refused, and does not block");
 	write_text("empty", "");
 	write_text("script", "#!/bin/sh\n");
-	ok(strstr(symbols_trouble(s, in_folder("empty")), "no ELF file"), "an empty file is refused");
-	ok(strstr(symbols_trouble(s, in_folder("script")), "no ELF file"), "a script is refused");
+	ok(strstr(symbols_trouble(s, in_folder("empty")), "not a valid ELF file"), "an empty file is refused");
+	ok(strstr(symbols_trouble(s, in_folder("script")), "not a valid ELF file"), "a script is refused");
 	ok(!symbols_data(s, in_folder("script"), 0) && symbols_inlined(s, in_folder("script"), 0, &f, 1) == 0 &&
 	   !symbols_address(s, in_folder("script"), 0, &address) && !symbols_function(s, in_folder("script"), "main", &address, &bytes) &&
 	   symbols_variables(s, in_folder("script"), &n) != NULL && n == 0, "and answers every question with nothing");

@@ -149,7 +149,7 @@ static bool report_has(const char *line)
 	return has;
 }
 
-static const char no_interrupts[] = "# \u00b1 is of the reading alone: counts with the kernel's part also have the interrupts";
+static const char no_interrupts[] = "# \u00b1 covers the reading only: counts with the kernel's part also include interrupts";
 
 /* stub: of a stub's call, EQUAL or what is let through; more: all of the facts. */
 static void test_net(const char *user_read, const char *how, double stub, bool more)

@@ -122,7 +122,7 @@ static bool note_on_kernel(const struct counted *c)
 	size_t i;
 	json_array_foreach(json_object_get(c->report, "notes"), i,
 			   note) if (strncmp(json_string_value(note),
-					     "kernel-level counts hold the kernel's own work",
+					     "kernel-level counts include the kernel's own work",
 					     46) == 0) return true;
 	return false;
 }

@@ -43,8 +43,7 @@ void exact_event_available(const struct event *event, struct engine_trial *trial
 		snprintf(out->remedy, sizeof out->remedy, "%.250s", trial->remedy);
 	} else if (!trial_counts(trial, exact))
 		snprintf(out->why, sizeof out->why,
-			 "the engine counts '%.100s' wrongly here: of a small known program it is not what it "
-			 "must be",
+			 "the engine counts '%.100s' wrongly here: its count of a small known program is wrong",
 			 event->label);
 	else
 		*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_EXACT};

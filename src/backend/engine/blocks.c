@@ -268,7 +268,7 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 			continue;
 		if (p->folded && !blocks->why) {
 			snprintf(blocks->why_text, sizeof blocks->why_text,
-				 "'%s' ran more basic blocks than the engine's record keeps apart", p->path);
+				 "'%s' ran more basic blocks than the engine's record can hold", p->path);
 			blocks->why = blocks->why_text;
 		}
 		if (groups == BLOCKS_BY_THREAD) {

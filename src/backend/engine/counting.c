@@ -299,7 +299,7 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 	for (size_t row = 0; row < run->n_rows; row++) {
 		struct reading *r = &run->readings[row * run->n_events + i];
 		if (rows && is_of_process(event))
-			*r = failed("it is counted of the whole, not of its parts");
+			*r = failed("it is counted for the whole program, not for its parts");
 		else
 			*r = reading_of(c, event, tally, rows ? &tally->rows[row] : NULL, why, ns);
 		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) ||
@@ -320,18 +320,18 @@ static struct reading reading_in(const struct counting *c, const struct executio
 		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
 	if (!why && !region->asked && region->open)
-		why = "it was entered more often than left (a longjmp, an exception, a thread's or the program's "
-		      "end inside): where that pass "
-		      "ended is not known";
+		why = "it was entered more often than left (a longjmp, an exception, a thread or the program "
+		      "ended inside): the end of that pass is unknown";
 	if (!why && region->switched)
-		why = "a thread went to another stack in it (a coroutine, a user-level thread): which of what it "
-		      "executed there is of the region is not known";
+		why = "a thread switched to another stack in it (a coroutine, a user-level thread): which "
+		      "instructions there belong to the region is unknown";
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))
 		why = tally->models_why ? tally->models_why : regions->models_why;
 	if (is_of_process(event)) {
-		r = failed("it is of the whole program: distinct lines have no sum over regions");
+		r = failed(
+			"it is known for the whole program only: distinct lines cannot be added up over regions");
 		r.state = READING_UNSUPPORTED;
 		return r;
 	}
@@ -474,7 +474,7 @@ bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, str
 	bool done = false;
 	if (!c->session)
 		return error_set(err, ERROR_USAGE,
-				 "the program did not run under the engine: no event of it was asked for");
+				 "the program did not run under the engine: no requested event needs it");
 	if (!view_new(c->session, &view, err) || !blocks_new(view, c->children, groups[by], &blocks, err))
 		goto out;
 	if (blocks->why) {
@@ -496,7 +496,7 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 	bool done = false;
 	if (!c->session)
 		return error_set(err, ERROR_USAGE,
-				 "the program did not run under the engine: no event of it was asked for");
+				 "the program did not run under the engine: no requested event needs it");
 	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {
@@ -519,7 +519,7 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	*out = (struct locations){0};
 	if (!c->session || c->plan.of == LOCATIONS_NONE)
 		return error_set(err, ERROR_USAGE,
-				 "the program did not run under the engine: no event of it was asked for");
+				 "the program did not run under the engine: no requested event needs it");
 	if (!look(c, false, &view, &tally, NULL, err))
 		goto out;
 	if (tally->why) {

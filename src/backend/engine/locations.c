@@ -65,7 +65,7 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 	}
 	if (event->exact && (exact_event_uses(event->exact, COUNT_CODE_LINES) ||
 			     exact_event_uses(event->exact, COUNT_CODE_PAGES))) {
-		out->why = "it is of the whole program: distinct lines have no sum over places";
+		out->why = "it is known for the whole program only: distinct lines cannot be added up over places";
 		return;
 	}
 	if (event->exact && !exact_event_needs_trace(event->exact)) {
@@ -79,7 +79,7 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 	}
 	size_t n = parts_of(event, models, parts, &minus);
 	if (n == 0)
-		out->why = "it is no sum of the model's counts, which are what places are counted of";
+		out->why = "it is not a sum of the model's counts, and only those are known by place";
 	bool branches = n > 0;
 	for (size_t i = 0; i < n; i++)
 		branches &= parts[i].part == MODEL_BRANCH;
@@ -91,8 +91,8 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 		uint8_t bit = watch(plan, &parts[i]);
 		if (!bit) { /* what of it was watched is not */
 			plan->n_watches = before.n_watches;
-			out->why = "more counts of the model would have to be watched than eight; count it with "
-				   "fewer others";
+			out->why = "it needs more than the eight model counts that one run can track by place; "
+				   "count it with fewer others";
 			out->parts = out->minus = 0;
 			return;
 		}

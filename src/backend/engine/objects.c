@@ -310,12 +310,11 @@ static void add_notes(struct object_fill *job, size_t from)
 			program = path;
 		}
 	if (job->header->incomplete)
-		note(job, "there was no room to follow all data objects: what was touched later is [unknown]");
+		note(job, "too many data objects to track: accesses to later ones are [unknown]");
 	if (!job->header->functions && heap)
 		note(job,
-		     "allocations of %s are not known: there is no symbol malloc in it or its libraries, so its "
-		     "heap is one object, and what it "
-		     "mapped are others",
+		     "allocations of %s are not known: neither it nor its libraries have the symbol malloc, so "
+		     "its heap is one object and each mapping another",
 		     program);
 	if (job->header->unseen)
 		note(job,

@@ -221,15 +221,15 @@ static void note_losses(struct execution_regions *r, uint32_t lost)
 {
 	if ((lost & RECORD_LOST_CONTEXTS) && !r->why)
 		r->why = "the program was in more regions at once, or in more combinations of them, than the "
-			 "engine tells apart";
+			 "engine can tell apart";
 	if ((lost & RECORD_LOST_PASSES) && !r->why)
-		r->why = "more threads entered more regions than the engine's record holds";
+		r->why = "the threads entered more regions than the engine's record can hold";
 	if (lost & RECORD_LOST_ENDS)
-		r->why_named = "the end of a region was reached by a way that the engine cannot tell from the "
-			       "region's own instructions";
+		r->why_named = "the program reached the end of a region in a way that the engine cannot tell from "
+			       "the region's own instructions";
 	if (lost & RECORD_LOST_REGIONS)
-		r->lost = "the program named more regions, or longer names, than the engine's record holds; those "
-			  "that came later are missing";
+		r->lost = "the program named more regions, or longer names, than the engine's record can hold; "
+			  "the later ones are missing";
 }
 
 static bool load(struct region_numbering *job, struct region_image *image, bool count, struct error *err)

@@ -326,7 +326,7 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 	uint32_t *last = NULL;
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		unknown(job->tally, whole[i],
-			"the program ran more basic blocks than the engine's record keeps apart");
+			"the program ran more basic blocks than the engine's record can hold");
 	if (damaged)
 		mark(job->tally, "the totals of '%s' are damaged", p->path);
 	for (uint32_t r = 0; totals && r < totals->n_rows; r++) {
@@ -353,7 +353,8 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 	for (size_t c = 0; totals && c < COUNTS; c++)
 		if (totals->unknown[c])
 			unknown(job->tally, (enum exact_count)c,
-				totals->unknown_text[0] ? totals->unknown_text : "it is not known of a part");
+				totals->unknown_text[0] ? totals->unknown_text
+							: "it is not known for a part of the program");
 }
 
 static bool correct(struct tally_sum *job, const struct view_process *p, struct error *err)
@@ -368,7 +369,7 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 		if (times == 0)
 			continue;
 		if (!block || !row || c->done >= block->insns) {
-			mark(job->tally, "the engine's record corrects a block that is not there");
+			mark(job->tally, "the engine's record corrects a block that does not exist");
 			return true;
 		}
 		if (!prepare_leaders(job, owner, err))

@@ -42,7 +42,7 @@ static void copy_models(struct tally *t, size_t machines, const struct seat *sea
 	if (whole)
 		memcpy(whole, copy, words * sizeof *copy);
 	if (!whole)
-		tally_mark_models(t, "the record of what the access stream gave is damaged or too large");
+		tally_mark_models(t, "the record of the access stream's counts is damaged or too large");
 	else if (!tally_add_models(seat->row->models, whole, machines))
 		tally_mark_models(t, "a count of the access stream does not fit in 64 bits");
 	free(whole);

@@ -258,7 +258,7 @@ static bool run(struct engine_trial *trial, struct error *err)
 	int status, file = executable_file();
 	bool done = false;
 	if (file < 0 || write(file, trial_program, bytes) != (ssize_t)bytes) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make a program to try");
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create a test program");
 		goto out;
 	}
 	/* by way of this process's descriptors, and open for reading only: a file open for writing cannot be

@@ -33,7 +33,7 @@ static void available(struct backend *backend, const struct event *event, struct
 	if (event->machine) {
 		*out = (struct availability){.state = READING_UNSUPPORTED};
 		snprintf(out->why, sizeof out->why,
-			 "'%.100s' is asked of a modelled machine, and this backend models none", event->label);
+			 "'%.100s' is an event of a modelled machine, and this backend models none", event->label);
 		snprintf(out->remedy, sizeof out->remedy, "count it with --on model:%.60s", event->machine);
 		return;
 	}
@@ -70,7 +70,7 @@ static void diagnose(struct backend *backend, struct finding *findings, size_t m
 
 const struct backend_operations exact_backend = {
 	.name = "exact",
-	.summary = "tare's engine: what instructions do, counted exactly, in user mode, with no PMU; x86-64",
+	.summary = "tare's engine: counts exactly what instructions do, in user mode, without a PMU; x86-64",
 	.open = open_exact,
 	.close = close_exact,
 	.available = available,

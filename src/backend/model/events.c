@@ -105,7 +105,7 @@ bool model_event_value(const struct model_event *event, const struct model_count
 	struct metric_input inputs[MODEL_INPUTS_MOST] = {0}, result;
 	if (counts->filter[FILTER_PAGES_UNKNOWN] && model_event_uses(event, MODEL_TLB)) {
 		*why = "not modelled: the process has pages larger than 4 KiB in more areas than the model of its "
-		       "TLBs can keep apart";
+		       "TLBs can hold";
 		return false;
 	}
 	for (size_t i = 0; i < formula->n_inputs; i++) {
@@ -122,7 +122,8 @@ bool model_event_value(const struct model_event *event, const struct model_count
 		return false;
 	}
 	if (!(result.value >= 0 && result.value < EXACT_MOST) || result.value != floor(result.value)) {
-		*why = "the event's formula over the model's counts is negative, or no integer: a defect of tare";
+		*why = "the event's formula over the model's counts is negative or not an integer: a defect of "
+		       "tare";
 		return false;
 	}
 	*out = (uint64_t)result.value;

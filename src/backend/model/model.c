@@ -60,7 +60,7 @@ static bool no_name(struct error *err)
 	const char *const *all = machine_names();
 	for (size_t i = 0; all[i]; i++)
 		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", all[i]);
-	error_set(err, ERROR_USAGE, "which machine? --on model:NAME names one");
+	error_set(err, ERROR_USAGE, "no machine is named: use --on model:NAME");
 	return error_hint(err, "there are: %s; or a machine file's path", names);
 }
 
@@ -137,8 +137,7 @@ static struct declared *machine_of(struct backend *b, const struct event *event,
 	while (event->machine && i < b->n && strcmp(b->names[i], event->machine) != 0)
 		i++;
 	if (i == b->n) {
-		snprintf(out->why, sizeof out->why,
-			 "the machine '%.60s' is not among those that are modelled in this run", event->machine);
+		snprintf(out->why, sizeof out->why, "this run does not model the machine '%.60s'", event->machine);
 		snprintf(out->remedy, sizeof out->remedy, "name it: --on model:%s,%.60s", b->names[0],
 			 event->machine);
 		return NULL;
@@ -279,28 +278,24 @@ static bool remark(void *context, const struct view *view, bool children, struct
 	}
 	name_pages(m, pages, sizeof pages);
 	if (!say(run, lines,
-		 "modelled: this program's own accesses in user mode, on a declared machine; what the kernel "
-		 "would have touched is "
-		 "not in it; each thread has a core of its own and each process a machine of its own, cold at the "
-		 "start; pages of %s but "
-		 "where the process maps larger ones",
+		 "modelled: this program's own accesses in user mode, on a declared machine, without those of the "
+		 "kernel; each thread has its own core and each process its own machine, cold at the start; pages "
+		 "of %s except where the process maps larger ones",
 		 pages))
 		return false;
 	if (!coherent || !several_threads(view, children))
 		return true;
 	return in_step ? say(run, lines,
-			     "threads: they are kept in step, and their accesses taken in turns, a few basic "
-			     "blocks of each: invalidations, "
-			     "interventions and sharing misses are those of that interleaving, and differ from "
-			     "run to run, by a half where threads meet "
-			     "for milliseconds only on a busy machine; a machine's cores may take lines from each "
-			     "other more often, or less")
+			     "threads: they are kept in step, and the model takes a few basic blocks of accesses "
+			     "from each in turn: invalidations, interventions and sharing misses are those of "
+			     "this interleaving, and differ from run to run, by half where threads meet only for "
+			     "milliseconds on a busy machine; the cores of a real machine may take lines from "
+			     "each other more often, or less often")
 		       : say(run, lines,
-			     "threads: what one of them accessed is seen by the others a buffer of accesses at a "
-			     "time: what they take from each "
-			     "other, and misses because of it, are far fewer than on cores that run side by side, "
-			     "and differ from run to run; with "
-			     "-e coherence-misses too, threads are kept in step");
+			     "threads: the others see the accesses of a thread a buffer at a time: the lines that "
+			     "they take from each other, and the misses that this causes, are far fewer than on "
+			     "cores that run side by side, and differ from run to run; with -e coherence-misses, "
+			     "threads are kept in step");
 }
 
 /* The machine's place among those that run; it is added when it is not there yet. */

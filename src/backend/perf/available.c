@@ -129,7 +129,7 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 	switch (trial.outcome) {
 	case TRIAL_UNMOVED:
 		refuse(answer, READING_UNPROVEN,
-		       "not known to count: its counter runs, but stayed at 0 through all that tare tried", "");
+		       "not known to count: its counter runs, but stayed at 0 in all of tare's trials", "");
 		answer->availability.source = source_of(encoding, variants->pmu);
 		break;
 	case TRIAL_WORKS:
@@ -145,7 +145,7 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 			       "as root: sysctl kernel.nmi_watchdog=0");
 		else
 			refuse(answer, READING_NEVER_RAN, "it opens, but never gets a counter: all are taken",
-			       "end what else counts on this machine");
+			       "stop what else uses the counters");
 		break;
 	case TRIAL_SILENT: explain_silence(answer, &trial, stimulus); break;
 	}
@@ -172,7 +172,7 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 	if (event->machine)
 		snprintf(remedy, sizeof remedy, "count it with --on model:%.60s", event->machine);
 	refuse(&best, READING_UNSUPPORTED,
-	       event->machine ? "it is asked of a modelled machine, which no counter of this one is"
+	       event->machine ? "it is an event of a modelled machine, not of this machine's counters"
 			      : "it has no encoding for the kernel's interface",
 	       remedy);
 	for (size_t i = 0;; i++) {

@@ -183,7 +183,7 @@ static void examine_cpus(struct report *r)
 	struct trial trial = try(r, type, config, levels, cpu);
 	/* what runs on that CPU is anybody's: that the counter runs is enough */
 	if (trial.outcome == TRIAL_WORKS || trial.outcome == TRIAL_UNMOVED) {
-		add(r, FINDING_WORKS, what, "everything that runs can be counted, whoever it belongs to", "");
+		add(r, FINDING_WORKS, what, "the processes of all users can be counted", "");
 		return;
 	}
 	struct failure failure = failure_of_trial(r, &trial, type, levels, cpu);
@@ -314,24 +314,23 @@ static void examine_paranoid(struct report *r)
 	const struct machine_state *m = r->machine;
 	char detail[256];
 	if (!m->has_perf) {
-		add(r, FINDING_NO, what, "there is none: this kernel cannot count, or hides that it can", "");
+		add(r, FINDING_NO, what, "it does not exist: this kernel cannot count, or hides that it can", "");
 		return;
 	}
 	if (m->privileged) {
-		snprintf(detail, sizeof detail, "%d, which does not bind this user (CAP_PERFMON or CAP_SYS_ADMIN)",
-			 m->paranoid);
+		snprintf(detail, sizeof detail,
+			 "%d, which does not restrict this user (CAP_PERFMON or CAP_SYS_ADMIN)", m->paranoid);
 		add(r, FINDING_WORKS, what, detail, "");
 	} else if (m->paranoid > 2) {
 		snprintf(detail, sizeof detail, "%d: nothing may be counted", m->paranoid);
 		add(r, FINDING_NO, what, detail, "as root: sysctl kernel.perf_event_paranoid=1");
 	} else if (m->paranoid > 1) {
-		snprintf(detail, sizeof detail, "%d: one's own programs may be counted, at user level only",
+		snprintf(detail, sizeof detail, "%d: your own programs may be counted, at user level only",
 			 m->paranoid);
 		add(r, FINDING_PARTLY, what, detail, "as root: sysctl kernel.perf_event_paranoid=1");
 	} else if (m->paranoid > 0) {
 		snprintf(detail, sizeof detail,
-			 "%d: one's own programs may be counted, the kernel's part too; whole CPUs "
-			 "may not",
+			 "%d: your own programs may be counted, also the kernel's part; whole CPUs may not",
 			 m->paranoid);
 		add(r, FINDING_PARTLY, what, detail, "as root: sysctl kernel.perf_event_paranoid=0");
 	} else {
@@ -360,7 +359,7 @@ static void examine_hypervisor(struct report *r)
 		return;
 	}
 	snprintf(detail, sizeof detail,
-		 r->hardware ? "%s: hardware events are what it makes of the host's counters"
+		 r->hardware ? "%s: it provides the hardware events, from the host's counters"
 			     : "%s: it decides what hardware counters there are",
 		 name);
 	add(r, r->hardware ? FINDING_WORKS : FINDING_PARTLY, what, detail, "");
@@ -373,9 +372,9 @@ static void examine_sandbox(struct report *r)
 		return;
 	add(r, FINDING_PARTLY, "container",
 	    m->container && m->seccomp
-		    ? "signs of a container, and a seccomp filter, are here: what they forbid is above"
-	    : m->container ? "signs of a container are here"
-			   : "a seccomp filter is at work: what it forbids is above",
+		    ? "this looks like a container with a seccomp filter: the findings above show what they forbid"
+	    : m->container ? "this looks like a container"
+			   : "a seccomp filter is active: the findings above show what it forbids",
 	    "");
 }
 

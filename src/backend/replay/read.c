@@ -60,7 +60,7 @@ static bool is_object(struct recording_reader *r, const json_t *value, const str
 	const char *key;
 	json_t *each;
 	if (!json_is_object(value))
-		return refuse(r, place, "an object is wanted here");
+		return refuse(r, place, "expected an object");
 	json_object_foreach((json_t *)value, key, each)
 	{
 		const char *const *known = known_keys;
@@ -91,7 +91,7 @@ static bool check_u64(struct recording_reader *r, const json_t *value, const str
 		      uint64_t most, uint64_t *out)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return refuse(r, place, "a whole number, not below 0, is wanted here");
+		return refuse(r, place, "expected a whole number, 0 or more");
 	*out = (uint64_t)json_integer_value(value);
 	if (*out > most)
 		return refuse(r, place, "%" PRIu64 " is too large: at most %" PRIu64 " is possible", *out, most);
@@ -238,13 +238,13 @@ static bool read_event(struct recording_reader *r, const json_t *value, const st
 	a->state = (enum reading_state)state;
 	bool readable = a->state == READING_COUNTED || a->state == READING_UNPROVEN;
 	if (readable && a->source == SOURCE_NONE)
-		return refuse(r, place, "'%s' is counted, but no 'source' says by what", name);
+		return refuse(r, place, "'%s' is counted, but has no 'source'", name);
 	if (a->state == READING_COUNTED && (a->why[0] || a->remedy[0]))
 		return refuse(r, place, "'%s' is counted: 'why' and 'remedy' have no meaning", name);
 	if (!readable && a->source != SOURCE_NONE)
 		return refuse(r, place, "'%s' is not counted: 'source' has no meaning", name);
 	if (a->state != READING_COUNTED && !a->why[0])
-		return refuse(r, place, "'%s' is not counted, but no 'why' says the reason", name);
+		return refuse(r, place, "'%s' is not counted, but has no 'why'", name);
 	struct json_place counter = member(place, "counter");
 	return read_counters_of(r, json_object_get(value, "counter"), &counter, event);
 }
@@ -294,7 +294,7 @@ static bool read_reading(struct recording_reader *r, const json_t *value, const 
 		return check_u64(r, value, place, INT64_MAX, &out->count_raw);
 	}
 	if (!json_is_object(value))
-		return refuse(r, place, "a count or an object is wanted here");
+		return refuse(r, place, "expected a count or an object");
 	if (!is_object(r, value, place, keys) || !get_choice(r, value, place, "state", state_names, &state) ||
 	    !get_source(r, value, place, &out->source) || !get_text(r, value, place, "why", &why) ||
 	    !get_u64(r, value, place, "enabled_ns", INT64_MAX, &out->enabled_ns))
@@ -338,7 +338,7 @@ static bool read_moment(struct recording_reader *r, const json_t *value, const s
 	json_t *each;
 	const struct recorded_execution *x = context->execution;
 	if (!json_is_object(value))
-		return refuse(r, place, "an object of events and their readings is wanted here");
+		return refuse(r, place, "expected an object of events and their readings");
 	struct recorded_reading *readings = room(r, json_object_size(value), sizeof *readings);
 	if (!readings)
 		return false;
@@ -529,7 +529,7 @@ static bool read_top(struct recording_reader *r, const json_t *root)
 	const char *about = NULL;
 	/* the version first: another one may have other keys */
 	if (!json_is_object(root))
-		return refuse(r, &top, "an object is wanted here");
+		return refuse(r, &top, "expected an object");
 	if (!json_object_get(root, "tare_recording"))
 		return refuse(r, &top, "this is not a recording: it has no 'tare_recording'");
 	if (!get_u64(r, root, &top, "tare_recording", INT64_MAX, &version))

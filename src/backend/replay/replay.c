@@ -40,7 +40,7 @@ static bool replay_open(const char *argument, struct backend **out, struct error
 	*out = NULL;
 	if (!argument || !*argument) {
 		error_set(err, ERROR_USAGE, "replay needs a recording");
-		return error_hint(err, "say --on replay:FILE");
+		return error_hint(err, "use --on replay:FILE");
 	}
 	size_t length;
 	char *text = file_read(argument, RECORDING_BYTES_MOST, &length, err);

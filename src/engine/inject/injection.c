@@ -273,7 +273,7 @@ bool injection_read(int fd, struct injection **out, struct error *err)
 		session->how.processes = (struct record_process *)((char *)whole + RECORD_PROCESSES_OFFSET);
 	}
 	if (whole == MAP_FAILED || session->how.record->magic != RECORD_MAGIC) {
-		error_set(err, ERROR_SYNTAX, "the file is no record of this engine");
+		error_set(err, ERROR_SYNTAX, "the file is not a record of this engine");
 		goto fail;
 	}
 	*out = session;

@@ -93,7 +93,7 @@ static bool replacement(const char *name, unsigned policy, unsigned ways, struct
 	if (policy > REPLACE_BRRIP)
 		return fault(f, name, "replacement", "no such replacement");
 	if (policy == REPLACE_PLRU && (!power_of_two(ways) || ways > PLRU_WAYS_MAX))
-		return fault(f, name, "replacement", "a tree (plru) over %u ways: they can be 1, 2, 4 … %d", ways,
+		return fault(f, name, "replacement", "plru with %u ways: the ways can be 1, 2, 4 … %d", ways,
 			     PLRU_WAYS_MAX) ||
 		       advise(f, "use lru, or another number of ways");
 	return true;
@@ -203,7 +203,7 @@ static bool caches_are_sound(const struct machine *m, struct machine_fault *f)
 		if (firsts[i] == MACHINE_NONE)
 			continue;
 		if (firsts[i] >= m->n_caches)
-			return fault(f, "machine", "extends", "the first level is no cache");
+			return fault(f, "machine", "extends", "the first level is not a cache");
 		if (!(m->caches[firsts[i]].holds & holds))
 			return fault(f, m->caches[firsts[i]].name, "holds",
 				     "the first level for %s does not hold them", i ? "data" : "instructions");
@@ -270,7 +270,7 @@ static bool tlbs_are_sound(const struct machine *m, struct machine_fault *f)
 		if (firsts[i] == MACHINE_NONE)
 			continue;
 		if (firsts[i] >= m->n_tlbs)
-			return fault(f, "machine", "extends", "the first TLB is none");
+			return fault(f, "machine", "extends", "the first TLB is not a TLB");
 		if (!(m->tlbs[firsts[i]].holds & holds))
 			return fault(f, m->tlbs[firsts[i]].name, "holds",
 				     "the first TLB for %s does not hold them", i ? "data" : "instructions");
@@ -402,7 +402,7 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 	if (m->family > FAMILY_POWER4)
 		return fault(f, "machine", "family", "no such family");
 	if (m->seed == 0)
-		return fault(f, "machine", "seed", "0 is no seed: xorshift would stay 0 for ever");
+		return fault(f, "machine", "seed", "the seed cannot be 0: xorshift would stay 0");
 	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1 || m->in_step > 1)
 		return fault(f, "machine", "coherent", "neither yes nor no");
 	if (!caches_are_sound(m, f) || !tlbs_are_sound(m, f) || !direction_is_sound(&m->direction, f) ||

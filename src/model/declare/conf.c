@@ -128,7 +128,7 @@ static bool keys_are_known(const struct conf_reader *r, const char *file, const 
 			return conf_wrong(r, file, k->line, "no value for '%s'", k->key);
 		if (strcmp(k->key, "source") == 0) {
 			if (i == 0 || strcmp(s->keys[i - 1].key, "source") == 0)
-				return conf_wrong(r, file, k->line, "a source of nothing") ||
+				return conf_wrong(r, file, k->line, "'source' without a key before it") ||
 				       error_hint(r->err,
 						  "'source' comes after the keys that it is the source of");
 			continue;
@@ -162,7 +162,7 @@ static bool is_circle(const struct conf_reader *r, const struct layer *from, con
 		conf_wrong(r, from->text.shown, extends->line,
 			   "'extends = %.60s' goes round in a circle: %.100s %s", extends->value, text->shown,
 			   i + 1 == r->n_layers ? "would extend itself" : "extends this file");
-		error_hint(r->err, "take one of the 'extends' out");
+		error_hint(r->err, "remove one of the 'extends'");
 		return true;
 	}
 	return false;

@@ -133,7 +133,7 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 	if (full)
 		g->ways = 0;
 	if (!g->line || (!g->size + !g->ways + !g->sets) > 1)
-		return blame(r, stanza, g->size_key, "too little said: any %s",
+		return blame(r, stanza, g->size_key, "too few keys: give any %s",
 			     strcmp(g->unit, "bytes") == 0 ? "three of size, ways, line and sets"
 							   : "two of entries, ways and sets") ||
 		       error_hint(r->err, "'tare list machines r12000' shows what a whole machine looks like");
@@ -159,12 +159,12 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 			return blame(r, stanza, g->size_key, "far too large");
 		known *= key == g->ways_key ? g->sets : key ? 1 : g->sets;
 		if (key && (known == 0 || g->size % known)) {
-			blame(r, stanza, g->size_key, "%s = %llu %s is no multiple of %llu (%s)", g->size_key,
+			blame(r, stanza, g->size_key, "%s = %llu %s is not a multiple of %llu (%s)", g->size_key,
 			      (unsigned long long)g->size, g->unit, (unsigned long long)known,
 			      key == g->ways_key ? strcmp(g->unit, "bytes") == 0 ? "line × sets" : "sets"
 			      : strcmp(g->unit, "bytes") == 0 ? "line × ways"
 							      : "ways");
-			return error_hint(r->err, "the %s comes out as no whole number: correct one of the values",
+			return error_hint(r->err, "the %s would not be a whole number: correct one of the values",
 					  key);
 		}
 		if (!key && g->size != known)
@@ -177,7 +177,7 @@ static bool solve(const struct conf_reader *r, const char *stanza, struct geomet
 			g->sets = g->size / known;
 	}
 	if (g->ways > UINT32_MAX || g->sets > UINT32_MAX || g->line > UINT32_MAX)
-		return blame(r, stanza, g->size_key, "more than 4G of something");
+		return blame(r, stanza, g->size_key, "its size, its sets or its ways exceed 4G");
 	return true;
 }
 
@@ -245,7 +245,7 @@ static bool leads_somewhere(struct conf_reader *r, const struct component *c)
 {
 	const char *next = next_of(c), *end = c->kind == STANZA_CACHE ? "memory" : "walk";
 	if (!next && !conf_value_of(r, c->name, "next"))
-		return blame(r, c->name, "next", "no 'next': what is behind it?") ||
+		return blame(r, c->name, "next", "no 'next': name the level behind it") ||
 		       error_hint(r->err, "'next' names the %s behind this one, or is '%s'",
 				  c->kind == STANZA_CACHE ? "cache" : "TLB", end);
 	if (!next || component_named(r, next, c->kind))
@@ -336,7 +336,7 @@ static bool assemble_components(struct conf_reader *r, struct machine *m)
 	for (size_t i = 0; i < 2; i++) {
 		const struct component *left;
 		if (!place_components(r, kinds[i], &left))
-			return blame(r, left->name, "next", "its 'next' lead round in a circle") ||
+			return blame(r, left->name, "next", "the chain of 'next' is circular") ||
 			       error_hint(r->err, "the last level's is '%s'",
 					  kinds[i] == STANZA_CACHE ? "memory" : "walk");
 	}

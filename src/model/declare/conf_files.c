@@ -47,7 +47,7 @@ bool conf_text_of_file(const char *path, struct arena *arena, struct conf_text *
 	if (!S_ISREG(at.st_mode)) {
 		error_set(err, ERROR_USAGE, "'%s' is %s, not a machine file", path,
 			  S_ISDIR(at.st_mode) ? "a directory" : "not a regular file");
-		return error_hint(err, "name a text file of the format that tare-machines(5) describes");
+		return error_hint(err, "name a text file in the format of tare-machines(5)");
 	}
 	if (at.st_size > MACHINE_FILE_BYTES_MAX) {
 		error_set(err, ERROR_LIMIT, "'%s' has %lld bytes: a machine file has at most %d", path,

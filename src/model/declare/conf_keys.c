@@ -289,7 +289,7 @@ static bool word(const struct conf_key *key, const char *text, char *into, char 
 			return true;
 		}
 	}
-	int used = snprintf(why, size, "'%.60s' is none of", text);
+	int used = snprintf(why, size, "'%.60s' is not one of", text);
 	for (const struct conf_word *w = key->words; w->word && used > 0 && (size_t)used < size; w++)
 		used += snprintf(why + used, size - (size_t)used, "%s %s", w == key->words ? "" : ",", w->word);
 	return false;

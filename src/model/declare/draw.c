@@ -390,7 +390,7 @@ void machine_draw(const struct machine *m, size_t width, struct str *out)
 	targets_text(&m->targets, &text);
 	labelled(out, "targets", &text, width);
 	text = (struct str){0};
-	str_append(&text, "no latencies: what is modelled is which events happen, not how long they take");
+	str_append(&text, "no latencies: the model shows which events happen, not how long they take");
 	labelled(out, "time", &text, width);
 }
 

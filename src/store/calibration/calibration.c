@@ -53,7 +53,7 @@ static bool fits_line(const char *text)
 static bool put_text(struct str *out, const char *key, const char *value, struct error *err)
 {
 	if (!fits_line(value))
-		return error_set(err, ERROR_SYNTAX, "a calibration's %s cannot be kept: '%s'", key, value);
+		return error_set(err, ERROR_SYNTAX, "a calibration's %s cannot be saved: '%s'", key, value);
 	str_appendf(out, "%s = %s\n", key, value);
 	return true;
 }
@@ -173,7 +173,7 @@ static const char *take_text(struct calibration_reader *r, const char *key, bool
 {
 	const char *value = take(r, key);
 	if (value && (!fits_line(value) || (!*value && !may_be_empty)))
-		fail(r, key, "is no text");
+		fail(r, key, "is not a valid text");
 	return value;
 }
 
@@ -182,7 +182,7 @@ static double take_number(struct calibration_reader *r, const char *key, double 
 	const char *value = take(r, key);
 	double number = 0;
 	if (value && (!str_to_double(value, &number) || number < least))
-		fail(r, key, "is no number that it can be");
+		fail(r, key, "is not a valid number");
 	return number;
 }
 
@@ -191,7 +191,7 @@ static uint64_t take_whole(struct calibration_reader *r, const char *key, uint64
 	const char *value = take(r, key);
 	unsigned long long number = 0;
 	if (value && (!str_to_u64(value, &number) || number < least || number > most))
-		fail(r, key, "is no number that it can be");
+		fail(r, key, "is not a valid number");
 	return number;
 }
 
@@ -203,7 +203,7 @@ static unsigned take_word(struct calibration_reader *r, const char *key, const c
 		if (strcmp(value, words[i]) == 0)
 			return i;
 	if (value)
-		fail(r, key, "is none of the words that it can be");
+		fail(r, key, "is not a valid word");
 	return 0;
 }
 
@@ -321,7 +321,7 @@ static bool read_stanza(struct calibration_reader *r, bool first, bool last)
 		return read_fit(r);
 	if (strcmp(name, "floor") == 0)
 		return read_floor(r);
-	fail(r, "is", "no part of a calibration that this version knows");
+	fail(r, "is", "not a part of a calibration that this version knows");
 	return false;
 }
 
@@ -336,7 +336,7 @@ bool calibration_parse(const char *text, size_t length, const char *source, stru
 	bool done = check_sum(&r, text, length) &&
 		    stanza_parse(text, length, source, &c->arena, &stanzas, &count, r.err);
 	if (done && (count < 2 || count > ROWS_MOST))
-		done = error_set(r.err, ERROR_SYNTAX, "%s: %zu stanzas are no calibration", source, count);
+		done = error_set(r.err, ERROR_SYNTAX, "%s: %zu stanzas are not a calibration", source, count);
 	for (size_t i = 0; done && i < count; i++) {
 		r.stanza = &stanzas[i];
 		done = read_stanza(&r, i == 0, i + 1 == count);

@@ -93,7 +93,7 @@ static const char *not_for_target(const struct answer *answer, enum target_kind 
 	/* task_clock_event_read() gives the time of the counter's context, and a CPU's context never sleeps */
 	if (kind == TARGET_CPUS && encoding->type == PERF_TYPE_SOFTWARE &&
 	    encoding->config == PERF_COUNT_SW_TASK_CLOCK)
-		return "of whole CPUs the kernel's task clock counts the idle time too";
+		return "on whole CPUs the kernel's task clock also counts the idle time";
 	return NULL;
 }
 
@@ -305,7 +305,7 @@ static bool begin_regions(struct counting *c, const struct target *target, const
 		if (track->state != READING_COUNTED)
 			continue;
 		if (variants->n != 1 || variants->some_cores) {
-			events[i].why = "of regions it is not counted on machines with cores of several kinds";
+			events[i].why = "it is not counted in regions on machines with several kinds of cores";
 			continue;
 		}
 		events[i].encoding = &variants->items[0].encoding;
@@ -439,8 +439,8 @@ static const char *flaw(const struct counting *c, const struct track *track, con
 		return c->kind == TARGET_CPUS ? "another CPU counts it for the package" : "the thread had ended";
 	if (track->answer->variants.some_cores && c->kind != TARGET_CPUS && sum->running_ns < sum->enabled_ns) {
 		*state = READING_FAILED;
-		return "its PMU counts on some of the CPUs only, and not all ran there (or it had to share its "
-		       "counter)";
+		return "its PMU is on some of the CPUs only, and the program also ran on others (or the event "
+		       "shared its counter)";
 	}
 	if (sum->enabled_ns > 0 && sum->running_ns == 0)
 		return "it never got a counter";
@@ -467,7 +467,7 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 		if (!read_place(c, track, p, &one, &open)) {
 			r->state = track->state = READING_FAILED;
 			snprintf(track->why, sizeof track->why, "its counter could not be read: %s",
-				 errno ? strerror(errno) : "the kernel has given it up");
+				 errno ? strerror(errno) : "the kernel stopped counting it");
 			return;
 		}
 		sum.count += one.count;
@@ -482,7 +482,7 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 	double scale = track->answer->encoding.scale > 0 ? track->answer->encoding.scale : 1;
 	if (too_small(sum.count, scale)) {
 		r->state = READING_FAILED;
-		r->why = "it counts in parts of its unit, and too few came together to show: count for longer";
+		r->why = "the count is less than one of its unit: count for longer";
 		return;
 	}
 	r->source = track->answer->availability.source;

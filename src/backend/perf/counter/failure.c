@@ -37,10 +37,9 @@ static struct failure no_access(const struct attempt *a, const struct machine_st
 		return by_security_module();
 	/* an addition of Debian, Ubuntu and Android: above 2, nothing is allowed */
 	if (m->paranoid > 2)
-		return because(
-			ERROR_PERMISSION, why,
-			"as root: sysctl kernel.perf_event_paranoid=2 (allows counting one's own programs at user "
-			"level; 1: the kernel's part too)");
+		return because(ERROR_PERMISSION, why,
+			       "as root: sysctl kernel.perf_event_paranoid=2 (allows counting your own programs "
+			       "at user level; 1 also allows the kernel's part)");
 	if (a->task < 0 && m->paranoid > 0) {
 		snprintf(why + used, left, ", and counting whole CPUs takes 0 or less");
 		return because(ERROR_PERMISSION, why, "as root: sysctl kernel.perf_event_paranoid=0");
@@ -51,8 +50,7 @@ static struct failure no_access(const struct attempt *a, const struct machine_st
 			       "count user level only (':u'), or as root: sysctl kernel.perf_event_paranoid=1");
 	}
 	if (a->task > 0)
-		return because(ERROR_PERMISSION,
-			       "not allowed: it belongs to another user, or does not let itself be traced",
+		return because(ERROR_PERMISSION, "not allowed: it belongs to another user, or may not be traced",
 			       "run tare as that user, or as root");
 	return by_security_module();
 }
@@ -155,9 +153,8 @@ static struct failure busy(const struct machine_state *m)
 	if (m->watchdog)
 		return because(ERROR_BUSY, "the counters are taken, one of them by the kernel's NMI watchdog",
 			       "as root: sysctl kernel.nmi_watchdog=0");
-	return because(
-		ERROR_BUSY, "the counters are taken by somebody else",
-		"end what else counts on this machine (another profiler, or a hypervisor that uses the PMU)");
+	return because(ERROR_BUSY, "something else uses the counters",
+		       "stop what else uses the counters (another profiler, or a hypervisor that uses the PMU)");
 }
 
 static struct failure too_many_files(const struct attempt *a, const struct machine_state *m)
@@ -184,8 +181,8 @@ static struct failure no_device(const struct attempt *a)
 {
 	char why[256];
 	if (a->cpu < 0)
-		return because(ERROR_UNSUPPORTED, "the device that counts it is not there", "");
-	snprintf(why, sizeof why, "CPU %d is not there, is offline, or has not this PMU", a->cpu);
+		return because(ERROR_UNSUPPORTED, "the device that counts it does not exist", "");
+	snprintf(why, sizeof why, "CPU %d does not exist, is offline, or lacks this PMU", a->cpu);
 	return because(ERROR_UNSUPPORTED, why, "see /sys/devices/system/cpu/online");
 }
 

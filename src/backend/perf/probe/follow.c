@@ -339,7 +339,7 @@ static bool is_too_dear(const struct follower *f)
 /* The threads run on without. What they did in regions until now is no count of anything. */
 static void stop_probing(struct follower *f)
 {
-	incomplete(f, "%s", "the probes took most of the time, and were taken out");
+	incomplete(f, "%s", "the probes took most of the time, and tare removed them");
 	f->task->report->too_dear = true;
 	for (size_t i = 0; i < f->threads.count; i++)
 		close_group(f, f->threads.items[i]);

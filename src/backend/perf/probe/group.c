@@ -336,7 +336,7 @@ bool group_drain(struct probe_group *g, struct thread_passes *passes)
 const char *group_incomplete(struct probe_group *g)
 {
 	static const char missing[] =
-		"readings were lost: the regions were entered faster than they could be taken over";
+		"readings were lost: the program entered the regions faster than tare could read them";
 	uint64_t words[3 + 2048];
 	size_t bytes = (3 + g->members) * sizeof *words;
 	if (g->lost || bytes > sizeof words)

@@ -379,19 +379,18 @@ static bool remark(const struct probed *r, struct run *run)
 		gross |= hardware && !known;
 	}
 	if (corrected && gross)
-		instructions = "; what they do to a region's instructions at user level was measured on this "
-			       "machine and is taken out, of its other "
-			       "hardware counts it is not: in these, an instruction or two for each probe may be "
-			       "too many or missing";
+		instructions = "; their effect on a region's instructions at user level was measured on this "
+			       "machine and is subtracted, but not from its other hardware counts: these may be "
+			       "off by an instruction or two for each probe";
 	else if (corrected)
-		instructions = "; what they do to a region's instructions at user level was measured on this "
-			       "machine and is taken out";
+		instructions = "; their effect on a region's instructions at user level was measured on this "
+			       "machine and is subtracted";
 	else if (gross)
-		instructions = "; in a region's hardware counts an instruction or two for each probe may be too "
-			       "many or missing";
+		instructions = "; a region's hardware counts may be off by an instruction or two for each probe";
 
 	if (r->report->unprimed &&
-	    !(unprimed = arena_printf(&run->arena, "; in %llu processes the first pass has a page fault of theirs",
+	    !(unprimed = arena_printf(&run->arena,
+				      "; in %llu processes the first pass includes a page fault of the probes",
 				      (unsigned long long)r->report->unprimed)))
 		return false;
 	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
@@ -400,11 +399,11 @@ static bool remark(const struct probed *r, struct run *run)
 	for (size_t i = 0; i < run->n_remarks; i++)
 		remarks[i] = run->remarks[i];
 	run->remarks = remarks;
-	remarks[run->n_remarks] = arena_printf(&run->arena,
-					       "regions were seen by probes, traps into the kernel: what the "
-					       "kernel did for them is in the counts at kernel level, "
-					       "and in times and faults of the whole program%s%s",
-					       instructions, unprimed);
+	remarks[run->n_remarks] = arena_printf(
+		&run->arena,
+		"regions were counted with probes, which trap into the kernel: the kernel's work for them is in "
+		"the counts at kernel level, and in the times and faults of the whole program%s%s",
+		instructions, unprimed);
 	if (!remarks[run->n_remarks])
 		return false;
 	run->n_remarks++;
@@ -427,9 +426,8 @@ static void measure_totals(const struct probed *r, struct run *run)
 static const char *too_dear(const struct probed *r, struct run *run, const struct run_region *region)
 {
 	return arena_printf(&run->arena,
-			    "entered at least %llu time%s: the probes took more than nine tenths of the time by "
-			    "then, %.2g us each, and were "
-			    "taken out; --on exact counts it",
+			    "entered at least %llu time%s: by then the probes took more than nine tenths of the "
+			    "time, %.2g us each, and tare removed them; --on exact counts it",
 			    (unsigned long long)region->entries, region->entries == 1 ? "" : "s",
 			    r->costs[r->n_events].median / 1000);
 }
