@@ -13,69 +13,12 @@
  */
 #include "engine/runtime/inline/inline.h"
 
-static void rex(struct emit *e, bool wide, unsigned reg, unsigned index)
+static void jump_if(struct emit *e, unsigned condition, const uint8_t *to) /* to NULL: in a probe */
 {
-	unsigned b = 0x40u | (wide ? 8u : 0) | (reg >= 8 ? 4u : 0) | (index >= 8 ? 1u : 0);
-	if (b != 0x40)
-		put(e, (uint8_t)b);
+	encode_jump_if(&e->p, condition, to ? (uint32_t)((uint64_t)to - (emit_address(e) + 6)) : 0);
 }
 
-/* reg, gs:[index + at]; index is not rsp, r12 */
-static void gs_indexed(struct emit *e, uint8_t opcode, bool wide, unsigned reg, unsigned index, uint32_t at)
-{
-	put(e, 0x65);
-	rex(e, wide, reg, index);
-	put(e, opcode);
-	put(e, (uint8_t)(0x80 | (reg & 7) << 3 | (index & 7)));
-	put32(e, at);
-}
-
-/* mov gs:[index * 8 + at], reg */
-static void gs_store_word(struct emit *e, unsigned reg, unsigned index, uint32_t at)
-{
-	put(e, 0x65);
-	put(e, (uint8_t)(0x48 | (reg >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0)));
-	put(e, 0x89);
-	put(e, (uint8_t)(0x04 | (reg & 7) << 3));
-	put(e, (uint8_t)(0xc5 | (index & 7) << 3));
-	put32(e, at);
-}
-
-static void gs_absolute(struct emit *e, uint8_t opcode, bool wide, unsigned reg, uint32_t at)
-{
-	put(e, 0x65);
-	unsigned b = 0x40u | (wide ? 8u : 0) | (reg >= 8 ? 4u : 0);
-	if (b != 0x40)
-		put(e, (uint8_t)b);
-	put(e, opcode);
-	put(e, (uint8_t)(0x04 | (reg & 7) << 3));
-	put(e, 0x25);
-	put32(e, at);
-}
-
-static void lea_near(struct emit *e, unsigned to, unsigned from, int8_t by) /* from is not rsp, r12 */
-{
-	put(e, (uint8_t)(0x48 | (to >= 8 ? 4 : 0) | (from >= 8 ? 1 : 0)));
-	put(e, 0x8d);
-	put(e, (uint8_t)(0x40 | (to & 7) << 3 | (from & 7)));
-	put(e, (uint8_t)by);
-}
-
-static void move32(struct emit *e, unsigned to, unsigned from)
-{
-	rex(e, false, from, to);
-	put(e, 0x89);
-	put(e, (uint8_t)(0xc0 | (from & 7) << 3 | (to & 7)));
-}
-
-static void jump_if(struct emit *e, unsigned condition, const uint8_t *to) /* near; to NULL: in a probe */
-{
-	put(e, 0x0f);
-	put(e, (uint8_t)(0x80 | condition));
-	put32(e, to ? (uint32_t)((uint64_t)to - (emit_address(e) + 4)) : 0);
-}
-
-enum { NOT_EQUAL = 5 };
+enum { EQUAL = 4, NOT_EQUAL = 5 };
 
 /* ---- flags ---- */
 
@@ -84,18 +27,18 @@ static void flags_keep(struct emit *e, unsigned k)
 	gs_store(e, X86_RAX, AT_SPILL_FLAGS);
 	e->stream_spills |= 8;
 	mark(e, MARK_INSN, k, 0, 0, 0);
-	put(e, 0x9f);                    /* lahf */
-	put_bytes(e, "\x0f\x90\xc0", 3); /* seto al */
+	encode_lahf(&e->p);
+	encode_set_overflow_al(&e->p);
 	e->stream_third |= FLAGS_IN_AX << 4;
 	mark(e, MARK_INSN, k, 0, 0, 0);
 }
 
 static void flags_give_back(struct emit *e, unsigned k)
 {
-	put_bytes(e, "\x04\x7f", 2); /* add al, 127 */
+	encode_add_al(&e->p, 127);
 	e->stream_third = (uint8_t)((e->stream_third & 15) | FLAGS_IN_AH << 4);
 	mark(e, MARK_INSN, k, 0, 0, 0);
-	put(e, 0x9e); /* sahf */
+	encode_sahf(&e->p);
 	e->stream_third &= 15;
 	mark(e, MARK_INSN, k, 0, 0, 0);
 	gs_load(e, X86_RAX, AT_SPILL_FLAGS);
@@ -128,79 +71,42 @@ static void look_up_data(struct emit *e, struct inline_site *site, const struct 
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1];
-	int32_t mask = site->record.mask;
-	/* rorx i, from, shift - 4 */
+	uint8_t by = (uint8_t)(where->shift - 4);
 	if (rt.has_bmi2 && where->shift + (unsigned)__builtin_ctz(where->data_entries) <= 32) {
-		put(e, 0xc4);
-		put(e, (uint8_t)(0x43 | (i >= 8 ? 0 : 0x80) | (from >= 8 ? 0 : 0x20)));
-		put_bytes(e, "\x7b\xf0", 2);
-		put(e, (uint8_t)(0xc0 | (i & 7) << 3 | (from & 7)));
-		put(e, (uint8_t)(where->shift - 4));
+		encode_rotate_right32(&e->p, i, from, by);
 	} else {
 		if (from != i)
-			move32(e, i, from);
-		rex(e, false, 0, i);
-		put(e, 0xc1); /* shr i, shift - 4 */
-		put(e, (uint8_t)(0xe8 | (i & 7)));
-		put(e, (uint8_t)(where->shift - 4));
+			encode_move32(&e->p, i, from);
+		encode_shift_right32(&e->p, i, by);
 	}
-	rex(e, false, 0, i);
-	put(e, 0x81); /* and i, (entries - 1) * 16 */
-	put(e, (uint8_t)(0xe0 | (i & 7)));
-	put32(e, (where->data_entries - 1) << 4);
-	rex(e, true, 0, a);
-	bool near = mask == (int8_t)mask;
-	put(e, near ? 0x83 : 0x81); /* and a, mask */
-	put(e, (uint8_t)(0xe0 | (a & 7)));
-	if (near)
-		put(e, (uint8_t)mask);
-	else
-		put32(e, (uint32_t)mask);
-	gs_indexed(e, 0x3b, true, a, i, where->data);
+	encode_and32(&e->p, i, (where->data_entries - 1) << 4);
+	encode_and(&e->p, a, site->record.mask);
+	encode_compare_gs_indexed(&e->p, a, i, where->data);
 	jump_if(e, NOT_EQUAL, site->parts ? out : inline_out(e, site, s));
-	gs_indexed(e, 0x8b, false, a, i, where->data + 8);
-	gs_indexed(e, 0x8b, false, i, i, where->data + 12);
-}
-
-static void load_half(struct emit *e, unsigned to, uint32_t at) /* movzx to, word gs:[at] */
-{
-	put(e, 0x65);
-	if (to >= 8)
-		put(e, 0x44);
-	put_bytes(e, "\x0f\xb7", 2);
-	put(e, (uint8_t)(0x04 | (to & 7) << 3));
-	put(e, 0x25);
-	put32(e, at);
+	encode_load_gs_indexed32(&e->p, a, i, where->data + 8);
+	encode_load_gs_indexed32(&e->p, i, i, where->data + 12);
 }
 
 static void look_up_fetch(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	uint32_t at = where->fetch + site->record.index * (uint32_t)sizeof(struct inline_fetch);
-	put_bytes(e, "\x65\x81\x3c\x25", 4); /* cmp dword gs:[at], tag */
-	put32(e, at);
-	put32(e, site->record.tag);
+	encode_compare_gs_value32(&e->p, at, site->record.tag);
 	jump_if(e, NOT_EQUAL, inline_out(e, site, s));
-	load_half(e, s->reg[0], at + 4);
+	encode_load_gs16(&e->p, s->reg[0], at + 4);
 	if (!site->same_page)
-		load_half(e, s->reg[1], at + 6);
+		encode_load_gs16(&e->p, s->reg[1], at + 6);
 }
 
 static void touch(struct emit *e, const struct inline_site *site, const struct inline_segment *s)
 {
 	const struct model_inline *where = &inline_where[site->machine];
 	unsigned a = s->reg[0], i = s->reg[1], t = s->reg[2];
-	gs_store_word(e, t, a, where->touched);
+	encode_store_gs_word(&e->p, t, a, where->touched);
 	if (!site->same_page)
-		gs_store_word(e, t, i, where->pages);
-	if (site->record.writes) {
-		put(e, 0x65);
-		rex(e, false, 0, a);
-		put(e, 0xc6);
-		put(e, (uint8_t)(0x80 | (a & 7)));
-		put32(e, where->written);
-		put(e, 1);
-	}
+		encode_store_gs_word(&e->p, t, i, where->pages);
+	if (site->record.writes)
+		encode_store_gs_indexed_value8(&e->p, a, where->written, 1);
 }
 
 /* ---- merged sites: see merge.c ---- */
@@ -215,14 +121,13 @@ static void emit_parts(struct emit *e, struct inline_site *site, const struct in
 	struct inline_site *part = parts_of(site);
 	for (unsigned p = 0; p < site->parts; p++) {
 		inline_operand(e, &part[p], s, e->stream_third >> 4 != FLAGS_REAL);
-		lea_near(e, s->reg[2], s->reg[2], 1);
+		encode_lea(&e->p, s->reg[2], s->reg[2], 1);
 		look_up_data(e, &part[p], s, s->reg[0], NULL);
 		touch(e, &part[p], s);
 		inline_in(e, &part[p]);
 		part[p].back = inlining.way_past;
 	}
-	put(e, INLINE_OUT_JMP); /* see merged_in() */
-	put32(e, 0);
+	encode_jump(&e->p, 0); /* see merged_in() */
 }
 
 #define PARTS_BYTES 2048u /* most of a site's: 16 records, each less than 128 */
@@ -273,7 +178,7 @@ static void emit_merged(struct emit *e, struct inline_site *site, const struct i
 		struct inline_site last = *site;
 		last.displacement += site->other;
 		inline_operand(e, &last, s, e->stream_third >> 4 != FLAGS_REAL);
-		lea_near(e, s->reg[2], s->reg[2], 1);
+		encode_lea(&e->p, s->reg[2], s->reg[2], 1);
 		look_up_data(e, site, s, s->reg[0], out);
 		touch(e, site, s);
 		inlining.fresh = (uint16_t) ~(1u << (2 * site->machine + 1));
@@ -295,7 +200,7 @@ static void take_time(struct emit *e, const struct inline_site *site, const stru
 		inlining.fresh &= (uint16_t)~side;
 		return;
 	}
-	lea_near(e, s->reg[2], s->reg[2], 1);
+	encode_lea(&e->p, s->reg[2], s->reg[2], 1);
 	inlining.fresh = (uint16_t)~side;
 }
 
@@ -333,10 +238,9 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 	uint8_t *over = NULL;
 	if (site->record.skip == INLINE_SKIP) { /* a = the block's pc: what was executed before it ended there? */
 		move_immediate(e, s->reg[0], decoded.pc);
-		gs_absolute(e, 0x3b, true, s->reg[0], AT_BEHIND);
-		put_bytes(e, "\x0f\x84", 2);
-		over = e->p;
-		put32(e, 0);
+		encode_compare_gs(&e->p, s->reg[0], AT_BEHIND);
+		encode_jump_if(&e->p, EQUAL, 0);
+		over = e->p - 4;
 	}
 	if (site->parts) {
 		emit_merged(e, site, s);
@@ -351,10 +255,8 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		touch(e, site, s);
 		inline_in(e, site);
 	}
-	if (over) {
-		uint32_t distance = (uint32_t)(e->p - (over + 4));
-		__builtin_memcpy(over, &distance, 4);
-	}
+	if (over)
+		encode_distance(over, e->p);
 	if (live && !stay_kept(site, s))
 		flags_give_back(e, k);
 }
@@ -393,12 +295,8 @@ static void publish(struct emit *e, const struct inline_segment *s, struct count
 {
 	unsigned p = s->reg[0];
 	gs_load(e, p, AT_TRACE);
-	rex(e, true, 0, p); /* mov qword [p], number */
-	put(e, 0xc7);
-	put(e, (uint8_t)(0x40 | (p & 7)));
-	put(e, 0);
-	put32(e, e->id);
-	lea_near(e, p, p, 8);
+	encode_store_value(&e->p, p, 0, e->id);
+	encode_lea(&e->p, p, p, 8);
 	gs_store(e, p, AT_TRACE);
 	e->stream_groups = 1;
 	mark(e, MARK_INSN, 0, 0, 0, 0);
