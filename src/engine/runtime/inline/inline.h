@@ -74,8 +74,8 @@ enum inline_out_flag {
 	INLINE_OUT_BEHIND = 8,
 	INLINE_OUT_PART = 16
 };
-#define INLINE_OUT_CALL 0xe8u /* of a stub's instructions only the call begins like this */
-#define INLINE_OUT_JMP 0xe9u  /* … and jumps like this */
+#define INLINE_OUT_CALL ENCODE_CALL /* of a stub's instructions only the call begins like this */
+#define INLINE_OUT_JMP ENCODE_JUMP  /* … and jumps like this */
 
 struct stream_machine {
 	struct model *model;

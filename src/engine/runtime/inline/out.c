@@ -55,12 +55,6 @@ static struct inline_out said_by(const struct emit *e, const struct inline_site 
 	return out;
 }
 
-static void move_stack_back(struct emit *e, unsigned stack) /* mov rsp, i: 3 bytes */
-{
-	put_bytes(e, stack < 8 ? "\x48\x89" : "\x4c\x89", 2);
-	put(e, (uint8_t)(0xc4 | (stack & 7) << 3));
-}
-
 uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	uint8_t code[STUB_MOST];
@@ -70,30 +64,26 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 	unsigned stack = s ? s->reg[1] : X86_NO_REG;
 	if (s) {
 		inline_operand(&stub, site, s, e->stream_third >> 4 != FLAGS_REAL);
-		put_bytes(&stub, stack < 8 ? "\x48\x89" : "\x49\x89", 2); /* mov i, rsp */
-		put(&stub, (uint8_t)(0xe0 | (stack & 7)));
+		encode_move(&stub.p, stack, X86_RSP);
 	} else {
 		gs_store(&stub, X86_RSP, AT_REG_RSP);
 	}
 	gs_load(&stub, X86_RSP, AT_RUNTIME_RSP);
 	unsigned call = (unsigned)(stub.p - code);
-	put(&stub, INLINE_OUT_CALL);
-	put32(&stub, 0);
+	encode_call(&stub.p, 0);
 	if (s)
-		move_stack_back(&stub, stack);
+		encode_move(&stub.p, X86_RSP, stack);
 	else
 		gs_load(&stub, X86_RSP, AT_REG_RSP);
-	put(&stub, INLINE_OUT_JMP); /* see inline_in() */
-	put32(&stub, 0);
+	encode_jump(&stub.p, 0); /* see inline_in() */
 	unsigned jumped = (unsigned)(stub.p - code);
 	if (s) {
 		struct inline_out out = said_by(e, site, s);
 		put_bytes(&stub, &out, sizeof out);
 	}
 	if (site->is_part) {
-		move_stack_back(&stub, stack);
-		put(&stub, INLINE_OUT_JMP); /* see way_past */
-		put32(&stub, 0);
+		encode_move(&stub.p, X86_RSP, stack);
+		encode_jump(&stub.p, 0); /* see way_past */
 	}
 
 	unsigned n = (unsigned)(stub.p - code);
@@ -112,11 +102,7 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 }
 
 /* Of a jmp whose displacement is at `from`. */
-void inline_jump_here(const struct emit *e, uint8_t *from)
-{
-	uint32_t distance = (uint32_t)(e->p - (from + 4));
-	__builtin_memcpy(from, &distance, 4);
-}
+void inline_jump_here(const struct emit *e, uint8_t *from) { encode_distance(from, e->p); }
 
 void inline_in(struct emit *e, struct inline_site *site)
 {
