@@ -156,6 +156,7 @@ static void moves(void)
 	EACH_REGISTER(to) EACH_REGISTER(from)
 	{
 		encode_move(&at, to, from), has(3), is("mov %s, %s", r64[to], r64[from]);
+		encode_move_load_form(&at, to, from), is("mov %s, %s", r64[to], r64[from]);
 		encode_move32(&at, to, from), is("mov %s, %s", r32[to], r32[from]);
 	}
 	form("registers are moved");

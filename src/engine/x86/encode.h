@@ -209,6 +209,14 @@ static inline void encode_move32(uint8_t **at, unsigned to, unsigned from)
 	encode_registers(at, from, to);
 }
 
+/* … by the opcode that loads */
+static inline void encode_move_load_form(uint8_t **at, unsigned to, unsigned from)
+{
+	encode_rex(at, true, to, 0, from);
+	encode_byte(at, 0x8b);
+	encode_registers(at, to, from);
+}
+
 /* mov to, from: from is one of r16 to r31, by its low four bits; a REX2 prefix (APX) */
 static inline void encode_move_from_upper(uint8_t **at, unsigned to, unsigned from)
 {

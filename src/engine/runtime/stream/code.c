@@ -12,69 +12,11 @@
  */
 #include "engine/runtime/inline/inline.h"
 
-static void put_rex(struct emit *e, bool wide, unsigned reg, unsigned index, unsigned base)
-{
-	unsigned rex = 0x40u | (wide ? 8u : 0) | (reg >= 8 ? 4u : 0) | (index >= 8 ? 2u : 0) |
-		       (base >= 8 ? 1u : 0);
-	if (rex != 0x40)
-		put(e, (uint8_t)rex);
-}
-
-/* ModRM and displacement of [base + displacement]; base is not rsp, r12 */
-static void put_operand(struct emit *e, unsigned reg, unsigned base, int32_t displacement)
-{
-	bool near = displacement == (int8_t)displacement;
-	put(e, (uint8_t)((near ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7)));
-	if (near)
-		put(e, (uint8_t)displacement);
-	else
-		put32(e, (uint32_t)displacement);
-}
-
-static void store(struct emit *e, unsigned reg, unsigned base, int32_t displacement)
-{
-	put_rex(e, true, reg, 0, base);
-	put(e, 0x89);
-	put_operand(e, reg, base, displacement);
-}
-
-/* sign-extended */
-static void store_immediate(struct emit *e, unsigned base, int32_t displacement, uint32_t value)
-{
-	put_rex(e, true, 0, 0, base);
-	put(e, 0xc7);
-	put_operand(e, 0, base, displacement);
-	put32(e, value);
-}
-
-static void lea(struct emit *e, unsigned reg, unsigned base, int32_t displacement)
-{
-	put_rex(e, true, reg, 0, base);
-	put(e, 0x8d);
-	put_operand(e, reg, base, displacement);
-}
-
 /* reg = base + index * scale + displacement, with 32 bits if `narrow`; base, index or both may be X86_NO_REG */
 void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement,
 	     bool narrow)
 {
-	unsigned log = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2;
-	bool no_base = base == X86_NO_REG, no_index = index == X86_NO_REG;
-	if (narrow)
-		put(e, 0x67);
-	put_rex(e, true, reg, no_index ? 0 : index, no_base ? 0 : base);
-	put(e, 0x8d);
-	if (no_index && !no_base && (base & 7) != X86_RSP) {
-		put_operand(e, reg, base, displacement);
-		return;
-	}
-	bool near = !no_base && displacement == (int8_t)displacement;
-	put(e, (uint8_t)((no_base ? 0x04 : near ? 0x44 : 0x84) | (reg & 7) << 3));
-	put(e, (uint8_t)(log << 6 | (no_index ? 4 : index & 7) << 3 | (no_base ? 5 : base & 7)));
-	if (near)
-		put(e, (uint8_t)displacement);
-	else
-		put32(e, (uint32_t)displacement);
+	encode_lea_scaled(&e->p, reg, base, index, scale, displacement, narrow);
 }
 
 static unsigned holder_of(unsigned at, unsigned origin, unsigned not )
@@ -93,9 +35,7 @@ static void operand_address(struct emit *e, const struct stream_group *g, const 
 		 to = g->temporary;
 	bool narrow = in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
 	if (m->flags & X86_MEM_INDEX_BYTE) { /* xlat: movzx to, al; lea to, [to + rbx] */
-		put_rex(e, false, to, 0, X86_RAX);
-		put_bytes(e, "\x0f\xb6", 2);
-		put(e, (uint8_t)(0xc0 | (to & 7) << 3));
+		encode_zero_extend8(&e->p, to, X86_RAX);
 		lea_sum(e, to, m->base, to, 1, (int32_t)m->displacement, narrow);
 	} else if (m->base == X86_RIP) {
 		uint64_t address = next + (uint64_t)m->displacement;
@@ -115,22 +55,11 @@ static void operand_address(struct emit *e, const struct stream_group *g, const 
 /* vmovdqu [base + displacement], register of 2, 4 or 8 words */
 static void store_vector(struct emit *e, const struct stream_value *v, unsigned base, int32_t displacement)
 {
-	unsigned reg = v->reg, length = v->words == 8 ? 2 : v->words == 4;
-	if (v->vex) {
-		put(e, 0xc4);
-		put(e, (uint8_t)((reg >= 8 ? 0 : 0x80) | 0x40 | (base >= 8 ? 0 : 0x20) | 1));
-		put(e, (uint8_t)(0x78 | length << 2 | 2));
-		put(e, 0x7f);
-	} else {
-		put(e, 0x62);
-		put(e,
-		    (uint8_t)((reg & 8 ? 0 : 0x80) | 0x40 | (base >= 8 ? 0 : 0x20) | (reg & 16 ? 0 : 0x10) | 1));
-		put(e, 0xfe); /* W = 1, vvvv unused, pp F3: vmovdqu64 */
-		put(e, (uint8_t)(length << 5 | 0x08));
-		put(e, 0x7f);
-	}
-	put(e, (uint8_t)(0x80 | (reg & 7) << 3 | (base & 7)));
-	put32(e, (uint32_t)displacement);
+	unsigned log = v->words == 8 ? 2 : v->words == 4;
+	if (v->vex)
+		encode_store_avx(&e->p, log, v->reg, base, displacement);
+	else
+		encode_store_avx512(&e->p, log, v->reg, base, displacement);
 }
 
 static void store_value(struct emit *e, const struct stream_group *g, const struct stream_value *v,
@@ -139,39 +68,36 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 	unsigned base = g->pointer, at = g->at, to = g->temporary;
 	const struct x86_insn *in = &decoded.insn[v->insn];
 	switch (v->kind) {
-	case CAPTURE_REG: store(e, v->a ? holder_of(at, v->a, X86_NO_REG) : v->reg, base, displacement); return;
+	case CAPTURE_REG:
+		encode_store(&e->p, v->a ? holder_of(at, v->a, X86_NO_REG) : v->reg, base, displacement);
+		return;
 	case CAPTURE_SUM:
 		lea_sum(e, to, v->a ? holder_of(at, v->a, X86_NO_REG) : X86_NO_REG, holder_of(at, v->b, X86_RSP),
 			v->scale, 0, false);
-		store(e, to, base, displacement);
+		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_ADDRESS:
 		operand_address(e, g, in, &in->memory[v->reg], decoded.pc + offsets[v->insn] + in->length);
-		store(e, to, base, displacement);
+		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_BIT: /* movsxd, movsx or mov */
-		put_rex(e, true, to, 0, v->reg);
 		if (in->operand_bytes == 2)
-			put_bytes(e, "\x0f\xbf", 2);
+			encode_sign_extend16(&e->p, to, v->reg);
+		else if (in->operand_bytes == 4)
+			encode_sign_extend32(&e->p, to, v->reg);
 		else
-			put(e, in->operand_bytes == 4 ? 0x63 : 0x8b);
-		put(e, (uint8_t)(0xc0 | (to & 7) << 3 | (v->reg & 7)));
-		store(e, to, base, displacement);
+			encode_move_load_form(&e->p, to, v->reg);
+		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_VECTOR: store_vector(e, v, base, displacement); return;
 	case CAPTURE_OPMASK: /* kmovw [base + displacement], k; its word's rest is zeroed before */
-		store_immediate(e, base, displacement, 0);
-		put(e, 0xc4);
-		put(e, (uint8_t)(0xc0 | (base >= 8 ? 0 : 0x20) | 1));
-		put_bytes(e, "\x78\x91", 2);
-		put_operand(e, v->reg, base, displacement);
+		encode_store_value(&e->p, base, displacement, 0);
+		encode_store_mask16(&e->p, v->reg, base, displacement);
 		return;
-	case CAPTURE_AFTER: store(e, v->reg, base, displacement); return;
+	case CAPTURE_AFTER: encode_store(&e->p, v->reg, base, displacement); return;
 	default: /* CAPTURE_LOW, CAPTURE_AFTER_LOW: the register's low half */
-		store_immediate(e, base, displacement, 0);
-		put_rex(e, false, v->reg, 0, base);
-		put(e, 0x89);
-		put_operand(e, v->reg, base, displacement);
+		encode_store_value(&e->p, base, displacement, 0);
+		encode_store32(&e->p, v->reg, base, displacement);
 		return;
 	}
 }
@@ -203,10 +129,10 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 		if (apart)
 			; /* the values are not in the buffer */
 		else if (g->probe == 0xfe)
-			store(e, pointer, pointer, record - 8);
+			encode_store(&e->p, pointer, pointer, record - 8);
 		else if (g->probe != 0xff)
 			store_value(e, g, &plan.values[g->probe], record - 8, offsets);
-		store_immediate(e, pointer, 0, e->id);
+		encode_store_value(&e->p, pointer, 0, e->id);
 	}
 	if (apart)
 		gs_load(e, pointer, AT_APART);
@@ -216,7 +142,7 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 	if (n == 0) { /* last of all: a signal before takes nothing back */
 		if (apart)
 			gs_load(e, pointer, AT_TRACE);
-		lea(e, pointer, pointer, record);
+		encode_lea(&e->p, pointer, pointer, record);
 		gs_store(e, pointer, AT_TRACE);
 	}
 	e->stream_groups = (uint8_t)(n + 1);
