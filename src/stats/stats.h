@@ -1,7 +1,10 @@
 /* Numbers in, numbers out (distributions and quantiles by GSL).
  *
  * Samples are arrays x[n] of finite doubles, unchanged unless a comment says otherwise. A statistic that
- * does not exist for its input (a standard deviation of one number) is false or NAN, never 0. */
+ * does not exist for its input (a standard deviation of one number) is false or NAN, never 0.
+ *
+ * stats_ratio_bootstrap, stats_welch, stats_mann_whitney and stats_median_interval wait for the command that
+ * compares runs: only tests call them so far. */
 #ifndef TARE_STATS_STATS_H
 #define TARE_STATS_STATS_H
 

@@ -85,8 +85,7 @@ void counting_end(struct counting *c);
 	.blocks = counting_blocks, .system_calls = counting_system_calls, .locations = counting_locations,        \
 	.end = counting_end
 
-/* For reports of the backend's own between stop() and end(): the record (NULL: it ran natively), and whose counts
- * are wanted. */
+/* For tests, between stop() and end(): the record; NULL: it ran natively. */
 const struct injection *counting_session(const struct counting *c);
 
 #endif
