@@ -243,7 +243,7 @@ static void test_refused(void)
 	for (int i = 1; i < 25; i++)
 		strcat(many, ",page-faults:u");
 	c = set_new(many);
-	ok(c && strstr(of(c).why, "more events") && n_pages == 0, "25 events are read by read(2)");
+	ok(c && strstr(of(c).why, "too many events") && n_pages == 0, "25 events are read by read(2)");
 	tare_close(c);
 	tare_open(&process, &c, NULL);
 	ok(tare_add(c, "page-faults:u", NULL) && strstr(of(c).why, "other threads"),
