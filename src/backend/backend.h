@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "backend/sampling.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "event/event.h"
@@ -143,6 +144,9 @@ struct backend_operations {
 	bool (*locations)(struct counting *counting, struct locations *out, struct error *err);
 	/* Releases everything; a command's process that was never let go is ended and reaped. */
 	void (*end)(struct counting *counting);
+
+	/* NULL: this backend does not sample. */
+	const struct sampling_operations *sampling;
 
 	/* Appends to findings[*count] up to most. */
 	void (*diagnose)(struct backend *backend, struct finding *findings, size_t most, size_t *count);

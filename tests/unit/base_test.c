@@ -1,10 +1,11 @@
-/* base/: errors, strings, vectors, arenas, stanzas, nearest names. */
+/* base/: errors, strings, vectors, hash tables, arenas, stanzas, nearest names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/nearest.h"
 #include "base/stanza.h"
 #include "base/str.h"
@@ -106,9 +107,42 @@ static void strings(void)
 	vec_free(&v);
 }
 
+static void hashes(void)
+{
+	struct hash_index index = {0};
+	struct hash_search search = hash_find(&index, 7);
+	uint32_t number;
+	ok(!hash_next(&search, &number), "an empty index has no candidates");
+	bool added = true;
+	for (uint32_t i = 0; i < 10000; i++) /* each hash five times */
+		added = added && hash_add(&index, hash_number(HASH_BEGIN, i % 2000), i);
+	size_t wrong_count = 0, wrong_order = 0;
+	for (uint32_t key = 0; key < 2000; key++) {
+		uint32_t wanted = key, found = 0;
+		search = hash_find(&index, hash_number(HASH_BEGIN, key));
+		while (hash_next(&search, &number)) {
+			if (number % 2000 != key)
+				continue;
+			wrong_order += number != wanted;
+			wanted += 2000;
+			found++;
+		}
+		wrong_count += found != 5;
+	}
+	ok(added && wrong_count == 0, "all numbers of a hash are found, after the table has grown many times");
+	ok(wrong_order == 0, "those of one hash come in the order in which they were added");
+	search = hash_find(&index, hash_number(HASH_BEGIN, 2000));
+	ok(!hash_next(&search, &number), "what was not added is not found");
+	hash_free(&index);
+	ok(hash_text(hash_text(HASH_BEGIN, "a"), "bc") != hash_text(hash_text(HASH_BEGIN, "ab"), "c"),
+	   "texts end where they end");
+	ok(hash_bytes(HASH_BEGIN, "a", 1) == 0xaf63dc4c8601ec8cu, "FNV-1a of \"a\" is as its authors print it");
+}
+
 int main(void)
 {
 	errors();
+	hashes();
 	numbers();
 	nearest();
 	stanzas();

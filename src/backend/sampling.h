@@ -1,0 +1,123 @@
+/*
+ * Sampling: interrupting a target each time that an event took place so often, and saying where it was.
+ *
+ *     prepare ──► go ──► (enable | drain)* ──► stop ──► end
+ *
+ * 1. As with counting (backend.h): prepare() holds a command before its first instruction, the caller waits for the
+ *    process and owns signals, and a backend without sampling has NULL for all of these.
+ * 2. What was seen goes to the caller's sink during drain() and stop(), in the order of time: of each process, a mapping
+ *    comes before the samples in it. Addresses are raw: who collects makes places of them.
+ * 3. Losing is never silent: what the kernel says that it dropped is counted, by event where the kernel says it.
+ */
+#ifndef TARE_BACKEND_SAMPLING_H
+#define TARE_BACKEND_SAMPLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "event/event.h"
+#include "result/profile.h"
+#include "result/result.h"
+
+struct backend;
+struct target;
+struct sampling; /* one sampling in progress */
+
+struct sampled_event {
+	const struct event *event;
+	enum profile_gaps gaps; /* FIXED, JITTER, EXPONENTIAL; RATE */
+	uint64_t gap;           /* mean, in the event's unit (ns of clocks); of RATE: 0 */
+	double rate;            /* of RATE: samples a second of each task */
+};
+
+struct sampling_request {
+	const struct sampled_event *events;
+	size_t n_events;
+	uint64_t seed;
+	uint32_t redraw; /* a gap is drawn anew every so many samples of a task; 0: the backend's default */
+	enum profile_stacks stacks;
+	uint32_t stack_bytes; /* of STACKS_DWARF: of the user's stack that is copied; 0: a default */
+	bool data_addresses;  /* where the event has them */
+	bool disabled;        /* counts nothing until enable(): --delay, --control */
+	uint32_t buffer_bytes; /* of each CPU; 0: a default within what the user may lock */
+};
+
+enum { SAMPLE_REGISTERS = 17 }; /* x86-64: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip, DWARF's order is the unwinder's business */
+
+struct sample {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t pid, tid, cpu;
+	uint32_t event; /* index in the request */
+	bool kernel;    /* it was in the kernel */
+	uint64_t address;
+	uint64_t data_address; /* 0: none */
+	uint64_t gap;          /* that it stands for; 0: not known */
+	const uint64_t *callers; /* return addresses, the innermost first; kernel's and user's as the kernel marks them */
+	size_t n_callers;
+	/* of STACKS_DWARF, in user mode: registers, and the stack's bytes from its pointer up; NULL */
+	const uint64_t *registers;
+	const uint8_t *stack;
+	size_t stack_bytes;
+};
+
+struct sampled_mapping {
+	uint64_t time_ns;
+	uint32_t pid;
+	uint64_t address, bytes, offset; /* offset: in the file */
+	const char *path;                /* as the kernel has it: a path, "[vdso]", "//anon", … */
+	const uint8_t *build_id;         /* NULL where the kernel did not say */
+	size_t build_id_bytes;
+	bool executable;
+};
+
+struct sampled_task {
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	uint32_t parent_pid, parent_tid; /* of a new one */
+	const char *name;                /* of a change of name; NULL */
+};
+
+/* Each may be called in drain() and stop(); false ends the sampling as one that failed (*err is set by the sink). */
+struct sampling_sink {
+	void *context;
+	bool (*sample)(void *context, const struct sample *sample, struct error *err);
+	bool (*mapping)(void *context, const struct sampled_mapping *mapping, struct error *err);
+	bool (*started)(void *context, const struct sampled_task *task, struct error *err); /* fork or clone */
+	bool (*named)(void *context, const struct sampled_task *task, bool by_exec, struct error *err);
+	bool (*ended)(void *context, const struct sampled_task *task, struct error *err);
+};
+
+/* What became of one event. */
+struct sampling_account {
+	enum reading_state state;
+	enum source source;
+	char why[256];      /* when not COUNTED */
+	uint64_t count;     /* of the event, while it was sampled */
+	uint64_t enabled_ns, running_ns;
+	uint64_t samples, lost, throttled, redraws;
+	uint32_t redraw; /* as it was done */
+};
+
+struct sampling_operations {
+	/* Can this event be sampled here? By trial, as available(); kept. */
+	void (*available)(struct backend *backend, const struct event *event, enum reading_state *state, char why[256]);
+
+	/* CPU time of one sample here in ns, measured (a known loop with and without sampling); 0: it could not be. */
+	double (*cost_ns)(struct backend *backend, const struct event *event);
+
+	bool (*prepare)(struct backend *backend, const struct target *target, const struct sampling_request *request,
+			const struct sampling_sink *sink, struct sampling **out, struct error *err);
+	pid_t (*process)(const struct sampling *sampling); /* to wait for; 0: none */
+	bool (*go)(struct sampling *sampling, struct error *err);
+	bool (*enable)(struct sampling *sampling, bool on, struct error *err);
+	/* Waits for at most so long, and passes on what is there. A signal ends the wait. */
+	bool (*drain)(struct sampling *sampling, int timeout_ms, struct error *err);
+	/* Ends it, passes on the rest, fills accounts[n_events]. */
+	bool (*stop)(struct sampling *sampling, struct sampling_account *accounts, struct error *err);
+	void (*end)(struct sampling *sampling);
+};
+
+#endif
