@@ -39,13 +39,15 @@ struct sampling_request {
 	uint64_t seed;
 	uint32_t redraw; /* a gap is drawn anew every so many samples of a task; 0: the backend's default */
 	enum profile_stacks stacks;
-	uint32_t stack_bytes; /* of STACKS_DWARF: of the user's stack that is copied; 0: a default */
-	bool data_addresses;  /* where the event has them */
-	bool disabled;        /* counts nothing until enable(): --delay, --control */
+	uint32_t stack_bytes;  /* of STACKS_DWARF: of the user's stack that is copied; 0: a default */
+	bool data_addresses;   /* where the event has them */
+	bool disabled;         /* counts nothing until enable(): --delay, --control */
 	uint32_t buffer_bytes; /* of each CPU; 0: a default within what the user may lock */
 };
 
-enum { SAMPLE_REGISTERS = 17 }; /* x86-64: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip, DWARF's order is the unwinder's business */
+enum {
+	SAMPLE_REGISTERS = 17
+}; /* x86-64: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip, DWARF's order is the unwinder's business */
 
 struct sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -55,7 +57,8 @@ struct sample {
 	uint64_t address;
 	uint64_t data_address; /* 0: none */
 	uint64_t gap;          /* that it stands for; 0: not known */
-	const uint64_t *callers; /* return addresses, the innermost first; kernel's and user's as the kernel marks them */
+	const uint64_t
+		*callers; /* return addresses, the innermost first; kernel's and user's as the kernel marks them */
 	size_t n_callers;
 	/* of STACKS_DWARF, in user mode: registers, and the stack's bytes from its pointer up; NULL */
 	const uint64_t *registers;
@@ -94,8 +97,8 @@ struct sampling_sink {
 struct sampling_account {
 	enum reading_state state;
 	enum source source;
-	char why[256];      /* when not COUNTED */
-	uint64_t count;     /* of the event, while it was sampled */
+	char why[256];  /* when not COUNTED */
+	uint64_t count; /* of the event, while it was sampled */
 	uint64_t enabled_ns, running_ns;
 	uint64_t samples, lost, throttled, redraws;
 	uint32_t redraw; /* as it was done */
@@ -103,13 +106,15 @@ struct sampling_account {
 
 struct sampling_operations {
 	/* Can this event be sampled here? By trial, as available(); kept. */
-	void (*available)(struct backend *backend, const struct event *event, enum reading_state *state, char why[256]);
+	void (*available)(struct backend *backend, const struct event *event, enum reading_state *state,
+			  char why[256]);
 
 	/* CPU time of one sample here in ns, measured (a known loop with and without sampling); 0: it could not be. */
 	double (*cost_ns)(struct backend *backend, const struct event *event);
 
-	bool (*prepare)(struct backend *backend, const struct target *target, const struct sampling_request *request,
-			const struct sampling_sink *sink, struct sampling **out, struct error *err);
+	bool (*prepare)(struct backend *backend, const struct target *target,
+			const struct sampling_request *request, const struct sampling_sink *sink,
+			struct sampling **out, struct error *err);
 	pid_t (*process)(const struct sampling *sampling); /* to wait for; 0: none */
 	bool (*go)(struct sampling *sampling, struct error *err);
 	bool (*enable)(struct sampling *sampling, bool on, struct error *err);

@@ -53,8 +53,8 @@ enum profile_module_kind {
 	MODULE_FILE,      /* path; offsets are of the file */
 	MODULE_VDSO,      /* "[vdso]" */
 	MODULE_ANONYMOUS, /* "": memory of no file; offset is the address, `pid` says whose */
-	MODULE_KERNEL,    /* "[kernel]", or a kernel module's name in []; offset is the address, or from its begin */
-	MODULE_UNKNOWN,   /* "[unknown]": no mapping had the address */
+	MODULE_KERNEL,  /* "[kernel]", or a kernel module's name in []; offset is the address, or from its begin */
+	MODULE_UNKNOWN, /* "[unknown]": no mapping had the address */
 };
 
 struct profile_module {
@@ -104,10 +104,10 @@ struct profile {
 	const char *const *command; /* NULL-terminated; NULL: what ran already was profiled */
 	const char *target;         /* "process 123", "all CPUs"; NULL with a command */
 	const char *tare_version;
-	uint64_t started_unix;           /* seconds */
-	uint64_t first_ns, last_ns;      /* CLOCK_MONOTONIC: when sampling began and ended */
-	uint64_t user_ns, system_ns;     /* the program's, 0 without one */
-	int wait_status;                 /* of the command */
+	uint64_t started_unix;       /* seconds */
+	uint64_t first_ns, last_ns;  /* CLOCK_MONOTONIC: when sampling began and ended */
+	uint64_t user_ns, system_ns; /* the program's, 0 without one */
+	int wait_status;             /* of the command */
 	enum profile_stacks stacks;
 	struct profile_event *events;
 	size_t n_events;
