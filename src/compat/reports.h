@@ -10,7 +10,7 @@
 #include "result/result.h"
 
 /* run_p5mon's report (Safford, Figures 4.2–4.4) and parseable file (Figures 4.7, 4.8). Intervals as the
- * thesis computed them (LAB.md section 3), and labelled as such in a '#'-free last line. */
+ * thesis computed them (docs/closed-forms.md 2), and labelled as such in a '#'-free last line. */
 struct p5mon_header {
 	const char *parameter_file; /* "" when none */
 	const char *arguments;      /* the -F arguments, joined by spaces */

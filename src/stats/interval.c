@@ -1,6 +1,6 @@
 /* Intervals for the middle of one sample.
  *
- * Sources: the t-interval is in any textbook; run_p5mon's own: LAB.md section 3, recovered from the
+ * Sources: the t-interval is in any textbook; run_p5mon's own: docs/closed-forms.md 2, recovered from the
  * examples in Safford's Figures 4.4, 4.6 and 4.7. Median: order statistics and the binomial distribution
  * (Conover: Practical nonparametric statistics, 3rd ed., section 3.2). */
 #include <gsl/gsl_cdf.h>

@@ -29,7 +29,7 @@ double stats_quantile(const double *x, size_t n, double p);
 /* mean ± t((1+confidence)/2, n-1) · s/√n. False for n < 2. */
 bool stats_mean_interval(const double *x, size_t n, double confidence, struct interval *out);
 
-/* Safford's interval: population standard deviation and n degrees of freedom (LAB.md section 3); too
+/* Safford's interval: population standard deviation and n degrees of freedom (docs/closed-forms.md 2); too
  * narrow, only for --compat p5mon. False for n < 1; half-width 0 for n = 1. */
 bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, struct interval *out);
 

@@ -1,4 +1,4 @@
-/* A line through points by least squares: reported = o + c·B (Nieto, 4.5; LAB.md, section 1.8). */
+/* A line through points by least squares: reported = o + c·B (Nieto, 4.5; docs/closed-forms.md 1.8). */
 #ifndef TARE_TRUST_FIT_H
 #define TARE_TRUST_FIT_H
 

@@ -12,7 +12,7 @@
  *    get a bound.
  * 2. A net that would be more uncertain than TOO_SMALL of itself is refused. What is said to do about it is Korn's
  *    threshold law: k events in each of N iterations against an overhead of O are within x of the truth from
- *    N = O / (x · k) on, the overhead not subtracted at all (LAB.md, section 1.2). What other regions inside count
+ *    N = O / (x · k) on, the overhead not subtracted at all (docs/closed-forms.md 1.2). What other regions inside count
  *    is repeated with what they are in: where that alone is too much, no N helps, and none is said.
  * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside,
  *    whatever they were for; no calibration knows these.

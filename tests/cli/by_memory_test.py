@@ -1,5 +1,5 @@
 """`tare count --by object`: whose memory it is. Every way to get memory is an object of the function that asked for it; thread-local variables
-are named in all threads. Each object is swept once, 2048 lines of the R12000's first-level cache (65,536 bytes; LAB.md 1.1)."""
+are named in all threads. Each object is swept once, 2048 lines of the R12000's first-level cache (65,536 bytes; docs/closed-forms.md 1.1)."""
 import platform
 import re
 import shutil

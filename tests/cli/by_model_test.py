@@ -1,5 +1,5 @@
 """`tare count --by` of what a machine model counts: by function, line and data object. The program touches each of its objects a known
-number of lines of the R12000's first-level cache (32 bytes; LAB.md 1.1: a sweep over fresh memory misses once a line)."""
+number of lines of the R12000's first-level cache (32 bytes; docs/closed-forms.md 1.1: a sweep over fresh memory misses once a line)."""
 import json
 import platform
 import re

@@ -2,7 +2,7 @@
  * What the tests of closed forms share: one core whose caches and TLBs are asked, and forms that are to hold in
  * every case.
  *
- * U(b, n, x): units of x bytes that n bytes from b touch (design/LAB.md, 1).
+ * U(b, n, x): units of x bytes that n bytes from b touch (docs/closed-forms.md).
  */
 #ifndef TARE_TESTS_MODEL_CLOSED_FORMS_H
 #define TARE_TESTS_MODEL_CLOSED_FORMS_H

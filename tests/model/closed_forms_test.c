@@ -1,5 +1,5 @@
 /*
- * The closed forms of the papers' kernels (design/LAB.md, 1; the numbers of its items are in the facts), to the
+ * The closed forms of the papers' kernels (docs/closed-forms.md, 1; the numbers of its items are in the facts), to the
  * last miss: streams are written as the kernels touch memory, parameters are random, and a form is to hold in
  * every case. Items 14 to 16: sweeps_test.c.
  */

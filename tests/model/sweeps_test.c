@@ -1,5 +1,5 @@
 /*
- * The closed forms of Zagha's tuning stories (design/LAB.md, 1.14 to 1.16), as closed_forms_test.c has those of
+ * The closed forms of Zagha's tuning stories (docs/closed-forms.md 1.14 to 1.16), as closed_forms_test.c has those of
  * the kernels.
  */
 #include "closed_forms.h"

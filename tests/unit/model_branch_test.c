@@ -1,4 +1,4 @@
-/* The branch predictors of a modelled core: against closed forms (LAB.md §1, items 10, 12, 13) and, on random programs, against
+/* The branch predictors of a modelled core: against closed forms (docs/closed-forms.md 1.10, 1.12, 1.13) and, on random programs, against
    model_branch_reference.h: one by one, in runs of blocks with each kind of vectors that this processor has and with none, and without filters. */
 #include "model/core/predict/predict.h"
 #include "model_branch_reference.h"

@@ -135,7 +135,7 @@ static void replacement(void)
 	equal_u64(misses_after(&machine, "r5 r6 r7 r8 r5 r6 r7 r8"), 4, "128 ways are found by hash");
 }
 
-/* m lines, R sweeps over them: LAB.md 1.4 */
+/* m lines, R sweeps over them: docs/closed-forms.md 1.4 */
 static void sweeps(uint32_t sets, uint32_t ways, enum machine_replacement policy, unsigned m, uint64_t expected, const char *fact)
 {
 	struct machine machine = one_cache(sets, ways);
@@ -287,7 +287,7 @@ static void stream(void)
 	equal_u64(s[STREAM_WRITES], 100 + 1, "writes: 100 iterations and one to fs");
 	equal_u64(s[STREAM_MISALIGNED_READS], 101, "misaligned reads: at 4 of 8 bytes, and the 100 of rep movs at 2 mod 4");
 	equal_u64(s[STREAM_MISALIGNED_WRITES], 1, "a misaligned write at fs:0x28 of 16 bytes");
-	equal_u64(s[STREAM_LINE_CROSSING_READS], 6, "LAB.md 1.11: (2 + 400 - 1) / 64 lines' ends are crossed");
+	equal_u64(s[STREAM_LINE_CROSSING_READS], 6, "(2 + 400 - 1) / 64 lines' ends are crossed");
 	/* lines: 0x10000; 0x20000 + 7; 0x30000 + 7 (7 lines of 400 bytes); 0xfffc (bit -1: the word before); lanes: indices 0, -1 masked?, … */
 	ok(conserves(&lab), "conserved after rep, gather, bit and fs");
 	equal_u64(lab.counts[0].cache[0][CACHE_READS], 105 + 6, "an access that crosses a line is one to each");

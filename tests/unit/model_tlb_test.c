@@ -1,4 +1,4 @@
-/* The TLBs of a modelled core: against closed forms (LAB.md §1, items 3, 4, 14) and, on random streams, against model_tlb_reference.h,
+/* The TLBs of a modelled core: against closed forms (docs/closed-forms.md 1.3, 1.4, 1.14) and, on random streams, against model_tlb_reference.h,
    with filters and without. */
 #include "model/core/cache/lines.h"
 #include "model/core/fast/processor.h"

@@ -56,7 +56,7 @@ struct row event_row(const struct counted *counted, const char *event);
 struct row thread_row(const struct counted *counted, const char *event, pid_t thread);
 
 /* Does a count of instructions agree with the prediction? In the guest: equal. On hardware each interrupt or fault
- * may add to it (LAB.md 5), so there a little more is accepted, and never less. */
+ * may add to it, so there a little more is accepted, and never less. */
 bool agrees(double count, double truth);
 bool agrees_with_faults(double count, double truth, double page_faults);
 
