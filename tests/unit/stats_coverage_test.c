@@ -120,6 +120,26 @@ static void of_ratio(size_t n, bool paired, double low, double high)
 	within((double)covered / ratio_draws, low, high, fact);
 }
 
+/* Rows of a profile: n samples, of which one row expects from … to. It may be any: each draw has a row of its own. */
+static void of_share(uint64_t n, double from, double to)
+{
+	struct random r = { .state = 6000 + n };
+	unsigned covered = 0;
+	for (int draw = 0; draw < draws; draw++) {
+		double share = from / (double)n * pow(to / from, random_unit(&r));
+		uint64_t k = 0;
+		for (uint64_t i = 0; i < n; i++)
+			k += random_unit(&r) < share;
+		struct interval i;
+		stats_share(k, n, 0.95, &i);
+		covered += i.low <= share && share <= i.high;
+	}
+	double p = gsl_cdf_binomial_P(covered, 0.95, (unsigned)draws);
+	printf("# %.2f %%, p = %.3f\n", 100.0 * covered / draws, p);
+	ok(p >= 0.01, "a share's 95 %% interval: that it covers 95 %% or more is not rejected at 99 %%, %.0f samples, %g … %g expected", (double)n, from,
+	   to);
+}
+
 int main(int n, char **arguments)
 {
 	if (n > 1)
@@ -138,6 +158,9 @@ int main(int n, char **arguments)
 	of_median(10, 0.978516);
 	of_median(25, 0.956715);
 	of_median(100, 0.964800);
+	of_share(50, 0.05, 25);
+	of_share(1000, 0.05, 1);
+	of_share(1000, 1, 500);
 	of_ratio(5, false, 0.94, 0.98); /* wide, not wrong: so few values are widened the most */
 	of_ratio(10, false, 0.94, 0.96);
 	of_ratio(30, false, 0.94, 0.96);
