@@ -85,6 +85,34 @@ static bool cannot_execute(struct error *err, const char *name, int os_errno)
 	}
 }
 
+static bool has_word(const char *const *words, const char *name)
+{
+	for (; *words; words++)
+		if (strcmp(*words, name) == 0)
+			return true;
+	return false;
+}
+
+/* What was most likely meant by a name that is no program's. */
+static void hint_of_name(struct error *err, const char *name)
+{
+	static const char *const built_in[] = {
+		".",       "alias", "bg",    "bind",   "builtin", "case", "cd",    "command", "declare",  "dirs",
+		"disown",  "eval",  "exec",  "exit",   "export",  "fc",   "fg",    "for",     "function", "hash",
+		"history", "if",    "jobs",  "let",    "local",   "popd", "pushd", "read",    "return",   "select",
+		"set",     "shift", "shopt", "source", "time",    "trap", "type",  "typeset", "ulimit",   "umask",
+		"unalias", "unset", "until", "wait",   "while",   NULL};
+	if (has_word(built_in, name))
+		error_hint(err, "the shell does that itself: sh -c '%.100s ...' counts a shell that does it",
+			   name);
+	else if (strpbrk(name, "|;&<>$`"))
+		error_hint(err, "let a shell read the whole line: tare count sh -c '%.150s'", name);
+	else if (strchr(name, ' '))
+		error_hint(err, "leave out the quotes: the program and its arguments are separate words");
+	else if (executable(name) == 0)
+		error_hint(err, "there is one in this directory: ./%.200s", name);
+}
+
 char *launch_find(const struct command *command, struct error *err)
 {
 	const char *name = command->argv[0];
@@ -97,9 +125,11 @@ char *launch_find(const struct command *command, struct error *err)
 	}
 	if (strchr(name, '/')) {
 		char *path = (why = executable(name)) == 0 ? strdup(name) : NULL;
-		if (why)
+		if (why) {
 			cannot_execute(err, name, why);
-		else if (!path)
+			if (why == ENOENT && strchr(name, ' '))
+				hint_of_name(err, name);
+		} else if (!path)
 			error_no_memory(err);
 		return path;
 	}
@@ -133,8 +163,7 @@ char *launch_find(const struct command *command, struct error *err)
 	}
 	if (reason == ENOENT) {
 		error_set(err, ERROR_NOT_FOUND, "cannot execute '%s': not found in PATH", name);
-		if (executable(name) == 0)
-			error_hint(err, "there is one in this directory: ./%.200s", name);
+		hint_of_name(err, name);
 	} else {
 		cannot_execute(err, name, reason);
 	}

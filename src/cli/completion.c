@@ -7,7 +7,8 @@
 #include "cli/options.h"
 #include "cli/say.h"
 
-static bool is_option(const struct option_row *row) { return row->name != NULL; }
+/* Other tools' spellings have no help, and are not offered. */
+static bool is_option(const struct option_row *row) { return row->name != NULL && row->help[0]; }
 
 /* What an argument can be: words of a shell's own language, see the scripts below. */
 enum meaning { ANYTHING, WORDS, A_FILE, AN_EVENT, A_METRIC, A_PID, A_BACKEND };

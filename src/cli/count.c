@@ -186,7 +186,8 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	}
 	*code = TARE_USAGE; /* what is wrong with a selection is wrong with its names */
 	if (!choose_events(count, err)) {
-		if (err->code == ERROR_NO_MEMORY)
+		if (err->code == ERROR_NO_MEMORY || err->code == ERROR_PERMISSION ||
+		    err->code == ERROR_UNSUPPORTED)
 			*code = TARE_CANNOT_MEASURE;
 		return false;
 	}

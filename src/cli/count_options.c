@@ -95,6 +95,9 @@ const struct option_row count_option_rows[] = {
 	{0, "reproducible", NULL,
 	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
 	 REPRODUCIBLE},
+	{0, "repeat", "N", "", REPETITIONS}, /* perf stat */
+	{0, "runs", "N", "", REPETITIONS},   /* hyperfine */
+	{0, "warmup", "N", "", WARM_UP},
 	{.help = "Report"},
 	{'o', "output", "FILE", "write the report to this file (default: standard error; - is standard output)",
 	 OUTPUT},

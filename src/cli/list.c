@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/list_machines.h"
@@ -185,12 +186,54 @@ static void show_reasons(const struct listing *l)
 	}
 }
 
+enum { OTHER_NAMES_MOST = 60 };
+
+/* All that an event is found by; names[] ends with NULL. Where its other names begin in it: *others. */
+static void texts_of(const struct event_definition *row, const char **texts, size_t *others)
+{
+	size_t n = 0;
+	const char *own[] = {row->name, row->definition, row->unit};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		texts[n++] = own[i];
+	*others = n;
+	for (const char *const *name = row->aliases; *name && n < OTHER_NAMES_MOST; name++)
+		texts[n++] = *name;
+	for (const char *const *name = row->paper_names; *name && n < OTHER_NAMES_MOST; name++)
+		texts[n++] = *name;
+	texts[n] = NULL;
+}
+
+/* The definition; behind it the other names in which a word was found that is not in the row's own texts: they say
+ * why the row is here. */
+static const char *definition_with_names(struct listing *l, const struct event_definition *row,
+					 const char *const *texts, size_t others)
+{
+	const char *own[] = {texts[0], texts[1], texts[2], NULL};
+	struct str text = {0};
+	size_t found = 0;
+	if (has_words(l->words, l->n_words, own))
+		return row->definition;
+	str_append(&text, row->definition);
+	for (const char *const *name = texts + others; *name; name++) {
+		bool wanted = false;
+		for (int i = 0; i < l->n_words; i++)
+			wanted |= strcasestr(*name, l->words[i]) != NULL;
+		if (wanted)
+			str_appendf(&text, "%s%s", found++ ? ", " : " Also named: ", *name);
+	}
+	const char *kept = text.failed ? NULL : arena_strdup(&l->arena, text.text);
+	str_free(&text);
+	return kept ? kept : row->definition;
+}
+
 static void list_events(struct listing *l)
 {
 	for (size_t i = 0; i < event_table_count(l->events); i++) {
 		const struct event_definition *row = event_table_at(l->events, i);
-		const char *texts[8] = {row->name, row->definition, row->unit, row->papi ? row->papi : "", NULL};
+		const char *texts[OTHER_NAMES_MOST + 1];
+		size_t others;
 		struct verdict v;
+		texts_of(row, texts, &others);
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;
@@ -205,7 +248,7 @@ static void list_events(struct listing *l)
 		}
 		if (l->shown == 1)
 			show_heading(l, "event");
-		show_line(l, row->name, row->name, &v, row->definition);
+		show_line(l, row->name, row->name, &v, definition_with_names(l, row, texts, others));
 		if (!l->verbose)
 			continue;
 		detail(l, "not here", v.works ? NULL : v.answer.why);
@@ -316,8 +359,8 @@ static int show_help(void)
 	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
 	      "\n"
 	      "Lists what there is (default: events), and which backend counts it on this\n"
-	      "machine for this user, found by trying. Shows only rows with each WORD in name\n"
-	      "or definition.\n"
+	      "machine for this user, found by trying. Shows only rows with each WORD in a\n"
+	      "name (also PAPI's, perf's and the papers') or in the definition.\n"
 	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n",
 	      stdout);
 	options_help(list_option_rows, stdout);
@@ -365,11 +408,13 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	return done;
 }
 
+static const char *const kinds[] = {"events", "metrics", "backends", "machines"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 /* The kind that a word names; "event" is as good as "events". NULL when it names none. */
 static const char *kind_named(const char *word)
 {
-	static const char *const kinds[] = {"events", "metrics", "backends", "machines"};
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		size_t length = strlen(kinds[i]);
 		if (strcmp(word, kinds[i]) == 0 ||
 		    (strlen(word) == length - 1 && strncmp(word, kinds[i], length - 1) == 0))
@@ -402,6 +447,24 @@ static bool parse(struct listing *l, int argc, char **argv, char **words, const 
 	return true;
 }
 
+/* No row has the words. A first word that is nearly a kind was meant as one ("machnes"). */
+static int found_nothing(const struct listing *l, const char *what)
+{
+	struct nearest near = {0};
+	struct error err = {0};
+	for (size_t i = 0; i < KINDS; i++)
+		nearest_consider(&near, l->words[0], kinds[i]);
+	if (strcmp(what, "events") == 0 && near.distances[0] <= 2) {
+		error_set(&err, ERROR_USAGE, "'%s' is neither a list nor in the name or definition of an event",
+			  l->words[0]);
+		error_hint(&err, "did you mean 'tare list %s'?", near.names[0]);
+		return say_failure(&err);
+	}
+	say_warning("no %s with all of these words in a name or the definition; 'tare list %s' lists all", what,
+		    what);
+	return TARE_DONE;
+}
+
 int command_list(int argc, char **argv)
 {
 	struct listing l = {.on = "auto", .style = {"", "", "", ""}};
@@ -428,8 +491,8 @@ int command_list(int argc, char **argv)
 	bool done = list_one(&l, what, &err);
 	if (!done)
 		code = say_failure(&err);
-	else if (l.shown == 0 && l.n_words && !l.json)
-		say_warning("no %s with all of these words; 'tare list %s' lists all", what, what);
+	else if (l.shown == 0 && l.n_words)
+		code = found_nothing(&l, what);
 	if (l.backend)
 		l.operations->close(l.backend);
 	event_table_free(l.events);

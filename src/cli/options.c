@@ -8,6 +8,8 @@
 
 static bool is_option(const struct option_row *row) { return row->name != NULL; }
 
+static bool is_shown(const struct option_row *row) { return row->name != NULL && row->help[0]; }
+
 static bool unknown(const struct option_row *rows, const char *word, size_t length, struct error *err)
 {
 	char wanted[128];
@@ -17,7 +19,7 @@ static bool unknown(const struct option_row *rows, const char *word, size_t leng
 	size_t dashes = strspn(wanted, "-");
 	if (strlen(wanted + dashes) > 1)
 		for (const struct option_row *row = rows; row->help; row++)
-			if (is_option(row))
+			if (is_shown(row))
 				nearest_consider(&near, wanted + dashes, row->name);
 	struct str hint = {0};
 	/* a name that shares next to nothing helps nobody */
@@ -144,6 +146,8 @@ void options_help(const struct option_row *rows, FILE *out)
 			fprintf(out, "\n%s:\n", row->help);
 			continue;
 		}
+		if (!is_shown(row))
+			continue;
 		int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
 					 : fprintf(out, "      --%s", row->name);
 		if (row->argument)

@@ -16,8 +16,10 @@ struct option_row {
 	const char *name; /* "repetitions"; NULL in a row that is a heading or ends the table */
 	/* NULL: takes none; "N" in help. Completion understands "a|b", FILE, EVENT, METRIC, PID */
 	const char *argument;
-	const char *help; /* may be longer than a line; of a heading: its text; NULL ends the table */
-	int id;           /* for apply() */
+	/* may be longer than a line; of a heading: its text; "": another tool's spelling, which works and is not
+	 * shown; NULL ends the table */
+	const char *help;
+	int id; /* for apply() */
 };
 
 /* Called for each option in order; value is NULL for options without an argument and borrowed otherwise (it lives

@@ -1,5 +1,6 @@
 #include "cli/say.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -40,6 +41,12 @@ int say_failure(const struct error *err)
 	return say_failed(err, usage ? TARE_USAGE : TARE_CANNOT_MEASURE);
 }
 
+static bool reader_is_gone(int fd)
+{
+	struct pollfd end = {.fd = fd, .events = POLLOUT};
+	return poll(&end, 1, 0) == 1 && (end.revents & POLLERR);
+}
+
 void say_begin_output(void) { signal(SIGPIPE, SIG_IGN); }
 
 int say_end_output(void)
@@ -47,6 +54,10 @@ int say_end_output(void)
 	struct error err = {0};
 	if (file_finish(stdout, "standard output", &err))
 		return TARE_DONE;
+	if (reader_is_gone(STDOUT_FILENO)) { /* it has seen enough: end silently, as other tools do */
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
 	return say_failed(&err, TARE_CANNOT_MEASURE);
 }
 

@@ -24,9 +24,11 @@ int say_failed(const struct error *err, int code);
 /* The same, with the code that follows from the kind of error. */
 int say_failure(const struct error *err);
 
-/* For commands that report on standard output, before they write: a closed pipe becomes an error. */
+/* For commands that report on standard output, before they write: a pipe that its reader closes does not end tare
+ * before it has released what it holds. */
 void say_begin_output(void);
-/* Flushes it; TARE_DONE, or TARE_CANNOT_MEASURE with a message when something of it was lost. */
+/* Flushes it; TARE_DONE, or TARE_CANNOT_MEASURE with a message when something of it was lost. When the reader of a
+ * pipe has gone ("tare list | head"), SIGPIPE ends the process here, without a message. */
 int say_end_output(void);
 
 /* Is it a terminal that shows colours, for a user that wants them (NO_COLOR unset or empty, TERM not dumb)? */

@@ -177,10 +177,11 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 		return read_kind(value, &row->kind) ||
 		       wrong(source, key->line, err, "not occurrence, duration or level:", value);
 	if (strcmp(key->key, "default") == 0) {
-		row->in_default_set = strcmp(value, "yes") == 0;
+		row->default_of_tasks = strcmp(value, "tasks") == 0;
+		row->in_default_set = strcmp(value, "yes") == 0 || row->default_of_tasks;
 		row->default_if_exact = strcmp(value, "exact") == 0;
 		return row->in_default_set || row->default_if_exact || strcmp(value, "no") == 0 ||
-		       wrong(source, key->line, err, "not yes, no or exact:", value);
+		       wrong(source, key->line, err, "not yes, no, tasks or exact:", value);
 	}
 	if (strcmp(key->key, "overhead") == 0) {
 		row->constant_overhead = strcmp(value, "constant") == 0;

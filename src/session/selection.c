@@ -70,7 +70,9 @@ void selection_settle_level(struct session *s, struct event *event)
 	struct availability answer, refusal;
 	struct event user;
 	char request[256];
-	bool account = event->definition && (event->definition->counted_by & COUNTED_BY_PROCESS);
+	/* the kernel's account of a program that tare starts has both levels */
+	bool account = s->target.kind == TARGET_COMMAND && event->definition &&
+		       (event->definition->counted_by & COUNTED_BY_PROCESS);
 	if (event->text[metric_level_at(event->text)] || account || selection_counted(s, event, &refusal))
 		return;
 	snprintf(request, sizeof request, "%s:u", event->text);

@@ -29,6 +29,20 @@ static bool add_unmodelled(struct session *s, const struct event_definition *row
 	return true;
 }
 
+/* Can it never count there? The engine and the models count programs that tare starts; of a backend that counts
+ * nothing else the error says so. */
+static bool is_not_for_target(const struct session *s, const struct event_definition *row,
+			      const struct event *event)
+{
+	struct availability answer;
+	if (row->default_of_tasks && s->target.kind == TARGET_CPUS)
+		return true;
+	if (s->target.kind == TARGET_COMMAND || s->operations->starts_only ||
+	    !selection_counted(s, event, &answer))
+		return false;
+	return answer.source == SOURCE_EXACT || answer.source == SOURCE_MODEL;
+}
+
 static bool add_events(struct session *s, struct error *err)
 {
 	const struct event_table *table = s->events;
@@ -51,11 +65,13 @@ static bool add_events(struct session *s, struct error *err)
 			continue;
 		}
 		if (s->n_machines == 0 && is_only_modelled(s, &event)) {
-			if (!add_unmodelled(s, row, err))
+			if (s->target.kind == TARGET_COMMAND && !add_unmodelled(s, row, err))
 				return false;
 			continue;
 		}
 		selection_settle_level(s, &event);
+		if (is_not_for_target(s, row, &event))
+			continue;
 		if (!row->in_default_set &&
 		    !(selection_counted(s, &event, &answer) && answer.source == SOURCE_EXACT))
 			continue;
@@ -65,7 +81,34 @@ static bool add_events(struct session *s, struct error *err)
 	return true;
 }
 
+/* Does anything of the set count on what already runs? If not, it would be watched in vain: then the error has the
+ * reason, and the step that changes it. */
+static bool anything_counts(const struct session *s, struct error *err)
+{
+	struct availability first = {.state = READING_UNSUPPORTED,
+				     .why = "no event of the standard set counts there"};
+	bool answered = false;
+	for (size_t i = 0; i < s->selection.events.count; i++) {
+		const struct event *event = &s->selection.events.items[i];
+		struct availability answer;
+		if (event->definition && event->definition->counted_by == COUNTED_BY_PROCESS)
+			continue;
+		if (selection_counted(s, event, &answer) || answer.state == READING_UNPROVEN)
+			return true;
+		if (!answered || (first.state != READING_DENIED && answer.state == READING_DENIED))
+			first = answer;
+		answered = true;
+	}
+	error_set(err, first.state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
+		  "nothing can be counted: %s", first.why);
+	if (first.remedy[0])
+		error_hint(err, "%s", first.remedy);
+	return false;
+}
+
 bool session_add_defaults(struct session *s, struct error *err)
 {
-	return add_events(s, err) && selection_add_default_metrics(s, err);
+	return add_events(s, err) &&
+	       (s->target.kind == TARGET_COMMAND || s->operations->starts_only || anything_counts(s, err)) &&
+	       selection_add_default_metrics(s, err);
 }

@@ -518,7 +518,12 @@ static void test_backend(void)
 	a = answer_of(backend, "cycles:u");
 	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "timing"), "a timing event says that it is one");
 	a = answer_of(backend, "power3::l1d-misses:u");
-	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "power3"), "a machine that does not run is not another's");
+	names = model_backend.machines(backend, &n);
+	ok(a.state == READING_COUNTED && n == 3 && !strcmp(names[2], "power3"),
+	   "a machine that an event names is one more");
+	a = answer_of(backend, "power33::l1d-misses:u");
+	names = model_backend.machines(backend, &n);
+	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "power33") && n == 3, "one that nobody declared is none");
 	a = answer_of(backend, "page-faults:u");
 	ok(a.state == READING_UNSUPPORTED && a.why[0], "what neither engine nor model counts is unsupported");
 	a = answer_of(backend, "instructions:u");

@@ -129,16 +129,23 @@ static void test_refusals(void)
 /* What the tables must hold for parsing, help and completion to be right. */
 static void test_tables(void)
 {
-	bool unique = true, explained = true;
+	bool unique = true, explained = true, spelled = true;
 	for (const struct command_row *command = command_rows; command->name; command++) {
 		for (const struct option_row *a = command->options; a && a->help; a++) {
-			explained &= a->help[0] != '\0';
+			/* another tool's spelling has no text of its own, and what it means comes before it */
+			bool other = a->name && !a->help[0], meant = false;
+			for (const struct option_row *b = command->options; b != a; b++)
+				meant |= b->name && b->help[0] && b->id == a->id;
+			explained &= a->help[0] != '\0' || other;
+			spelled &= !other || (meant && !a->letter);
 			for (const struct option_row *b = a + 1; a->name && b->help; b++)
 				unique &= !b->name || (strcmp(a->name, b->name) != 0 &&
-						       (!a->letter || a->letter != b->letter) && a->id != b->id);
+						       (!a->letter || a->letter != b->letter) &&
+						       (a->id != b->id || !b->help[0]));
 		}
 	}
 	ok(unique, "no two options of a command share a name, a letter or a number");
+	ok(spelled, "another tool's spelling stands for an option that is there");
 	ok(explained, "every option has a help text");
 	ok(command_find("count") && !command_find("coun") && !command_find(""),
 	   "commands are found by their whole names");

@@ -136,10 +136,10 @@ static struct declared *machine_of(struct backend *b, const struct event *event,
 	size_t i = 0;
 	while (event->machine && i < b->n && strcmp(b->names[i], event->machine) != 0)
 		i++;
-	if (i == b->n) {
-		snprintf(out->why, sizeof out->why, "this run does not model the machine '%.60s'", event->machine);
-		snprintf(out->remedy, sizeof out->remedy, "name it: --on model:%s,%.60s", b->names[0],
-			 event->machine);
+	/* an event names its machine as clearly as --on does */
+	if (i == b->n && !add_machine(b, event->machine, strlen(event->machine), &err)) {
+		snprintf(out->why, sizeof out->why, "%.250s", err.text);
+		snprintf(out->remedy, sizeof out->remedy, "%.250s", err.hint);
 		return NULL;
 	}
 	if (!look_up(&b->declared[i], &err)) {

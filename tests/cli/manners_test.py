@@ -1,0 +1,83 @@
+"""Manners: what was meant is found or named, pipes end silently, and a default report is as long as a screen."""
+import os
+import re
+import shutil
+import signal
+
+from cli import *
+
+# ---- a reader that has seen enough ----
+for command in (["list", "events"], ["list", "machines", "-v"], ["help"], ["count", "--help"]):
+    reader, writer = os.pipe()
+    os.close(reader)
+    closed = tare(*command, stdout=writer)
+    ok(closed.code == -signal.SIGPIPE and closed.err == "",
+       f"'tare {' '.join(command)}' into a closed pipe ends by SIGPIPE, without a word", closed)
+    os.close(writer)
+
+# ---- words that were nearly right ----
+seen = tare("list", "machnes")
+ok(seen.code == 2 and "did you mean 'tare list machines'?" in seen.err and seen.out == "",
+   "'tare list machnes': the list that was meant is named", seen)
+seen = tare("list", "quite-absurd")
+ok(seen.code == 0 and "did you mean" not in seen.err and "no events" in seen.err,
+   "a word that is nothing's is not taken for a list", seen)
+for option, value in (("--repeat", "3"), ("--runs", "3")):
+    seen = tare("count", option, value, "--warmup", "0", "--json", "-e", "page-faults", "true")
+    ok(seen.code == 0 and json.loads(seen.err)["repetitions"] == 3 and json.loads(seen.err)["executions"] == 3,
+       f"{option} and --warmup, as other tools spell them, work", seen)
+has_not(tare("count", "--help").out, "--repeat ", "other tools' spellings are not shown in the help")
+seen = tare("count", "cd", "/")
+ok(seen.code == 3 and "the shell does that itself: sh -c 'cd ...'" in seen.err, "'cd': the shell does that itself", seen)
+for program in ("gzip -k x", "./gzip -k x"):
+    seen = tare("count", program)
+    ok(seen.code == 3 and "leave out the quotes" in seen.err, f"'{program}' in quotes: leave them out", seen)
+seen = tare("count", "ls | wc")
+ok(seen.code == 3 and "sh -c 'ls | wc'" in seen.err, "a whole line of shell: let a shell read it", seen)
+
+# ---- an event's machine is a machine ----
+seen = tare("count", "--json", "-e", "r12000::l1d-misses,l1d-misses", "true")
+rows = {row["event"]: row for row in json.loads(seen.err)["results"]}
+ok(rows["r12000::l1d-misses:u"]["machine"] == "r12000" and rows["r12000::l1d-misses:u"]["value"] > 0 and
+   rows["l1d-misses:u"]["machine"] == "host", "NAME::EVENT without --on is counted on that machine, others as before", seen)
+seen = tare("count", "-e", "r99::l1d-misses", "true")
+ok(seen.code == 0 and "no machine is called 'r99'" in seen.err and "tare list machines" in " ".join(seen.err.split()),
+   "an unknown machine is named, and where to find those there are", seen)
+
+# ---- every name finds its event ----
+for word, event in (("p5mon", "data-reads"), ("r10000", "l1d-misses"), ("data_read", "data-reads"), ("flops", "pentium-flops"),
+                    ("PAPI_TOT_INS", "instructions"), ("p5mon:data_read_miss", "l1d-read-misses"), ("L1-dcache-load-misses", "l1d-load-misses")):
+    names = tare("list", "events", "--names", word).out.split()
+    ok(event in names, f"'tare list events {word}' finds {event}", names)
+has(" ".join(tare("list", "events", "p5mon:data_read_miss").out.split()), "Also named: p5mon:data_read_miss",
+    "a row that was found by another name shows that name")
+
+# ---- what can never count on running processes and whole CPUs is not shown ----
+for target in (["-p", str(os.getpid())], ["-a"]):
+    seen = tare("count", *target, "--for", "0.05", "--json")
+    if seen.code == 3 and "not allowed" in seen.err:
+        skip(seen.err.strip(), f"{target[0]}: rows that can never count there")
+        continue
+    rows = json.loads(seen.err)["results"]
+    never = [row["event"] for row in rows if row["value"] is None and
+             re.search("the engine|machine model|idle time", row["why"])]
+    ok(rows and not never, f"{target[0]}: no row of the standard set is one that can never count there", never)
+    equal("task-clock" in [row["event"] for row in rows], target[0] == "-p", f"{target[0]}: task-clock is shown where it is one")
+
+# ---- rights ----
+WHY = "as somebody without rights: -a names perf_event_paranoid"
+with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+    paranoid = int(file.read())
+if os.geteuid() != 0 or paranoid < 1:
+    skip("needs root, to become nobody, and a kernel.perf_event_paranoid above 0", WHY)
+else:
+    own = tempfile.mkdtemp(prefix="tare-nobody-")
+    os.chmod(own, 0o755)
+    shutil.copy(TARE, own + "/tare")
+    done_ = subprocess.run([own + "/tare", "count", "-a", "--for", "0.05"], user=65534, group=65534, extra_groups=[], cwd="/",
+                           capture_output=True, text=True, env=environment(HOME="/"))
+    ok(done_.returncode == 3 and "kernel.perf_event_paranoid is" in done_.stderr and "sysctl kernel.perf_event_paranoid=0" in done_.stderr and
+       done_.stdout == "", WHY, done_.stderr)
+    shutil.rmtree(own)
+
+done()
