@@ -39,18 +39,91 @@ static struct interval wilson(double share, double n, double z)
  * confidence. One-sided, because the upper tail of so small a mean has nothing to miss. */
 static double poisson_low(double k, double confidence) { return gsl_cdf_chisq_Pinv(1 - confidence, 2 * k) / 2; }
 
+/* The interval of `share`, known as well as from n equal samples; n and the samples in the row, n · share, need
+ * not be whole. */
+static struct interval interval_of(double share, double n, double confidence)
+{
+	gsl_set_error_handler_off();
+	struct interval interval = wilson(share, n, normal_quantile((1 + confidence) / 2));
+	double few = n <= 50 ? 2.5 : 3.5; /* Brown, Cai, DasGupta's 2 and 3: up to which count */
+	double k = n * share, rest = n * (1 - share);
+	if (k > 0 && k < few)
+		interval.low = fmin(interval.low, poisson_low(k, confidence) / n);
+	if (rest > 0 && rest < few)
+		interval.high = fmax(interval.high, 1 - poisson_low(rest, confidence) / n);
+	return interval;
+}
+
 bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out)
 {
 	if (n == 0 || k > n || !(confidence > 0 && confidence < 1))
 		return false;
-	gsl_set_error_handler_off();
-	double of = (double)n;
-	struct interval interval = wilson((double)k / of, of, normal_quantile((1 + confidence) / 2));
-	uint64_t few = n <= 50 ? 2 : 3, rest = n - k; /* Brown, Cai, DasGupta's: up to which count */
-	if (k >= 1 && k <= few)
-		interval.low = fmin(interval.low, poisson_low((double)k, confidence) / of);
-	if (rest >= 1 && rest <= few)
-		interval.high = fmax(interval.high, 1 - poisson_low((double)rest, confidence) / of);
-	*out = interval;
+	*out = interval_of((double)k / (double)n, (double)n, confidence);
+	return true;
+}
+
+/* How many equal samples are the weighted ones worth? By what was seen in the row: p (1-p) / variance, with the
+ * variance of p = Σ w_i y_i / Σ w_i, y_i = 1 in the row and 0 elsewhere, by linearization (Cochran: Sampling
+ * techniques, 3rd ed. 1977, section 6.3): Σ w_i² (y_i - p)² / (Σ w_i)². But a row with few samples may have none
+ * of the heavy ones by chance: so no more than (Σ w)² / Σ w² of all samples (Kish: Survey sampling, 1965). By the
+ * first alone a row of 0.1 % in 4500 samples, of which 500 weigh 8 times as much, was covered in 83.8 %. */
+static double worth(const struct weights *row, const struct weights *all, double share)
+{
+	double of_all = all->sum * all->sum / all->squares;
+	double rest_squares = fmax(all->squares - row->squares, 0);
+	double squares = row->squares * (1 - share) * (1 - share) + rest_squares * share * share;
+	return squares > 0 ? fmin(of_all, share * (1 - share) * all->sum * all->sum / squares) : of_all;
+}
+
+bool stats_weighted_share(const struct weights *row, const struct weights *all, double confidence,
+			  struct interval *out)
+{
+	if (all->samples == 0 || row->samples > all->samples || !(confidence > 0 && confidence < 1) ||
+	    !(all->sum > 0 && all->squares > 0) || !(row->sum >= 0 && row->sum <= all->sum))
+		return false;
+	double share = row->samples == all->samples ? 1 : row->sum / all->sum;
+	double n = share > 0 && share < 1 ? worth(row, all, share) : all->sum * all->sum / all->squares;
+	*out = interval_of(share, n, confidence);
+	return true;
+}
+
+/* The wider of two intervals: that of all runs' samples together, as if they were independent, and Wilson's with
+ * as many samples as the spread between the runs' shares is worth, with Student's t in place of the normal. The
+ * first is there because a few runs may agree by chance.
+ *
+ * The variance is that of a ratio of sums (Cochran, section 6.3), one more R/(R-1) wider: shares of runs that
+ * differ are skewed.
+ *
+ * Why not t on the shares, or on their logits: seen at 95 %, 20,000 draws (tests/unit/stats_coverage_test.c has
+ * the third). Runs of 1000 samples whose shares differ by exp(N(0, 0.5)) in odds, 3 … 20 runs: t on shares: 89.8 …
+ * 95.0 %; t on logits (+ 0.5): 87.6 … 95.2 %, at its worst with many runs; this one: 94.5 … 99.4 %, and 95 % or
+ * more where the odds differ by exp(N(0, 0.25)). A share that every run has alike gives a plain t of width 0. */
+bool stats_replicated_share(const uint64_t *k, const uint64_t *n, size_t runs, double confidence,
+			    struct interval *out)
+{
+	uint64_t all_k = 0, all_n = 0;
+	for (size_t i = 0; i < runs; i++) {
+		if (n[i] == 0 || k[i] > n[i])
+			return false;
+		all_k += k[i];
+		all_n += n[i];
+	}
+	struct interval together;
+	if (runs < 2 || !stats_share(all_k, all_n, confidence, &together))
+		return false;
+	double share = together.value, of = (double)all_n, squares = 0, freedom = (double)(runs - 1);
+	for (size_t i = 0; i < runs; i++) {
+		double difference = (double)k[i] - share * (double)n[i];
+		squares += difference * difference;
+	}
+	double widen = (double)runs / freedom;
+	double variance = squares * widen * widen / (of * of);
+	*out = together;
+	if (!(variance > 0))
+		return true;
+	struct interval between = wilson(share, share * (1 - share) / variance,
+					 student_two_sided(confidence, freedom));
+	out->low = fmin(out->low, between.low);
+	out->high = fmax(out->high, between.high);
 	return true;
 }

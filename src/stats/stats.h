@@ -4,7 +4,7 @@
  * does not exist for its input (a standard deviation of one number) is false or NAN, never 0.
  *
  * stats_ratio_bootstrap, stats_welch, stats_mann_whitney and stats_median_interval wait for the command that
- * compares runs, stats_share for the reports of profiles: only tests call them so far. */
+ * compares runs, shares and ranks for the reports of profiles: only tests call them so far. */
 #ifndef TARE_STATS_STATS_H
 #define TARE_STATS_STATS_H
 
@@ -55,13 +55,40 @@ bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, 
  * Returns how many; marks[n]. None are marked for n < 5. */
 size_t stats_outliers(const double *x, size_t n, double floor, bool *marks);
 
-/* ---- shares of samples (stats/share.c) ---- */
+/* ---- shares of samples (stats/share.c, ranks.c) ---- */
 
 /* The share k/n of n independent samples, as a part of 1, with Wilson's interval (1927), modified next to 0 and 1
  * (Brown, Cai, DasGupta 2001). Coverage at 95 %: mean 95 % or more, at no share below 91.6 %. k = 0 has an
  * interval, too. Samples are independent with exponential gaps; with fixed ones they need not be. False when n is
  * 0, k > n or the confidence is not within (0, 1). */
 bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out);
+
+/* Samples that stand for unequal numbers of events: sums over samples. */
+struct weights {
+	uint64_t samples;
+	double sum;     /* of the events that each stands for */
+	double squares; /* of their squares */
+};
+
+/* The row's share of all, both in events: row->sum / all->sum, where gaps differ between phases or threads (the
+ * kernel's rates, perf -F). all contains row. Equal weights give stats_share()'s interval. With exponential gaps
+ * all samples weigh the same: how long a gap was says nothing of where it ended. False as stats_share(), and when
+ * the weights are not positive. */
+bool stats_weighted_share(const struct weights *row, const struct weights *all, double confidence,
+			  struct interval *out);
+
+/* The share from several runs of the same program, k[i] of n[i] samples in each, for gaps whose samples are not
+ * independent (fixed, jittered), and for programs that differ from run to run. Never narrower than stats_share()
+ * of their sum. What all runs see alike, as resonance of the same period, it cannot show. False for runs < 2, and
+ * when a run has no samples or k[i] > n[i]. */
+bool stats_replicated_share(const uint64_t *k, const uint64_t *n, size_t runs, double confidence,
+			    struct interval *out);
+
+/* Ranks of rows, counts[n] samples in descending order: ranks[i] is 1 for the first row, and that of the row above
+ * where the samples cannot tell the two apart (a tie), else i + 1. The chance that any row is ranked above one
+ * that is in truth at least as hot is at most error_rate, for all rows together (samples independent: exponential
+ * gaps). False when the counts are not in order, or the rate is not within (0, 1). */
+bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, size_t *ranks);
 
 /* ---- multiplexed counters (stats/multiplex.c) ---- */
 
