@@ -57,13 +57,13 @@ const struct model_counts *reference_counts(const struct reference *r, unsigned 
 	return &r->cores[core].counts;
 }
 
-void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items,
-		     uint64_t *site_blocks)
+void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
+		     uint64_t *block_counts)
 {
 	r->watches = watches;
 	r->n_watches = n;
-	r->site_items = site_items;
-	r->site_blocks = site_blocks;
+	r->item_counts = item_counts;
+	r->block_counts = block_counts;
 }
 
 static uint64_t watched(const struct reference *r, unsigned w)
@@ -72,9 +72,9 @@ static uint64_t watched(const struct reference *r, unsigned w)
 	for (unsigned k = 0; k < r->n_cores; k++) {
 		const struct model_counts *counts = &r->cores[k].counts;
 		const struct model_watch *watch = &r->watches[w];
-		sum += watch->part == MODEL_CACHE    ? counts->cache[watch->index][watch->count]
-		       : watch->part == MODEL_TLB    ? counts->tlb[watch->index][watch->count]
-		       : watch->part == MODEL_STREAM ? counts->stream[watch->count]
+		sum += watch->component == MODEL_CACHE    ? counts->cache[watch->index][watch->count]
+		       : watch->component == MODEL_TLB    ? counts->tlb[watch->index][watch->count]
+		       : watch->component == MODEL_STREAM ? counts->stream[watch->count]
 						     : 0;
 	}
 	return sum;
@@ -212,7 +212,7 @@ static void run_access(struct reference *r, unsigned core, uint64_t address, uin
 {
 	struct before b = before(r);
 	reference_access(r, core, address, bytes, kind, item);
-	charge(r, &b, r->site_items, item);
+	charge(r, &b, r->item_counts, item);
 }
 
 static void run_rep(struct reference *r, unsigned core, const struct trace_item *items, uint32_t i, unsigned n,
@@ -280,7 +280,7 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 		execute_byte(r, core, block->pc + byte, (uint32_t)number);
 		if (next == block->items || program->items[block->first_item + next].offset != byte)
 			continue;
-		charge(r, &b, r->site_blocks, number); /* so far; what follows is items' */
+		charge(r, &b, r->block_counts, number); /* so far; what follows is items' */
 		while (next < block->items && program->items[block->first_item + next].offset == byte) {
 			uint32_t i = block->first_item + next;
 			const struct trace_item *item = &program->items[i];
@@ -302,7 +302,7 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 		}
 		b = before(r);
 	}
-	charge(r, &b, r->site_blocks, number);
+	charge(r, &b, r->block_counts, number);
 	if (!whole)
 		r->cores[core].fetched = false;
 }
@@ -324,7 +324,7 @@ static size_t run_spans(struct reference *r, unsigned core, const struct trace_p
 	stream[STREAM_LINE_CROSSING] += crosses_line;
 	stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += crosses_line;
 	stream[STREAM_PAGE_CROSSING] += crosses_page;
-	charge(r, &b, r->site_items, item);
+	charge(r, &b, r->item_counts, item);
 	return 1 + 2 * n;
 }
 

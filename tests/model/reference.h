@@ -19,8 +19,8 @@ void reference_core(struct reference *r, unsigned core); /* begins to exist */
 const struct model_counts *reference_counts(const struct reference *r, unsigned core);
 
 /* As model_watch(), but branches: what each item or block of reference_run() did to the counts of all cores. */
-void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *site_items,
-		     uint64_t *site_blocks);
+void reference_watch(struct reference *r, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
+		     uint64_t *block_counts);
 
 void reference_access(struct reference *r, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
 		      uint32_t item);

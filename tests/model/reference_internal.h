@@ -97,7 +97,7 @@ struct reference {
 	size_t n_regions;
 	const struct model_watch *watches;
 	unsigned n_watches;
-	uint64_t *site_items, *site_blocks;
+	uint64_t *item_counts, *block_counts;
 };
 
 enum kind { READ, WRITE, FETCH };

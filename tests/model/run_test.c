@@ -36,7 +36,7 @@ static bool sites_equal(const struct program *p, const struct model_watch *watch
 				if (print)
 					printf("# %s %zu, watch %zu (part %u index %u count %u): charged %llu, "
 					       "the reference says %llu\n",
-					       which ? "block" : "item", i / n, i % n, watches[i % n].part,
+					       which ? "block" : "item", i / n, i % n, watches[i % n].component,
 					       watches[i % n].index, watches[i % n].count,
 					       (unsigned long long)is[which][i],
 					       (unsigned long long)expected[which][i]);
@@ -207,7 +207,7 @@ static void random_watches(struct random *r, struct trial *t)
 	t->n_watches = random_in(r, 3) ? 0 : 1 + (unsigned)random_below(r, MODEL_WATCHES);
 	for (unsigned w = 0; w < t->n_watches; w++) {
 		unsigned part = (unsigned)random_below(r, 3);
-		struct model_watch watch = { .part = MODEL_STREAM,
+		struct model_watch watch = { .component = MODEL_STREAM,
 					     .count = (uint8_t)random_below(r, STREAM_COUNTS) };
 		if (part == 0 && t->machine.n_caches)
 			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),

@@ -52,7 +52,7 @@ static bool at(const struct machine *m, const char *name, uint8_t part, uint8_t 
 	char why[256] = "";
 	if (!component_find(m, name, &p, why, sizeof why))
 		printf("# %s: %s\n", name, why);
-	return !why[0] && !p.constant && p.part == part && p.index == index && p.count == count;
+	return !why[0] && !p.constant && p.component == part && p.index == index && p.count == count;
 }
 
 static const char *lacks(const struct machine *m, const char *name)
@@ -183,7 +183,7 @@ static void test_rows(void)
 	event_parse(table, "l2-quadwords-written-back", &quads, NULL);
 	event_parse(table, "cycles", &cycles, NULL);
 	ok(model_event_bind(misses.definition, &m, &bound, why, sizeof why) && model_event_watches(&bound, watches, 8, &minus) == 2 &&
-	   watches[0].part == MODEL_CACHE && watches[0].index == 1 && watches[0].count == CACHE_READ_MISSES &&
+	   watches[0].component == MODEL_CACHE && watches[0].index == 1 && watches[0].count == CACHE_READ_MISSES &&
 	   watches[1].count == CACHE_WRITE_MISSES && !minus, "a sum of counts can be watched by instruction");
 	ok(model_event_watches(&bound, watches, 1, &minus) == 0, "but not with fewer watches than counts");
 	struct event pages;

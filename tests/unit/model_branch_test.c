@@ -50,7 +50,7 @@ struct under_test {
 	void *memory;
 	struct branches *branches;
 	struct model_counts counts;
-	struct branch_site sites[500], blocks[RUN + 2], *run[2 * RUN + 2];
+	struct static_branch sites[500], blocks[RUN + 2], *run[2 * RUN + 2];
 	unsigned n, n_blocks, most; /* most: blocks of the run that is collected */
 	bool dense;
 };
@@ -76,7 +76,7 @@ static void run(struct under_test *u)
 	u->n = u->n_blocks = 0;
 }
 
-static void went(struct under_test *u, struct branch_site *site, uint64_t went_to)
+static void went(struct under_test *u, struct static_branch *site, uint64_t went_to)
 {
 	if (u->dense) {
 		uint64_t begins = u->n_blocks ? u->blocks[u->n_blocks].begins : 1;
@@ -87,7 +87,7 @@ static void went(struct under_test *u, struct branch_site *site, uint64_t went_t
 		u->run[u->n++] = site;
 		u->run[u->n++] = &u->blocks[u->n_blocks++];
 	}
-	branches_site(u->branches, &u->blocks[u->n_blocks - !u->dense], went_to, 0, 0, TRACE_END_NONE, 0);
+	branches_static(u->branches, &u->blocks[u->n_blocks - !u->dense], went_to, 0, 0, TRACE_END_NONE, 0);
 	if (u->n_blocks == u->most)
 		run(u);
 }
@@ -95,11 +95,11 @@ static void went(struct under_test *u, struct branch_site *site, uint64_t went_t
 /* A branch, with a site that is made when its address is first seen. */
 static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_ending ending, bool taken, uint64_t target)
 {
-	struct branch_site *site = u->sites;
-	while (site->length && (site->behind != pc + length || (site->ending & SITE_ENDING) != (unsigned)ending))
+	struct static_branch *site = u->sites;
+	while (site->length && (site->behind != pc + length || (site->ending & ENDING_KIND) != (unsigned)ending))
 		site++;
 	if (!site->length)
-		branches_site(u->branches, site, pc, pc, length, ending, target);
+		branches_static(u->branches, site, pc, pc, length, ending, target);
 	went(u, site, ending == TRACE_END_CONDITIONAL && !taken ? pc + length : target);
 }
 
@@ -377,7 +377,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 	}
 	for (unsigned v = 0; v <= VECTORS_AVX512; v++)
 		for (unsigned i = 0; i < n; i++)
-			branches_site(many[v].branches, &many[v].sites[i], sites[i].pc, sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
+			branches_static(many[v].branches, &many[v].sites[i], sites[i].pc, sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
 	unsigned at = 0;
 	for (unsigned i = 0; i < steps && same; i++) {
 		const struct site *s = &sites[at];

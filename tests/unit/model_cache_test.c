@@ -529,7 +529,7 @@ static void filters(unsigned rounds)
 		machine.classify = (uint8_t)draw(2);
 		lab_open(&with, &machine, cores);
 		for (unsigned w = 0; w < MODEL_WATCHES; w++) {
-			watches[w] = (struct model_watch){ .part = (uint8_t)(w < 5 ? MODEL_CACHE : w == 5 ? MODEL_TLB : w == 6 ? MODEL_BRANCH : MODEL_STREAM) };
+			watches[w] = (struct model_watch){ .component = (uint8_t)(w < 5 ? MODEL_CACHE : w == 5 ? MODEL_TLB : w == 6 ? MODEL_BRANCH : MODEL_STREAM) };
 			watches[w].index = (uint8_t)(w < 5 ? draw(machine.n_caches) : 0);
 			watches[w].count = (uint8_t)(w < 5 ? (round % 2 ? 3 : 0) + draw(CACHE_COUNTS - 3) : w == 5 ? (round % 2 ? 3 : 0) + draw(3) :
 						     w == 6 ? draw(BRANCH_COUNTS) : round % 2 ? STREAM_MISALIGNED + draw(3) : draw(STREAM_COUNTS));
@@ -551,7 +551,7 @@ static void filters(unsigned rounds)
 					   w == 6 ? c->branch[watches[w].count] : c->stream[watches[w].count];
 			}
 			if (charged != counted && !uncharged++)
-				printf("# round %u part %u index %u count %u: charged %" PRIu64 " of %" PRIu64 "\n", round, watches[w].part,
+				printf("# round %u part %u index %u count %u: charged %" PRIu64 " of %" PRIu64 "\n", round, watches[w].component,
 				       watches[w].index, watches[w].count, charged, counted);
 		}
 		lab_close(&with);

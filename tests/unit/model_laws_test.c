@@ -41,7 +41,7 @@ static struct model_counts lawful(void)
 }
 
 /* What breaks a law: added to one count; `and`: to a second, so that no other law is broken before it. */
-struct count { enum model_part part; unsigned count; int add; };
+struct count { enum model_component component; unsigned count; int add; };
 static const struct { struct count one, and; const char *law; } broken[] = {
 	{{MODEL_CACHE, CACHE_READS, -1}, {0}, "misses exceed accesses"},
 	{{MODEL_CACHE, CACHE_WRITES, -1}, {0}, "misses exceed accesses"},
@@ -87,7 +87,7 @@ static const struct { struct count one, and; const char *law; } broken[] = {
 
 static void change(struct model_counts *n, const struct count *what)
 {
-	uint64_t *of = what->part == MODEL_CACHE ? n->cache[0] : what->part == MODEL_TLB ? n->tlb[0] : what->part == MODEL_BRANCH ? n->branch : n->stream;
+	uint64_t *of = what->component == MODEL_CACHE ? n->cache[0] : what->component == MODEL_TLB ? n->tlb[0] : what->component == MODEL_BRANCH ? n->branch : n->stream;
 	of[what->count] += (uint64_t)(int64_t)what->add;
 }
 

@@ -228,13 +228,13 @@ static void begin_alone(struct alone *l, struct machine machine)
 	memset(l, 0, sizeof(*l));
 	begin(&l->u, machine);
 	l->filter = (struct filter){ .table = calloc(1 << FILTER_BITS, 8), .pages = calloc(FILTER_PAGES, 8), .page_table = calloc(2 << FILTER_PAGE_BITS, 8),
-		.noted = calloc(2 * FILTER_PAGES, 8), .shift = 6, .noted_shift = (uint8_t)tlbs_noted_shift(&machine, 6) };
+		.occupied = calloc(2 * FILTER_PAGES, 8), .shift = 6, .occupied_shift = (uint8_t)tlbs_occupied_shift(&machine, 6) };
 	tlbs_time(l->u.tlbs, &l->filter, &l->clock);
 }
 
 static void end_alone(struct alone *l)
 {
-	free(l->filter.table), free(l->filter.pages), free(l->filter.page_table), free(l->filter.noted);
+	free(l->filter.table), free(l->filter.pages), free(l->filter.page_table), free(l->filter.occupied);
 	end(&l->u);
 }
 

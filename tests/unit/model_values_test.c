@@ -149,7 +149,7 @@ static struct machine all_there_is(void)
 
 static uint64_t *at(struct model_counts *c, const struct term *t)
 {
-	switch ((enum model_part)t->part) {
+	switch ((enum model_component)t->part) {
 	case MODEL_CACHE: return &c->cache[t->index][t->count];
 	case MODEL_TLB: return &c->tlb[t->index][t->count];
 	case MODEL_BRANCH: return &c->branch[t->count];

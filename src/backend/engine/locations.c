@@ -36,7 +36,7 @@ static size_t parts_of(const struct execution_event *event, const struct countin
 			       : 0;
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
 		if (exact_event_uses(event->exact, streams[i].count))
-			parts[n++] = (struct model_watch){.part = MODEL_STREAM,
+			parts[n++] = (struct model_watch){.component = MODEL_STREAM,
 							  .count = (uint8_t)streams[i].stream};
 	return n;
 }
@@ -82,7 +82,7 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 		out->why = "it is not a sum of the model's counts, and only those are known by place";
 	bool branches = n > 0;
 	for (size_t i = 0; i < n; i++)
-		branches &= parts[i].part == MODEL_BRANCH;
+		branches &= parts[i].component == MODEL_BRANCH;
 	if (branches && plan->of == LOCATIONS_OF_DATA) {
 		out->why = "branches touch no data";
 		return;
@@ -443,7 +443,8 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 		if (row) {
 			uint64_t branch[MODEL_WATCHES] = {0}, rest[MODEL_WATCHES] = {0};
 			for (size_t w = 0; w < width; w++)
-				*(job->plan->watches[w].part == MODEL_BRANCH ? &branch[w] : &rest[w]) = row[w];
+				*(job->plan->watches[w].component == MODEL_BRANCH ? &branch[w]
+										  : &rest[w]) = row[w];
 			add_watched(job, &at, block->pc + block->length - block->ending_length, branch);
 			add_watched(job, &at, block->pc, rest);
 		}

@@ -88,13 +88,13 @@ static const struct name filter_names[] = {
 
 static const struct role {
 	const char *name, *shown;
-	uint8_t part;
+	uint8_t component;
 	const struct name *counts;
 	size_t n;
 	bool code;      /* begins on the code's way, whatever is counted */
 	unsigned level; /* steps behind the first */
 } roles[] = {
-#define ROLE(part, names) part, names, sizeof names / sizeof *names
+#define ROLE(component, names) component, names, sizeof names / sizeof *names
 	{"l1i", "first-level instruction cache", ROLE(MODEL_CACHE, cache_names), true, 0},
 	{"l1d", "first-level data cache", ROLE(MODEL_CACHE, cache_names), false, 0},
 	{"l2", "second-level cache", ROLE(MODEL_CACHE, cache_names), false, 1},
@@ -135,7 +135,7 @@ static const struct name *count_of(const struct role *role, const char *text)
 
 static bool is_constant(const struct role *role, const char *text)
 {
-	return role->part == MODEL_CACHE && !strcmp(text, "line_bytes");
+	return role->component == MODEL_CACHE && !strcmp(text, "line_bytes");
 }
 
 bool component_is_name(const char *name)
@@ -169,7 +169,7 @@ static bool holds_small_pages(const struct machine *machine, uint8_t at)
 
 static uint8_t next_of(const struct machine *machine, const struct role *role, uint8_t at)
 {
-	if (role->part == MODEL_CACHE)
+	if (role->component == MODEL_CACHE)
 		return machine->caches[at].next;
 	uint8_t twin = twin_of(machine, at);
 	for (at = machine->tlbs[twin == MACHINE_NONE ? at : twin].next;
@@ -181,8 +181,9 @@ static uint8_t next_of(const struct machine *machine, const struct role *role, u
 /* The cache or TLB that plays the role; MACHINE_NONE. */
 static uint8_t walk(const struct machine *machine, const struct role *role, bool code)
 {
-	uint8_t at = role->part == MODEL_CACHE ? (code ? machine->first_instruction : machine->first_data)
-					       : (code ? machine->first_instruction_tlb : machine->first_data_tlb);
+	uint8_t at = role->component == MODEL_CACHE
+			     ? (code ? machine->first_instruction : machine->first_data)
+			     : (code ? machine->first_instruction_tlb : machine->first_data_tlb);
 	if (at != MACHINE_NONE && role->level == PRIVATE && machine->caches[at].shared)
 		return MACHINE_NONE;
 	for (unsigned step = 0; at != MACHINE_NONE && step < role->level; step++) {
@@ -199,13 +200,13 @@ static uint8_t walk(const struct machine *machine, const struct role *role, bool
 static const char *lack(const struct machine *machine, const struct role *role, const struct name *name,
 			uint8_t at)
 {
-	if (role->part == MODEL_BRANCH) {
+	if (role->component == MODEL_BRANCH) {
 		bool predicts = machine->direction.kind != PREDICT_NONE;
 		if (role->counts == btb_names && machine->targets.btb_sets == 0)
 			return "branch target buffer";
 		return predicts || name->count <= BRANCH_RETURNS ? NULL : "branch prediction";
 	}
-	if (role->part != MODEL_CACHE)
+	if (role->component != MODEL_CACHE)
 		return NULL;
 	const struct machine_cache *cache = &machine->caches[at];
 	switch (name->count) {
@@ -234,7 +235,7 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 		snprintf(why, size, "no machine has a counter '%.60s'", name);
 		return false;
 	}
-	if (role->part == MODEL_CACHE || role->part == MODEL_TLB) {
+	if (role->component == MODEL_CACHE || role->component == MODEL_TLB) {
 		at = walk(machine, role, role->code || (count && count->fetches));
 		if (at == MACHINE_NONE) {
 			snprintf(why, size, "'%s' as declared has no %s", machine->name, role->shown);
@@ -244,7 +245,7 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 	if (!count) {
 		*out = (struct component_place){.constant = true,
 						.value = machine->caches[at].line_bytes,
-						.part = role->part,
+						.component = role->component,
 						.index = at};
 		return true;
 	}
@@ -253,8 +254,8 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 		snprintf(why, size, "'%s' as declared has no %s", machine->name, lacks);
 		return false;
 	}
-	*out = (struct component_place){.part = role->part, .index = at, .count = count->count};
-	if (role->part == MODEL_TLB) {
+	*out = (struct component_place){.component = role->component, .index = at, .count = count->count};
+	if (role->component == MODEL_TLB) {
 		uint8_t twin = twin_of(machine, at);
 		out->twinned = twin != MACHINE_NONE;
 		out->twin = out->twinned ? twin : 0;
@@ -266,7 +267,7 @@ uint64_t component_value(const struct component_place *place, const struct model
 {
 	if (place->constant)
 		return place->value;
-	switch ((enum model_part)place->part) {
+	switch ((enum model_component)place->component) {
 	case MODEL_CACHE: return counts->cache[place->index][place->count];
 	case MODEL_TLB:
 		return counts->tlb[place->index][place->count] +

@@ -25,11 +25,11 @@
 struct component_place {
 	bool constant; /* not counted: `value`, a property of the machine ("l2.line_bytes") */
 	uint64_t value;
-	uint8_t part;  /* enum model_part */
-	uint8_t index; /* which cache or TLB; else 0 */
-	uint8_t count; /* of the part's enum */
-	bool twinned;  /* a level of two TLBs, each for a page size: the count is the sum of theirs */
-	uint8_t twin;  /* which the other one is */
+	uint8_t component; /* enum model_component */
+	uint8_t index;     /* which cache or TLB; else 0 */
+	uint8_t count;     /* of the component's enum */
+	bool twinned;      /* a level of two TLBs, each for a page size: the count is the sum of theirs */
+	uint8_t twin;      /* which the other one is */
 };
 
 /* False when the machine has no such thing: why[size] says so ("power3 as declared has no L3"), as it does of a

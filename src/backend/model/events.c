@@ -66,10 +66,10 @@ bool model_event_bind(const struct event_definition *definition, const struct ma
 	return true;
 }
 
-bool model_event_uses(const struct model_event *event, enum model_part part)
+bool model_event_uses(const struct model_event *event, enum model_component component)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++)
-		if (!event->places[i].constant && event->places[i].part == part)
+		if (!event->places[i].constant && event->places[i].component == component)
 			return true;
 	return false;
 }
@@ -78,7 +78,7 @@ bool model_event_classifies(const struct model_event *event)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_COMPULSORY &&
+		if (!p->constant && p->component == MODEL_CACHE && p->count >= CACHE_COMPULSORY &&
 		    p->count <= CACHE_CONFLICT)
 			return true;
 	}
@@ -89,7 +89,7 @@ bool model_event_shares(const struct model_event *event)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->part == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS &&
+		if (!p->constant && p->component == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS &&
 		    p->count <= CACHE_FALSE_SHARING_MISSES)
 			return true;
 	}
@@ -173,7 +173,8 @@ size_t model_event_watches(const struct model_event *event, struct model_watch *
 			if (watches == most || watches == 8)
 				return 0;
 			*minus |= (uint8_t)((subtracted >> i & 1) << watches);
-			out[watches++] = (struct model_watch){p->part, twin ? p->twin : p->index, p->count, 0};
+			out[watches++] = (struct model_watch){p->component, twin ? p->twin : p->index, p->count,
+							      0};
 		}
 	}
 	return watches;

@@ -28,8 +28,8 @@ bool model_family_is_known(const char *name);
 /* The machine's own family; NULL: nobody's. */
 const char *model_family(const struct machine *machine);
 
-/* Does it use anything of that part? */
-bool model_event_uses(const struct model_event *event, enum model_part part);
+/* Does it use anything of that component? */
+bool model_event_uses(const struct model_event *event, enum model_component component);
 /* Does it need misses to be classed? */
 bool model_event_classifies(const struct model_event *event);
 /* Of what threads take from each other: it depends on who runs when. */

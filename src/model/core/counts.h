@@ -7,7 +7,7 @@
 
 #include "model/core/machine.h"
 
-enum model_part { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM, MODEL_FILTER };
+enum model_component { MODEL_CACHE, MODEL_TLB, MODEL_BRANCH, MODEL_STREAM, MODEL_FILTER };
 
 enum model_cache_count {
 	/* Demand accesses, by line touched: at the first level the program's; further in requests for lines,
@@ -92,7 +92,7 @@ enum model_stream_count { /* what the stream is, whatever the machine */
 			  STREAM_PAGE_CROSSING, /* of 4096 bytes */
 			  STREAM_FETCH_BLOCKS,  /* runs of machine.fetch_bytes that were fetched */
 			  STREAM_LINE_CROSSING_READS,
-			  STREAM_LINE_CROSSING_WRITES, /* of STREAM_LINE_CROSSING, apart */
+			  STREAM_LINE_CROSSING_WRITES, /* which add up to STREAM_LINE_CROSSING */
 			  /* accesses that the Pentium counts as misaligned: see pentium_misaligned() */
 			  STREAM_PENTIUM_MISALIGNED,
 			  STREAM_COUNTS

@@ -43,7 +43,7 @@ struct core {
 	uint64_t pending; /* the block whose branch is still to be resolved: by the next header */
 	struct cache *caches[MACHINE_CACHES];         /* as machine.caches[]; shared ones are the model's */
 	struct cache *first_data, *first_instruction; /* or NULL */
-	uint8_t lru_fast; /* enum quick: records that are not found may go by fast/lru_fast.h */
+	uint8_t lru_fast; /* enum lru_fast: records that the filter does not have may go by fast/lru_fast.h */
 	/* requests of the first caches that wait, or NULL; levels: NULL: none can (fast/request_queue.h) */
 	struct request_queue *requests, *levels;
 	struct tlbs *tlbs;    /* or NULL */
@@ -65,7 +65,7 @@ struct core {
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
 	/* reads, writes and (pages) fetches that counted themselves in caches, in TLBs, though a plan's sums have
 	 * them */
-	uint64_t apart[2], apart_pages[3];
+	uint64_t self_counted[2], self_counted_pages[3];
 	uint64_t accessed;          /* address of the last data access */
 	struct object_calls *calls; /* or NULL */
 	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others
@@ -80,7 +80,7 @@ struct model {
 	unsigned core_count;           /* the highest number + 1 */
 	bool snoops;                   /* coherence is at work: more than one core */
 	bool simple;                   /* the first caches are plain (cache/cache.h), and nothing prefetches */
-	bool writes_apart;             /* a write that hits may need more than a read: HIT_WRITE */
+	bool distinct_writes;          /* a write that hits may need more than a read: HIT_WRITE */
 	bool pages_changed;            /* since the machine began */
 	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
 	bool by_units;                 /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
@@ -90,10 +90,10 @@ struct model {
 	bool charges_branches;
 	struct plans *plans; /* NULL: every block goes step by step */
 	struct batch *batch;
-	uint32_t btb_changes; /* of all cores, which share the plans' sites */
+	uint32_t btb_changes; /* of all cores, which share the plans' static branches */
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
-	uint64_t *site_items, *site_blocks;
+	uint64_t *item_counts, *block_counts;
 	struct objects *objects;          /* NULL: not wanted */
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];
@@ -128,11 +128,11 @@ void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, 
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
 void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
 /* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too,
-   and if it counts itself they are told (apart_pages). TLB_PASSED: not the first TLB's; then of data nothing was
+   and if it counts itself they are told (self_counted_pages). TLB_PASSED: not the first TLB's; then of data nothing was
    done. */
 uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
 /* Notes the record's granule in the table, if it is held as it must be. */
-void step_note(struct core *core, uint64_t record);
+void step_filter_insert(struct core *core, uint64_t record);
 
 struct fetch step_fetch_begin(struct core *core, uint64_t pc, uint32_t block);
 /* all units up to the ones that pc is in */
@@ -170,16 +170,16 @@ void plans_forget(struct model *model);
 
 /* What was counted since the last charge, to an item or a block. */
 void charge_begin(struct core *core);
-void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data);
+void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data);
 static inline void charge_item(struct core *core, uint32_t item)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->site_items, item, true);
+		charge_slowly(core, core->model->item_counts, item, true);
 }
 static inline void charge_block(struct core *core, uint32_t block)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->site_blocks, block, false);
+		charge_slowly(core, core->model->block_counts, block, false);
 }
 
 static inline unsigned log2_of(uint64_t power) { return (unsigned)__builtin_ctzll(power); }

@@ -100,14 +100,14 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 		core->model = model;
 	if (timed) {
 		struct filter filter = {.shift = (uint8_t)shift,
-					.noted_shift = (uint8_t)tlbs_noted_shift(machine, shift)};
+					.occupied_shift = (uint8_t)tlbs_occupied_shift(machine, shift)};
 		filter.table = arena_take(arena, (1ull << FILTER_BITS) * sizeof *filter.table);
 		filter.touched = arena_take(arena, FILTER_LINES * sizeof *filter.touched);
 		filter.pages = arena_take(arena, FILTER_PAGES * sizeof *filter.pages);
 		filter.written = arena_take(arena, 2 * FILTER_LINES * sizeof *filter.written);
 		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
 		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
-		filter.noted = arena_take(arena, 2 * FILTER_PAGES * sizeof *filter.noted);
+		filter.occupied = arena_take(arena, 2 * FILTER_PAGES * sizeof *filter.occupied);
 		filter.page_table = arena_take(arena, (2ull << FILTER_PAGE_BITS) * sizeof *filter.page_table);
 		if (core)
 			core->filter = filter, core->inline_data = data, core->inline_fetch = fetch;
@@ -184,8 +184,8 @@ struct model *model_init(void *memory, const struct machine *machine)
 		cache_init(&cache, &none, machine, c, false);
 		model->simple &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.simple);
 	}
-	model->writes_apart = machine->first_data != MACHINE_NONE &&
-			      machine->caches[machine->first_data].write != WRITE_BACK;
+	model->distinct_writes = machine->first_data != MACHINE_NONE &&
+				 machine->caches[machine->first_data].write != WRITE_BACK;
 	model->pages.shift = machine->page_bytes ? log2_of(machine->page_bytes) : TLB_PAGE_SHIFT;
 	model->by_units = tlbs_by_units(machine, &model->pages);
 	model->vectors = vectors_here() == VECTORS_AVX512;
@@ -224,11 +224,11 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	model->cores[number] = core;
 	if (model->core_count <= number)
 		model->core_count = number + 1;
-	model->coherence.none_apart = model->core_count > COHERENCE_CORES;
+	model->coherence.all_shared = model->core_count > COHERENCE_CORES;
 	/* what the first core holds is not known to be its own alone any more */
 	if (model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
 		coherence_begin(model);
-		model->snoops = model->writes_apart = true;
+		model->snoops = model->distinct_writes = true;
 		plans_forget(model);
 		for (unsigned k = 0; k < model->core_count; k++)
 			if (model->cores[k])
@@ -248,11 +248,11 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 /* What a batch's sums count: with a watch on it every access goes the long way. */
 static bool counted_in_bulk(const struct model_watch *watch)
 {
-	if (watch->part == MODEL_CACHE)
+	if (watch->component == MODEL_CACHE)
 		return watch->count <= CACHE_FETCHES;
-	if (watch->part == MODEL_TLB)
+	if (watch->component == MODEL_TLB)
 		return watch->count <= TLB_FETCHES;
-	return watch->part == MODEL_STREAM &&
+	return watch->component == MODEL_STREAM &&
 	       (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
 }
 
@@ -263,19 +263,19 @@ void model_core_calls(struct model *model, unsigned number, struct object_calls 
 	model->cores[number]->calls = calls;
 }
 
-void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items,
-		 uint64_t *site_blocks)
+void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
+		 uint64_t *block_counts)
 {
 	if (model->waits)
 		core_settle(model->waits);
 	model->n_watches = n;
-	model->site_items = site_items;
-	model->site_blocks = site_blocks;
+	model->item_counts = item_counts;
+	model->block_counts = block_counts;
 	model->charges_all = model->charges_branches = false;
 	for (unsigned w = 0; w < n; w++) {
 		model->watches[w] = watches[w];
 		model->charges_all |= counted_in_bulk(&watches[w]);
-		model->charges_branches |= watches[w].part == MODEL_BRANCH;
+		model->charges_branches |= watches[w].component == MODEL_BRANCH;
 	}
 }
 
@@ -286,7 +286,7 @@ static void forget_strides(struct cache *const *caches, const struct machine *ma
 			caches[c]->strides[i] = (struct stride){0};
 }
 
-bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks)
+bool model_renumber(struct model *model, uint64_t *item_counts, uint64_t *block_counts)
 {
 	bool resolved = true;
 	plans_forget(model);
@@ -299,7 +299,7 @@ bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_bl
 		resolved &= core->pending == NO_BLOCK;
 		core->pending = NO_BLOCK;
 	}
-	model->site_items = site_items;
-	model->site_blocks = site_blocks;
+	model->item_counts = item_counts;
+	model->block_counts = block_counts;
 	return resolved;
 }

@@ -56,24 +56,24 @@ void model_core_init(struct model *model, unsigned core, void *memory, struct mo
 void model_core_counts(struct model *model, unsigned core, struct model_counts *counts);
 
 /*
- * Per-instruction counts: of every event watched, sites[item * n + w] (and for fetches and branches
- * site_blocks[block * n + w]) grows by one where it happens. NULL: not wanted. Zeroed by the caller, as large as
+ * Per-instruction counts: of every event watched, item_counts[item * n + w] (and for fetches and branches
+ * block_counts[block * n + w]) grows by one where it happens. NULL: not wanted. Zeroed by the caller, as large as
  * the program's templates will ever be.
  */
 #define MODEL_WATCHES 8
-/* part: enum model_part; index: which cache or TLB; count: of its enum */
+/* component: enum model_component; index: which cache or TLB; count: of its enum */
 struct model_watch {
-	uint8_t part, index, count, unused;
+	uint8_t component, index, count, unused;
 };
-void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *site_items,
-		 uint64_t *site_blocks);
+void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
+		 uint64_t *block_counts);
 
 /*
- * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other sites
+ * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other arrays
  * (model_watch). What caches, TLBs and predictors hold stays; strides, which are learned by item, are learned
  * anew. False: where a core's last branch went had not been said (TRACE_BREAK), and that branch is lost.
  */
-bool model_renumber(struct model *model, uint64_t *site_items, uint64_t *site_blocks);
+bool model_renumber(struct model *model, uint64_t *item_counts, uint64_t *block_counts);
 
 /*
  * Counts by data object (objects/objects.h): what the watched events of data accesses touched; instruction fetch

@@ -5,7 +5,7 @@
 
 static uint64_t watched(const struct core *core, const struct model_watch *watch)
 {
-	switch ((enum model_part)watch->part) {
+	switch ((enum model_component)watch->component) {
 	case MODEL_CACHE:
 		return core->counts->cache[watch->index][watch->count] +
 		       core->elsewhere[watch->index][watch->count];
@@ -23,13 +23,13 @@ void charge_begin(struct core *core)
 		core->charged[w] = watched(core, &core->model->watches[w]);
 }
 
-void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool data)
+void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
-		if (sites && now != core->charged[w])
-			sites[number * model->n_watches + w] += now - core->charged[w];
+		if (totals && now != core->charged[w])
+			totals[number * model->n_watches + w] += now - core->charged[w];
 		if (model->objects && now != core->charged[w]) {
 			if (data)
 				objects_charge(model->objects, core->calls, core->accessed, w,
@@ -47,23 +47,23 @@ void charge_slowly(struct core *core, uint64_t *sites, uint64_t number, bool dat
 static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint64_t last, bool write)
 {
 	uint64_t behind = (record & ~HIT_ADDRESS) | (last >> core->filter.shift << core->filter.shift);
-	bool apart = core->model->writes_apart;
+	bool distinct_writes = core->model->distinct_writes;
 	if (!core->first_data || core->filter.shift != core->first_data->line_shift || (address ^ last) >> 12 ||
 	    (last >> core->filter.shift) - (address >> core->filter.shift) != 1)
 		return false;
 	/* none of them changes anything that the other one is looked up by */
-	if (!filter_has(&core->filter, record, core->filter.shift, apart) ||
-	    !filter_has(&core->filter, behind, core->filter.shift, apart))
+	if (!filter_has(&core->filter, record, core->filter.shift, distinct_writes) ||
+	    !filter_has(&core->filter, behind, core->filter.shift, distinct_writes))
 		return false;
-	filter_find(&core->filter, record, core->filter.shift, ++core->recency, apart);
-	filter_find(&core->filter, behind, core->filter.shift, ++core->recency, apart);
+	filter_find(&core->filter, record, core->filter.shift, ++core->recency, distinct_writes);
+	filter_find(&core->filter, behind, core->filter.shift, ++core->recency, distinct_writes);
 	step_count_hits(core, write, 2, 1);
 	return true;
 }
 
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 {
-	uint64_t type = write && core->model->writes_apart ? HIT_WRITE : HIT_DATA, last = address + bytes - 1;
+	uint64_t type = write && core->model->distinct_writes ? HIT_WRITE : HIT_DATA, last = address + bytes - 1;
 	uint64_t record = address | HIT_SIMPLE | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
 	if (!core->filter.table || (address | last) & ~HIT_ADDRESS)
 		return false;
@@ -71,7 +71,7 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 		return !core->filter.data && hit_twice(core, record, address, last, write);
 	if (!(core->filter.data ? inline_find(&core->filter, record, core->recency + 1)
 				: filter_find(&core->filter, record, core->filter.shift, core->recency + 1,
-					      core->model->writes_apart)))
+					      core->model->distinct_writes)))
 		return false;
 	core->recency++;
 	step_count_hits(core, write, 1, 1);
@@ -82,7 +82,7 @@ uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kin
 {
 	bool counted;
 	uint32_t page = tlbs_page(core->tlbs, address, kind, core->counts, &counted);
-	core->apart_pages[kind] += counted;
+	core->self_counted_pages[kind] += counted;
 	if (page < FILTER_PAGES)
 		filter_insert_page(&core->filter, kind == TLB_FETCHES, address, page);
 	return page;
@@ -97,7 +97,7 @@ void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t 
 		core->counts->cache[core->first_data->index][write ? CACHE_WRITES : CACHE_READS] += in_cache;
 }
 
-void step_note(struct core *core, uint64_t record)
+void step_filter_insert(struct core *core, uint64_t record)
 {
 	uint64_t address = record & HIT_ADDRESS;
 	unsigned type = HIT_TYPE_OF(record);
@@ -155,9 +155,10 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
 		cache_access(core, cache, address, here, write ? ACCESS_WRITE : ACCESS_READ, item);
 		if (core->filter.table && !((address | last) & ~HIT_ADDRESS))
-			step_note(core,
-				  address | HIT_SIMPLE |
-					  HIT_TYPE(write && core->model->writes_apart ? HIT_WRITE : HIT_DATA));
+			step_filter_insert(
+				core,
+				address | HIT_SIMPLE |
+					HIT_TYPE(write && core->model->distinct_writes ? HIT_WRITE : HIT_DATA));
 		if (last - address < here)
 			return;
 		address += here;
@@ -228,8 +229,8 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 		return;
 	happened = branches_resolve(core->branches, pc, length, ending, taken, target);
 	for (unsigned w = 0; w < model->n_watches; w++)
-		if (model->watches[w].part == MODEL_BRANCH && model->site_blocks)
-			model->site_blocks[(uint64_t)block * model->n_watches + w] +=
+		if (model->watches[w].component == MODEL_BRANCH && model->block_counts)
+			model->block_counts[(uint64_t)block * model->n_watches + w] +=
 				branches_events(happened) >> model->watches[w].count & 1;
 }
 

@@ -21,9 +21,9 @@
 static const char *const exact_names[] = {"instructions", "loads", "data-writes", "taken-branches", "rep-iterations", "basic-blocks", "misaligned-accesses",
 	"line-crossing-accesses"};
 static const struct { const char *name; struct model_watch watch; } models[] = {
-	{"read-misses", {.part = MODEL_CACHE, .index = 1, .count = CACHE_READ_MISSES}}, {"write-misses", {.part = MODEL_CACHE, .index = 1, .count = CACHE_WRITE_MISSES}},
-	{"fetch-misses", {.part = MODEL_CACHE, .index = 0, .count = CACHE_FETCH_MISSES}}, {"l2-write-misses", {.part = MODEL_CACHE, .index = 2, .count = CACHE_WRITE_MISSES}},
-	{"mispredicted", {.part = MODEL_BRANCH, .count = BRANCH_MISPREDICTED}},
+	{"read-misses", {.component = MODEL_CACHE, .index = 1, .count = CACHE_READ_MISSES}}, {"write-misses", {.component = MODEL_CACHE, .index = 1, .count = CACHE_WRITE_MISSES}},
+	{"fetch-misses", {.component = MODEL_CACHE, .index = 0, .count = CACHE_FETCH_MISSES}}, {"l2-write-misses", {.component = MODEL_CACHE, .index = 2, .count = CACHE_WRITE_MISSES}},
+	{"mispredicted", {.component = MODEL_BRANCH, .count = BRANCH_MISPREDICTED}},
 };
 enum { EXACT = sizeof exact_names / sizeof *exact_names, MODELS = sizeof models / sizeof *models, EVENTS = EXACT + MODELS };
 
@@ -31,7 +31,7 @@ static bool value_of(void *context, const void *modelled, const struct model_cou
 {
 	const struct model_watch *w = modelled;
 	(void)context, (void)why;
-	*out = w->part == MODEL_CACHE ? counts->cache[w->index][w->count] : counts->branch[w->count];
+	*out = w->component == MODEL_CACHE ? counts->cache[w->index][w->count] : counts->branch[w->count];
 	return true;
 }
 

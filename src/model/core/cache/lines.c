@@ -152,7 +152,7 @@ static uint64_t eight_bytes(const uint8_t *at)
 	return ((const struct unaligned *)at)->word;
 }
 
-/* Hits that were noted, in their order. */
+/* Recorded hits, in their order. */
 void lines_settle_timed(struct lines *lines, uint32_t set)
 {
 	uint32_t first = set * lines->ways, end = first + lines->ways;

@@ -4,7 +4,7 @@
  *
  *     ordered  LRU and FIFO of up to LINES_SCANNED ways: the set's words are kept newest first, free ways at the end
  *     fixed    the other policies: a line stays in its way; free ways are filled lowest first
- *     timed    a first-level cache's (fast/filter.h): fixed, and hits may be noted as times alone. LRU and FIFO: the earliest time goes
+ *     timed    a first-level cache's (fast/filter.h): fixed, and hits may be recorded as times alone. LRU and FIFO: the earliest time goes
  *     hashed   more ways than that: as fixed, found by a hash; LRU and FIFO by links
  *
  * Replacement: tree-PLRU as in Al-Zoubi et al. (2004); SRRIP, BRRIP: Jaleel et al. (2010), hit priority; random:
@@ -12,7 +12,7 @@
  *
  * What always holds:
  *  1. A line is in its set once. A pointer to an entry is good until the next touch, insert or remove.
- *  2. Of timed lines, what hits noted (touched, written) is in the entries and the policy's state after
+ *  2. Of timed lines, what hits recorded (touched, written) is in the entries and the policy's state after
  *     lines_settle() of the set, which comes before any other look at its flags, touch, insert or remove.
  */
 #ifndef TARE_MODEL_CORE_CACHE_LINES_H

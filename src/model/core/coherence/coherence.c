@@ -275,7 +275,7 @@ static uint64_t who_may(const struct action *a)
 }
 
 /* Now that all others were asked. */
-static void note_holders(const struct action *a, uint64_t others)
+static void record_holders(const struct action *a, uint64_t others)
 {
 	*coherence_place(a->is, a->granule) = (struct coherence_place){a->granule + 1, others | bit_of(a->core)};
 }
@@ -330,7 +330,7 @@ unsigned coherence_read(struct model *model, unsigned core, uint64_t address, ui
 	if (!demand)
 		*missed = COHERENCE_NO;
 	others = ask_others(&a, false, &held);
-	note_holders(&a, others);
+	record_holders(&a, others);
 	if (held)
 		return LINE_SHARED;
 	return !others && a.writes_back ? LINE_ALONE : 0;
@@ -362,7 +362,7 @@ unsigned coherence_write(struct model *model, unsigned core, uint64_t address, u
 		entry->written[1] |= units[1];
 	}
 	/* none but those that remember is left: all that were written off above, or held by this core alone */
-	note_holders(&a, alone ? 0 : others);
+	record_holders(&a, alone ? 0 : others);
 	if (!a.writes_back)
 		return LINE_SHARED;
 	if (here.held)

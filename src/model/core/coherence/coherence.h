@@ -26,7 +26,7 @@
  *     capacity and conflict. A core remembers the latest MIN(lines of the point of coherence, COHERENCE_LOST_MOST)
  *     granules lost; one that a prefetch brought back is forgotten without a count.
  * FALSE_SHARING_MISSES: of these, those that touch no byte which another core wrote since (the write that took it
- *     included); a fetch touches its whole line. Bytes are told apart in units of granule / 128, at least one byte:
+ *     included); a fetch touches its whole line. Bytes are distinguished in units of granule / 128, at least one byte:
  *     exact up to granules of 128 bytes.
  *
  * What always holds:
@@ -73,7 +73,7 @@ struct coherence {
 	uint8_t point, granule_shift;
 	bool writes_back;  /* a private level on the way of data does */
 	uint64_t meetings; /* accesses that found their granule held by another core */
-	bool none_apart;   /* more cores than a place can tell from each other */
+	bool all_shared;   /* more cores than a place can tell from each other */
 };
 
 /* When the second core of a coherent machine begins; what the first one holds is its own. */
@@ -82,8 +82,7 @@ struct coherence *coherence_of(struct model *model);
 
 static inline struct coherence_place *coherence_place(const struct coherence *coherence, uint64_t granule)
 {
-	/* neighbours side by side, apart from what stacks and arenas, megabytes away from each other, have in the
-	 * same place */
+	/* neighbours side by side, and not in the places of stacks and arenas, which lie megabytes from each other */
 	return &coherence->places[(granule ^ (granule >> 18) * 0x9E3779B1u) & (COHERENCE_PLACES - 1)];
 }
 
@@ -91,17 +90,17 @@ static inline struct coherence_place *coherence_place(const struct coherence *co
  * Whether it is known that no other core holds the granule of that address or remembers having lost it. Nor does
  * this core remember it then: who took it is with it in the table, and whoever had it since.
  */
-static inline bool coherence_apart(const struct coherence *coherence, unsigned core, uint64_t address)
+static inline bool coherence_unshared(const struct coherence *coherence, unsigned core, uint64_t address)
 {
 	uint64_t granule = address >> coherence->granule_shift;
 	const struct coherence_place *place = coherence_place(coherence, granule);
-	if (coherence->none_apart)
+	if (coherence->all_shared)
 		return false;
 	return !place->granule ||
 	       (place->granule == granule + 1 && !(place->cores & ~(1ull << core % COHERENCE_CORES)));
 }
 
-/* The core gets the granule, which no other holds or remembers: coherence_apart(), or the only core. */
+/* The core gets the granule, which no other holds or remembers: coherence_unshared(), or the only core. */
 static inline void coherence_gain(const struct coherence *coherence, unsigned core, uint64_t address)
 {
 	uint64_t granule = address >> coherence->granule_shift;

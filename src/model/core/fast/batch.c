@@ -4,8 +4,8 @@
  * program's order.
  *
  *     record ──found──► times
- *       ├─ plain machine ──► its TLB, its cache (simple_loop.h), noted
- *       └─ else ──► its items, step by step, noted
+ *       ├─ plain machine ──► its TLB, its cache (simple_loop.h), inserted
+ *       └─ else ──► its items, step by step, inserted
  */
 #include "model/core/fast/flatten_loop.h"
 #include "model/core/fast/simple_loop.h"
@@ -27,10 +27,14 @@ void batch_add(struct core *core, const struct batch *batch)
 	if (core->first_instruction)
 		counts->cache[core->first_instruction->index][CACHE_FETCHES] += lines;
 	if (machine->first_instruction_tlb != MACHINE_NONE)
-		counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += units - core->apart_pages[TLB_FETCHES];
-	step_count_hits(core, false, reads - core->apart[TRACE_READ], reads - core->apart_pages[TLB_READS]);
-	step_count_hits(core, true, writes - core->apart[TRACE_WRITE], writes - core->apart_pages[TLB_WRITES]);
-	core->apart[0] = core->apart[1] = core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
+		counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] += units -
+									    core->self_counted_pages[TLB_FETCHES];
+	step_count_hits(core, false, reads - core->self_counted[TRACE_READ],
+			reads - core->self_counted_pages[TLB_READS]);
+	step_count_hits(core, true, writes - core->self_counted[TRACE_WRITE],
+			writes - core->self_counted_pages[TLB_WRITES]);
+	core->self_counted[0] = core->self_counted[1] = core->self_counted_pages[0] = core->self_counted_pages[1] =
+		core->self_counted_pages[2] = 0;
 }
 
 /* The block that the record is of; records are asked for in their order. */
@@ -66,8 +70,8 @@ static void run_items(struct core *core, const struct trace_program *program, st
 	for (; i < end; i++) {
 		const struct trace_item *item = &program->items[i];
 		uint64_t base = item->value == TRACE_NO_VALUE ? 0 : entry[1 + item->value];
-		core->apart[item->kind]++;
-		core->apart_pages[item->kind]++;
+		core->self_counted[item->kind]++;
+		core->self_counted_pages[item->kind]++;
 		step_item(core, base + (uint64_t)item->displacement, item->bytes, item->kind == TRACE_WRITE, i);
 		charge_item(core, i);
 	}
@@ -88,7 +92,7 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
 			     ACCESS_FETCH, number | 1u << 31);
 	charge_block(core, number);
-	step_note(core, record);
+	step_filter_insert(core, record);
 }
 
 /* A record that the table does not have. */
@@ -109,12 +113,13 @@ static __attribute__((noinline)) void run_record(struct core *core, const struct
 static inline __attribute__((always_inline)) void run_records(struct core *core,
 							      const struct trace_program *program,
 							      struct batch *batch, uint64_t fs_base,
-							      unsigned shift, bool vectors, bool apart)
+							      unsigned shift, bool vectors, bool distinct_writes)
 {
 	const struct filter filter = core->filter;
 	uint64_t time = core->recency;
 	for (uint32_t k = 0; k < batch->n_records; k++)
-		if (!__builtin_expect(filter_find(&filter, batch->records[k], shift, ++time, apart), 1)) {
+		if (!__builtin_expect(filter_find(&filter, batch->records[k], shift, ++time, distinct_writes),
+				      1)) {
 			core->recency = time;
 			if (!vectors || !core->simple || !simple_record_vectors(core, batch->records[k]))
 				run_record(core, program, batch, k, fs_base);
@@ -123,7 +128,7 @@ static inline __attribute__((always_inline)) void run_records(struct core *core,
 	core->recency = time;
 }
 
-/* What has neither caches nor TLBs: only what is odd. */
+/* What has neither caches nor TLBs: only what is irregular. */
 static void run_irregular(struct core *core, const struct trace_program *program, struct batch *batch,
 			  uint64_t fs_base)
 {
@@ -154,9 +159,9 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
 			run_irregular(core, program, batch, fs_base);
-		else if (core->model->writes_apart && core->filter.shift == 6 && core->model->vectors)
+		else if (core->model->distinct_writes && core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, true);
-		else if (core->model->writes_apart)
+		else if (core->model->distinct_writes)
 			run_records(core, program, batch, fs_base, core->filter.shift, core->model->vectors, true);
 		else if (core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, false);

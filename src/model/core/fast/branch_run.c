@@ -1,9 +1,9 @@
 /*
  * The branches of many blocks.
  *
- * The parts of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor
+ * The components of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor
  * of directions each see their branches in the program's order, whatever the others do meanwhile. So the blocks
- * are gone through once, for the BTB and to sort them; then each part has a loop of its own, over the branches
+ * are gone through once, for the BTB and to sort them; then each component has a loop of its own, over the branches
  * that concern it:
  *
  *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, predict/direction.c, predict/perceptron.c
@@ -51,46 +51,46 @@ bool branch_run_sorts(const struct branches *b)
 	return t->filtered && t->replacement != REPLACE_PLRU && (!t->sets || t->whole || t->indirect_mask);
 }
 
-void branches_site(const struct branches *b, struct branch_site *site, uint64_t begins, uint64_t pc,
-		   uint32_t length, enum trace_ending ending, uint64_t target)
+void branches_static(const struct branches *b, struct static_branch *branch, uint64_t begins, uint64_t pc,
+		     uint32_t length, enum trace_ending ending, uint64_t target)
 {
 	const struct target_predictor *t = &b->targets;
 	bool returns = ending == TRACE_END_RETURN,
 	     call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
 	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL ||
 			(returns && !t->return_entries);
-	*site = (struct branch_site){.begins = begins,
-				     .behind = pc + length,
-				     .length = (uint8_t)length,
-				     .set = t->sets,
-				     .entry = t->entries /* where no branch's key is, and nothing changes */};
+	*branch = (struct static_branch){.begins = begins,
+					 .behind = pc + length,
+					 .length = (uint8_t)length,
+					 .set = t->sets,
+					 .entry = t->entries /* where no branch's key is, and nothing changes */};
 	if (ending == TRACE_END_NONE || ending == TRACE_END_SYSTEM)
 		return;
-	site->ending = ending;
-	site->address = predict_address(b, pc, target);
-	site->conditional = ending == TRACE_END_CONDITIONAL;
+	branch->ending = ending;
+	branch->address = predict_address(b, pc, target);
+	branch->conditional = ending == TRACE_END_CONDITIONAL;
 	if (t->return_entries && (returns || call))
-		site->ending |= SITE_STACK;
+		branch->ending |= ENDING_STACK;
 	if (t->sets && (!returns || t->holds_returns)) {
-		site->key = targets_key(t, pc, &site->set);
-		site->version = BTB_UNKNOWN;
+		branch->key = targets_key(t, pc, &branch->set);
+		branch->version = BTB_UNKNOWN;
 		if (!t->indirect_mask && (indirect || returns))
-			site->ending |= SITE_STORES;
+			branch->ending |= ENDING_STORES;
 		if (!t->indirect_mask && indirect)
-			site->ending |= SITE_LAST_TARGET;
+			branch->ending |= ENDING_LAST_TARGET;
 	}
-	if (indirect && !(site->ending & SITE_LAST_TARGET))
-		site->ending |= SITE_INDIRECT;
+	if (indirect && !(branch->ending & ENDING_LAST_TARGET))
+		branch->ending |= ENDING_INDIRECT;
 }
 
-static inline unsigned ending_of(const struct branch_site *site) { return site->ending & SITE_ENDING; }
+static inline unsigned ending_of(const struct static_branch *branch) { return branch->ending & ENDING_KIND; }
 
-static void mispredict(struct branches *b, const struct branch_site *site)
+static void mispredict(struct branches *b, const struct static_branch *branch)
 {
 	if (b->none)
 		return;
-	b->happened[ending_of(site) | BRANCH_WAS_TAKEN]--; /* as which all are counted */
-	b->happened[ending_of(site) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
+	b->happened[ending_of(branch) | BRANCH_WAS_TAKEN]--; /* as which all are counted */
+	b->happened[ending_of(branch) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
 }
 
 bool branch_run_heads(const struct branches *b)
@@ -103,29 +103,29 @@ bool branch_run_heads(const struct branches *b)
 			    (btb == BTB_TWO_WAYS && !whole));
 }
 
-void branches_head(const struct branches *b, const struct branch_site *site, uint32_t *counted, uint32_t *high,
+void branches_head(const struct branches *b, const struct static_branch *branch, uint32_t *counted, uint32_t *high,
 		   uint32_t *version, uint32_t *where)
 {
-	*counted |= (uint32_t)site->ending << 24;
+	*counted |= (uint32_t)branch->ending << 24;
 	if (b->targets.two_ways) {
-		*version = (uint32_t)site->key;
-		*high = (uint32_t)(site->key >> 32);
-		*where |= site->set;
+		*version = (uint32_t)branch->key;
+		*high = (uint32_t)(branch->key >> 32);
+		*where |= branch->set;
 		return;
 	}
-	*version = site->version;
-	*where |= site->key ? site->set * b->targets.ways : b->targets.entries;
+	*version = branch->version;
+	*where |= branch->key ? branch->set * b->targets.ways : b->targets.entries;
 }
 
 /* ---- the BTB ---- */
 
-__attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_site *site, bool goes,
+__attribute__((noinline)) bool branch_look_up(struct branches *b, struct static_branch *branch, bool goes,
 					      uint64_t went_to, uint64_t recency, struct branch_tally *tally)
 {
 	struct target_predictor *t = &b->targets;
-	const uint64_t *keys = PART(b, uint64_t, t->keys_at), key = site->key;
-	const uint32_t *version = PART(b, uint32_t, t->versions_at) + site->set, first = site->set * t->ways;
-	uint32_t entry = site->entry;
+	const uint64_t *keys = TABLE(b, uint64_t, t->keys_at), key = branch->key;
+	const uint32_t *version = TABLE(b, uint32_t, t->versions_at) + branch->set, first = branch->set * t->ways;
+	uint32_t entry = branch->entry;
 	bool enters = false;
 	if (keys[entry] != key) {
 		entry = t->entries;
@@ -134,44 +134,44 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct branch_
 		if (entry == t->entries && (goes || t->allocation == BTB_ALLOCATE_ALL)) {
 			enters = true;
 			t->recency = recency - 1;
-			entry = targets_enter(b, site->set, key,
-					      goes && (site->ending & SITE_STORES || t->stores_direct) ? went_to
-												       : 0);
+			entry = targets_enter(
+				b, branch->set, key,
+				goes && (branch->ending & ENDING_STORES || t->stores_direct) ? went_to : 0);
 			tally->missed++;
 			tally->missed_taken += goes;
-			if (site->ending & SITE_LAST_TARGET)
-				mispredict(b, site);
-			tally->told.wrong += goes & site->conditional;
+			if (branch->ending & ENDING_LAST_TARGET)
+				mispredict(b, branch);
+			tally->told.wrong += goes & branch->conditional;
 		}
 	}
-	site->entry = entry;
-	site->absent = entry == t->entries;
-	site->ending = (uint8_t)((site->ending & ~SITE_ABSENT) | (site->absent ? SITE_ABSENT : 0));
-	site->version = *version < BTB_OLD ? *version : BTB_UNKNOWN;
+	branch->entry = entry;
+	branch->absent = entry == t->entries;
+	branch->ending = (uint8_t)((branch->ending & ~ENDING_ABSENT) | (branch->absent ? ENDING_ABSENT : 0));
+	branch->version = *version < BTB_OLD ? *version : BTB_UNKNOWN;
 	return !enters;
 }
 
 /* Of a hit, what BTB_LAST_TARGETS and BTB_ANY may ask for. */
-static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct branch_site *site,
+static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct static_branch *branch,
 							  bool taken, uint64_t went_to, const enum btb_kind btb,
 							  uint64_t *stamps, uint64_t recency,
 							  struct direction_counts *told)
 {
 	struct target_predictor *t = &b->targets;
-	uint64_t *targets = PART(b, uint64_t, t->targets_at);
+	uint64_t *targets = TABLE(b, uint64_t, t->targets_at);
 	if (btb == BTB_LAST_TARGETS || t->replacement == REPLACE_LRU)
-		stamps[site->entry] = recency;
-	if (site->ending & SITE_STORES) {
-		if (site->ending & SITE_LAST_TARGET && targets[site->entry] != went_to)
-			mispredict(b, site);
-		targets[site->entry] = went_to;
+		stamps[branch->entry] = recency;
+	if (branch->ending & ENDING_STORES) {
+		if (branch->ending & ENDING_LAST_TARGET && targets[branch->entry] != went_to)
+			mispredict(b, branch);
+		targets[branch->entry] = went_to;
 	}
 	if (btb == BTB_ANY && t->counters) {
-		uint8_t *counter = PART(b, uint8_t, t->counters_at) + site->entry, was = *counter;
-		const bool predicted = !site->absent & (was >= t->counter_half);
+		uint8_t *counter = TABLE(b, uint8_t, t->counters_at) + branch->entry, was = *counter;
+		const bool predicted = !branch->absent & (was >= t->counter_half);
 		*counter = (uint8_t)(was + (taken & (was < t->counter_max)) - (!taken & (was > 0)));
-		told->taken += predicted & site->conditional;
-		told->wrong += (predicted != taken) & site->conditional;
+		told->taken += predicted & branch->conditional;
+		told->wrong += (predicted != taken) & branch->conditional;
 	}
 }
 
@@ -181,21 +181,21 @@ struct missed {
 
 static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets,
 							      const unsigned allocation,
-							      const struct branch_site *site, bool goes,
+							      const struct static_branch *branch, bool goes,
 							      uint64_t went_to, struct missed *missed)
 {
-	if (!site->key)
+	if (!branch->key)
 		return;
-	struct btb_two *set = &sets[site->set];
-	const struct found_two found = targets_two(set, site->key, goes | allocation);
+	struct btb_two *set = &sets[branch->set];
+	const struct found_two found = targets_two(set, branch->key, goes | allocation);
 	missed->all += !found.hit;
 	missed->taken += (unsigned)!found.hit & goes;
-	if (site->ending & SITE_LAST_TARGET && targets_two_had(set, &found) != went_to)
-		mispredict(b, site);
-	if (site->ending & SITE_STORES)
+	if (branch->ending & ENDING_LAST_TARGET && targets_two_had(set, &found) != went_to)
+		mispredict(b, branch);
+	if (branch->ending & ENDING_STORES)
 		targets_two_store(set, &found, went_to);
 }
-_Static_assert(SITE_ABSENT == 1 << 7, "count_kinds()");
+_Static_assert(ENDING_ABSENT == 1 << 7, "count_kinds()");
 _Static_assert(BTB_ALLOCATE_ALL == 1 && BTB_ALLOCATE_TAKEN == 0, "sort() counts on it");
 
 /* ---- sorting ---- */
@@ -229,47 +229,48 @@ static uint64_t count_ones(const uint8_t *bytes, uint32_t n)
 }
 
 /* Returns how many are conditional; kinds behind the last one are 0 as far as a multiple of 16. */
-static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct branch_site *const *sites,
+static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, struct static_branch *const *blocks,
 							   uint32_t n, uint8_t *outcome, const enum btb_kind btb,
 							   struct branch_tally *tally)
 {
-	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
-	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
-	struct btb_two *two = PART(b, struct btb_two, b->targets.two_at);
+	uint64_t *stamps = TABLE(b, uint64_t, b->targets.stamps_at);
+	const uint32_t *versions = TABLE(b, uint32_t, b->targets.versions_at);
+	struct btb_two *two = TABLE(b, struct btb_two, b->targets.two_at);
 	const unsigned allocation = b->targets.allocation;
 	struct missed missed = {0, 0};
-	struct branch_site *site = sites[0];
+	struct static_branch *branch = blocks[0];
 	uint32_t conditional_ones = 0;
 	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
 	const uint64_t begin = b->targets.recency, end = begin + n;
 	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
-	sites -= begin;
-	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(sites), "+r"(outcome), "+r"(two));
+	blocks -= begin;
+	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(blocks), "+r"(outcome), "+r"(two));
 	for (uint64_t recency = begin + 1; recency <= end; recency++) {
-		struct branch_site *next = sites[recency];
+		struct static_branch *next = blocks[recency];
 		const uint64_t went_to = next->begins;
-		const uint32_t taken = went_to != site->behind;
-		kinds[recency] = site->ending;
-		b->batch.address[conditional_ones] = site->address;
+		const uint32_t taken = went_to != branch->behind;
+		kinds[recency] = branch->ending;
+		b->batch.address[conditional_ones] = branch->address;
 		outcome[conditional_ones] = (uint8_t)taken;
-		conditional_ones += site->conditional;
+		conditional_ones += branch->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(b, two, allocation, site, taken | !site->conditional, went_to, &missed);
+			look_up_two(b, two, allocation, branch, taken | !branch->conditional, went_to, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
-			const bool known = ((versions[site->set] ^ site->version) | (site->absent & taken)) == 0;
+			const bool known = ((versions[branch->set] ^ branch->version) |
+					    (branch->absent & taken)) == 0;
 			if (__builtin_expect(known, 1) ||
-			    branch_look_up(b, site, taken | !site->conditional, went_to, recency, tally)) {
+			    branch_look_up(b, branch, taken | !branch->conditional, went_to, recency, tally)) {
 				if (btb == BTB_HITS)
-					stamps[site->entry] = recency; /* of no one, if absent */
+					stamps[branch->entry] = recency; /* of no one, if absent */
 				else
-					hit_any(b, site, taken | !site->conditional, went_to, btb, stamps, recency,
-						&tally->told);
+					hit_any(b, branch, taken | !branch->conditional, went_to, btb, stamps,
+						recency, &tally->told);
 			}
 			if (__builtin_expect(!known, 0))
-				kinds[recency] = site->ending;
+				kinds[recency] = branch->ending;
 		}
-		site = next;
+		branch = next;
 	}
 	b->targets.recency = end;
 	tally->missed += missed.all;
@@ -305,12 +306,12 @@ static struct kinds kinds_of(const struct branches *b, uint32_t n)
 {
 	struct kinds kinds = {.absent = 0};
 	sixteen absent = {0};
-	sixteen sums[SITE_ENDING + 1] = {{0}};
+	sixteen sums[ENDING_KIND + 1] = {{0}};
 	for (uint32_t i = 0; i < n; i += 16) {
 		sixteen endings;
 		__builtin_memcpy(&endings, b->batch.kinds + i, 16);
 		absent += endings >> 7;
-		endings &= SITE_ENDING;
+		endings &= ENDING_KIND;
 #pragma GCC unroll 8
 		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
 			sums[kind] -= (sixteen)(endings == (uint8_t)kind);
@@ -319,36 +320,36 @@ static struct kinds kinds_of(const struct branches *b, uint32_t n)
 #pragma GCC unroll 8
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
 		kinds.of[kind] = sum_of(sums[kind]);
-	find(b, n, SITE_STACK, kinds.stack);
-	find(b, n, SITE_INDIRECT, kinds.indirect);
+	find(b, n, ENDING_STACK, kinds.stack);
+	find(b, n, ENDING_INDIRECT, kinds.indirect);
 	return kinds;
 }
 
 /* ---- the return stack and the indirect table ---- */
 
-static inline __attribute__((always_inline)) const struct branch_site *site_at(const struct branch_order *order,
-									       uint32_t i, const bool by_slot)
+static inline __attribute__((always_inline)) const struct static_branch *branch_at(
+	const struct branch_order *order, uint32_t i, const bool by_slot)
 {
-	return by_slot ? (const struct branch_site *)(order->memory + order->at[order->slots[i]])
-		       : order->sites[i];
+	return by_slot ? (const struct static_branch *)(order->memory + order->at[order->slots[i]])
+		       : order->blocks[i];
 }
 
 static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order,
 							const uint64_t *found, const bool by_slot)
 {
 	struct target_predictor *t = &b->targets;
-	uint64_t *stack = PART(b, uint64_t, t->returns_at);
+	uint64_t *stack = TABLE(b, uint64_t, t->returns_at);
 	const uint32_t entries = t->return_entries;
 	uint32_t top = t->top, valid = t->valid, wrong = 0;
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			const bool returns = (b->batch.kinds[i] & SITE_ENDING) == TRACE_END_RETURN;
+			const bool returns = (b->batch.kinds[i] & ENDING_KIND) == TRACE_END_RETURN;
 			const uint32_t above = top + 1 == entries ? 0 : top + 1,
 				       below = top ? top - 1 : entries - 1;
-			wrong += returns & ((stack[top] != site_at(order, i + 1, by_slot)->begins) | !valid);
+			wrong += returns & ((stack[top] != branch_at(order, i + 1, by_slot)->begins) | !valid);
 			/* a return writes where nobody reads */
-			stack[returns ? entries : above] = site_at(order, i, by_slot)->behind;
+			stack[returns ? entries : above] = branch_at(order, i, by_slot)->behind;
 			top = !returns ? above : valid ? below : top;
 			valid = returns ? valid - (valid != 0) : valid + (valid < entries);
 		}
@@ -362,7 +363,7 @@ static inline __attribute__((always_inline)) void stack(struct branches *b, cons
 
 static void calls_and_returns(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
-	if (order->sites)
+	if (order->blocks)
 		stack(b, order, found, false);
 	else
 		stack(b, order, found, true);
@@ -373,15 +374,15 @@ static inline __attribute__((always_inline)) void foretell(struct branches *b, c
 							   const uint64_t *found, const unsigned history,
 							   const bool by_slot)
 {
-	uint32_t wrong[SITE_ENDING + 1] = {0};
+	uint32_t wrong[ENDING_KIND + 1] = {0};
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			const struct branch_site *site = site_at(order, i, by_slot);
-			const uint64_t went_to = site_at(order, i + 1, by_slot)->begins,
-				       pc = site->behind - site->length;
-			wrong[ending_of(site)] += !b->targets.indirect_mask ||
-						  targets_indirect_in(b, pc, went_to, history) != went_to;
+			const struct static_branch *branch = branch_at(order, i, by_slot);
+			const uint64_t went_to = branch_at(order, i + 1, by_slot)->begins,
+				       pc = branch->behind - branch->length;
+			wrong[ending_of(branch)] += !b->targets.indirect_mask ||
+						    targets_indirect_in(b, pc, went_to, history) != went_to;
 		}
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
@@ -392,12 +393,12 @@ static inline __attribute__((always_inline)) void foretell(struct branches *b, c
 static void indirect_ones(struct branches *b, const struct branch_order *order, const uint64_t *found)
 {
 	const unsigned history = b->targets.indirect_history;
-	if (order->sites && history == 8) /* of today's machines, as declared: unrolled */
+	if (order->blocks && history == 8) /* of today's machines, as declared: unrolled */
 		foretell(b, order, found, 8, false);
 	else if (history == 8)
 		foretell(b, order, found, 8, true);
 	else
-		foretell(b, order, found, history, !order->sites);
+		foretell(b, order, found, history, !order->blocks);
 }
 
 /* ---- all of it ---- */
@@ -413,18 +414,18 @@ static struct direction_counts perceptron_batch(struct branches *b, uint32_t n)
 	return told;
 }
 
-static void one_by_one(struct branches *b, struct branch_site *const *sites, uint32_t n)
+static void one_by_one(struct branches *b, struct static_branch *const *blocks, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct branch_site *site = sites[i];
-		uint64_t went_to = sites[i + 1]->begins;
-		bool conditional = site->conditional;
-		branch_resolve_now(b, site->behind - site->length, site->length,
-				   (enum trace_ending)ending_of(site), !conditional || went_to != site->behind,
+		const struct static_branch *branch = blocks[i];
+		uint64_t went_to = blocks[i + 1]->begins;
+		bool conditional = branch->conditional;
+		branch_resolve_now(b, branch->behind - branch->length, branch->length,
+				   (enum trace_ending)ending_of(branch), !conditional || went_to != branch->behind,
 				   /* of a conditional one that is not taken, who asks wants to know where it would
 				    * go: backward or not */
-				   conditional && went_to == site->behind
-					   ? (site->address & BRANCH_BACKWARD ? 0 : ~0ull)
+				   conditional && went_to == branch->behind
+					   ? (branch->address & BRANCH_BACKWARD ? 0 : ~0ull)
 					   : went_to);
 	}
 }
@@ -469,32 +470,32 @@ void branch_run_end(struct branches *b, const struct branch_order *order, const 
 }
 
 /* No more than BRANCH_BATCH. */
-static void run(struct branches *b, struct branch_site *const *sites, uint32_t n)
+static void run(struct branches *b, struct static_branch *const *blocks, uint32_t n)
 {
 	uint8_t *outcome = branch_run_begin(b);
 	struct branch_tally tally = {0};
-	const struct branch_order order = {.sites = sites};
+	const struct branch_order order = {.blocks = blocks};
 	const enum btb_kind btb = btb_of(b);
-	const uint32_t conditional = btb == BTB_HITS       ? sort(b, sites, n, outcome, BTB_HITS, &tally)
-				     : btb == BTB_TWO_WAYS ? sort(b, sites, n, outcome, BTB_TWO_WAYS, &tally)
+	const uint32_t conditional = btb == BTB_HITS       ? sort(b, blocks, n, outcome, BTB_HITS, &tally)
+				     : btb == BTB_TWO_WAYS ? sort(b, blocks, n, outcome, BTB_TWO_WAYS, &tally)
 				     : btb == BTB_LAST_TARGETS
-					     ? sort(b, sites, n, outcome, BTB_LAST_TARGETS, &tally)
-				     : btb == BTB_NONE ? sort(b, sites, n, outcome, BTB_NONE, &tally)
-						       : sort(b, sites, n, outcome, BTB_ANY, &tally);
+					     ? sort(b, blocks, n, outcome, BTB_LAST_TARGETS, &tally)
+				     : btb == BTB_NONE ? sort(b, blocks, n, outcome, BTB_NONE, &tally)
+						       : sort(b, blocks, n, outcome, BTB_ANY, &tally);
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
 	const struct kinds kinds = kinds_of(b, n);
 	branch_run_end(b, &order, &kinds, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
 }
 
-void branches_run(struct branches *b, struct branch_site *const *sites, uint32_t n)
+void branches_run(struct branches *b, struct static_branch *const *blocks, uint32_t n)
 {
 	if (!b->sorts) {
-		one_by_one(b, sites, n);
+		one_by_one(b, blocks, n);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i += BRANCH_BATCH)
-		run(b, sites + i, n - i < BRANCH_BATCH ? n - i : BRANCH_BATCH);
+		run(b, blocks + i, n - i < BRANCH_BATCH ? n - i : BRANCH_BATCH);
 }
 
 void branch_run_count(struct branches *b, struct model_counts *counts)

@@ -29,32 +29,34 @@ void inline_clear(const struct filter *filter, uint64_t address, uint64_t bytes,
 	}
 }
 
-/* Of the bytes that a TLB's entry translates: what noted[] names. */
-static void inline_clear_page(const struct filter *filter, uint64_t address, uint64_t bytes, uint64_t *noted)
+/* Of the bytes that a TLB's entry translates: what occupied[] names. */
+static void inline_clear_page(const struct filter *filter, uint64_t address, uint64_t bytes, uint64_t *occupied)
 {
-	uint64_t entry = address & ~((64ull << filter->noted_shift) - 1), step = 1ull << filter->shift,
-		 part = 1ull << filter->noted_shift;
-	for (uint64_t of = noted[0]; of; of &= of - 1) {
-		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << filter->noted_shift), end = line + part;
+	uint64_t entry = address & ~((64ull << filter->occupied_shift) - 1), step = 1ull << filter->shift,
+		 piece = 1ull << filter->occupied_shift;
+	for (uint64_t of = occupied[0]; of; of &= of - 1) {
+		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << filter->occupied_shift),
+			 end = line + piece;
 		do
 			inline_clear_data(filter, line);
 		while ((line += step) < end);
 	}
-	for (uint64_t of = noted[1]; of; of &= of - 1) {
-		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << filter->noted_shift), end = line + part;
+	for (uint64_t of = occupied[1]; of; of &= of - 1) {
+		uint64_t line = entry + ((uint64_t)__builtin_ctzll(of) << filter->occupied_shift),
+			 end = line + piece;
 		do
 			inline_clear_fetch(filter, line);
 		while ((line += step) < end);
 	}
-	noted[0] = noted[1] = 0;
+	occupied[0] = occupied[1] = 0;
 	for (uint64_t at = address; at < address + bytes; at += 4096)
 		*filter_page(filter, 0, at) = *filter_page(filter, 1, at) = 0;
 }
 
 void filter_clear_pages(const struct filter *filter, uint64_t address, uint64_t bytes, uint32_t page)
 {
-	if (filter->data && bytes <= 64ull << filter->noted_shift) {
-		inline_clear_page(filter, address, bytes, &filter->noted[2 * page]);
+	if (filter->data && bytes <= 64ull << filter->occupied_shift) {
+		inline_clear_page(filter, address, bytes, &filter->occupied[2 * page]);
 		return;
 	}
 	if (bytes >> filter->shift >= 1u << (filter->data ? INLINE_FETCH_BITS : FILTER_BITS)) {

@@ -5,17 +5,17 @@
  *     record (address, type) ──► table[index] ──same tag──► touched[way] = time, pages[entry] = time, written[way]
  *                                     │ no
  *                                     ▼
- *                              the long way; what was then found is noted (filter_insert)
+ *                              the long way; what was then found is inserted (filter_insert)
  *
  * What always holds:
  *  1. An entry names a granule and a type only while its line is in the first-level cache, at that way, and its
  *     page in the first TLB, at that entry: both of the side that the type says, and another such access needs
  *     nothing but what filter_find() stores. Whoever takes a line or a page out, or makes it one that needs more
  *     (coherence), clears its entries first. A granule may be there and not be in the table.
- *  2. touched[] and pages[] are times of core->clock, which never goes back and never repeats in either. Recency
+ *  2. touched[] and pages[] are times of core->recency, which never goes back and never repeats in either. Recency
  *     of LRU is these times (cache/lines.c, tlb/tlb.c); other policies work them in before they look at a set. written[]:
  *     the line is dirty, whatever its entry says yet.
- *  3. An empty entry is 0, a noted one never: see HIT_SIMPLE.
+ *  3. An empty entry is 0, an inserted one never: see HIT_SIMPLE.
  *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty
  *     then: for fetches, and for accesses of which a write's hit needs no more than a read's. What holds of
  *     entries holds of theirs.
@@ -50,14 +50,14 @@ enum hit_type {
 	HIT_FETCH,
 	HIT_DATA,
 	HIT_PAGE, /* a fetch's page alone */
-	/* of data, where a write's hit may need more than a read's; what is noted for one is good for reads,
+	/* of data, where a write's hit may need more than a read's; an entry of this type is good for reads,
 	 * too */
 	HIT_WRITE,
 };
 #define HIT_TYPE(type) ((uint64_t)(type) << 57)
 #define HIT_TYPE_OF(record) ((record) >> 57 & 3)
 #define HIT_REPEATS (1ull << 59) /* more than one access of that kind */
-#define HIT_STEPS (1ull << 60)   /* no simple access; always odd */
+#define HIT_STEPS (1ull << 60)   /* no simple access; always irregular */
 #define HIT_WRITES_FIRST (1ull << 62)
 #define HIT_WRITES (1ull << 63) /* any of its accesses */
 
@@ -71,9 +71,9 @@ struct filter {
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
 	/* [2 * page (+ 1)] bit b: granules in the b-th 64th of a TLB's entry, of 4 KB pages, may be in data (in
 	 * fetch) */
-	uint64_t *noted;
-	uint8_t shift;       /* log2 of a granule: the smaller one of the two first-level caches' lines */
-	uint8_t noted_shift; /* log2 of such a 64th: a TLB with pairs of pages has entries of twice a page */
+	uint64_t *occupied;
+	uint8_t shift;          /* log2 of a granule: the smaller one of the two first-level caches' lines */
+	uint8_t occupied_shift; /* log2 of such a 64th: a TLB with pairs of pages has entries of twice a page */
 };
 
 _Static_assert(FILTER_SHIFT_LEAST + FILTER_BITS >= 19, "see filter_tag()");
@@ -87,22 +87,22 @@ static inline uint32_t filter_index(uint64_t record, unsigned shift)
  * below. */
 static inline uint64_t filter_tag(uint64_t record) { return record << 5; }
 
-/* Whether the table has it; apart: as below. */
-static inline bool filter_has(const struct filter *filter, uint64_t record, unsigned shift, bool apart)
+/* Whether the table has it. */
+static inline bool filter_has(const struct filter *filter, uint64_t record, unsigned shift, bool distinct_writes)
 {
 	uint64_t entry = filter->table[filter_index(record, shift)], differs = entry ^ filter_tag(record);
-	if (apart)
+	if (distinct_writes)
 		differs &= ~(entry & entry << 1 & 1ull << 63);
 	return !(differs >> FILTER_INDICES);
 }
 
-/* A hit, in all that it changes. False: not in the table. apart: there may be records and entries of HIT_WRITE. */
+/* A hit, in all that it changes. False: not in the table. distinct_writes: there may be records and entries of HIT_WRITE. */
 static inline bool filter_find(const struct filter *filter, uint64_t record, unsigned shift, uint64_t time,
-			       bool apart)
+			       bool distinct_writes)
 {
 	uint64_t entry = filter->table[filter_index(record, shift)], way = entry & (FILTER_LINES - 1);
 	uint64_t differs = entry ^ filter_tag(record);
-	if (apart) /* the upper bit of a type of data, 62 and 63 here, is more than a read needs */
+	if (distinct_writes) /* the upper bit of a type of data, 62 and 63 here, is more than a read needs */
 		differs &= ~(entry & entry << 1 & 1ull << 63);
 	if (__builtin_expect(differs >> FILTER_INDICES, 0))
 		return false;
@@ -134,11 +134,12 @@ static inline uint64_t inline_tag(uint64_t address, unsigned shift)
 	return (address >> shift >> INLINE_FETCH_BITS) + 1;
 }
 
-static inline void inline_note(const struct filter *filter, uint64_t record, uint32_t way, uint32_t page)
+static inline void inline_insert(const struct filter *filter, uint64_t record, uint32_t way, uint32_t page)
 {
 	uint64_t address = record & HIT_ADDRESS, tag = inline_tag(address, filter->shift);
-	filter->noted[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull
-									<< (address >> filter->noted_shift & 63);
+	filter->occupied[2 * page + (HIT_TYPE_OF(record) == HIT_FETCH)] |= 1ull
+									   << (address >> filter->occupied_shift &
+									       63);
 	if (HIT_TYPE_OF(record) == HIT_DATA)
 		filter->data[inline_index(address, filter->shift)] = (struct inline_entry){
 			.line = address >> filter->shift << filter->shift, .way = way, .page = page};
@@ -180,7 +181,7 @@ void inline_clear(const struct filter *filter, uint64_t address, uint64_t bytes,
 static inline void filter_insert(const struct filter *filter, uint64_t record, uint32_t way, uint32_t page)
 {
 	if (filter->data)
-		inline_note(filter, record, way, page);
+		inline_insert(filter, record, way, page);
 	else
 		filter->table[filter_index(record, filter->shift)] = (filter_tag(record) >>
 								      FILTER_INDICES << FILTER_INDICES) |

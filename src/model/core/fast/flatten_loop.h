@@ -50,9 +50,9 @@ static __attribute__((noinline)) void flatten_charged(struct core *core, const s
 						      const struct batch *batch)
 {
 	for (uint32_t k = 0; k + 1 < batch->n_blocks; k++)
-		if (batch->sites[k]->ending) {
+		if (batch->branches[k]->ending) {
 			core->pending = *batch_entry(batch, k);
-			resolve(core, program, batch->sites[k + 1]->begins);
+			resolve(core, program, batch->branches[k + 1]->begins);
 		}
 }
 
@@ -91,9 +91,9 @@ static inline __attribute__((always_inline)) bool flatten_blocks(struct core *co
 			}
 		}
 		if (branches)
-			batch->sites[now.n_blocks] = (struct branch_site *)&plan->site;
-		sequential = plan->site.begins == now.next_pc;
-		now.next_pc = plan->site.behind;
+			batch->branches[now.n_blocks] = (struct static_branch *)&plan->branch;
+		sequential = plan->branch.begins == now.next_pc;
+		now.next_pc = plan->branch.behind;
 		skips = sequential & plan->skips;
 		now.counts += plan->sums;
 		now.fetches += plan->fetches[sequential];
@@ -136,9 +136,9 @@ static inline __attribute__((always_inline)) size_t flatten_run(struct core *cor
 		if (__builtin_expect(core->model->charges_branches, 0))
 			flatten_charged(core, program, batch);
 		else
-			branches_run(core->branches, batch->sites, f.n_blocks - 1);
-		core->pending = batch->sites[f.n_blocks - 1]->ending ? *batch_entry(batch, f.n_blocks - 1)
-								     : NO_BLOCK;
+			branches_run(core->branches, batch->branches, f.n_blocks - 1);
+		core->pending = batch->branches[f.n_blocks - 1]->ending ? *batch_entry(batch, f.n_blocks - 1)
+									: NO_BLOCK;
 	}
 	return (size_t)(f.entry - entries);
 }

@@ -76,13 +76,14 @@ static void put_access(struct making *m, unsigned i)
 {
 	const struct core *core = m->core;
 	const struct trace_item *item = &m->items[i];
-	bool write = item->kind == TRACE_WRITE, apart = core->model->writes_apart, in_one = is_simple(core, item);
+	bool write = item->kind == TRACE_WRITE, distinct_writes = core->model->distinct_writes,
+	     in_one = is_simple(core, item);
 	uint32_t granule = 1u << core->filter.shift;
 	if (item->kind > TRACE_PREFETCH || item->flags & TRACE_BIT) {
 		m->known = false;
 		return;
 	}
-	if (i && in_one && !apart && m->n && m->n <= INLINE_RECORDS && joins(item) &&
+	if (i && in_one && !distinct_writes && m->n && m->n <= INLINE_RECORDS && joins(item) &&
 	    !m->records[m->n - 1].fetch && m->records[m->n - 1].item == i - 1) {
 		m->records[m->n - 1].record |= HIT_WRITES | RECORD_BOTH;
 		m->records[m->n - 1].writes = true;
@@ -91,9 +92,9 @@ static void put_access(struct making *m, unsigned i)
 	put(m, (struct inline_record){.insn = item->insn,
 				      .item = (uint8_t)i,
 				      .writes = write,
-				      .called = !in_one || item->bytes > granule || (write && apart),
+				      .called = !in_one || item->bytes > granule || (write && distinct_writes),
 				      .mask = in_one ? (int32_t)(-granule | (item->bytes - 1u)) : -1,
-				      .record = HIT_TYPE(write && apart ? HIT_WRITE : HIT_DATA) |
+				      .record = HIT_TYPE(write && distinct_writes ? HIT_WRITE : HIT_DATA) |
 						(write ? HIT_WRITES | HIT_WRITES_FIRST : 0) | (uint64_t)i << 8 |
 						(in_one ? item->bytes - 1u : HIT_STEPS)});
 }
@@ -229,9 +230,9 @@ bool model_inline_can(const struct model *model)
 	       !(model->by_units && model->fetch_shift > line_shift);
 }
 
-static uint32_t offset_of(const struct core *core, const void *part)
+static uint32_t offset_of(const struct core *core, const void *member)
 {
-	return (uint32_t)((const char *)part - (const char *)core);
+	return (uint32_t)((const char *)member - (const char *)core);
 }
 
 void model_inline_forget(struct model *model, unsigned number, uint64_t address, uint64_t bytes)
@@ -285,16 +286,17 @@ void model_inline_end(struct model *model, unsigned number)
 /* ---- what was not found ---- */
 
 /* What counted itself in a first TLB, though the header does. */
-static void take_apart(struct core *core)
+static void subtract_self_counted(struct core *core)
 {
 	const struct machine *machine = &core->model->machine;
-	if (!(core->apart_pages[0] | core->apart_pages[1] | core->apart_pages[2]))
+	if (!(core->self_counted_pages[0] | core->self_counted_pages[1] | core->self_counted_pages[2]))
 		return;
 	if (machine->first_instruction_tlb != MACHINE_NONE)
-		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] -= core->apart_pages[TLB_FETCHES];
-	step_count_hits(core, false, 0, 0 - core->apart_pages[TLB_READS]);
-	step_count_hits(core, true, 0, 0 - core->apart_pages[TLB_WRITES]);
-	core->apart_pages[0] = core->apart_pages[1] = core->apart_pages[2] = 0;
+		core->counts->tlb[machine->first_instruction_tlb][TLB_FETCHES] -=
+			core->self_counted_pages[TLB_FETCHES];
+	step_count_hits(core, false, 0, 0 - core->self_counted_pages[TLB_READS]);
+	step_count_hits(core, true, 0, 0 - core->self_counted_pages[TLB_WRITES]);
+	core->self_counted_pages[0] = core->self_counted_pages[1] = core->self_counted_pages[2] = 0;
 }
 
 static void miss_item(struct core *core, const struct trace_item *item, uint32_t number, uint64_t address)
@@ -316,7 +318,7 @@ static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint6
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
 		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
 			     ACCESS_FETCH, block | 1u << 31);
-	step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
+	step_filter_insert(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 }
 
 static __attribute__((noinline)) void miss_slowly(struct core *core, const struct trace_program *program,
@@ -354,12 +356,12 @@ static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t a
 						   uint32_t *page)
 {
 	*page = step_page(core, address, kind);
-	take_apart(core);
+	subtract_self_counted(core);
 	return *page < FILTER_PAGES;
 }
 
 /* A record of HIT_DATA or HIT_FETCH. False: nothing was done. */
-static inline bool quickly(struct core *core, uint64_t record)
+static inline bool try_lru_fast(struct core *core, uint64_t record)
 {
 	bool data = HIT_TYPE_OF(record) & HIT_DATA;
 	uint32_t page = FILTER_PAGES - 1;
@@ -381,19 +383,19 @@ static inline bool quickly(struct core *core, uint64_t record)
 	return true;
 }
 
-static bool plainly(struct core *core, uint64_t record)
+static bool try_simple(struct core *core, uint64_t record)
 {
 	return core->simple &&
 	       (core->model->sets_vectors ? simple_record_saved(core, record) : simple_run(core, record));
 }
 
-static bool find_or_plainly(struct core *core, uint64_t record)
+static bool find_or_try(struct core *core, uint64_t record)
 {
 	if (inline_find(&core->filter, record, core->recency + 1)) {
 		core->recency++;
 		return true;
 	}
-	return (HIT_TYPE_OF(record) == HIT_DATA && quickly(core, record)) || plainly(core, record);
+	return (HIT_TYPE_OF(record) == HIT_DATA && try_lru_fast(core, record)) || try_simple(core, record);
 }
 
 /*
@@ -405,10 +407,9 @@ static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t 
 	uint64_t last = address + MISALIGNED_OF(record), *stream = core->counts->stream;
 	unsigned write = record >> 63;
 	if (!core->simple || !core->first_data || core->first_data->line_shift != core->filter.shift ||
-	    core->filter.shift > 6 || record & RECORD_BOTH || (address ^ last) >> 12 ||
-	    !find_or_plainly(core, simple))
+	    core->filter.shift > 6 || record & RECORD_BOTH || (address ^ last) >> 12 || !find_or_try(core, simple))
 		return false;
-	find_or_plainly(core, (simple & ~HIT_ADDRESS) | last);
+	find_or_try(core, (simple & ~HIT_ADDRESS) | last);
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
@@ -450,7 +451,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 			step_up_to(core, program, block, record, address, behind);
 			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
 				miss_slowly(core, program, block, record, address);
-			take_apart(core);
+			subtract_self_counted(core);
 			filter_clear_all(&core->filter);
 			return;
 		}
@@ -458,7 +459,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 	if (record & (RECORD_SKIPS | HIT_REPEATS)) {
 		sequential = !(behind >> 63) && behind == program->blocks[block].pc;
 		if (sequential && record & RECORD_SKIPS) { /* it was entered before: nothing moves */
-			step_note(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
+			step_filter_insert(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 			return;
 		}
 		if (!sequential && record & HIT_REPEATS)
@@ -474,28 +475,29 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 			return;
 		}
 		if (!in_one && cross(core, record, simple, address)) {
-			take_apart(core);
+			subtract_self_counted(core);
 			return;
 		}
-		if (in_one && ((!(HIT_TYPE_OF(simple) & 2) && quickly(core, simple)) || plainly(core, simple))) {
+		if (in_one &&
+		    ((!(HIT_TYPE_OF(simple) & 2) && try_lru_fast(core, simple)) || try_simple(core, simple))) {
 			if (misaligned)
 				count_misaligned(core, record, address);
-			take_apart(core);
+			subtract_self_counted(core);
 			return;
 		}
 	}
 	miss_slowly(core, program, block, record, address);
-	take_apart(core);
+	subtract_self_counted(core);
 }
 
 void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block,
 		       uint64_t record, uint64_t address, uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	const uint64_t odd = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) |
-			     (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
+	const uint64_t irregular = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) |
+				   (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
 	/* what is asked most, without a register kept for the rest */
-	if (!odd && core->lru_fast & LRU_FAST_VECTORS && core->requests) {
+	if (!irregular && core->lru_fast & LRU_FAST_VECTORS && core->requests) {
 		bool data = HIT_TYPE_OF(record) & HIT_DATA;
 		uint32_t page = FILTER_PAGES - 1;
 		if (core->lru_fast & (data ? LRU_FAST_DATA_PAGES : LRU_FAST_FETCH_PAGES))

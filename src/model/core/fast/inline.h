@@ -18,7 +18,7 @@
  *  2. Of a block all of whose records are done like that the trace has the header only (TRACE_INLINED in its
  *     template, values 0): model_run() counts its instructions, accesses and fetches as hits, predicts its branch,
  *     and moves nothing in caches and TLBs. A miss counts itself, and what it takes off the sums of hits
- *     (core->apart) is wrong for a moment only.
+ *     (core->self_counted) is wrong for a moment only.
  *  3. A block that has no plan (rep, gathers, bit offsets, more records than fit …) has its values stored as ever,
  *     but apart from the trace, and model_inline_block() is called with them behind its last instruction but the
  *     ending, before any other block's records; its header goes into the trace like the others', and is

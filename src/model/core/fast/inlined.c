@@ -84,10 +84,10 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 		if (__builtin_expect(!(plan->flags & PLAN_INLINED), 0))
 			break;
 		if (branches)
-			batch->sites[i - first] = (struct branch_site *)&plan->site;
+			batch->branches[i - first] = (struct static_branch *)&plan->branch;
 		counts += plan->sums;
-		fetches += plan->fetches[plan->site.begins == next_pc];
-		next_pc = plan->site.behind;
+		fetches += plan->fetches[plan->branch.begins == next_pc];
+		next_pc = plan->branch.behind;
 	}
 	core->next_pc = next_pc;
 	batch->counts = counts;
@@ -116,8 +116,8 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 		return i;
 	core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 	if (core->branches) { /* where the last one went is not known yet */
-		branches_run(core->branches, batch->sites, (uint32_t)blocks - 1);
-		core->pending = batch->sites[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;
+		branches_run(core->branches, batch->branches, (uint32_t)blocks - 1);
+		core->pending = batch->branches[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;
 	}
 	batch_add(core, batch);
 	return i;

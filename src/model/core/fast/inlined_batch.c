@@ -30,7 +30,7 @@ bool heads_possible(const struct core *core)
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
 _Static_assert(sizeof(struct plan_head) == 32 && BRANCH_BATCH % SIXTEEN == 0, "half a line each");
-_Static_assert(SITE_ABSENT == 1 << 7, "the highest bit of the upper byte");
+_Static_assert(ENDING_ABSENT == 1 << 7, "the highest bit of the upper byte");
 _Static_assert(BRANCH_BATCH / SIXTEEN * PLAN_MOST * SIXTEEN < 1 << 16, "sums of 16 bits");
 
 #define ALL(x) _mm512_set1_epi32((int)(x))
@@ -97,16 +97,16 @@ struct left {
 enum left_what {                    /* of a key */
 		 LEFT_BLOCK = 0xff, /* in the batch */
 		 /* endings: in the upper byte */
-		 LEFT_STORES = SITE_STORES << 24,
-		 LEFT_LAST_TARGET = SITE_LAST_TARGET << 24,
+		 LEFT_STORES = ENDING_STORES << 24,
+		 LEFT_LAST_TARGET = ENDING_LAST_TARGET << 24,
 		 LEFT_GOES = 1 << 8,
 		 LEFT_ENTERS = 1 << 9, /* taken; gets an entry if it has none */
 };
 _Static_assert(BRANCH_BATCH <= LEFT_BLOCK, "numbers of blocks");
 
-static inline struct branch_site *site_of(const struct plans *plans, uint32_t slot)
+static inline struct static_branch *branch_of_slot(const struct plans *plans, uint32_t slot)
 {
-	return &((struct block_plan *)(plans->memory + plans->at[slot]))->site;
+	return &((struct block_plan *)(plans->memory + plans->at[slot]))->branch;
 }
 
 /* Sixteen blocks, or as many as there are, of which one at least is not known. clock: before the first one. */
@@ -115,8 +115,8 @@ static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t a
 {
 	struct branches *b = core->branches;
 	const struct plans *plans = core->model->plans;
-	const uint32_t *slots = core->model->batch->slots, *versions = PART(b, uint32_t, b->targets.versions_at);
-	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
+	const uint32_t *slots = core->model->batch->slots, *versions = TABLE(b, uint32_t, b->targets.versions_at);
+	uint64_t *stamps = TABLE(b, uint64_t, b->targets.stamps_at);
 	const unsigned shift = predict_log2(b->targets.ways);
 	for (uint32_t i = at; i < end; i++, taken >>= 1) {
 		struct plan_head *head = &plans->heads[slots[i]];
@@ -128,15 +128,16 @@ static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t a
 			b->batch.kinds[i] = (uint8_t)(head->counted >> 24);
 			continue;
 		}
-		struct branch_site *site = site_of(plans, slots[i]);
-		const bool holds = branch_look_up(b, site, (taken & 1) | !site->conditional,
-						  site_of(plans, slots[i + 1])->begins, recency, tally);
-		head->version = site->version;
-		head->where = (head->where & ~0u << HEAD_TAG) | (site->absent ? site->set << shift : site->entry);
-		head->counted = (head->counted & ~0u >> 1) | (uint32_t)(site->ending & SITE_ABSENT) << 24;
-		b->batch.kinds[i] = site->ending;
+		struct static_branch *branch = branch_of_slot(plans, slots[i]);
+		const bool holds = branch_look_up(b, branch, (taken & 1) | !branch->conditional,
+						  branch_of_slot(plans, slots[i + 1])->begins, recency, tally);
+		head->version = branch->version;
+		head->where = (head->where & ~0u << HEAD_TAG) |
+			      (branch->absent ? branch->set << shift : branch->entry);
+		head->counted = (head->counted & ~0u >> 1) | (uint32_t)(branch->ending & ENDING_ABSENT) << 24;
+		b->batch.kinds[i] = branch->ending;
 		if (holds)
-			stamps[site->entry] = recency;
+			stamps[branch->entry] = recency;
 	}
 }
 
@@ -144,8 +145,8 @@ static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t a
 INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint32_t n, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
-	const uint32_t *versions = PART(b, uint32_t, b->targets.versions_at);
-	uint64_t *stamps = PART(b, uint64_t, b->targets.stamps_at);
+	const uint32_t *versions = TABLE(b, uint32_t, b->targets.versions_at);
+	uint64_t *stamps = TABLE(b, uint64_t, b->targets.stamps_at);
 	const uint64_t recency = b->targets.recency; /* look_up_each() moves that */
 	uint32_t stamped = 0;
 	for (uint32_t at = 0; at < n; at += SIXTEEN) {
@@ -169,7 +170,7 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 static inline void look_up_two(struct core *core, const struct left *left, struct branch_tally *tally)
 {
 	struct branches *b = core->branches;
-	struct btb_two *sets = PART(b, struct btb_two, b->targets.two_at);
+	struct btb_two *sets = TABLE(b, struct btb_two, b->targets.two_at);
 	const uint32_t keys = left->keys;
 	uint64_t missed = 0, missed_taken = 0;
 	for (uint32_t i = 0; i < keys; i++) {
@@ -180,10 +181,11 @@ static inline void look_up_two(struct core *core, const struct left *left, struc
 		missed_taken += (uint32_t)!found.hit & what / LEFT_GOES;
 		if (__builtin_expect(!(what & LEFT_STORES), 1))
 			continue;
-		const uint64_t went_to =
-			site_of(core->model->plans, core->model->batch->slots[(what & LEFT_BLOCK) + 1])->begins;
+		const uint64_t went_to = branch_of_slot(core->model->plans,
+							core->model->batch->slots[(what & LEFT_BLOCK) + 1])
+						 ->begins;
 		if (what & LEFT_LAST_TARGET && !b->none && targets_two_had(set, &found) != went_to) {
-			const uint32_t kind = what >> 24 & SITE_ENDING;
+			const uint32_t kind = what >> 24 & ENDING_KIND;
 			b->happened[kind | BRANCH_WAS_TAKEN]--;
 			b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
 		}
@@ -253,7 +255,7 @@ INLINE AVX512 void sort(struct header_batch *run, const struct heads *heads, __m
 			const enum header_btb btb)
 {
 	struct branches *b = run->b;
-	const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(SITE_ENDING << 24)),
+	const uint32_t conditional = _mm512_cmpeq_epi32_mask(_mm512_and_si512(counted, ALL(ENDING_KIND << 24)),
 							     ALL(TRACE_END_CONDITIONAL << 24));
 	const uint32_t bits = _pext_u32(taken, conditional);
 	const __m512i low = _mm512_maskz_compress_epi32((__mmask16)conditional, heads->low),
@@ -328,14 +330,14 @@ INLINE AVX512 struct kinds kinds_of(const struct branches *b, uint32_t n)
 	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++) {
 		const uint64_t live = n >= 64 * (k + 1) ? ~0ull : n <= 64 * k ? 0 : (1ull << n % 64) - 1;
 		const __m512i all = _mm512_maskz_loadu_epi8(live, b->batch.kinds + 64 * k),
-			      endings = _mm512_and_si512(all, _mm512_set1_epi8(SITE_ENDING));
+			      endings = _mm512_and_si512(all, _mm512_set1_epi8(ENDING_KIND));
 #pragma GCC unroll 8
 		for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN; kind++)
 			kinds.of[kind] += (uint64_t)__builtin_popcountll(
 				_mm512_cmpeq_epi8_mask(endings, _mm512_set1_epi8((char)kind)));
 		kinds.absent += (uint64_t)__builtin_popcountll(_mm512_movepi8_mask(all));
-		kinds.stack[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(SITE_STACK));
-		kinds.indirect[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(SITE_INDIRECT));
+		kinds.stack[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(ENDING_STACK));
+		kinds.indirect[k] = _mm512_test_epi8_mask(all, _mm512_set1_epi8(ENDING_INDIRECT));
 	}
 	return kinds;
 }
@@ -360,7 +362,7 @@ INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, si
 		.way_shift = _mm_cvtsi32_si128(btb == BTB_KNOWN ? (int)predict_log2(b->targets.ways) : 0),
 		.enters = btb && b->targets.allocation == BTB_ALLOCATE_ALL ? 0xffff : 0,
 		.outcome = branches ? branch_run_begin(b) : NULL,
-		.sequential = site_of(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc};
+		.sequential = branch_of_slot(plans, (uint32_t)entries[0] % PLAN_SLOTS)->begins == core->next_pc};
 
 	while (run.at < BRANCH_BATCH) {
 		uint32_t there, next_begins;
@@ -387,12 +389,12 @@ INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, si
 			(uint64_t)(outer >> 16) << 2 * PLAN_FIELD;
 	batch->fetches = (fetches & 0xffff) | (uint64_t)(fetches >> 16) << PLAN_FIELD |
 			 (uint64_t)run.at << 2 * PLAN_FIELD;
-	core->next_pc = site_of(plans, run.slots[run.at - 1])->behind;
+	core->next_pc = branch_of_slot(plans, run.slots[run.at - 1])->behind;
 	if (branches) {
 		const struct branch_order order = {.slots = run.slots,
 						   .at = plans->at,
 						   .memory = plans->memory +
-							     offsetof(struct block_plan, site) / 8};
+							     offsetof(struct block_plan, branch) / 8};
 		if (btb == BTB_KNOWN)
 			look_up_all(core, &left_over, run.at, &tally);
 		else if (btb == BTB_TWO)

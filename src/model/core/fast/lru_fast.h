@@ -7,7 +7,7 @@
  *     set ──line in it?──yes──► time
  *           │ no
  *           └─ the earliest one's entry is cleared, it is to be written back if it was written ──► line in its place, wanted behind
- *                                                                                    both ──► noted
+ *                                                                                    both ──► recorded in the filter
  */
 #ifndef TARE_MODEL_CORE_FAST_LRU_FAST_H
 #define TARE_MODEL_CORE_FAST_LRU_FAST_H
@@ -16,7 +16,7 @@
 
 #define LRU_FAST_MOST 16u /* ways */
 
-/* What core->quick is: bits. */
+/* Bits of core->lru_fast. */
 enum lru_fast {
 	LRU_FAST = 1,
 	LRU_FAST_DATA_PAGES = 2,
@@ -105,8 +105,8 @@ static inline __attribute__((always_inline)) void lru_fast_found(struct core *co
 								 uint32_t at)
 {
 	cache->main.touched[at] = core->filter.pages[page] = ++core->recency;
-	inline_note(&core->filter, (record & HIT_ADDRESS) | HIT_TYPE(data ? HIT_DATA : HIT_FETCH),
-		    cache->first_way + at, page);
+	inline_insert(&core->filter, (record & HIT_ADDRESS) | HIT_TYPE(data ? HIT_DATA : HIT_FETCH),
+		      cache->first_way + at, page);
 }
 
 static inline void lru_fast_access(struct core *core, struct cache *cache, bool data, uint64_t record,
@@ -214,7 +214,7 @@ static inline __attribute__((always_inline)) void lru_fast_access_64(struct core
 		written[way] |= writes;
 	}
 	touched[way] = core->filter.pages[page] = time;
-	core->filter.noted[2 * page + !data] |= 1ull << (address >> core->filter.noted_shift & 63);
+	core->filter.occupied[2 * page + !data] |= 1ull << (address >> core->filter.occupied_shift & 63);
 	way += cache->first_way + first;
 	if (data)
 		granules[inline_index(line << 6, 6)] = (struct inline_entry){

@@ -123,7 +123,7 @@ static int64_t displacement_of(const struct trace_item *item, uint32_t number)
 }
 
 /* Whether the item was taken into the last record. */
-static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t number, bool writes_apart)
+static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t number, bool distinct_writes)
 {
 	struct draft *d = &drafts->last;
 	int64_t displacement = displacement_of(item, number), behind = displacement - d->displacement;
@@ -131,7 +131,7 @@ static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t 
 	bool write = item->kind == TRACE_WRITE;
 	if (!drafts->open || !simple(item) || d->value != (item->value == TRACE_NO_VALUE ? 0 : item->value + 1u))
 		return false;
-	if (writes_apart && write != !!(d->record & HIT_WRITES))
+	if (distinct_writes && write != !!(d->record & HIT_WRITES))
 		return false;
 	if (item->bytes <= size && behind >= 0 && behind + item->bytes <= size && !(behind & (item->bytes - 1))) {
 		;
@@ -148,7 +148,7 @@ static bool join(struct drafts *drafts, const struct trace_item *item, uint32_t 
 }
 
 static void access_record(struct drafts *drafts, const struct trace_item *items, unsigned i, uint32_t number,
-			  uint32_t most, bool writes_apart)
+			  uint32_t most, bool distinct_writes)
 {
 	const struct trace_item *item = &items[i];
 	bool write = item->kind == TRACE_WRITE;
@@ -157,7 +157,7 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 		drafts->last.items.n++; /* both accesses of a rep instruction go together */
 		return;
 	}
-	if (item->bytes <= most && join(drafts, item, number, writes_apart))
+	if (item->bytes <= most && join(drafts, item, number, distinct_writes))
 		return;
 	if (!simple(item) || item->bytes > most) {
 		/* to the number: an odd address */
@@ -172,7 +172,7 @@ static void access_record(struct drafts *drafts, const struct trace_item *items,
 			     .value = item->value == TRACE_NO_VALUE ? 0 : item->value + 1u,
 			     .misaligned = item->bytes - 1u,
 			     .items = {(uint8_t)i, 1},
-			     .record = HIT_SIMPLE | HIT_TYPE(write && writes_apart ? HIT_WRITE : HIT_DATA) |
+			     .record = HIT_SIMPLE | HIT_TYPE(write && distinct_writes ? HIT_WRITE : HIT_DATA) |
 				       (write ? HIT_WRITES | HIT_WRITES_FIRST : 0)});
 	drafts->open = true;
 }
@@ -209,7 +209,7 @@ static unsigned make_records(const struct core *core, const struct trace_block *
 				     HIT_TYPE(next & ((1ull << line_shift) - 1) ? HIT_PAGE : HIT_FETCH));
 		}
 		if (i < block->items)
-			access_record(&drafts, items, i, number, most, model->writes_apart);
+			access_record(&drafts, items, i, number, most, model->distinct_writes);
 	}
 	put(&drafts);
 	return drafts.n;
@@ -237,10 +237,10 @@ static void make_head(struct plans *plans, const struct core *core, const struct
 	if (!(plan->flags & PLAN_INLINED) || tag >> (32 - HEAD_TAG) || !heads_possible(core))
 		return;
 	*head = (struct plan_head){.where = (uint32_t)tag << HEAD_TAG,
-				   .begins = plan_id(plans, plan->site.begins),
-				   .behind = plan_id(plans, plan->site.behind),
-				   .low = (uint32_t)plan->site.address,
-				   .high = (uint32_t)(plan->site.address >> 32)};
+				   .begins = plan_id(plans, plan->branch.begins),
+				   .behind = plan_id(plans, plan->branch.behind),
+				   .low = (uint32_t)plan->branch.address,
+				   .high = (uint32_t)(plan->branch.address >> 32)};
 	for (unsigned i = 0; i < 3; i++)
 		head->counted |= (uint32_t)(plan->sums >> i * PLAN_FIELD & 0xff) << 8 * i;
 	for (unsigned sequential = 0; sequential < 2; sequential++)
@@ -248,7 +248,7 @@ static void make_head(struct plans *plans, const struct core *core, const struct
 			head->fetched |= (uint32_t)(plan->fetches[sequential] >> i * PLAN_FIELD & 0xff)
 					 << (16 * sequential + 8 * i);
 	if (core->branches)
-		branches_head(core->branches, &plan->site, &head->counted, &head->high, &head->version,
+		branches_head(core->branches, &plan->branch, &head->counted, &head->high, &head->version,
 			      &head->where);
 }
 
@@ -279,7 +279,7 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 		for (unsigned i = 0; i < block->items; i++)
 			fits &= items[i].kind != TRACE_VALUE;
 	}
-	/* fetch units that are larger than lines would be entered apart from these */
+	/* fetch units that are larger than lines would be entered without a record of their own */
 	fits &= inlined || !(core->model->by_units && unit_shift > line_shift);
 	if (fits && !inlined)
 		n = make_records(core, block, items, number, NULL, &skips);
@@ -293,10 +293,10 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 	if (!fits)
 		return plan;
 	if (core->branches)
-		branches_site(core->branches, &plan->site, block->pc, last + 1 - block->ending_length,
-			      block->ending_length, (enum trace_ending)block->ending, block->target);
-	plan->site.begins = block->pc;
-	plan->site.behind = last + 1;
+		branches_static(core->branches, &plan->branch, block->pc, last + 1 - block->ending_length,
+				block->ending_length, (enum trace_ending)block->ending, block->target);
+	plan->branch.begins = block->pc;
+	plan->branch.behind = last + 1;
 	plan->flags = (inlined ? PLAN_INLINED : 0) | (large ? PLAN_LARGE : 0) |
 		      (large && block->values > 7 ? PLAN_WIDE : 0);
 	plan->records = (uint8_t)n;

@@ -5,7 +5,7 @@
  * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's
  * record is a run of items with nothing fetched in between that touch only what the largest of them does: after
  * the first one the others are hits that move nothing. (Runs that touch more may lie in two lines, which costs
- * more than a record for each.) An item that is no simple access has a record to itself, which is odd
+ * more than a record for each.) An item that is no simple access has a record to itself, which is irregular
  * (HIT_IRREGULAR) wherever it goes.
  *
  * What always holds:
@@ -43,10 +43,10 @@ struct plan_items {
 }; /* from the block's first item */
 
 struct block_plan {
-	uint64_t header;         /* the block's number, or with PLAN_STEPS */
-	uint64_t sums;           /* instructions, simple reads, simple writes */
-	uint64_t fetches[2];     /* lines and fetch blocks entered, blocks: [reached sequentially] */
-	struct branch_site site; /* of the block: where it is, and its ending */
+	uint64_t header;             /* the block's number, or with PLAN_STEPS */
+	uint64_t sums;               /* instructions, simple reads, simple writes */
+	uint64_t fetches[2];         /* lines and fetch blocks entered, blocks: [reached sequentially] */
+	struct static_branch branch; /* of the block: where it is, and its ending */
 	uint8_t records;
 	uint8_t skips; /* 0 or 1 */
 	uint8_t flags, unused[5];
@@ -68,13 +68,13 @@ enum plan_flag {
  * are.
  */
 struct plan_head {
-	uint32_t counted; /* a byte each: instructions, reads, writes; branch_site.ending */
+	uint32_t counted; /* a byte each: instructions, reads, writes; static_branch.ending */
 	/* a byte each: lines and fetch blocks entered, then the same if reached sequentially */
 	uint32_t fetched;
 	uint32_t begins, behind; /* places */
-	uint32_t low, high;      /* branch_site.address */
-	uint32_t version;        /* as a branch_site's; or see branches_head() */
-	/* a branch_site's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
+	uint32_t low, high;      /* static_branch.address */
+	uint32_t version;        /* as a static_branch's; or see branches_head() */
+	/* a static_branch's entry, or, if absent, its set's first; from HEAD_TAG on, which block it is; 0: none */
 	uint32_t where;
 };
 #define HEAD_TAG 20
@@ -107,7 +107,7 @@ struct batch {
 	uint64_t counts, fetches; /* sums */
 	uint64_t records[BATCH_BLOCKS * PLAN_MOST + 8];
 	struct batch_block blocks[BATCH_BLOCKS];
-	struct branch_site *sites[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
+	struct static_branch *branches[BATCH_BLOCKS]; /* of the blocks, if there are branches to be predicted */
 	uint32_t slots[BRANCH_BATCH + 32] __attribute__((aligned(64))); /* inlined_batch.c */
 };
 

@@ -139,10 +139,10 @@ static inline bool simple_write_back(struct cache *cache, uint64_t line)
 /*
  * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have
  * (enum coherence_line). A granule that the core holds is as the lines of it are; of one that it does not hold no
- * other core may know (coherence_apart).
+ * other core may know (coherence_unshared).
  */
-static inline bool simple_apart(struct core *core, const struct cache *cache, uint64_t address, bool writes,
-				unsigned *flags)
+static inline bool simple_unshared(struct core *core, const struct cache *cache, uint64_t address, bool writes,
+				   unsigned *flags)
 {
 	const struct coherence *coherence = &core->model->coherence;
 	address &= ADDRESS_MASK;
@@ -161,7 +161,7 @@ static inline bool simple_apart(struct core *core, const struct cache *cache, ui
 			break;
 	}
 	*flags = LINE_ALONE;
-	if (!coherence_apart(coherence, core->number, address))
+	if (!coherence_unshared(coherence, core->number, address))
 		return false;
 	coherence_gain(coherence, core->number, address);
 	return true;
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) bool simple_run(struct core *core, 
 
 	if (!(record & HIT_SIMPLE) || HIT_TYPE_OF(record) == HIT_PAGE)
 		return false;
-	if (core->model->snoops && cache && !simple_apart(core, cache, address, data && record >> 63, &flags))
+	if (core->model->snoops && cache && !simple_unshared(core, cache, address, data && record >> 63, &flags))
 		return false;
 	if ((data ? machine->first_data_tlb : machine->first_instruction_tlb) != MACHINE_NONE) {
 		page = filter_find_page(&core->filter, !data, address);

@@ -33,7 +33,8 @@ static struct direction_counts one_by_one(struct branches *b, const uint8_t *lin
 #define LANES 8u
 #define GROUP 16u
 #define WINDOW 64u
-#define APART (BRANCH_BATCH + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
+#define KEY_STRIDE                                                                                                \
+	(BRANCH_BATCH + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
 _Static_assert(BRANCH_BATCH % WINDOW == 0, "windows of keys");
 
 typedef uint64_t words __attribute__((vector_size(64)));
@@ -118,7 +119,7 @@ INLINE void recent_of(struct tage *t, const struct eight_branches *eight, words 
 		t->recent = t->recent << eight->left | eight->came >> (LANES - eight->left);
 }
 
-/* Keys of all tables for the outcomes line[0 … n): keys[table * APART + branch]; behind them, as the base's, the
+/* Keys of all tables for the outcomes line[0 … n): keys[table * KEY_STRIDE + branch]; behind them, as the base's, the
    addresses' lower halves. Histories move on. */
 INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addresses, uint32_t n, uint32_t *keys)
 {
@@ -139,10 +140,10 @@ INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addre
 				history *= TAGE_K;
 			if (table->kind != TAGE_AS_IT_IS)
 				history >>= shift;
-			*(loose_halves *)(keys + k * APART + i) = __builtin_convertvector(history ^ hash >> shift,
-											  halves);
+			*(loose_halves *)(keys + k * KEY_STRIDE +
+					  i) = __builtin_convertvector(history ^ hash >> shift, halves);
 		}
-		*(loose_halves *)(keys + t->n * APART + i) = __builtin_convertvector(hash, halves);
+		*(loose_halves *)(keys + t->n * KEY_STRIDE + i) = __builtin_convertvector(hash, halves);
 	}
 }
 
@@ -171,11 +172,12 @@ INLINE void make_keys_published(struct tage *t, const uint8_t *line, const uint6
 		const lanes hashes = LOWER(address >> PUBLISHED, address_two >> PUBLISHED),
 			    recents = LOWER(recent, recent_two);
 		*(loose_lanes *)(keys + i) = (recents & (uint32_t)t->tables[0].window) ^ hashes;
-		*(loose_lanes *)(keys + APART + i) = (recents & (uint32_t)t->tables[1].window) ^ hashes;
-		*(loose_lanes *)(keys + 2 * APART + i) = LOWER(product >> PUBLISHED, product_two >> PUBLISHED) ^
-							 hashes;
-		*(loose_lanes *)(keys + 3 * APART + i) = LOWER(sum >> PUBLISHED, sum_two >> PUBLISHED) ^ hashes;
-		*(loose_lanes *)(keys + 4 * APART + i) = LOWER(address, address_two);
+		*(loose_lanes *)(keys + KEY_STRIDE + i) = (recents & (uint32_t)t->tables[1].window) ^ hashes;
+		*(loose_lanes *)(keys + 2 * KEY_STRIDE +
+				 i) = LOWER(product >> PUBLISHED, product_two >> PUBLISHED) ^ hashes;
+		*(loose_lanes *)(keys + 3 * KEY_STRIDE + i) = LOWER(sum >> PUBLISHED, sum_two >> PUBLISHED) ^
+							      hashes;
+		*(loose_lanes *)(keys + 4 * KEY_STRIDE + i) = LOWER(address, address_two);
 	}
 }
 
@@ -227,7 +229,7 @@ INLINE AVX512 void look_up_512(const struct window *w, const uint32_t n, const b
 	const __m512i useless = _mm512_set1_epi32(TAGE_USELESS << TAGE_STATE);
 	uint64_t moves = 0, based = 0;
 	for (uint32_t at = 0; at < w->n; at += GROUP) {
-		const __m512i low = _mm512_loadu_si512(w->keys + n * APART + at);
+		const __m512i low = _mm512_loadu_si512(w->keys + n * KEY_STRIDE + at);
 		const __m512i base = _mm512_add_epi32(_mm512_and_si512(low, _mm512_set1_epi32((int)t->base_mask)),
 						      _mm512_set1_epi32((int)w->bases));
 		const __mmask16 taken = _mm_test_epi8_mask(_mm_loadu_si128((const __m128i *)(w->line + at)),
@@ -238,7 +240,7 @@ INLINE AVX512 void look_up_512(const struct window *w, const uint32_t n, const b
 #pragma GCC unroll 4
 		for (uint32_t k = 0; k < n; k++) {
 			const struct tage_table *table = &t->tables[k];
-			const __m512i key = _mm512_loadu_si512(w->keys + k * APART + at);
+			const __m512i key = _mm512_loadu_si512(w->keys + k * KEY_STRIDE + at);
 			const __m512i entry = _mm512_add_epi32(
 				_mm512_and_si512(key, _mm512_set1_epi32((int)table->index_mask)),
 				_mm512_set1_epi32((int)table->first));
@@ -291,7 +293,7 @@ INLINE AVX2 void look_up_256(const struct window *w, const uint32_t n, const boo
 	const struct tage *t = &w->b->tage;
 	uint64_t moves = 0, based = 0;
 	for (uint32_t at = 0; at < w->n; at += LANES) {
-		const __m256i low = _mm256_loadu_si256((const __m256i *)(w->keys + n * APART + at));
+		const __m256i low = _mm256_loadu_si256((const __m256i *)(w->keys + n * KEY_STRIDE + at));
 		const __m256i base = _mm256_add_epi32(_mm256_and_si256(low, _mm256_set1_epi32((int)t->base_mask)),
 						      _mm256_set1_epi32((int)w->bases));
 		const __m256i outcomes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(w->line + at)));
@@ -301,7 +303,7 @@ INLINE AVX2 void look_up_256(const struct window *w, const uint32_t n, const boo
 #pragma GCC unroll 4
 		for (uint32_t k = 0; k < n; k++) {
 			const struct tage_table *table = &t->tables[k];
-			const __m256i key = _mm256_loadu_si256((const __m256i *)(w->keys + k * APART + at));
+			const __m256i key = _mm256_loadu_si256((const __m256i *)(w->keys + k * KEY_STRIDE + at));
 			const __m256i entry = _mm256_add_epi32(
 				_mm256_and_si256(key, _mm256_set1_epi32((int)table->index_mask)),
 				_mm256_set1_epi32((int)table->first));
@@ -349,10 +351,11 @@ INLINE AVX2 uint64_t same_256(const uint32_t *values, uint32_t value, uint32_t m
 static __attribute__((noinline)) void find_again(const struct window *w, uint32_t branch, struct found *found)
 {
 	const struct tage *t = &w->b->tage;
-	uint32_t provider = w->bases + (w->keys[t->n * APART + branch] & t->base_mask), alternate = provider;
+	uint32_t provider = w->bases + (w->keys[t->n * KEY_STRIDE + branch] & t->base_mask), alternate = provider;
 	for (uint32_t k = 0; k < t->n; k++) {
 		const struct tage_table *table = &t->tables[k];
-		const uint32_t key = w->keys[k * APART + branch], entry = table->first + (key & table->index_mask);
+		const uint32_t key = w->keys[k * KEY_STRIDE + branch],
+			       entry = table->first + (key & table->index_mask);
 		if ((w->entries[entry] & TAGE_KEY) == (key >> table->dropped | TAGE_VALID))
 			alternate = provider, provider = tage_place(entry);
 	}
@@ -373,7 +376,7 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 		       uint64_t (*same)(const uint32_t *values, uint32_t value, uint32_t mask))
 {
 	struct tage *t = &w->b->tage;
-	uint8_t *states = PART(w->b, uint8_t, t->entries_at);
+	uint8_t *states = TABLE(w->b, uint8_t, t->entries_at);
 	const uint64_t all = w->n < WINDOW ? (1ull << w->n) - 1 : ~0ull;
 	uint64_t moves = found->moves & all, unknown = 0 /* whose provider may be another than was found */;
 	uint32_t masks[MACHINE_TABLES + 1];
@@ -395,7 +398,7 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 #pragma GCC unroll 4
 		for (uint32_t k = 0; k < n; k++)
 			passed += provider / 4 > t->tables[k].first + t->tables[k].index_mask;
-		const uint32_t *values = w->keys + passed * APART;
+		const uint32_t *values = w->keys + passed * KEY_STRIDE;
 		const uint64_t asking = later & ~moves & (passed < n ? ~0ull : found->based | unknown);
 		/* The next one's turn is known without this, nearly always: a jump, which is foreseen, for a
 		 * result that would be waited for. */
@@ -407,9 +410,9 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 			continue;
 		told->wrong++;
 		told->taken += (uint64_t)predicted - taken;
-		for (uint32_t tables = tage_allocate_in(w->b, w->keys + i, APART, provider, taken, n); tables;
+		for (uint32_t tables = tage_allocate_in(w->b, w->keys + i, KEY_STRIDE, provider, taken, n); tables;
 		     tables &= tables - 1) {
-			const uint32_t k = (uint32_t)__builtin_ctz(tables), *keys = w->keys + k * APART;
+			const uint32_t k = (uint32_t)__builtin_ctz(tables), *keys = w->keys + k * KEY_STRIDE;
 			const uint64_t again = same(keys, keys[i], masks[k]) & later;
 			if (__builtin_expect(again != 0, 0)) {
 				moves = unlikely_or(moves, again);
@@ -446,11 +449,11 @@ struct direction_counts tage_batch(struct branches *b, uint32_t n, uint32_t take
 	struct tage *t = &b->tage;
 	const uint8_t *line = t->line + t->newest + 1;
 	struct direction_counts told;
-	uint32_t now[(MACHINE_TABLES + 1) * APART] __attribute__((aligned(64)));
+	uint32_t now[(MACHINE_TABLES + 1) * KEY_STRIDE] __attribute__((aligned(64)));
 	if (!t->vectors || (t->useful_reset && t->countdown <= n))
 		return one_by_one(b, line, n);
 	const struct window w = {.b = b,
-				 .entries = PART(b, uint32_t, t->entries_at),
+				 .entries = TABLE(b, uint32_t, t->entries_at),
 				 .bases = (uint32_t)(t->bases_at - t->entries_at),
 				 .line = line,
 				 .keys = now};

@@ -24,8 +24,8 @@ static inline __attribute__((always_inline)) void eight_records(const uint16_t *
 	__m512i value = _mm512_permutexvar_epi64(_mm512_srli_epi64(how, 7), _mm512_loadu_si512(entry));
 	__m512i address = _mm512_add_epi64(value, _mm512_loadu_si512(displacements));
 	__m512i zeros = _mm512_or_epi64(_mm512_srli_epi64(how, 10), _mm512_set1_epi64((long long)c[3]));
-	__mmask8 odd = _mm512_test_epi64_mask(address, zeros);
-	__m512i which = _mm512_mask_mov_epi64(_mm512_set1_epi64((long long)c[1]), odd,
+	__mmask8 irregular = _mm512_test_epi64_mask(address, zeros);
+	__m512i which = _mm512_mask_mov_epi64(_mm512_set1_epi64((long long)c[1]), irregular,
 					      _mm512_set1_epi64((long long)c[2]));
 	address = _mm512_and_epi64(address, _mm512_set1_epi64((long long)c[0]));
 	/* | | */

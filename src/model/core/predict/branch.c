@@ -1,4 +1,4 @@
-/* One control transfer: which part predicts it, and what happened. The rules are in branch.h. */
+/* One control transfer: which component predicts it, and what happened. The rules are in branch.h. */
 #include "model/core/predict/branch.h"
 #include "model/core/predict/predict.h"
 

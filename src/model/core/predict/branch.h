@@ -33,7 +33,7 @@ struct branches;
 uint64_t branches_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. */
 struct branches *branches_init(void *memory, const struct machine *machine);
-/* changes: 0 at first, of all who ever share sites, and that is where versions come from: what a site knows of the
+/* changes: 0 at first, of all predictors that ever share static branches; versions come from there: what a struct static_branch knows of the
    BTB of one of them must not pass for another's, nor for one's that was in its place before. */
 void branches_share(struct branches *branches, uint32_t *changes);
 
@@ -51,9 +51,9 @@ void branches_returned(struct branches *branches);
 
 /*
  * The same for blocks of instructions that were executed one after the other, with what is known of each in its
- * site (fast/branch_run.c).
+ * struct static_branch (fast/branch_run.c).
  */
-struct branch_site {             /* of one machine */
+struct static_branch {           /* of one machine */
 	uint64_t begins, behind; /* the block's first byte; where it goes on if the branch is not taken */
 	/* of a conditional branch, as the predictor of directions counts it (predict_address()) */
 	uint64_t address;
@@ -65,7 +65,7 @@ struct branch_site {             /* of one machine */
 	uint32_t absent;      /* 1: it is */
 	uint32_t conditional; /* 1: it is */
 	uint8_t length;       /* of the branch instruction */
-	uint8_t ending;       /* enum trace_ending, and enum branch_site_flag; 0: no branch */
+	uint8_t ending;       /* enum trace_ending, and enum static_branch_flag; 0: no branch */
 	uint8_t unused[2];
 };
 
@@ -73,19 +73,19 @@ struct branch_site {             /* of one machine */
 
 /* A block from `begins` on, with a branch at pc behind it, or TRACE_END_NONE or _SYSTEM. target: of a direct
  * branch. */
-void branches_site(const struct branches *branches, struct branch_site *site, uint64_t begins, uint64_t pc,
-		   uint32_t length, enum trace_ending ending, uint64_t target);
+void branches_static(const struct branches *branches, struct static_branch *branch, uint64_t begins, uint64_t pc,
+		     uint32_t length, enum trace_ending ending, uint64_t target);
 
 #define BRANCH_BATCH 128 /* that many at once; no more than 255 × 16; a multiple of 64 */
 
-/* What fast/inlined_batch.c keeps of a site, beside its address: its ending in the upper byte of *counted, its
+/* What fast/inlined_batch.c keeps of a static branch, beside its address: its ending in the upper byte of *counted, its
    version, and in the lower bits of *where its entry, or, as long as it is not known to have one, the first of its
    set. Of a BTB of two ways: its key in *version and *high, its set in *where. */
-void branches_head(const struct branches *branches, const struct branch_site *site, uint32_t *counted,
+void branches_head(const struct branches *branches, const struct static_branch *branch, uint32_t *counted,
 		   uint32_t *high, uint32_t *version, uint32_t *where);
 
-/* The branches of n blocks: each went to where the next one begins, the last one to where sites[n] does. */
-void branches_run(struct branches *branches, struct branch_site *const *sites, uint32_t n);
+/* The branches of n blocks: each went to where the next one begins, the last one to where blocks[n] does. */
+void branches_run(struct branches *branches, struct static_branch *const *blocks, uint32_t n);
 
 /* Adds to counts->branch what was resolved since the last call. To be called before the counts are read and before
  * they change place. */

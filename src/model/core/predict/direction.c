@@ -61,7 +61,7 @@ struct of {
 	const uint64_t *moves;
 	uint32_t mask;
 };
-struct parts {
+struct tables {
 	struct of main, local, choice;
 	uint32_t *histories;
 	uint32_t histories_mask, local_history_mask;
@@ -70,20 +70,20 @@ struct parts {
 
 static inline __attribute__((always_inline)) struct of counters_of(struct branches *b, const struct counters *c)
 {
-	return (struct of){PART(b, uint8_t, c->at), c->moves[0], c->mask};
+	return (struct of){TABLE(b, uint8_t, c->at), c->moves[0], c->mask};
 }
 
-static inline __attribute__((always_inline)) struct parts parts_of(struct branches *b)
+static inline __attribute__((always_inline)) struct tables tables_of(struct branches *b)
 {
 	const struct direction *d = &b->direction;
-	return (struct parts){counters_of(b, &d->main),
-			      counters_of(b, &d->local),
-			      counters_of(b, &d->choice),
-			      PART(b, uint32_t, d->histories_at),
-			      d->histories_mask,
-			      d->local_history_mask,
-			      d->history,
-			      d->history_mask};
+	return (struct tables){counters_of(b, &d->main),
+			       counters_of(b, &d->local),
+			       counters_of(b, &d->choice),
+			       TABLE(b, uint32_t, d->histories_at),
+			       d->histories_mask,
+			       d->local_history_mask,
+			       d->history,
+			       d->history_mask};
 }
 
 /* Trains the counter. Bit 8: predicted taken, bit 32: wrong. */
@@ -96,8 +96,8 @@ static inline __attribute__((always_inline)) uint64_t resolve_counter(const stru
 	return move;
 }
 
-/* kind: known where this becomes part of a loop. */
-static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, const unsigned kind,
+/* kind: known where this is inlined into a loop. */
+static inline __attribute__((always_inline)) bool resolve_as(struct tables *d, const unsigned kind,
 							     uint64_t address, bool taken)
 {
 	bool predicted = false;
@@ -131,9 +131,9 @@ static inline __attribute__((always_inline)) bool resolve_as(struct parts *d, co
 
 bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 {
-	struct parts parts = parts_of(b);
-	bool predicted = resolve_as(&parts, b->direction.kind, address, taken);
-	b->direction.history = parts.history;
+	struct tables tables = tables_of(b);
+	bool predicted = resolve_as(&tables, b->direction.kind, address, taken);
+	b->direction.history = tables.history;
 	return predicted;
 }
 
@@ -141,26 +141,26 @@ static inline __attribute__((always_inline)) struct direction_counts batch_as(st
 									      const unsigned kind, uint32_t n)
 {
 	struct direction_counts told = {0, 0};
-	struct parts parts = parts_of(b);
+	struct tables tables = tables_of(b);
 	uint64_t moves = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const bool taken = b->batch.outcome[i];
 		/* one counter: what it says is what is predicted */
 		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) {
-			moves += resolve_counter(&parts.main,
+			moves += resolve_counter(&tables.main,
 						 b->batch.address[i] ^
-							 (kind == PREDICT_GSHARE ? parts.history : 0),
+							 (kind == PREDICT_GSHARE ? tables.history : 0),
 						 taken) >>
 				 8;
 			if (kind == PREDICT_GSHARE)
-				parts.history = (parts.history << 1 | taken) & parts.history_mask;
+				tables.history = (tables.history << 1 | taken) & tables.history_mask;
 			continue;
 		}
-		bool predicted = resolve_as(&parts, kind, b->batch.address[i], taken);
+		bool predicted = resolve_as(&tables, kind, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted ^ taken;
 	}
-	b->direction.history = parts.history;
+	b->direction.history = tables.history;
 	told.taken += moves & 0xffffff;
 	told.wrong += moves >> 24;
 	return told;

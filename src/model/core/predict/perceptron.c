@@ -41,7 +41,7 @@ bool perceptron_resolve(struct branches *b, uint64_t address, bool taken)
 {
 	struct perceptron *p = &b->perceptron;
 	uint32_t words = p->words;
-	char *row = PART(b, char, p->rows_at) + (uint64_t)(address & p->rows_mask) * p->row_bytes;
+	char *row = TABLE(b, char, p->rows_at) + (uint64_t)(address & p->rows_mask) * p->row_bytes;
 	uint64_t *weights = (uint64_t *)(row + 8);
 	uint64_t sums = 0; /* four of 16 bits: 32 words of 8 bytes are 65,280 at most */
 	for (uint32_t i = 0; i < words; i++) {

@@ -1,4 +1,4 @@
-/* The parts of a branch predictor, for branch.c only: each has its state as a struct in struct branches and its
+/* The components of a branch predictor, for branch.c only: each has its state as a struct in struct branches and its
    tables behind it, at offsets from there. All memory begins as zeros; a table that would have to begin otherwise
    stores the difference. */
 #ifndef TARE_MODEL_CORE_PREDICT_PREDICT_H
@@ -119,10 +119,10 @@ struct tage {
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch
    still holds (fast/branch_run.c). 0 is that of every set that has no key yet, of whatever BTB; the others are one
-   set's at one time, among all who share sites. When they have come to BTB_OLD all later ones are that, and
+   set's at one time, among all predictors that share static branches. When they have come to BTB_OLD all later ones are that, and
    nothing is known any more. */
 #define BTB_OLD 0xfffffffeu
-#define BTB_UNKNOWN 0xffffffffu /* of a site; no version */
+#define BTB_UNKNOWN 0xffffffffu /* of a static branch; no version */
 
 enum { TARGETS_LINE = 128 }; /* at least twice the longest history, 64 */
 
@@ -137,28 +137,29 @@ struct target_predictor {
 	uint32_t newest;                                              /* of the target history */
 	uint32_t unused_too;
 	uint64_t tag_mask, recency, random;
-	uint32_t *changes, own_changes; /* the last version given away; if nobody shares sites */
+	uint32_t *changes,
+		own_changes; /* the last version given away; if no other predictor shares its static branches */
 	uint64_t hints_at, keys_at /* 0: empty */, stamps_at, two_at, targets_at, counters_at, versions_at,
 		tree_at, returns_at, indirect_at;
 	/* of indirect jumps' and calls' targets, from [newest] on, the newest first */
 	uint64_t history[TARGETS_LINE];
 };
 
-/* struct branch_site.ending: enum trace_ending, and: */
-enum branch_site_flag {
-	SITE_ENDING = 7,
-	SITE_STACK = 8,        /* pushes on the return stack, or pops */
-	SITE_INDIRECT = 16,    /* predicted by the indirect table, or not at all */
-	SITE_STORES = 32,      /* its target in the BTB, where somebody may ask for it */
-	SITE_LAST_TARGET = 64, /* predicted by the BTB's last target */
-	SITE_ABSENT = 128,     /* as `absent` */
+/* struct static_branch.ending: enum trace_ending, and: */
+enum static_branch_flag {
+	ENDING_KIND = 7,
+	ENDING_STACK = 8,        /* pushes on the return stack, or pops */
+	ENDING_INDIRECT = 16,    /* predicted by the indirect table, or not at all */
+	ENDING_STORES = 32,      /* its target in the BTB, where somebody may ask for it */
+	ENDING_LAST_TARGET = 64, /* predicted by the BTB's last target */
+	ENDING_ABSENT = 128,     /* as `absent` */
 };
 
 struct branches {
 	struct { /* blocks, sorted; a group of fast/tage_batch.c's may begin at the last one */
-		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: their sites' */
+		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: struct static_branch.address */
 		uint8_t outcome[BRANCH_BATCH + 16];  /* but TAGE's are in its line */
-		uint8_t kinds[BRANCH_BATCH];         /* of all sites */
+		uint8_t kinds[BRANCH_BATCH];         /* of all blocks: struct static_branch.ending */
 	} batch;
 	struct {                                          /* by fast/branch_run.c, beside happened[] */
 		uint64_t looked_up, missed, missed_taken; /* in the BTB */
@@ -170,12 +171,12 @@ struct branches {
 	uint64_t happened[BRANCH_HAPPENINGS]; /* how often what branches_resolve() returns */
 	uint8_t none;                         /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;                       /* direction.c's */
-	uint8_t sorts;                        /* fast/branch_run.c may do blocks part by part */
+	uint8_t sorts;                        /* fast/branch_run.c may do one component after the other */
 	uint8_t unused[5];
 	struct tage tage;
 };
 
-#define PART(branches, type, at) ((type *)((char *)(branches) + (at)))
+#define TABLE(branches, type, at) ((type *)((char *)(branches) + (at)))
 
 static inline uint64_t predict_rounded(uint64_t bytes) { return (bytes + 63) & ~63ull; }
 static inline uint32_t predict_log2(uint64_t power)
@@ -193,7 +194,7 @@ static inline uint64_t predict_random(uint64_t *state) /* xorshift64* (Vigna 201
 	return x * 2685821657736338717ull;
 }
 
-/* Layouts: fill in the part's state but what must be written into its tables; `at`: where they may begin; return
+/* Layouts: fill in the component's state but what must be written into its tables; `at`: where they may begin; return
  * where they end. */
 uint64_t direction_layout(struct direction *direction, const struct machine *machine, uint64_t at);
 uint64_t perceptron_layout(struct perceptron *perceptron, const struct machine *machine, uint64_t at);
@@ -201,7 +202,7 @@ uint64_t tage_layout(struct tage *tage, const struct machine *machine, uint64_t 
 void tage_begin(struct branches *branches, const struct machine *machine);
 uint64_t targets_layout(struct target_predictor *targets, const struct machine *machine, uint64_t at);
 
-/* Predict and train: return the prediction. address: as in a branch's site. */
+/* Predict and train: return the prediction. address: as struct static_branch's. */
 bool direction_resolve(struct branches *branches, uint64_t address, bool taken);
 bool perceptron_resolve(struct branches *branches, uint64_t address, bool taken);
 bool tage_resolve(struct branches *branches, uint64_t address, bool taken); /* address: as predict_address() */
@@ -238,21 +239,21 @@ static inline uint32_t tage_count_bits(uint32_t bits)
 	return (bits + (bits >> 8)) & 0x1f;
 }
 
-/* After a misprediction; keys_now: the branch's key in each table, so many apart. provider: where its state is.
+/* After a misprediction; keys_now: the branch's key in each table, `stride` words from the next table's. provider: where its state is.
    Returns the tables, as bits, in whose entries of these keys something changed. Which tables have room is as good
    as random: nothing jumps by it, but by whether there is one at all. */
 static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct branches *b,
-								       const uint32_t *keys_now, uint32_t apart,
+								       const uint32_t *keys_now, uint32_t stride,
 								       uint32_t provider, bool taken,
 								       const uint32_t n_tables)
 {
 	struct tage *t = &b->tage;
 	uint32_t entry_of[MACHINE_TABLES], passed = 0, room = 0;
-	uint32_t *entries = PART(b, uint32_t, t->entries_at);
+	uint32_t *entries = TABLE(b, uint32_t, t->entries_at);
 #pragma GCC unroll 4
 	for (uint32_t i = 0; i < n_tables; i++) {
 		const struct tage_table *table = &t->tables[i];
-		entry_of[i] = table->first + (keys_now[i * apart] & table->index_mask);
+		entry_of[i] = table->first + (keys_now[i * stride] & table->index_mask);
 		/* tables lie in the order of their histories */
 		passed += provider / 4 > table->first + table->index_mask;
 		room |= (uint32_t)((entries[entry_of[i]] >> TAGE_STATE & TAGE_USELESS) == TAGE_USELESS) << i;
@@ -278,7 +279,7 @@ static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct br
 		room &= room - 1;
 	const unsigned i = (unsigned)__builtin_ctz(room);
 	entries[entry_of[i]] = (taken ? TAGE_FRESH | TAGE_TAKEN : TAGE_FRESH) << TAGE_STATE | TAGE_VALID |
-			       keys_now[i * apart] >> t->tables[i].dropped;
+			       keys_now[i * stride] >> t->tables[i].dropped;
 	return 1u << i;
 }
 
@@ -367,7 +368,7 @@ static inline __attribute__((always_inline)) uint64_t targets_indirect_in(
 #pragma GCC unroll 8
 	for (unsigned i = length; i; i--)
 		hash = (hash ^ history[i - 1]) * TARGETS_MULTIPLIER;
-	uint64_t *entry = PART(b, uint64_t, t->indirect_at) +
+	uint64_t *entry = TABLE(b, uint64_t, t->indirect_at) +
 			  (((pc >> t->address_shift) ^ hash >> 40) & t->indirect_mask);
 	uint64_t predicted = *entry;
 	*entry = target;
@@ -392,17 +393,17 @@ struct branch_tally {
 	struct direction_counts told;
 };
 
-/* The sites of blocks that were executed one after the other: here, or by their slots, in a structure so many
+/* Blocks that were executed one after the other: here, or by their slots, in a structure so many
  * words behind memory[at[slot]]. */
 struct branch_order {
-	struct branch_site *const *sites;
+	struct static_branch *const *blocks;
 	const uint32_t *slots, *at;
 	const uint64_t *memory;
 };
 
 /* What the batch's kinds say. */
 struct kinds {
-	uint64_t of[SITE_ENDING + 1], absent, stack[BRANCH_BATCH / 64],
+	uint64_t of[ENDING_KIND + 1], absent, stack[BRANCH_BATCH / 64],
 		indirect[BRANCH_BATCH / 64]; /* how many; bits */
 };
 
@@ -412,7 +413,7 @@ uint8_t *branch_run_begin(struct branches *branches);
 bool branch_run_heads(const struct branches *branches);
 /* What was known of the branch may hold no more. Is it in the BTB, or absent and stays so? Then this is known of
    it again. Else it got an entry, and all that comes of a miss is done. */
-bool branch_look_up(struct branches *branches, struct branch_site *site, bool goes, uint64_t went_to,
+bool branch_look_up(struct branches *branches, struct static_branch *branch, bool goes, uint64_t went_to,
 		    uint64_t recency, struct branch_tally *tally);
 /* The batch is sorted, the BTB knows of it: the rest. */
 void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds,
@@ -421,7 +422,7 @@ void branch_run_end(struct branches *branches, const struct branch_order *order,
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending,
 			    bool taken, uint64_t target);
-/* May fast/branch_run.c do blocks part by part? */
+/* May fast/branch_run.c do one component after the other? */
 bool branch_run_sorts(const struct branches *branches);
 /* Adds what fast/branch_run.c tallied on its own. */
 void branch_run_count(struct branches *branches, struct model_counts *counts);

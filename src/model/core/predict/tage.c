@@ -22,7 +22,7 @@
  *         the top w bits of H * TAGE_K                       if L <= 64 - w (the oldest outcome still reaches all w),
  *         the top w bits of TAGE_K * (sum of b_a TAGE_M^a)   else, b_a the outcome a branches ago; all modulo 2^64;
  *     xored with the top w bits of (pc >> address_shift) * TAGE_G. Index: the low log2(entries) bits, tag: those above. No path history.
- *     (Xoring pieces of w bits, as Michaud's registers do each, cannot tell outcomes that are w apart: he has three registers of
+ *     (Xoring pieces of w bits, as Michaud's registers do each, cannot distinguish outcomes at a distance of w: he has three registers of
  *     different widths for that reason. Here every outcome has a weight of its own.)
  *   - base index: A mod entries. History: conditional branches only.
  *   - probabilities: k candidates, shortest history first, r = (draw >> 32) mod (2^k - 1), the draw xorshift64* of
@@ -69,17 +69,17 @@ static uint16_t successor(uint8_t state, bool taken, bool differs, unsigned base
 
 static void begin_sums(struct tage *t, uint64_t leaves)
 {
-	for (unsigned part = 0; part < 4; part++)
+	for (unsigned four = 0; four < 4; four++)
 		for (unsigned bits = 0; bits < 16; bits++) {
 			uint64_t sum = 0;
 			for (unsigned j = 0; j < 8; j++) {
-				unsigned k = j - 4 * (part & 1);
-				t->sums.before[part][bits][j] = sum;
+				unsigned k = j - 4 * (four & 1);
+				t->sums.before[four][bits][j] = sum;
 				sum *= TAGE_M;
 				if (k < 4 && bits >> (3 - k) & 1)
-					sum += part < 2 ? TAGE_K : -leaves;
+					sum += four < 2 ? TAGE_K : -leaves;
 			}
-			t->sums.after[part][bits] = sum;
+			t->sums.after[four][bits] = sum;
 		}
 }
 
@@ -88,8 +88,8 @@ void tage_begin(struct branches *b, const struct machine *machine)
 	const struct machine_direction *m = &machine->direction;
 	struct tage *t = &b->tage;
 	unsigned half = 1u << (m->counter_bits - 1), initial = m->initial < 2 * half ? m->initial : 2 * half - 1;
-	uint8_t *base = PART(b, uint8_t, t->bases_at);
-	uint32_t *entries = PART(b, uint32_t, t->entries_at);
+	uint8_t *base = TABLE(b, uint8_t, t->bases_at);
+	uint32_t *entries = TABLE(b, uint32_t, t->entries_at);
 	uint32_t first = 0;
 	for (unsigned i = 0; i < m->tables; i++) {
 		struct tage_table *table = &t->tables[i];
@@ -139,8 +139,8 @@ const uint64_t tage_shares[MACHINE_TABLES + 1] = {0,         SHARE(1),  SHARE(2)
 static void age(struct branches *b)
 {
 	struct tage *t = &b->tage;
-	uint32_t *entries = PART(b, uint32_t, t->entries_at), bit = (t->age_low ? 1u : 2u)
-								    << TAGE_USEFUL << TAGE_STATE;
+	uint32_t *entries = TABLE(b, uint32_t, t->entries_at), bit = (t->age_low ? 1u : 2u)
+								     << TAGE_USEFUL << TAGE_STATE;
 	for (uint32_t e = 0; e < t->entries; e++)
 		entries[e] |= bit;
 	t->age_low = !t->age_low;
@@ -152,8 +152,8 @@ static void age(struct branches *b)
 bool tage_resolve(struct branches *b, uint64_t address, bool taken)
 {
 	struct tage *t = &b->tage;
-	const uint32_t *entries = PART(b, uint32_t, t->entries_at);
-	uint8_t *states = PART(b, uint8_t, t->entries_at);
+	const uint32_t *entries = TABLE(b, uint32_t, t->entries_at);
+	uint8_t *states = TABLE(b, uint8_t, t->entries_at);
 	uint32_t keys_now[MACHINE_TABLES],
 		provider = (uint32_t)(t->bases_at - t->entries_at) + ((uint32_t)address & t->base_mask);
 	uint32_t alternate = provider;

@@ -78,9 +78,9 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
-		PART(b, uint64_t, t->stamps_at)[base + way] = ++t->recency;
+		TABLE(b, uint64_t, t->stamps_at)[base + way] = ++t->recency;
 	} else if (t->replacement == REPLACE_PLRU) {
-		uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
+		uint8_t *tree = TABLE(b, uint8_t, t->tree_at) + base;
 		/* a node says which half is replaced next; 0: the lower */
 		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) {
 			unsigned upper = (way & half) != 0;
@@ -94,8 +94,8 @@ static uint32_t victim(struct branches *b, uint32_t set)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t base = (uint64_t)set * t->ways;
-	const uint64_t *keys = PART(b, uint64_t, t->keys_at) + base,
-		       *stamps = PART(b, uint64_t, t->stamps_at) + base;
+	const uint64_t *keys = TABLE(b, uint64_t, t->keys_at) + base,
+		       *stamps = TABLE(b, uint64_t, t->stamps_at) + base;
 	if (t->replacement == REPLACE_LRU || t->replacement == REPLACE_FIFO) {
 		uint64_t oldest = stamps[0]; /* 0: empty */
 		uint32_t at = 0;
@@ -109,7 +109,7 @@ static uint32_t victim(struct branches *b, uint32_t set)
 		if (!keys[way])
 			return way;
 	if (t->replacement == REPLACE_PLRU) {
-		const uint8_t *tree = PART(b, uint8_t, t->tree_at) + base;
+		const uint8_t *tree = TABLE(b, uint8_t, t->tree_at) + base;
 		uint32_t node = 1;
 		while (node < t->ways)
 			node = 2 * node + tree[node];
@@ -122,13 +122,13 @@ uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t 
 {
 	struct target_predictor *t = &b->targets;
 	const uint32_t way = victim(b, set), entry = set * t->ways + way;
-	uint32_t *version = PART(b, uint32_t, t->versions_at) + set;
+	uint32_t *version = TABLE(b, uint32_t, t->versions_at) + set;
 	*t->changes += *t->changes < BTB_OLD;
 	*version = *t->changes;
-	PART(b, uint64_t, t->keys_at)[entry] = key;
-	PART(b, uint64_t, t->targets_at)[entry] = target;
+	TABLE(b, uint64_t, t->keys_at)[entry] = key;
+	TABLE(b, uint64_t, t->targets_at)[entry] = target;
 	if (t->counters)
-		PART(b, uint8_t, t->counters_at)[entry] = t->counter_initial;
+		TABLE(b, uint8_t, t->counters_at)[entry] = t->counter_initial;
 	touch(b, set, way, true);
 	return entry;
 }
@@ -139,9 +139,10 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 	struct target_predictor *t = &b->targets;
 	uint32_t set, way;
 	const uint64_t key = targets_key(t, pc, &set), base = (uint64_t)set * t->ways;
-	uint64_t *keys = PART(b, uint64_t, t->keys_at) + base, *targets = PART(b, uint64_t, t->targets_at) + base;
+	uint64_t *keys = TABLE(b, uint64_t, t->keys_at) + base,
+		 *targets = TABLE(b, uint64_t, t->targets_at) + base;
 	if (t->two_ways) {
-		struct btb_two *two = &PART(b, struct btb_two, t->two_at)[set];
+		struct btb_two *two = &TABLE(b, struct btb_two, t->two_at)[set];
 		const struct found_two found = targets_two(two, key, taken || t->allocation == BTB_ALLOCATE_ALL);
 		if (before)
 			*before = targets_two_had(two, &found);
@@ -149,8 +150,8 @@ bool targets_look_up(struct branches *b, uint64_t pc, bool direct, bool taken, u
 			targets_two_store(two, &found, target);
 		return found.hit;
 	}
-	uint8_t *counters = PART(b, uint8_t, t->counters_at) + base,
-		*hint = PART(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
+	uint8_t *counters = TABLE(b, uint8_t, t->counters_at) + base,
+		*hint = TABLE(b, uint8_t, t->hints_at) + (key & (BTB_HINTS - 1));
 	way = t->filtered ? *hint : 0;
 	if (way >= t->ways || keys[way] != key)
 		for (way = 0; way < t->ways && keys[way] != key; way++)
@@ -194,7 +195,7 @@ void targets_push(struct branches *b, uint64_t address)
 	if (++t->top == t->return_entries)
 		t->top = 0;
 	t->valid += t->valid < t->return_entries;
-	PART(b, uint64_t, t->returns_at)[t->top] = address;
+	TABLE(b, uint64_t, t->returns_at)[t->top] = address;
 }
 
 uint64_t targets_pop(struct branches *b)
@@ -202,7 +203,7 @@ uint64_t targets_pop(struct branches *b)
 	struct target_predictor *t = &b->targets;
 	if (!t->valid)
 		return 0;
-	uint64_t address = PART(b, uint64_t, t->returns_at)[t->top];
+	uint64_t address = TABLE(b, uint64_t, t->returns_at)[t->top];
 	t->top = t->top ? t->top - 1 : t->return_entries - 1;
 	t->valid--;
 	return address;

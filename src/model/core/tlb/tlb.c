@@ -33,7 +33,7 @@ struct tlb_level {
 	bool vectors;     /* for vectors_least() */
 	uint8_t unused[3];
 	uint64_t random;
-	uint64_t *touched; /* noted hits' times; PLRU: 0, worked in. NULL: hits are not noted */
+	uint64_t *touched; /* recorded hits' times; PLRU: 0, worked in. NULL: hits are not recorded */
 	uint64_t *stamps;  /* LRU, FIFO: the smallest goes. LRU's are those touched */
 	uint64_t keys_at, stamps_at, entries_at, heads_at, valid_at, tree_at; /* bytes from the level's start */
 };
@@ -104,7 +104,7 @@ static unsigned first_taking(struct tlbs *t, unsigned side, uint32_t shift)
 	return i;
 }
 
-/* Whether all that take ordinary pages are quick ones, the first of all among them. */
+/* Whether all that take ordinary pages have the LRU fast path, the first of all among them. */
 static bool begin_lru_fast(struct tlbs *t, unsigned side)
 {
 	unsigned i = first_taking(t, side, t->page_shift);
@@ -162,7 +162,7 @@ uint64_t tlbs_first_entries(const struct machine *machine)
 	return n;
 }
 
-unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift)
+unsigned tlbs_occupied_shift(const struct machine *machine, unsigned shift)
 {
 	const uint8_t firsts[2] = {machine->first_data_tlb, machine->first_instruction_tlb};
 	unsigned page = machine->page_bytes ? log2_up(machine->page_bytes) : TLB_PAGE_SHIFT;
@@ -270,7 +270,7 @@ static uint64_t xorshift64s(uint64_t *state)
 	return x * 2685821657736338717ull;
 }
 
-/* Hits that were noted, in their order. */
+/* Recorded hits, in their order. */
 static void settle_tree(struct tlb_level *l, uint32_t set)
 {
 	uint64_t *touched = l->touched ? l->touched + set * l->ways : NULL;

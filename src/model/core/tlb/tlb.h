@@ -11,7 +11,7 @@
  *     access nor miss is counted there, the next one is asked. So a split first level (4 KB, 2 MB) is two TLBs in
  *     a row in front of the second level.
  *  3. The page sizes in force divide the address space: no two pages, hence no two entries of a TLB, overlap.
- *  4. Of a side's first TLB, hits may be noted from outside, as times alone (fast/filter.h).
+ *  4. Of a side's first TLB, hits may be recorded from outside, as times alone (fast/filter.h).
  *
  * Rules: a miss fills every level that missed (no inclusion, no exclusion: what one level evicts, others keep);
  * empty ways are filled first, lowest number first; index = number of the page (or pair) modulo sets; random:
@@ -83,7 +83,7 @@ uint64_t tlbs_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. map outlives the TLBs, its ordinary pages the machine's; NULL: 4 KB pages
  * everywhere. */
 struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map);
-/* Translations of any part of the range are dropped, uncounted, as the kernel does when it maps pages anew. */
+/* All translations that overlap the range are dropped, uncounted, as the kernel does when it maps pages anew. */
 void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 
 /* What an access did, for watches: pages asked for and missed in TLB t. 5 bits each: an access touches at most 17
@@ -95,12 +95,12 @@ void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum model_tlb_count kind,
 		     struct model_counts *counts);
 
-/* ---- hits that are noted from outside ---- */
+/* ---- hits that are recorded from outside ---- */
 
 /* Entries of both sides' first TLBs. */
 uint64_t tlbs_first_entries(const struct machine *machine);
 /* log2 of a 64th of the first TLBs' larger entry, of ordinary pages; at least a granule (1 << shift). */
-unsigned tlbs_noted_shift(const struct machine *machine, unsigned shift);
+unsigned tlbs_occupied_shift(const struct machine *machine, unsigned shift);
 /* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
 void tlbs_time(struct tlbs *tlbs, const struct filter *filter, uint64_t *recency);
 /* Which of the side's has the page; nothing moves. FILTER_PAGES: none; TLB_PASSED: the first TLB does not hold
