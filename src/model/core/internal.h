@@ -128,8 +128,8 @@ void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, 
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
 void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
 /* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too,
-   and if it counts itself they are told (self_counted_pages). TLB_PASSED: not the first TLB's; then of data nothing was
-   done. */
+   and if it counts itself they are told (self_counted_pages). TLB_PASSED: not the first TLB's; then of data
+   nothing was done. */
 uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
 /* Notes the record's granule in the table, if it is held as it must be. */
 void step_filter_insert(struct core *core, uint64_t record);

@@ -69,9 +69,9 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 		 uint64_t *block_counts);
 
 /*
- * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other arrays
- * (model_watch). What caches, TLBs and predictors hold stays; strides, which are learned by item, are learned
- * anew. False: where a core's last branch went had not been said (TRACE_BREAK), and that branch is lost.
+ * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other
+ * arrays (model_watch). What caches, TLBs and predictors hold stays; strides, which are learned by item, are
+ * learned anew. False: where a core's last branch went had not been said (TRACE_BREAK), and that branch is lost.
  */
 bool model_renumber(struct model *model, uint64_t *item_counts, uint64_t *block_counts);
 

@@ -54,8 +54,8 @@ static struct string_run string_run(const struct trace_item *item, uint32_t numb
 	return run;
 }
 
-/* Elements of `bytes` side by side from b: those that cross a multiple of `unit` (docs/closed-forms.md 1.11); bytes divides
- * unit. */
+/* Elements of `bytes` side by side from b: those that cross a multiple of `unit` (docs/closed-forms.md 1.11);
+ * bytes divides unit. */
 static uint64_t crossings(uint64_t b, uint64_t n, uint32_t bytes, uint32_t unit)
 {
 	return b % bytes ? (b + bytes * n - 1) / unit - b / unit : 0;

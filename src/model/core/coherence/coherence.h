@@ -82,7 +82,7 @@ struct coherence *coherence_of(struct model *model);
 
 static inline struct coherence_place *coherence_place(const struct coherence *coherence, uint64_t granule)
 {
-	/* neighbours side by side, and not in the places of stacks and arenas, which lie megabytes from each other */
+	/* neighbours side by side, and not where stacks and arenas have theirs, megabytes from each other */
 	return &coherence->places[(granule ^ (granule >> 18) * 0x9E3779B1u) & (COHERENCE_PLACES - 1)];
 }
 

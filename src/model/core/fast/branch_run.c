@@ -1,10 +1,10 @@
 /*
  * The branches of many blocks.
  *
- * The components of a predictor do not ask each other: the BTB, the return stack, the indirect table and the predictor
- * of directions each see their branches in the program's order, whatever the others do meanwhile. So the blocks
- * are gone through once, for the BTB and to sort them; then each component has a loop of its own, over the branches
- * that concern it:
+ * The components of a predictor do not ask each other: the BTB, the return stack, the indirect table and the
+ * predictor of directions each see their branches in the program's order, whatever the others do meanwhile. So the
+ * blocks are gone through once, for the BTB and to sort them; then each component has a loop of its own, over the
+ * branches that concern it:
  *
  *     blocks ──► BTB, sorting ──► conditional branches: tage_batch.c, predict/direction.c, predict/perceptron.c
  *                             ──► calls and returns: the return stack

@@ -96,7 +96,8 @@ static inline bool filter_has(const struct filter *filter, uint64_t record, unsi
 	return !(differs >> FILTER_INDICES);
 }
 
-/* A hit, in all that it changes. False: not in the table. distinct_writes: there may be records and entries of HIT_WRITE. */
+/* A hit, in all that it changes. False: not in the table. distinct_writes: there may be records and entries of
+ * HIT_WRITE. */
 static inline bool filter_find(const struct filter *filter, uint64_t record, unsigned shift, uint64_t time,
 			       bool distinct_writes)
 {

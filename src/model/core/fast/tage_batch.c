@@ -119,8 +119,8 @@ INLINE void recent_of(struct tage *t, const struct eight_branches *eight, words 
 		t->recent = t->recent << eight->left | eight->came >> (LANES - eight->left);
 }
 
-/* Keys of all tables for the outcomes line[0 … n): keys[table * KEY_STRIDE + branch]; behind them, as the base's, the
-   addresses' lower halves. Histories move on. */
+/* Keys of all tables for the outcomes line[0 … n): keys[table * KEY_STRIDE + branch]; behind them, as the base's,
+ * the addresses' lower halves. Histories move on. */
 INLINE void make_keys(struct tage *t, const uint8_t *line, const uint64_t *addresses, uint32_t n, uint32_t *keys)
 {
 	/* the last round, of n % 8 branches or of none, sets the histories */

@@ -33,8 +33,9 @@ struct branches;
 uint64_t branches_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. */
 struct branches *branches_init(void *memory, const struct machine *machine);
-/* changes: 0 at first, of all predictors that ever share static branches; versions come from there: what a struct static_branch knows of the
-   BTB of one of them must not pass for another's, nor for one's that was in its place before. */
+/* changes: 0 at first, of all predictors that ever share static branches; versions come from there: what a struct
+ * static_branch knows of the BTB of one of them must not pass for another's, nor for one's that was in its place
+ * before. */
 void branches_share(struct branches *branches, uint32_t *changes);
 
 /*
@@ -78,9 +79,9 @@ void branches_static(const struct branches *branches, struct static_branch *bran
 
 #define BRANCH_BATCH 128 /* that many at once; no more than 255 × 16; a multiple of 64 */
 
-/* What fast/inlined_batch.c keeps of a static branch, beside its address: its ending in the upper byte of *counted, its
-   version, and in the lower bits of *where its entry, or, as long as it is not known to have one, the first of its
-   set. Of a BTB of two ways: its key in *version and *high, its set in *where. */
+/* What fast/inlined_batch.c keeps of a static branch, beside its address: its ending in the upper byte of
+ * *counted, its version, and in the lower bits of *where its entry, or, as long as it is not known to have one,
+ * the first of its set. Of a BTB of two ways: its key in *version and *high, its set in *where. */
 void branches_head(const struct branches *branches, const struct static_branch *branch, uint32_t *counted,
 		   uint32_t *high, uint32_t *version, uint32_t *where);
 

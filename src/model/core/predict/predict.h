@@ -1,6 +1,6 @@
-/* The components of a branch predictor, for branch.c only: each has its state as a struct in struct branches and its
-   tables behind it, at offsets from there. All memory begins as zeros; a table that would have to begin otherwise
-   stores the difference. */
+/* The components of a branch predictor, for branch.c only: each has its state as a struct in struct branches and
+ * its tables behind it, at offsets from there. All memory begins as zeros; a table that would have to begin
+ * otherwise stores the difference. */
 #ifndef TARE_MODEL_CORE_PREDICT_PREDICT_H
 #define TARE_MODEL_CORE_PREDICT_PREDICT_H
 
@@ -119,8 +119,8 @@ struct tage {
 #define BTB_HINTS 4096 /* guesses, by low address bits, in which way of its set a branch is; checked */
 /* A set's version changes whenever a key in it does: so one comparison tells whether what is known of a branch
    still holds (fast/branch_run.c). 0 is that of every set that has no key yet, of whatever BTB; the others are one
-   set's at one time, among all predictors that share static branches. When they have come to BTB_OLD all later ones are that, and
-   nothing is known any more. */
+   set's at one time, among all predictors that share static branches. When they have come to BTB_OLD all later
+   ones are that, and nothing is known any more. */
 #define BTB_OLD 0xfffffffeu
 #define BTB_UNKNOWN 0xffffffffu /* of a static branch; no version */
 
@@ -194,8 +194,8 @@ static inline uint64_t predict_random(uint64_t *state) /* xorshift64* (Vigna 201
 	return x * 2685821657736338717ull;
 }
 
-/* Layouts: fill in the component's state but what must be written into its tables; `at`: where they may begin; return
- * where they end. */
+/* Layouts: fill in the component's state but what must be written into its tables; `at`: where they may begin;
+ * return where they end. */
 uint64_t direction_layout(struct direction *direction, const struct machine *machine, uint64_t at);
 uint64_t perceptron_layout(struct perceptron *perceptron, const struct machine *machine, uint64_t at);
 uint64_t tage_layout(struct tage *tage, const struct machine *machine, uint64_t at);
@@ -239,9 +239,9 @@ static inline uint32_t tage_count_bits(uint32_t bits)
 	return (bits + (bits >> 8)) & 0x1f;
 }
 
-/* After a misprediction; keys_now: the branch's key in each table, `stride` words from the next table's. provider: where its state is.
-   Returns the tables, as bits, in whose entries of these keys something changed. Which tables have room is as good
-   as random: nothing jumps by it, but by whether there is one at all. */
+/* After a misprediction; keys_now: the branch's key in each table, `stride` words from the next table's. provider:
+ * where its state is. Returns the tables, as bits, in whose entries of these keys something changed. Which tables
+ * have room is as good as random: nothing jumps by it, but by whether there is one at all. */
 static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct branches *b,
 								       const uint32_t *keys_now, uint32_t stride,
 								       uint32_t provider, bool taken,
