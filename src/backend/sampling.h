@@ -3,10 +3,10 @@
  *
  *     prepare ──► go ──► (enable | drain)* ──► stop ──► end
  *
- * 1. As with counting (backend.h): prepare() holds a command before its first instruction, the caller waits for the
- *    process and owns signals, and a backend without sampling has NULL for all of these.
- * 2. What was seen goes to the caller's sink during drain() and stop(), in the order of time: of each process, a mapping
- *    comes before the samples in it. Addresses are raw: who collects makes places of them.
+ * 1. As with counting (backend.h): prepare() holds a command before its first instruction, the caller waits for
+ *    the process and owns signals, and a backend without sampling has NULL for all of these.
+ * 2. What was seen goes to the caller's sink during drain() and stop(), in the order of time: of each process,
+ *    a mapping comes before the samples in it. Addresses are raw: who collects makes places of them.
  * 3. Losing is never silent: what the kernel says that it dropped is counted, by event where the kernel says it.
  */
 #ifndef TARE_BACKEND_SAMPLING_H
@@ -83,7 +83,8 @@ struct sampled_task {
 	const char *name;                /* of a change of name; NULL */
 };
 
-/* Each may be called in drain() and stop(); false ends the sampling as one that failed (*err is set by the sink). */
+/* Each may be called in drain() and stop(); false ends the sampling as one that failed (*err is set by the
+ * sink). */
 struct sampling_sink {
 	void *context;
 	bool (*sample)(void *context, const struct sample *sample, struct error *err);
@@ -109,7 +110,8 @@ struct sampling_operations {
 	void (*available)(struct backend *backend, const struct event *event, enum reading_state *state,
 			  char why[256]);
 
-	/* CPU time of one sample here in ns, measured (a known loop with and without sampling); 0: it could not be. */
+	/* CPU time of one sample here in ns, measured (a known loop with and without sampling); 0: it could not
+	 * be. */
 	double (*cost_ns)(struct backend *backend, const struct event *event);
 
 	bool (*prepare)(struct backend *backend, const struct target *target,

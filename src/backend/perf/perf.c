@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "backend/perf/sample/sampling.h"
 #include "backend/perf/state.h"
 
 static bool perf_open(const char *argument, struct backend **out, struct error *err)
@@ -40,5 +41,6 @@ const struct backend_operations perf_backend = {
 	.sample = perf_sample,
 	.stop = perf_stop,
 	.end = perf_end,
+	.sampling = &perf_sampling,
 	.diagnose = perf_diagnose,
 };

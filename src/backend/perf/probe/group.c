@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/perf/ring/ring.h"
+
 /* ---- registers: DWARF's numbers (the psABIs) to the kernel's bits ---- */
 
 #if defined(__x86_64__)
@@ -62,17 +64,12 @@ struct probe_group {
 	int leader;
 	int *counters; /* [plan->n_events], -1: not open */
 	struct probe_counter *probes;
-	struct perf_event_mmap_page *page;
-	uint8_t *data;
-	size_t bytes; /* of data; a power of two */
+	struct ring ring;
 	size_t members;
-	uint8_t *record;                  /* one that wraps around the buffer's end */
 	uint64_t *values;                 /* [n_events] */
 	uint64_t hits, first_ns, last_ns; /* enabled times of the first and the last one */
 	bool lost;
 };
-
-enum { RECORD_BYTES_MOST = 65536 }; /* header.size has 16 bits */
 
 static int open_member(struct perf_event_attr *attr, pid_t tid, int leader)
 {
@@ -142,7 +139,6 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 
 bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe)
 {
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	int reason = ENOMEM;
 	struct probe_group *g = *out = calloc(1, sizeof *g);
 	*probe = SIZE_MAX;
@@ -152,12 +148,11 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 	g->counters = malloc((plan->n_events + 1) * sizeof *g->counters);
 	g->probes = malloc((plan->n_probes + 1) * sizeof *g->probes);
 	g->values = calloc(plan->n_events + 1, sizeof *g->values);
-	g->record = malloc(RECORD_BYTES_MOST);
 	for (size_t i = 0; g->counters && i < plan->n_events; i++)
 		g->counters[i] = -1;
 	for (size_t i = 0; g->probes && i < plan->n_probes; i++)
 		g->probes[i] = (struct probe_counter){.fd = -1};
-	if (!g->counters || !g->probes || !g->values || !g->record)
+	if (!g->counters || !g->probes || !g->values)
 		goto fail;
 	g->leader = open_leader(tid);
 	reason = errno;
@@ -174,19 +169,10 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 		else
 			g->members++;
 	}
-	for (; pages >= 1; pages /= 2) {
-		void *memory = mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, g->leader,
-				    0);
+	if (!ring_map(&g->ring, g->leader, pages)) {
 		reason = errno;
-		if (memory == MAP_FAILED)
-			continue; /* the limit of locked memory */
-		g->page = memory;
-		g->data = (uint8_t *)memory + page_bytes;
-		g->bytes = pages * page_bytes;
-		break;
-	}
-	if (!g->page)
 		goto fail;
+	}
 	for (size_t i = 0; i < plan->n_probes; i++) {
 		struct probe_counter *p = &g->probes[i];
 		*probe = i;
@@ -305,31 +291,17 @@ static bool take_sample(struct probe_group *g, const uint64_t *words, size_t n, 
 
 bool group_drain(struct probe_group *g, struct thread_passes *passes)
 {
-	uint64_t head = __atomic_load_n(&g->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = g->page->data_tail;
-	while (tail < head && !g->lost) {
-		size_t at = tail & (g->bytes - 1);
-		/* records are multiples of 8: it never wraps */
-		const struct perf_event_header *header = (const void *)(g->data + at);
-		size_t size = header->size;
-		const uint8_t *record = (const uint8_t *)header;
-		if (size < sizeof *header || size > head - tail) {
+	const struct perf_event_header *record;
+	ring_begin(&g->ring);
+	while (!g->lost && (record = ring_next(&g->ring))) {
+		if (record->type == PERF_RECORD_SAMPLE)
+			g->lost |= !take_sample(g, (const uint64_t *)(const void *)(record + 1),
+						(record->size - sizeof *record) / 8, passes);
+		else if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_LOST_SAMPLES)
 			g->lost = true;
-			break;
-		}
-		if (at + size > g->bytes) {
-			memcpy(g->record, record, g->bytes - at);
-			memcpy(g->record + (g->bytes - at), g->data, size - (g->bytes - at));
-			record = g->record;
-		}
-		if (header->type == PERF_RECORD_SAMPLE)
-			g->lost |= !take_sample(g, (const uint64_t *)(const void *)(record + sizeof *header),
-						(size - sizeof *header) / 8, passes);
-		else if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_LOST_SAMPLES)
-			g->lost = true;
-		tail += size;
 	}
-	__atomic_store_n(&g->page->data_tail, tail, __ATOMIC_RELEASE);
+	g->lost |= g->ring.broken;
+	ring_end(&g->ring);
 	return !g->lost;
 }
 
@@ -355,8 +327,7 @@ void group_close(struct probe_group *g)
 {
 	if (!g)
 		return;
-	if (g->page)
-		munmap(g->page, g->bytes + (size_t)(g->data - (uint8_t *)g->page));
+	ring_unmap(&g->ring);
 	for (size_t i = 0; g->probes && i < g->plan->n_probes; i++)
 		if (g->probes[i].fd >= 0)
 			close(g->probes[i].fd);
@@ -368,6 +339,5 @@ void group_close(struct probe_group *g)
 	free(g->counters);
 	free(g->probes);
 	free(g->values);
-	free(g->record);
 	free(g);
 }

@@ -1,0 +1,382 @@
+/*
+ * One sampling, from its events' opening to the last record.
+ *
+ *     prepare: hold the program, open everything disabled; of what runs already, read what is there
+ *     go:      the program's exec enables its events (enable_on_exec); others are enabled by hand
+ *     drain:   a round: empty all rings, give out what is older than the round before (window.h), redraw gaps
+ *     stop:    disable, a last round, read what was counted and lost
+ */
+#include "backend/perf/sample/sampling.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "backend/perf/counter/cancel.h"
+#include "backend/perf/sample/existing.h"
+#include "backend/perf/sample/streams.h"
+#include "backend/perf/sample/trial.h"
+
+/* A gap is drawn anew every so many samples where the caller does not say: see sampling.h. */
+enum { REDRAW = 16 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- prepare ---- */
+
+static void refuse(struct sampling_account *account, enum reading_state state, const char *why)
+{
+	account->state = state;
+	snprintf(account->why, sizeof account->why, "%s", why);
+}
+
+static enum counter_heirs heirs_of(const struct target *target)
+{
+	if (target->kind == TARGET_CPUS)
+		return HEIRS_NONE;
+	if (target->follow_children)
+		return HEIRS_ALL;
+	return target->kind == TARGET_THREADS ? HEIRS_NONE : HEIRS_THREADS;
+}
+
+/* Why a request cannot be done, whatever the event; NULL when it can. */
+static const char *flaw(const struct sampled_event *asked)
+{
+	switch (asked->gaps) {
+	case GAPS_FIXED:
+	case GAPS_JITTER:
+	case GAPS_EXPONENTIAL:
+		if (asked->gap == 0)
+			return "the gap between samples is 0";
+		/* so that no gap that is drawn reaches the kernel's limit of 2^63 */
+		return asked->gap >> 56 ? "the gap between samples is 2^56 or more" : NULL;
+	case GAPS_RATE: return asked->rate >= 1 ? NULL : "the rate is less than 1 sample a second";
+	case GAPS_NONE: break;
+	}
+	return "no gap between samples was asked for";
+}
+
+static bool refused(const struct sampled_track *track, const char *remedy, struct error *err)
+{
+	error_set(err, track->account.state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
+		  "cannot sample '%s': %s", track->asked.event->label, track->account.why);
+	if (remedy[0])
+		error_hint(err, "%s", remedy);
+	return false;
+}
+
+static bool find_tracks(struct sampling *s, const char *cancelled, struct error *err)
+{
+	size_t usable = 0;
+	s->tracks = calloc(s->request.n_events + 1, sizeof *s->tracks);
+	if (!s->tracks)
+		return error_no_memory(err);
+	for (size_t i = 0; i < s->request.n_events; i++) {
+		struct sampled_track *track = &s->tracks[i];
+		struct sampling_account *account = &track->account;
+		char remedy[256];
+		track->asked = s->request.events[i];
+		const char *wrong = flaw(&track->asked);
+		if (wrong)
+			return error_set(err, ERROR_USAGE, "cannot sample '%s': %s", track->asked.event->label,
+					 wrong);
+		sampling_trial(s->backend, track->asked.event, &track->answer, &account->state, account->why,
+			       remedy);
+		if (!track->answer)
+			return error_no_memory(err);
+		account->source = track->answer->availability.source;
+		if (account->state == READING_UNPROVEN)
+			account->state = READING_COUNTED; /* what it gives is then its trial */
+		if (cancelled)
+			refuse(account, READING_DENIED, cancelled);
+		if (account->state != READING_COUNTED)
+			refused(track, remedy, err);
+		usable += account->state == READING_COUNTED;
+		bool drawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
+		track->redrawn = drawn && s->heirs == HEIRS_NONE;
+		account->redraw = track->redrawn ? s->request.redraw : 0;
+	}
+	return usable > 0;
+}
+
+static bool read_existing(struct sampling *s, struct error *err)
+{
+	bool done = true;
+	s->existing = calloc(1, sizeof *s->existing);
+	if (!s->existing)
+		return error_no_memory(err);
+	s->existing->time_ns = now_ns();
+	if (!sample_streams_switch(s, true, true, err))
+		return false;
+	if (s->kind == TARGET_CPUS)
+		done = existing_add_all(s->existing, s->request.data_addresses);
+	for (size_t i = 0; done && s->kind != TARGET_CPUS && i < s->places.list.count; i++)
+		done = existing_add(s->existing, s->places.list.items[i].task, s->request.data_addresses);
+	return done || error_no_memory(err);
+}
+
+static bool set_up(struct sampling *s, const struct target *target, struct error *err)
+{
+	const char *cancelled = NULL;
+	if (target->command) {
+		s->command = *target->command;
+		char *path = launch_find(&s->command, err);
+		if (!path)
+			return false;
+		if (s->kind == TARGET_COMMAND)
+			cancelled = exec_cancels(path);
+		free(path);
+	}
+	if (s->request.stacks == STACKS_DWARF && !record_registers())
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "stacks by DWARF are not read on this kind of CPU: ask for frame pointers");
+	if (!find_tracks(s, cancelled, err))
+		return false;
+	if (target->command) {
+		if (!launch_hold(&s->command, &s->launch, err))
+			return false;
+		s->pid = s->launch.pid;
+	}
+	if (s->kind == TARGET_COMMAND) {
+		if (!vec_push(&s->places.list, ((struct counter_target){s->pid, -1})))
+			return error_no_memory(err);
+	} else if (!places_find(&s->places, target, err)) {
+		return false;
+	}
+	return sample_streams_open(s, err) && (s->kind == TARGET_COMMAND || read_existing(s, err));
+}
+
+static void perf_sampling_end(struct sampling *s)
+{
+	sample_streams_close(s);
+	launch_abandon(&s->launch);
+	places_free(&s->places);
+	window_free(&s->window);
+	if (s->existing)
+		existing_free(s->existing);
+	free(s->existing);
+	free(s->tracks);
+	free(s);
+}
+
+static bool perf_sampling_prepare(struct backend *backend, const struct target *target,
+				  const struct sampling_request *request, const struct sampling_sink *sink,
+				  struct sampling **out, struct error *err)
+{
+	*out = NULL;
+	struct sampling *s = calloc(1, sizeof *s);
+	if (!s)
+		return error_no_memory(err);
+	*s = (struct sampling){.backend = backend,
+			       .kind = target->kind,
+			       .heirs = heirs_of(target),
+			       .request = *request,
+			       .sink = *sink,
+			       .random = {request->seed},
+			       .launch = {.go_fd = -1, .failed_fd = -1}};
+	if (!s->request.redraw)
+		s->request.redraw = REDRAW;
+	if (!set_up(s, target, err)) {
+		perf_sampling_end(s);
+		return false;
+	}
+	*out = s;
+	return true;
+}
+
+static pid_t perf_sampling_process(const struct sampling *s) { return s->pid; }
+
+/* ---- records to the sink ---- */
+
+static bool tell_sample(struct sampling *s, struct stream *stream, struct record *r, struct error *err)
+{
+	struct sampled_track *track = &s->tracks[stream->event];
+	r->sample.event = stream->event;
+	if (!(track->layout.sample_type & PERF_SAMPLE_PERIOD))
+		r->sample.gap = stream->gap;
+	track->account.samples++;
+	if (track->redrawn && ++stream->since >= track->account.redraw)
+		stream_redraw(s, stream);
+	return s->sink.sample(s->sink.context, &r->sample, err);
+}
+
+static bool tell_task(struct sampling *s, const struct record *r, struct error *err)
+{
+	const struct sampled_task task = {.time_ns = r->time_ns,
+					  .pid = r->pid,
+					  .tid = r->tid,
+					  .parent_pid = r->task.parent_pid,
+					  .parent_tid = r->task.parent_tid,
+					  .name = r->task.name};
+	const struct sampling_sink *sink = &s->sink;
+	if (r->kind == RECORD_NAME)
+		return sink->named(sink->context, &task, r->task.by_exec, err);
+	return (r->kind == RECORD_START ? sink->started : sink->ended)(sink->context, &task, err);
+}
+
+static bool malformed(const struct perf_event_header *record, struct error *err)
+{
+	return error_set(err, ERROR_SYSTEM, "the kernel's record of type %u with %u bytes is not as documented",
+			 record->type, record->size);
+}
+
+static bool tell(struct sampling *s, const struct perf_event_header *record, struct error *err)
+{
+	static const struct record_layout of_tracking = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP};
+	struct record r;
+	struct stream *stream = stream_find(s, record_id(record));
+	bool tracks = stream && stream->event == STREAM_TRACKS;
+	if (!stream)
+		return malformed(record, err);
+	if (!record_decode(record, tracks ? &of_tracking : &s->tracks[stream->event].layout, &r))
+		return malformed(record, err);
+	switch (r.kind) {
+	case RECORD_SAMPLE: return tracks ? malformed(record, err) : tell_sample(s, stream, &r, err);
+	case RECORD_MAPPING: return s->sink.mapping(s->sink.context, &r.mapping, err);
+	case RECORD_NAME:
+	case RECORD_START:
+	case RECORD_END: return tell_task(s, &r, err);
+	case RECORD_LOST:
+		/* who lost them is not known: read(2) says it on kernels since 6.0 */
+		if (!s->lost_counts && tracks)
+			s->lost_records += r.lost;
+		else if (!s->lost_counts)
+			s->tracks[stream->event].account.lost += r.lost;
+		return true;
+	case RECORD_THROTTLE:
+		if (!tracks)
+			s->tracks[stream->event].account.throttled++;
+		return true;
+	case RECORD_OTHER: return true;
+	}
+	return true;
+}
+
+/* ---- rounds ---- */
+
+static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct error *err)
+{
+	const struct perf_event_header *record;
+	bool done = true;
+	ring_begin(&buffer->ring);
+	while (done && (record = ring_next(&buffer->ring)))
+		done = window_add(&s->window, record_time(record), record) || error_no_memory(err);
+	ring_end(&buffer->ring);
+	if (done && buffer->ring.broken)
+		return error_set(err, ERROR_SYSTEM,
+				 "the ring buffer of CPU %d is torn: its samples cannot be read", buffer->cpu);
+	return done;
+}
+
+/* all: nothing is written any more. */
+static bool round_of(struct sampling *s, bool all, struct error *err)
+{
+	uint64_t before = s->round_ns, begin = now_ns();
+	bool done = !s->failed;
+	if (!done)
+		return error_set(err, ERROR_SYSTEM, "the sampling has failed before");
+	if (s->existing) {
+		done = existing_tell(s->existing, &s->sink, err);
+		existing_free(s->existing);
+		free(s->existing);
+		s->existing = NULL;
+	}
+	for (size_t b = 0; done && b < s->n_buffers; b++)
+		if (s->buffers[b].ring.page)
+			done = empty_ring(s, &s->buffers[b], err);
+	window_sort(&s->window);
+	for (const struct perf_event_header *record;
+	     done && (record = window_next(&s->window, all ? UINT64_MAX : before));)
+		done = tell(s, record, err);
+	window_drop(&s->window);
+	s->round_ns = begin;
+	s->failed = !done;
+	return done;
+}
+
+static void wait_for_records(struct sampling *s, int timeout_ms)
+{
+	for (size_t b = 0; b < s->n_buffers; b++)
+		s->polled[b] = (struct pollfd){.fd = s->buffers[b].hung_up ? -1 : s->buffers[b].fd,
+					       .events = POLLIN};
+	if (poll(s->polled, s->n_buffers, timeout_ms) <= 0)
+		return;
+	for (size_t b = 0; b < s->n_buffers; b++)
+		if (s->polled[b].revents & (POLLHUP | POLLERR))
+			s->buffers[b].hung_up = true;
+}
+
+static bool perf_sampling_drain(struct sampling *s, int timeout_ms, struct error *err)
+{
+	wait_for_records(s, timeout_ms);
+	return round_of(s, false, err);
+}
+
+/* ---- go, enable, stop ---- */
+
+/* The first gaps are drawn as well: otherwise each execution would begin with the same. */
+static void draw_first(struct sampling *s)
+{
+	for (size_t i = 0; i < s->streams.count; i++) {
+		struct stream *stream = &s->streams.items[i];
+		if (stream->event != STREAM_TRACKS && s->tracks[stream->event].redrawn)
+			stream_redraw(s, stream);
+	}
+}
+
+static bool perf_sampling_go(struct sampling *s, struct error *err)
+{
+	draw_first(s);
+	if (s->kind != TARGET_COMMAND && !s->request.disabled && !sample_streams_switch(s, false, true, err))
+		return false;
+	if (s->launch.pid && !launch_go(&s->launch, &s->command, err)) {
+		s->pid = 0;
+		return false;
+	}
+	return true;
+}
+
+static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
+{
+	return sample_streams_switch(s, false, on, err);
+}
+
+static bool perf_sampling_stop(struct sampling *s, struct sampling_account *accounts, struct error *err)
+{
+	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
+		return false;
+	bool done = round_of(s, true, err);
+	sample_streams_read(s);
+	for (size_t i = 0; i < s->request.n_events; i++)
+		accounts[i] = s->tracks[i].account;
+	return done;
+}
+
+/* ---- available, cost ---- */
+
+static void perf_sampling_available(struct backend *backend, const struct event *event, enum reading_state *state,
+				    char why[256])
+{
+	const struct answer *answer;
+	char remedy[256];
+	sampling_trial(backend, event, &answer, state, why, remedy);
+}
+
+const struct sampling_operations perf_sampling = {
+	.available = perf_sampling_available,
+	.cost_ns = sampling_cost_ns,
+	.prepare = perf_sampling_prepare,
+	.process = perf_sampling_process,
+	.go = perf_sampling_go,
+	.enable = perf_sampling_enable,
+	.drain = perf_sampling_drain,
+	.stop = perf_sampling_stop,
+	.end = perf_sampling_end,
+};

@@ -1,0 +1,398 @@
+#include "backend/perf/sample/streams.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/perf/counter/pmu.h"
+#include "backend/perf/sample/gaps.h"
+
+/* PERF_FORMAT_LOST, Linux 6.0; not in the headers of Debian 12's kernel 5.x builds. */
+enum { FORMAT_LOST = 1 << 4 };
+
+/* Of the user's stack that is copied: perf's default; and what still fits a record of 64 KB with its callers. */
+enum { STACK_BYTES = 8192, STACK_BYTES_MOST = 57344 };
+
+/* A ring of each CPU: kernel.perf_event_mlock_kb's default allows 512 KB (and its page of facts); stacks fill
+ * that in 60 samples. */
+enum { RING_BYTES = 512 << 10, RING_BYTES_STACKS = 4 << 20 };
+
+static int open_attr(struct perf_event_attr *attr, pid_t task, int cpu)
+{
+	attr->size = sizeof *attr;
+	return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* ---- attributes ---- */
+
+static struct perf_event_attr common_attr(const struct sampling *s)
+{
+	return (struct perf_event_attr){
+		.sample_type = RECORD_COMMON | PERF_SAMPLE_IP,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.disabled = 1,
+		.inherit = s->heirs != HEIRS_NONE,
+		.inherit_thread = s->heirs == HEIRS_THREADS,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			       (s->lost_counts ? FORMAT_LOST : 0),
+	};
+}
+
+static struct perf_event_attr tracking_attr(const struct sampling *s)
+{
+	struct perf_event_attr attr = common_attr(s);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	attr.mmap_data = s->request.data_addresses;
+	attr.build_id = s->build_ids;
+	attr.enable_on_exec = s->kind == TARGET_COMMAND;
+	attr.watermark = 1;
+	attr.wakeup_watermark = RING_BYTES / 4;
+	return attr;
+}
+
+static bool has_own_period(const struct sampled_track *track)
+{
+	return track->asked.gaps == GAPS_RATE || track->answer->availability.source == SOURCE_HW;
+}
+
+static uint64_t sample_type(const struct sampling *s, const struct sampled_track *track)
+{
+	uint64_t type = RECORD_COMMON | PERF_SAMPLE_IP;
+	if (s->request.data_addresses)
+		type |= PERF_SAMPLE_ADDR;
+	if (has_own_period(track))
+		type |= PERF_SAMPLE_PERIOD;
+	if (s->request.stacks != STACKS_NONE)
+		type |= PERF_SAMPLE_CALLCHAIN;
+	if (s->request.stacks == STACKS_DWARF)
+		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return type;
+}
+
+static uint32_t stack_bytes(const struct sampling_request *request)
+{
+	uint32_t bytes = request->stack_bytes ? request->stack_bytes : STACK_BYTES;
+	return (bytes < STACK_BYTES_MOST ? bytes : STACK_BYTES_MOST) & ~7u;
+}
+
+static struct perf_event_attr stream_attr(const struct sampling *s, const struct sampled_track *track,
+					  const struct event_encoding *encoding)
+{
+	struct perf_event_attr attr = common_attr(s);
+	unsigned levels = track->answer->levels;
+	attr.type = encoding->type;
+	attr.config = encoding->config;
+	attr.config1 = encoding->config1;
+	attr.config2 = encoding->config2;
+	attr.exclude_user = !(levels & LEVEL_USER);
+	attr.exclude_kernel = !(levels & LEVEL_KERNEL);
+	attr.exclude_hv = levels != (LEVEL_USER | LEVEL_KERNEL);
+	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled;
+	attr.sample_type = track->layout.sample_type;
+	attr.sample_regs_user = track->layout.registers;
+	if (s->request.stacks == STACKS_DWARF) {
+		attr.sample_stack_user = stack_bytes(&s->request);
+		attr.exclude_callchain_user = 1;
+	}
+	attr.freq = track->asked.gaps == GAPS_RATE;
+	if (attr.freq)
+		attr.sample_freq = (uint64_t)(track->asked.rate + 0.5);
+	else
+		attr.sample_period = track->asked.gap;
+	if (track->redrawn)
+		attr.wakeup_events = track->account.redraw;
+	else
+		attr.watermark = 1; /* half of the ring */
+	return attr;
+}
+
+/* ---- opening ---- */
+
+/* What this kernel has, asked of a tracking event of tare's own. */
+static void find_features(struct sampling *s)
+{
+	struct perf_event_attr attr;
+	s->build_ids = s->lost_counts = true;
+	attr = tracking_attr(s);
+	attr.enable_on_exec = 0;
+	attr.read_format &= ~(uint64_t)FORMAT_LOST;
+	int fd = open_attr(&attr, 0, -1);
+	s->build_ids = fd >= 0;
+	if (fd >= 0)
+		close(fd);
+	attr = tracking_attr(s);
+	attr.enable_on_exec = 0;
+	attr.build_id = 0;
+	fd = open_attr(&attr, 0, -1);
+	s->lost_counts = fd >= 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool cannot_open(const struct sampling *s, enum counter_action action, const struct sampled_track *track,
+			pid_t task, int cpu, int os_errno, struct error *err)
+{
+	struct attempt attempt = {.action = action,
+				  .event = track ? track->answer->label : "mappings and names",
+				  .how = track ? track->answer->how : NULL,
+				  .levels = track ? track->answer->levels : LEVEL_USER,
+				  .type = track ? track->answer->encoding.type : PERF_TYPE_SOFTWARE,
+				  .task = s->kind == TARGET_COMMAND ? COUNTER_SELF : task,
+				  .cpu = s->kind == TARGET_CPUS ? cpu : COUNTER_ANY_CPU,
+				  .threads_only = s->heirs == HEIRS_THREADS,
+				  .counters = s->places.list.count * s->n_buffers * (s->request.n_events + 1)};
+	return failure_explain(os_errno, &attempt, machine_state(s->backend), err);
+}
+
+/* Notes an opened event as a stream of a buffer; its ring is the buffer's. */
+static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer, struct error *err)
+{
+	struct stream stream = {.fd = fd, .event = event, .buffer = (uint32_t)buffer};
+	if (event != STREAM_TRACKS)
+		stream.gap = s->tracks[event].asked.gap;
+	int owner = s->buffers[buffer].fd;
+	bool done = ioctl(fd, PERF_EVENT_IOC_ID, &stream.id) == 0 &&
+		    (fd == owner || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) == 0);
+	if (!done)
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot direct an event's records to a buffer");
+	else if (!vec_push(&s->streams, stream) ||
+		 !hash_add(&s->ids, hash_number(HASH_BEGIN, stream.id), (uint32_t)s->streams.count - 1))
+		done = error_no_memory(err);
+	else
+		return true;
+	if (s->streams.count && s->streams.items[s->streams.count - 1].fd == fd)
+		s->streams.count--;
+	close(fd);
+	return done;
+}
+
+static bool map_buffer(struct sampling *s, struct sample_buffer *buffer, int fd, struct error *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 1;
+	size_t bytes = s->request.buffer_bytes             ? s->request.buffer_bytes
+		       : s->request.stacks == STACKS_DWARF ? RING_BYTES_STACKS
+							   : RING_BYTES;
+	while (pages * 2 * page <= bytes)
+		pages *= 2;
+	buffer->fd = fd;
+	if (ring_map(&buffer->ring, fd, pages))
+		return true;
+	return cannot_open(s, COUNTER_MMAP, NULL, COUNTER_SELF, COUNTER_ANY_CPU, errno, err);
+}
+
+static bool open_tracking(struct sampling *s, pid_t task, size_t b, struct error *err)
+{
+	struct sample_buffer *buffer = &s->buffers[b];
+	struct perf_event_attr attr = tracking_attr(s);
+	int fd = open_attr(&attr, task, buffer->cpu);
+	if (fd < 0)
+		return cannot_open(s, COUNTER_OPEN, NULL, task, buffer->cpu, errno, err);
+	if (buffer->fd < 0 && !map_buffer(s, buffer, fd, err)) {
+		buffer->fd = -1;
+		close(fd);
+		return false;
+	}
+	bool owner = buffer->fd == fd;
+	if (add_stream(s, fd, STREAM_TRACKS, b, err))
+		return true;
+	if (owner)
+		buffer->fd = -1;
+	return false;
+}
+
+/* The encoding of an event that this CPU's kind of core has; NULL: none. */
+static const struct event_encoding *encoding_on(const struct answer *answer, int cpu)
+{
+	for (size_t v = 0; v < answer->variants.n; v++) {
+		const struct variant *variant = &answer->variants.items[v];
+		if (!variant->cpus[0] || pmu_list_has(variant->cpus, cpu))
+			return &variant->encoding;
+	}
+	return NULL;
+}
+
+static bool open_stream(struct sampling *s, uint32_t event, pid_t task, size_t b, struct error *err)
+{
+	const struct sampled_track *track = &s->tracks[event];
+	int cpu = s->buffers[b].cpu;
+	/* of a clock's levels the counting backend knows nothing: the encoding is the one that was tried */
+	const struct event_encoding *encoding = encoding_on(track->answer, cpu);
+	if (!encoding)
+		return true;
+	struct perf_event_attr attr = stream_attr(s, track, encoding);
+	int fd = open_attr(&attr, task, cpu);
+	if (fd < 0)
+		return cannot_open(s, COUNTER_OPEN, track, task, cpu, errno, err);
+	return add_stream(s, fd, event, b, err);
+}
+
+/* Everything of one task. *gone: it had ended. */
+static bool open_task(struct sampling *s, pid_t task, size_t first, size_t last, bool *gone, struct error *err)
+{
+	*gone = false;
+	for (size_t b = first; b < last; b++) {
+		bool done = open_tracking(s, task, b, err);
+		for (uint32_t i = 0; done && i < s->request.n_events; i++)
+			if (s->tracks[i].account.state == READING_COUNTED)
+				done = open_stream(s, i, task, b, err);
+		*gone = !done && task > 0 && err->os_errno == ESRCH;
+		if (!done)
+			return false;
+	}
+	return true;
+}
+
+static bool find_buffers(struct sampling *s, struct error *err)
+{
+	struct places online;
+	struct target all = {.kind = TARGET_CPUS};
+	const struct places *cpus = &s->places;
+	if (s->kind != TARGET_CPUS) {
+		if (!places_find(&online, &all, err))
+			return false;
+		cpus = &online;
+	}
+	s->n_buffers = cpus->list.count;
+	s->buffers = calloc(s->n_buffers + 1, sizeof *s->buffers);
+	s->polled = calloc(s->n_buffers + 1, sizeof *s->polled);
+	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
+		s->buffers[b] = (struct sample_buffer){.cpu = cpus->list.items[b].cpu, .fd = -1};
+	if (s->kind != TARGET_CPUS)
+		places_free(&online);
+	return (s->buffers && s->polled) || error_no_memory(err);
+}
+
+static bool open_all(struct sampling *s, struct error *err)
+{
+	bool gone, any = false;
+	if (s->kind == TARGET_CPUS) {
+		for (size_t b = 0; b < s->n_buffers; b++)
+			if (!open_task(s, COUNTER_ANY_TASK, b, b + 1, &gone, err))
+				return false;
+		return true;
+	}
+	for (size_t p = 0; p < s->places.list.count; p++) {
+		if (open_task(s, s->places.list.items[p].task, 0, s->n_buffers, &gone, err))
+			any = true;
+		else if (!gone)
+			return false;
+	}
+	return any;
+}
+
+bool sample_streams_open(struct sampling *s, struct error *err)
+{
+	struct descriptor_limit limit;
+	struct error own = {0};
+	find_features(s);
+	if (!s->buffers && !find_buffers(s, err))
+		return false;
+	for (size_t i = 0; i < s->request.n_events; i++) {
+		struct sampled_track *track = &s->tracks[i];
+		track->layout.sample_type = sample_type(s, track);
+		track->layout.registers = track->layout.sample_type & PERF_SAMPLE_REGS_USER ? record_registers()
+											    : 0;
+	}
+	limit_raise(&limit, s->places.list.count * s->n_buffers * (s->request.n_events + 1));
+	bool done = open_all(s, &own);
+	limit_restore(&limit);
+	if (!done && err)
+		*err = own;
+	return done;
+}
+
+void sample_streams_close(struct sampling *s)
+{
+	for (size_t i = 0; i < s->streams.count; i++)
+		if (s->streams.items[i].fd >= 0)
+			close(s->streams.items[i].fd);
+	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
+		ring_unmap(&s->buffers[b].ring);
+	vec_free(&s->streams);
+	hash_free(&s->ids);
+	free(s->buffers);
+	free(s->polled);
+	s->buffers = NULL;
+	s->polled = NULL;
+	s->n_buffers = 0;
+}
+
+/* ---- using them ---- */
+
+struct stream *stream_find(struct sampling *s, uint64_t id)
+{
+	struct hash_search search = hash_find(&s->ids, hash_number(HASH_BEGIN, id));
+	for (uint32_t i; hash_next(&search, &i);)
+		if (s->streams.items[i].id == id)
+			return &s->streams.items[i];
+	return NULL;
+}
+
+bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err)
+{
+	for (size_t i = 0; i < s->streams.count; i++) {
+		const struct stream *stream = &s->streams.items[i];
+		if (stream->fd < 0 || (stream->event == STREAM_TRACKS) != tracking)
+			continue;
+		if (ioctl(stream->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s sampling",
+					       on ? "start" : "stop");
+	}
+	return true;
+}
+
+static void fail_account(struct sampling_account *account, const char *why)
+{
+	account->state = READING_FAILED;
+	snprintf(account->why, sizeof account->why, "%s", why);
+}
+
+void sample_streams_read(struct sampling *s)
+{
+	size_t wanted = s->lost_counts ? 4 : 3;
+	for (size_t i = 0; i < s->streams.count; i++) {
+		const struct stream *stream = &s->streams.items[i];
+		uint64_t values[4] = {0}; /* count, enabled, running, lost */
+		ssize_t got;
+		if (stream->fd < 0)
+			continue;
+		while ((got = read(stream->fd, values, sizeof values)) < 0 && errno == EINTR)
+			;
+		bool done = got == (ssize_t)(wanted * sizeof *values);
+		if (stream->event == STREAM_TRACKS) {
+			s->lost_records += done && s->lost_counts ? values[3] : 0;
+			continue;
+		}
+		struct sampling_account *account = &s->tracks[stream->event].account;
+		if (!done) {
+			fail_account(account, "its counter could not be read");
+			continue;
+		}
+		account->count += values[0];
+		account->enabled_ns += values[1];
+		account->running_ns += values[2];
+		account->lost += values[3];
+	}
+}
+
+void stream_redraw(struct sampling *s, struct stream *stream)
+{
+	struct sampled_track *track = &s->tracks[stream->event];
+	uint64_t gap = gap_draw(&s->random, track->asked.gaps, track->asked.gap);
+	stream->since = 0;
+	/* what it refuses (a task that has ended) stays at the gap it has */
+	if (stream->fd < 0 || ioctl(stream->fd, PERF_EVENT_IOC_PERIOD, &gap) != 0)
+		return;
+	stream->gap = gap;
+	track->account.redraws++;
+}

@@ -1,0 +1,105 @@
+/*
+ * What is open while a target is sampled.
+ *
+ *     buffer (one a CPU): its ring, held by the first tracking event of that CPU
+ *     stream (task x CPU x event): a sampled event, or a tracking event, that writes into the buffer of its CPU
+ *
+ * What always holds:
+ *  1. Each CPU has one ring. The kernel maps none for an inherited event that is not of one CPU (perf_mmap()),
+ *     so that each task that is sampled has each event once a CPU.
+ *  2. A tracking event (PERF_COUNT_SW_DUMMY) counts nothing and reports mappings, names, starts and ends. It
+ *     runs from the program's exec, or from prepare(), whether samples are taken or not.
+ *  3. All events read one clock, CLOCK_MONOTONIC; the kernel mixes no clocks in one ring.
+ *  4. With heirs all tasks have one gap for good (see below).
+ *
+ * Gaps, as Linux 6.18 was seen to behave (tests/unit/perf_sample_test.c states it) and as kernel/events/core.c
+ * reads:
+ *
+ *  - PERF_EVENT_IOC_PERIOD reaches the opened event alone: _perf_event_period(), unlike _perf_event_enable(),
+ *    is not called for each child. A child is born with the gap that its parent's event has then
+ *    (perf_event_alloc() copies attr). And two tasks with cloned contexts swap them when one follows the other
+ *    on a CPU (perf_event_context_sched_out()), so that a gap set for one task is then another's. So, while
+ *    there are heirs, gaps that differ would make the shares of threads wrong: gaps are redrawn only as long as
+ *    no task has been born. When one is, all events are opened again with the mean gap, for all tasks alike.
+ *  - It begins the gap anew (period_left = 0). Exponential gaps have no memory, so that this makes no
+ *    difference to where samples fall.
+ *  - The clocks (hrtimers) obey it too. Their least gap is 10 us: a shorter one is done as 10 us.
+ *  - PERF_SAMPLE_PERIOD of the clocks gives the gap that they were opened with, not the one in force; and a
+ *    software event or tracepoint with PERF_SAMPLE_PERIOD and a fixed gap makes a sample of every occurrence
+ *    (perf_swevent_event()). So it is asked for of hardware and of rates alone, and otherwise the gap is the
+ *    one that tare set last.
+ */
+#ifndef TARE_BACKEND_PERF_SAMPLE_STREAMS_H
+#define TARE_BACKEND_PERF_SAMPLE_STREAMS_H
+
+#include "backend/launch.h"
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/counter/targets.h"
+#include "backend/perf/ring/ring.h"
+#include "backend/perf/sample/record.h"
+#include "backend/perf/sample/window.h"
+#include "backend/perf/state.h"
+#include "base/hash.h"
+#include "base/random.h"
+
+enum { STREAM_TRACKS = UINT32_MAX }; /* the event of a tracking stream */
+
+struct stream {
+	int fd; /* -1: closed; its records may still be on their way */
+	uint64_t id;
+	uint32_t event, buffer;
+	uint64_t gap;   /* in force */
+	uint32_t since; /* samples since it was drawn */
+};
+
+struct sample_buffer {
+	int cpu, fd; /* fd: the tracking stream's that holds the ring */
+	struct ring ring;
+	bool hung_up; /* poll(2) says so: all tasks of that stream have ended */
+};
+
+struct sampled_track {
+	struct sampled_event asked;
+	const struct answer *answer;
+	struct record_layout layout;
+	bool redrawn; /* its gaps are drawn, and anew */
+	struct sampling_account account;
+};
+
+struct sampling {
+	struct backend *backend;
+	enum target_kind kind;
+	enum counter_heirs heirs;
+	struct sampling_request request;
+	struct sampling_sink sink;
+	struct sampled_track *tracks; /* [request.n_events] */
+	struct random random;
+	bool build_ids, lost_counts; /* this kernel has these */
+	struct command command;
+	struct launch launch;
+	pid_t pid;
+	struct places places; /* tasks or CPUs that were opened */
+	struct sample_buffer *buffers;
+	size_t n_buffers;
+	struct pollfd *polled; /* [n_buffers] */
+	VEC(struct stream) streams;
+	struct hash_index ids;
+	struct sample_window window;
+	uint64_t round_ns;     /* when the last round began */
+	uint64_t lost_records; /* of tracking events */
+	struct existing *existing;
+	bool failed; /* the sink, or a ring: no more is passed on */
+};
+
+/* Opens everything for s->places, disabled. */
+bool sample_streams_open(struct sampling *s, struct error *err);
+void sample_streams_close(struct sampling *s);
+/* By the id in a record; NULL: it is of none. */
+struct stream *stream_find(struct sampling *s, uint64_t id);
+bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
+/* Sums what each stream counted into its event's account. */
+void sample_streams_read(struct sampling *s);
+/* Gives it a new gap. */
+void stream_redraw(struct sampling *s, struct stream *stream);
+
+#endif

@@ -1,0 +1,233 @@
+#include "backend/perf/sample/trial.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/perf/counter/counter.h"
+#include "backend/perf/ring/ring.h"
+#include "backend/perf/trial/stimulus.h"
+
+static bool is_clock(const struct event_encoding *encoding)
+{
+	return encoding->type == PERF_TYPE_SOFTWARE &&
+	       (encoding->config == PERF_COUNT_SW_CPU_CLOCK || encoding->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* One event on this thread with a ring of its own. */
+struct probe_sampler {
+	int fd;
+	struct ring ring;
+};
+
+static bool sampler_open(struct probe_sampler *p, const struct event_encoding *encoding, unsigned levels,
+			 uint64_t gap)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof attr,
+		.type = encoding->type,
+		.config = encoding->config,
+		.config1 = encoding->config1,
+		.config2 = encoding->config2,
+		.sample_period = gap,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+		.exclude_user = !(levels & LEVEL_USER),
+		.exclude_kernel = !(levels & LEVEL_KERNEL),
+		.exclude_hv = levels != (LEVEL_USER | LEVEL_KERNEL),
+	};
+	p->fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (p->fd >= 0 && ring_map(&p->ring, p->fd, 64))
+		return true;
+	int reason = errno;
+	if (p->fd >= 0)
+		close(p->fd);
+	errno = reason;
+	return false;
+}
+
+static void sampler_close(struct probe_sampler *p)
+{
+	ring_unmap(&p->ring);
+	close(p->fd);
+}
+
+static size_t sampler_take(struct probe_sampler *p)
+{
+	size_t samples = 0;
+	const struct perf_event_header *record;
+	ring_begin(&p->ring);
+	while ((record = ring_next(&p->ring)))
+		samples += record->type == PERF_RECORD_SAMPLE;
+	ring_end(&p->ring);
+	return samples;
+}
+
+/* Some milliseconds of one level: system calls that do little are the kernel's part. */
+static void spend(unsigned levels)
+{
+	for (int i = 0; i < 40; i++) {
+		if (levels & LEVEL_USER)
+			stimulus_loop(50000);
+		for (int call = 0; (levels & LEVEL_KERNEL) && call < 500; call++)
+			syscall(SYS_getppid);
+	}
+}
+
+/* False: this machine cannot do the work, and nothing is known. */
+static bool work(const struct stimulus *stimulus, bool clock, unsigned levels)
+{
+	uint64_t least;
+	if (clock) {
+		spend(levels);
+		return true;
+	}
+	return stimulus && stimulus->run(&least);
+}
+
+/* How often the known work holds the event: so that a gap of a quarter of it has to give samples. */
+static uint64_t trial_gap(const struct stimulus *stimulus, bool clock)
+{
+	uint64_t least = 0;
+	if (clock)
+		return 100000; /* ns */
+	if (!stimulus || !stimulus->run(&least) || least < 8)
+		return 1;
+	return least / 4;
+}
+
+static void say(char why[256], const char *text) { snprintf(why, 256, "%s", text); }
+
+static void explain(struct backend *backend, const struct answer *answer, const struct event *event, int os_errno,
+		    enum reading_state *state, char why[256], char remedy[256])
+{
+	struct attempt attempt = {.action = COUNTER_OPEN,
+				  .event = answer->label,
+				  .how = answer->how,
+				  .levels = event->levels,
+				  .type = answer->encoding.type,
+				  .task = COUNTER_SELF,
+				  .cpu = COUNTER_ANY_CPU,
+				  .counters = 1};
+	struct failure failure = failure_of(os_errno, &attempt, machine_state(backend));
+	*state = failure_state(failure.code);
+	say(why, failure.why);
+	say(remedy, failure.step);
+}
+
+static void try_samples(struct backend *backend, const struct event *event, const struct answer *answer,
+			bool clock, enum reading_state *state, char why[256], char remedy[256])
+{
+	const struct event_encoding *encoding = &answer->encoding;
+	const struct stimulus *stimulus = stimulus_find(event, encoding, answer->variants.pmu, event->levels);
+	struct probe_sampler sampler = {.fd = -1};
+	if (!sampler_open(&sampler, encoding, event->levels, trial_gap(stimulus, clock))) {
+		explain(backend, answer, event, errno, state, why, remedy);
+		return;
+	}
+	*state = READING_COUNTED;
+	ioctl(sampler.fd, PERF_EVENT_IOC_ENABLE, 0);
+	bool known = false;
+	for (int i = 0; i < 8; i++) /* a gap may need more than one turn of the work */
+		known = work(stimulus, clock, event->levels) || known;
+	ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (sampler_take(&sampler) == 0) {
+		*state = known ? READING_UNSUPPORTED : READING_UNPROVEN;
+		say(why, known ? "it counts, but its counter gives no samples when it overflows"
+			       : "not known to give samples: there is no trial of it");
+	}
+	sampler_close(&sampler);
+}
+
+void sampling_trial(struct backend *backend, const struct event *event, const struct answer **out,
+		    enum reading_state *state, char why[256], char remedy[256])
+{
+	const struct answer *answer = *out = answer_find(backend, event);
+	why[0] = remedy[0] = '\0';
+	*state = READING_FAILED;
+	if (!answer) {
+		say(why, "out of memory");
+		return;
+	}
+	const struct availability *counted = &answer->availability;
+	/* the kernel's clocks count all levels alike, but samples of them are of the level asked for:
+	 * perf_swevent_hrtimer() asks perf_exclude_event() */
+	bool clock = is_clock(&answer->encoding) && answer->variants.n > 0;
+	if (!clock && counted->state != READING_COUNTED && counted->state != READING_UNPROVEN) {
+		*state = counted->state;
+		say(why, counted->why);
+		say(remedy, counted->remedy);
+	} else if (answer->variants.whole_cpus) {
+		*state = READING_UNSUPPORTED;
+		say(why, "its PMU counts whole packages, and says nothing of where in a program");
+	} else if (answer->encoding.scale != 0 && answer->encoding.scale != 1) {
+		*state = READING_UNSUPPORTED;
+		say(why, "its counts are in parts of its unit, and not sampled");
+	} else {
+		try_samples(backend, event, answer, clock, state, why, remedy);
+	}
+}
+
+/* ---- what a sample costs ---- */
+
+static uint64_t thread_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+enum { COST_ROUNDS = 9, COST_TURNS = 4 };
+
+static int ascending(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t timed(const struct stimulus *stimulus, bool clock, unsigned levels)
+{
+	uint64_t begin = thread_ns();
+	for (int i = 0; i < COST_TURNS; i++)
+		work(stimulus, clock, levels);
+	return thread_ns() - begin;
+}
+
+double sampling_cost_ns(struct backend *backend, const struct event *event)
+{
+	const struct answer *answer;
+	enum reading_state state;
+	char why[256], remedy[256];
+	double costs[COST_ROUNDS];
+	sampling_trial(backend, event, &answer, &state, why, remedy);
+	if (state != READING_COUNTED)
+		return 0;
+	bool clock = is_clock(&answer->encoding);
+	const struct stimulus *stimulus = stimulus_find(event, &answer->encoding, answer->variants.pmu,
+							event->levels);
+	struct probe_sampler sampler = {.fd = -1};
+	/* a clock at 50 us: some hundred samples in a round; others as often as they can be */
+	if (!sampler_open(&sampler, &answer->encoding, event->levels,
+			  clock ? 50000 : (trial_gap(stimulus, clock) + 7) / 8))
+		return 0;
+	size_t n = 0;
+	for (int i = 0; i < COST_ROUNDS; i++) {
+		uint64_t without = timed(stimulus, clock, event->levels);
+		ioctl(sampler.fd, PERF_EVENT_IOC_ENABLE, 0);
+		uint64_t with = timed(stimulus, clock, event->levels);
+		ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
+		size_t samples = sampler_take(&sampler);
+		if (samples)
+			costs[n++] = ((double)with - (double)without) / (double)samples;
+	}
+	sampler_close(&sampler);
+	if (n < COST_ROUNDS)
+		return 0;
+	qsort(costs, n, sizeof *costs, ascending);
+	return costs[n / 2] > 0 ? costs[n / 2] : 0;
+}
