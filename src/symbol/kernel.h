@@ -3,8 +3,8 @@
  * addresses there (linux: Documentation/admin-guide/sysctl/kernel.rst, kptr_restrict).
  *
  * What always holds:
- *  1. A function ends where the next symbol begins, of whatever kind, and at its module's end. An address outside of
- *     all has no name.
+ *  1. A function ends where the next symbol begins, of whatever kind, and at its module's end, where
+ *     /proc/modules has that (of [bpf] it does not). An address outside of all has no name.
  *  2. All addresses 0: not permitted. Then nothing has a name, and kernel_trouble() says the one step that would
  *     allow it. It is never 0 that is looked up.
  */
