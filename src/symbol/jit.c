@@ -95,7 +95,8 @@ static bool read_status(pid_t pid, uid_t *user, pid_t *own_number)
 	return true;
 }
 
-/* When it started, by the real-time clock; 0: not known. proc_pid_stat(5), field 22, after the name in parentheses. */
+/* When it started, by the real-time clock; 0: not known. proc_pid_stat(5), field 22, after the name in
+ * parentheses. */
 static int64_t start_of(pid_t pid)
 {
 	char path[64];
@@ -113,8 +114,8 @@ static int64_t start_of(pid_t pid)
 	return known ? (int64_t)real.tv_sec - (int64_t)boot.tv_sec + (int64_t)(ticks / sysconf(_SC_CLK_TCK)) : 0;
 }
 
-/* Its /tmp, of its own mount namespace and root; -1. No symbolic link is followed: in the process's root it would lead
- * about in this one's. */
+/* Its /tmp, of its own mount namespace and root; -1. No symbolic link is followed: in the process's root it
+ * would lead about in this one's. */
 static int open_folder(pid_t pid)
 {
 	char path[64];

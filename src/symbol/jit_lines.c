@@ -75,7 +75,7 @@ bool jit_lines_add(struct jit_lines *lines, const char *text, size_t length)
 
 /* ---- the later line wins ---- */
 
-struct edge {
+struct line_edge {
 	uint64_t at;
 	uint32_t line;
 	bool begins;
@@ -83,7 +83,7 @@ struct edge {
 
 static int by_place(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct line_edge *x = a, *y = b;
 	return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->line < y->line ? -1 : x->line > y->line;
 }
 
@@ -132,13 +132,13 @@ static bool add_piece(struct ranges *pieces, uint64_t low, uint64_t high, uint32
 static bool flatten(struct jit_lines *lines)
 {
 	size_t n = lines->all.count;
-	struct edge *edges = calloc(2 * n + 1, sizeof *edges);
+	struct line_edge *edges = calloc(2 * n + 1, sizeof *edges);
 	struct open_lines open = {0};
 	bool done = edges;
 	for (size_t i = 0; done && i < n; i++) {
 		const struct jit_line *l = &lines->all.items[i];
-		edges[2 * i] = (struct edge){.at = l->begins, .line = (uint32_t)i, .begins = true};
-		edges[2 * i + 1] = (struct edge){.at = l->begins + l->bytes, .line = (uint32_t)i};
+		edges[2 * i] = (struct line_edge){.at = l->begins, .line = (uint32_t)i, .begins = true};
+		edges[2 * i + 1] = (struct line_edge){.at = l->begins + l->bytes, .line = (uint32_t)i};
 	}
 	if (done)
 		qsort(edges, 2 * n, sizeof *edges, by_place);
