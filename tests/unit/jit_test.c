@@ -340,18 +340,21 @@ static void node(void)
 	static const char fact[] = "node's own functions are found while it runs",
 			  script[] = "function hot(n){return n<2?n:hot(n-1)+hot(n-2)};hot(25);console.log('ready');process.stdin.resume()";
 	int in[2], out[2];
+	char folder[] = "/tmp/tare-node-XXXXXX", command[64];
 	char byte, path[64], line[4096];
 	unsigned long long begins, bytes, at = 0;
 	if (system("command -v node >/dev/null") != 0) {
 		skip("node is not installed", fact);
 		return;
 	}
-	if (pipe(in) != 0 || pipe(out) != 0)
+	if (pipe(in) != 0 || pipe(out) != 0 || !mkdtemp(folder))
 		exit(2);
 	pid_t child = fork();
 	if (child == 0) {
 		dup2(in[0], 0), dup2(out[1], 1);
 		close(in[1]), close(out[0]);
+		if (chdir(folder) != 0) /* it leaves a log there */
+			_exit(127);
 		execlp("node", "node", "--perf-basic-prof", "--interpreted-frames-native-stack", "-e", script, (char *)NULL);
 		_exit(127);
 	}
@@ -371,6 +374,8 @@ static void node(void)
 	waitpid(child, NULL, 0);
 	jit_free(j);
 	unlink(path);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	ok(system(command) == 0, "its log is removed");
 }
 
 int main(void)
