@@ -17,6 +17,7 @@ enum {
 	CONFIDENCE,
 	ALL_REPETITIONS,
 	GROSS,
+	STATISTICS,
 	ON,
 	OUTPUT,
 	PROGRAM_OUTPUT,
@@ -115,6 +116,8 @@ const struct option_row count_option_rows[] = {
 	{0, "system-calls", "FILE", "write the program's system calls by name, in the same way (needs the engine)",
 	 SYSTEM_CALLS},
 	{0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS},
+	{0, "statistics", NULL, "show min, median, max and standard deviation (σ) of the repetitions", STATISTICS},
+	{0, "stats", NULL, "", STATISTICS},
 	{0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS},
 	{0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT},
 	{'v', "verbose", NULL, "show when each repetition begins; -vv: each execution, with its events", VERBOSE},
@@ -220,6 +223,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case SEVERAL_RUNS: r->several_runs = true; return true;
 	case ALL_REPETITIONS: r->all_repetitions = true; return true;
 	case GROSS: r->gross = true; return true;
+	case STATISTICS: r->statistics = true; return true;
 	case VERBOSE: r->verbose++; return true;
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
@@ -287,6 +291,7 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "choose --compat, --json or --csv: a report has one format");
 	const char *lost = !r->compat                                         ? NULL
 			   : r->gross                                         ? "--gross"
+			   : r->statistics                                    ? "--statistics"
 			   : r->per_thread                                    ? "--per-thread"
 			   : r->per_process                                   ? "--per-process"
 			   : r->per_cpu                                       ? "--per-cpu"

@@ -44,7 +44,8 @@ struct count_request {
 	double confidence;
 	enum program_output program_output;
 	uint64_t for_ns;
-	bool gross;  /* --gross */
+	bool gross; /* --gross */
+	bool statistics;
 	bool strict; /* --strict */
 	unsigned verbose;
 	bool help;

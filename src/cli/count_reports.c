@@ -21,7 +21,7 @@ static void render(FILE *out, void *context)
 	const struct count_command *count = rendering->count;
 	bool all = count->request.all_repetitions;
 	if (count->request.format == FORMAT_JSON)
-		report_json(out, count->session.result);
+		report_json(out, count->session.result, &rendering->options);
 	else if (count->request.format == FORMAT_CSV)
 		report_csv(out, count->session.result, &rendering->options);
 	else if (count->request.compat == COMPAT_P5MON)
@@ -57,6 +57,7 @@ static bool write_report(struct count_command *count)
 		.count = count,
 		.options = {.all_repetitions = r->all_repetitions,
 			    .gross = r->gross,
+			    .statistics = r->statistics,
 			    .colour = say_in_colour(count->output.stream),
 			    .width = say_width(count->output.stream)},
 		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},

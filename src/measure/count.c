@@ -374,9 +374,11 @@ static bool report(struct measurement *s)
 	result->passes = s->passes;
 	result->confidence = s->options.confidence;
 	measurement_judge_unproven(s);
-	return describe_target(s) && measure_machine_facts(&result->arena, &result->machine) &&
-	       measurement_estimate(s) && measurement_derive(s) && measurement_name_outliers(s) &&
-	       measurement_remark(s);
+	if (!describe_target(s) || !measure_machine_facts(&result->arena, &result->machine) ||
+	    !measurement_estimate(s) || !measurement_derive(s))
+		return false;
+	measurement_describe_runs(s);
+	return measurement_name_outliers(s) && measurement_remark(s);
 }
 
 static void end(struct measurement *s)

@@ -119,6 +119,9 @@ bool measurement_estimate_regions(struct measurement *s, struct series_count *sc
 /* derive.c: fills result->metrics; needs the estimates. */
 bool measurement_derive(struct measurement *s);
 
+/* spread.c: least, median, most and standard deviation of all estimates' runs. */
+void measurement_describe_runs(struct measurement *s);
+
 /* outlier.c: fills result->outliers and the estimates' notes. */
 bool measurement_name_outliers(struct measurement *s);
 

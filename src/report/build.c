@@ -265,6 +265,8 @@ void report_build(struct document *document, const struct result *result, const 
 	add_counts(document, result, differs, options->all_repetitions, &notes);
 	add_notes(document, result, &notes, options->all_repetitions, differs ? NULL : &trust);
 	vec_free(&notes.items);
+	if (options->statistics)
+		build_statistics(document, result);
 	if (options->gross)
 		build_gross(document, result);
 	if (result->breakdown)

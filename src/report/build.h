@@ -5,7 +5,7 @@
 #include "report/document.h"
 #include "report/report.h"
 
-/* Appends the report of a result, which outlives the document. Of the options, all_repetitions and gross count. */
+/* Appends the report of a result, which outlives the document. Of the options, those of what is shown count. */
 void report_build(struct document *document, const struct result *result, const struct report_options *options);
 
 /* Its parts in files of their own. */
@@ -34,6 +34,9 @@ void build_counts(struct document *document, const struct counts_section *sectio
 
 /* Gross, tare and net of each event, and what the tare is. */
 void build_gross(struct document *document, const struct result *result);
+
+/* Least, median, most and standard deviation of each event's repetitions. */
+void build_statistics(struct document *document, const struct result *result);
 
 /* A breakdown, of each event's rows the first BREAKDOWN_ROWS_SHOWN; and its notes. */
 void build_breakdown(struct document *document, const struct breakdown *breakdown);

@@ -3,7 +3,8 @@
  * "value" when nothing was counted ("why" says the reason), "low" and "high" without an interval or bound.
  *
  * kind: event, metric, region (an event in a region, whose name, entries and exits are in the last columns), or
- * run (one repetition's value of the row above, with all_repetitions). */
+ * run (one repetition's value of the row above, with all_repetitions). With `statistics` the last columns are min,
+ * median, max and sd of the repetitions. */
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static void region_columns(FILE *out, const struct region_row *region)
 
 /* repetition: 1-based; 0 for the summary. */
 static void row(FILE *out, const struct estimate *e, const char *kind, size_t repetition, double value,
-		const struct region_row *region)
+		const struct region_row *region, bool statistics)
 {
 	bool summary = repetition == 0, interval = summary && e->known && e->has_interval;
 	fprintf(out, "1,%s", kind);
@@ -95,28 +96,35 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
 	text(out, summary ? e->evidence : "");
 	number(out, summary && !e->known && e->has_least, e->least);
+	if (statistics) {
+		bool runs = summary && e->known && e->n_runs;
+		number(out, runs, e->run_min);
+		number(out, runs, e->run_median);
+		number(out, runs, e->run_max);
+		number(out, runs, e->run_sd);
+	}
 	fputs("\r\n", out);
 }
 
-static void rows(FILE *out, const struct estimate *e, const char *kind, bool all_repetitions,
+static void rows(FILE *out, const struct estimate *e, const char *kind, const struct report_options *options,
 		 const struct region_row *region)
 {
-	row(out, e, kind, 0, e->value, region);
-	for (size_t i = 0; all_repetitions && i < e->n_runs; i++)
-		row(out, e, "run", i + 1, e->runs[i], region);
+	row(out, e, kind, 0, e->value, region, options->statistics);
+	for (size_t i = 0; options->all_repetitions && i < e->n_runs; i++)
+		row(out, e, "run", i + 1, e->runs[i], region, options->statistics);
 }
 
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least\r\n",
+	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least",
 	      out);
+	fputs(options->statistics ? ",min,median,max,sd\r\n" : "\r\n", out);
 	for (size_t i = 0; i < result->n_estimates; i++)
-		rows(out, &result->estimates[i], "event", options->all_repetitions, NULL);
+		rows(out, &result->estimates[i], "event", options, NULL);
 	for (size_t i = 0; i < result->n_metrics; i++)
-		rows(out, &result->metrics[i], "metric", options->all_repetitions, NULL);
+		rows(out, &result->metrics[i], "metric", options, NULL);
 	for (size_t i = 0; i < result->n_regions; i++)
 		for (size_t j = 0; j < result->regions[i].n_estimates; j++)
-			rows(out, &result->regions[i].estimates[j], "region", options->all_repetitions,
-			     &result->regions[i]);
+			rows(out, &result->regions[i].estimates[j], "region", options, &result->regions[i]);
 }

@@ -28,6 +28,7 @@ enum document_row_kind {
 /* Cells of a table of estimates, and of a table of gross, tare and net. */
 enum { CELL_NAME, CELL_VALUE, CELL_UNIT, CELL_SPREAD, CELL_RAN, CELL_SOURCE, CELL_TRUST, CELL_NOTE, CELLS };
 enum { CELL_GROSS = CELL_VALUE, CELL_TARE = CELL_SPREAD, CELL_NET = CELL_RAN, CELL_REMARK = CELL_NOTE };
+enum { CELL_MIN = CELL_VALUE, CELL_MEDIAN = CELL_SPREAD, CELL_MAX = CELL_RAN, CELL_SD = CELL_SOURCE };
 enum { CELL_COUNT = CELL_VALUE, CELL_SHARE, CELL_CUMULATIVE, CELL_CUMULATIVE_SHARE }; /* of a breakdown */
 
 enum { DOCUMENT_CELL_BYTES = 256 }; /* no cell of a table of estimates is longer */
@@ -49,17 +50,18 @@ struct document_table {
 };
 
 enum document_kind {
-	BLOCK_GAP,       /* what follows stands apart from what came before */
-	BLOCK_TITLE,     /* label and text */
-	BLOCK_SUBTITLE,  /* label and text */
-	BLOCK_HEADING,   /* label, directly followed by text; not broken */
-	BLOCK_PARAGRAPH, /* text */
-	BLOCK_NOTE,      /* label: "-", "!" or a footnote's "[1]"; text */
-	BLOCK_LINE,      /* text that is not broken */
-	BLOCK_WARNING,   /* likewise, of what must not be overlooked */
-	BLOCK_COUNTS,    /* a table of estimates */
-	BLOCK_GROSS,     /* a table of gross, tare and net */
-	BLOCK_BREAKDOWN, /* a table of counts by function, line or object */
+	BLOCK_GAP,        /* what follows stands apart from what came before */
+	BLOCK_TITLE,      /* label and text */
+	BLOCK_SUBTITLE,   /* label and text */
+	BLOCK_HEADING,    /* label, directly followed by text; not broken */
+	BLOCK_PARAGRAPH,  /* text */
+	BLOCK_NOTE,       /* label: "-", "!" or a footnote's "[1]"; text */
+	BLOCK_LINE,       /* text that is not broken */
+	BLOCK_WARNING,    /* likewise, of what must not be overlooked */
+	BLOCK_COUNTS,     /* a table of estimates */
+	BLOCK_GROSS,      /* a table of gross, tare and net */
+	BLOCK_STATISTICS, /* a table of least, median, most and standard deviation */
+	BLOCK_BREAKDOWN,  /* a table of counts by function, line or object */
 };
 
 struct document_block {

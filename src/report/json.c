@@ -7,7 +7,7 @@
 #include "report/region.h"
 #include "report/report.h"
 
-static void write_estimate(struct json *json, const struct estimate *e)
+static void write_estimate(struct json *json, const struct estimate *e, bool statistics)
 {
 	json_write_open(json, NULL, '{');
 	json_write_text(json, "event", e->event);
@@ -40,6 +40,12 @@ static void write_estimate(struct json *json, const struct estimate *e)
 	for (size_t i = 0; i < e->n_runs; i++)
 		json_write_number(json, NULL, e->runs[i]);
 	json_write_close(json, ']');
+	if (statistics && e->n_runs) {
+		json_write_number(json, "min", e->run_min);
+		json_write_number(json, "median", e->run_median);
+		json_write_number(json, "max", e->run_max);
+		json_write_number(json, "sd", e->run_sd);
+	}
 	json_write_text(json, "source", source_name(e->source));
 	json_write_text(json, "trust", trust_name(e->trust));
 	if (e->machine)
@@ -64,15 +70,16 @@ static void write_estimate(struct json *json, const struct estimate *e)
 	json_write_close(json, '}');
 }
 
-static void write_estimates(struct json *json, const char *key, const struct estimate *estimates, size_t n)
+static void write_estimates(struct json *json, const char *key, const struct estimate *estimates, size_t n,
+			    bool statistics)
 {
 	json_write_open(json, key, '[');
 	for (size_t i = 0; i < n; i++)
-		write_estimate(json, &estimates[i]);
+		write_estimate(json, &estimates[i], statistics);
 	json_write_close(json, ']');
 }
 
-static void write_regions(struct json *json, const struct result *result)
+static void write_regions(struct json *json, const struct result *result, bool statistics)
 {
 	json_write_open(json, "regions", '[');
 	for (size_t i = 0; i < result->n_regions; i++) {
@@ -97,7 +104,7 @@ static void write_regions(struct json *json, const struct result *result)
 		}
 		if (r->note)
 			json_write_text(json, "note", r->note);
-		write_estimates(json, "results", r->estimates, r->n_estimates);
+		write_estimates(json, "results", r->estimates, r->n_estimates, statistics);
 		json_write_close(json, '}');
 	}
 	json_write_close(json, ']');
@@ -119,8 +126,9 @@ static void write_ending(struct json *json, const struct result *result)
 	json->lines = 2;
 }
 
-void report_json(FILE *out, const struct result *result)
+void report_json(FILE *out, const struct result *result, const struct report_options *options)
 {
+	bool statistics = options->statistics;
 	struct json json = {.out = out, .lines = 2};
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
@@ -147,10 +155,10 @@ void report_json(FILE *out, const struct result *result)
 	json_write_number(&json, "confidence", result->confidence);
 	json_write_bool(&json, "interrupted", result->interrupted);
 	write_ending(&json, result);
-	write_estimates(&json, "results", result->estimates, result->n_estimates);
-	write_estimates(&json, "metrics", result->metrics, result->n_metrics);
+	write_estimates(&json, "results", result->estimates, result->n_estimates, statistics);
+	write_estimates(&json, "metrics", result->metrics, result->n_metrics, statistics);
 	if (result->n_regions)
-		write_regions(&json, result);
+		write_regions(&json, result, statistics);
 	json_write_open(&json, "outliers", '[');
 	for (size_t i = 0; i < result->n_outliers; i++) {
 		json_write_open(&json, NULL, '{');

@@ -13,13 +13,15 @@
 struct report_options {
 	bool all_repetitions; /* every repetition's value too */
 	bool gross;           /* gross, tare and net too */
+	bool statistics;      /* least, median, most and standard deviation of the repetitions too */
 	bool colour;
 	int width; /* of the terminal; 0: not a terminal, 80 assumed */
 };
 
 void report_text(FILE *out, const struct result *result, const struct report_options *options);
 void report_csv(FILE *out, const struct result *result, const struct report_options *options);
-void report_json(FILE *out, const struct result *result); /* docs/result.schema.json */
+/* docs/result.schema.json; of the options, `statistics` counts. */
+void report_json(FILE *out, const struct result *result, const struct report_options *options);
 
 /* A breakdown as tab-separated lines below a line of column names: of each event its rows, the largest first, then
  * one of kind "total". Tabs, line ends and backslashes in names are escaped as \t, \n, \\. */

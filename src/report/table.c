@@ -11,6 +11,7 @@ enum {
 	WIDTH_DEFAULT = 80,
 	WIDE = 100,
 	GROSS_COLUMNS = 16,
+	STATISTICS_COLUMNS = 10,
 	BREAKDOWN_NUMBER_LEAST = 6
 };
 
@@ -212,29 +213,49 @@ void table_print_counts(FILE *out, const struct document_table *table, const str
 	}
 }
 
-void table_print_gross(FILE *out, const struct document_table *table, const struct report_options *options)
+/* A table of numbers: a name, `n` columns of one width, the unit, a remark. */
+static void print_numbers(FILE *out, const struct document_table *table, const struct report_options *options,
+			  const int *numbers, size_t n, size_t columns)
 {
-	static const int numbers[] = {CELL_GROSS, CELL_TARE, CELL_NET};
 	struct style style = style_of(options);
 	size_t widest = text_columns(table->headings[CELL_NAME]);
 	if (table->name_least > widest)
 		widest = table->name_least;
 	fprintf(out, "  %s", style.bold);
 	put(out, table->headings[CELL_NAME], widest, false, false);
-	for (size_t c = 0; c < 3; c++)
-		fprintf(out, " %*s", GROSS_COLUMNS, table->headings[numbers[c]]);
+	for (size_t c = 0; c < n; c++) {
+		spaces(out, 1);
+		put(out, table->headings[numbers[c]], columns, true, false);
+	}
 	fprintf(out, "%s\n", style.off);
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct document_row *row = &table->rows.items[i];
 		const char *unit = cell_of(row, CELL_UNIT), *remark = cell_of(row, CELL_REMARK);
 		spaces(out, GAP);
 		put(out, cell_of(row, CELL_NAME), widest, false, false);
-		for (size_t c = 0; c < 3; c++) {
+		for (size_t c = 0; c < n; c++) {
 			spaces(out, 1);
-			put(out, cell_of(row, numbers[c]), GROSS_COLUMNS, true, false);
+			put(out, cell_of(row, numbers[c]), columns, true, false);
 		}
 		fprintf(out, "%s%s%s%s\n", unit[0] ? " " : "", unit, remark[0] ? "  " : "", remark);
 	}
+}
+
+void table_print_gross(FILE *out, const struct document_table *table, const struct report_options *options)
+{
+	static const int numbers[] = {CELL_GROSS, CELL_TARE, CELL_NET};
+	print_numbers(out, table, options, numbers, 3, GROSS_COLUMNS);
+}
+
+void table_print_statistics(FILE *out, const struct document_table *table, const struct report_options *options)
+{
+	static const int numbers[] = {CELL_MIN, CELL_MEDIAN, CELL_MAX, CELL_SD};
+	size_t columns = STATISTICS_COLUMNS;
+	for (size_t i = 0; i < table->rows.count; i++)
+		for (size_t c = 0; c < 4; c++)
+			if (text_columns(cell_of(&table->rows.items[i], numbers[c])) > columns)
+				columns = text_columns(cell_of(&table->rows.items[i], numbers[c]));
+	print_numbers(out, table, options, numbers, 4, columns);
 }
 
 void table_print_breakdown(FILE *out, const struct document_table *table, const struct report_options *options)

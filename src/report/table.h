@@ -29,6 +29,9 @@ void table_print_counts(FILE *out, const struct document_table *table, const str
 /* A table of gross, tare and net. */
 void table_print_gross(FILE *out, const struct document_table *table, const struct report_options *options);
 
+/* A table of least, median, most and standard deviation. */
+void table_print_statistics(FILE *out, const struct document_table *table, const struct report_options *options);
+
 /* A table of a breakdown. */
 void table_print_breakdown(FILE *out, const struct document_table *table, const struct report_options *options);
 

@@ -36,6 +36,7 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_WARNING: fprintf(out, "  %s%s%s\n", style.warn, block->text, style.off); break;
 	case BLOCK_COUNTS: table_print_counts(out, &block->table, options); break;
 	case BLOCK_GROSS: table_print_gross(out, &block->table, options); break;
+	case BLOCK_STATISTICS: table_print_statistics(out, &block->table, options); break;
 	case BLOCK_BREAKDOWN: table_print_breakdown(out, &block->table, options); break;
 	}
 }

@@ -118,6 +118,8 @@ struct estimate {
 	double confidence; /* 0.95, 0.99 */
 	size_t n_runs;
 	double *runs; /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
+	/* of runs; NAN: there is none */
+	double run_min, run_median, run_max, run_sd;
 	enum source source;
 	enum trust trust;
 	const char *machine;  /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */

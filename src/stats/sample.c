@@ -1,11 +1,10 @@
-/* One sample: location, spread, quantiles, outliers.
+/* One sample: location, spread, quantiles.
  *
  * Sums are taken in long double about the first value: NIST's NumAcc4 (a mean of 10^7 with a spread of
  * 0.1) loses half its digits in plain double sums.
  *
  * Sources: quantiles: Hyndman, Fan: Sample quantiles in statistical packages, The American Statistician
- * 50 (1996), type 7. MAD and outliers: Iglewicz, Hoaglin: How to detect and handle outliers (1993): their
- * modified z-score 0.6745 (x - median) / MAD > 3.5 is the rule here, as 1/0.6745 = 1.4826. */
+ * 50 (1996), type 7. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 /* The reciprocal of Φ⁻¹(3/4): the MAD of a normal sample times this estimates its standard deviation. */
 static const double MAD_TO_SD = 1.4826022185056018;
-static const double OUTLIER_SCORE = 3.5;
 
 double stats_mean(const double *x, size_t n)
 {
@@ -97,20 +95,4 @@ double stats_mad(const double *x, size_t n)
 	double mad = MAD_TO_SD * stats_median(distances, n);
 	free(distances);
 	return mad;
-}
-
-size_t stats_outliers(const double *x, size_t n, double floor, bool *marks)
-{
-	size_t found = 0;
-	memset(marks, 0, n * sizeof *marks);
-	if (n < 5)
-		return 0;
-	double median = stats_median(x, n), spread = stats_mad(x, n);
-	if (!(spread >= floor))
-		spread = floor;
-	for (size_t i = 0; i < n; i++) {
-		marks[i] = fabs(x[i] - median) > OUTLIER_SCORE * spread;
-		found += marks[i];
-	}
-	return found;
 }

@@ -57,6 +57,9 @@ static bool take_off(struct result *result, struct estimate *e, const struct ove
 	}
 	for (size_t i = 0; i < e->n_runs; i++)
 		e->runs[i] -= s.tare;
+	e->run_min -= s.tare;
+	e->run_median -= s.tare;
+	e->run_max -= s.tare;
 	return true;
 }
 

@@ -126,6 +126,8 @@ ok(instructions["value"] == 950000 and instructions["gross"] == 1000000 and inst
    "instructions are net: gross less the calibration's mean", instructions)
 text = tare("count", "--on", "replay:pmu.json", "--gross", *arguments, env=with_calibration(net)).out
 has(text, re.compile(r"^  instructions +1,000,000 +50,000 +950,000$", re.M), "--gross shows gross, tare and net")
+row = parsed(tare("count", "--on", "replay:pmu.json", "--statistics", "--json", *arguments, env=with_calibration(net)).out, "net statistics")["results"][0]
+ok(row["min"] == row["median"] == row["max"] == 950000 and row["sd"] is None, "the statistics of the repetitions are net, too", row)
 lines = tare("count", "--on", "replay:pmu.json", "--csv", *arguments, env=with_calibration(net)).out.splitlines()
 columns = dict(zip(lines[0].split(","), lines[1].split(",")))
 ok(columns["value"] == "950000" and columns["gross"] == "1000000" and columns["overhead"] == "50000" and columns["evidence"], "CSV has them",

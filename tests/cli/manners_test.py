@@ -64,6 +64,40 @@ for target in (["-p", str(os.getpid())], ["-a"]):
     ok(rows and not never, f"{target[0]}: no row of the standard set is one that can never count there", never)
     equal("task-clock" in [row["event"] for row in rows], target[0] == "-p", f"{target[0]}: task-clock is shown where it is one")
 
+# ---- what the repetitions are beside their mean ----
+counts = [100, 300, 200, 700, 200]
+write("five.json", json.dumps({"tare_recording": 1, "events": [{"name": "instructions", "source": "hw"}],
+                               "executions": [{"readings": {"instructions": count}} for count in [1] + counts]}))
+five = ["--on", "replay:five.json", "-r", "5", "-o", "-", "-e", "instructions", "true"]
+row = parsed(tare("count", "--statistics", "--json", *five).out, "--statistics")["results"][0]
+ok((row["min"], row["median"], row["max"]) == (100, 200, 700) and abs(row["sd"] - 55000 ** 0.5) < 1e-9,
+   "--statistics: JSON has min, median, max and the sample's standard deviation", row)
+lines = tare("count", "--statistics", "--csv", *five).out.splitlines()
+columns = dict(zip(lines[0].split(","), lines[1].split(",")))
+ok((columns["min"], columns["median"], columns["max"]) == ("100", "200", "700") and columns["sd"].startswith("234.5207"),
+   "--statistics: CSV has them as its last columns", lines)
+text = tare("count", "--stats", *five).out
+has(text, re.compile("^  event +min +median +max +σ$", re.M), "--stats: a table of them")
+has(text, re.compile("^  instructions +100 +200 +700 +235$", re.M), "--statistics: the table's digits are the value's")
+seen = tare("count", "--csv", *five).out + tare("count", "--json", *five).out
+ok("median" not in seen, "without --statistics they are not there", seen)
+row = json.loads(tare("count", "--statistics", "--json", "-o", "-", "-e", "page-faults", "true").out)["results"][0]
+ok(row["sd"] is None and row["min"] == row["max"] == row["value"], "of one run there is no deviation", row)
+
+# ---- outliers ----
+def outliers(counts):
+    """Which repetitions are called outliers, 1-based."""
+    write("runs.json", json.dumps({"tare_recording": 1, "events": [{"name": "instructions", "source": "hw"}],
+                                   "executions": [{"readings": {"instructions": count}} for count in counts[:1] + counts]}))
+    seen = tare("count", "--on", "replay:runs.json", "-r", str(len(counts)), "-o", "-", "--json", "-e", "instructions", "true")
+    return [row["repetition"] for row in json.loads(seen.out)["outliers"]]
+
+
+LIKE = [100000 + 137 * (i * 7 % 20) for i in range(20)]
+equal(outliers([count + 30000 * (i % 4 == 0) for i, count in enumerate(LIKE)]), [], "five of twenty runs are not outliers: they are a second kind of runs")
+equal(outliers([count + 30000 * (i == 6) for i, count in enumerate(LIKE)]), [7], "one of twenty that lies far from the others is")
+equal(outliers(LIKE), [], "runs that vary evenly have none")
+
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"
 with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:

@@ -54,7 +54,7 @@ static char *write_with(enum writer writer, const struct result *result)
 	case TEXT_WIDE: options.width = options.width ? options.width : 120; /* fall through */
 	case TEXT: report_text(out, result, &options); break;
 	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
-	case JSON: report_json(out, result); break;
+	case JSON: report_json(out, result, &options); break;
 	case P5MON: case P5MON_ALL: report_p5mon(out, result, NULL, &header, writer == P5MON_ALL); break;
 	case P5MON_FILE: case P5MON_FILE_ALL:
 		report_p5mon_file(out, result, NULL, writer == P5MON_FILE_ALL);

@@ -1,6 +1,7 @@
 /* Intervals hold the truth as often as they say: simulated, seeded, 20,000 draws each. The binomial standard error
  * at 95 % is 0.15 %, so that ±1 % is 6.5 of them; the same seeds give the same numbers on every run. */
 #include <gsl/gsl_cdf.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -231,6 +232,27 @@ static void of_replicated(void)
 			}
 }
 
+/* How often a sample in which nothing is wrong has an outlier; `log`: of times with a long tail, whose logarithms are
+ * normal with this standard deviation. */
+static void of_outliers(size_t n, double log, double most)
+{
+	struct random r = { .state = 9000 + n };
+	size_t any = 0, worst = 0;
+	double x[100];
+	bool marks[100];
+	for (int draw = 0; draw < draws; draw++) {
+		for (size_t k = 0; k < n; k++)
+			x[k] = 1e6 * (log > 0 ? exp(log * normal(&r)) : 1 + 0.05 * normal(&r));
+		size_t found = stats_outliers(x, n, 1000, marks);
+		any += found > 0;
+		worst = found > worst ? found : worst;
+	}
+	printf("# %.2f %% of the samples, at most %zu in one\n", 100.0 * any / draws, worst);
+	ok((double)any / draws <= most && worst <= n / 10 + 1,
+	   "%zu %s repetitions: at most %.1f %% of such samples have an outlier, and never more than a tenth of the runs are",
+	   n, log > 0 ? "skewed" : "normal", 100 * most);
+}
+
 int main(int n, char **arguments)
 {
 	if (n > 1)
@@ -249,6 +271,13 @@ int main(int n, char **arguments)
 	of_median(10, 0.978516);
 	of_median(25, 0.956715);
 	of_median(100, 0.964800);
+	/* 1 % and three standard errors of 20,000 draws */
+	of_outliers(5, 0, 0.0122);
+	of_outliers(10, 0, 0.0122);
+	of_outliers(20, 0, 0.0122);
+	of_outliers(50, 0, 0.0122);
+	of_outliers(10, 0.25, 0.04);
+	of_outliers(20, 0.25, 0.075);
 	of_share(50, 0.05, 25);
 	of_share(1000, 0.05, 1);
 	of_share(1000, 1, 500);

@@ -298,21 +298,48 @@ static void bootstrap(void)
 	ok(!stats_ratio_bootstrap(x, 8, y, 8, true, 0.95, 999, 1, &i), "fewer than 1000 resamples are refused");
 }
 
+/* NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.17.3: Rosner's example of 54 values, at most 10 of them at 5 %,
+ * has three outliers. */
+static void esd(void)
+{
+	static const double x[] = { -0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49, 1.49, 1.55, 1.56,
+				    1.58,  1.65, 1.69, 1.70, 1.76, 1.77, 1.81, 1.91, 1.94, 1.96, 1.99, 2.06, 2.09, 2.10,
+				    2.14,  2.15, 2.23, 2.24, 2.26, 2.35, 2.37, 2.40, 2.47, 2.54, 2.62, 2.64, 2.90, 2.92,
+				    2.92,  2.93, 3.21, 3.26, 3.30, 3.59, 3.68, 4.30, 4.64, 5.34, 5.42, 6.01 };
+	bool marks[54];
+	ok(stats_esd_outliers(x, 54, 10, 0.05, marks) == 3 && marks[51] && marks[52] && marks[53] && !marks[50],
+	   "Rosner's example has its three outliers, though neither the first nor the second alone is one");
+	ok(stats_esd_outliers(x, 54, 2, 0.05, marks) == 0, "looked at by twos none of them is one");
+	ok(stats_esd_outliers(x, 54, 10, 0.01, marks) == 0, "nor is any at 1 %%");
+}
+
 static void outliers(void)
 {
-	/* Iglewicz & Hoaglin's own example of section 3.2 is not at hand; scores by hand: median 2.0, raw MAD 0.1:
-	 * 0.6745 · 0.6 / 0.1 = 4.05 > 3.5, and 0.6745 · 0.5 / 0.1 = 3.37 */
-	static const double x[] = { 1.9, 2.0, 2.1, 2.6, 2.0, 1.9, 2.1, 1.5, 2.0 };
-	bool marks[9];
-	ok(stats_outliers(x, 9, 0.001, marks) == 1 && marks[3] && !marks[7],
-	   "a modified z-score of 4.05 is an outlier, one of 3.37 is not");
+	bool marks[20];
+	static const double x[] = { 2.0, 2.1, 1.9, 2.9, 2.0, 1.95, 2.05, 2.1, 1.9 };
+	ok(stats_outliers(x, 9, 0.001, marks) == 1 && marks[3], "a run that is far from all others is an outlier");
+	static const double near_[] = { 2.0, 2.1, 1.9, 2.2, 2.0, 1.95, 2.05, 2.1, 1.9 };
+	ok(stats_outliers(near_, 9, 0.001, marks) == 0, "one that is at their edge is not");
 	static const double same[] = { 100, 100, 100, 100, 100, 104 };
-	ok(stats_outliers(same, 6, 1, marks) == 1 && marks[5], "with a MAD of 0 the floor decides: 4 > 3.5 · 1");
-	ok(stats_outliers(same, 6, 2, marks) == 0, "with a MAD of 0 the floor decides: 4 < 3.5 · 2");
+	ok(stats_outliers(same, 6, 1, marks) == 1 && marks[5], "where all others are equal the floor decides: 4 > 3.5 · 1");
+	ok(stats_outliers(same, 6, 2, marks) == 0, "where all others are equal the floor decides: 4 < 3.5 · 2");
 	static const double four[] = { 1, 1, 1, 1000 };
 	marks[3] = true;
 	ok(stats_outliers(four, 4, 0.1, marks) == 0 && !marks[3],
 	   "four values are too few to call one an outlier");
+	/* a second kind of runs: five of twenty are no outliers, wherever they lie */
+	double two_kinds[20];
+	size_t most = 0;
+	for (int far = 1; far <= 1000; far *= 10) {
+		for (size_t i = 0; i < 20; i++)
+			two_kinds[i] = 100 + (double)(i % 3) + (i < 5 ? far : 0);
+		size_t found = stats_outliers(two_kinds, 20, 0.001, marks);
+		most = found > most ? found : most;
+	}
+	equal_u64(most, 0, "five of twenty runs that lie apart are no outliers");
+	for (size_t i = 0; i < 20; i++)
+		two_kinds[i] = 100 + (double)(i % 3) + (i < 2 ? 50 : 0);
+	ok(stats_outliers(two_kinds, 20, 0.001, marks) == 2 && marks[0] && marks[1], "two of twenty are found, though each hides the other from a test of one");
 }
 
 int main(void)
@@ -325,6 +352,7 @@ int main(void)
 	welch();
 	mann_whitney();
 	bootstrap();
+	esd();
 	outliers();
 	return done();
 }
