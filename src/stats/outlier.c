@@ -1,10 +1,11 @@
-/* Outliers: Rosner's generalized extreme Studentized deviate many-outlier procedure (Rosner: Percentage points for a
- * generalized ESD many-outlier procedure, Technometrics 25 (1983); NIST/SEMATECH e-Handbook 1.3.5.17.3).
+/* Outliers: Rosner's generalized extreme Studentized deviate many-outlier procedure (Rosner: Percentage points for
+ * a generalized ESD many-outlier procedure, Technometrics 25 (1983); NIST/SEMATECH e-Handbook 1.3.5.17.3).
  *
- * Of i = 1 … most, R_i is the largest |x - mean| / s of what is left, and that value is taken out. The outliers are the
- * first i values so taken, for the largest i with R_i > λ_i. λ_i is chosen so that a sample of a normal distribution
- * has an outlier with probability alpha, however many values are looked at: the rate is that of the whole sample, not
- * of each value. With most = 1 it is Grubbs's test, which is exact; Rosner found the others right from 15 values on. */
+ * Of i = 1 … most, R_i is the largest |x - mean| / s of what is left, and that value is taken out. The outliers
+ * are the first i values so taken, for the largest i with R_i > λ_i. λ_i is chosen so that a sample of a normal
+ * distribution has an outlier with probability alpha, however many values are looked at: the rate is that of the
+ * whole sample, not of each value. With most = 1 it is Grubbs's test, which is exact; Rosner found the others
+ * right from 15 values on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@
 #include "stats/stats.h"
 #include "stats/student.h"
 
-/* A distribution of times has a longer tail than the normal one: with 1 % a sample of such times still has an outlier
- * now and then (stats_coverage_test has the rates), with 5 % in every fifth sample. */
+/* A distribution of times has a longer tail than the normal one: with 1 % a sample of such times still has an
+ * outlier now and then (stats_coverage_test has the rates), with 5 % in every fifth sample. */
 static const double ALPHA = 0.01;
-/* As of the modified z-score of Iglewicz, Hoaglin (1993): deviations of the floor are what rounding and the clock's
- * ticks do. */
+/* As of the modified z-score of Iglewicz, Hoaglin (1993): deviations of the floor are what rounding and the
+ * clock's ticks do. */
 static const double FLOORS = 3.5;
 
 enum { LEAST_VALUES = 5, VALUES_OF_ONE = 10 };
@@ -29,8 +30,8 @@ static double critical(size_t n, double alpha)
 	return (double)(n - 1) * t / sqrt(((double)n - 2 + t * t) * (double)n);
 }
 
-/* The value in order[0 … n-1] that is farthest from their mean; *score in their standard deviations, 0 when all are
- * equal. */
+/* The value in order[0 … n-1] that is farthest from their mean; *score in their standard deviations, 0 when all
+ * are equal. */
 static size_t farthest(const double *x, const size_t *order, size_t n, double *values, double *score)
 {
 	size_t at = 0;

@@ -51,12 +51,11 @@ bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double 
  * and continuity correction. False when either is empty. */
 bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, double *u, double *p_value);
 
-/* Marks outliers by the generalized ESD procedure (Rosner 1983): at most `most` of them, and of a normal sample any at
- * all with probability alpha. Returns how many; marks[n]. */
+/* Marks outliers by the generalized ESD procedure (Rosner 1983): at most `most` of them, and of a normal sample
+ * any at all with probability alpha. Returns how many; marks[n]. */
 size_t stats_esd_outliers(const double *x, size_t n, size_t most, double alpha, bool *marks);
-/* The same for repetitions: at most a tenth of them (one, of fewer than 20), at alpha = 1 %; what deviates from the
- * median by less than 3.5 floors is none.
- * Returns how many; marks[n]. None are marked for n < 5. */
+/* The same for repetitions: at most a tenth of them (one, of fewer than 20), at alpha = 1 %; what deviates from
+ * the median by less than 3.5 floors is none. Returns how many; marks[n]. None are marked for n < 5. */
 size_t stats_outliers(const double *x, size_t n, double floor, bool *marks);
 
 /* ---- shares of samples (stats/share.c, ranks.c) ---- */
