@@ -13,6 +13,8 @@
  * rows, 1.8 % for six equal pairs, 0.8 % for three equal rows, less for more. */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
+#include <limits.h>
 #include <math.h>
 
 #include "stats/stats.h"
@@ -59,4 +61,49 @@ bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, size_t *ra
 		ranks[i] = i > 0 && uneven((double)counts[i - 1], (double)counts[i]) > level ? ranks[i - 1]
 											     : i + 1;
 	return true;
+}
+
+/* The two for a mean of 0, too: such a row stays at 0. GSL gives NAN. */
+static double poisson_at(unsigned k, double mean) { return mean > 0 ? gsl_ran_poisson_pdf(k, mean) : k == 0; }
+
+static double poisson_below(unsigned k, double mean)
+{
+	return k == 0 ? 0 : mean > 0 ? gsl_cdf_poisson_P(k - 1, mean) : 1;
+}
+
+/* The chance that no other row has more than k, ties at k shared. With T others at k
+ * too, its part is 1/(1 + T) = ∫ s^T ds over 0 … 1: so the integrand is Π (P(X_i < k) + s · P(X_i = k)). Gauss and
+ * Legendre's five points are exact up to nine rows that tie. */
+static double none_above(const uint64_t *counts, size_t n, size_t which, unsigned k)
+{
+	static const double at[] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
+				    0.953089922969332};
+	static const double weight[] = {0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683,
+					0.118463442528095};
+	double products[] = {1, 1, 1, 1, 1};
+	for (size_t i = 0; i < n; i++) {
+		double mean = (double)counts[i];
+		if (i == which || k > mean + 10 * sqrt(mean) + 30)
+			continue; /* it is below k: the rest is less than 1e-15 */
+		double below = poisson_below(k, mean), equal = poisson_at(k, mean);
+		for (size_t s = 0; s < 5; s++)
+			products[s] *= below + at[s] * equal;
+	}
+	double sum = 0;
+	for (size_t s = 0; s < 5; s++)
+		sum += weight[s] * products[s];
+	return sum;
+}
+
+double stats_top_chance(const uint64_t *counts, size_t n, size_t which)
+{
+	gsl_set_error_handler_off();
+	double mean = (double)counts[which], reach = 9 * sqrt(mean) + 30, chance = 0;
+	if (n == 1)
+		return 1;
+	if (mean + reach > UINT_MAX / 2)
+		return NAN;
+	for (unsigned k = (unsigned)fmax(0, mean - reach); k <= mean + reach; k++)
+		chance += poisson_at(k, mean) * none_above(counts, n, which, k);
+	return fmin(chance, 1);
 }

@@ -93,6 +93,11 @@ bool stats_replicated_share(const uint64_t *k, const uint64_t *n, size_t runs, d
  * gaps). False when the counts are not in order, or the rate is not within (0, 1). */
 bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, size_t *ranks);
 
+/* The chance that row `which` has the most samples in another profile of as many, as far as these tell: each row's
+ * count drawn anew, from the Poisson distribution with its own as mean (a parametric bootstrap); rows that tie
+ * share the place. 1 for the only row; NAN above 2^30 samples. */
+double stats_top_chance(const uint64_t *counts, size_t n, size_t which);
+
 /* ---- multiplexed counters (stats/multiplex.c) ---- */
 
 /* What one counter did within one slice of the measurement. */

@@ -51,6 +51,40 @@ static void meets(void)
 	ok(at[0] == at[1], "exact and normal test agree at 10,000 samples");
 }
 
+static double pmf(double mean, int k)
+{
+	return mean > 0 ? exp(k * log(mean) - mean - lgamma(k + 1.0)) : k == 0;
+}
+
+/* By all outcomes of three rows. */
+static double top_by_outcomes(const uint64_t counts[3])
+{
+	double chance = 0;
+	for (int a = 0; a < 60; a++)
+		for (int b = 0; b <= a; b++)
+			for (int c = 0; c <= a; c++)
+				chance += pmf((double)counts[0], a) * pmf((double)counts[1], b) * pmf((double)counts[2], c) / (1 + (a == b) + (a == c));
+	return chance;
+}
+
+static void top(void)
+{
+	const uint64_t counts[][3] = { { 4, 2, 0 }, { 9, 9, 9 }, { 1, 12, 3 }, { 20, 10, 15 }, { 0, 0, 0 } };
+	for (size_t i = 0; i < 5; i++)
+		near(stats_top_chance(counts[i], 3, 0), top_by_outcomes(counts[i]), 1e-9, "the chance of the top is the sum over all outcomes");
+	near(stats_top_chance((uint64_t[]){ 9, 9, 9 }, 3, 1), 1 / 3.0, 1e-9, "of three equal rows each has a third");
+	near(stats_top_chance((uint64_t[]){ 100000, 99000 }, 2, 0), 0.98752, 1e-4, "100,000 and 99,000 samples: Φ(1000/√199000) = 0.9875");
+	near(stats_top_chance((uint64_t[]){ 7 }, 1, 0), 1, 0, "one row is the top");
+	uint64_t many[400];
+	double sum = 0;
+	for (size_t i = 0; i < 400; i++)
+		many[i] = i % 7;
+	for (size_t i = 0; i < 400; i++)
+		sum += stats_top_chance(many, 400, i);
+	near(sum, 1, 1e-3, "some row of 400 is the top");
+	ok(isnan(stats_top_chance((uint64_t[]){ UINT64_C(1) << 40, 1 }, 2, 0)), "2^40 samples have none");
+}
+
 enum { ROWS_MOST = 1200 };
 
 struct row {
@@ -151,6 +185,7 @@ int main(void)
 {
 	by_hand();
 	meets();
+	top();
 	simulated();
 	return done();
 }
