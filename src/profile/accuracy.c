@@ -158,19 +158,19 @@ static int descending_doubles(const void *a, const void *b)
 }
 
 /* The first `top` of a list by weight, heaviest first. */
-struct list {
+struct hot_list {
 	double last;  /* the weight of the last one on it */
 	double part;  /* places that have that weight share its last lines: which part of each is on it */
 	double lines; /* at most `top`; places without weight are on no list */
 	double weight;
 };
 
-static bool list_of(const double *weights, size_t n, size_t top, struct list *out)
+static bool list_of(const double *weights, size_t n, size_t top, struct hot_list *out)
 {
 	double *sorted = malloc((n ? n : 1) * sizeof *sorted);
 	if (!sorted)
 		return false;
-	*out = (struct list){.part = 1};
+	*out = (struct hot_list){.part = 1};
 	size_t lines = 0, above = 0, ties = 0;
 	for (size_t i = 0; i < n; i++)
 		if (weights[i] > 0)
@@ -193,14 +193,14 @@ static bool list_of(const double *weights, size_t n, size_t top, struct list *ou
 	return true;
 }
 
-static double on_list(const struct list *list, double weight)
+static double on_list(const struct hot_list *list, double weight)
 {
 	return list->lines == 0 || weight < list->last ? 0 : weight > list->last ? 1 : list->part;
 }
 
 double accuracy_weight_matching(const double *sampled, const double *exact, size_t n, size_t top)
 {
-	struct list of_sampled, of_exact;
+	struct hot_list of_sampled, of_exact;
 	if (!list_of(sampled, n, top, &of_sampled) || !list_of(exact, n, top, &of_exact) ||
 	    of_sampled.lines == 0 || of_exact.lines == 0)
 		return NAN;
@@ -212,7 +212,7 @@ double accuracy_weight_matching(const double *sampled, const double *exact, size
 
 double accuracy_key_matching(const double *sampled, const double *exact, size_t n, size_t top)
 {
-	struct list of_sampled, of_exact;
+	struct hot_list of_sampled, of_exact;
 	if (!list_of(sampled, n, top, &of_sampled) || !list_of(exact, n, top, &of_exact) ||
 	    of_sampled.lines == 0 || of_exact.lines == 0)
 		return NAN;

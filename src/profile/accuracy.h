@@ -2,14 +2,16 @@
  * How well samples tell where a program's events took place: a sampled profile against an exact one of the same
  * execution. Numbers in, numbers out.
  *
- *  - Wu and Mencer's three: Wu, Mencer: Evaluating sampling based hotspot detection, ARCS 2009. They compare samples
- *    with executions: samples in proportion to time are called wrong by them where instructions take unequal times.
+ *  - Wu and Mencer's three: Wu, Mencer: Evaluating sampling based hotspot detection, ARCS 2009. They compare
+ *    samples with executions: samples in proportion to time are called wrong by them where instructions take unequal
+ *    times.
  *  - Measures of two shares of the same places, sampled and exact: those have to be shares of the same event.
  *
  * What always holds:
- *  1. The order of places changes nothing: where a measure depends on an order, places that tie share what there is.
+ *  1. The order of places changes nothing: where a measure depends on an order, places that tie share what there
+ *     is.
  *  2. Equal profiles have error 0 (nrmse, order deviation, total variation, earth mover's distance) and agreement 1.
- *  3. 0/0 is 0 in Wu and Mencer's measures, as theirs need it; a measure of shares that does not exist is NAN.
+ *  3. 0/0 is 0 in Wu and Mencer's measures; a measure of shares that does not exist is NAN.
  */
 #ifndef TARE_PROFILE_ACCURACY_H
 #define TARE_PROFILE_ACCURACY_H

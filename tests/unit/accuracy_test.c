@@ -61,6 +61,9 @@ static void split(void)
 	const struct placed_count one = { 4, 9 };
 	accuracy_wu_mencer(&one, 1, &one, 1, &is);
 	ok(is.nrmse == 0 && is.sample_coverage == 1 && is.order_deviation == 0, "one instruction, which is sampled: no error, and 0/0 is 0");
+	/* shares 0.9 0.1 against 0.5 0.5: √(0.9·0.16 + 0.1·0.16)/(0.9 - 0.1) */
+	accuracy_wu_mencer((struct placed_count[]){ { 1, 9 }, { 2, 1 } }, 2, (struct placed_count[]){ { 1, 7 }, { 2, 7 } }, 2, &is);
+	near(is.nrmse, 0.5, 1e-15, "NRMSE's range is that of both sets of shares");
 	accuracy_wu_mencer(NULL, 0, &one, 1, &is);
 	ok(is.nrmse == 0 && is.sample_coverage == 0 && is.order_deviation == 0 && is.samples == 0, "no samples: 0");
 }
