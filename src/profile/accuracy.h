@@ -10,7 +10,8 @@
  * What always holds:
  *  1. The order of places changes nothing: where a measure depends on an order, places that tie share what there
  *     is.
- *  2. Equal profiles have error 0 (nrmse, order deviation, total variation, earth mover's distance) and agreement 1.
+ *  2. Equal profiles have error 0 (NRMSE, order deviation, total variation, earth mover's distance); their
+ *     agreement is 1.
  *  3. 0/0 is 0 in Wu and Mencer's measures; a measure of shares that does not exist is NAN.
  */
 #ifndef TARE_PROFILE_ACCURACY_H
@@ -43,8 +44,7 @@ struct wu_mencer {
 	double nrmse, sample_coverage, order_deviation;
 	uint64_t samples; /* NS: at places that ran */
 	size_t places;    /* m: different ones */
-	uint64_t
-		apart; /* samples at places that are not in `ran`: the kernel's, and unmapped. In none of the measures */
+	uint64_t apart;   /* samples elsewhere (the kernel's, unmapped): in no measure */
 };
 
 /* With c_i samples at place i, r_i executions of it, NS = Σ c_i, NI = Σ r_i over all that ran, m places sampled:
