@@ -5,6 +5,9 @@
 
 const struct command_row command_rows[] = {
 	{"count", "count events of a program, processes, threads or CPUs", count_option_rows, command_count},
+	{"profile", "show where a program's events take place, by function and line", profile_option_rows,
+	 command_profile},
+	{"report", "show a profile that was kept in a file", report_option_rows, command_report},
 	{"list", "list events, metrics, backends and machines: what works here", list_option_rows, command_list},
 	{"doctor", "show what can be measured here, and how to allow more", doctor_option_rows, command_doctor},
 	{"calibrate", "measure the overhead of measuring here, and save it", calibrate_option_rows,

@@ -110,9 +110,9 @@ static void bash(void)
 			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
 			     "2>/dev/null)\"; return; }\n"
 			     "\t\t_tare_words \"events metrics backends machines\" ;;");
-		else if (strcmp(row->name, "count") == 0)
+		else if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
-		else if (strcmp(row->name, "annotate-asm") == 0)
+		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "report") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -f -- \"$cur\")) ;;");
 		else
 			puts("\t\t;;");
@@ -191,12 +191,12 @@ static void zsh(void)
 				putchar('\'');
 			}
 		}
-		if (strcmp(row->name, "count") == 0)
+		if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
 			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'",
 			      stdout);
-		else if (strcmp(row->name, "annotate-asm") == 0)
+		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "report") == 0)
 			fputs(" \\\n\t\t'1:file:_files'", stdout);
 		puts(" ;;");
 	}
@@ -251,9 +251,9 @@ static void fish(void)
 			putchar('\n');
 		}
 	}
-	puts("complete -c tare -n '__fish_seen_subcommand_from count' -a '(__fish_complete_subcommand "
+	puts("complete -c tare -n '__fish_seen_subcommand_from count profile' -a '(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
-	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm' -F\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm report' -F\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
 	     "machines' "
 	     "-a 'events metrics backends machines'\n"

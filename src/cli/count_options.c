@@ -133,60 +133,6 @@ const struct option_row count_option_rows[] = {
 	{0},
 };
 
-/* "3", "0,2-3": numbers from least, each once in the order given. */
-static bool parse_list(const char *text, const char *what, bool ranges, unsigned long long least,
-		       struct number_list *list, struct error *err)
-{
-	enum { NUMBER_MOST = 1 << 22, LIST_MOST = 65536 }; /* the kernel's largest PID; CPUs are fewer */
-	char *copy = strdup(text), *rest = copy;
-	bool done = false;
-	if (!copy)
-		return error_no_memory(err);
-	for (char *word; (word = strsep(&rest, ","));) {
-		unsigned long long first, last;
-		char *dash = ranges ? strchr(word, '-') : NULL;
-		if (dash)
-			*dash = '\0';
-		if (!str_to_u64(word, &first) || !(dash ? str_to_u64(dash + 1, &last) : (last = first, true)) ||
-		    first < least || last < first || last > NUMBER_MOST) {
-			if (dash)
-				*dash = '-';
-			error_set(err, ERROR_USAGE, "'%s' is not %s", word, what);
-			goto out;
-		}
-		for (unsigned long long n = first; n <= last; n++) {
-			bool there = false;
-			for (size_t i = 0; i < list->numbers.count && !there; i++)
-				there = list->numbers.items[i] == (int)n;
-			if (there)
-				continue;
-			if (list->numbers.count >= LIST_MOST) {
-				error_set(err, ERROR_USAGE, "more than %d in the list", LIST_MOST);
-				goto out;
-			}
-			if (!vec_push(&list->numbers, (int)n)) {
-				error_no_memory(err);
-				goto out;
-			}
-		}
-	}
-	done = true;
-out:
-	free(copy);
-	return done;
-}
-
-static bool parse_seconds(const char *value, uint64_t *ns, struct error *err)
-{
-	double seconds;
-	/* a year: more is a slip */
-	if (!str_to_double(value, &seconds) || !(seconds > 0) || seconds > 3.2e7)
-		return error_set(err, ERROR_USAGE, "'%s' is not a number of seconds above 0 (and below a year)",
-				 value);
-	*ns = (uint64_t)(seconds * 1e9);
-	return *ns > 0 || error_set(err, ERROR_USAGE, "'%s' is less than a nanosecond", value);
-}
-
 static bool parse_word(const char *value, const char *const *words, const char *expected, int *out,
 		       struct error *err)
 {
@@ -233,10 +179,10 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case BLOCKS: r->blocks = value; return true;
 	case SYSTEM_CALLS: r->system_calls = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
-	case FOR: return parse_seconds(value, &r->for_ns, err);
-	case PID: return parse_list(value, "a process id", false, 1, &r->pids, err);
-	case TID: return parse_list(value, "a thread id", false, 1, &r->tids, err);
-	case CPUS: return parse_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
+	case FOR: return options_seconds(value, &r->for_ns, err);
+	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
+	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
+	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
 	case REPETITIONS:
 		if (!options_number(value, 1, 1000000, &number, err))
 			return false;

@@ -15,10 +15,6 @@
 enum compat { COMPAT_NONE, COMPAT_P5MON, COMPAT_PERFEX };
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
-struct number_list {
-	VEC(int) numbers;
-};
-
 struct count_request {
 	VEC(const char *) event_lists; /* -e, borrowed from argv, as all strings here */
 	VEC(const char *) required;    /* --require; counted as those of -e are */

@@ -171,3 +171,56 @@ bool options_number(const char *value, unsigned long long least, unsigned long l
 	*out = number;
 	return true;
 }
+
+bool options_number_list(const char *text, const char *what, bool ranges, unsigned long long least,
+			 struct number_list *list, struct error *err)
+{
+	enum { NUMBER_MOST = 1 << 22, LIST_MOST = 65536 }; /* the kernel's largest PID; CPUs are fewer */
+	char *copy = strdup(text), *rest = copy;
+	bool done = false;
+	if (!copy)
+		return error_no_memory(err);
+	for (char *word; (word = strsep(&rest, ","));) {
+		unsigned long long first, last;
+		char *dash = ranges ? strchr(word, '-') : NULL;
+		if (dash)
+			*dash = '\0';
+		if (!str_to_u64(word, &first) || !(dash ? str_to_u64(dash + 1, &last) : (last = first, true)) ||
+		    first < least || last < first || last > NUMBER_MOST) {
+			if (dash)
+				*dash = '-';
+			error_set(err, ERROR_USAGE, "'%s' is not %s", word, what);
+			goto out;
+		}
+		for (unsigned long long n = first; n <= last; n++) {
+			bool there = false;
+			for (size_t i = 0; i < list->numbers.count && !there; i++)
+				there = list->numbers.items[i] == (int)n;
+			if (there)
+				continue;
+			if (list->numbers.count >= LIST_MOST) {
+				error_set(err, ERROR_USAGE, "more than %d in the list", LIST_MOST);
+				goto out;
+			}
+			if (!vec_push(&list->numbers, (int)n)) {
+				error_no_memory(err);
+				goto out;
+			}
+		}
+	}
+	done = true;
+out:
+	free(copy);
+	return done;
+}
+
+bool options_seconds(const char *value, uint64_t *ns, struct error *err)
+{
+	double seconds;
+	/* a year: more is a slip */
+	if (!str_to_double(value, &seconds) || !(seconds > 0) || seconds > 3.2e7)
+		return error_set(err, ERROR_USAGE, "'%s' is not a number of seconds above 0 (and below a year)",
+				 value);
+	*ns = (uint64_t)(seconds * 1e9);
+	return *ns > 0 || error_set(err, ERROR_USAGE, "'%s' is less than a nanosecond", value);
+}

@@ -7,9 +7,11 @@
 #define TARE_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 
 struct option_row {
 	char letter;      /* 'r', or 0 */
@@ -33,6 +35,18 @@ bool options_parse(const struct option_row *rows, int argc, char **argv, options
 
 /* The table as help text, at most 80 columns wide. */
 void options_help(const struct option_row *rows, FILE *out);
+
+struct number_list {
+	VEC(int) numbers;
+};
+
+/* "3", "0,2-3" with ranges: numbers from least, each once in the order given, appended to *list. what: "a process
+ * id", for messages. */
+bool options_number_list(const char *text, const char *what, bool ranges, unsigned long long least,
+			 struct number_list *list, struct error *err);
+
+/* A time above 0. */
+bool options_seconds(const char *value, uint64_t *ns, struct error *err);
 
 /* Checked values. `most` is inclusive. */
 bool options_number(const char *value, unsigned long long least, unsigned long long most, unsigned long long *out,

@@ -8,6 +8,9 @@
 /* Appends the report of a result, which outlives the document. Of the options, those of what is shown count. */
 void report_build(struct document *document, const struct result *result, const struct report_options *options);
 
+/* text.c: a document as text. */
+void report_document_text(FILE *out, const struct document *document, const struct report_options *options);
+
 /* Its parts in files of their own. */
 
 /* Remarks on rows: each is said once, under its number, however many rows have it. A reason for which several

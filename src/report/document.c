@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "report/columns.h"
+
 static bool add(struct document *document, const struct document_block *block)
 {
 	bool added = vec_push(&document->blocks, *block);
@@ -28,6 +30,17 @@ struct document_table *document_add_table(struct document *document, enum docume
 	if (!add(document, &(struct document_block){.kind = kind}))
 		return NULL;
 	return &document->blocks.items[document->blocks.count - 1].table;
+}
+
+struct columns *document_add_columns(struct document *document, size_t n)
+{
+	struct columns *columns = arena_alloc(&document->arena, sizeof *columns);
+	if (columns)
+		*columns = (struct columns){.n = n, .flexible = n - 1};
+	document->failed |= !columns;
+	return columns && add(document, &(struct document_block){.kind = BLOCK_COLUMNS, .columns = columns})
+		       ? columns
+		       : NULL;
 }
 
 const char *document_trouble(const struct document *document)
@@ -70,8 +83,11 @@ const char *document_escaped(struct document *document, const char *text)
 
 void document_free(struct document *document)
 {
-	for (size_t i = 0; i < document->blocks.count; i++)
+	for (size_t i = 0; i < document->blocks.count; i++) {
 		vec_free(&document->blocks.items[i].table.rows);
+		if (document->blocks.items[i].columns)
+			vec_free(&document->blocks.items[i].columns->rows);
+	}
 	vec_free(&document->blocks);
 	arena_free(&document->arena);
 }

@@ -62,12 +62,16 @@ enum document_kind {
 	BLOCK_GROSS,      /* a table of gross, tare and net */
 	BLOCK_STATISTICS, /* a table of least, median, most and standard deviation */
 	BLOCK_BREAKDOWN,  /* a table of counts by function, line or object */
+	BLOCK_COLUMNS,    /* a table of its own columns */
 };
+
+struct columns; /* report/columns.h */
 
 struct document_block {
 	enum document_kind kind;
 	const char *label, *text;
 	struct document_table table;
+	struct columns *columns; /* of BLOCK_COLUMNS; the document's */
 };
 
 struct document {
@@ -86,6 +90,9 @@ void document_add_str(struct document *document, enum document_kind kind, const 
 
 /* An empty table at the end. NULL when memory ran out; valid until the next block is added. */
 struct document_table *document_add_table(struct document *document, enum document_kind kind);
+
+/* An empty table of that many columns at the end. NULL when memory ran out; it stays where it is. */
+struct columns *document_add_columns(struct document *document, size_t n);
 
 /* What a writer says when something is missing; NULL when nothing is. */
 const char *document_trouble(const struct document *document);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/build.h"
+#include "report/columns.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -38,17 +39,23 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_GROSS: table_print_gross(out, &block->table, options); break;
 	case BLOCK_STATISTICS: table_print_statistics(out, &block->table, options); break;
 	case BLOCK_BREAKDOWN: table_print_breakdown(out, &block->table, options); break;
+	case BLOCK_COLUMNS: columns_print(out, block->columns, 2, (size_t)table_width(options), &style); break;
 	}
+}
+
+void report_document_text(FILE *out, const struct document *document, const struct report_options *options)
+{
+	for (size_t i = 0; i < document->blocks.count; i++)
+		put_block(out, &document->blocks.items[i], options);
+	const char *trouble = document_trouble(document);
+	if (trouble)
+		fprintf(out, "  (%s)\n", trouble);
 }
 
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct document document = {0};
 	report_build(&document, result, options);
-	for (size_t i = 0; i < document.blocks.count; i++)
-		put_block(out, &document.blocks.items[i], options);
-	const char *trouble = document_trouble(&document);
-	if (trouble)
-		fprintf(out, "  (%s)\n", trouble);
+	report_document_text(out, &document, options);
 	document_free(&document);
 }

@@ -1,10 +1,10 @@
 /*
  * A profile: where events of a program took place, by place of code and by how control came there. Plain records
- * without names. Who collects makes one (profile/collect.h from samples, profile/counted.h from the engine's counts),
- * store/profile/ keeps it, profile/named.h gives its places names, reports print that.
+ * without names. Who collects makes one (profile/collect.h from samples, profile/counted.h from the engine's
+ * counts), store/profile/ keeps it, profile/named.h gives its places names, reports print that.
  *
- * Counts are of two kinds: of an event that was sampled they are samples, each standing for `gap` events; of one that
- * was counted they are the events themselves.
+ * Counts are of two kinds: of an event that was sampled they are samples, each standing for `gap` events; of one
+ * that was counted they are the events themselves.
  *
  * What always holds:
  *  1. Each module, task and node is there once. nodes[0] is the root: no place, its own parent. A node comes after

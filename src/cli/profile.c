@@ -1,0 +1,264 @@
+/* tare profile: where a program's events take place. From the command line to the report and the exit status. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/profile_options.h"
+#include "cli/say.h"
+#include "session/interrupt.h"
+#include "session/profile.h"
+
+enum {
+	HELP,
+	EVENT,
+	ON,
+	PERIOD,
+	RATE,
+	GAPS,
+	SEED,
+	REDRAW,
+	STACKS,
+	CALL_GRAPH,
+	PID,
+	TID,
+	ALL_CPUS,
+	CPUS,
+	NO_CHILDREN,
+	DELAY,
+	FOR,
+	OUTPUT,
+};
+
+const struct option_row profile_option_rows[] = {
+	{.help = "Events"},
+	{'e', "event", "EVENT,...",
+	 "sample these events; may be repeated. EVENT@GAP sets the gap of one. Default: cycles, or the CPU clock "
+	 "where cycles cannot be sampled",
+	 EVENT},
+	{0, "on", "BACKEND",
+	 "perf (default) samples. exact and model:MACHINE count each instruction that the program executes, "
+	 "without sampling error",
+	 ON},
+	{.help = "Sampling"},
+	{'c', "period", "GAP", "take a sample each GAP events on average (nanoseconds, of clocks)", PERIOD},
+	{'F', "rate", "N", "take about N samples a second; the kernel adjusts the gap", RATE},
+	{0, "gaps", "exponential|jitter|prime|fixed",
+	 "how far samples are apart (default exponential, which gives each share an interval)", GAPS},
+	{0, "seed", "N", "seed of random gaps (default 1)", SEED},
+	{0, "redraw", "N", "draw a new gap after N samples", REDRAW},
+	{'g', "stacks", NULL, "also record call stacks, by frame pointers", STACKS},
+	{0, "call-graph", "fp|dwarf|none", "record call stacks in this way", CALL_GRAPH},
+	{0, "delay", "SECONDS", "begin this long after the program", DELAY},
+	{.help = "Targets (instead of a program; -a and -C also with one)"},
+	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
+	{'t', "tid", "TID,...", "running threads", TID},
+	{'a', "all-cpus", NULL, "everything on all CPUs", ALL_CPUS},
+	{'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS},
+	{0, "for", "SECONDS", "without a program: stop after this time (default: until they end, or Ctrl-C)", FOR},
+	{0, "no-children", NULL, "do not follow child processes", NO_CHILDREN},
+	{.help = "Report"},
+	{'o', "output", "FILE", "keep the profile in this file; 'tare report FILE' shows it", OUTPUT},
+	SHOW_OPTION_ROWS,
+	{.help = "Other"},
+	{'h', "help", NULL, "show this help", HELP},
+	{0},
+};
+
+struct profile_request {
+	struct str events; /* of all -e, joined */
+	const char *on;
+	struct profiling profiling;
+	bool has_gaps, has_rate, prime, all_cpus, no_children, help;
+	struct number_list pids, tids, cpus;
+	struct show_request show;
+	char *const *command;
+};
+
+static bool parse_gaps(struct profile_request *r, const char *value, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum profile_gaps gaps;
+	} words[] = {{"exponential", GAPS_EXPONENTIAL},
+		     {"jitter", GAPS_JITTER},
+		     {"prime", GAPS_FIXED},
+		     {"fixed", GAPS_FIXED}};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strcmp(words[i].name, value) != 0)
+			continue;
+		r->profiling.gaps = words[i].gaps;
+		r->prime = value[0] == 'p';
+		return r->has_gaps = true;
+	}
+	return error_set(err, ERROR_USAGE, "'%s' is not exponential, jitter, prime or fixed", value);
+}
+
+static bool parse_stacks(struct profile_request *r, const char *value, struct error *err)
+{
+	if (strcmp(value, "fp") == 0)
+		r->profiling.stacks = STACKS_FRAME_POINTER;
+	else if (strcmp(value, "dwarf") == 0)
+		r->profiling.stacks = STACKS_DWARF;
+	else if (strcmp(value, "none") == 0)
+		r->profiling.stacks = STACKS_NONE;
+	else
+		return error_set(err, ERROR_USAGE, "'%s' is not fp, dwarf or none", value);
+	return true;
+}
+
+static bool parse_rate(struct profile_request *r, const char *value, struct error *err)
+{
+	if (!str_to_double(value, &r->profiling.rate) || !(r->profiling.rate >= 1) || r->profiling.rate > 1e6)
+		return error_set(err, ERROR_USAGE, "'%s' is not a number of samples a second from 1 to 1000000",
+				 value);
+	return r->has_rate = true;
+}
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	struct profile_request *r = context;
+	unsigned long long number;
+	switch (id) {
+	case HELP: r->help = true; return true;
+	case EVENT: str_appendf(&r->events, "%s%s", r->events.length ? "," : "", value); return true;
+	case ON: r->on = strcmp(value, "auto") == 0 ? "perf" : value; return true;
+	case RATE: return parse_rate(r, value, err);
+	case GAPS: return parse_gaps(r, value, err);
+	case STACKS: r->profiling.stacks = STACKS_FRAME_POINTER; return true;
+	case CALL_GRAPH: return parse_stacks(r, value, err);
+	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
+	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
+	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
+	case ALL_CPUS: r->all_cpus = true; return true;
+	case NO_CHILDREN: r->no_children = true; return true;
+	case DELAY: return options_seconds(value, &r->profiling.delay_ns, err);
+	case FOR: return options_seconds(value, &r->profiling.for_ns, err);
+	case OUTPUT: r->profiling.keep = value; return true;
+	case PERIOD:
+		if (!options_number(value, 1, 1000000000000000, &number, err))
+			return false;
+		r->profiling.gap = number;
+		return true;
+	case SEED:
+		if (!options_number(value, 0, UINT64_MAX, &number, err))
+			return false;
+		r->profiling.seed = number;
+		return true;
+	case REDRAW:
+		if (!options_number(value, 1, 1000000, &number, err))
+			return false;
+		r->profiling.redraw = (uint32_t)number;
+		return true;
+	default: return show_apply(&r->show, id, value, err);
+	}
+}
+
+/* What contradicts itself. */
+static bool check(struct profile_request *r, struct error *err)
+{
+	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	int targets = cpus + (r->pids.numbers.count > 0) + (r->tids.numbers.count > 0);
+	if (r->events.failed)
+		return error_no_memory(err);
+	if (targets > 1 || (r->all_cpus && r->cpus.numbers.count))
+		return error_set(err, ERROR_USAGE, "choose one of -p, -t, -a and -C");
+	if (r->command && targets && !cpus)
+		return error_set(err, ERROR_USAGE,
+				 "remove the program: -p and -t profile processes that already run");
+	if (!r->command && !targets) {
+		error_set(err, ERROR_USAGE, "nothing to profile: no program is given");
+		return error_hint(err, "'tare profile PROGRAM ARGS...', or -p, -t, -a, -C; 'tare profile --help'");
+	}
+	if (r->command && r->profiling.for_ns)
+		return error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
+	if (r->has_rate && (r->profiling.gap || r->has_gaps))
+		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
+	if (r->has_rate)
+		r->profiling.gaps = GAPS_RATE;
+	if (r->command && !r->command[0][0])
+		return error_set(err, ERROR_USAGE, "the program's name is empty");
+	return true;
+}
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare profile [OPTIONS] [--] PROGRAM [ARGS...]\n"
+	      "       tare profile [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
+	      "\n"
+	      "Shows in which functions and lines a program's events take place.\n"
+	      "The program keeps its input, output and exit status; the report goes to\n"
+	      "standard error.\n",
+	      stdout);
+	options_help(profile_option_rows, stdout);
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
+	      "3 cannot profile, or cannot write the report. See also tare-profile(1).\n",
+	      stdout);
+	return say_end_output();
+}
+
+static struct session_target target_of(const struct profile_request *r)
+{
+	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	const struct number_list *ids = cpus ? &r->cpus : r->pids.numbers.count ? &r->pids : &r->tids;
+	return (struct session_target){.kind = cpus                    ? TARGET_CPUS
+					       : r->pids.numbers.count ? TARGET_PROCESSES
+					       : r->tids.numbers.count ? TARGET_THREADS
+								       : TARGET_COMMAND,
+				       .program = r->command,
+				       .ids = ids->numbers.items,
+				       .n_ids = ids->numbers.count,
+				       .no_children = r->no_children};
+}
+
+/* Returns what to exit with. */
+static int run(struct profile_request *r)
+{
+	struct session session;
+	struct session_target target = target_of(r);
+	struct profile *profile = NULL;
+	struct error err = {0};
+	int code = TARE_CANNOT_MEASURE;
+	r->profiling.interrupt = interrupt_catch();
+	if (!session_open(&session, &target, r->on, NULL, 0, &err) ||
+	    !session_add_profile_events(&session, r->events.text, &err)) {
+		code = say_failure(&err);
+		goto out;
+	}
+	if (!session_profile(&session, &r->profiling, &profile, &err)) {
+		code = say_failure(&err);
+		if (*r->profiling.interrupt)
+			code = 128 + abs((int)*r->profiling.interrupt);
+		goto out;
+	}
+	code = show_profile(profile, &r->show, stderr, "standard error");
+	if (code == TARE_DONE && r->command)
+		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
+							 : WEXITSTATUS(profile->wait_status);
+	profile_free(profile);
+	free(profile);
+out:
+	session_close(&session);
+	return code;
+}
+
+int command_profile(int argc, char **argv)
+{
+	struct profile_request r = {
+		.on = "perf", .profiling = {.gaps = GAPS_EXPONENTIAL, .seed = 1}, .show = {.confidence = 0.95}};
+	struct error err = {0};
+	int rest, code = TARE_USAGE;
+	if (!options_parse(profile_option_rows, argc, argv, apply, &r, &rest, &err)) {
+		code = say_failed(&err, TARE_USAGE);
+	} else {
+		r.command = rest < argc ? argv + rest : NULL;
+		code = r.help ? show_help() : check(&r, &err) ? run(&r) : say_failed(&err, TARE_USAGE);
+	}
+	str_free(&r.events);
+	vec_free(&r.pids.numbers);
+	vec_free(&r.tids.numbers);
+	vec_free(&r.cpus.numbers);
+	return code;
+}

@@ -1,0 +1,36 @@
+/* What `tare profile` and `tare report` share: how a profile is shown. */
+#ifndef TARE_CLI_PROFILE_OPTIONS_H
+#define TARE_CLI_PROFILE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/options.h"
+#include "report/profile.h"
+
+/* Option ids from here on are show_apply()'s. */
+enum { SHOW_BASE = 1000, SHOW_BY, SHOW_LINES, SHOW_TOP, SHOW_CONFIDENCE, SHOW_END };
+
+/* Rows of a command's option table. */
+#define SHOW_OPTION_ROWS                                                                                          \
+	{0, "by", "function|line", "list functions (default) or source lines", SHOW_BY},                          \
+		{0, "lines", NULL, "the same as --by line", SHOW_LINES},                                          \
+		{0, "top", "N", "list this many rows (default: until 99.9 % of the count, at most 60)",           \
+		 SHOW_TOP},                                                                                       \
+	{                                                                                                         \
+		0, "confidence", "95|99", "confidence level of the intervals, in percent (default 95)",           \
+			SHOW_CONFIDENCE                                                                           \
+	}
+
+struct show_request {
+	enum profile_by by;
+	size_t top;
+	double confidence;
+};
+
+bool show_apply(struct show_request *show, int id, const char *value, struct error *err);
+
+/* Names the profile's places and prints it. TARE_DONE, or what to exit with; a message said why. */
+int show_profile(const struct profile *profile, const struct show_request *show, FILE *out, const char *name);
+
+#endif

@@ -1,0 +1,83 @@
+/* tare report: shows a profile that was kept in a file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/profile_options.h"
+#include "cli/say.h"
+#include "session/profile.h"
+
+enum { HELP, OUTPUT };
+
+const struct option_row report_option_rows[] = {
+	{.help = "Report"},
+	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
+	SHOW_OPTION_ROWS,
+	{.help = "Other"},
+	{'h', "help", NULL, "show this help", HELP},
+	{0},
+};
+
+struct report_request {
+	const char *output;
+	bool help;
+	struct show_request show;
+};
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	struct report_request *r = context;
+	switch (id) {
+	case HELP: r->help = true; return true;
+	case OUTPUT: r->output = value; return true;
+	default: return show_apply(&r->show, id, value, err);
+	}
+}
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare report [OPTIONS] FILE\n"
+	      "\n"
+	      "Shows a profile that 'tare profile -o FILE' has kept.\n",
+	      stdout);
+	options_help(report_option_rows, stdout);
+	fputs("\nexit status: 0 done; 2 wrong usage, or not a profile; 3 cannot read or write.\n"
+	      "See also tare-report(1).\n",
+	      stdout);
+	return say_end_output();
+}
+
+static int run(const struct report_request *r, const char *path)
+{
+	struct profile *profile;
+	struct error err = {0};
+	FILE *out = stdout;
+	if (!session_read_profile(path, &profile, &err))
+		return say_failure(&err);
+	int code = TARE_CANNOT_MEASURE;
+	if (r->output && !(out = file_create(r->output, &err)))
+		say_error(&err);
+	else
+		code = show_profile(profile, &r->show, out, r->output ? r->output : "standard output");
+	profile_free(profile);
+	free(profile);
+	return code;
+}
+
+int command_report(int argc, char **argv)
+{
+	struct report_request r = {.show = {.confidence = 0.95}};
+	struct error err = {0};
+	int rest;
+	if (!options_parse(report_option_rows, argc, argv, apply, &r, &rest, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (r.help)
+		return show_help();
+	if (rest + 1 == argc)
+		return run(&r, argv[rest]);
+	error_set(&err, ERROR_USAGE, rest == argc ? "no file is given" : "more than one file is given");
+	error_hint(&err, "'tare report FILE'; 'tare profile -o FILE PROGRAM' makes one");
+	return say_failed(&err, TARE_USAGE);
+}

@@ -1,0 +1,65 @@
+#include "profile/certainty.h"
+
+#include <stdlib.h>
+
+#include "stats/stats.h"
+
+struct ranked_count {
+	struct named_count *count;
+};
+
+static int by_self(const void *a, const void *b)
+{
+	const struct ranked_count *x = a, *y = b;
+	return x->count->self > y->count->self ? -1 : x->count->self < y->count->self;
+}
+
+static void add_intervals(struct named_table *table, size_t event, uint64_t sum, double confidence)
+{
+	struct interval interval;
+	for (size_t i = 0; i < table->n; i++) {
+		struct named_count *c = &table->rows[i].counts[event];
+		if (!(c->has_interval = stats_share(c->self, sum, confidence, &interval)))
+			continue;
+		c->low = interval.low;
+		c->high = interval.high;
+	}
+}
+
+/* Rows of one rank are tied. */
+static bool add_ties(struct named_table *table, size_t event, double confidence)
+{
+	struct ranked_count *ranked = calloc(table->n + 1, sizeof *ranked);
+	uint64_t *counts = calloc(table->n + 1, sizeof *counts);
+	size_t *ranks = calloc(table->n + 2, sizeof *ranks), n = 0;
+	bool done = ranked && counts && ranks;
+	for (size_t i = 0; done && i < table->n; i++)
+		if (table->rows[i].counts[event].self)
+			ranked[n++].count = &table->rows[i].counts[event];
+	if (n)
+		qsort(ranked, n, sizeof *ranked, by_self);
+	for (size_t i = 0; i < n; i++)
+		counts[i] = ranked[i].count->self;
+	if (n && stats_ranks(counts, n, 1 - confidence, ranks))
+		for (size_t i = 0; i < n; i++)
+			if ((i && ranks[i - 1] == ranks[i]) || ranks[i + 1] == ranks[i])
+				ranked[i].count->tie = (uint32_t)ranks[i];
+	free(ranked);
+	free(counts);
+	free(ranks);
+	return done;
+}
+
+bool certainty_add(struct named_profile *named, double confidence)
+{
+	named->confidence = confidence;
+	for (size_t i = 0; i < named->profile->n_events; i++) {
+		if (named->profile->events[i].gaps != GAPS_EXPONENTIAL)
+			continue;
+		add_intervals(&named->by_function, i, named->sums[i], confidence);
+		add_intervals(&named->by_line, i, named->sums[i], confidence);
+		if (!add_ties(&named->by_function, i, confidence) || !add_ties(&named->by_line, i, confidence))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,18 @@
+/*
+ * How sure a sampled profile's shares are: intervals, and ranks that the data cannot tell apart (stats/share.c,
+ * stats/ranks.c).
+ *
+ * Both are of events with exponential gaps, whose samples are independent (LAB.md, section 3: strict periods
+ * resonate, jittered ones cover nearly always; those have none here). What was counted has none, and needs none.
+ */
+#ifndef TARE_PROFILE_CERTAINTY_H
+#define TARE_PROFILE_CERTAINTY_H
+
+#include <stdbool.h>
+
+#include "result/named_profile.h"
+
+/* Fills in the rows' intervals and ties. confidence: 0.95, 0.99. False when memory ran out. */
+bool certainty_add(struct named_profile *named, double confidence);
+
+#endif

@@ -1,0 +1,106 @@
+#include "profile/counted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/profile_builder.h"
+
+static const char *copy(struct profile *p, const char *text)
+{
+	return text ? arena_strdup(&p->arena, text) : NULL;
+}
+
+/* The sum of its places, or why they cannot be used. */
+static bool check_sum(struct profile *p, const struct locations *l, size_t event)
+{
+	struct profile_event *e = &p->events[event];
+	uint64_t sum = 0;
+	bool fits = true;
+	for (size_t i = 0; i < l->n; i++)
+		fits &= !__builtin_add_overflow(sum, l->all[i].counts[event], &sum);
+	if (e->why || (fits && sum == e->total))
+		return true;
+	e->why = fits ? arena_printf(
+				&p->arena,
+				"its places have %llu and its count is %llu: a defect of tare, please report it",
+				(unsigned long long)sum, (unsigned long long)e->total)
+		      : "the counts of its places do not fit in 64 bits: a defect of tare, please report it";
+	return e->why != NULL;
+}
+
+static bool take_events(struct profile *p, const struct locations *l)
+{
+	p->n_events = l->n_events;
+	if (!(p->events = arena_alloc(&p->arena, (l->n_events + 1) * sizeof *p->events)))
+		return false;
+	for (size_t i = 0; i < l->n_events; i++) {
+		const struct located_event *from = &l->events[i];
+		struct profile_event *e = &p->events[i];
+		*e = (struct profile_event){.label = copy(p, from->label ? from->label : ""),
+					    .unit = copy(p, from->unit ? from->unit : ""),
+					    .machine = copy(p, from->machine),
+					    .source = from->machine ? SOURCE_MODEL : SOURCE_EXACT,
+					    .why = copy(p, from->why),
+					    .gaps = GAPS_NONE,
+					    .has_total = true,
+					    .total = from->total};
+		if (!e->label || !e->unit || (from->machine && !e->machine) || (from->why && !e->why) ||
+		    !check_sum(p, l, i))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t module_of(struct profile_builder *b, const char *path)
+{
+	struct profile_module module = {.kind = MODULE_FILE, .path = path ? path : ""};
+	if (!module.path[0])
+		module.kind = MODULE_ANONYMOUS;
+	else if (strcmp(module.path, "[vdso]") == 0)
+		module.kind = MODULE_VDSO;
+	else if (module.path[0] == '[')
+		module.kind = MODULE_UNKNOWN;
+	return profile_builder_module(b, &module);
+}
+
+static bool take_places(struct profile_builder *b, const struct locations *l)
+{
+	uint32_t task = profile_builder_task(b, 0, 0);
+	if (task == PROFILE_NO_INDEX)
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct location *at = &l->all[i];
+		uint32_t node = PROFILE_NO_INDEX;
+		for (size_t e = 0; e < l->n_events; e++) {
+			if (!at->counts[e] || b->out->events[e].why)
+				continue;
+			if (node == PROFILE_NO_INDEX) {
+				uint32_t module = module_of(b, at->module);
+				if (module == PROFILE_NO_INDEX)
+					return false;
+				node = profile_builder_node(b, 0, module, at->offset);
+			}
+			if (node == PROFILE_NO_INDEX ||
+			    !profile_builder_add(b, node, task, (uint32_t)e, at->counts[e]))
+				return false;
+		}
+	}
+	for (size_t i = 0; i < l->n_notes; i++)
+		if (!profile_builder_note(b, l->notes[i]))
+			return false;
+	return true;
+}
+
+bool profile_counted(const struct locations *locations, struct profile **out, struct error *err)
+{
+	struct profile_builder builder;
+	*out = NULL;
+	if (!profile_builder_open(&builder))
+		return error_no_memory(err);
+	if (!take_events(builder.out, locations) || !take_places(&builder, locations)) {
+		profile_builder_close(&builder);
+		return error_no_memory(err);
+	}
+	*out = profile_builder_finish(&builder);
+	return *out || error_no_memory(err);
+}

@@ -1,0 +1,396 @@
+#include "profile/named.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+enum { INLINED_MOST = 32 }; /* of one address, that are looked at */
+
+struct naming_job {
+	const struct profile *profile;
+	struct symbols *symbols;
+	struct named_profile *out;
+	struct error *err;
+	struct hash_index places, functions, texts, lines, troubled;
+	VEC(const char *) strings; /* of `texts` */
+	VEC(const char *) modules; /* of `troubled` */
+	VEC(const char *) notes;
+	size_t function_capacity, frame_capacity, place_capacity, row_capacity, line_capacity;
+};
+
+#define NO_INDEX UINT32_MAX
+
+/* ---- texts ---- */
+
+/* The one copy of a text. NULL when memory ran out. */
+static const char *intern(struct naming_job *job, const char *text)
+{
+	uint64_t hash = hash_text(HASH_BEGIN, text);
+	struct hash_search search = hash_find(&job->texts, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (strcmp(job->strings.items[i], text) == 0)
+			return job->strings.items[i];
+	const char *kept = arena_strdup(&job->out->arena, text);
+	if (!kept || !vec_push(&job->strings, kept) ||
+	    !hash_add(&job->texts, hash, (uint32_t)job->strings.count - 1))
+		return NULL;
+	return kept;
+}
+
+void named_normalise_path(char *path)
+{
+	char *out = path, *from = path, *root;
+	bool absolute = *path == '/';
+	if (absolute)
+		out++, from++;
+	root = out; /* ".." above it stays */
+	while (*from) {
+		size_t n = strcspn(from, "/");
+		if (n == 2 && from[0] == '.' && from[1] == '.' && (absolute || out > root)) {
+			/* drops the last part; above the root there is nothing */
+			if (out > root)
+				out--;
+			while (out > root && out[-1] != '/')
+				out--;
+			from += n;
+		} else if (n == 0 || (n == 1 && from[0] == '.')) {
+			from += n;
+		} else {
+			bool up = n == 2 && from[0] == '.' && from[1] == '.';
+			memmove(out, from, n);
+			out += n, from += n;
+			if (*from)
+				*out++ = '/';
+			if (up)
+				root = out;
+		}
+		from += *from == '/';
+	}
+	if (out > path + absolute && out[-1] == '/')
+		out--;
+	*out = '\0';
+}
+
+/* The file without detours; NULL of NULL. *failed: memory ran out. */
+static const char *intern_file(struct naming_job *job, const char *file, bool *failed)
+{
+	if (!file)
+		return NULL;
+	char *path = strdup(file);
+	const char *kept = NULL;
+	if (path) {
+		named_normalise_path(path);
+		kept = intern(job, path);
+	}
+	free(path);
+	*failed |= !kept;
+	return kept;
+}
+
+/* ---- tables ---- */
+
+static bool add_row(struct naming_job *job, struct named_table *table, size_t *capacity, struct named_row row)
+{
+	row.counts = arena_alloc(&job->out->arena, (job->profile->n_events + 1) * sizeof *row.counts);
+	if (!row.counts || table->n >= NO_INDEX - 1 ||
+	    !vec_grow((void **)&table->rows, capacity, table->n, sizeof row))
+		return false;
+	table->rows[table->n++] = row;
+	return true;
+}
+
+/* By pointers of interned texts, which are equal where the texts are; hashed by content. */
+static uint32_t function_of(struct naming_job *job, const struct named_function *wanted)
+{
+	struct named_profile *out = job->out;
+	uint64_t hash = hash_text(hash_text(HASH_BEGIN, wanted->name), wanted->module);
+	hash = hash_number(hash, wanted->inlined ? 1 : wanted->begins << 1);
+	struct hash_search search = hash_find(&job->functions, hash);
+	for (uint32_t i; hash_next(&search, &i);) {
+		const struct named_function *f = &out->functions[i];
+		if (f->name == wanted->name && f->module == wanted->module && f->inlined == wanted->inlined &&
+		    (f->inlined || f->begins == wanted->begins))
+			return i;
+	}
+	struct named_function f = *wanted;
+	f.row = NO_INDEX;
+	if (!f.inlined) {
+		f.row = (uint32_t)out->by_function.n;
+		struct named_row row = {.name = f.name, .module = f.module, .file = f.file, .line = f.line};
+		if (!add_row(job, &out->by_function, &job->row_capacity, row))
+			return NO_INDEX;
+	}
+	if (!vec_grow((void **)&out->functions, &job->function_capacity, out->n_functions, sizeof f) ||
+	    !hash_add(&job->functions, hash, (uint32_t)out->n_functions))
+		return NO_INDEX;
+	out->functions[out->n_functions] = f;
+	return (uint32_t)out->n_functions++;
+}
+
+/* The row of a frame's line; one without a line is its function's own. */
+static uint32_t line_of(struct naming_job *job, const struct named_frame *frame, const struct named_function *code)
+{
+	struct named_table *table = &job->out->by_line;
+	struct named_row row = {.module = code->module, .file = frame->file, .line = frame->line};
+	row.name = frame->file ? "" : code->name;
+	uint64_t hash = hash_text(hash_text(hash_text(HASH_BEGIN, row.name), row.module), row.file);
+	hash = hash_number(hash, frame->file ? row.line : code->begins);
+	struct hash_search search = hash_find(&job->lines, hash);
+	for (uint32_t i; hash_next(&search, &i);) {
+		const struct named_row *r = &table->rows[i];
+		if (r->module == row.module && r->file == row.file && r->line == row.line &&
+		    strcmp(r->name, row.name) == 0)
+			return i;
+	}
+	if (!add_row(job, table, &job->line_capacity, row) || !hash_add(&job->lines, hash, (uint32_t)table->n - 1))
+		return NO_INDEX;
+	return (uint32_t)table->n - 1;
+}
+
+/* ---- places ---- */
+
+/* Once of each module: why its names are fewer than they could be. */
+static bool mention(struct naming_job *job, const char *module)
+{
+	uint64_t hash = hash_text(HASH_BEGIN, module);
+	struct hash_search search = hash_find(&job->troubled, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (strcmp(job->modules.items[i], module) == 0)
+			return true;
+	if (!vec_push(&job->modules, module) || !hash_add(&job->troubled, hash, (uint32_t)job->modules.count - 1))
+		return false;
+	const char *trouble = symbols_trouble(job->symbols, module);
+	const char *note = trouble ? arena_printf(&job->out->arena, "%s: %s", module, trouble) : NULL;
+	return !trouble || (note && vec_push(&job->notes, note));
+}
+
+static bool add_frame(struct naming_job *job, struct named_place *place, const struct named_frame *frame)
+{
+	struct named_profile *out = job->out;
+	if (frame->function == NO_INDEX ||
+	    !vec_grow((void **)&out->frames, &job->frame_capacity, out->n_frames, sizeof *out->frames))
+		return false;
+	out->frames[out->n_frames++] = *frame;
+	place->n_frames++;
+	return true;
+}
+
+/* What symbol/ calls the module. */
+static const char *symbol_module(const struct profile_module *module)
+{
+	return module->kind == MODULE_ANONYMOUS ? "" : module->path;
+}
+
+static const char *shown_module(struct naming_job *job, const struct profile_module *module)
+{
+	return intern(job, module->kind == MODULE_ANONYMOUS ? "[anonymous]" : module->path);
+}
+
+/* A place in no file that has names: its module is its function. */
+static bool name_by_module(struct naming_job *job, struct named_place *place)
+{
+	const char *module = shown_module(job, &job->profile->modules[place->module]);
+	struct named_function f = {.name = module, .module = module};
+	struct named_frame frame = {.function = module ? function_of(job, &f) : NO_INDEX};
+	return add_frame(job, place, &frame);
+}
+
+static bool name_code(struct naming_job *job, struct named_place *place)
+{
+	const struct profile_module *m = &job->profile->modules[place->module];
+	const char *path = symbol_module(m);
+	const struct symbol_code *code = symbols_code(job->symbols, path, place->offset, job->err);
+	const struct symbol_code *start = code ? symbols_code(job->symbols, path, code->begins, job->err) : NULL;
+	struct symbol_frame levels[INLINED_MOST];
+	bool failed = false;
+	if (!start || (!code->linked_name && m->kind == MODULE_FILE && !mention(job, m->path)))
+		return false;
+	size_t n = code->file ? symbols_inlined(job->symbols, path, place->offset, levels, INLINED_MOST) : 0;
+	if (n == 0 || n > INLINED_MOST) {
+		n = 1;
+		levels[0] = (struct symbol_frame){.file = code->file, .line = code->line};
+	}
+	levels[n - 1].function = code->function; /* of the machine code the symbol's name, as elsewhere */
+	for (size_t i = 0; i < n && !failed; i++) {
+		bool inlined = i + 1 < n;
+		struct named_function f = {.name = intern(job, levels[i].function),
+					   .module = shown_module(job, m),
+					   .begins = inlined ? 0 : code->begins,
+					   .inlined = inlined};
+		struct named_frame frame = {.file = intern_file(job, levels[i].file, &failed),
+					    .line = levels[i].file ? levels[i].line : 0};
+		if (!inlined) {
+			/* the file in which the function begins, whatever was inlined there */
+			struct symbol_frame first[INLINED_MOST];
+			size_t depth = symbols_inlined(job->symbols, path, code->begins, first, INLINED_MOST);
+			bool deep = depth > 1 && depth <= INLINED_MOST && first[depth - 1].file;
+			f.file = intern_file(job, deep ? first[depth - 1].file : start->file, &failed);
+			f.line = deep ? first[depth - 1].line : start->line;
+		}
+		failed |= !f.name || !f.module;
+		frame.function = failed ? NO_INDEX : function_of(job, &f);
+		failed = failed || !add_frame(job, place, &frame);
+	}
+	return !failed;
+}
+
+/* The index of a place; NO_INDEX when memory ran out. */
+static uint32_t place_of(struct naming_job *job, uint32_t module, uint64_t offset)
+{
+	struct named_profile *out = job->out;
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, module), offset);
+	struct hash_search search = hash_find(&job->places, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (out->places[i].module == module && out->places[i].offset == offset)
+			return i;
+	struct named_place place = {.module = module, .offset = offset, .first_frame = (uint32_t)out->n_frames};
+	enum profile_module_kind kind = job->profile->modules[module].kind;
+	if (!(kind == MODULE_FILE || kind == MODULE_VDSO ? name_code(job, &place) : name_by_module(job, &place)))
+		return NO_INDEX;
+	const struct named_frame *last = &out->frames[place.first_frame + place.n_frames - 1];
+	const struct named_function code = out->functions[last->function];
+	for (uint32_t level = 0; level < place.n_frames; level++) {
+		struct named_frame *frame = &out->frames[place.first_frame + level];
+		if ((frame->line_row = line_of(job, frame, &code)) == NO_INDEX)
+			return NO_INDEX;
+	}
+	if (out->n_places >= NO_INDEX - 1 ||
+	    !vec_grow((void **)&out->places, &job->place_capacity, out->n_places, sizeof place) ||
+	    !hash_add(&job->places, hash, (uint32_t)out->n_places))
+		return NO_INDEX;
+	out->places[out->n_places] = place;
+	return (uint32_t)out->n_places++;
+}
+
+static bool name_places(struct naming_job *job)
+{
+	const struct profile *p = job->profile;
+	job->out->place_of_node = arena_alloc(&job->out->arena, (p->n_nodes + 1) * sizeof(uint32_t));
+	if (!job->out->place_of_node)
+		return false;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		uint32_t place = i ? place_of(job, p->nodes[i].module, p->nodes[i].offset) : NO_INDEX;
+		if (i && place == NO_INDEX)
+			return false;
+		job->out->place_of_node[i] = place;
+	}
+	return true;
+}
+
+/* ---- counts ---- */
+
+static void add_saturated(uint64_t *sum, uint64_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = UINT64_MAX;
+}
+
+static uint32_t machine_row(const struct named_profile *n, uint32_t place)
+{
+	const struct named_place *p = &n->places[place];
+	return n->functions[n->frames[p->first_frame + p->n_frames - 1].function].row;
+}
+
+static uint32_t leaf_line(const struct named_profile *n, uint32_t place)
+{
+	return n->frames[n->places[place].first_frame].line_row;
+}
+
+/* Each row of the stack once: seen[row] is the last cell that was added to it. */
+static void add_once(struct named_row *rows, uint32_t row, uint32_t *seen, uint32_t stamp, uint32_t event,
+		     uint64_t count)
+{
+	if (seen[row] == stamp)
+		return;
+	seen[row] = stamp;
+	add_saturated(&rows[row].counts[event].inclusive, count);
+}
+
+static bool sum_up(struct naming_job *job)
+{
+	const struct profile *p = job->profile;
+	struct named_profile *out = job->out;
+	bool done = false;
+	uint32_t *functions = calloc(out->by_function.n + 1, sizeof *functions),
+		 *lines = calloc(out->by_line.n + 1, sizeof *lines);
+	if (!functions || !lines || !(out->sums = arena_alloc(&out->arena, (p->n_events + 1) * sizeof *out->sums)))
+		goto out;
+	for (size_t i = 0; i < p->n_cells; i++) {
+		const struct profile_cell *c = &p->cells[i];
+		uint32_t leaf = out->place_of_node[c->node], stamp = (uint32_t)i + 1;
+		if (leaf == NO_INDEX)
+			continue; /* the root has no place: no profile has cells of it */
+		add_saturated(&out->sums[c->event], c->count);
+		add_saturated(&out->by_function.rows[machine_row(out, leaf)].counts[c->event].self, c->count);
+		add_saturated(&out->by_line.rows[leaf_line(out, leaf)].counts[c->event].self, c->count);
+		for (uint32_t node = c->node; node; node = p->nodes[node].parent) {
+			const struct named_place *place = &out->places[out->place_of_node[node]];
+			add_once(out->by_function.rows, machine_row(out, out->place_of_node[node]), functions,
+				 stamp, c->event, c->count);
+			for (uint32_t level = 0; level < place->n_frames; level++)
+				add_once(out->by_line.rows, out->frames[place->first_frame + level].line_row,
+					 lines, stamp, c->event, c->count);
+			out->has_inclusive |= p->nodes[node].parent != 0;
+		}
+	}
+	done = true;
+out:
+	free(functions);
+	free(lines);
+	return done;
+}
+
+/* ---- all together ---- */
+
+static bool keep(struct arena *arena, void **items, size_t bytes)
+{
+	void *kept = arena_alloc(arena, bytes + 1);
+	if (kept && bytes)
+		memcpy(kept, *items, bytes);
+	free(*items);
+	*items = kept;
+	return kept != NULL;
+}
+
+/* Arrays that grew become the arena's, also after a failure, when they are freed with it. */
+static bool settle(struct naming_job *job)
+{
+	struct named_profile *n = job->out;
+	bool done = keep(&n->arena, (void **)&n->functions, n->n_functions * sizeof *n->functions);
+	done &= keep(&n->arena, (void **)&n->frames, n->n_frames * sizeof *n->frames);
+	done &= keep(&n->arena, (void **)&n->places, n->n_places * sizeof *n->places);
+	done &= keep(&n->arena, (void **)&n->by_function.rows, n->by_function.n * sizeof *n->by_function.rows);
+	done &= keep(&n->arena, (void **)&n->by_line.rows, n->by_line.n * sizeof *n->by_line.rows);
+	n->n_notes = job->notes.count;
+	done &= keep(&n->arena, (void **)&job->notes.items, job->notes.count * sizeof *n->notes);
+	n->notes = job->notes.items;
+	job->notes.items = NULL;
+	return done;
+}
+
+bool named_profile_new(const struct profile *profile, struct symbols *symbols, struct named_profile **out,
+		       struct error *err)
+{
+	struct naming_job job = {.profile = profile, .symbols = symbols, .err = err};
+	job.out = *out = calloc(1, sizeof **out);
+	if (!job.out)
+		return error_no_memory(err);
+	job.out->profile = profile;
+	bool done = name_places(&job) && sum_up(&job);
+	done &= settle(&job);
+	hash_free(&job.places);
+	hash_free(&job.functions);
+	hash_free(&job.texts);
+	hash_free(&job.lines);
+	hash_free(&job.troubled);
+	vec_free(&job.strings);
+	vec_free(&job.modules);
+	if (done)
+		return true;
+	named_profile_free(job.out);
+	free(job.out);
+	*out = NULL;
+	return error_no_memory(err);
+}

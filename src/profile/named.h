@@ -1,0 +1,28 @@
+/*
+ * Gives a profile's places their names, and sums up by function and by line.
+ *
+ * What always holds:
+ *  1. Each unique place is looked up once.
+ *  2. By function: machine code's functions, so that what was inlined counts where it runs; by line: where it was
+ *     written. Inlined functions are in the places' frames.
+ *  3. A line is its file's path without "." and "..", so that a line that was compiled from several directories is
+ *     one row.
+ */
+#ifndef TARE_PROFILE_NAMED_H
+#define TARE_PROFILE_NAMED_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "result/named_profile.h"
+#include "symbol/symbol.h"
+
+/* *out is the caller's, to be freed by named_profile_free() and free(). The profile is borrowed for as long as it
+ * lives; nothing of the symbols is. */
+bool named_profile_new(const struct profile *profile, struct symbols *symbols, struct named_profile **out,
+		       struct error *err);
+
+/* Takes ".", ".." and doubled slashes out of a path, in place: of "a/./b/../c" "a/c" is left. */
+void named_normalise_path(char *path);
+
+#endif

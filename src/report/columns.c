@@ -1,0 +1,82 @@
+#include "report/columns.h"
+
+#include <string.h>
+
+#include "report/table.h"
+
+enum { GAP = 2, NAME_LEAST = 12 };
+
+/* The byte at which the n-th column begins. */
+static size_t byte_of_column(const char *text, size_t n)
+{
+	size_t at = 0;
+	for (size_t column = 0; text[at]; at++) {
+		if (((unsigned char)text[at] & 0xc0) == 0x80)
+			continue;
+		if (column++ == n)
+			break;
+	}
+	return at;
+}
+
+void columns_shorten(struct str *out, const char *text, size_t columns)
+{
+	size_t have = text_columns(text);
+	if (have <= columns || columns < 3) {
+		str_append_bytes(out, text, byte_of_column(text, columns < have ? columns : have));
+		return;
+	}
+	/* the end says more than the middle: file and line are there */
+	size_t front = (columns - 1) / 2, back = columns - 1 - front;
+	str_append_bytes(out, text, byte_of_column(text, front));
+	str_append(out, "\u2026");
+	str_append(out, text + byte_of_column(text, have - back));
+}
+
+static const char *cell_of(const struct columns_row *row, size_t c) { return row->cells[c] ? row->cells[c] : ""; }
+
+static void put(FILE *out, const char *text, size_t width, bool left, bool last)
+{
+	size_t have = text_columns(text), pad = have < width ? width - have : 0;
+	if (!left)
+		fprintf(out, "%*s", (int)pad, "");
+	fputs(text, out);
+	if (left && !last)
+		fprintf(out, "%*s", (int)pad, "");
+}
+
+void columns_print(FILE *out, const struct columns *t, size_t indent, size_t width, const struct style *style)
+{
+	size_t widths[COLUMNS_MOST] = {0}, used = indent;
+	for (size_t c = 0; c < t->n; c++) {
+		widths[c] = text_columns(t->headings[c] ? t->headings[c] : "");
+		for (size_t i = 0; i < t->rows.count; i++) {
+			size_t have = text_columns(cell_of(&t->rows.items[i], c));
+			if (have > widths[c])
+				widths[c] = have;
+		}
+		if (c != t->flexible)
+			used += widths[c] + GAP;
+	}
+	size_t room = used + NAME_LEAST < width ? width - used - 1 : NAME_LEAST;
+	if (widths[t->flexible] > room)
+		widths[t->flexible] = room;
+	fprintf(out, "%*s%s", (int)indent, "", style->dim);
+	for (size_t c = 0; c < t->n; c++) {
+		put(out, t->headings[c] ? t->headings[c] : "", widths[c], t->left[c], c + 1 == t->n);
+		fputs(c + 1 < t->n ? "  " : "", out);
+	}
+	fprintf(out, "%s\n", style->off);
+	for (size_t i = 0; i < t->rows.count; i++) {
+		const struct columns_row *row = &t->rows.items[i];
+		fprintf(out, "%*s%s", (int)indent, "", row->emphasis ? style->bold : "");
+		for (size_t c = 0; c < t->n; c++) {
+			struct str shown = {0};
+			columns_shorten(&shown, cell_of(row, c), widths[c]);
+			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == t->n);
+			fputs(c + 1 < t->n ? "  " : "", out);
+			str_free(&shown);
+		}
+		fprintf(out, "%s\n", row->emphasis ? style->off : "");
+	}
+}

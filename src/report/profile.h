@@ -1,0 +1,28 @@
+/*
+ * Profiles as text and files. Every writer writes to a stream and leaves it to the caller to find out, by
+ * file_finish(), whether all of it arrived. Names come from the program's files: no writer passes on control
+ * characters, markup or quotes that could act.
+ */
+#ifndef TARE_REPORT_PROFILE_H
+#define TARE_REPORT_PROFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/report.h"
+#include "result/named_profile.h"
+
+enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE };
+
+struct profile_report_options {
+	struct report_options text; /* colour, width */
+	enum profile_by by;
+	size_t top;        /* rows; 0: until 99.9 % of the count, at most 60 */
+	double quit_share; /* rows below this share are left out; 0: none */
+};
+
+/* Of each event a header and its rows, the largest self first. */
+void report_profile_text(FILE *out, const struct named_profile *named,
+			 const struct profile_report_options *options);
+
+#endif

@@ -1,0 +1,293 @@
+/* A profile as a listing: of each event a heading and its functions or lines, the largest first. The listing is
+ * that of SpeedShop's prof (Zagha), with an interval for each share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/build.h"
+#include "report/columns.h"
+#include "report/number.h"
+#include "report/profile.h"
+#include "report/profile_rows.h"
+
+/* A listing ends when it has this much of the count; what is left is one row. */
+static const double SHARE_SHOWN = 0.999;
+enum { WIDE = 110 };     /* columns of a terminal that has room for all of a listing's own */
+enum { ROWS_MOST = 60 }; /* … or so many rows, of a flat profile: who wants more asks for them by --top */
+
+static void add_title(struct document *document, const struct profile *p)
+{
+	struct str text = {0};
+	if (p->target)
+		str_appendf(&text, "%s%s", p->target, p->command ? ", while running" : "");
+	for (size_t i = 0; p->command && p->command[i]; i++) {
+		str_append(&text, i || p->target ? " " : "");
+		profile_append_escaped(&text, p->command[i]);
+	}
+	document_add(document, BLOCK_GAP, NULL, NULL);
+	document_add_str(document, BLOCK_TITLE, "tare profile:", &text, "");
+}
+
+static void append_time(struct str *text, double ns)
+{
+	struct estimate e = {.event = "", .unit = "ns", .value = ns};
+	struct number_scale scale = number_scale_of(&e, false);
+	char number[NUMBER_BYTES];
+	number_group(number, ns * scale.factor, scale.decimals > 2 ? 2 : scale.decimals);
+	/* "1.00 ms" is "1 ms" */
+	char *point = strchr(number, '.');
+	if (point && strspn(point + 1, "0") == strlen(point + 1))
+		*point = '\0';
+	str_appendf(text, "%s %s", number, scale.unit);
+}
+
+static void append_amount(struct str *text, double value, const char *unit)
+{
+	char number[NUMBER_BYTES];
+	if (strcmp(unit, "ns") == 0) {
+		append_time(text, value);
+		return;
+	}
+	number_group(number, value, 0);
+	str_appendf(text, "%s%s%s", number, unit[0] ? " " : "", unit);
+}
+
+static void append_count(struct str *text, uint64_t count, const char *one, const char *many)
+{
+	char number[NUMBER_BYTES];
+	number_group(number, (double)count, 0);
+	str_appendf(text, "%s %s", number, count == 1 ? one : many);
+}
+
+/* "1,234 samples, one each 1 ms on average (exponential gaps, seed 1)", and what was lost */
+static void append_sampling(struct str *text, const struct profile_event *e)
+{
+	append_count(text, e->samples, "sample", "samples");
+	if (e->gaps == GAPS_RATE) {
+		char number[NUMBER_BYTES];
+		number_group(number, e->rate, 0);
+		str_appendf(text, ", %s a second (the kernel adjusts the gap)", number);
+	} else {
+		str_append(text, ", one each ");
+		append_amount(text, (double)e->gap, e->unit);
+		str_append(text, e->gaps == GAPS_FIXED ? "" : " on average");
+		if (e->gaps == GAPS_FIXED)
+			str_append(text, " (fixed gaps)");
+		else
+			str_appendf(text, " (%s gaps, seed %llu%s", profile_gaps_name(e->gaps),
+				    (unsigned long long)e->seed, e->redraw > 1 ? "" : ")");
+		if (e->gaps != GAPS_FIXED && e->redraw > 1)
+			str_appendf(text, ", drawn anew every %u samples)", e->redraw);
+	}
+	if (e->has_total) {
+		str_append(text, "; in all ");
+		append_amount(text, (double)e->total, e->unit);
+	}
+	if (e->lost) {
+		str_append(text, "; ");
+		append_count(text, e->lost, "sample was lost", "samples were lost");
+	}
+	if (e->throttled) {
+		str_append(text, "; the kernel paused sampling ");
+		append_count(text, e->throttled, "time", "times");
+	}
+}
+
+static void add_heading(struct document *document, const struct named_profile *named, size_t event,
+			enum profile_by by)
+{
+	const struct profile_event *e = &named->profile->events[event];
+	struct str label = {0}, rest = {0};
+	profile_append_escaped(&label, e->label);
+	str_append(&label, by == PROFILE_BY_LINE ? " by line" : " by function");
+	if (e->machine) {
+		str_append(&rest, ", modelled on ");
+		profile_append_escaped(&rest, e->machine);
+	}
+	str_append(&rest, ": ");
+	if (e->gaps == GAPS_NONE) {
+		append_amount(&rest, (double)e->total, e->unit);
+		str_append(&rest, ", counted, not sampled");
+	} else {
+		append_sampling(&rest, e);
+	}
+	document_add(document, BLOCK_GAP, NULL, NULL);
+	document_add(document, BLOCK_SUBTITLE, document_str(document, &label), document_str(document, &rest));
+}
+
+/* Columns of a listing; those of no use in it are left out. */
+struct profile_listing {
+	struct document *document;
+	const struct named_profile *named;
+	struct columns *columns;
+	size_t event;
+	bool intervals, inclusive, cumulative, ties;
+	uint64_t sum, before;
+};
+
+static const char *number_cell(struct document *document, uint64_t count)
+{
+	char number[NUMBER_BYTES];
+	number_group(number, (double)count, 0);
+	return document_printf(document, "%s", number);
+}
+
+static const char *share_cell(struct document *document, double share)
+{
+	return document_printf(document, "%.1f%%", 100 * share);
+}
+
+static void add_headings(struct profile_listing *l, enum profile_by by)
+{
+	const struct profile_event *e = &l->named->profile->events[l->event];
+	size_t c = 0;
+	l->columns->headings[c++] = e->gaps == GAPS_NONE ? "counts" : "samples";
+	l->columns->headings[c++] = "share";
+	if (l->intervals)
+		l->columns->headings[c++] = document_printf(l->document, "%g %% interval",
+							    100 * l->named->confidence);
+	if (l->cumulative)
+		l->columns->headings[c++] = "cum.";
+	if (l->inclusive) {
+		l->columns->headings[c++] = "with calls";
+		l->columns->headings[c++] = "share";
+	}
+	if (l->ties) {
+		l->columns->headings[c++] = "tied";
+	}
+	l->columns->left[c] = true;
+	l->columns->headings[c++] = by == PROFILE_BY_LINE ? "line (module)" : "function (module:file:line)";
+	l->columns->n = c;
+	l->columns->flexible = c - 1;
+}
+
+static void add_row(struct profile_listing *l, const struct named_count *count, const char *name, bool emphasis)
+{
+	struct document *d = l->document;
+	struct columns_row row = {.emphasis = emphasis};
+	size_t c = 0;
+	bool some = count->self > 0;
+	row.cells[c++] = number_cell(d, count->self);
+	row.cells[c++] = share_cell(d, profile_share(count->self, l->sum));
+	if (l->intervals)
+		row.cells[c++] = count->has_interval && some ? document_printf(d, "%.1f\u2013%.1f%%",
+									       100 * count->low, 100 * count->high)
+							     : "";
+	if (l->cumulative)
+		row.cells[c++] = some && !emphasis ? share_cell(d, profile_share(l->before + count->self, l->sum))
+						   : "";
+	if (l->inclusive) {
+		row.cells[c++] = count->inclusive ? number_cell(d, count->inclusive) : "";
+		row.cells[c++] = count->inclusive ? share_cell(d, profile_share(count->inclusive, l->sum)) : "";
+	}
+	if (l->ties)
+		row.cells[c++] = count->tie ? document_printf(d, "%u=", count->tie) : "";
+	row.cells[c] = name;
+	l->before += emphasis ? 0 : count->self;
+	if (!vec_push(&l->columns->rows, row))
+		d->failed = true;
+}
+
+/* How many rows are shown: up to --top, down to the smallest share asked for, until nearly all of the count. */
+static size_t rows_shown(const struct profile_listing *l, const struct named_row **rows, size_t n,
+			 const struct profile_report_options *options)
+{
+	uint64_t before = 0;
+	size_t shown = 0;
+	while (shown < n) {
+		const struct named_count *count = &rows[shown]->counts[l->event];
+		bool callers = !count->self;
+		bool enough = profile_share(before, l->sum) >= SHARE_SHOWN &&
+			      !(callers && profile_share(count->inclusive, l->sum) >= 1 - SHARE_SHOWN);
+		if (options->top ? shown >= options->top : enough || shown >= ROWS_MOST)
+			break;
+		if (options->quit_share > 0 &&
+		    profile_share(callers ? count->inclusive : count->self, l->sum) < options->quit_share)
+			break;
+		before += count->self;
+		shown++;
+	}
+	/* one more row takes no more room than the line that says it is there */
+	return !options->top && options->quit_share <= 0 && shown + 1 == n ? n : shown;
+}
+
+static void add_rows(struct profile_listing *l, const struct named_row **rows, size_t n,
+		     const struct profile_report_options *options)
+{
+	size_t shown = rows_shown(l, rows, n, options);
+	for (size_t i = 0; i < n; i++) {
+		l->intervals |= rows[i]->counts[l->event].has_interval;
+		l->ties |= rows[i]->counts[l->event].tie != 0;
+	}
+	add_headings(l, options->by);
+	for (size_t i = 0; i < shown; i++) {
+		struct str name = {0};
+		profile_append_row_name(&name, rows[i]);
+		add_row(l, &rows[i]->counts[l->event], document_str(l->document, &name), false);
+	}
+	if (shown < n)
+		add_row(l, &(struct named_count){.self = l->sum - l->before},
+			document_printf(l->document, "%zu others", n - shown), false);
+	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true);
+	if (l->ties)
+		document_add(l->document, BLOCK_NOTE, "=",
+			     "rows of one number: which of them is hotter, the samples do not tell");
+}
+
+static void add_event(struct document *document, const struct named_profile *named, size_t event,
+		      const struct profile_report_options *options)
+{
+	const struct profile_event *e = &named->profile->events[event];
+	struct profile_listing l = {.document = document,
+				    .named = named,
+				    .event = event,
+				    .inclusive = named->has_inclusive,
+				    .cumulative = !named->has_inclusive || options->text.width >= WIDE,
+				    .sum = named->sums[event]};
+	size_t n;
+	add_heading(document, named, event, options->by);
+	if (e->why) {
+		struct str text = {0};
+		str_append(&text, "no profile: ");
+		profile_append_escaped(&text, e->why);
+		document_add_str(document, BLOCK_PARAGRAPH, NULL, &text, NULL);
+		return;
+	}
+	if (l.sum == 0) {
+		document_add(document, BLOCK_PARAGRAPH, NULL,
+			     e->gaps == GAPS_NONE ? "it did not take place"
+						  : "no samples: the event took place less often than once a gap");
+		return;
+	}
+	const struct named_row **rows = profile_rows_sorted(options->by == PROFILE_BY_LINE ? &named->by_line
+											   : &named->by_function,
+							    event, named->has_inclusive, &n);
+	document_add(document, BLOCK_GAP, NULL, NULL);
+	if (rows && (l.columns = document_add_columns(document, 1)))
+		add_rows(&l, rows, n, options);
+	document->failed |= !rows;
+	free(rows);
+}
+
+static void add_notes(struct document *document, const char *const *notes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct str text = {0};
+		profile_append_escaped(&text, notes[i]);
+		document_add_str(document, BLOCK_NOTE, "-", &text, NULL);
+	}
+}
+
+void report_profile_text(FILE *out, const struct named_profile *named,
+			 const struct profile_report_options *options)
+{
+	struct document document = {0};
+	add_title(&document, named->profile);
+	for (size_t i = 0; i < named->profile->n_events; i++)
+		add_event(&document, named, i, options);
+	if (named->profile->n_notes + named->n_notes)
+		document_add(&document, BLOCK_GAP, NULL, NULL);
+	add_notes(&document, named->profile->notes, named->profile->n_notes);
+	add_notes(&document, named->notes, named->n_notes);
+	report_document_text(out, &document, &options->text);
+	document_free(&document);
+}

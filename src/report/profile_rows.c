@@ -1,0 +1,113 @@
+#include "report/profile_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct row_in_order { /* qsort has no context: what decides is beside the pointer */
+	const struct named_row *row;
+	uint64_t self, inclusive;
+};
+
+static int order(const void *a, const void *b)
+{
+	const struct row_in_order *x = a, *y = b;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->inclusive != y->inclusive)
+		return x->inclusive > y->inclusive ? -1 : 1;
+	int names = strcmp(x->row->name, y->row->name);
+	if (!names)
+		names = strcmp(x->row->file ? x->row->file : "", y->row->file ? y->row->file : "");
+	if (!names && x->row->line != y->row->line)
+		return x->row->line < y->row->line ? -1 : 1;
+	return names ? names : strcmp(x->row->module, y->row->module);
+}
+
+const struct named_row **profile_rows_sorted(const struct named_table *table, size_t event, bool with_callers,
+					     size_t *n)
+{
+	struct row_in_order *sorted = calloc(table->n + 1, sizeof *sorted);
+	const struct named_row **rows = calloc(table->n + 1, sizeof *rows);
+	*n = 0;
+	if (!sorted || !rows) {
+		free(sorted);
+		free(rows);
+		return NULL;
+	}
+	for (size_t i = 0; i < table->n; i++) {
+		const struct named_count *c = &table->rows[i].counts[event];
+		if (c->self || (with_callers && c->inclusive))
+			sorted[(*n)++] = (struct row_in_order){&table->rows[i], c->self, c->inclusive};
+	}
+	qsort(sorted, *n, sizeof *sorted, order);
+	for (size_t i = 0; i < *n; i++)
+		rows[i] = sorted[i].row;
+	free(sorted);
+	return rows;
+}
+
+const char *profile_base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Bytes of the UTF-8 character at text, 0 if it is none, or one that acts: C0 and C1 controls, and what changes
+ * the direction of writing (U+200E, U+200F, U+202A-E, U+2066-9). */
+static size_t harmless_character(const unsigned char *text, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = text[0] < 0x80       ? 1
+		   : text[0] >> 5 == 6  ? 2
+		   : text[0] >> 4 == 14 ? 3
+		   : text[0] >> 3 == 30 ? 4
+					: 0;
+	if (!n)
+		return 0;
+	*code = n == 1 ? text[0] : text[0] & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (text[i] & 0x3f);
+	}
+	bool acts = *code < 0x20 || (*code >= 0x7f && *code < 0xa0) || *code == 0x200e || *code == 0x200f ||
+		    (*code >= 0x202a && *code <= 0x202e) || (*code >= 0x2066 && *code <= 0x2069) ||
+		    *code == 0x2028 || *code == 0x2029 || (*code >= 0xd800 && *code < 0xe000) || *code > 0x10ffff;
+	return acts || *code < least[n] ? 0 : n;
+}
+
+void profile_append_escaped(struct str *out, const char *text)
+{
+	uint32_t code;
+	for (const unsigned char *at = (const unsigned char *)text; *at;) {
+		size_t n = harmless_character(at, &code);
+		if (n)
+			str_append_bytes(out, (const char *)at, n);
+		else
+			str_appendf(out, "\\x%02x", *at);
+		at += n ? n : 1;
+	}
+}
+
+void profile_append_row_name(struct str *out, const struct named_row *row)
+{
+	const char *module = profile_base_name(row->module), *file = profile_base_name(row->file);
+	if (!row->name[0] && file) { /* a line */
+		profile_append_escaped(out, file);
+		str_appendf(out, row->line ? ":%u" : ":?", row->line);
+		file = NULL;
+	} else {
+		profile_append_escaped(out, row->name);
+	}
+	if (strcmp(row->name, row->module) == 0 && !file)
+		return; /* "[kernel]" */
+	str_append(out, " (");
+	profile_append_escaped(out, module);
+	if (file) {
+		str_append_char(out, ':');
+		profile_append_escaped(out, file);
+		if (row->line)
+			str_appendf(out, ":%u", row->line);
+	}
+	str_append_char(out, ')');
+}

@@ -1,0 +1,91 @@
+/*
+ * A profile whose places have names: what reports print. profile/named.h makes it. Plain records.
+ *
+ * What always holds:
+ *  1. Each place (module, offset) of the profile is there once, with the functions that it is in: the inlined ones
+ *     first, the machine code's function last. A place has at least one frame.
+ *  2. Of each event with cells, the rows' `self` of either table add up to its `sum`.
+ *  3. `inclusive` of a row is what took place in it and in what it called. In a recursion each event counts once.
+ *     Without stacks and arcs it is that of the place alone.
+ *  4. Names are bytes as the program's files have them: who prints them escapes them.
+ */
+#ifndef TARE_RESULT_NAMED_PROFILE_H
+#define TARE_RESULT_NAMED_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "result/profile.h"
+
+struct named_function {
+	const char *name;   /* demangled, or "prog+0x1149" */
+	const char *module; /* path; "[anonymous]", "[kernel]" */
+	const char *file;   /* where it begins; NULL: not known, and of one that is inlined everywhere */
+	unsigned line;
+	uint64_t begins; /* offset in the module; of an inlined one 0 */
+	bool inlined;
+	uint32_t row; /* in by_function; of an inlined one UINT32_MAX */
+};
+
+struct named_frame { /* one level of inlining */
+	uint32_t function;
+	const char *file; /* where in it the place is; NULL: not known */
+	unsigned line;
+	uint32_t line_row; /* in by_line */
+};
+
+struct named_place {
+	uint32_t module;
+	uint64_t offset;
+	uint32_t first_frame, n_frames;
+};
+
+struct named_count {
+	uint64_t self, inclusive;
+	/* of the share self / sum: the interval, when there is one */
+	bool has_interval;
+	double low, high;
+	/* rows by self whose ranks cannot be told apart have one rank; 0: it has its own */
+	uint32_t tie;
+};
+
+struct named_row {
+	const char *name; /* function; of a line without a function in the source, of its machine code; "" */
+	const char *module;
+	const char *file;           /* NULL: not known */
+	unsigned line;              /* 0: none */
+	struct named_count *counts; /* [n_events] */
+};
+
+struct named_table {
+	struct named_row *rows;
+	size_t n;
+};
+
+struct named_profile {
+	struct arena arena;
+	const struct profile *profile; /* borrowed */
+	struct named_function *functions;
+	size_t n_functions;
+	struct named_frame *frames;
+	size_t n_frames;
+	struct named_place *places;
+	size_t n_places;
+	uint32_t *place_of_node; /* [n_nodes]; of the root UINT32_MAX */
+	struct named_table by_function, by_line;
+	uint64_t *sums;     /* [n_events] of the cells */
+	bool has_inclusive; /* inclusive counts are more than self: there are stacks or arcs */
+	double confidence;  /* of the intervals */
+	const char **notes; /* what a reader of the names has to know */
+	size_t n_notes;
+};
+
+static inline void named_profile_free(struct named_profile *named)
+{
+	arena_free(&named->arena);
+	*named = (struct named_profile){0};
+}
+
+#endif

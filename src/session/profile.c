@@ -1,0 +1,446 @@
+#include "session/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "measure/waiting.h"
+#include "profile/certainty.h"
+#include "profile/collect.h"
+#include "profile/counted.h"
+#include "profile/named.h"
+#include "session/metric_level.h"
+#include "session/selection_inside.h"
+#include "store/profile/profile_file.h"
+
+/* ---- events ---- */
+
+static bool can_sample(const struct session *s, const struct event *event, enum reading_state *state,
+		       char why[256])
+{
+	why[0] = '\0';
+	if (!s->operations->sampling) {
+		struct availability answer;
+		s->operations->available(s->backend, event, &answer);
+		*state = answer.state;
+		memcpy(why, answer.why, sizeof answer.why);
+	} else {
+		s->operations->sampling->available(s->backend, event, state, why);
+	}
+	return *state == READING_COUNTED;
+}
+
+static bool refuse(const struct session *s, const struct event *event, enum reading_state state, const char *why,
+		   struct error *err)
+{
+	bool samples = s->operations->sampling != NULL;
+	error_set(err, state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED, "cannot %s '%s' here%s%s",
+		  samples ? "sample" : "count", event->label, why[0] ? ": " : "", why);
+	return samples ? error_hint(err, "'tare profile' without -e takes what can be sampled here; --on exact "
+					 "counts instructions by place without sampling")
+		       : false;
+}
+
+/* Where no level was asked for: both where that works, else the program's own part. */
+static bool settle_level(struct session *s, struct event *event, struct error *err)
+{
+	enum reading_state state;
+	char why[256], request[256];
+	struct event user;
+	bool has_level = event->text[metric_level_at(event->text)] != '\0';
+	if (can_sample(s, event, &state, why))
+		return true;
+	snprintf(request, sizeof request, "%s:u", event->text);
+	if (!has_level && !event->period && event_parse(s->events, request, &user, NULL)) {
+		enum reading_state user_state;
+		char user_why[256];
+		if (can_sample(s, &user, &user_state, user_why)) {
+			*event = user;
+			return true;
+		}
+	}
+	return refuse(s, event, state, why, err);
+}
+
+static bool add_default(struct session *s, struct error *err)
+{
+	static const char *const choices[] = {"cycles", "cpu-clock"};
+	static const char *const counted[] = {"instructions"};
+	bool samples = s->operations->sampling != NULL;
+	const char *const *names = samples ? choices : counted;
+	size_t n = samples ? 2 : 1;
+	for (size_t i = 0; i < n; i++) {
+		struct event event;
+		struct error own = {0};
+		if (!event_parse(s->events, names[i], &event, err))
+			return false;
+		if (settle_level(s, &event, &own))
+			return selection_add_event(s, &event, NULL, false, err);
+		if (err)
+			*err = own;
+	}
+	return false;
+}
+
+bool session_add_profile_events(struct session *s, const char *list, struct error *err)
+{
+	struct event *events = NULL;
+	size_t n = 0;
+	if (!list)
+		return add_default(s, err);
+	if (!s->operations->sampling)
+		return session_add_events(s, list, err);
+	bool done = event_parse_list(s->events, list, &events, &n, err);
+	for (size_t i = 0; done && i < n; i++)
+		done = settle_level(s, &events[i], err) && selection_add_event(s, &events[i], NULL, false, err);
+	free(events);
+	return done;
+}
+
+/* ---- what every profile has ---- */
+
+static const char *describe_ids(struct arena *arena, const struct target *target)
+{
+	struct str text = {0};
+	bool cpus = target->kind == TARGET_CPUS, threads = target->kind == TARGET_THREADS;
+	size_t n = cpus ? target->n_cpus : target->n_pids;
+	str_append(&text, cpus && !n ? "all CPUs" : cpus ? "CPU" : threads ? "thread" : "process");
+	if (n > 1)
+		str_append(&text, cpus || threads ? "s" : "es");
+	for (size_t i = 0; i < n; i++)
+		str_appendf(&text, "%s %d", i ? "," : "", cpus ? target->cpus[i] : (int)target->pids[i]);
+	const char *kept = text.failed ? NULL : arena_strdup(arena, text.text);
+	str_free(&text);
+	return kept;
+}
+
+static bool describe(struct profile *p, const struct session *s)
+{
+	const struct command *command = s->target.command;
+	size_t n = 0;
+	p->started_unix = (uint64_t)time(NULL);
+	p->tare_version = TARE_VERSION;
+	while (command && command->argv[n])
+		n++;
+	char const **words = command ? arena_alloc(&p->arena, (n + 1) * sizeof *words) : NULL;
+	if (command && !words)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!(words[i] = arena_strdup(&p->arena, command->argv[i])))
+			return false;
+	p->command = words;
+	if (s->target.kind != TARGET_COMMAND && !(p->target = describe_ids(&p->arena, &s->target)))
+		return false;
+	return measure_machine_facts(&p->arena, &p->machine);
+}
+
+/* ---- counted ---- */
+
+static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
+			    struct error *err)
+{
+	struct measure_options options = {.size = sizeof options,
+					  .repetitions = 1,
+					  .confidence = 0.95,
+					  .program_output = OUTPUT_ALL,
+					  .interrupt = asked->interrupt,
+					  .locations = LOCATIONS_OF_CODE};
+	if (!s->target.command)
+		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
+				 s->operations->name);
+	if (!session_measure(s, &options, err))
+		return false;
+	if (!s->result->locations) {
+		error_set(err, ERROR_UNSUPPORTED, "no counts by place: %s",
+			  s->result->locations_why ? s->result->locations_why
+						   : "no execution ran under the engine");
+		return error_hint(err, "ask for an event that the engine or a model counts: -e instructions:u");
+	}
+	if (!profile_counted(s->result->locations, out, err))
+		return false;
+	(*out)->wait_status = s->result->wait_status;
+	if (describe(*out, s))
+		return true;
+	profile_free(*out);
+	free(*out);
+	*out = NULL;
+	return error_no_memory(err);
+}
+
+static bool keep_counted(const struct profile *p, const char *path, struct error *err)
+{
+	struct profile_log *log;
+	return profile_log_create(path, p, &log, err) && profile_log_finish(log, p, err);
+}
+
+/* ---- sampled ---- */
+
+static const uint64_t DRAIN_NS = 50000000u;   /* between two looks into the buffers */
+static const uint64_t FLUSH_NS = 1000000000u; /* a kill -9 loses what is younger */
+
+struct profiling_run {
+	struct session *session;
+	const struct sampling_operations *operations;
+	struct sampling *sampling;
+	struct collector *collector;
+	struct profile_log *log;
+	struct error failure;
+	uint64_t enable_at, flush_at;
+	bool failed, waits_to_enable;
+};
+
+static bool keep_sample(void *context, const struct profile *so_far, const struct profile_sample *sample,
+			struct error *err)
+{
+	struct profiling_run *run = context;
+	return !run->log || profile_log_sample(run->log, so_far, sample, err);
+}
+
+static void look(void *context, uint64_t now_ns, uint64_t *tick_ns)
+{
+	struct profiling_run *run = context;
+	*tick_ns = DRAIN_NS;
+	if (run->failed)
+		return;
+	if (run->waits_to_enable && now_ns >= run->enable_at) {
+		run->waits_to_enable = false;
+		run->failed = !run->operations->enable(run->sampling, true, &run->failure);
+	} else if (run->waits_to_enable && run->enable_at - now_ns < DRAIN_NS) {
+		*tick_ns = run->enable_at - now_ns;
+	}
+	if (!run->failed)
+		run->failed = !run->operations->drain(run->sampling, 0, &run->failure);
+	if (!run->failed && run->log && now_ns >= run->flush_at) {
+		run->flush_at = now_ns + FLUSH_NS;
+		run->failed = !profile_log_flush(run->log, &run->failure);
+	}
+}
+
+/* The gap of an event that names none. Samples cost some 10 to 20 µs each: at these gaps about 2 % or less, of
+ * clocks whatever the program does, of others for what programs commonly do. */
+static uint64_t default_gap(const struct session *s, const struct event *event)
+{
+	const char *unit = event->definition && event->definition->unit ? event->definition->unit : "";
+	if (strcmp(unit, "ns") == 0) {
+		double cost = s->operations->sampling->cost_ns
+				      ? s->operations->sampling->cost_ns(s->backend, event)
+				      : 0;
+		return cost > 20000 && cost < 1e8 ? (uint64_t)(cost * 50) : 1000000;
+	}
+	return strcmp(unit, "cycles") == 0         ? 2000003
+	       : strcmp(unit, "instructions") == 0 ? 2000003
+	       : event->definition && event->definition->counted_by == COUNTED_BY_PERF &&
+			       strcmp(event->definition->scope, "thread") == 0
+		       ? 101
+		       : 10007;
+}
+
+static struct sampled_event *choose_gaps(const struct session *s, const struct profiling *asked)
+{
+	size_t n = s->selection.events.count;
+	struct sampled_event *events = calloc(n + 1, sizeof *events);
+	for (size_t i = 0; events && i < n; i++) {
+		const struct event *event = &s->selection.events.items[i];
+		events[i] = (struct sampled_event){.event = event, .gaps = asked->gaps};
+		if (asked->gaps == GAPS_RATE && !event->period) {
+			events[i].rate = asked->rate;
+			continue;
+		}
+		if (asked->gaps == GAPS_RATE)
+			events[i].gaps = GAPS_FIXED;
+		events[i].gap = event->period ? event->period : asked->gap ? asked->gap : default_gap(s, event);
+		if (events[i].gap == 1) /* every event: there is nothing to draw */
+			events[i].gaps = GAPS_FIXED;
+	}
+	return events;
+}
+
+static bool describe_events(struct profile *p, const struct sampled_event *events, size_t n, uint64_t seed)
+{
+	if (!(p->events = arena_alloc(&p->arena, (n + 1) * sizeof *p->events)))
+		return false;
+	p->n_events = n;
+	for (size_t i = 0; i < n; i++) {
+		const struct event *event = events[i].event;
+		struct profile_event *e = &p->events[i];
+		const char *unit = event->definition && event->definition->unit ? event->definition->unit : "";
+		bool drawn = events[i].gaps == GAPS_EXPONENTIAL || events[i].gaps == GAPS_JITTER;
+		*e = (struct profile_event){.label = arena_strdup(&p->arena, event->label),
+					    .unit = arena_strdup(&p->arena, unit),
+					    .source = SOURCE_SAMPLED,
+					    .gaps = events[i].gaps,
+					    .gap = events[i].gap,
+					    .rate = events[i].rate,
+					    .seed = drawn ? seed : 0};
+		if (!e->label || !e->unit)
+			return false;
+	}
+	return true;
+}
+
+static bool take_accounts(struct profile *p, const struct sampling_account *accounts)
+{
+	for (size_t i = 0; i < p->n_events; i++) {
+		const struct sampling_account *a = &accounts[i];
+		struct profile_event *e = &p->events[i];
+		e->samples = a->samples;
+		e->lost = a->lost;
+		e->throttled = a->throttled;
+		e->redraw = a->redraw;
+		if (a->source != SOURCE_NONE)
+			e->source = a->source;
+		e->has_total = a->state == READING_COUNTED;
+		e->total = e->has_total ? a->count : 0;
+		if (a->state != READING_COUNTED && a->state != READING_NEVER_RAN &&
+		    !(e->why = arena_strdup(&p->arena, a->why[0] ? a->why : "it was not sampled")))
+			return false;
+	}
+	return true;
+}
+
+static void wait_for_end(struct profiling_run *run, const struct profiling *asked, struct profile *p)
+{
+	struct session *s = run->session;
+	struct waiter waiter;
+	struct waited waited;
+	const struct clock clock = clock_monotonic();
+	waiter_open(&waiter, asked->interrupt, &clock);
+	struct wait_for what = {.process = run->operations->process(run->sampling),
+				.target = &s->target,
+				.delay_ns = asked->for_ns,
+				.tick_ns = run->waits_to_enable && asked->delay_ns < DRAIN_NS ? asked->delay_ns
+											      : DRAIN_NS,
+				.tick = look,
+				.context = run};
+	wait_until(&waiter, &what, &waited);
+	waiter_close(&waiter);
+	if (waited.ended) {
+		p->wait_status = waited.status;
+		p->user_ns = (uint64_t)waited.usage.ru_utime.tv_sec * 1000000000u +
+			     (uint64_t)waited.usage.ru_utime.tv_usec * 1000u;
+		p->system_ns = (uint64_t)waited.usage.ru_stime.tv_sec * 1000000000u +
+			       (uint64_t)waited.usage.ru_stime.tv_usec * 1000u;
+	} else if (what.process > 0) {
+		p->wait_status = abs((int)*asked->interrupt);
+	}
+}
+
+/* From prepare() to stop(); the collector has what was seen. */
+static bool sample(struct profiling_run *run, const struct profiling *asked,
+		   const struct sampling_request *request, struct sampling_account *accounts, struct error *err)
+{
+	struct session *s = run->session;
+	struct sampling_sink sink = collector_sink(run->collector);
+	struct profile *p = collector_profile(run->collector);
+	bool done = run->operations->prepare(s->backend, &s->target, request, &sink, &run->sampling, err);
+	if (!done)
+		return false;
+	const struct clock clock = clock_monotonic();
+	uint64_t begin = clock_now_ns(&clock);
+	run->waits_to_enable = request->disabled;
+	run->enable_at = begin + asked->delay_ns;
+	run->flush_at = begin + FLUSH_NS;
+	if ((done = run->operations->go(run->sampling, err))) {
+		wait_for_end(run, asked, p);
+		done = run->operations->stop(run->sampling, accounts, err) && !run->failed;
+		if (run->failed && err)
+			*err = run->failure;
+		p->first_ns = begin;
+		p->last_ns = clock_now_ns(&clock);
+	}
+	run->operations->end(run->sampling);
+	return done;
+}
+
+static bool profile_by_samples(struct session *s, const struct profiling *asked, struct profile **out,
+			       struct error *err)
+{
+	struct profiling_run run = {.session = s, .operations = s->operations->sampling};
+	size_t n = s->selection.events.count;
+	struct sampled_event *events = choose_gaps(s, asked);
+	struct sampling_account *accounts = calloc(n + 1, sizeof *accounts);
+	struct collect_options options = {.n_events = n, .keep = keep_sample, .keep_context = &run};
+	bool done = false;
+	if (!events || !accounts || !collector_new(&options, &run.collector, err)) {
+		error_no_memory(err);
+		goto out;
+	}
+	struct profile *p = collector_profile(run.collector);
+	p->stacks = asked->stacks;
+	if (!describe(p, s) || !describe_events(p, events, n, asked->seed)) {
+		error_no_memory(err);
+		goto out;
+	}
+	if (asked->keep && !profile_log_create(asked->keep, p, &run.log, err))
+		goto out;
+	const struct sampling_request request = {.events = events,
+						 .n_events = n,
+						 .seed = asked->seed,
+						 .redraw = asked->redraw,
+						 .stacks = asked->stacks,
+						 .stack_bytes = asked->stack_bytes,
+						 .disabled = asked->delay_ns > 0};
+	if (!sample(&run, asked, &request, accounts, err))
+		goto out;
+	if (!take_accounts(p, accounts)) {
+		error_no_memory(err);
+		goto out;
+	}
+	done = collector_finish(run.collector, out, err);
+	run.collector = NULL;
+	if (done && run.log) {
+		done = profile_log_finish(run.log, *out, err);
+		run.log = NULL;
+	}
+	if (!done && *out) {
+		profile_free(*out);
+		free(*out);
+		*out = NULL;
+	}
+out:
+	profile_log_abandon(run.log);
+	collector_free(run.collector);
+	free(events);
+	free(accounts);
+	return done;
+}
+
+bool session_profile(struct session *s, const struct profiling *asked, struct profile **out, struct error *err)
+{
+	*out = NULL;
+	if (s->operations->sampling)
+		return profile_by_samples(s, asked, out, err);
+	if (!profile_exactly(s, asked, out, err))
+		return false;
+	if (!asked->keep || keep_counted(*out, asked->keep, err))
+		return true;
+	profile_free(*out);
+	free(*out);
+	*out = NULL;
+	return false;
+}
+
+bool session_read_profile(const char *path, struct profile **out, struct error *err)
+{
+	return profile_file_read(path, NULL, out, err);
+}
+
+bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
+			  struct error *err)
+{
+	struct symbols *symbols;
+	*out = NULL;
+	if (!symbols_new(NULL, &symbols, err))
+		return false;
+	bool done = named_profile_new(profile, symbols, out, err);
+	symbols_free(symbols);
+	if (done && !certainty_add(*out, confidence)) {
+		named_profile_free(*out);
+		free(*out);
+		*out = NULL;
+		return error_no_memory(err);
+	}
+	return done;
+}

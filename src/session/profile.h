@@ -1,0 +1,52 @@
+/*
+ * Profiling between its options and its report, without a terminal: samples by a backend that samples, or counts
+ * by place of one that counts exactly.
+ *
+ *     session_open ──► session_add_profile_events ──► session_profile ──► session_close
+ */
+#ifndef TARE_SESSION_PROFILE_H
+#define TARE_SESSION_PROFILE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "result/named_profile.h"
+#include "result/profile.h"
+#include "session/session.h"
+
+struct profiling {
+	enum profile_gaps gaps; /* FIXED, JITTER, EXPONENTIAL, RATE */
+	uint64_t gap;           /* of events that name none (event@GAP); 0: a default of each */
+	double rate;            /* of RATE */
+	uint64_t seed;
+	uint32_t redraw; /* 0: the backend's default */
+	enum profile_stacks stacks;
+	uint32_t stack_bytes;
+	uint64_t delay_ns; /* sampling begins so long after the program */
+	uint64_t for_ns;   /* without a program: it ends after this; 0: until the target does */
+	const char *keep;  /* the file that keeps it, as it comes; NULL: none */
+	const volatile sig_atomic_t *interrupt; /* as measure_options has it */
+};
+
+/* A list as -e has it; NULL: cycles where they can be sampled, else the CPU clock. An event without a level is
+ * sampled at both where that works, else at user level. ERROR_UNSUPPORTED, ERROR_PERMISSION: it cannot be sampled
+ * here. */
+bool session_add_profile_events(struct session *session, const char *list, struct error *err);
+
+/* *out is the caller's, to be freed by profile_free() and free(). When the program was started, its status is in
+ * (*out)->wait_status, whatever could be sampled. */
+bool session_profile(struct session *session, const struct profiling *profiling, struct profile **out,
+		     struct error *err);
+
+/* Of a file that session_profile() kept; *out likewise. */
+bool session_read_profile(const char *path, struct profile **out, struct error *err);
+
+/* Names its places; of shares that were sampled at random, intervals. *out is the caller's, to be freed by
+ * named_profile_free() and free(). */
+bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
+			  struct error *err);
+
+#endif

@@ -1,0 +1,127 @@
+"""`tare profile` and `tare report`: programs whose profile is known by counting."""
+import platform
+import shutil
+import subprocess
+
+from cli import *
+
+if platform.machine() != "x86_64":
+    skip("the engine is for x86-64", "profiles are counted")
+    done()
+if not shutil.which("gcc"):
+    skip("no gcc here", "profiles are counted")
+    done()
+
+# exactly 7000, 2000 and 1000 instructions
+write("shares.s", """\
+	.globl _start
+	.type seven, @function
+seven:
+	mov $3499, %ecx         # 1
+1:	dec %ecx                # 3499
+	jnz 1b                  # 3499
+	ret                     # 1
+	.size seven, . - seven
+	.type two, @function
+two:
+	mov $999, %ecx          # 1
+1:	dec %ecx                # 999
+	jnz 1b                  # 999
+	ret                     # 1
+	.size two, . - two
+	.type _start, @function
+_start:
+	call seven              # 1
+	call two                # 1
+	mov $497, %ecx          # 1
+1:	dec %ecx                # 497
+	jnz 1b                  # 497
+	mov $60, %eax           # 1
+	mov $7, %edi            # 1
+	syscall                 # 1
+	.size _start, . - _start
+""")
+subprocess.run(["gcc", "-g", "-nostdlib", "-static", "shares.s", "-o", "shares"], check=True)
+
+
+def rows(text):
+    """[(count, share, name)] of a listing of counts."""
+    found = re.findall(r"^ +([\d,]+) +([\d.]+)% +(?:[\d.]+% +)?(\S.*)$", text, re.M)
+    return [(int(count.replace(",", "")), float(share), name) for count, share, name in found]
+
+
+seen = tare("profile", "--on", "exact", "-o", "kept", "./shares")
+ok(seen.code == 7 and seen.out == "", "the program's exit status is tare's, and the report goes to standard error", seen)
+equal(rows(seen.err), [(7000, 70.0, "seven (shares:shares.s:4)"), (2000, 20.0, "two (shares:shares.s:11)"),
+                       (1000, 10.0, "_start (shares:shares.s:18)"), (10000, 100.0, "TOTAL")], "shares of 70, 20 and 10 % are exact")
+has(seen.err, "10,000 instructions, counted, not sampled", "the heading says that they are counted")
+has_not(seen.err, "interval", "what is counted has no interval")
+again = tare("report", "kept")
+ok(again.code == 0 and again.err == "", "a report of a kept profile goes to standard output", again)
+equal(rows(again.out), rows(seen.err), "and has the same rows")
+by_line = rows(tare("report", "--by", "line", "kept").out)
+equal(by_line[:2], [(3499, 35.0, "shares.s:5 (shares)"), (3499, 35.0, "shares.s:6 (shares)")], "lines have their own counts")
+equal(sum(count for count, _, name in by_line if name != "TOTAL"), 10000, "lines add up")
+top = rows(tare("report", "--top", "1", "kept").out)
+equal(top, [(7000, 70.0, "seven (shares:shares.s:4)"), (3000, 30.0, "2 others"), (10000, 100.0, "TOTAL")], "--top leaves a row for the others")
+
+both = tare("profile", "--on", "exact", "-e", "instructions,conditional-taken", "./shares").err
+ok("instructions:u by function" in both and "conditional-taken:u by function" in both, "each event has its listing", both)
+equal(rows(both.split("conditional-taken:u by function")[1])[0], (3498, 70.1, "seven (shares:shares.s:4)"), "by its own counts")
+model = tare("profile", "--on", "model:r12000", "-e", "l1d-misses", "./shares")
+ok(model.code == 7 and "modelled on r12000" in model.err, "a model's events are profiled in the same way", model)
+
+# the same counts as `tare count --by` has
+tare("count", "--on", "exact", "-e", "instructions", "--by", "function", "--by-file", "by.tsv", "./shares")
+counted = [line.split("\t") for line in read("by.tsv").splitlines()[1:]]
+counted = [int(line[2]) for line in counted if line[0] == "instructions:u" and line[5] == "function"]
+equal(counted, [7000, 2000, 1000], "'tare count --by' has the same")
+
+# ---- inlining, libraries ----
+write("inlined.c", """\
+volatile int sink;
+static inline __attribute__((always_inline)) void third(int n) { for (int i = 0; i < n; i++) sink += i; }
+static inline __attribute__((always_inline)) void second(int n) { third(n); }
+static inline __attribute__((always_inline)) void first(int n) { second(n); }
+int main(void) { first(100000); return 0; }
+""")
+subprocess.run(["gcc", "-g", "-O1", "inlined.c", "-o", "inlined"], check=True)
+text = tare("profile", "--on", "exact", "--top", "3", "./inlined").err
+ok(rows(text)[0][2] == "main (inlined:inlined.c:5)" and rows(text)[0][0] > 400000, "by function, what was inlined counts where it runs", text)
+text = tare("profile", "--on", "exact", "--lines", "--top", "3", "./inlined").err
+ok(rows(text)[0][2] == "inlined.c:2 (inlined)" and rows(text)[0][0] > 400000, "by line, where it was written", text)
+write("library.c", "int work(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n")
+write("opens.c", """\
+#include <dlfcn.h>
+int main(void)
+{
+	void *library = dlopen("./library.so", RTLD_NOW);
+	int (*work)(int) = library ? (int (*)(int))dlsym(library, "work") : 0;
+	return work ? (work(100000), 0) : 1;
+}
+""")
+subprocess.run(["gcc", "-g", "-O1", "-shared", "-fPIC", "library.c", "-o", "library.so"], check=True)
+subprocess.run(["gcc", "-g", "opens.c", "-o", "opens"], check=True)
+seen = tare("profile", "--on", "exact", "--top", "3", "./opens")
+ok(seen.code == 0 and rows(seen.err)[0][2] == "work (library.so:library.c:1)" and rows(seen.err)[0][0] > 400000, "a library that was opened later has its names", seen)
+
+# ---- what is wrong ----
+for arguments, message in ((["profile"], "nothing to profile: no program is given"),
+                           (["profile", "-p", "1", "true"], "remove the program"),
+                           (["profile", "-F", "100", "-c", "7", "true"], "choose -F, or -c and --gaps, not both"),
+                           (["profile", "--gaps", "odd", "true"], "'odd' is not exponential, jitter, prime or fixed"),
+                           (["profile", "--on", "exact", "-e", "no-such-event", "true"], "no-such-event"),
+                           (["report"], "no file is given"),
+                           (["report", "./shares"], "'./shares' is not a profile of tare"),
+                           (["report", "--top", "0", "kept"], "'0' is not a whole number from 1")):
+    seen = tare(*arguments)
+    ok(seen.code == 2 and message in seen.err, f"'tare {' '.join(arguments)}' is wrong usage", seen)
+seen = tare("report", "missing")
+ok(seen.code == 3 and "missing" in seen.err, "a file that is not there cannot be read", seen)
+seen = tare("profile", "--on", "exact", "./no-such-program")
+ok(seen.code == 3 and "no-such-program" in seen.err, "a program that is not there cannot be profiled", seen)
+whole = open("kept", "rb").read()
+write("cut", whole[:-9])
+cut = tare("report", "cut")
+ok(cut.code == 0 and "incomplete" in cut.out and "70.0%" not in cut.out, "counts of a file that is cut are not shown, and why", cut)
+done()

@@ -1,0 +1,329 @@
+/* Profiles from samples made by hand: what is mapped where, stacks, names, sums, and the file that keeps them. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "profile/certainty.h"
+#include "profile/collect.h"
+#include "profile/counted.h"
+#include "profile/named.h"
+#include "profile/space.h"
+#include "report/profile.h"
+#include "store/profile/profile_file.h"
+#include "tap.h"
+
+static struct error err;
+
+static void need(bool done)
+{
+	if (done)
+		return;
+	printf("Bail out! %s\n", err.text);
+	exit(1);
+}
+
+static void drop(struct profile *p)
+{
+	profile_free(p);
+	free(p);
+}
+
+static bool same_cells(const struct profile *a, const struct profile *b)
+{
+	bool same = a->n_cells == b->n_cells;
+	for (size_t i = 0; same && i < a->n_cells; i++)
+		same = a->cells[i].node == b->cells[i].node && a->cells[i].task == b->cells[i].task && a->cells[i].event == b->cells[i].event && a->cells[i].count == b->cells[i].count;
+	return same;
+}
+
+/* ---- spaces ---- */
+
+static bool at(const struct spaces *s, uint32_t pid, uint64_t address, uint32_t module, uint64_t offset)
+{
+	const struct space_mapping *m = spaces_find(s, pid, address);
+	return m && m->module == module && m->offset + (address - m->low) == offset;
+}
+
+static void test_spaces(void)
+{
+	struct spaces s = {0};
+	need(spaces_map(&s, 1, &(struct space_mapping){0x1000, 0x5000, 0, 7}));
+	ok(at(&s, 1, 0x1000, 7, 0) && at(&s, 1, 0x4fff, 7, 0x3fff) && !spaces_find(&s, 1, 0x5000) && !spaces_find(&s, 1, 0xfff) && !spaces_find(&s, 2, 0x1000),
+	   "an address is in the mapping that covers it, of its own process");
+	need(spaces_map(&s, 1, &(struct space_mapping){0x2000, 0x3000, 0x100, 8}));
+	ok(at(&s, 1, 0x1fff, 7, 0xfff) && at(&s, 1, 0x2000, 8, 0x100) && at(&s, 1, 0x3000, 7, 0x2000), "one in the middle of another splits it, offsets go on");
+	need(spaces_map(&s, 1, &(struct space_mapping){0x1800, 0x4800, 0, 9}));
+	ok(at(&s, 1, 0x17ff, 7, 0x7ff) && at(&s, 1, 0x1800, 9, 0) && at(&s, 1, 0x2800, 9, 0x1000) && at(&s, 1, 0x4800, 7, 0x3800), "one over several takes the place of what it covers");
+	need(spaces_fork(&s, 1, 2));
+	need(spaces_map(&s, 1, &(struct space_mapping){0x1000, 0x5000, 0, 1}));
+	ok(at(&s, 2, 0x1800, 9, 0) && at(&s, 1, 0x1800, 1, 0x800), "a new process has its parent's mappings, later ones are each one's own");
+	spaces_clear(&s, 2);
+	ok(!spaces_find(&s, 2, 0x1800), "an exec leaves none");
+	need(spaces_map(&s, 3, &(struct space_mapping){0x5000, 0x5000, 0, 1}));
+	ok(!spaces_find(&s, 3, 0x5000), "an empty mapping is none");
+	spaces_free(&s);
+}
+
+/* ---- collecting ---- */
+
+static struct sampling_sink sink;
+
+static void map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t offset, const char *path)
+{
+	need(sink.mapping(sink.context, &(struct sampled_mapping){.pid = pid, .address = address, .bytes = bytes, .offset = offset, .path = path, .executable = true}, &err));
+}
+
+static void take(uint32_t pid, uint64_t address, const uint64_t *callers, size_t n)
+{
+	static uint64_t now = 1000;
+	need(sink.sample(sink.context, &(struct sample){.time_ns = now += 1000, .pid = pid, .tid = pid, .address = address, .callers = callers, .n_callers = n, .gap = 10}, &err));
+}
+
+static bool to_log(void *log, const struct profile *so_far, const struct profile_sample *sample, struct error *e)
+{
+	return profile_log_sample(log, so_far, sample, e);
+}
+
+static void add_event(struct profile *p, enum profile_gaps gaps)
+{
+	p->events = arena_alloc(&p->arena, sizeof *p->events);
+	need(p->events != NULL);
+	*p->events = (struct profile_event){.label = "cpu-clock", .unit = "ns", .source = SOURCE_OS, .gaps = gaps, .gap = 10, .seed = 5, .redraw = 4};
+	p->n_events = 1;
+}
+
+static uint64_t self_of(const struct named_table *t, const char *name, unsigned line, uint64_t *inclusive)
+{
+	uint64_t self = 0;
+	*inclusive = 0;
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->rows[i].name, name) == 0 && (!line || t->rows[i].line == line))
+			self += t->rows[i].counts[0].self, *inclusive += t->rows[i].counts[0].inclusive;
+	return self;
+}
+
+/* A chain of callers as the kernel has it: a mark, the sample's own address, return addresses. */
+#define USER_MARK ((uint64_t)-512)
+
+static void test_collect(const char *file)
+{
+	struct collector *c;
+	struct profile_log *log;
+	struct profile header = {0};
+	struct collect_options options = {.n_events = 1, .keep = to_log};
+	add_event(&header, GAPS_EXPONENTIAL);
+	need(profile_log_create(file, &header, &log, &err));
+	options.keep_context = log;
+	need(collector_new(&options, &c, &err));
+	sink = collector_sink(c);
+	add_event(collector_profile(c), GAPS_EXPONENTIAL);
+	map(10, 0x400000, 0x2000, 0x1000, "/nowhere/prog");
+	map(10, 0x500000, 0x1000, 0, "//anon");
+	/* recursion: f at +0x10 calls itself from +0x20, twice; g at +0x100 calls f */
+	const uint64_t deep[] = {USER_MARK, 0x400010, 0x400021, 0x400021, 0x400101};
+	take(10, 0x400010, deep, 5);
+	take(10, 0x400010, deep, 5);
+	take(10, 0x400100, (const uint64_t[]){USER_MARK, 0x400100}, 2);
+	take(10, 0x500004, NULL, 0);
+	take(10, 0x900000, NULL, 0);
+	need(sink.started(sink.context, &(struct sampled_task){.pid = 11, .tid = 11, .parent_pid = 10, .parent_tid = 10}, &err));
+	take(11, 0x400010, NULL, 0);
+	need(sink.named(sink.context, &(struct sampled_task){.pid = 11, .tid = 11, .name = "other"}, true, &err));
+	take(11, 0x400010, NULL, 0);
+	need(sink.sample(sink.context, &(struct sample){.time_ns = 20000, .pid = 11, .tid = 11, .address = 0xffffffff81000000, .kernel = true}, &err));
+	ok(!sink.sample(sink.context, &(struct sample){.event = 1}, &err) && strstr(err.text, "event 1"), "a sample of an event that is not there is an error");
+
+	struct profile *p;
+	need(collector_finish(c, &p, &err));
+	p->events[0].samples = 8;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->n_cells; i++)
+		sum += p->cells[i].count;
+	equal_u64(sum, 8, "every sample is in one cell");
+	equal_u64(p->n_nodes, 1 + 4 + 5, "equal stacks are one path of nodes, unknown places too are places");
+	bool kernel = false, unknown = false, anonymous = false, file_offset = false, caller = false;
+	for (size_t i = 1; i < p->n_nodes; i++) {
+		const struct profile_module *m = &p->modules[p->nodes[i].module];
+		kernel |= m->kind == MODULE_KERNEL && p->nodes[i].offset == 0xffffffff81000000;
+		unknown |= m->kind == MODULE_UNKNOWN && p->nodes[i].offset == 0x900000;
+		anonymous |= m->kind == MODULE_ANONYMOUS && m->pid == 10 && p->nodes[i].offset == 0x500004;
+		file_offset |= m->kind == MODULE_FILE && p->nodes[i].parent == 0 && p->nodes[i].offset == 0x1010;
+		caller |= m->kind == MODULE_FILE && p->nodes[i].parent == 0 && p->nodes[i].offset == 0x1100;
+	}
+	ok(kernel && unknown && anonymous && file_offset, "kernel, unknown, anonymous and file places are told apart, offsets are of the file");
+	ok(caller, "a caller is at its return address - 1");
+	ok(p->n_tasks == 2 && !strcmp(p->tasks[1].name, "other"), "tasks have their last name");
+
+	struct symbols *symbols;
+	struct named_profile *named;
+	need(symbols_new(NULL, &symbols, &err) && named_profile_new(p, symbols, &named, &err));
+	uint64_t all;
+	equal_u64(self_of(&named->by_function, "prog+0x1010", 0, &all), 3, "a place without symbols is its own function");
+	equal_u64(self_of(&named->by_function, "prog+0x1020", 0, &all), 0, "a caller has no self count …");
+	equal_u64(all, 2, "… and inclusive counts once a stack, in a recursion too");
+	equal_u64(self_of(&named->by_function, "prog+0x1100", 0, &all), 1, "a function that calls and is sampled has its self …");
+	equal_u64(all, 3, "… and all that it called");
+	equal_u64(self_of(&named->by_function, "[unknown]", 0, &all) + self_of(&named->by_function, "[kernel]", 0, &all), 3, "what is in no mapping, or in the kernel, is a row of its own");
+	ok(named->has_inclusive && named->sums[0] == 8 && named->n_notes == 1, "sums are there, and a note of the file that cannot be read");
+	need(certainty_add(named, 0.95));
+	ok(named->by_function.rows[0].counts[0].has_interval && named->by_function.rows[0].counts[0].low < named->by_function.rows[0].counts[0].high, "exponential gaps give intervals");
+	bool tied = true;
+	for (size_t i = 0; i < named->by_function.n; i++)
+		tied &= named->by_function.rows[i].counts[0].tie == (named->by_function.rows[i].counts[0].self ? 1 : 0);
+	ok(tied, "and 8 samples tell no ranks apart");
+	p->events[0].gaps = GAPS_FIXED;
+	for (size_t i = 0; i < named->by_function.n; i++)
+		named->by_function.rows[i].counts[0].has_interval = false, named->by_function.rows[i].counts[0].tie = 0;
+	need(certainty_add(named, 0.95));
+	ok(!named->by_function.rows[0].counts[0].has_interval && !named->by_function.rows[0].counts[0].tie, "fixed gaps give none, and no ties");
+	p->events[0].gaps = GAPS_EXPONENTIAL;
+	named_profile_free(named);
+	free(named);
+	symbols_free(symbols);
+	need(profile_log_finish(log, p, &err));
+
+	struct profile *again;
+	need(profile_file_read(file, NULL, &again, &err));
+	bool same = again->n_nodes == p->n_nodes && same_cells(again, p) && again->n_modules == p->n_modules && again->n_tasks == p->n_tasks && again->n_notes == 0 &&
+		    memcmp(again->nodes, p->nodes, p->n_nodes * sizeof *p->nodes) == 0;
+	ok(same && again->events[0].samples == 8 && again->events[0].seed == 5 && !strcmp(again->events[0].label, "cpu-clock") && !strcmp(again->tasks[1].name, "other"),
+	   "a file gives back what was kept");
+	drop(again);
+	need(profile_file_read(file, &(struct profile_read_options){.from_ns = 1000, .to_ns = 3000}, &again, &err));
+	ok(again->events[0].samples == 2 && !again->events[0].has_total, "a part of its time has that part's samples, and no total");
+	drop(again);
+	drop(p);
+	profile_free(&header);
+}
+
+/* ---- files that are not whole ---- */
+
+static void test_damage(const char *file)
+{
+	FILE *in = fopen(file, "rb");
+	static uint8_t bytes[65536], other[65536];
+	size_t length = in ? fread(bytes, 1, sizeof bytes, in) : 0, wrong = 0, told = 0;
+	if (in)
+		fclose(in);
+	for (size_t n = 0; n < length; n++) {
+		struct profile *p = NULL;
+		struct error e = {0};
+		if (profile_file_parse(bytes, n, "cut", true, NULL, &p, &e)) {
+			told += p->n_notes == 1 && strstr(p->notes[0], "incomplete") != NULL;
+			wrong += !(p->n_notes == 1) || p->events[0].has_total;
+			drop(p);
+		} else {
+			told += e.text[0] != '\0';
+		}
+	}
+	ok(length > 100 && wrong == 0 && told == length, "a file that is cut anywhere is an error, or fewer samples with a note");
+	wrong = 0;
+	for (size_t n = 16; n < length; n++) {
+		struct profile *p = NULL;
+		struct error e = {0};
+		memcpy(other, bytes, length);
+		other[n] ^= 0x41;
+		if (profile_file_parse(other, length, "flipped", true, NULL, &p, &e)) {
+			wrong += p->n_notes == 0;
+			drop(p);
+		}
+	}
+	equal_u64(wrong, 0, "a byte that changed is noticed, wherever it is");
+	for (size_t n = 16; n < length; n++) {
+		struct profile *p = NULL;
+		memcpy(other, bytes, length);
+		other[n] ^= 0x41;
+		if (profile_file_parse(other, length, "flipped", false, NULL, &p, &err))
+			drop(p);
+	}
+	ok(true, "and nothing of it is trusted where no checksum stands before it");
+	struct profile *p;
+	memcpy(other, bytes, length);
+	other[8] = 9;
+	ok(!profile_file_parse(other, length, "new", true, NULL, &p, &err) && strstr(err.text, "version 9"), "a version that is not known is an error that names it");
+	ok(!profile_file_parse((const uint8_t *)"ELF", 3, "some.file", true, NULL, &p, &err) && strstr(err.text, "'some.file' is not a profile"), "so is another file");
+}
+
+/* ---- counted ---- */
+
+static void test_counted(const char *file)
+{
+	uint64_t counts[][2] = {{5, 1}, {7, 0}, {3, 9}};
+	struct location code[] = {
+		{.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x10, .counts = counts[0]},
+		{.kind = LOCATION_CODE, .module = "", .offset = 0x7f0000000000, .counts = counts[1]},
+		{.kind = LOCATION_CODE, .module = "[vdso]", .offset = 0x10, .counts = counts[2]},
+	};
+	struct located_event events[] = {{.event = 0, .label = "first", .unit = "", .total = 15}, {.event = 1, .label = "second", .unit = "", .machine = "lab", .total = 11}};
+	struct locations l = {.of = LOCATIONS_OF_CODE, .events = events, .n_events = 2, .all = code, .n = 3};
+	struct profile *p, *again;
+	struct profile_log *log;
+	need(profile_counted(&l, &p, &err));
+	ok(p->n_cells == 3 && !p->events[0].why && p->events[0].total == 15 && p->events[0].gaps == GAPS_NONE, "counts by place are cells");
+	ok(p->events[1].why && strstr(p->events[1].why, "have 10 and its count is 11"), "an event whose places do not add up has none, with the reason");
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
+	ok(again->n_cells == 3 && same_cells(again, p) && again->events[0].total == 15 && !strcmp(again->events[1].machine, "lab") && again->n_notes == 0,
+	   "a file gives counts back, too");
+	drop(again);
+	ok(!profile_file_read(file, &(struct profile_read_options){.from_ns = 1}, &again, &err) && strstr(err.text, "counts without times"), "of counts no part of the time can be had");
+	p->events[0].total = 16;
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
+	ok(again->n_cells == 0 && again->events[0].why && again->n_notes == 1, "counts that are not as many as the file says are not shown");
+	drop(again);
+	drop(p);
+}
+
+/* ---- reports ---- */
+
+static void test_hostile_names(void)
+{
+	static char name[10240];
+	struct named_count counts[] = {{.self = 5, .inclusive = 5}, {.self = 4, .inclusive = 4}};
+	memset(name, 'x', sizeof name - 1);
+	memcpy(name, "\033[31m<b>\xc2\x9b" "2J\xff\xe2\x80\xae\n", 18);
+	struct named_row rows[] = {{.name = name, .module = "/a\033b", .file = "/c/d.c\n", .line = 3, .counts = &counts[0]}, {.name = "g", .module = "/a", .counts = &counts[1]}};
+	struct profile_event event = {.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
+	const char *command[] = {"a\033[2J", NULL};
+	struct profile p = {.events = &event, .n_events = 1, .command = command};
+	uint64_t sums[] = {9};
+	struct named_profile named = {.profile = &p, .by_function = {rows, 2}, .sums = sums};
+	char *text = NULL;
+	size_t length, widest = 0;
+	FILE *out = open_memstream(&text, &length);
+	need(out != NULL);
+	report_profile_text(out, &named, &(struct profile_report_options){.text = {.width = 100}});
+	fclose(out);
+	ok(!strchr(text, '\033') && !strstr(text, "\xc2\x9b") && !strchr(text, '\xff') && !strstr(text, "\xe2\x80\xae"), "names cannot act on a terminal");
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (strcspn(line, "\n") > widest)
+			widest = strcspn(line, "\n");
+	ok(widest <= 110, "a name of 10 kB is shortened, and its line fits");
+	free(text);
+}
+
+static void test_paths(void)
+{
+	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"}, {"/a/./b//c", "/a/b/c"}, {"/../a", "/a"}, {"../a/../b", "../b"}, {"../../a", "../../a"},
+					       {"a/..", ""}, {"/", "/"}, {"", ""}, {"a/b/../../c.c", "c.c"}, {"/a/b/..", "/a"}, {"x..y/..z", "x..y/..z"}};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "%s", pairs[i][0]);
+		named_normalise_path(path);
+		ok(strcmp(path, pairs[i][1]) == 0, "'%s' is '%s' (%s)", pairs[i][0], pairs[i][1], path);
+	}
+}
+
+int main(void)
+{
+	char file[] = "/tmp/tare-profile-XXXXXX";
+	int fd = mkstemp(file);
+	need(fd >= 0);
+	close(fd);
+	test_spaces();
+	test_collect(file);
+	test_damage(file);
+	test_counted(file);
+	test_hostile_names();
+	test_paths();
+	unlink(file);
+	return done();
+}
