@@ -298,6 +298,37 @@ static void operands(void)
 	form("lea and mov with the memory operand of another instruction");
 }
 
+/* The operand of an instruction of each encoding is replaced by a register: all else stays. */
+static void through(void)
+{
+	static const struct {
+		const char *code, *assembly; /* %s: a register that holds the address */
+		unsigned length;
+	} rows[] = {
+		{"\x48\x03\x05\x10\x20\x30\x40", "add rax, qword ptr [%s]", 7},
+		{"\x65\x4c\x8b\x1c\x25\x10\0\0\0", "mov r11, qword ptr [%s]", 9},
+		{"\x67\x65\x44\x8b\x5c\xd8\x7f", "mov r11d, dword ptr [%s]", 7},
+		{"\x43\xc7\x84\xf5\x10\x20\x30\x40\x78\x56\x34\x12", "mov dword ptr [%s], 0x12345678", 12},
+		{"\xc5\x7b\x10\x05\x10\x20\x30\x40", "vmovsd xmm8, qword ptr [%s]", 8},
+		{"\xc4\x02\x7d\x18\x44\xe5\x10", "vbroadcastss ymm8, dword ptr [%s]", 7},
+		{"\x62\x11\x7d\x48\x6f\x44\xf5\x01", "vmovdqa32 zmm8, zmmword ptr [%s]", 8},
+	};
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (unsigned base = X86_RAX; base <= X86_RDI; base++) {
+			struct x86_insn in;
+			char expected[80];
+			const uint8_t *theirs = (const uint8_t *)rows[i].code;
+			if (base == X86_RSP || base == X86_RBP)
+				continue;
+			if (x86_decode(theirs, rows[i].length, &in) != X86_DECODE_OK || in.length != rows[i].length)
+				wrong++;
+			snprintf(expected, sizeof expected, rows[i].assembly, r64[base]);
+			encode_through(&at, &in, theirs, base, true);
+			is("%s", expected);
+		}
+	form("an instruction with another memory operand");
+}
+
 static void vectors(void)
 {
 	static const char *const kind[] = {"xmmword ptr", "ymmword ptr", "zmmword ptr"};
@@ -374,6 +405,7 @@ int main(void)
 	memory();
 	scaled();
 	operands();
+	through();
 	vectors();
 	control();
 	return done();

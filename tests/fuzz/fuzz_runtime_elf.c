@@ -12,7 +12,6 @@
 #include "engine/runtime/stream/objects.c"
 
 struct runtime rt;
-struct decoded decoded;
 
 void *memory_private(uint64_t bytes) { (void)bytes; abort(); }
 uint64_t record_reserve(uint64_t bytes) { (void)bytes; abort(); }

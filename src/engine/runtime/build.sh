@@ -12,11 +12,14 @@ while [ "$1" != -- ]; do
 done
 shift
 mkdir -p "$work"
+# struct thread's offsets, and other numbers of C's, for entry.S
+"$cc" $flags -I"$src" -S "$src/engine/runtime/offsets.c" -o "$work/offsets.s"
+sed -n 's/^[[:space:]]*\.ascii "\(#define [A-Z_]* \)\(-\{0,1\}[0-9]*\)".*/\1\2/p' "$work/offsets.s" >"$work/offsets.h"
 objects=
 for source; do
 	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
 	case $source in
-	*.S) "$cc" -I"$src" -c "$source" -o "$object" ;;
+	*.S) "$cc" -I"$src" -include "$work/offsets.h" -c "$source" -o "$object" ;;
 	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/batch.c | */model/core/fast/inlined_batch.c) object=$work/vector-$(basename "$source").o
 		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
 	*/model/core/fast/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses

@@ -1,29 +1,29 @@
 /*
  * Crossing between the program's state and the runtime's.
  *
- * What always holds: gs is struct thread, whose offsets these are; nothing is written below the program's stack pointer;
+ * What always holds: gs is struct thread (offsets.h is made of offsets.c by build.sh); nothing is written below the program's stack pointer;
  * its flags and 16 registers are kept whole, its vector registers are not touched. The labels are boundaries that
  * os/signal.c compares a signal's rip with.
  */
-#define SELF %gs:0x00
-#define SPILL_RAX %gs:0x08
-#define SPILL_RCX %gs:0x10
-#define SPILL_RDX %gs:0x18
-#define TARGET %gs:0x30
-#define EXIT_ID %gs:0x38
-#define RUNTIME_RSP %gs:0x40
-#define REG(n) %gs:(0x58 + 8 * n)
-#define FLAGS %gs:0xd8
-#define RESUME %gs:0xe0
-#define ATTENTION %gs:0xe8
-#define WHERE %gs:0xec
-#define SECOND %gs:0xf8
-#define MISSES %gs:0x3c
-#define REGION_LOW %gs:0x130
-#define REGION_SPAN %gs:0x138
-#define REGION_KEY %gs:0x140
-#define REGION_TABLE %gs:0x148
-#define REGION_SALT %gs:0x150
+#define SELF %gs:THREAD_SELF
+#define SPILL_RAX %gs:THREAD_SPILL_RAX
+#define SPILL_RCX %gs:THREAD_SPILL_RCX
+#define SPILL_RDX %gs:THREAD_SPILL_RDX
+#define TARGET %gs:THREAD_TARGET
+#define EXIT_ID %gs:THREAD_EXIT_ID
+#define RUNTIME_RSP %gs:THREAD_RUNTIME_RSP
+#define REG(n) %gs:(THREAD_REG + 8 * n)
+#define FLAGS %gs:THREAD_FLAGS
+#define RESUME %gs:THREAD_RESUME
+#define ATTENTION %gs:THREAD_ATTENTION
+#define WHERE %gs:THREAD_WHERE
+#define SECOND %gs:THREAD_SECOND_TABLE
+#define MISSES %gs:THREAD_MISSES_LEFT
+#define REGION_LOW %gs:THREAD_REGION_LOW
+#define REGION_SPAN %gs:THREAD_REGION_SPAN
+#define REGION_KEY %gs:THREAD_REGION_KEY
+#define REGION_TABLE %gs:THREAD_REGION_TABLE
+#define REGION_SALT %gs:THREAD_REGION_SALT
 
 /* All registers but the stack pointer. */
 .macro keep_most
@@ -123,7 +123,7 @@ runtime_miss_tail:
 runtime_exit:
 	keep_registers
 	cld
-	testl $0x40100, FLAGS /* AC, TF: not for the engine's own code */
+	testl $FLAGS_AC_TF, FLAGS /* AC, TF: not for the engine's own code */
 	jz runtime_exit_saved
 	pushq $0x202
 	popfq
@@ -196,7 +196,7 @@ runtime_region_slow:
 runtime_inline_careful:
 	keep_most
 	pushfq
-	testl $0x40500, (%rsp) /* AC, DF, TF */
+	testl $FLAGS_AC_DF_TF, (%rsp) /* AC, DF, TF */
 	jz 1f
 	pushq $0x202
 	popfq
@@ -210,7 +210,7 @@ runtime_inline:
 	cmpl $0, ATTENTION
 	jne runtime_inline_leave
 runtime_inline_checked:
-	testl $0x40500, (%rsp)
+	testl $FLAGS_AC_DF_TF, (%rsp)
 	jz 2f
 	pushq (%rsp)
 	popfq
@@ -233,7 +233,7 @@ runtime_signal_entry:
 	add $8, %rsp
 	ret
 runtime_restorer:
-	mov $15, %eax
+	mov $CALL_RT_SIGRETURN, %eax
 	syscall
 
 	/* long runtime_app_syscall(long nr, const uint64_t args[6]) */
@@ -256,7 +256,7 @@ runtime_syscall_insn:
 runtime_syscall_end:
 	ret
 runtime_syscall_abort:
-	mov $-100000, %rax
+	mov $CALL_ABORTED, %rax
 	ret
 
 	/* long runtime_program_call(long nr, const uint64_t args[6]): the same for a call that the engine makes for the program, signals or not.
@@ -322,7 +322,7 @@ runtime_clone_end:
 	.globl runtime_final_exit, runtime_final_end
 runtime_final_exit:
 	mov %rsi, %r8
-	mov $60, %eax
+	mov $CALL_EXIT, %eax
 	xchg %rdi, %r8
 	movl $0, (%r8)
 	syscall

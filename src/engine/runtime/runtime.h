@@ -66,6 +66,7 @@ struct model_counts;
 struct stream_models;
 struct trace_block;
 struct trace_item;
+struct translation;
 
 struct siginfo {
 	int32_t signo, error, code, pad;
@@ -103,45 +104,47 @@ struct signal_action {
 	uint64_t handler, flags, restorer, mask;
 };
 #define SIGNALS 65
-#define UNSAFE_FLAGS 0x40500u /* AC, DF, TF: not for the engine's own code */
+/* not for the engine's own code */
+enum { FLAG_TF = 0x100, FLAG_DF = 0x400, FLAG_AC = 0x40000 };
+#define UNSAFE_FLAGS (FLAG_AC | FLAG_DF | FLAG_TF)
 
-struct thread { /* offsets up to attention are entry.S's and translate/translate.c's; checked in start.c */
-	struct thread *self;                /* 0x00 */
-	uint64_t spill_rax, spill_rcx;      /* 0x08 0x10 */
-	uint64_t spill_rdx;                 /* 0x18 */
-	uint64_t spill_operand;             /* 0x20 */
-	uint64_t spill_second;              /* 0x28 */
-	uint64_t target;                    /* 0x30 */
-	uint32_t exit_id, misses_left;      /* 0x38 0x3c */
-	uint64_t runtime_rsp;               /* 0x40 */
-	uint64_t exit_entry;                /* 0x48 */
-	uint64_t miss_entry;                /* 0x50 */
-	uint64_t reg[16];                   /* 0x58 .. 0xd7 */
-	uint64_t flags;                     /* 0xd8 */
-	uint64_t resume;                    /* 0xe0: in the cache */
-	uint32_t attention, where;          /* 0xe8 0xec: where is 1 in the cache */
-	uint64_t app_gs;                    /* 0xf0 */
-	uint64_t second_table;              /* 0xf8: SECOND_SLOTS of struct second */
-	uint64_t *trace;                    /* 0x100: of the access stream, where the next record begins */
-	uint64_t spill_trace, spill_trace2; /* 0x108 0x110 */
-	/* 0x118: the block whose ret or jmp was executed last, see cache/wild.c; 0x11c: see region/region.c */
+struct thread { /* entry.S has offsets of it by offsets.c, emitted code by translate/emit.h */
+	struct thread *self;
+	uint64_t spill_rax, spill_rcx;
+	uint64_t spill_rdx;
+	uint64_t spill_operand;
+	uint64_t spill_second;
+	uint64_t target;
+	uint32_t exit_id, misses_left;
+	uint64_t runtime_rsp;
+	uint64_t exit_entry;
+	uint64_t miss_entry;
+	uint64_t reg[16];
+	uint64_t flags;
+	uint64_t resume;           /* in the cache */
+	uint32_t attention, where; /* where is 1 in the cache */
+	uint64_t app_gs;
+	uint64_t second_table; /* SECOND_SLOTS of struct second */
+	uint64_t *trace;       /* of the access stream, where the next record begins */
+	uint64_t spill_trace, spill_trace2;
+	/* the block whose ret or jmp was executed last, see cache/wild.c; context: see region/region.c */
 	uint32_t last_indirect, context;
-	uint64_t region_miss, region_tail; /* 0x120 0x128: runtime_region_miss, runtime_miss_tail */
-	/* 0x130 0x138: a stack pointer not in [low, low + span] has left what the innermost frame is about */
+	uint64_t region_miss, region_tail; /* runtime_region_miss, runtime_miss_tail */
+	/* a stack pointer not in [low, low + span] has left what the innermost frame is about */
 	uint64_t region_low, region_span;
-	uint64_t region_key, region_table; /* 0x140 0x148: of the context; rt.second_regions */
-	uint32_t region_salt, frame_count; /* 0x150 */
-	/* 0x158: the block whose jump by way of a word was executed last, and is all of it
+	uint64_t region_key, region_table; /* of the context; rt.second_regions */
+	uint32_t region_salt, frame_count;
+	/* the block whose jump by way of a word was executed last, and is all of it
 	 * (region/enter_leave.c) */
 	uint32_t last_linkage, pad7;
-	uint64_t inline_entry; /* 0x160: runtime_inline */
-	/* 0x168: rsp before the instruction that has just loaded it, where regions are asked for */
+	uint64_t inline_entry; /* runtime_inline */
+	/* rsp before the instruction that has just loaded it, where regions are asked for */
 	uint64_t stack_left;
 	uint64_t unused3;
-	uint64_t spill_third, spill_flags; /* 0x178 0x180 */
-	uint64_t apart;                    /* 0x188: buffer for the values of a block that has no plan */
-	uint64_t behind;                   /* 0x190: pc behind the last byte executed, where machines ask for it */
-	/* from here on C's alone */
+	uint64_t spill_third, spill_flags;
+	uint64_t apart;  /* buffer for the values of a block that has no plan */
+	uint64_t behind; /* pc behind the last byte executed, where machines ask for it */
+	/* from here on of the C files alone */
 	uint64_t pc; /* where the program goes on when resume is not known yet */
 	struct record_process *process;
 	struct record_thread *record;
@@ -269,8 +272,13 @@ struct code_arena {
 
 #define ARENAS 2
 #define INLINE_SEEN 512u
-#define ARENA_INLINE 24u /* where jmp [gs: inline_entry] is, 8 bytes */
-#define DEPTH_MAX 24     /* blocks that follow each other without a counter */
+/* Trampolines at an arena's beginning: of the indirect entries' misses, of those in a context of regions, of
+   inline checks (cache/cache.c) */
+#define ARENA_MISS 0u
+#define ARENA_REGION 16u
+#define ARENA_INLINE 24u
+#define ARENA_FIRST 64u /* where blocks begin */
+#define DEPTH_MAX 24    /* blocks that follow each other without a counter */
 #define SECOND_SLOTS (1u << 18)
 struct second {
 	uint64_t pc, entry;
@@ -532,8 +540,8 @@ enum mark_flags { FLAGS_REAL, FLAGS_IN_AX, FLAGS_IN_AH /* and the overflow flag 
 /* spills: which registers are in which slot */
 enum { SPILLED_RAX = 1, SPILLED_RCX = 2, SPILLED_OPERAND = 4, SPILLED_SECOND = 8 };
 /* *next: where the block goes on if it has no branch */
-unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most,
-			 uint64_t *next);
+unsigned translate_marks(struct translation *tr, const struct block *block, uint32_t id, struct state_mark *marks,
+			 unsigned most, uint64_t *next);
 bool target_table(const struct block *block, uint64_t *slot[3]);
 uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
 uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);

@@ -1,47 +1,6 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
 #include "engine/runtime/stream/stream.h"
 
-#define AT(member, offset)                                                                                        \
-	_Static_assert(__builtin_offsetof(struct thread, member) == (offset),                                     \
-		       "entry.S and emit.h have this offset")
-AT(self, 0x00);
-AT(spill_rax, 0x08);
-AT(spill_rcx, 0x10);
-AT(spill_operand, 0x20);
-AT(spill_second, 0x28);
-AT(target, 0x30);
-AT(exit_id, 0x38);
-AT(runtime_rsp, 0x40);
-AT(exit_entry, 0x48);
-AT(miss_entry, 0x50);
-AT(reg, 0x58);
-AT(flags, 0xd8);
-AT(resume, 0xe0);
-AT(attention, 0xe8);
-AT(where, 0xec);
-AT(app_gs, 0xf0);
-AT(second_table, 0xf8);
-AT(trace, 0x100);
-AT(spill_trace, 0x108);
-AT(spill_trace2, 0x110);
-AT(last_indirect, 0x118);
-AT(context, 0x11c);
-AT(region_miss, 0x120);
-AT(region_tail, 0x128);
-AT(region_low, 0x130);
-AT(region_span, 0x138);
-AT(region_key, 0x140);
-AT(region_table, 0x148);
-AT(region_salt, 0x150);
-AT(last_linkage, 0x158);
-AT(inline_entry, 0x160);
-AT(stack_left, 0x168);
-AT(spill_third, 0x178);
-AT(spill_flags, 0x180);
-AT(apart, 0x188);
-AT(behind, 0x190);
-AT(misses_left, 0x3c);
-AT(spill_rdx, 0x18);
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
 
 void runtime_init(const struct start *start);
@@ -49,7 +8,7 @@ void runtime_init(const struct start *start);
 static void look_at_processor(void)
 {
 	uint32_t a = 0, b, c = 0, d, tsc = 0;
-	rt.no_tsc = failed(sys2(SYS_prctl, 25, &tsc)) || tsc != 1; /* PR_GET_TSC: PR_TSC_ENABLE */
+	rt.no_tsc = failed(sys2(SYS_prctl, PR_GET_TSC_, &tsc)) || tsc != PR_TSC_ENABLE_;
 	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
 	rt.no_sysenter = b == 0x68747541 || b == 0x6f677948; /* "Auth"enticAMD, "Hygo"nGenuine */
 	a = 7, c = 0;
@@ -113,13 +72,13 @@ void runtime_init(const struct start *start)
 	struct thread *t = thread_new(process);
 	if (!t)
 		die("no memory for the first thread", start->pc);
-	sys2(SYS_arch_prctl, 0x1001, t);
+	sys2(SYS_arch_prctl, ARCH_SET_GS_, t);
 	t->tid = t->record->tid = (uint32_t)sys0(SYS_gettid);
 	t->reg[X86_RSP] = start->rsp;
 	stacks_thread(t, start->rsp);
 	t->pc = start->pc;
 	t->leader = 1;
-	sys4(SYS_rt_sigprocmask, 0, 0, &t->mask, 8);
+	sys4(SYS_rt_sigprocmask, SIG_BLOCK_, 0, &t->mask, MASK_BYTES);
 	(void)none;
 	cache_arena(start->pc);
 	memory_start();

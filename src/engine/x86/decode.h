@@ -360,4 +360,19 @@ static inline uint8_t x86_flags_live_before(const struct x86_insn *insn, uint8_t
 	return (uint8_t)(insn->flags_read | (live_after & ~insn->flags_killed));
 }
 
+static inline bool x86_is_endbr64(const uint8_t code[4])
+{
+	return code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa;
+}
+
+/* Whether a call may end where these bytes end: a guess, from the first byte of each of its usual forms. */
+#define X86_CALL_BYTES 7
+static inline bool x86_may_end_in_call(const uint8_t bytes[X86_CALL_BYTES])
+{
+	enum { CALL = 0xe8, CALL_INDIRECT = 0xff };
+	const uint8_t *end = bytes + X86_CALL_BYTES;
+	return end[-5] == CALL || end[-2] == CALL_INDIRECT || end[-3] == CALL_INDIRECT ||
+	       end[-6] == CALL_INDIRECT || end[-7] == CALL_INDIRECT;
+}
+
 #endif

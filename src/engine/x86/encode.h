@@ -468,6 +468,40 @@ static inline void encode_load_operand(uint8_t **at, unsigned reg, const struct 
 	encode_with_operand(at, 0x8b, reg, in, code);
 }
 
+/*
+ * An instruction of the program's, `code`, with its memory operand replaced by [base], one of the first 8
+ * registers but rsp, rbp. drop_segment: without its segment and 32-bit address size, which [base] has in it.
+ */
+static inline void encode_through(uint8_t **at, const struct x86_insn *in, const uint8_t *code, unsigned base,
+				  bool drop_segment)
+{
+	enum { PREFIX_FS = 0x64, PREFIX_GS = 0x65, PREFIX_ADDRESS32 = 0x67 };
+	enum { REX_X_B = 3, REX2_X_B = 0x33, VEX_X_B = 0x60, EVEX_B4 = 8, EVEX_X4 = 4 };
+	uint8_t *rex = *at, *modrm;
+	for (unsigned i = 0; i < in->modrm_offset; i++) {
+		if (drop_segment && i < in->prefix_bytes &&
+		    (code[i] == PREFIX_GS || code[i] == PREFIX_FS || code[i] == PREFIX_ADDRESS32))
+			continue;
+		if (i == in->prefix_bytes)
+			rex = *at;
+		encode_byte(at, code[i]);
+	}
+	modrm = *at;
+	encode_byte(at, encode_modrm(0, in->modrm >> 3, base));
+	if (in->prefix_bytes == in->modrm_offset)
+		rex = modrm;
+	if ((in->encoding == X86_LEGACY || in->encoding == X86_3DNOW) && (in->rex || in->has_rex2))
+		rex[in->has_rex2] &= (uint8_t) ~(in->has_rex2 ? REX2_X_B : REX_X_B);
+	else if (in->encoding == X86_VEX3 || in->encoding == X86_EVEX || in->encoding == X86_XOP)
+		rex[1] |= VEX_X_B; /* stored inverted */
+	if (in->encoding == X86_EVEX) {
+		rex[1] &= (uint8_t)~EVEX_B4; /* and of r16 to r31 base's bit as it is, index's inverted */
+		rex[2] |= EVEX_X4;
+	}
+	for (unsigned i = in->modrm_offset + 1u + in->has_sib + in->displacement_size; i < in->length; i++)
+		encode_byte(at, code[i]);
+}
+
 /* ---- vector and mask registers; [base + displacement], base is not rsp, r12 ---- */
 
 /* vmovdqu [base + displacement], xmm or, long, ymm (AVX); always with 32 bits of displacement */
@@ -582,6 +616,7 @@ static inline void encode_nop(uint8_t **at, unsigned bytes)
 	}
 }
 
+static inline void encode_syscall(uint8_t **at) { encode_2(at, 0x0f, 0x05); }
 static inline void encode_ud2(uint8_t **at) { encode_2(at, 0x0f, 0x0b); }
 static inline void encode_hlt(uint8_t **at) { encode_byte(at, 0xf4); }
 

@@ -15,7 +15,7 @@
  *  4. A page's list has every live block that begins there, and each number once at most: one that was dropped
  *     from elsewhere (tail_from) stays in it, and may become live again in its old place.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/translate/emit.h"
 
 #define ROOM_BYTES 32768u
 #define MAP_FIRST (1u << 12) /* slots; it grows. Small: a short program touches all of its pages */
@@ -196,16 +196,18 @@ void cache_enter(uint32_t id, bool in_map)
 
 static void arena_reset(struct code_arena *a)
 {
-	static const uint8_t code[] = {0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01,
-				       0x65, 0xff, 0x24, 0x25, 0x50, 0,    0,    0};
-	/* rcx = target - pc, rax = -pc: not rax; lea rcx, [rcx + rax + 1]; jmp [gs: miss_entry] */
-	static const uint8_t tail[] = {0x65, 0xff, 0x24, 0x25, 0x28, 0x01, 0, 0};   /* jmp [gs: region_tail] */
-	static const uint8_t missed[] = {0x65, 0xff, 0x24, 0x25, 0x60, 0x01, 0, 0}; /* jmp [gs: inline_entry] */
-	memcpy(a->base, code, sizeof code);
-	memcpy(a->base + 16, tail, sizeof tail);
-	memcpy(a->base + ARENA_INLINE, missed, sizeof missed);
-	a->miss_check = a->base;
-	a->hot = a->base + 64;
+	uint8_t *p = a->base;
+	/* of the indirect entries: rcx = target - pc, rax = -pc, and rcx is to be the target (cache/recover.c
+	   knows the state behind each instruction) */
+	encode_not(&p, X86_RAX);
+	encode_lea_scaled(&p, X86_RCX, X86_RCX, X86_RAX, 1, 1, false);
+	encode_jump_gs(&p, AT_MISS_ENTRY);
+	p = a->base + ARENA_REGION;
+	encode_jump_gs(&p, AT_REGION_TAIL);
+	p = a->base + ARENA_INLINE;
+	encode_jump_gs(&p, AT_INLINE_ENTRY);
+	a->miss_check = a->base + ARENA_MISS;
+	a->hot = a->base + ARENA_FIRST;
 	a->cold = a->end;
 	a->hot_count = a->cold_count = 0;
 }
@@ -237,8 +239,8 @@ struct code_arena *cache_arena(uint64_t pc)
 			p = there ? (long)there : -1;
 		}
 	if (failed(p))
-		p = sys6(SYS_mmap, 0, rt.arena_bytes, 7, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_,
-			 (uint64_t)-1, 0);
+		p = sys6(SYS_mmap, 0, rt.arena_bytes, PROT_READ_ | PROT_WRITE_ | PROT_EXEC_,
+			 MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 	if (failed(p)) {
 		if (rt.arena_count)
 			return &rt.arena[0];
@@ -506,8 +508,8 @@ void cache_forget(void)
 {
 	rt.generation++;
 	rt.block_count = 0;
-	/* MADV_DONTNEED: zeros */
-	if (failed(sys3(SYS_madvise, rt.blocks, (uint64_t)rt.blocks_max * sizeof *rt.blocks, 4)))
+	if (failed(sys3(SYS_madvise, rt.blocks, (uint64_t)rt.blocks_max * sizeof *rt.blocks,
+			MADV_DONTNEED_))) /* zeros */
 		memset(rt.blocks, 0, (uint64_t)rt.blocks_max * sizeof *rt.blocks);
 	sys2(SYS_munmap, rt.map, (uint64_t)(rt.map_mask + 1) * sizeof *rt.map);
 	rt.map_mask = MAP_FIRST - 1;

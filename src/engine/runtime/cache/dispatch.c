@@ -41,6 +41,8 @@ static bool vsyscall(struct thread *t)
 	return true;
 }
 
+enum { TRAP_STACK = 12, TRAP_PROTECTION = 13, TRAP_PAGE = 14, PAGE_READ_ERROR = 4 };
+
 /* branched: by an indirect branch, just now. */
 static void fetch_fault(struct thread *t, bool branched)
 {
@@ -50,9 +52,9 @@ static void fetch_fault(struct thread *t, bool branched)
 		if (!branched || !wild_undo(t))
 			inexact("a jump to a non-canonical address: the jump itself faults natively, and is not "
 				"counted then");
-		signal_force(t, 11, 0x80, 0);
+		signal_force(t, SIGSEGV_, SI_KERNEL_, 0);
 		if (t->pending_count)
-			t->pending_trapno[t->pending_count - 1] = 13;
+			t->pending_trapno[t->pending_count - 1] = TRAP_PROTECTION;
 		return;
 	}
 	uint64_t address = t->pc;
@@ -62,11 +64,11 @@ static void fetch_fault(struct thread *t, bool branched)
 	rt.copy_fault = 0;
 	bool mapped = safe_copy(&byte, (const void *)address, 1) ||
 		      !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
-	if (region && rt.copy_fault == 7) { /* behind the end of the file */
-		signal_force(t, 7, 2, address);
+	if (region && rt.copy_fault == SIGBUS_) { /* behind the end of the file */
+		signal_force(t, SIGBUS_, BUS_ADRERR_, address);
 		return;
 	}
-	signal_force(t, 11, mapped ? 2 : 1, address);
+	signal_force(t, SIGSEGV_, mapped ? SEGV_ACCERR_ : SEGV_MAPERR_, address);
 	if (t->pending_count)
 		t->pending_error[t->pending_count - 1] = FETCH_FAULT_ERROR | mapped;
 }
@@ -81,12 +83,11 @@ static void undo_last(struct thread *t, const struct block *b, uint64_t pc)
 	unlock();
 }
 
-enum { TRAP_STACK = 12, TRAP_PROTECTION = 13, TRAP_PAGE = 14, PAGE_READ_ERROR = 4 };
 enum { CODE_32 = 0x23, DATA_64 = 0x2b, CODE_64 = 0x33, SELECTOR_LOCAL = 4 };
 
 static void fault_as(struct thread *t, int trap, uint64_t error)
 {
-	signal_force(t, trap == TRAP_STACK ? 7 : 11, 0x80, 0); /* SIGBUS, SIGSEGV; SI_KERNEL */
+	signal_force(t, trap == TRAP_STACK ? SIGBUS_ : SIGSEGV_, SI_KERNEL_, 0);
 	if (t->pending_count) {
 		t->pending_trapno[t->pending_count - 1] = (uint64_t)trap;
 		t->pending_error[t->pending_count - 1] = error;
@@ -98,7 +99,7 @@ static void fault_of_read(struct thread *t, uint64_t address)
 {
 	uint8_t byte;
 	bool mapped = !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
-	signal_force(t, 11, mapped ? 2 : 1, address);
+	signal_force(t, SIGSEGV_, mapped ? SEGV_ACCERR_ : SEGV_MAPERR_, address);
 	if (t->pending_count)
 		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped;
 }
@@ -162,12 +163,11 @@ static void enter_tables(struct thread *t, uint32_t block)
 {
 	struct block *b = &rt.blocks[block];
 	bool looks_returned = false;
-	uint8_t back[7];
+	uint8_t back[X86_CALL_BYTES];
 	t->misses_left = MISSES_BETWEEN;
-	if ((t->pc & 4095) >= 7) {
-		memcpy(back, (const void *)(t->pc - 7), 7);
-		looks_returned = back[2] == 0xe8 || back[5] == 0xff || back[4] == 0xff || back[1] == 0xff ||
-				 back[0] == 0xff;
+	if ((t->pc & 4095) >= sizeof back) {
+		memcpy(back, (const void *)(t->pc - sizeof back), sizeof back);
+		looks_returned = x86_may_end_in_call(back);
 	}
 	if (b->context) {
 		cache_table(block, TABLE_CALL);
@@ -457,7 +457,8 @@ void runtime_again(struct thread *t)
 	if (t->raw_valid) {
 		__atomic_store_n(&t->where, 2, __ATOMIC_RELEASE);
 		lock();
-		if (t->raw_valid && t->pending_count == 1 && t->pending[0].signo == 5 && t->pending[0].code == 2) {
+		if (t->raw_valid && t->pending_count == 1 && t->pending[0].signo == SIGTRAP_ &&
+		    t->pending[0].code == TRAP_TRACE_) {
 			bool at_step = recover_at_step(t);
 			if (!at_step) { /* inside what stands for one instruction of the program's */
 				for (int i = 0; i < 16; i++)

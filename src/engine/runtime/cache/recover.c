@@ -1,14 +1,44 @@
 /*
- * A position in the code cache → the program's own state there, and the counts put right.
+ * From a place in the code cache to the program's own state: what the program would have seen had the signal, or
+ * the stop, come natively.
  *
- * What always holds: whatever byte of the cache a signal interrupts, the program is shown at one instruction
- * boundary of its own; an instruction whose emitted sequence had begun but not taken effect is shown as not begun.
+ * Terms
+ *   raw state   the processor's registers when the signal came, with rip in the code cache (t->raw).
+ *   spill       a register of the program's that emitted code has borrowed; its value is in a slot of struct thread.
+ *   mark        one entry of translate_marks(): from this byte of a block's code on, the program is before its
+ *               instruction `insn`, these registers are spilled, and this much of the block is counted.
+ *   exit        a place where code leaves its block. Behind the last instruction there is nothing to restore: the
+ *               exit is gone through as if the code had reached it.
+ *
+ * No table of states is kept: it would be larger than the code. When a signal comes, the interrupted block is
+ * translated once more, into a scratch buffer, and the marks made on the way say what each byte stands for.
+ *
+ *     rip ── arena_of() ── no arena: not in the cache (dies)
+ *             │
+ *             ├─ before ARENA_FIRST: a trampoline ──────────────────────────► leave_by_target(): the branch is redone
+ *             │
+ *             └─ find_span(): which piece of code
+ *                  SPAN_BLOCK     in_block(): the last mark at or before rip ─┬─► t->pc, all registers: a boundary
+ *                  SPAN_INLINE    as the check in its block                   └─► an exit, or a target in a register
+ *                  SPAN_THUNK     in_thunk(): a taken branch's counter ──────────► the exit, or behind it
+ *                  SPAN_INDIRECT  an indirect branch's comparison ───────────────► leave_by_target()
+ *                  SPAN_STUB      nothing has taken effect ──────────────────────► the exit
+ *
+ * What always holds:
+ *  1. Whatever byte is interrupted, the program is shown at a boundary between two of its own instructions. One
+ *     whose emitted sequence had begun and not taken effect is shown as not begun.
+ *  2. The counts agree with that boundary. A block's counter stands for all of its instructions: if fewer were
+ *     executed, record_correct() says how many; if the counter's add was not reached, it is made up here.
+ *  3. The access stream agrees, too: stream_left() completes the record of a block that is left in its middle.
+ *  4. rt.lock is held; the interrupted thread is the caller or is stopped.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 #define MARKS_MAX 2048u
 
-static struct state_mark marks[MARKS_MAX]; /* under rt.lock */
+/* under rt.lock: of the block that was interrupted last */
+static struct state_mark marks[MARKS_MAX];
+static struct translation interrupted;
 
 static const struct code_span *find_span(const struct code_arena *a, const uint8_t *ip)
 {
@@ -68,7 +98,7 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 {
 	const struct block *b = &rt.blocks[id];
 	uint64_t next;
-	unsigned n = translate_marks(b, id, marks, MARKS_MAX, &next);
+	unsigned n = translate_marks(&interrupted, b, id, marks, MARKS_MAX, &next);
 	unsigned i = n;
 	while (i > 0 && marks[i - 1].offset > offset)
 		i--;
@@ -123,7 +153,7 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 	}
 	t->pc = pc;
 	if (rt.trace && (m->stream_groups || k))
-		stream_left(t, id, k, m->stream_groups);
+		stream_left(&interrupted, t, id, k, m->stream_groups);
 	if (k == b->insns && b->follower != NONE) /* passed, and not entered */
 		record_correct(t, b->follower, 0);
 	if (m->counted || k) {
@@ -165,9 +195,9 @@ bool recover(struct thread *t)
 	t->raw_valid = 0;
 	if (!a)
 		die("lost: a signal's position is not in the cache", (uint64_t)ip);
-	if (ip < a->base + 64) { /* the trampoline */
+	if (ip < a->base + ARENA_FIRST) { /* a trampoline */
 		uint64_t rcx = t->reg[X86_RCX], rax = t->reg[X86_RAX], offset = (uint64_t)(ip - a->base);
-		if (offset >= 16) /* of a context of regions */
+		if (offset >= ARENA_REGION) /* of a context of regions */
 			return leave_by_target(t, t->target);
 		return leave_by_target(t, offset == 0 ? rcx - rax : offset == 3 ? rcx + rax + 1 : rcx);
 	}
@@ -201,12 +231,12 @@ bool recover_at_step(const struct thread *t)
 {
 	const uint8_t *ip = (const uint8_t *)t->raw[16];
 	struct code_arena *a = arena_of(ip);
-	const struct code_span *span = a && ip >= a->base + 64 ? find_span(a, ip) : NULL;
+	const struct code_span *span = a && ip >= a->base + ARENA_FIRST ? find_span(a, ip) : NULL;
 	uint64_t next;
 	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
 		return false;
 	uint32_t offset = (uint32_t)(ip - a->base) - span->offset, id = span->kind_id & 0x1fffffff;
-	unsigned n = translate_marks(&rt.blocks[id], id, marks, MARKS_MAX, &next), first = 0;
+	unsigned n = translate_marks(&interrupted, &rt.blocks[id], id, marks, MARKS_MAX, &next), first = 0;
 	for (unsigned i = 0; i < n; i++) {
 		if (i && marks[i].insn != marks[first].insn)
 			first = i;
@@ -238,7 +268,7 @@ static uint64_t program_address(const uint8_t *ip)
 	if (!span || span->kind_id >> 29 != SPAN_BLOCK)
 		return 0;
 	const struct block *b = &rt.blocks[span->kind_id & 0x1fffffff];
-	unsigned n = translate_marks(b, span->kind_id & 0x1fffffff, marks, MARKS_MAX, &next), i = n;
+	unsigned n = translate_marks(&interrupted, b, span->kind_id & 0x1fffffff, marks, MARKS_MAX, &next), i = n;
 	while (i > 0 && marks[i - 1].offset > (uint32_t)(ip - a->base) - span->offset)
 		i--;
 	if (!i)

@@ -45,7 +45,7 @@ uint64_t address_of_operand(const struct thread *t, const struct x86_insn *in, u
 	if (m->segment == X86_GS)
 		at += t->app_gs;
 	uint64_t fs = 0;
-	if (m->segment == X86_FS && !failed(sys2(SYS_arch_prctl, 0x1003, &fs)))
+	if (m->segment == X86_FS && !failed(sys2(SYS_arch_prctl, ARCH_GET_FS_, &fs)))
 		at += fs;
 	return at;
 }

@@ -11,7 +11,7 @@
  * segment's begin to its end, and in the core's memory else; where the flags matter they are in ax meanwhile, and
  * rax in a spill slot.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 static void jump_if(struct emit *e, unsigned condition, const uint8_t *to) /* to NULL: in a probe */
 {
@@ -111,21 +111,21 @@ static void touch(struct emit *e, const struct inline_site *site, const struct i
 
 /* ---- merged sites: see merge.c ---- */
 
-static struct inline_site *parts_of(const struct inline_site *site)
+static struct inline_site *parts_of(const struct translation *tr, const struct inline_site *site)
 {
-	return inlining.site + inlining.n + site->part;
+	return tr->inlining.site + tr->inlining.n + site->part;
 }
 
 static void emit_parts(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
-	struct inline_site *part = parts_of(site);
+	struct inline_site *part = parts_of(e->tr, site);
 	for (unsigned p = 0; p < site->parts; p++) {
 		inline_operand(e, &part[p], s, e->stream_third >> 4 != FLAGS_REAL);
 		encode_lea(&e->p, s->reg[2], s->reg[2], 1);
 		look_up_data(e, &part[p], s, s->reg[0], NULL);
 		touch(e, &part[p], s);
 		inline_in(e, &part[p]);
-		part[p].back = inlining.way_past;
+		part[p].back = e->tr->inlining.way_past;
 	}
 	encode_jump(&e->p, 0); /* see merged_in() */
 }
@@ -163,8 +163,8 @@ static void merged_in(struct emit *e, struct inline_site *site, uint8_t *way_bac
 	site->back = e->p;
 	site->stack = X86_NO_REG;
 	for (unsigned p = 0; p < site->parts; p++) {
-		inline_jump_here(e, parts_of(site)[p].back);
-		parts_of(site)[p].back = e->p;
+		inline_jump_here(e, parts_of(e->tr, site)[p].back);
+		parts_of(e->tr, site)[p].back = e->p;
 	}
 }
 
@@ -181,7 +181,7 @@ static void emit_merged(struct emit *e, struct inline_site *site, const struct i
 		encode_lea(&e->p, s->reg[2], s->reg[2], 1);
 		look_up_data(e, site, s, s->reg[0], out);
 		touch(e, site, s);
-		inlining.fresh = (uint16_t) ~(1u << (2 * site->machine + 1));
+		e->tr->inlining.fresh = (uint16_t) ~(1u << (2 * site->machine + 1));
 	}
 	merged_in(e, site, way_back);
 }
@@ -196,22 +196,22 @@ static void take_time(struct emit *e, const struct inline_site *site, const stru
 	unsigned side = 1u << (2 * site->machine + !site->record.fetch), both = 3u << 2 * site->machine;
 	if (inline_where[site->machine].skips)
 		side = both;
-	if ((inlining.fresh & side) == side) {
-		inlining.fresh &= (uint16_t)~side;
+	if ((e->tr->inlining.fresh & side) == side) {
+		e->tr->inlining.fresh &= (uint16_t)~side;
 		return;
 	}
 	encode_lea(&e->p, s->reg[2], s->reg[2], 1);
-	inlining.fresh = (uint16_t)~side;
+	e->tr->inlining.fresh = (uint16_t)~side;
 }
 
 /* Flags are left in ax until the segment's next site: nobody asks for them, or for rax, before. */
-static bool stay_kept(const struct inline_site *site, const struct inline_segment *s)
+static bool stay_kept(const struct translation *tr, const struct inline_site *site, const struct inline_segment *s)
 {
 	const struct inline_site *next = site + 1;
-	if (next == inlining.site + s->first + s->n || next->base == X86_RAX || next->index == X86_RAX)
+	if (next == tr->inlining.site + s->first + s->n || next->base == X86_RAX || next->index == X86_RAX)
 		return false;
 	for (unsigned k = site->record.insn; k < next->record.insn; k++) {
-		const struct x86_insn *in = &decoded.insn[k];
+		const struct x86_insn *in = &tr->decoded.insn[k];
 		if ((in->flags_read | in->flags_written | in->flags_maybe | in->flags_undefined |
 		     in->flags_killed) ||
 		    in->special != X86_SPECIAL_NONE || ((in->gpr_read | in->gpr_written) & 1u << X86_RAX) ||
@@ -223,21 +223,21 @@ static bool stay_kept(const struct inline_site *site, const struct inline_segmen
 
 static void emit_site(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned k)
 {
-	bool live = inlining.live[k] != 0, kept = e->stream_third >> 4 != FLAGS_REAL;
+	bool live = e->tr->inlining.live[k] != 0, kept = e->stream_third >> 4 != FLAGS_REAL;
 	if (!site->record.fetch && !site->record.called)
 		inline_address(e, site, s);
 	if (site->parts && site->other && !site->two)
 		lea_sum(e, s->reg[1], site->base, site->index, site->scale,
 			(int32_t)site->displacement + site->other, false);
 	if (site->record.called)
-		inlining.fresh = 0;
+		e->tr->inlining.fresh = 0;
 	else
 		take_time(e, site, s);
 	if (live && !kept)
 		flags_keep(e, k);
 	uint8_t *over = NULL;
 	if (site->record.skip == INLINE_SKIP) { /* a = the block's pc: what was executed before it ended there? */
-		move_immediate(e, s->reg[0], decoded.pc);
+		move_immediate(e, s->reg[0], e->tr->decoded.pc);
 		encode_compare_gs(&e->p, s->reg[0], AT_BEHIND);
 		encode_jump_if(&e->p, EQUAL, 0);
 		over = e->p - 4;
@@ -257,7 +257,7 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 	}
 	if (over)
 		encode_distance(over, e->p);
-	if (live && !stay_kept(site, s))
+	if (live && !stay_kept(e->tr, site, s))
 		flags_give_back(e, k);
 }
 
@@ -313,7 +313,7 @@ static void publish(struct emit *e, const struct inline_segment *s, struct count
 /* The block's own end, behind the check that asks for the end of the one before. */
 static void note_behind(struct emit *e, unsigned reg)
 {
-	move_immediate(e, reg, decoded.pc + decoded.length);
+	move_immediate(e, reg, e->tr->decoded.pc + e->tr->decoded.length);
 	gs_store(e, reg, AT_BEHIND);
 }
 
@@ -327,21 +327,21 @@ static bool any_skips(void)
 
 static void emit_segment(struct emit *e, const struct inline_segment *s, unsigned at, struct counter_place place)
 {
-	bool first = s == inlining.segment, notes = first && any_skips();
+	bool first = s == e->tr->inlining.segment, notes = first && any_skips();
 	if (s->from == at) {
 		spill(e, s);
 		if (first)
 			publish(e, s, place);
 		if (s->n) {
 			gs_load(e, s->reg[2], inline_where[0].recency);
-			inlining.fresh = 0;
+			e->tr->inlining.fresh = 0;
 			e->recency = s->reg[2] + 1;
 			mark(e, MARK_INSN, at, 0, 0, 0);
 		}
 	}
 	for (unsigned n = s->first; n < s->first + (unsigned)s->n; n++)
-		if (inlining.site[n].record.insn == at)
-			emit_site(e, &inlining.site[n], s, at);
+		if (e->tr->inlining.site[n].record.insn == at)
+			emit_site(e, &e->tr->inlining.site[n], s, at);
 	if (s->from == at && notes)
 		note_behind(e, s->reg[0]);
 	if (s->to == at) {
@@ -357,12 +357,12 @@ static void emit_segment(struct emit *e, const struct inline_segment *s, unsigne
 /* A block whose values are apart: the call that makes all that it accesses. */
 static void emit_apart(struct emit *e, unsigned at)
 {
-	bool live = inlining.live[at] != 0;
+	bool live = e->tr->inlining.live[at] != 0;
 	if (live)
 		flags_keep(e, at);
-	jump_to(e, inline_out(e, inlining.site, NULL));
-	inline_in(e, inlining.site);
-	e->stream_groups = (uint8_t)(plan.n_groups + 1);
+	jump_to(e, inline_out(e, e->tr->inlining.site, NULL));
+	inline_in(e, e->tr->inlining.site);
+	e->stream_groups = (uint8_t)(e->tr->plan.n_groups + 1);
 	mark(e, MARK_INSN, at, 0, 0, 0);
 	if (live)
 		flags_give_back(e, at);
@@ -370,20 +370,20 @@ static void emit_apart(struct emit *e, unsigned at)
 
 void inline_store(struct emit *e, unsigned at, struct counter_place place)
 {
-	if (inlining.apart) {
+	if (e->tr->inlining.apart) {
 		stream_store(e, at, place);
-		if (at == (plan.rep ? decoded.count : decoded.count - 1))
+		if (at == (e->tr->plan.rep ? e->tr->decoded.count : e->tr->decoded.count - 1))
 			emit_apart(e, at);
 		return;
 	}
-	for (unsigned n = 0; n < inlining.n_segments; n++)
-		if (inlining.segment[n].from <= at && at <= inlining.segment[n].to)
-			emit_segment(e, &inlining.segment[n], at, place);
+	for (unsigned n = 0; n < e->tr->inlining.n_segments; n++)
+		if (e->tr->inlining.segment[n].from <= at && at <= e->tr->inlining.segment[n].to)
+			emit_segment(e, &e->tr->inlining.segment[n], at, place);
 }
 
 void inline_made(struct emit *e, unsigned at)
 {
-	for (unsigned n = 0; inlining.inlined && n < inlining.n_segments; n++)
-		if (inlining.segment[n].to == at)
+	for (unsigned n = 0; e->tr->inlining.inlined && n < e->tr->inlining.n_segments; n++)
+		if (e->tr->inlining.segment[n].to == at)
 			e->stream_spills = 0;
 }

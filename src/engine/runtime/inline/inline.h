@@ -107,7 +107,7 @@ struct inline_segment {
 	uint8_t kept;
 };
 
-/* Of the block that is being translated; see inline_plan() */
+/* Of a block; see inline_plan() */
 struct inlining {
 	struct inline_site *site; /* [n], in program order */
 	unsigned n, n_segments;
@@ -117,17 +117,17 @@ struct inlining {
 	uint8_t live[INSNS_MAX + 1];  /* flags that matter before instruction k */
 	struct inline_segment segment[INSNS_MAX + 1];
 };
-extern struct inlining inlining;
 extern struct model_inline inline_where[INLINE_MACHINES]; /* displacements from gs */
 
 /* plan.c. inline_start: machines are there; false: not here */
 bool inline_start(struct stream_models *models);
 /* before that, when the block is translated: what comes behind it, as the program's memory is */
-void inline_behold(uint32_t id);
-void inline_plan(uint32_t id); /* from `decoded`, `plan` and the template; then `inlining` is complete */
+void inline_behold(const struct translation *tr, uint32_t id);
+void inline_plan(struct translation *tr,
+		 uint32_t id); /* from `decoded`, `plan` and the template; then `inlining` is complete */
 
 /* merge.c */
-unsigned inline_merge(struct inline_site *sites, unsigned *n);
+unsigned inline_merge(const struct translation *tr, struct inline_site *sites, unsigned *n);
 void inline_place_parts(struct inline_site *sites, unsigned n);
 
 bool inline_is_full(void);  /* another part of the record is due */

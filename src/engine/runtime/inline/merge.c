@@ -19,7 +19,7 @@
  *  4. By themselves they are made as far as the first that will fault.
  *  5. An access that is not aligned is never found by the check, nor is one that crosses a granule's end.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 /* one granule is asked for: first bytes so far apart cross a granule's end in one of eight cases */
 #define NEAR_BYTES 8
@@ -51,21 +51,22 @@ static bool is_simple(const struct x86_insn *in)
 			      X86_CLASS_FP_CONVERT | X86_CLASS_FP_INT_CONVERT));
 }
 
-static bool follows(const struct inline_site *first, const struct inline_site *before,
-		    const struct inline_site *site)
+static bool follows(const struct translation *tr, const struct inline_site *first,
+		    const struct inline_site *before, const struct inline_site *site)
 {
 	const struct trace_item *a = item_of(first), *b = item_of(site);
 	int64_t distance = b->displacement - a->displacement;
 	if (!may_join(site) || a->value != b->value || distance <= -64 || distance >= 64)
 		return false;
 	for (unsigned k = before->record.insn; k < site->record.insn; k++)
-		if (!is_simple(&decoded.insn[k]))
+		if (!is_simple(&tr->decoded.insn[k]))
 			return false;
 	return true;
 }
 
 /* The records behind site `first` of its machine that may be decided with it. */
-static void find_chain(const struct inline_site *sites, unsigned first, unsigned n, struct chain *chain)
+static void find_chain(const struct translation *tr, const struct inline_site *sites, unsigned first, unsigned n,
+		       struct chain *chain)
 {
 	chain->at[0] = (uint8_t)first;
 	chain->n = 1;
@@ -74,7 +75,7 @@ static void find_chain(const struct inline_site *sites, unsigned first, unsigned
 	for (unsigned i = first + 1; i < n && chain->n < PARTS_MOST; i++) {
 		if (sites[i].machine != sites[first].machine)
 			continue;
-		if (!follows(&sites[first], &sites[chain->at[chain->n - 1]], &sites[i]))
+		if (!follows(tr, &sites[first], &sites[chain->at[chain->n - 1]], &sites[i]))
 			return;
 		chain->at[chain->n++] = (uint8_t)i;
 	}
@@ -170,7 +171,7 @@ static bool merged(const struct inline_site *sites, const struct chain *chain, u
 
 /* Sites in program order, *n of them: those that are merged become one, in the first's place, and are themselves
    behind the last, their displacements from that one's. Returns how many those are. */
-unsigned inline_merge(struct inline_site *sites, unsigned *n)
+unsigned inline_merge(const struct translation *tr, struct inline_site *sites, unsigned *n)
 {
 	static struct inline_site was[INLINE_SITES], parts[INLINE_SITES];
 	static uint8_t taken[INLINE_SITES];
@@ -183,7 +184,7 @@ unsigned inline_merge(struct inline_site *sites, unsigned *n)
 	for (unsigned i = 0; i < *n; i++) {
 		if (taken[i])
 			continue;
-		find_chain(was, i, *n, &chain);
+		find_chain(tr, was, i, *n, &chain);
 		unsigned most = chain.n;
 		while (most > 1 && !merged(was, &chain, most, &sites[left]))
 			most--;

@@ -12,7 +12,7 @@
  * processor; no table is read, as one of all sites is in no cache of it; a stub and what it says are in one of its
  * lines. While the stack is the runtime's the program's is in i.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 #define STUB_MOST 96u
 
@@ -36,9 +36,9 @@ static struct inline_out said_by(const struct emit *e, const struct inline_site 
 	struct inline_out out = {.machine = site->machine};
 	const struct inline_record *r = &site->record;
 	if (r->record & ~(0x1ffffffull | 127ull << 57))
-		die("a record of an inline check is larger than its place", decoded.pc);
+		die("a record of an inline check is larger than its place", e->tr->decoded.pc);
 	out.record = (uint32_t)r->record | (uint32_t)(r->record >> 57 << 25);
-	out.pc = (uint32_t)decoded.pc;
+	out.pc = (uint32_t)e->tr->decoded.pc;
 	out.address = s->reg[0];
 	out.stack = s->reg[1];
 	out.recency = (uint8_t)(e->recency - 1);
@@ -58,7 +58,7 @@ static struct inline_out said_by(const struct emit *e, const struct inline_site 
 uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	uint8_t code[STUB_MOST];
-	struct emit stub = {.p = code};
+	struct emit stub = {.tr = e->tr, .p = code};
 	if (e->probe)
 		return NULL;
 	unsigned stack = s ? s->reg[1] : X86_NO_REG;
@@ -94,8 +94,8 @@ uint8_t *inline_out(struct emit *e, struct inline_site *site, const struct inlin
 	uint32_t distance = (uint32_t)(e->arena->miss_check + ARENA_INLINE - (at + call + 5));
 	__builtin_memcpy(code + call + 1, &distance, 4);
 	__builtin_memcpy(at, code, n);
-	inlining.way_back = at + jumped - 4;
-	inlining.way_past = end - 4;
+	e->tr->inlining.way_back = at + jumped - 4;
+	e->tr->inlining.way_past = end - 4;
 	site->stack = (uint8_t)stack;
 	cache_span(e->arena, at, true, SPAN_INLINE, (uint32_t)(site - rt.inline_sites));
 	return at;
@@ -108,6 +108,6 @@ void inline_in(struct emit *e, struct inline_site *site)
 {
 	if (e->probe)
 		return;
-	inline_jump_here(e, inlining.way_back);
+	inline_jump_here(e, e->tr->inlining.way_back);
 	site->back = e->p;
 }

@@ -5,9 +5,8 @@
  * site, nor do those sites' operands need them; a site's operand is the one that its instruction accesses, as the
  * program's registers are before it.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
-struct inlining inlining;
 struct model_inline inline_where[INLINE_MACHINES];
 
 static uint32_t sites_most(void) { return rt.items_max; }
@@ -40,22 +39,23 @@ bool inline_start(struct stream_models *models)
 
 /* ---- sites ------------------------------------------------------------------------------------ */
 
-static uint32_t offset_of(unsigned k)
+static uint32_t offset_of(const struct translation *tr, unsigned k)
 {
 	uint32_t offset = 0;
 	for (unsigned i = 0; i < k; i++)
-		offset += decoded.insn[i].length;
+		offset += tr->decoded.insn[i].length;
 	return offset;
 }
 
 /* False: the operand's address is not to be had by one lea. */
-static bool operand_of(struct inline_site *site, const struct inline_record *record)
+static bool operand_of(const struct translation *tr, struct inline_site *site, const struct inline_record *record)
 {
 	unsigned item = record->item, k = record->insn;
-	if (item >= plan.n_items || plan.operand[item] == 0xff || plan.items[item].insn != k || k >= decoded.count)
+	if (item >= tr->plan.n_items || tr->plan.operand[item] == 0xff || tr->plan.items[item].insn != k ||
+	    k >= tr->decoded.count)
 		return false;
-	const struct x86_insn *in = &decoded.insn[k];
-	const struct x86_memory *m = &in->memory[plan.operand[item]];
+	const struct x86_insn *in = &tr->decoded.insn[k];
+	const struct x86_memory *m = &in->memory[tr->plan.operand[item]];
 	if (m->flags & (X86_MEM_INDEX_BYTE | X86_MEM_BIT_OFFSET | X86_MEM_VECTOR_INDEX))
 		return false;
 	bool narrow = in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
@@ -65,7 +65,7 @@ static bool operand_of(struct inline_site *site, const struct inline_record *rec
 	site->flags = m->segment == X86_FS ? INLINE_FS : m->segment == X86_GS ? INLINE_GS : 0;
 	site->displacement = m->displacement;
 	if (m->base == X86_RIP) {
-		site->displacement += (int64_t)(decoded.pc + offset_of(k) + in->length);
+		site->displacement += (int64_t)(tr->decoded.pc + offset_of(tr, k) + in->length);
 		site->base = X86_NO_REG;
 	}
 	if (site->base == X86_NO_REG && site->index == X86_NO_REG) {
@@ -83,7 +83,7 @@ static bool operand_of(struct inline_site *site, const struct inline_record *rec
 	return site->displacement == (int32_t)site->displacement;
 }
 
-static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
+static bool sites_of(const struct translation *tr, uint32_t id, struct inline_site *to, unsigned *n)
 {
 	static struct inline_record records[INLINE_MACHINES][INLINE_RECORDS];
 	int count[INLINE_MACHINES];
@@ -91,10 +91,10 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 	const struct thread *t = current();
 	const struct trace_program program = {rt.templates, rt.items};
 	const struct block *parent = rt.blocks[id].follows == NONE ? NULL : &rt.blocks[rt.blocks[id].follows];
-	bool sequential = parent && parent->pc + parent->length == decoded.pc;
+	bool sequential = parent && parent->pc + parent->length == tr->decoded.pc;
 	uint64_t page[INLINE_MACHINES]; /* of the last fetch: nobody enters the block but from the parent */
 	for (uint32_t m = 0; m < t->models->n; m++)
-		page[m] = sequential ? (decoded.pc - 1) >> 12 : ~0ull;
+		page[m] = sequential ? (tr->decoded.pc - 1) >> 12 : ~0ull;
 	*n = 0;
 	for (uint32_t m = 0; m < t->models->n; m++) {
 		count[m] = model_inline_plan(t->models->machine[m].model, t->slot % MODEL_CORES_MAX, &program, id,
@@ -106,7 +106,7 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 	if (*n >= INLINE_SITES)
 		return false;
 	*n = 0;
-	for (unsigned k = 0; k < decoded.count; k++)
+	for (unsigned k = 0; k < tr->decoded.count; k++)
 		for (uint32_t m = 0; m < t->models->n; m++)
 			for (; next[m] < (unsigned)count[m] && records[m][next[m]].insn == k; next[m]++) {
 				const struct inline_record *r = &records[m][next[m]];
@@ -120,7 +120,7 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 							     .index = X86_NO_REG,
 							     .flags = INLINE_CONSTANT,
 							     .displacement = r->displacement};
-				if (!r->fetch && !operand_of(site, r))
+				if (!r->fetch && !operand_of(tr, site, r))
 					return false;
 				if (r->fetch) {
 					site->same_page = page[m] == (uint64_t)r->displacement >> 12 &&
@@ -131,16 +131,16 @@ static bool sites_of(uint32_t id, struct inline_site *to, unsigned *n)
 			}
 	for (uint32_t m = 0; m < t->models->n; m++)
 		if (next[m] != (unsigned)count[m])
-			die("lost: an access's place in its block", decoded.pc);
+			die("lost: an access's place in its block", tr->decoded.pc);
 	return true;
 }
 
-static void find_live(uint8_t live)
+static void find_live(struct translation *tr, uint8_t live)
 {
-	inlining.live[decoded.count] = live;
-	for (int k = (int)decoded.count - 1; k >= 0; k--) {
-		live = x86_flags_live_before(&decoded.insn[k], live) & X86_FLAGS_ARITHMETIC;
-		inlining.live[k] = live;
+	tr->inlining.live[tr->decoded.count] = live;
+	for (int k = (int)tr->decoded.count - 1; k >= 0; k--) {
+		live = x86_flags_live_before(&tr->decoded.insn[k], live) & X86_FLAGS_ARITHMETIC;
+		tr->inlining.live[k] = live;
 	}
 }
 
@@ -150,11 +150,11 @@ static uint16_t operand_registers(const struct inline_site *site)
 }
 
 /* The operand by the registers as they are before instruction k, not behind it. False: it is not to be had. */
-static bool by_registers_before(struct inline_site *site, unsigned k)
+static bool by_registers_before(const struct translation *tr, struct inline_site *site, unsigned k)
 {
-	const struct stream_register *before = plan.state[k], *behind = plan.state[k + 1];
+	const struct stream_register *before = tr->plan.state[k], *behind = tr->plan.state[k + 1];
 	int64_t moved = 0;
-	if (!(decoded.insn[k].gpr_written & operand_registers(site)))
+	if (!(tr->decoded.insn[k].gpr_written & operand_registers(site)))
 		return true;
 	if (site->flags & INLINE_NARROW)
 		return false;
@@ -177,31 +177,32 @@ static bool by_registers_before(struct inline_site *site, unsigned k)
 
 /* A check stands where the flags do not matter, if that is to be had by going back over instructions that neither
    fault nor access memory: if one of them is left, the record is made again (model/core/fast/inline.h, 4). */
-static void move_back(struct inline_site *site, unsigned n)
+static void move_back(struct translation *tr, struct inline_site *site, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned first = i ? site[i - 1].record.insn : 0, to = site[i].record.insn;
 		struct inline_site there = site[i];
-		while (inlining.live[to] && to > first && !may_fault(&decoded.insn[to - 1]) &&
-		       by_registers_before(&there, to - 1))
+		while (tr->inlining.live[to] && to > first && !may_fault(&tr->decoded.insn[to - 1]) &&
+		       by_registers_before(tr, &there, to - 1))
 			to--;
-		if (inlining.live[to])
+		if (tr->inlining.live[to])
 			continue;
 		site[i] = there;
 		site[i].record.insn = (uint8_t)to;
 	}
 }
 
-static void find_sites(uint32_t id)
+static void find_sites(struct translation *tr, uint32_t id)
 {
 	unsigned n;
 	if (rt.inline_used == sites_most())
-		die("the program has more accesses than the engine's table of inline checks holds", decoded.pc);
+		die("the program has more accesses than the engine's table of inline checks holds",
+		    tr->decoded.pc);
 	struct inline_site *to = rt.inline_sites + rt.inline_used;
 	rt.inline_first[id] = rt.inline_used;
-	if (rt.inline_used + 2 * INLINE_SITES <= sites_most() && sites_of(id, to, &n)) {
-		unsigned parts = inline_merge(to, &n);
-		move_back(to, n);
+	if (rt.inline_used + 2 * INLINE_SITES <= sites_most() && sites_of(tr, id, to, &n)) {
+		unsigned parts = inline_merge(tr, to, &n);
+		move_back(tr, to, n);
 		inline_place_parts(to, n);
 		rt.inline_count[id] = (uint8_t)(n + 1);
 		rt.inline_used += n + parts;
@@ -236,15 +237,15 @@ static uint8_t live_at(uint64_t pc, const struct watched_mapping *region)
 	return live | open;
 }
 
-void inline_behold(uint32_t id)
+void inline_behold(const struct translation *tr, uint32_t id)
 {
-	if (!rt.inline_on || !decoded.count)
+	if (!rt.inline_on || !tr->decoded.count)
 		return;
-	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	const struct watched_mapping *region = memory_executable(decoded.pc);
-	uint64_t next = decoded.pc + decoded.length, target = next + (uint64_t)(int64_t)last->target_rel;
+	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
+	const struct watched_mapping *region = memory_executable(tr->decoded.pc);
+	uint64_t next = tr->decoded.pc + tr->decoded.length, target = next + (uint64_t)(int64_t)last->target_rel;
 	rt.inline_live[id] = X86_FLAGS_ARITHMETIC;
-	if (!region || decoded.checked || (region->protection & PROT_WRITE_) || region->shared ||
+	if (!region || tr->decoded.checked || (region->protection & PROT_WRITE_) || region->shared ||
 	    region->module == RECORD_NONE)
 		return;
 	if (last->flow == X86_FLOW_JMP || last->flow == X86_FLOW_CALL)
@@ -267,13 +268,13 @@ static unsigned count_bits(uint16_t mask)
 
 /* Those that nobody reads from behind instruction k on, where its code is its own: what a spill slot has of them
    until then is all that there is to be kept. */
-static uint16_t overwritten(unsigned k)
+static uint16_t overwritten(const struct translation *tr, unsigned k)
 {
-	const struct x86_insn *in = &decoded.insn[k];
-	if (k + 1 == decoded.count || in->special != X86_SPECIAL_NONE || in->rip_relative ||
+	const struct x86_insn *in = &tr->decoded.insn[k];
+	if (k + 1 == tr->decoded.count || in->special != X86_SPECIAL_NONE || in->rip_relative ||
 	    (in->prefixes & X86_PREFIX_GS) || (in->class & X86_CLASS_REP))
 		return 0;
-	return (in->gpr_written | plan.dead[k + 1]) & (uint16_t)~in->gpr_read;
+	return (in->gpr_written | tr->plan.dead[k + 1]) & (uint16_t)~in->gpr_read;
 }
 
 static unsigned take(uint16_t *from, uint16_t *free)
@@ -293,10 +294,10 @@ static unsigned take(uint16_t *from, uint16_t *free)
 static unsigned needed(const struct inline_segment *s) { return s->n ? 7 : 1; }
 
 /* kept: see rt.inline_slots */
-static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t kept)
+static void choose_registers(const struct translation *tr, struct inline_segment *s, uint16_t free, uint16_t kept)
 {
 	unsigned need = needed(s);
-	uint16_t own = 0, gone = overwritten(s->to);
+	uint16_t own = 0, gone = overwritten(tr, s->to);
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned reg = kept >> 4 * i & 15;
 		if (!(need >> i & 1) || !(kept >> (12 + i) & 1) || !(free >> reg & 1) || own >> reg & 1)
@@ -308,7 +309,7 @@ static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t k
 	}
 	free &= (uint16_t)~own;
 	gone &= free;
-	uint16_t dead = s->from == s->to ? free & plan.dead[s->from] : 0;
+	uint16_t dead = s->from == s->to ? free & tr->plan.dead[s->from] : 0;
 	for (unsigned i = 0; i < 3; i++) {
 		if (!(need >> i & 1) || s->kept >> i & 1)
 			continue;
@@ -327,11 +328,11 @@ static void choose_registers(struct inline_segment *s, uint16_t free, uint16_t k
 }
 
 /* What slots still have before instruction `to` of what they had before `from`. */
-static uint16_t still_kept(uint16_t slots, unsigned from, unsigned to)
+static uint16_t still_kept(const struct translation *tr, uint16_t slots, unsigned from, unsigned to)
 {
 	uint16_t written = 0;
 	for (unsigned k = from; k < to; k++)
-		written |= decoded.insn[k].gpr_written;
+		written |= tr->decoded.insn[k].gpr_written;
 	for (unsigned i = 0; i < 3; i++)
 		if (written >> (slots >> 4 * i & 15) & 1)
 			slots &= (uint16_t) ~(1u << (12 + i));
@@ -349,28 +350,29 @@ static uint16_t slots_of(const struct inline_segment *s, uint16_t slots)
 }
 
 /* Returns what the slots have at the block's end. */
-static uint16_t find_segments(uint32_t follows)
+static uint16_t find_segments(struct translation *tr, uint32_t follows)
 {
 	uint16_t slots = follows != NONE ? rt.inline_slots[follows] : 0;
 	unsigned at = 0, since = 0;
 	uint8_t needs_rax = 0;
-	for (unsigned i = 0; i < inlining.n; i++)
-		needs_rax |= inlining.live[inlining.site[i].record.insn];
+	for (unsigned i = 0; i < tr->inlining.n; i++)
+		needs_rax |= tr->inlining.live[tr->inlining.site[i].record.insn];
 	uint16_t candidates = CANDIDATES & (uint16_t) ~(needs_rax ? 1u << X86_RAX : 0);
-	inlining.n_segments = 0;
-	for (unsigned next = 0; next < inlining.n || !inlining.n_segments;) {
-		struct inline_segment *s = &inlining.segment[inlining.n_segments++];
-		unsigned from = inlining.n_segments == 1 ? 0 : inlining.site[next].record.insn;
+	tr->inlining.n_segments = 0;
+	for (unsigned next = 0; next < tr->inlining.n || !tr->inlining.n_segments;) {
+		struct inline_segment *s = &tr->inlining.segment[tr->inlining.n_segments++];
+		unsigned from = tr->inlining.n_segments == 1 ? 0 : tr->inlining.site[next].record.insn;
 		*s = (struct inline_segment){.from = (uint8_t)from, .to = (uint8_t)from, .first = (uint8_t)next};
 		uint16_t free = candidates;
 		at = from;
-		while (next < inlining.n) { /* all of the next instruction's sites, if registers are left */
-			unsigned k = inlining.site[next].record.insn, last = next;
+		while (next < tr->inlining.n) { /* all of the next instruction's sites, if registers are left */
+			unsigned k = tr->inlining.site[next].record.insn, last = next;
 			uint16_t with = free;
 			for (unsigned j = at; j < k; j++)
-				with &= (uint16_t) ~(decoded.insn[j].gpr_read | decoded.insn[j].gpr_written);
-			for (; last < inlining.n && inlining.site[last].record.insn == k; last++)
-				with &= (uint16_t)~operand_registers(&inlining.site[last]);
+				with &= (uint16_t) ~(tr->decoded.insn[j].gpr_read |
+						     tr->decoded.insn[j].gpr_written);
+			for (; last < tr->inlining.n && tr->inlining.site[last].record.insn == k; last++)
+				with &= (uint16_t)~operand_registers(&tr->inlining.site[last]);
 			if (count_bits(with) < 3)
 				break;
 			free = with;
@@ -379,42 +381,42 @@ static uint16_t find_segments(uint32_t follows)
 			s->n = (uint8_t)(last - s->first);
 			next = last;
 		}
-		if (!s->n && from == s->from && inlining.n && s != inlining.segment)
-			die("no register is left for inline checks", decoded.pc);
-		slots = still_kept(slots, since, s->from);
-		choose_registers(s, free, slots);
+		if (!s->n && from == s->from && tr->inlining.n && s != tr->inlining.segment)
+			die("no register is left for inline checks", tr->decoded.pc);
+		slots = still_kept(tr, slots, since, s->from);
+		choose_registers(tr, s, free, slots);
 		slots = slots_of(s, slots);
 		/* what the segment's own instructions write is none of its registers, but perhaps another
 		 * slot's */
 		since = s->from;
 	}
-	return still_kept(slots, since, decoded.count);
+	return still_kept(tr, slots, since, tr->decoded.count);
 }
 
-void inline_plan(uint32_t id)
+void inline_plan(struct translation *tr, uint32_t id)
 {
-	inlining.inlined = inlining.apart = false;
-	inlining.n = inlining.n_segments = 0;
+	tr->inlining.inlined = tr->inlining.apart = false;
+	tr->inlining.n = tr->inlining.n_segments = 0;
 	if (!rt.inline_on)
 		return;
-	for (unsigned k = 0; k < decoded.count; k++) {
-		const struct x86_insn *in = &decoded.insn[k];
+	for (unsigned k = 0; k < tr->decoded.count; k++) {
+		const struct x86_insn *in = &tr->decoded.insn[k];
 		if (in->special == X86_SPECIAL_POPF || in->special == X86_SPECIAL_PKRU ||
 		    (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0xfd))
 			inline_careful();
 	}
 	rt.inline_ends[id] = (uint32_t)(rt.templates[id].pc + rt.templates[id].length);
-	if (!decoded.count)
+	if (!tr->decoded.count)
 		return;
-	find_live(rt.inline_live[id]);
+	find_live(tr, rt.inline_live[id]);
 	if (!rt.inline_count[id])
-		find_sites(id);
-	inlining.site = rt.inline_sites + rt.inline_first[id];
-	inlining.inlined = true;
-	inlining.apart = rt.inline_count[id] == INLINE_APART;
+		find_sites(tr, id);
+	tr->inlining.site = rt.inline_sites + rt.inline_first[id];
+	tr->inlining.inlined = true;
+	tr->inlining.apart = rt.inline_count[id] == INLINE_APART;
 	rt.inline_slots[id] = 0;
-	if (inlining.apart)
+	if (tr->inlining.apart)
 		return;
-	inlining.n = rt.inline_count[id] - 1u;
-	rt.inline_slots[id] = find_segments(rt.blocks[id].follows);
+	tr->inlining.n = rt.inline_count[id] - 1u;
+	rt.inline_slots[id] = find_segments(tr, rt.blocks[id].follows);
 }

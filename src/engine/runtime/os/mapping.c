@@ -9,9 +9,8 @@
  */
 #include "engine/runtime/inline/inline.h"
 
-enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000, MSEAL = 462 };
+enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000 };
 enum {
-	MADV_DONTNEED_ = 4,
 	MADV_FREE_ = 8,
 	MADV_REMOVE_ = 9,
 	MADV_DONTFORK_ = 10,
@@ -137,7 +136,7 @@ static long change(struct thread *t, uint64_t nr)
 	if (nr == SYS_mremap) {
 		code = memory_any(a, b ? b : 1);
 		memory_release(a, b ? b : 1);
-	} else if (nr == MSEAL) {
+	} else if (nr == SYS_mseal) {
 		memory_release(a, b);
 	} else if (nr == SYS_shmat || nr == SYS_shmdt || nr == SYS_remap_file_pages) {
 		memory_release(0, ADDRESSES);
@@ -231,7 +230,7 @@ static long change_others(struct thread *t, uint64_t nr)
 	case SYS_mprotect:
 	case SYS_pkey_mprotect:
 	case SYS_madvise:
-	case MSEAL:
+	case SYS_mseal:
 		if (!wraps && own_any(a, end))
 			return around_own(t, nr);
 		break;

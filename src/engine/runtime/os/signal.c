@@ -35,7 +35,6 @@ enum {
 #define UC_SIGCONTEXT_SS 2u
 #define UC_STRICT_RESTORE_SS 4u
 
-enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGSEGV = 11, SIGSYS = 31 };
 #define SI_USER_ 0
 #define SI_TKILL_ (-6)
 #define CODE_SENT_ON (-7654321) /* stands for SI_USER */
@@ -64,20 +63,20 @@ static bool synchronous(int signo) { return signo < 32 && (SYNCHRONOUS_MASK & bi
 static bool fatal_by_default(int signo)
 {
 	switch (signo) {
-	case 9:
-	case 17:
-	case 18:
-	case 19:
-	case 20:
-	case 21:
-	case 22:
-	case 23:
-	case 28: return false;
+	case SIGKILL_:
+	case SIGCHLD_:
+	case SIGCONT_:
+	case SIGSTOP_:
+	case SIGTSTP_:
+	case SIGTTIN_:
+	case SIGTTOU_:
+	case SIGURG_:
+	case SIGWINCH_: return false;
 	default: return true;
 	}
 }
 
-static void set_kernel_mask(uint64_t mask) { sys4(SYS_rt_sigprocmask, 2, &mask, 0, 8); }
+static void set_kernel_mask(uint64_t mask) { sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &mask, 0, MASK_BYTES); }
 
 void signal_set_mask(struct thread *t, uint64_t mask)
 {
@@ -112,7 +111,7 @@ void signals_start(struct thread *t)
 	for (int signo = 1; signo < SIGNALS; signo++) {
 		struct signal_action *action = &t->actions[signo];
 		struct signal_action old;
-		if (signo == 9 || signo == 19)
+		if (signo == SIGKILL_ || signo == SIGSTOP_)
 			continue;
 		if (action->handler == SIG_DFL_ && !fatal_by_default(signo))
 			continue;
@@ -136,7 +135,7 @@ void signals_clear(struct thread *t)
 	for (int signo = 1; signo < SIGNALS; signo++) {
 		struct signal_action *action = &t->actions[signo], before = *action;
 		*action = (struct signal_action){.handler = before.handler == SIG_IGN_};
-		if (signo != 9 && signo != 19 && (before.handler > SIG_IGN_ || before.flags))
+		if (signo != SIGKILL_ && signo != SIGSTOP_ && (before.handler > SIG_IGN_ || before.flags))
 			tell_kernel(signo, action, NULL);
 	}
 }
@@ -252,13 +251,13 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	bool in_cache = arena && ip - (uint64_t)arena->base - ARENA_INLINE >= 8,
 	     sync = synchronous(signo) && info->code > 0;
 
-	if (sync && signo == SIGTRAP && info->code == 2 && in_cache && ip == t->resume &&
+	if (sync && signo == SIGTRAP_ && info->code == TRAP_TRACE_ && in_cache && ip == t->resume &&
 	    (t->stepping || t->trace_skip)) {
 		t->stepping = t->trace_skip = 0; /* the step that was the jump into the cache */
 		return;
 	}
 
-	if (rt.trace && signo == SIGSEGV && sync && in_cache && buffer_full(t, c))
+	if (rt.trace && signo == SIGSEGV_ && sync && in_cache && buffer_full(t, c))
 		return;
 	fp_learn(t, c->fpstate);
 	/* what the processor says of bytes that it was asked about */
@@ -286,10 +285,10 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 			return;
 		}
 		/* the program's trap flag: steps inside the engine are not its own */
-		if (signo == SIGTRAP && info->code == 2)
+		if (signo == SIGTRAP_ && info->code == TRAP_TRACE_)
 			return;
-		die(signo == SIGBUS ? "a bus error in the engine (memory for the record exhausted?)"
-				    : "a fault in the engine",
+		die(signo == SIGBUS_ ? "a bus error in the engine (memory for the record exhausted?)"
+				     : "a fault in the engine",
 		    ip);
 	}
 	if (synchronous(signo) && !sync && (t->pending_count || (t->mask & bit(signo)))) {
@@ -302,7 +301,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	}
 	note(t, signo, info, c);
 	c->mask = ~SYNCHRONOUS_MASK;
-	if (sync && signo == SIGSEGV && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
+	if (sync && signo == SIGSEGV_ && (c->error & 2)) /* a write, perhaps to a page that the engine protects */
 		t->code_fault = c->cr2;
 	if (in_cache && !sync && rt.inline_on && t->inline_once) { /* a moment later */
 		inline_put_off();
@@ -448,9 +447,9 @@ static void deliver(struct thread *t, unsigned which)
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE);
 	if (sync && ((t->mask & bit(signo)) || action.handler == SIG_IGN_))
 		action.handler = SIG_DFL_;
-	if (sync && (signo == SIGILL || signo == SIGFPE || (signo == SIGTRAP && info->code != 0x80)))
+	if (sync && (signo == SIGILL_ || signo == SIGFPE_ || (signo == SIGTRAP_ && info->code != SI_KERNEL_)))
 		info->field[0] = t->pc;
-	if (signo == SIGSYS && info->code == 1) /* a seccomp filter's: the call's address is the program's */
+	if (signo == SIGSYS_ && info->code == 1) /* a seccomp filter's: the call's address is the program's */
 		info->field[0] = t->pc;
 	if (action.handler == SIG_IGN_ || (action.handler == SIG_DFL_ && !fatal_by_default(signo)))
 		return;
@@ -465,12 +464,12 @@ static void deliver(struct thread *t, unsigned which)
 	if (released && enter_handler(t, signo, &action, which))
 		return;
 	/* no room for the frame: SIGSEGV, which ends the process if that is what was being delivered */
-	if (signo == SIGSEGV)
+	if (signo == SIGSEGV_)
 		place->handler = SIG_DFL_;
-	t->pending[which] = (struct siginfo){.signo = SIGSEGV, .code = 0x80};
+	t->pending[which] = (struct siginfo){.signo = SIGSEGV_, .code = 0x80};
 	t->pending_trapno[which] = t->pending_error[which] = 0;
-	if (t->actions[SIGSEGV].handler <= SIG_IGN_ || (t->mask & bit(SIGSEGV)))
-		end_by_signal(t, SIGSEGV, &t->pending[which]);
+	if (t->actions[SIGSEGV_].handler <= SIG_IGN_ || (t->mask & bit(SIGSEGV_)))
+		end_by_signal(t, SIGSEGV_, &t->pending[which]);
 	deliver(t, which);
 }
 
@@ -544,14 +543,14 @@ static bool looks_at_signals(uint64_t nr)
 	case SYS_rt_sigpending:
 	case SYS_rt_sigtimedwait: return true;
 	case SYS_read:
-	case 7:
-	case 19:
-	case 23:
+	case SYS_poll:
+	case SYS_readv:
+	case SYS_select:
 	case SYS_epoll_wait:
 	case SYS_pselect6:
 	case SYS_ppoll:
 	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2: return rt.signal_descriptors; /* read, poll, readv, select … */
+	case SYS_epoll_pwait2: return rt.signal_descriptors;
 	default: return false;
 	}
 }
@@ -592,7 +591,7 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 {
 	struct signal_action action, before;
 	long result = 0;
-	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == 9 || signo == 19)))
+	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == SIGKILL_ || signo == SIGSTOP_)))
 		return -EINVAL_;
 	if (new && !safe_copy(&action, (const void *)new, sizeof action))
 		return -EFAULT_;
@@ -654,11 +653,11 @@ static long accepted(struct thread *t, const struct altstack *stack)
 	uint64_t all = ~0ull, before = 0;
 	if (stack->size >= SIGNAL_STACK_BYTES)
 		return 0;
-	sys4(SYS_rt_sigprocmask, 2, &all, &before, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, &before, MASK_BYTES);
 	const uint64_t args[6] = {(uint64_t)stack};
 	long result = runtime_program_call(SYS_sigaltstack, args);
 	signals_thread(t);
-	sys4(SYS_rt_sigprocmask, 2, &before, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &before, 0, MASK_BYTES);
 	return result;
 }
 
@@ -697,7 +696,7 @@ void signal_return(struct thread *t)
 	struct context c;
 	uint64_t *r = t->reg, frame = r[X86_RSP];
 	if (!safe_copy(&c, (const void *)frame, sizeof c) || !fp_frame_read(t, c.fpstate)) {
-		signal_force(t, SIGSEGV, 0x80, 0);
+		signal_force(t, SIGSEGV_, SI_KERNEL_, 0);
 		return;
 	}
 	r[0] = c.rax, r[1] = c.rcx, r[2] = c.rdx, r[3] = c.rbx, r[4] = c.rsp, r[5] = c.rbp, r[6] = c.rsi,

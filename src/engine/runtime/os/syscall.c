@@ -176,7 +176,7 @@ static long execute(struct thread *t, uint64_t nr)
 	bool own = t->process == rt.process;
 	if (t->attention & ATTENTION_SIGNAL)
 		return ABORTED;
-	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	lock();
 	if (own && rt.live_threads > 1) { /* the others end in the execve: their blocks must be whole */
 		cache_unlink_all();
@@ -197,7 +197,7 @@ static long execute(struct thread *t, uint64_t nr)
 	for (int s = 1; s < SIGNALS; s++)
 		if ((SYNCHRONOUS_MASK >> (s - 1) & 1) && t->actions[s].handler == 1 && own)
 			signal_ignore_in_kernel(s);
-	sys4(SYS_rt_sigprocmask, 2, &t->mask, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &t->mask, 0, MASK_BYTES);
 	signal_requeue_held(t);
 	long result = pass_on(t, nr);
 	/* it failed, or a signal came first */
@@ -228,13 +228,7 @@ static long with_mask(struct thread *t, uint64_t nr, uint64_t mask_at, uint64_t 
  * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses
  * of the engine's. So it is not told, and what it would do is done here.
  */
-enum {
-	PR_SYSCALL_USER_DISPATCH = 59,
-	DISPATCH_ALLOW = 0,
-	DISPATCH_BLOCK = 1,
-	SIGSYS_ = 31,
-	SYS_USER_DISPATCH = 2
-};
+enum { PR_SYSCALL_USER_DISPATCH = 59, DISPATCH_ALLOW = 0, DISPATCH_BLOCK = 1, SYS_USER_DISPATCH = 2 };
 
 static long set_dispatch(struct thread *t)
 {
@@ -258,7 +252,7 @@ static bool dispatched_away(struct thread *t, uint64_t next)
 	if (!t->dispatched || next - t->dispatch_from < t->dispatch_bytes)
 		return false;
 	if (t->dispatch_selector && !safe_copy(&selector, (const void *)t->dispatch_selector, 1))
-		signal_end(t, 11);
+		signal_end(t, SIGSEGV_);
 	if (selector == DISPATCH_ALLOW)
 		return false;
 	if (selector != DISPATCH_BLOCK || (t->mask >> (SIGSYS_ - 1) & 1) || t->actions[SIGSYS_].handler == 1)
@@ -348,7 +342,6 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			safe_copy(pair, (const void *)r[X86_R9], 16);
 		return with_mask(t, nr, pair[0], pair[1]);
 	}
-	/* mseal */
 	case SYS_mmap:
 	case SYS_mprotect:
 	case SYS_pkey_mprotect:
@@ -358,7 +351,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_shmat:
 	case SYS_shmdt:
 	case SYS_remap_file_pages:
-	case 462: return mapping_call(t, nr);
+	case SYS_mseal: return mapping_call(t, nr);
 	case SYS_brk: return heap_call(t);
 	case SYS_clone:
 	case SYS_clone3:
@@ -374,13 +367,13 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_rseq: return rseq(t, nr);
 	case SYS_arch_prctl: return arch(t, nr);
 	case SYS_prctl: return prctl(t, nr);
-	case 425: /* io_uring_setup: the kernel may write code whenever it likes */
+	case SYS_io_uring_setup: /* the kernel may write code whenever it likes */
 		lock();
 		memory_foreign();
 		inline_careful();
 		unlock();
 		break;
-	case 330: /* pkey_alloc */
+	case SYS_pkey_alloc:
 		lock();
 		inline_careful();
 		unlock();
@@ -392,18 +385,18 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		opened_file(result, flags);
 		return result;
 	}
-	case 323: rt.user_faults = 1; break; /* userfaultfd */
-	case 16:                             /* ioctl: USERFAULTFD_IOC_NEW, of /dev/userfaultfd */
-		if ((uint32_t)r[X86_RSI] == 0xaa00)
+	case SYS_userfaultfd: rt.user_faults = 1; break;
+	case SYS_ioctl: /* of /dev/userfaultfd */
+		if ((uint32_t)r[X86_RSI] == USERFAULTFD_IOC_NEW_)
 			rt.user_faults = 1;
 		break;
-	case 85:
-	case 319: { /* creat, memfd_create */
+	case SYS_creat:
+	case SYS_memfd_create: {
 		long result = pass_on_unlocked(t, nr);
 		file_opened(result);
 		return result;
 	}
-	case 437: { /* openat2: its flags come first */
+	case SYS_openat2: { /* its flags come first */
 		uint64_t flags = 0;
 		safe_copy(&flags, (const void *)r[X86_RDX], 8);
 		long result = pass_on_unlocked(t, nr);
@@ -411,9 +404,9 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		return result;
 	}
 	case SYS_write:
-	case 18:
-	case 20:
-	case 296:
+	case SYS_pwrite64:
+	case SYS_writev:
+	case SYS_pwritev:
 		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
 			long result = pass_on_unlocked(t, nr);
 			lock();
@@ -422,7 +415,7 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		}
 		break;
-	case 151: { /* mlockall */
+	case SYS_mlockall: {
 		long result = pass_on_unlocked(t, nr);
 		if (result == -ENOMEM_)
 			inexact("mlockall failed: the engine's memory counts to what it would lock (ulimit -l?)");
@@ -442,9 +435,8 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 			return result;
 		break;
 	}
-	/* process_vm_writev: into itself it is a write like any other, that the engine's protection must not
-	 * stop */
-	case 311: {
+	/* into itself it is a write like any other, that the engine's protection must not stop */
+	case SYS_process_vm_writev: {
 		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid)) {
 			long written = pass_on_unlocked(t, nr);
 			if (written == -EFAULT_) /* its engine may protect what natively could be written */
@@ -461,28 +453,28 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		return result;
 	}
 	case SYS_ptrace:
-		rt.traced |= r[X86_RDI] == 0;           /* PTRACE_TRACEME */
-		if (r[X86_RDI] == 4 || r[X86_RDI] == 5) /* PTRACE_POKETEXT, PTRACE_POKEDATA */
+		rt.traced |= r[X86_RDI] == PTRACE_TRACEME_;
+		if (r[X86_RDI] == PTRACE_POKETEXT_ || r[X86_RDI] == PTRACE_POKEDATA_)
 			poked((uint32_t)r[X86_RSI], "a tracer wrote into its memory, perhaps its code");
 		inexact("the program traces a process, whose instructions under the engine are not where they "
 			"would be");
 		break;
 	case SYS_signalfd:
 	case SYS_signalfd4: rt.signal_descriptors = 1; break;
-	case 154: /* modify_ldt */ rt.local_segments = 1; break;
-	case 218: /* set_tid_address: written at the thread's end */
+	case SYS_modify_ldt: rt.local_segments = 1; break;
+	case SYS_set_tid_address: /* written at the thread's end */
 		t->clear_tid = r[X86_RDI];
 		written_add(t, t->clear_tid, 4);
 		written_open(t);
 		break;
-	case 273: { /* set_robust_list: what it leads to is written then */
+	case SYS_set_robust_list: { /* what it leads to is written then */
 		long result = pass_on_unlocked(t, nr);
 		if (!result)
 			t->robust_list = r[X86_RDI];
 		return result;
 	}
-	case 206:
-	case 209: /* io_setup, io_submit: what it begins is written later */
+	case SYS_io_setup:
+	case SYS_io_submit: /* what it begins is written later */
 		lock();
 		memory_foreign();
 		unlock();
@@ -546,8 +538,44 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 /* int $0x80 from 64-bit code: only calls that change nothing the engine must know. Numbers are i386's. */
 void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 {
-	static const uint16_t harmless[] = {1,  3,   4,   5,   6,   13,  19,  20,  24,  27,  29,  47,  49, 50,
-					    64, 146, 145, 224, 265, 355, 199, 200, 201, 202, 252, 122, 43, 78};
+	enum { /* asm/unistd_32.h */
+	       I386_exit = 1,
+	       I386_fork = 2,
+	       I386_read = 3,
+	       I386_write = 4,
+	       I386_open = 5,
+	       I386_close = 6,
+	       I386_time = 13,
+	       I386_lseek = 19,
+	       I386_getpid = 20,
+	       I386_getuid = 24,
+	       I386_alarm = 27,
+	       I386_pause = 29,
+	       I386_times = 43,
+	       I386_getgid = 47,
+	       I386_geteuid = 49,
+	       I386_getegid = 50,
+	       I386_getppid = 64,
+	       I386_gettimeofday = 78,
+	       I386_uname = 122,
+	       I386_readv = 145,
+	       I386_writev = 146,
+	       I386_getuid32 = 199,
+	       I386_getgid32 = 200,
+	       I386_geteuid32 = 201,
+	       I386_getegid32 = 202,
+	       I386_gettid = 224,
+	       I386_exit_group = 252,
+	       I386_clock_gettime = 265,
+	       I386_getrandom = 355,
+	       I386_CALLS = 470, /* behind the last that there is */
+	};
+	static const uint16_t harmless[] = {
+		I386_exit,      I386_read,     I386_write,      I386_open,          I386_close,     I386_time,
+		I386_lseek,     I386_getpid,   I386_getuid,     I386_alarm,         I386_pause,     I386_getgid,
+		I386_geteuid,   I386_getegid,  I386_getppid,    I386_writev,        I386_readv,     I386_gettid,
+		I386_getuid32,  I386_getgid32, I386_times,      I386_clock_gettime, I386_getrandom, I386_geteuid32,
+		I386_getegid32, I386_uname,    I386_exit_group, I386_gettimeofday};
 	uint64_t nr = (uint32_t)t->reg[X86_RAX];
 	bool known = false;
 	(void)block;
@@ -556,11 +584,11 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 	t->record->syscalls_32++;
 	inline_unseen();
 	t->call_block = NONE;
-	if (nr == 1)
+	if (nr == I386_exit)
 		thread_exit(t, t->reg[X86_RBX]);
-	if (nr == 252)
+	if (nr == I386_exit_group)
 		process_exit(t, t->reg[X86_RBX]);
-	if (nr == 2) { /* fork */
+	if (nr == I386_fork) {
 		uint64_t none[6] = {0};
 		t->reg[X86_RAX] = (uint64_t)thread_fork(t, SYS_fork, none);
 		t->forked = 0;
@@ -568,7 +596,7 @@ void system_call_32(struct thread *t, uint32_t block, uint64_t next)
 		t->pc = next;
 		return;
 	}
-	if (!known && nr < 470)
+	if (!known && nr < I386_CALLS)
 		die("a system call by int 0x80 that the engine does not support", next - 2);
 	/* the kernel keeps all registers but rax, and clears r8 to r11 */
 	call_begin(t, 0xfffffffeu);

@@ -161,7 +161,7 @@ bool world_stop(struct thread *t, bool forever)
 void runtime_clone_start(struct thread *t);
 void runtime_clone_start(struct thread *t)
 {
-	sys2(SYS_arch_prctl, 0x1001, t);
+	sys2(SYS_arch_prctl, ARCH_SET_GS_, t);
 	t->tid = (uint32_t)sys0(SYS_gettid);
 	if (!t->record->tid)
 		t->record->tid = t->tid;
@@ -306,7 +306,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 {
 	uint64_t all = ~0ull;
 	lock();
-	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	struct record_process *process = reserve_process(t->process);
 	rt.has_forked = 1;
 	record_near();
@@ -385,7 +385,7 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	uint64_t all = ~0ull;
 	struct record_process *process = t->process;
 	lock();
-	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	if (!(flags & CLONE_THREAD)) {
 		process = reserve_process(t->process);
 		if (!process)
@@ -527,7 +527,7 @@ void thread_exit(struct thread *t, uint64_t status)
 	uint64_t all = ~0ull;
 	written_last(t);
 	if (rt.live_threads > 1) /* alone, a slot is not used again: strict seccomp allows no such call */
-		sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+		sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	stream_flush(t);
 	lock();
 	regions_counted(t);

@@ -500,38 +500,38 @@ static void depends(struct thread *t, uint64_t nr)
 	uint64_t a = r[X86_RDI], b = r[X86_RSI], c = r[X86_RDX], d = r[X86_R10], e = r[X86_R8];
 	uint32_t length = 0;
 	switch (nr) {
-	/* ioctl: a terminal's are flat; others say how long they are, but not what pointers are in them */
-	case 16:
+	/* a terminal's are flat; others say how long they are, but not what pointers are in them */
+	case SYS_ioctl:
 		if ((b & 0xffffff00) == 0x5400)
 			add(t, c, 256);
 		else
 			add_everything(t);
 		break;
-	case 55:                       /* getsockopt */
-		if (b == 6 && c == 35) /* TCP_ZEROCOPY_RECEIVE has an address in it */
+	case SYS_getsockopt:
+		if (b == IPPROTO_TCP_ && c == TCP_ZEROCOPY_RECEIVE_) /* it has an address in it */
 			add_everything(t);
 		if (safe_copy(&length, (const void *)e, 4))
 			add(t, d, length);
 		add(t, e, 4);
 		break;
-	case 157:                    /* prctl */
-		if (a == 0x41555856) /* PR_GET_AUXV */
+	case SYS_prctl:
+		if (a == PR_GET_AUXV_)
 			add(t, b, c);
 		add(t, b, 16);
 		add(t, c, 8);
 		break;
 	case SYS_madvise:
-		if (c == 23) /* MADV_POPULATE_WRITE */
+		if (c == MADV_POPULATE_WRITE_)
 			add(t, a, b);
 		break;
 	case SYS_futex: /* a shared one must be writable even to wait for it; of private ones some are written */
-		if (!(b & 128) || futex_writes(b & 127))
+		if (!(b & FUTEX_PRIVATE_) || futex_writes(b & FUTEX_COMMANDS_))
 			add(t, a, 4);
-		if (!(b & 128) || (b & 127) == 5) /* WAKE_OP */
+		if (!(b & FUTEX_PRIVATE_) || (b & FUTEX_COMMANDS_) == FUTEX_WAKE_OP_)
 			add(t, e, 4);
 		break;
-	case 449: add_waiters(t, a, b); break;
-	case 456: add_waiters(t, a, 2); break;
+	case SYS_futex_waitv: add_waiters(t, a, b); break;
+	case SYS_futex_requeue: add_waiters(t, a, 2); break;
 	}
 }
 

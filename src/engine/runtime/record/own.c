@@ -233,7 +233,7 @@ static bool leave(struct thread *t)
 {
 	uint64_t all = ~0ull;
 	lock();
-	sys4(SYS_rt_sigprocmask, 2, &all, 0, 8);
+	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	bool left = part_exclusively(t, own_record_leave);
 	unlock();
 	signal_set_mask(t, t->mask);

@@ -21,25 +21,26 @@
 
 static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0); }
 
-/* pause, nanosleep, poll, select, wait4, sigsuspend, sigtimedwait, epoll_wait, waitid, … and futex, if it waits */
 static bool only_waits(const struct thread *t, uint64_t nr)
 {
 	switch (nr) {
-	case 7:
-	case 23:
-	case 34:
-	case 35:
-	case 61:
+	case SYS_poll:
+	case SYS_select:
+	case SYS_pause:
+	case SYS_nanosleep:
+	case SYS_wait4:
 	case SYS_rt_sigtimedwait:
 	case SYS_rt_sigsuspend:
-	case 230:
+	case SYS_clock_nanosleep:
 	case SYS_epoll_wait:
-	case 247:
+	case SYS_waitid:
 	case SYS_pselect6:
 	case SYS_ppoll:
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2: return true;
-	case SYS_futex: return (t->reg[X86_RSI] & 0x7f) == 0 || (t->reg[X86_RSI] & 0x7f) == 9;
+	case SYS_futex:
+		return (t->reg[X86_RSI] & FUTEX_COMMANDS_) == FUTEX_WAIT_ ||
+		       (t->reg[X86_RSI] & FUTEX_COMMANDS_) == FUTEX_WAIT_BITSET_;
 	default: return false;
 	}
 }
@@ -98,7 +99,7 @@ static void wait_alone(void)
 		return; /* in vain: a child that stays */
 	for (int tries = 0; tries < 25000 && shares_memory(); tries++) {
 		unlock();
-		sys2(35, &wait, 0); /* nanosleep */
+		sys2(SYS_nanosleep, &wait, 0);
 		lock();
 	}
 	if (shares_memory())
@@ -152,18 +153,20 @@ static void move_calls(struct thread *t, bool away)
 			record_correct(o, o->call_block, o->call_done);
 			continue;
 		}
+		uint8_t code[2], *end = code;
+		encode_syscall(&end);
 		uint32_t id = record_block_begin(o->pc);
 		rt.blocks[id] = (struct block){.pc = o->pc,
 					       .incoming = NONE,
 					       .exit = {NONE, NONE},
 					       .page_next = NONE,
 					       .tail_from = NONE,
-					       .length = 2,
+					       .length = sizeof code,
 					       .insns = 1,
 					       .follows = NONE,
 					       .follower = NONE,
 					       .context = o->context};
-		rt.blocks[id].bytes = record_block_end(id, (const uint8_t *)"\x0f\x05", 2, 1, false, NONE);
+		rt.blocks[id].bytes = record_block_end(id, code, sizeof code, 1, false, NONE);
 		if (rt.trace)
 			rt.templates[id] = (struct trace_block){0}; /* its record was run in the old part */
 		*counter_of(o, id * 2) = 1;

@@ -81,7 +81,7 @@ void die(const char *why, uint64_t pc)
 		n = append(text, n, sizeof text, rt.path);
 	}
 	n = append(text, n, sizeof text, "\n");
-	sys3(SYS_write, 2, text, n);
+	sys3(SYS_write, STDERR_, text, n);
 	sys1(SYS_exit_group, 125);
 	__builtin_unreachable();
 }
@@ -141,7 +141,7 @@ static bool base_at(uint64_t offset)
 	}
 	while (rt.base_offset != offset) {
 		uint64_t step = offset - here < stride ? offset - here : stride;
-		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, 1, 0);
+		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, MREMAP_MAYMOVE_, 0);
 		if (failed(p) || (step && sys2(SYS_munmap, p, step)) ||
 		    failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE, 3, rt.base)))
 			return false;

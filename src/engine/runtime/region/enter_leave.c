@@ -14,7 +14,7 @@
  *     (entry.S).
  *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
  */
-#include "engine/runtime/stream/stream.h"
+#include "engine/runtime/translate/translation.h"
 
 #define FRAMES_MOST 512u
 
@@ -287,19 +287,24 @@ struct way {
 };
 #define WAYS 256u
 
-static void decode_for_plan(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
+/* under rt.lock: of a block that is divided, and of one of its parts or of what is counted instead */
+static struct translation whole_block, part_block;
+
+static void decode_for_plan(struct translation *tr, uint64_t pc, const uint8_t *bytes, unsigned length,
+			    unsigned insns, uint32_t context)
 {
-	memcpy(decoded.bytes, bytes, length);
-	decoded.pc = pc;
-	decoded.checked = false;
-	decoded.context = context;
-	decoded.most = LENGTH_MAX;
-	decode_bytes(length, insns);
-	stream_plan();
+	memcpy(tr->decoded.bytes, bytes, length);
+	tr->decoded.pc = pc;
+	tr->decoded.checked = false;
+	tr->decoded.context = context;
+	tr->decoded.most = LENGTH_MAX;
+	decode_bytes(tr, length, insns);
+	stream_plan(tr);
 }
 
 /* A block of the record that nobody executes: to be counted in. */
-static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context)
+static uint32_t block_for(struct translation *tr, uint64_t pc, const uint8_t *bytes, unsigned length,
+			  unsigned insns, uint32_t context)
 {
 	uint32_t id = record_block_begin(pc);
 	rt.blocks[id] = (struct block){.pc = pc,
@@ -314,8 +319,8 @@ static uint32_t block_for(uint64_t pc, const uint8_t *bytes, unsigned length, un
 				       .context = context};
 	rt.blocks[id].bytes = record_block_end(id, bytes, length, insns, false, NONE);
 	if (rt.trace) {
-		decode_for_plan(pc, bytes, length, insns, context);
-		stream_template(id, record_block_module(id));
+		decode_for_plan(tr, pc, bytes, length, insns, context);
+		stream_template(tr, id, record_block_module(id));
 	}
 	return id;
 }
@@ -352,45 +357,45 @@ static bool same_value(const struct stream_value *v, const struct stream_value *
 	       v->words == u->words && (followed || (v->insn == u->insn && v->reg == u->reg));
 }
 
-/* How before's values are had from those of the call's block, of which `whole` is the plan. `plan` is before's. */
-static bool divide_before(struct way *w, const struct stream_value *whole, unsigned n)
+/* How the values of the part before the call are had from those of the call's whole block. */
+static bool divide_before(struct way *w, const struct stream_plan *whole, const struct stream_plan *before)
 {
-	w->before_words = (uint8_t)plan.words;
-	if (plan.n_values > WAY_VALUES || plan.words > STREAM_TAIL_WORDS / 2)
+	w->before_words = (uint8_t)before->words;
+	if (before->n_values > WAY_VALUES || before->words > STREAM_TAIL_WORDS / 2)
 		return false;
-	for (unsigned i = 0, k; i < plan.n_values; i++) {
-		const struct stream_value *v = &plan.values[i];
-		for (k = 0; k < n && !same_value(v, &whole[k]); k++)
+	for (unsigned i = 0, k; i < before->n_values; i++) {
+		const struct stream_value *v = &before->values[i];
+		for (k = 0; k < whole->n_values && !same_value(v, &whole->values[k]); k++)
 			continue;
-		if (k == n)
+		if (k == whole->n_values)
 			return false;
-		w->early[w->n_early].from = whole[k].index, w->early[w->n_early].to = v->index,
+		w->early[w->n_early].from = whole->values[k].index, w->early[w->n_early].to = v->index,
 		w->early[w->n_early].words = v->words;
-		w->early[w->n_early++].more = v->constant - whole[k].constant;
+		w->early[w->n_early++].more = v->constant - whole->values[k].constant;
 	}
 	return true;
 }
 
-static unsigned written(uint32_t id)
+static unsigned written(struct translation *tr, uint32_t id)
 {
 	const struct block *b = &rt.blocks[id];
 	unsigned registers = 0;
-	decode_for_plan(b->pc, b->bytes, b->length, b->insns, b->context);
-	for (unsigned k = 0; k < decoded.count; k++)
-		registers |= decoded.insn[k].gpr_written;
+	decode_for_plan(tr, b->pc, b->bytes, b->length, b->insns, b->context);
+	for (unsigned k = 0; k < tr->decoded.count; k++)
+		registers |= tr->decoded.insn[k].gpr_written;
 	return registers;
 }
 
-/* How after's values are had from registers, should nothing on the way change them. `plan` is after's. */
-static bool divide_after(struct way *w)
+/* How the values of the part behind it are had from registers, should nothing on the way change them. */
+static bool divide_after(struct way *w, const struct translation *after)
 {
-	const struct stream_register *sp = &plan.state[decoded.count][X86_RSP];
-	w->after_words = (uint8_t)plan.words;
+	const struct stream_register *sp = &after->plan.state[after->decoded.count][X86_RSP];
+	w->after_words = (uint8_t)after->plan.words;
 	w->sp = sp->constant;
-	if (plan.n_values > WAY_VALUES || sp->origin != ORIGIN_START + X86_RSP)
+	if (after->plan.n_values > WAY_VALUES || sp->origin != ORIGIN_START + X86_RSP)
 		return false;
-	for (unsigned i = 0; i < plan.n_values; i++) {
-		const struct stream_value *v = &plan.values[i];
+	for (unsigned i = 0; i < after->plan.n_values; i++) {
+		const struct stream_value *v = &after->plan.values[i];
 		if (v->kind > CAPTURE_SUM || !(v->a + v->b) || v->a >= ORIGIN_NEW || v->b >= ORIGIN_NEW)
 			return false;
 		w->late[w->n_late].to = v->index, w->late[w->n_late].a = (uint8_t)v->a,
@@ -456,24 +461,21 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 	}
 	if (w->text)
 		take_arguments(&b, &stay, &n);
-	struct stream_value whole[WAY_VALUES];
-	unsigned n_whole = 0;
+	struct translation *tr = &part_block;
 	w->divides = rt.trace;
 	w->n_early = w->n_late = 0;
 	if (rt.trace && n) {
-		decode_for_plan(b.pc, b.bytes, b.length, b.insns, w->from);
-		n_whole = plan.n_values;
-		w->divides = n_whole <= WAY_VALUES;
-		memcpy(whole, plan.values, (w->divides ? n_whole : 0) * sizeof *whole);
+		decode_for_plan(&whole_block, b.pc, b.bytes, b.length, b.insns, w->from);
+		w->divides = whole_block.plan.n_values <= WAY_VALUES;
 	}
-	w->before = n ? block_for(b.pc, b.bytes, stay, n, w->from) : NONE;
-	w->divides = w->divides && (!n || divide_before(w, whole, n_whole));
-	w->after = block_for(b.pc + stay, b.bytes + stay, b.length - stay, b.insns - n, w->to);
-	w->divides = w->divides && divide_after(w);
+	w->before = n ? block_for(tr, b.pc, b.bytes, stay, n, w->from) : NONE;
+	w->divides = w->divides && (!n || divide_before(w, &whole_block.plan, &tr->plan));
+	w->after = block_for(tr, b.pc + stay, b.bytes + stay, b.length - stay, b.insns - n, w->to);
+	w->divides = w->divides && divide_after(w, tr);
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct block *p = &rt.blocks[w->inside[i]];
-		w->outside[i] = block_for(p->pc, p->bytes, p->length, p->insns, w->to);
-		unsigned registers = rt.trace ? written(w->inside[i]) : 0;
+		w->outside[i] = block_for(tr, p->pc, p->bytes, p->length, p->insns, w->to);
+		unsigned registers = rt.trace ? written(tr, w->inside[i]) : 0;
 		for (unsigned k = 0; k < w->n_late; k++)
 			for (unsigned r = 0; r < 16; r++)
 				w->divides &= !(registers >> r & 1) || (w->late[k].a != ORIGIN_START + r &&
@@ -607,7 +609,7 @@ static void skip_red_zone(struct thread *t)
 	uint32_t id = rt.red_zone_block[0];
 	if (!rt.red_zone_at || rt.red_zone_at != pc || rt.red_zone_block[1] != t->context ||
 	    rt.red_zone_generation != rt.generation)
-		id = block_for(pc, code, sizeof code, 1, t->context);
+		id = block_for(&part_block, pc, code, sizeof code, 1, t->context);
 	rt.red_zone_at = pc;
 	rt.red_zone_block[0] = id;
 	rt.red_zone_block[1] = t->context;

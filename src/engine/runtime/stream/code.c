@@ -10,7 +10,7 @@
  * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full);
  * at every byte the mark says which registers are in spill slots, and which groups are complete.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 /* reg = base + index * scale + displacement, with 32 bits if `narrow`; base, index or both may be X86_NO_REG */
 void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement,
@@ -19,12 +19,12 @@ void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsign
 	encode_lea_scaled(&e->p, reg, base, index, scale, displacement, narrow);
 }
 
-static unsigned holder_of(unsigned at, unsigned origin, unsigned not )
+static unsigned holder_of(const struct translation *tr, unsigned at, unsigned origin, unsigned not )
 {
 	for (unsigned i = 0; i < 16; i++)
-		if (plan.state[at][i].origin == origin && i != not )
+		if (tr->plan.state[at][i].origin == origin && i != not )
 			return i;
-	die("lost: an address in the access stream's plan", decoded.pc);
+	die("lost: an address in the access stream's plan", tr->decoded.pc);
 }
 
 /* The whole address of an operand; the pointer is lost with gs. */
@@ -48,7 +48,7 @@ static void operand_address(struct emit *e, const struct stream_group *g, const 
 	if (m->segment == X86_GS) {
 		gs_load(e, g->pointer, AT_APP_GS);
 		lea_sum(e, to, to, g->pointer, 1, 0, false);
-		gs_load(e, g->pointer, inlining.apart ? AT_APART : AT_TRACE);
+		gs_load(e, g->pointer, e->tr->inlining.apart ? AT_APART : AT_TRACE);
 	}
 }
 
@@ -66,18 +66,18 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 			int32_t displacement, const uint32_t *offsets)
 {
 	unsigned base = g->pointer, at = g->at, to = g->temporary;
-	const struct x86_insn *in = &decoded.insn[v->insn];
+	const struct x86_insn *in = &e->tr->decoded.insn[v->insn];
 	switch (v->kind) {
 	case CAPTURE_REG:
-		encode_store(&e->p, v->a ? holder_of(at, v->a, X86_NO_REG) : v->reg, base, displacement);
+		encode_store(&e->p, v->a ? holder_of(e->tr, at, v->a, X86_NO_REG) : v->reg, base, displacement);
 		return;
 	case CAPTURE_SUM:
-		lea_sum(e, to, v->a ? holder_of(at, v->a, X86_NO_REG) : X86_NO_REG, holder_of(at, v->b, X86_RSP),
-			v->scale, 0, false);
+		lea_sum(e, to, v->a ? holder_of(e->tr, at, v->a, X86_NO_REG) : X86_NO_REG,
+			holder_of(e->tr, at, v->b, X86_RSP), v->scale, 0, false);
 		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_ADDRESS:
-		operand_address(e, g, in, &in->memory[v->reg], decoded.pc + offsets[v->insn] + in->length);
+		operand_address(e, g, in, &in->memory[v->reg], e->tr->decoded.pc + offsets[v->insn] + in->length);
 		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_BIT: /* movsxd, movsx or mov */
@@ -104,14 +104,14 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 
 static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 {
-	const struct stream_group *g = &plan.groups[n];
+	const struct stream_group *g = &e->tr->plan.groups[n];
 	unsigned at = g->at, pointer = g->pointer;
 	uint32_t offsets[INSNS_MAX + 1];
-	bool apart = inlining.apart;
-	int32_t record = apart ? 8 : (int32_t)(8 * (1 + plan.words)), shift = apart ? -8 : n ? -record : 0;
-	for (unsigned k = 0, offset = 0; k < decoded.count; k++) {
+	bool apart = e->tr->inlining.apart;
+	int32_t record = apart ? 8 : (int32_t)(8 * (1 + e->tr->plan.words)), shift = apart ? -8 : n ? -record : 0;
+	for (unsigned k = 0, offset = 0; k < e->tr->decoded.count; k++) {
 		offsets[k] = offset;
-		offset += decoded.insn[k].length;
+		offset += e->tr->decoded.insn[k].length;
 	}
 	e->stream_regs = (uint8_t)(pointer | (g->temporary & 15) << 4);
 	if (g->spills & 1) {
@@ -131,14 +131,15 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 		else if (g->probe == 0xfe)
 			encode_store(&e->p, pointer, pointer, record - 8);
 		else if (g->probe != 0xff)
-			store_value(e, g, &plan.values[g->probe], record - 8, offsets);
+			store_value(e, g, &e->tr->plan.values[g->probe], record - 8, offsets);
 		encode_store_value(&e->p, pointer, 0, e->id);
 	}
 	if (apart)
 		gs_load(e, pointer, AT_APART);
-	for (unsigned i = 0; i < plan.n_values; i++)
-		if (plan.values[i].group == n && (n || apart || i != g->probe))
-			store_value(e, g, &plan.values[i], shift + 8 * (1 + plan.values[i].index), offsets);
+	for (unsigned i = 0; i < e->tr->plan.n_values; i++)
+		if (e->tr->plan.values[i].group == n && (n || apart || i != g->probe))
+			store_value(e, g, &e->tr->plan.values[i], shift + 8 * (1 + e->tr->plan.values[i].index),
+				    offsets);
 	if (n == 0) { /* last of all: a signal before takes nothing back */
 		if (apart)
 			gs_load(e, pointer, AT_TRACE);
@@ -165,7 +166,7 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 
 void stream_store(struct emit *e, unsigned at, struct counter_place place)
 {
-	for (unsigned n = 0; n < plan.n_groups; n++)
-		if (plan.groups[n].at == at)
+	for (unsigned n = 0; n < e->tr->plan.n_groups; n++)
+		if (e->tr->plan.groups[n].at == at)
 			emit_group(e, n, place);
 }

@@ -6,7 +6,7 @@
  * What always holds: plan.state[k] is before instruction k; what is not certain of a register is a new origin,
  * never an old one.
  */
-#include "engine/runtime/stream/stream.h"
+#include "engine/runtime/translate/translation.h"
 
 static unsigned next_origin;
 
@@ -15,11 +15,11 @@ bool stream_is_enter(const struct x86_insn *in)
 	return in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0xc8;
 }
 
-void stream_follow_begin(void)
+void stream_follow_begin(struct translation *tr)
 {
 	next_origin = ORIGIN_NEW;
 	for (unsigned i = 0; i < 16; i++)
-		plan.state[0][i] = (struct stream_register){(uint16_t)(ORIGIN_START + i), 0};
+		tr->plan.state[0][i] = (struct stream_register){(uint16_t)(ORIGIN_START + i), 0};
 }
 
 static struct stream_register unknown(void) { return (struct stream_register){(uint16_t)next_origin++, 0}; }
@@ -122,18 +122,18 @@ static bool stack_moves(const struct x86_insn *in, const struct stream_register 
 	return true;
 }
 
-void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next)
+void stream_follow(struct translation *tr, const struct x86_insn *in, unsigned k, uint64_t next)
 {
-	struct stream_register *r = plan.state[k + 1], out, rsp;
+	struct stream_register *r = tr->plan.state[k + 1], out, rsp;
 	unsigned reg = X86_NO_REG, written = in->gpr_written;
-	__builtin_memcpy(r, plan.state[k], sizeof plan.state[k]);
-	if (followed(in, plan.state[k], next, &reg, &out)) {
+	__builtin_memcpy(r, tr->plan.state[k], sizeof tr->plan.state[k]);
+	if (followed(in, tr->plan.state[k], next, &reg, &out)) {
 		r[reg] = out;
 		written &= ~(1u << reg);
 	}
 	/* push and pop of rsp itself: what is popped is unknown */
 	bool pops_rsp = (in->opcode == 0x5c && in->rm == X86_NO_REG) || (in->rm == X86_RSP && in->opcode == 0x8f);
-	if ((written >> X86_RSP & 1) && !pops_rsp && stack_moves(in, plan.state[k], &rsp)) {
+	if ((written >> X86_RSP & 1) && !pops_rsp && stack_moves(in, tr->plan.state[k], &rsp)) {
 		r[X86_RSP] = rsp;
 		written &= ~(1u << X86_RSP);
 	}

@@ -68,7 +68,7 @@ static enum record_object_file file_kind(bool elf, bool writable)
 static uint64_t stack_bytes(void)
 {
 	uint64_t limit[2] = {8 << 20, 0};
-	sys2(SYS_getrlimit, 3, limit); /* RLIMIT_STACK */
+	sys2(SYS_getrlimit, RLIMIT_STACK_, limit);
 	return limit[0] < 1ull << 30 ? limit[0] : 1ull << 30;
 }
 
@@ -379,7 +379,7 @@ void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
 	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, 02000000, 0) : -1;
 	if (failed(fd))
 		return;
-	long size = sys3(8, fd, 0, 2), at; /* lseek to the end */
+	long size = sys3(SYS_lseek, fd, 0, SEEK_END_), at;
 	at = size < (long)sizeof(struct header)
 		     ? -1
 		     : sys6(SYS_mmap, 0, (uint64_t)size, PROT_READ_, MAP_PRIVATE_, (uint64_t)fd, 0);

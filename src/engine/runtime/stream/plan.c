@@ -1,77 +1,104 @@
 /*
- * What a block's accesses need to be known, and where that is to be stored.
+ * The plan of a block's accesses: which register values are enough to know every address that the block touches,
+ * and at which points of its code those values are stored for the models.
  *
- * Each register is followed through the block as origin + constant (follow.c). An access's address is then a sum
- * of one or two origins and a constant; a value stored anywhere in the block, while some register still holds the
- * origin, serves every access that is based on it. Stores are brought together in as few groups as the values'
- * lives allow (the classic stabbing of intervals: each group as late as the first value to die lets it be).
+ * Terms
+ *   item     one access of the block: load, store, prefetch. Its address is a value plus a constant.
+ *   value    a number that exists only at run time, and is stored once per execution of the block.
+ *   origin   what a register held at the block's start, or what an instruction that cannot be followed left in it.
+ *            follow.c knows of each register, before each instruction, "origin + constant".
+ *   group    values that are stored together, before one instruction, through one pointer register.
  *
- * What always holds: items agree in number with the decoder's data_reads and data_writes (gathers and rep: lanes,
- * iterations), reads before writes within an instruction.
+ * Why few values are enough: most addresses of a block differ by constants.
+ *
+ *     mov  8(%rdi), %rax        item 0: rdi@start + 8  ─┐
+ *     add  $16, %rdi                                    ├─ one value, rdi@start: stored once, before any of the
+ *     mov  %rax, -8(%rdi)       item 1: rdi@start + 8  ─┘  three instructions, as rdi or as rdi - 16
+ *     mov  (%rax), %rcx         item 2: rax, new there ─── a second value, that exists behind the first instruction
+ *
+ * The steps, in the order of stream_plan()
+ *
+ *     instructions ──insn_items()──► items, values ──find_groups()──► groups ──number_values()──► words of a record
+ *                                       │
+ *                          each value has a life, first … last: the instructions before which
+ *                          some register still holds it
+ *
+ *     value a   ├────────────┤                     Groups are made from the front. Each is as late as the first
+ *     value b        ├────┤                        value to die lets it be, and takes all values alive there
+ *     value c             │      ├─────────┤       (stabbing intervals, greedily: the fewest groups).
+ *                      group 0          group 1    Within that range it is where the fewest registers have to be
+ *                                                  spilled.
+ *
+ * What always holds:
+ *  1. The plan depends on nothing but the block's bytes and address, and on settings that no run changes.
+ *     translate_marks() makes it again to learn what a half-executed block has stored.
+ *  2. An instruction's items are as many as the decoder's data_reads and data_writes (of a gather: lanes, of rep:
+ *     iterations, that are known later), and its reads come before its writes.
+ *  3. A value whose group has not been reached is still in the register that the plan names. So the record of a
+ *     block that a signal leaves can be completed (stream_left() in run.c).
+ *  4. The values of the first group have the record's last words: its first store touches the record's end, and
+ *     faults if the buffer is full, before anything of the record is published.
  */
-#include "engine/runtime/stream/stream.h"
-
-struct stream_plan plan;
+#include "engine/runtime/translate/translation.h"
 
 #define NO_VALUE 0xffffu
 
-/* numbers in plan.values */
-static uint16_t item_value[STREAM_ITEMS], item_second[STREAM_ITEMS], item_mask[STREAM_ITEMS];
-static int64_t item_sum[STREAM_ITEMS]; /* the address's constant, for CAPTURE_REG and CAPTURE_SUM */
-
-static unsigned new_value(unsigned kind, unsigned insn)
+static unsigned new_value(struct translation *tr, unsigned kind, unsigned insn)
 {
-	if (plan.n_values == STREAM_VALUES)
-		die("a block has more addresses than the engine's plan holds", decoded.pc);
-	plan.values[plan.n_values] = (struct stream_value){.kind = (uint8_t)kind,
-							   .words = 1,
-							   .insn = (uint8_t)insn,
-							   .first = (uint8_t)insn,
-							   .last = (uint8_t)insn,
-							   .group = 0xff};
-	return plan.n_values++;
+	if (tr->plan.n_values == STREAM_VALUES)
+		die("a block has more addresses than the engine's plan holds", tr->decoded.pc);
+	tr->plan.values[tr->plan.n_values] = (struct stream_value){.kind = (uint8_t)kind,
+								   .words = 1,
+								   .insn = (uint8_t)insn,
+								   .first = (uint8_t)insn,
+								   .last = (uint8_t)insn,
+								   .group = 0xff};
+	return tr->plan.n_values++;
 }
 
-static unsigned followed_value(unsigned kind, unsigned a, unsigned b, unsigned scale, unsigned insn)
+static unsigned followed_value(struct translation *tr, unsigned kind, unsigned a, unsigned b, unsigned scale,
+			       unsigned insn)
 {
-	for (unsigned i = 0; i < plan.n_values; i++) {
-		const struct stream_value *v = &plan.values[i];
+	for (unsigned i = 0; i < tr->plan.n_values; i++) {
+		const struct stream_value *v = &tr->plan.values[i];
 		if (v->kind == kind && v->a == a && v->b == b && v->scale == scale)
 			return i;
 	}
-	unsigned i = new_value(kind, insn);
-	plan.values[i].a = (uint16_t)a;
-	plan.values[i].b = (uint16_t)b;
-	plan.values[i].scale = (uint8_t)scale;
+	unsigned i = new_value(tr, kind, insn);
+	tr->plan.values[i].a = (uint16_t)a;
+	tr->plan.values[i].b = (uint16_t)b;
+	tr->plan.values[i].scale = (uint8_t)scale;
 	return i;
 }
 
-static unsigned at_insn(unsigned kind, unsigned k, unsigned reg)
+static unsigned at_insn(struct translation *tr, unsigned kind, unsigned k, unsigned reg)
 {
-	for (unsigned i = 0; i < plan.n_values; i++)
-		if (plan.values[i].kind == kind && plan.values[i].insn == k && plan.values[i].reg == reg)
+	for (unsigned i = 0; i < tr->plan.n_values; i++)
+		if (tr->plan.values[i].kind == kind && tr->plan.values[i].insn == k &&
+		    tr->plan.values[i].reg == reg)
 			return i;
-	unsigned i = new_value(kind, k);
-	plan.values[i].reg = (uint8_t)reg;
+	unsigned i = new_value(tr, kind, k);
+	tr->plan.values[i].reg = (uint8_t)reg;
 	return i;
 }
 
 /* ---- items ------------------------------------------------------------------------------------ */
 
-static struct trace_item *new_item(unsigned kind, unsigned k, unsigned offset, unsigned bytes, unsigned flags)
+static struct trace_item *new_item(struct translation *tr, unsigned kind, unsigned k, unsigned offset,
+				   unsigned bytes, unsigned flags)
 {
-	if (plan.n_items == STREAM_ITEMS)
-		die("a block has more accesses than the engine's plan holds", decoded.pc);
-	unsigned i = plan.n_items++;
-	item_value[i] = item_second[i] = item_mask[i] = NO_VALUE;
-	item_sum[i] = 0;
-	plan.operand[i] = 0xff;
-	plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes,
-					    .offset = (uint16_t)offset,
-					    .kind = (uint8_t)kind,
-					    .flags = (uint8_t)flags,
-					    .insn = (uint8_t)k};
-	return &plan.items[i];
+	if (tr->plan.n_items == STREAM_ITEMS)
+		die("a block has more accesses than the engine's plan holds", tr->decoded.pc);
+	unsigned i = tr->plan.n_items++;
+	tr->plan.item_value[i] = tr->plan.item_second[i] = tr->plan.item_mask[i] = NO_VALUE;
+	tr->plan.item_sum[i] = 0;
+	tr->plan.operand[i] = 0xff;
+	tr->plan.items[i] = (struct trace_item){.bytes = (uint16_t)bytes,
+						.offset = (uint16_t)offset,
+						.kind = (uint8_t)kind,
+						.flags = (uint8_t)flags,
+						.insn = (uint8_t)k};
+	return &tr->plan.items[i];
 }
 
 /* Whether the address can be had only by way of the operand itself. */
@@ -82,18 +109,18 @@ static bool by_operand(const struct x86_insn *in, const struct x86_memory *m)
 	return in->address_bytes == 4 && !(m->flags & X86_MEM_STACK);
 }
 
-static void address_of(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k,
-		       uint64_t next)
+static void address_of(struct translation *tr, unsigned i, const struct x86_insn *in, const struct x86_memory *m,
+		       unsigned k, uint64_t next)
 {
-	const struct stream_register *r = plan.state[k];
+	const struct stream_register *r = tr->plan.state[k];
 	unsigned a = ORIGIN_CONSTANT, b = ORIGIN_CONSTANT, scale = 0;
 	int64_t sum = m->displacement;
 	if (m->base == X86_RIP && in->address_bytes == 4 && m->segment != X86_GS) {
-		item_sum[i] = (int64_t)(uint32_t)(next + (uint64_t)m->displacement);
+		tr->plan.item_sum[i] = (int64_t)(uint32_t)(next + (uint64_t)m->displacement);
 		return;
 	}
 	if (by_operand(in, m)) {
-		item_value[i] = (uint16_t)at_insn(CAPTURE_ADDRESS, k, (unsigned)(m - in->memory));
+		tr->plan.item_value[i] = (uint16_t)at_insn(tr, CAPTURE_ADDRESS, k, (unsigned)(m - in->memory));
 		return;
 	}
 	if (m->base == X86_RIP) {
@@ -114,11 +141,11 @@ static void address_of(unsigned i, const struct x86_insn *in, const struct x86_m
 			scale = 0;
 		}
 	}
-	item_sum[i] = sum;
+	tr->plan.item_sum[i] = sum;
 	if (b != ORIGIN_CONSTANT)
-		item_value[i] = (uint16_t)followed_value(CAPTURE_SUM, a, b, scale, k);
+		tr->plan.item_value[i] = (uint16_t)followed_value(tr, CAPTURE_SUM, a, b, scale, k);
 	else if (a != ORIGIN_CONSTANT)
-		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, a, 0, 0, k);
+		tr->plan.item_value[i] = (uint16_t)followed_value(tr, CAPTURE_REG, a, 0, 0, k);
 }
 
 static unsigned flags_of(const struct x86_insn *in, const struct x86_memory *m)
@@ -135,9 +162,10 @@ static unsigned flags_of(const struct x86_insn *in, const struct x86_memory *m)
 	return flags;
 }
 
-static void gather(unsigned i, const struct x86_insn *in, const struct x86_memory *m, unsigned k, bool write)
+static void gather(struct translation *tr, unsigned i, const struct x86_insn *in, const struct x86_memory *m,
+		   unsigned k, bool write)
 {
-	struct trace_item *item = &plan.items[i];
+	struct trace_item *item = &tr->plan.items[i];
 	bool evex = in->encoding == X86_EVEX;
 	unsigned lanes = write ? in->data_writes : in->data_reads;
 	/* opcodes 90 to 93, A0 to A3: the lowest bit says that indices have 64 bits */
@@ -145,89 +173,89 @@ static void gather(unsigned i, const struct x86_insn *in, const struct x86_memor
 	item->lanes = (uint8_t)lanes;
 	item->scale = m->scale;
 	unsigned bytes = lanes * item->index_bytes;
-	unsigned v = at_insn(CAPTURE_VECTOR, k, m->index);
-	plan.values[v].vex = !evex;
-	plan.values[v].words = bytes > 32 ? 8 : bytes > 16 ? 4 : 2;
-	item_second[i] = (uint16_t)v;
+	unsigned v = at_insn(tr, CAPTURE_VECTOR, k, m->index);
+	tr->plan.values[v].vex = !evex;
+	tr->plan.values[v].words = bytes > 32 ? 8 : bytes > 16 ? 4 : 2;
+	tr->plan.item_second[i] = (uint16_t)v;
 	if (evex) {
 		item->mask = TRACE_MASK_BITS;
-		item_mask[i] = (uint16_t)at_insn(CAPTURE_OPMASK, k, in->opmask);
+		tr->plan.item_mask[i] = (uint16_t)at_insn(tr, CAPTURE_OPMASK, k, in->opmask);
 	} else {
 		item->mask = TRACE_MASK_ELEMENTS;
-		v = at_insn(CAPTURE_VECTOR, k, in->vvvv);
-		plan.values[v].vex = 1;
+		v = at_insn(tr, CAPTURE_VECTOR, k, in->vvvv);
+		tr->plan.values[v].vex = 1;
 		unsigned words = lanes * m->width > 16 ? 4 : 2;
-		if (plan.values[v].words < words)
-			plan.values[v].words = (uint8_t)words;
-		item_mask[i] = (uint16_t)v;
+		if (tr->plan.values[v].words < words)
+			tr->plan.values[v].words = (uint8_t)words;
+		tr->plan.item_mask[i] = (uint16_t)v;
 	}
 }
 
-static void operand_item(const struct x86_insn *in, const struct x86_memory *m, unsigned k, unsigned offset,
-			 bool write)
+static void operand_item(struct translation *tr, const struct x86_insn *in, const struct x86_memory *m, unsigned k,
+			 unsigned offset, bool write)
 {
-	uint64_t next = decoded.pc + offset + in->length;
-	unsigned i = plan.n_items, kind = write ? TRACE_WRITE : TRACE_READ, flags = flags_of(in, m);
+	uint64_t next = tr->decoded.pc + offset + in->length;
+	unsigned i = tr->plan.n_items, kind = write ? TRACE_WRITE : TRACE_READ, flags = flags_of(in, m);
 	if (m->flags & X86_MEM_VECTOR_INDEX)
 		kind = write ? TRACE_SCATTER : TRACE_GATHER;
 	bool rep = (in->class & X86_CLASS_REP) && (m->flags & X86_MEM_STRING);
 	if (rep)
 		kind = write ? TRACE_REP_WRITE : TRACE_REP_READ;
 	if (x86_state_kind(in)) {
-		new_item(write ? TRACE_SPANS_WRITE : TRACE_SPANS_READ, k, offset, 0, 0);
+		new_item(tr, write ? TRACE_SPANS_WRITE : TRACE_SPANS_READ, k, offset, 0, 0);
 		return;
 	}
-	new_item(kind, k, offset, x86_operand_bytes(in, m), flags);
+	new_item(tr, kind, k, offset, x86_operand_bytes(in, m), flags);
 	if (rep && in->address_bytes == 4) {
-		item_value[i] = (uint16_t)at_insn(CAPTURE_LOW, k, m->base);
-		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER_LOW, k, m->base);
+		tr->plan.item_value[i] = (uint16_t)at_insn(tr, CAPTURE_LOW, k, m->base);
+		tr->plan.item_second[i] = (uint16_t)at_insn(tr, CAPTURE_AFTER_LOW, k, m->base);
 		return;
 	}
 	if (rep) {
 		/* not by origins: the second must be of the same base */
-		item_value[i] = (uint16_t)at_insn(CAPTURE_REG, k, m->base);
-		item_second[i] = (uint16_t)at_insn(CAPTURE_AFTER, k, m->base);
+		tr->plan.item_value[i] = (uint16_t)at_insn(tr, CAPTURE_REG, k, m->base);
+		tr->plan.item_second[i] = (uint16_t)at_insn(tr, CAPTURE_AFTER, k, m->base);
 		return;
 	}
-	plan.operand[i] = (uint8_t)(m - in->memory);
-	address_of(i, in, m, k, next);
+	tr->plan.operand[i] = (uint8_t)(m - in->memory);
+	address_of(tr, i, in, m, k, next);
 	if (m->flags & X86_MEM_VECTOR_INDEX)
-		gather(i, in, m, k, write);
+		gather(tr, i, in, m, k, write);
 	if (m->flags & X86_MEM_BIT_OFFSET) {
-		plan.items[i].flags |= TRACE_BIT;
-		item_second[i] = (uint16_t)at_insn(CAPTURE_BIT, k, in->reg);
+		tr->plan.items[i].flags |= TRACE_BIT;
+		tr->plan.item_second[i] = (uint16_t)at_insn(tr, CAPTURE_BIT, k, in->reg);
 	}
 }
 
-static void stack_item(unsigned kind, unsigned k, unsigned offset, unsigned width, const struct stream_register *r,
-		       int64_t displacement)
+static void stack_item(struct translation *tr, unsigned kind, unsigned k, unsigned offset, unsigned width,
+		       const struct stream_register *r, int64_t displacement)
 {
-	unsigned i = plan.n_items;
-	new_item(kind, k, offset, width, TRACE_STACK);
+	unsigned i = tr->plan.n_items;
+	new_item(tr, kind, k, offset, width, TRACE_STACK);
 	if (r->origin)
-		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, r->origin, 0, 0, k);
-	item_sum[i] = r->constant + displacement;
+		tr->plan.item_value[i] = (uint16_t)followed_value(tr, CAPTURE_REG, r->origin, 0, 0, k);
+	tr->plan.item_sum[i] = r->constant + displacement;
 }
 
 /* enter: push rbp; for 1 … level - 1: push [rbp - 8 i]; then the frame's address itself (SDM, ENTER). */
-static void enter_items(const struct x86_insn *in, unsigned k, unsigned offset)
+static void enter_items(struct translation *tr, const struct x86_insn *in, unsigned k, unsigned offset)
 {
-	const struct stream_register *r = plan.state[k];
+	const struct stream_register *r = tr->plan.state[k];
 	unsigned level = (unsigned)(in->immediate >> 16) & 31, width = in->memory[0].width;
 	for (unsigned n = 0; n <= level; n++) {
 		if (n && n < level)
-			stack_item(TRACE_READ, k, offset, width, &r[X86_RBP], -(int64_t)(n * width));
-		stack_item(TRACE_WRITE, k, offset, width, &r[X86_RSP], -(int64_t)((n + 1) * width));
+			stack_item(tr, TRACE_READ, k, offset, width, &r[X86_RBP], -(int64_t)(n * width));
+		stack_item(tr, TRACE_WRITE, k, offset, width, &r[X86_RSP], -(int64_t)((n + 1) * width));
 	}
 }
 
-static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
+static void insn_items(struct translation *tr, const struct x86_insn *in, unsigned k, unsigned offset)
 {
 	/* whatever it accesses: nothing of the stream is used (judge_strange) */
 	if ((in->class & X86_CLASS_UNKNOWN) || in->extended)
 		return;
 	if (stream_is_enter(in) && (in->immediate >> 16 & 31)) {
-		enter_items(in, k, offset);
+		enter_items(tr, in, k, offset);
 		return;
 	}
 	for (int write = 0; write < 2; write++)
@@ -235,41 +263,42 @@ static void insn_items(const struct x86_insn *in, unsigned k, unsigned offset)
 			const struct x86_memory *m = &in->memory[j];
 			if (!(m->flags & X86_MEM_ADDRESS_ONLY) &&
 			    (m->flags & (write ? X86_MEM_WRITE : X86_MEM_READ)))
-				operand_item(in, m, k, offset, write);
+				operand_item(tr, in, m, k, offset, write);
 		}
 	if ((in->class & X86_CLASS_PREFETCH) && in->memory_count && (in->memory[0].flags & X86_MEM_ADDRESS_ONLY) &&
 	    !(in->memory[0].flags & X86_MEM_VECTOR_INDEX)) {
-		unsigned i = plan.n_items;
-		new_item(TRACE_PREFETCH, k, offset, 1, flags_of(in, &in->memory[0]) & TRACE_FS);
-		plan.operand[i] = 0;
-		address_of(i, in, &in->memory[0], k, decoded.pc + offset + in->length);
+		unsigned i = tr->plan.n_items;
+		new_item(tr, TRACE_PREFETCH, k, offset, 1, flags_of(in, &in->memory[0]) & TRACE_FS);
+		tr->plan.operand[i] = 0;
+		address_of(tr, i, in, &in->memory[0], k, tr->decoded.pc + offset + in->length);
 	}
 }
 
 /* ---- values that are no access: for data objects ---- */
 
-static void value_item(unsigned which, unsigned function, unsigned k, unsigned offset, unsigned reg)
+static void value_item(struct translation *tr, unsigned which, unsigned function, unsigned k, unsigned offset,
+		       unsigned reg)
 {
-	unsigned i = plan.n_items;
-	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
-	const struct stream_register *r = &plan.state[k][reg];
+	unsigned i = tr->plan.n_items;
+	struct trace_item *item = new_item(tr, TRACE_VALUE, k, offset, 8, 0);
+	const struct stream_register *r = &tr->plan.state[k][reg];
 	item->lanes = (uint8_t)which;
 	item->scale = (uint8_t)function;
-	item_sum[i] = r->constant;
+	tr->plan.item_sum[i] = r->constant;
 	if (r->origin != ORIGIN_CONSTANT)
-		item_value[i] = (uint16_t)followed_value(CAPTURE_REG, r->origin, 0, 0, k);
+		tr->plan.item_value[i] = (uint16_t)followed_value(tr, CAPTURE_REG, r->origin, 0, 0, k);
 }
 
 /* An allocation function's arguments. */
-static void value_items(void)
+static void value_items(struct translation *tr)
 {
 	static const uint8_t registers[] = {[TRACE_VALUE_FIRST] = X86_RDI,
 					    [TRACE_VALUE_SECOND] = X86_RSI,
 					    [TRACE_VALUE_THIRD] = X86_RDX,
 					    [TRACE_VALUE_STACK] = X86_RSP};
-	int function = stream_objects_function(decoded.pc);
+	int function = stream_objects_function(tr->decoded.pc);
 	for (unsigned i = 0; function >= 0 && i < sizeof registers; i++)
-		value_item(i, (unsigned)function, 0, 0, registers[i]);
+		value_item(tr, i, (unsigned)function, 0, 0, registers[i]);
 }
 
 /* posix_memalign()'s result is what its code stores from a register of 64 bits (mov, opcode 89), where its caller
@@ -281,59 +310,59 @@ static bool stores_result(const struct x86_insn *in, uint64_t pc)
 }
 
 /* Behind the store's own item, whose address it has. */
-static void stored_at_item(unsigned k, unsigned offset)
+static void stored_at_item(struct translation *tr, unsigned k, unsigned offset)
 {
-	unsigned i = plan.n_items;
-	struct trace_item *item = new_item(TRACE_VALUE, k, offset, 8, 0);
-	item->flags = plan.items[i - 1].flags & TRACE_FS;
+	unsigned i = tr->plan.n_items;
+	struct trace_item *item = new_item(tr, TRACE_VALUE, k, offset, 8, 0);
+	item->flags = tr->plan.items[i - 1].flags & TRACE_FS;
 	item->lanes = TRACE_VALUE_STORED_AT;
-	item_value[i] = item_value[i - 1], item_sum[i] = item_sum[i - 1];
+	tr->plan.item_value[i] = tr->plan.item_value[i - 1], tr->plan.item_sum[i] = tr->plan.item_sum[i - 1];
 }
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
-static unsigned holder(unsigned k, unsigned origin, unsigned not )
+static unsigned holder(const struct translation *tr, unsigned k, unsigned origin, unsigned not )
 {
 	for (unsigned i = 0; i < 16; i++)
-		if (plan.state[k][i].origin == origin && i != not )
+		if (tr->plan.state[k][i].origin == origin && i != not )
 			return i;
 	return X86_NO_REG;
 }
 
-static bool available(const struct stream_value *v, unsigned k)
+static bool available(const struct translation *tr, const struct stream_value *v, unsigned k)
 {
 	if (v->kind == CAPTURE_REG && v->a)
-		return holder(k, v->a, X86_NO_REG) != X86_NO_REG;
+		return holder(tr, k, v->a, X86_NO_REG) != X86_NO_REG;
 	if (v->kind == CAPTURE_SUM)
-		return (!v->a || holder(k, v->a, X86_NO_REG) != X86_NO_REG) &&
-		       holder(k, v->b, X86_RSP) != X86_NO_REG;
+		return (!v->a || holder(tr, k, v->a, X86_NO_REG) != X86_NO_REG) &&
+		       holder(tr, k, v->b, X86_RSP) != X86_NO_REG;
 	return false;
 }
 
 /* Registers that are overwritten before they are read or an instruction could show them to a handler: as
  * place_counter has it. */
-static void find_dead(void)
+static void find_dead(struct translation *tr)
 {
 	uint16_t dead = 0;
-	plan.dead[decoded.count] = 0;
-	for (int k = (int)decoded.count - 1; k >= 0; k--) {
-		const struct x86_insn *in = &decoded.insn[k];
+	tr->plan.dead[tr->decoded.count] = 0;
+	for (int k = (int)tr->decoded.count - 1; k >= 0; k--) {
+		const struct x86_insn *in = &tr->decoded.insn[k];
 		dead = (uint16_t)((dead | in->gpr_written) & ~in->gpr_read);
 		if (may_fault(in))
 			dead = 0;
-		plan.dead[k] = dead;
+		tr->plan.dead[k] = dead;
 	}
 }
 
-static uint16_t registers_of(const struct stream_value *v, unsigned at)
+static uint16_t registers_of(const struct translation *tr, const struct stream_value *v, unsigned at)
 {
-	const struct x86_insn *in = &decoded.insn[v->insn];
+	const struct x86_insn *in = &tr->decoded.insn[v->insn];
 	unsigned mask = 0;
 	switch (v->kind) {
-	case CAPTURE_REG: return (uint16_t)(1u << (v->a ? holder(at, v->a, X86_NO_REG) : v->reg));
+	case CAPTURE_REG: return (uint16_t)(1u << (v->a ? holder(tr, at, v->a, X86_NO_REG) : v->reg));
 	case CAPTURE_SUM:
-		mask = 1u << holder(at, v->b, X86_RSP);
-		return (uint16_t)(mask | (v->a ? 1u << holder(at, v->a, X86_NO_REG) : 0));
+		mask = 1u << holder(tr, at, v->b, X86_RSP);
+		return (uint16_t)(mask | (v->a ? 1u << holder(tr, at, v->a, X86_NO_REG) : 0));
 	case CAPTURE_ADDRESS: {
 		const struct x86_memory *m = &in->memory[v->reg];
 		mask |= m->base < 16 ? 1u << m->base : 0;
@@ -355,19 +384,19 @@ static bool needs_temporary(const struct stream_value *v)
 
 /* Registers that a later store, or the completion of a block that is left early, reads for values that are stored
  * in groups behind g. */
-static uint16_t wanted_later(unsigned g, unsigned at)
+static uint16_t wanted_later(const struct translation *tr, unsigned g, unsigned at)
 {
 	uint16_t mask = 0;
-	for (unsigned i = 0; i < plan.n_values; i++) {
-		const struct stream_value *v = &plan.values[i];
+	for (unsigned i = 0; i < tr->plan.n_values; i++) {
+		const struct stream_value *v = &tr->plan.values[i];
 		if (v->group != 0xff && v->group <= g)
 			continue;
 		for (unsigned r = 0; r < 16; r++)
-			if (plan.state[at][r].origin &&
-			    (plan.state[at][r].origin == v->a || plan.state[at][r].origin == v->b))
+			if (tr->plan.state[at][r].origin &&
+			    (tr->plan.state[at][r].origin == v->a || tr->plan.state[at][r].origin == v->b))
 				mask |= (uint16_t)(1u << r);
 		if (!v->a && (v->kind != CAPTURE_SUM))
-			mask |= registers_of(v, v->insn);
+			mask |= registers_of(tr, v, v->insn);
 	}
 	return mask;
 }
@@ -394,19 +423,19 @@ static unsigned pick(uint16_t mask)
 
 /* The registers of group g, stored before instruction `at`. Returns how many must be spilled; 9: it cannot be
  * there. */
-static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
+static unsigned choose(const struct translation *tr, struct stream_group *group, unsigned g, unsigned at)
 {
 	uint16_t used = 0, read_later = 0;
 	bool temporary = false;
-	for (unsigned i = 0; i < plan.n_values; i++)
-		if (plan.values[i].group == g) {
-			used |= registers_of(&plan.values[i], at);
-			temporary |= needs_temporary(&plan.values[i]);
+	for (unsigned i = 0; i < tr->plan.n_values; i++)
+		if (tr->plan.values[i].group == g) {
+			used |= registers_of(tr, &tr->plan.values[i], at);
+			temporary |= needs_temporary(&tr->plan.values[i]);
 		}
-	for (unsigned k = at; k < decoded.count; k++)
-		read_later |= decoded.insn[k].gpr_read;
+	for (unsigned k = at; k < tr->decoded.count; k++)
+		read_later |= tr->decoded.insn[k].gpr_read;
 	uint16_t free = (uint16_t)(POINTERS & ~used),
-		 dead = (uint16_t)(free & plan.dead[at] & ~wanted_later(g, at));
+		 dead = (uint16_t)(free & tr->plan.dead[at] & ~wanted_later(tr, g, at));
 	unsigned spills = 0;
 	for (unsigned which = 0; which < (temporary ? 2u : 1u); which++) {
 		unsigned reg = pick(dead);
@@ -429,14 +458,14 @@ static unsigned choose(struct stream_group *group, unsigned g, unsigned at)
 	return (spills & 1) + (spills >> 1);
 }
 
-static void place_group(unsigned g, unsigned lo, unsigned hi)
+static void place_group(struct translation *tr, unsigned g, unsigned lo, unsigned hi)
 {
-	struct stream_group *group = &plan.groups[g], best = {0};
+	struct stream_group *group = &tr->plan.groups[g], best = {0};
 	unsigned least = 10;
 	for (unsigned at = lo; at <= hi && least; at++) {
-		unsigned spills = choose(group, g, at);
+		unsigned spills = choose(tr, group, g, at);
 		/* between a compare and its branch it would keep the two from being fused */
-		if (spills < 9 && at && at == decoded.count - 1 && decoded.insn[at].flow == X86_FLOW_JCC)
+		if (spills < 9 && at && at == tr->decoded.count - 1 && tr->decoded.insn[at].flow == X86_FLOW_JCC)
 			spills += lo < hi;
 		if (spills < least) {
 			least = spills;
@@ -444,48 +473,51 @@ static void place_group(unsigned g, unsigned lo, unsigned hi)
 		}
 	}
 	if (least >= 9)
-		die("no register is left for the access stream", decoded.pc);
+		die("no register is left for the access stream", tr->decoded.pc);
 	*group = best;
-	for (unsigned i = 0; i < plan.n_values; i++) {
-		struct stream_value *v = &plan.values[i];
+	for (unsigned i = 0; i < tr->plan.n_values; i++) {
+		struct stream_value *v = &tr->plan.values[i];
 		if (v->group != g)
 			continue;
 		if (v->kind == CAPTURE_REG && v->a)
-			v->constant = plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant;
+			v->constant = tr->plan.state[group->at][holder(tr, group->at, v->a, X86_NO_REG)].constant;
 		if (v->kind == CAPTURE_SUM)
-			v->constant = (v->a ? plan.state[group->at][holder(group->at, v->a, X86_NO_REG)].constant
-					    : 0) +
-				      plan.state[group->at][holder(group->at, v->b, X86_RSP)].constant * v->scale;
+			v->constant =
+				(v->a ? tr->plan.state[group->at][holder(tr, group->at, v->a, X86_NO_REG)].constant
+				      : 0) +
+				tr->plan.state[group->at][holder(tr, group->at, v->b, X86_RSP)].constant *
+					v->scale;
 	}
 }
 
-static void find_groups(void)
+static void find_groups(struct translation *tr)
 {
-	unsigned last_insn = decoded.count - 1;
-	for (unsigned i = 0; i < plan.n_values; i++) {
-		struct stream_value *v = &plan.values[i];
-		while (v->first && available(v, v->first - 1u))
+	unsigned last_insn = tr->decoded.count - 1;
+	for (unsigned i = 0; i < tr->plan.n_values; i++) {
+		struct stream_value *v = &tr->plan.values[i];
+		while (v->first && available(tr, v, v->first - 1u))
 			v->first--;
-		while (v->last < last_insn && available(v, v->last + 1u))
+		while (v->last < last_insn && available(tr, v, v->last + 1u))
 			v->last++;
 	}
 	for (;;) {
-		unsigned hi = last_insn, members = 0, g = plan.n_groups, lo = g ? plan.groups[g - 1].at : 0;
+		unsigned hi = last_insn, members = 0, g = tr->plan.n_groups,
+			 lo = g ? tr->plan.groups[g - 1].at : 0;
 		uint16_t used = 0;
 		if (g == STREAM_GROUPS - 1)
-			die("a block has more addresses than the engine's plan holds", decoded.pc);
-		for (unsigned i = 0; i < plan.n_values; i++)
-			if (plan.values[i].group == 0xff && plan.values[i].kind < CAPTURE_AFTER &&
-			    plan.values[i].last < hi)
-				hi = plan.values[i].last;
-		for (unsigned i = 0; i < plan.n_values; i++) {
-			struct stream_value *v = &plan.values[i];
+			die("a block has more addresses than the engine's plan holds", tr->decoded.pc);
+		for (unsigned i = 0; i < tr->plan.n_values; i++)
+			if (tr->plan.values[i].group == 0xff && tr->plan.values[i].kind < CAPTURE_AFTER &&
+			    tr->plan.values[i].last < hi)
+				hi = tr->plan.values[i].last;
+		for (unsigned i = 0; i < tr->plan.n_values; i++) {
+			struct stream_value *v = &tr->plan.values[i];
 			if (v->group != 0xff || v->kind >= CAPTURE_AFTER || v->first > hi)
 				continue;
 			unsigned from = v->first > lo ? v->first : lo;
 			uint16_t with = used;
 			for (unsigned at = from; at <= hi; at++)
-				with |= registers_of(v, at);
+				with |= registers_of(tr, v, at);
 			if (count_bits(with) > 11) /* the rest in a group behind it */
 				continue;
 			v->group = (uint8_t)g;
@@ -495,27 +527,27 @@ static void find_groups(void)
 		}
 		if (!members && g)
 			break;
-		plan.n_groups++;
-		place_group(g, lo, hi);
+		tr->plan.n_groups++;
+		place_group(tr, g, lo, hi);
 	}
-	if (plan.rep) {
-		unsigned g = plan.n_groups++;
-		for (unsigned i = 0; i < plan.n_values; i++)
-			if (plan.values[i].kind >= CAPTURE_AFTER)
-				plan.values[i].group = (uint8_t)g;
-		choose(&plan.groups[g], g, last_insn);
-		plan.groups[g].at = (uint8_t)decoded.count;
+	if (tr->plan.rep) {
+		unsigned g = tr->plan.n_groups++;
+		for (unsigned i = 0; i < tr->plan.n_values; i++)
+			if (tr->plan.values[i].kind >= CAPTURE_AFTER)
+				tr->plan.values[i].group = (uint8_t)g;
+		choose(tr, &tr->plan.groups[g], g, last_insn);
+		tr->plan.groups[g].at = (uint8_t)tr->decoded.count;
 	}
 }
 
 /* Words: of later groups first, so that the first group's last store is to the record's last word. */
-static void number_values(void)
+static void number_values(struct translation *tr)
 {
 	unsigned word = 0, probe = X86_NO_REG;
 	for (int first = 0; first < 2; first++)
 		for (int simple = 0; simple < 2; simple++) /* the last one is stored by a mov, if there is one */
-			for (unsigned i = 0; i < plan.n_values; i++) {
-				struct stream_value *v = &plan.values[i];
+			for (unsigned i = 0; i < tr->plan.n_values; i++) {
+				struct stream_value *v = &tr->plan.values[i];
 				if ((v->group == 0) != first || (v->kind == CAPTURE_REG) != simple)
 					continue;
 				v->index = (uint8_t)word;
@@ -523,11 +555,11 @@ static void number_values(void)
 				probe = v->kind == CAPTURE_REG ? i : X86_NO_REG;
 			}
 	if (word >= STREAM_RECORD_WORDS - 2)
-		die("a block's record is larger than the engine's plan holds", decoded.pc);
-	plan.words = word;
-	plan.groups[0].probe = word == 0                                              ? 0xff
-			       : probe != X86_NO_REG && plan.values[probe].group == 0 ? (uint8_t)probe
-										      : 0xfe;
+		die("a block's record is larger than the engine's plan holds", tr->decoded.pc);
+	tr->plan.words = word;
+	tr->plan.groups[0].probe = word == 0                                                  ? 0xff
+				   : probe != X86_NO_REG && tr->plan.values[probe].group == 0 ? (uint8_t)probe
+											      : 0xfe;
 }
 
 static unsigned ending_of(const struct x86_insn *in)
@@ -559,74 +591,80 @@ bool stream_ends_block(const struct x86_insn *in, unsigned gathers)
 	return gathers == STREAM_GATHERS || stream_is_enter(in);
 }
 
-void stream_plan(void)
+void stream_plan(struct translation *tr)
 {
 	unsigned offset = 0;
-	plan.n_values = plan.n_items = plan.n_groups = plan.words = 0;
-	plan.ending = TRACE_END_NONE;
-	plan.ending_length = 0;
-	plan.rep = false;
-	if (!decoded.count)
+	tr->plan.n_values = tr->plan.n_items = tr->plan.n_groups = tr->plan.words = 0;
+	tr->plan.ending = TRACE_END_NONE;
+	tr->plan.ending_length = 0;
+	tr->plan.rep = false;
+	if (!tr->decoded.count)
 		return;
-	stream_follow_begin();
-	value_items();
-	for (unsigned k = 0; k < decoded.count; k++) {
-		const struct x86_insn *in = &decoded.insn[k];
+	stream_follow_begin(tr);
+	value_items(tr);
+	for (unsigned k = 0; k < tr->decoded.count; k++) {
+		const struct x86_insn *in = &tr->decoded.insn[k];
 		if (stream_objects_wanted() && (in->flow == X86_FLOW_RET || in->flow == X86_FLOW_RET_FAR))
-			value_item(TRACE_VALUE_RESULT, 0, k, offset, X86_RAX);
-		bool stores = stores_result(in, decoded.pc + offset);
+			value_item(tr, TRACE_VALUE_RESULT, 0, k, offset, X86_RAX);
+		bool stores = stores_result(in, tr->decoded.pc + offset);
 		if (stores)
-			value_item(TRACE_VALUE_STORED, 0, k, offset, in->reg);
-		insn_items(in, k, offset);
+			value_item(tr, TRACE_VALUE_STORED, 0, k, offset, in->reg);
+		insn_items(tr, in, k, offset);
 		if (stores)
-			stored_at_item(k, offset);
+			stored_at_item(tr, k, offset);
 		offset += in->length;
-		stream_follow(in, k, decoded.pc + offset);
+		stream_follow(tr, in, k, tr->decoded.pc + offset);
 	}
-	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	plan.ending = (uint8_t)ending_of(last);
-	plan.ending_length = last->length;
-	for (unsigned i = 0; i < plan.n_values; i++)
-		plan.rep |= plan.values[i].kind >= CAPTURE_AFTER;
-	find_dead();
-	find_groups();
-	number_values();
-	for (unsigned i = 0; i < plan.n_items; i++) {
-		struct trace_item *item = &plan.items[i];
-		const struct stream_value *v = item_value[i] == NO_VALUE ? NULL : &plan.values[item_value[i]];
+	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
+	tr->plan.ending = (uint8_t)ending_of(last);
+	tr->plan.ending_length = last->length;
+	for (unsigned i = 0; i < tr->plan.n_values; i++)
+		tr->plan.rep |= tr->plan.values[i].kind >= CAPTURE_AFTER;
+	find_dead(tr);
+	find_groups(tr);
+	number_values(tr);
+	for (unsigned i = 0; i < tr->plan.n_items; i++) {
+		struct trace_item *item = &tr->plan.items[i];
+		const struct stream_value *v = tr->plan.item_value[i] == NO_VALUE
+						       ? NULL
+						       : &tr->plan.values[tr->plan.item_value[i]];
 		item->value = v ? v->index : TRACE_NO_VALUE;
-		item->second = item_second[i] == NO_VALUE ? TRACE_NO_VALUE : plan.values[item_second[i]].index;
-		item->mask_at = item_mask[i] == NO_VALUE ? 0 : plan.values[item_mask[i]].index;
-		item->displacement = item_sum[i] - (v ? v->constant : 0);
+		item->second = tr->plan.item_second[i] == NO_VALUE
+				       ? TRACE_NO_VALUE
+				       : tr->plan.values[tr->plan.item_second[i]].index;
+		item->mask_at = tr->plan.item_mask[i] == NO_VALUE ? 0
+								  : tr->plan.values[tr->plan.item_mask[i]].index;
+		item->displacement = tr->plan.item_sum[i] - (v ? v->constant : 0);
 	}
 }
 
 /* ---- templates -------------------------------------------------------------------------------- */
 
-void stream_template(uint32_t id, uint32_t module)
+void stream_template(const struct translation *tr, uint32_t id, uint32_t module)
 {
-	const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+	const struct x86_insn *last = tr->decoded.count ? &tr->decoded.insn[tr->decoded.count - 1] : NULL;
 	struct record_process *process = rt.process;
 	uint32_t first = rt.item_count;
-	if (first + plan.n_items > rt.items_max)
-		die("the program has more distinct data accesses than the engine's record holds", decoded.pc);
-	struct trace_block block = {.pc = decoded.pc,
+	if (first + tr->plan.n_items > rt.items_max)
+		die("the program has more distinct data accesses than the engine's record holds", tr->decoded.pc);
+	struct trace_block block = {.pc = tr->decoded.pc,
 				    .first_item = first,
-				    .items = (uint16_t)plan.n_items,
-				    .values = (uint16_t)plan.words,
-				    .length = (uint16_t)decoded.length,
-				    .insns = (uint16_t)decoded.count,
-				    .ending = plan.ending,
-				    .ending_length = plan.ending_length,
+				    .items = (uint16_t)tr->plan.n_items,
+				    .values = (uint16_t)tr->plan.words,
+				    .length = (uint16_t)tr->decoded.length,
+				    .insns = (uint16_t)tr->decoded.count,
+				    .ending = tr->plan.ending,
+				    .ending_length = tr->plan.ending_length,
 				    .flags = rt.inline_on ? TRACE_INLINED : 0,
 				    .module = module};
-	if (plan.ending >= TRACE_END_CONDITIONAL && plan.ending <= TRACE_END_CALL)
-		block.target = decoded.pc + decoded.length + (uint64_t)(int64_t)last->target_rel;
-	memcpy(rt.items + first, plan.items, plan.n_items * sizeof *plan.items);
-	memcpy(rt.record_items + (first - rt.items_inherited), plan.items, plan.n_items * sizeof *plan.items);
+	if (tr->plan.ending >= TRACE_END_CONDITIONAL && tr->plan.ending <= TRACE_END_CALL)
+		block.target = tr->decoded.pc + tr->decoded.length + (uint64_t)(int64_t)last->target_rel;
+	memcpy(rt.items + first, tr->plan.items, tr->plan.n_items * sizeof *tr->plan.items);
+	memcpy(rt.record_items + (first - rt.items_inherited), tr->plan.items,
+	       tr->plan.n_items * sizeof *tr->plan.items);
 	rt.templates[id] = block;
 	rt.record_templates[id - rt.templates_inherited] = block;
-	rt.item_count = first + plan.n_items;
+	rt.item_count = first + tr->plan.n_items;
 	__atomic_store_n(&process->items.count, rt.item_count, __ATOMIC_RELEASE);
 	__atomic_store_n(&process->templates.count, id + 1, __ATOMIC_RELEASE);
 }

@@ -12,7 +12,7 @@
  *     program's (models_begin), but in a signal's handler, where the kernel has.
  *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 static const struct machine *machines; /* of the session, or the one below */
 static struct machine no_machine;
@@ -282,7 +282,7 @@ void stream_end(struct thread *t)
 static uint64_t fs_base_now(void)
 {
 	uint64_t base = 0;
-	sys2(SYS_arch_prctl, 0x1003, &base); /* ARCH_GET_FS */
+	sys2(SYS_arch_prctl, ARCH_GET_FS_, &base);
 	return base;
 }
 
@@ -315,7 +315,8 @@ bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t
 
 /* ---- blocks that are left early --------------------------------------------------------------- */
 
-static uint64_t sum_at(const struct thread *t, const struct stream_value *v, unsigned at, bool *known)
+static uint64_t sum_at(const struct translation *tr, const struct thread *t, const struct stream_value *v,
+		       unsigned at, bool *known)
 {
 	uint64_t sum = 0;
 	*known = true;
@@ -323,34 +324,34 @@ static uint64_t sum_at(const struct thread *t, const struct stream_value *v, uns
 		unsigned origin = which ? v->b : v->a, reg;
 		if (!origin)
 			continue;
-		for (reg = 0; reg < 16 && plan.state[at][reg].origin != origin; reg++)
+		for (reg = 0; reg < 16 && tr->plan.state[at][reg].origin != origin; reg++)
 			continue;
 		if (reg == 16) {
 			*known = false;
 			return 0;
 		}
-		sum += (t->reg[reg] - (uint64_t)plan.state[at][reg].constant) * (which ? v->scale : 1);
+		sum += (t->reg[reg] - (uint64_t)tr->plan.state[at][reg].constant) * (which ? v->scale : 1);
 	}
 	return sum + (uint64_t)v->constant;
 }
 
-void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
+void stream_left(const struct translation *tr, struct thread *t, uint32_t id, unsigned done, unsigned groups)
 {
 	uint64_t values[STREAM_RECORD_WORDS];
-	unsigned size = 1 + (inlining.inlined ? 0 : plan.words);
-	bool rep = plan.rep && done + 1 >= decoded.count, progress = false;
-	if (!decoded.count)
+	unsigned size = 1 + (tr->inlining.inlined ? 0 : tr->plan.words);
+	bool rep = tr->plan.rep && done + 1 >= tr->decoded.count, progress = false;
+	if (!tr->decoded.count)
 		return;
 	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
-		memcpy(values, inlining.apart ? (const uint64_t *)t->apart : t->trace + 1,
-		       inlining.inlined && !inlining.apart ? 0 : plan.words * 8);
+		memcpy(values, tr->inlining.apart ? (const uint64_t *)t->apart : t->trace + 1,
+		       tr->inlining.inlined && !tr->inlining.apart ? 0 : tr->plan.words * 8);
 	} else {
-		memset(values, 0, plan.words * 8);
+		memset(values, 0, tr->plan.words * 8);
 	}
-	for (unsigned i = 0; i < plan.n_values && (!inlining.inlined || inlining.apart); i++) {
-		const struct stream_value *v = &plan.values[i];
+	for (unsigned i = 0; i < tr->plan.n_values && (!tr->inlining.inlined || tr->inlining.apart); i++) {
+		const struct stream_value *v = &tr->plan.values[i];
 		bool known;
 		uint64_t value;
 		if (v->kind >= CAPTURE_AFTER) {
@@ -368,21 +369,21 @@ void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups)
 			if (rep)
 				values[v->index] = (uint32_t)t->reg[v->reg];
 		} else if (v->kind <= CAPTURE_SUM) {
-			value = sum_at(t, v, done, &known);
+			value = sum_at(tr, t, v, done, &known);
 			if (known)
 				values[v->index] = value;
 		}
 	}
-	if (rep && done < decoded.count)
-		for (unsigned i = 0; i < plan.n_items; i++)
-			progress |= plan.items[i].kind >= TRACE_REP_READ &&
-				    plan.items[i].kind <= TRACE_REP_WRITE &&
-				    values[plan.items[i].value] != values[plan.items[i].second];
-	if ((done || progress) && inlining.apart && groups <= plan.n_groups)
-		inline_left(t, id, values, done < decoded.count ? done : UINT32_MAX);
+	if (rep && done < tr->decoded.count)
+		for (unsigned i = 0; i < tr->plan.n_items; i++)
+			progress |= tr->plan.items[i].kind >= TRACE_REP_READ &&
+				    tr->plan.items[i].kind <= TRACE_REP_WRITE &&
+				    values[tr->plan.items[i].value] != values[tr->plan.items[i].second];
+	if ((done || progress) && tr->inlining.apart && groups <= tr->plan.n_groups)
+		inline_left(t, id, values, done < tr->decoded.count ? done : UINT32_MAX);
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
 	if (done || progress) {
-		unsigned mark = done < decoded.count;
+		unsigned mark = done < tr->decoded.count;
 		behind = 1ull << 63;
 		uint64_t *at = room(t, size + mark);
 		if (mark)

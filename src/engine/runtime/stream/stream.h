@@ -80,10 +80,12 @@ struct stream_plan {
 	unsigned n_values, n_items, n_groups, words;     /* words: of values */
 	/* of the items: index of their instruction's memory operand; 0xff: of none alone */
 	uint8_t operand[STREAM_ITEMS];
+	/* of the items, while the plan is made: numbers of values; the constant of an address that is a value's */
+	uint16_t item_value[STREAM_ITEMS], item_second[STREAM_ITEMS], item_mask[STREAM_ITEMS];
+	int64_t item_sum[STREAM_ITEMS];
 	uint8_t ending, ending_length;
 	bool rep;
 };
-extern struct stream_plan plan;
 
 /* of a thread in a region so many records are not run before it is known whether they are its own
  * (region/enter_leave.c) */
@@ -96,14 +98,14 @@ struct stream_tail {
 };
 
 /* plan.c: from `decoded` */
-void stream_plan(void);
+void stream_plan(struct translation *tr);
 bool stream_ends_block(const struct x86_insn *in, unsigned gathers); /* besides what ends one anyway */
-void stream_template(uint32_t id, uint32_t module);
+void stream_template(const struct translation *tr, uint32_t id, uint32_t module);
 
 /* follow.c */
-void stream_follow_begin(void);
+void stream_follow_begin(struct translation *tr);
 /* plan.state[k + 1], from that before it; next: where it ends */
-void stream_follow(const struct x86_insn *in, unsigned k, uint64_t next);
+void stream_follow(struct translation *tr, const struct x86_insn *in, unsigned k, uint64_t next);
 bool stream_is_enter(const struct x86_insn *in);
 
 /* code.c */
@@ -131,7 +133,7 @@ void stream_vfork_done(struct thread *child);
 /* the fault was the buffer's end */
 bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16]);
 /* after translate_marks; t->reg are the program's */
-void stream_left(struct thread *t, uint32_t id, unsigned done, unsigned groups);
+void stream_left(const struct translation *tr, struct thread *t, uint32_t id, unsigned done, unsigned groups);
 /* the newest record: the block's last instruction was not executed */
 void stream_undo(struct thread *t, uint32_t id, unsigned done);
 void stream_break(struct thread *t, uint64_t pc);

@@ -4,7 +4,7 @@
  * What always holds: no flag, and no register that is alive, differs from the program's at an instruction that may
  * fault or that a signal handler may be entered at with the value still to be used.
  */
-#include "engine/runtime/translate/translate.h"
+#include "engine/runtime/translate/translation.h"
 
 void add_one(struct emit *e, uint32_t offset) { encode_add_gs(&e->p, offset, 1); }
 
@@ -55,18 +55,19 @@ bool may_fault(const struct x86_insn *in)
 	return in->special != X86_SPECIAL_NONE || in->flow > X86_FLOW_CALL;
 }
 
-struct counter_place place_counter(const struct code_arena *arena, uint8_t *entry_live, uint8_t *scratch)
+struct counter_place place_counter(const struct translation *tr, const struct code_arena *arena,
+				   uint8_t *entry_live, uint8_t *scratch)
 {
 	static const uint8_t choice[] = {X86_R11, X86_R10, X86_R9,  X86_R8, X86_RSI,
 					 X86_RDI, X86_RDX, X86_RCX, X86_RBX};
 	uint16_t used = 0;
 	int twice = -1;
-	uint64_t end = decoded.pc + decoded.length;
+	uint64_t end = tr->decoded.pc + tr->decoded.length;
 	uint8_t live = X86_FLAGS_ARITHMETIC;
 	int add = -1, inc = -1, dead = -1;
 	uint16_t dead_after = 0, dead_mask = 0; /* registers that are written, unread, from here on */
-	for (int k = (int)decoded.count - 1; k >= 0; k--) {
-		const struct x86_insn *in = &decoded.insn[k];
+	for (int k = (int)tr->decoded.count - 1; k >= 0; k--) {
+		const struct x86_insn *in = &tr->decoded.insn[k];
 		uint8_t live_after = live;
 		used |= in->gpr_read;
 		uint64_t operand = end + (uint64_t)in->memory[0].displacement;
@@ -96,9 +97,9 @@ struct counter_place place_counter(const struct code_arena *arena, uint8_t *entr
 		return (struct counter_place){(unsigned)inc, PLACE_INC, 0};
 	if (twice >= 0)
 		return (struct counter_place){(unsigned)twice, PLACE_TWICE, 0};
-	if (decoded.count && spills_at_end(&decoded.insn[decoded.count - 1]))
-		return (struct counter_place){decoded.count - 1, PLACE_END, 0};
-	if (rt.trace && decoded.count)
+	if (tr->decoded.count && spills_at_end(&tr->decoded.insn[tr->decoded.count - 1]))
+		return (struct counter_place){tr->decoded.count - 1, PLACE_END, 0};
+	if (rt.trace && tr->decoded.count)
 		return (struct counter_place){0, PLACE_STREAM, 0};
 	if (dead >= 0)
 		return (struct counter_place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};

@@ -6,32 +6,40 @@
 #include "engine/runtime/runtime.h"
 #include "engine/x86/encode.h"
 
+/* Where in struct thread. */
+#define AT(member) ((uint32_t) __builtin_offsetof(struct thread, member))
 enum {
-	AT_SPILL_RAX = 0x08,
-	AT_SPILL_RCX = 0x10,
-	AT_SPILL_OPERAND = 0x20,
-	AT_SPILL_SECOND = 0x28,
-	AT_LAST_INDIRECT = 0x118,
-	AT_EXIT_ID = 0x38,
-	AT_EXIT_ENTRY = 0x48,
-	AT_MISS_ENTRY = 0x50,
-	AT_APP_GS = 0xf0,
-	AT_TRACE = 0x100,
-	AT_SPILL_TRACE = 0x108,
-	AT_SPILL_TRACE2 = 0x110,
-	AT_TARGET = 0x30,
-	AT_REGION_MISS = 0x120,
-	AT_LAST_LINKAGE = 0x158,
-	AT_RUNTIME_RSP = 0x40,
-	AT_REG_RSP = 0x78,
-	AT_SPILL_THIRD = 0x178,
-	AT_SPILL_FLAGS = 0x180,
-	AT_STACK_LEFT = 0x168,
-	AT_APART = 0x188,
-	AT_BEHIND = 0x190
+	AT_SPILL_RAX = AT(spill_rax),
+	AT_SPILL_RCX = AT(spill_rcx),
+	AT_SPILL_OPERAND = AT(spill_operand),
+	AT_SPILL_SECOND = AT(spill_second),
+	AT_TARGET = AT(target),
+	AT_EXIT_ID = AT(exit_id),
+	AT_RUNTIME_RSP = AT(runtime_rsp),
+	AT_EXIT_ENTRY = AT(exit_entry),
+	AT_MISS_ENTRY = AT(miss_entry),
+	AT_REG_RSP = AT(reg[X86_RSP]),
+	AT_APP_GS = AT(app_gs),
+	AT_TRACE = AT(trace),
+	AT_SPILL_TRACE = AT(spill_trace),
+	AT_SPILL_TRACE2 = AT(spill_trace2),
+	AT_LAST_INDIRECT = AT(last_indirect),
+	AT_REGION_MISS = AT(region_miss),
+	AT_REGION_TAIL = AT(region_tail),
+	AT_LAST_LINKAGE = AT(last_linkage),
+	AT_INLINE_ENTRY = AT(inline_entry),
+	AT_STACK_LEFT = AT(stack_left),
+	AT_SPILL_THIRD = AT(spill_third),
+	AT_SPILL_FLAGS = AT(spill_flags),
+	AT_APART = AT(apart),
+	AT_BEHIND = AT(behind),
 };
+#undef AT
+
+struct translation;
 
 struct emit {
+	struct translation *tr; /* of the block; NULL: the code is no block's */
 	uint8_t *p;
 	int64_t delta;            /* address = p + delta */
 	struct state_mark *marks; /* NULL: none wanted */
@@ -50,16 +58,6 @@ static inline void put_bytes(struct emit *e, const void *from, size_t n)
 	const uint8_t *q = from;
 	while (n--)
 		*e->p++ = *q++;
-}
-static inline void put32(struct emit *e, uint32_t v)
-{
-	__builtin_memcpy(e->p, &v, 4);
-	e->p += 4;
-}
-static inline void put64(struct emit *e, uint64_t v)
-{
-	__builtin_memcpy(e->p, &v, 8);
-	e->p += 8;
 }
 
 static inline void gs_store(struct emit *e, unsigned reg, uint32_t offset) { encode_store_gs(&e->p, reg, offset); }

@@ -1,7 +1,7 @@
 /* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the
    ways into the runtime. What always holds: every displacement that is patched later lies within one cache
    line. */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
 
@@ -67,7 +67,7 @@ static void push_return(struct emit *e, uint64_t pc)
 /* rcx is the target, rax and rcx are spilled */
 static void jump_table(struct emit *e, unsigned which)
 {
-	if (decoded.context) {
+	if (e->tr->decoded.context) {
 		jump_gs(e, AT_REGION_MISS);
 		return;
 	}
@@ -94,10 +94,9 @@ static void count_at_end(struct emit *e, struct counter_place place, unsigned k,
 }
 
 /* Probably an entry of a PLT: what came to it is more interesting. */
-static bool linkage(void)
+static bool linkage(const struct translation *tr)
 {
-	/* endbr64 */
-	return decoded.count == 1 || (decoded.count == 2 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4));
+	return tr->decoded.count == 1 || (tr->decoded.count == 2 && x86_is_endbr64(tr->decoded.bytes));
 }
 
 /* For cache/wild.c: an indirect branch that leaves nothing by which it could be told from others. For
@@ -224,9 +223,9 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		}
 		if (in->class & X86_CLASS_REP) {
 			repeated(e, in, code, k);
-			if (rt.trace && plan.rep) {
+			if (rt.trace && e->tr->plan.rep) {
 				mark(e, MARK_INSN, k + 1, 0, 0, 0);
-				if (inlining.inlined)
+				if (e->tr->inlining.inlined)
 					inline_store(e, k + 1, place);
 				else
 					stream_store(e, k + 1, place);
@@ -236,24 +235,24 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_JMP:
-		if (context_named(decoded.context))
+		if (context_named(e->tr->decoded.context))
 			note_branch(e);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_JMP_ABS:
-		if (context_named(decoded.context))
+		if (context_named(e->tr->decoded.context))
 			note_branch(e);
 		*next_out = (uint64_t)in->immediate;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_CALL:
-		if (context_named(decoded.context))
+		if (context_named(e->tr->decoded.context))
 			note_branch(e);
 		push_return(e, next);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
-		if (context_calls(decoded.context)) {
+		if (context_calls(e->tr->decoded.context)) {
 			simple_exit(e, target, EXIT_CALL);
 			return false;
 		}
@@ -287,8 +286,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		load_target(e, in, code, k, pc);
 		if (!in->rip_relative)
 			note_branch(e);
-		else if (context_named(decoded.context))
-			note_at(e, linkage() ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
+		else if (context_named(e->tr->decoded.context))
+			note_at(e, linkage(e->tr) ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		/* jmp [rip + ...] is a call by way of a PLT */
@@ -297,11 +296,11 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 	case X86_FLOW_CALL_REG:
 	case X86_FLOW_CALL_MEM:
 		load_target(e, in, code, k, pc);
-		if (context_named(decoded.context))
+		if (context_named(e->tr->decoded.context))
 			note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		push_return(e, next);
-		if (context_calls(decoded.context)) {
+		if (context_calls(e->tr->decoded.context)) {
 			mark(e, MARK_CALL, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
 			gs_store(e, X86_RCX, AT_TARGET);
 			gs_load(e, X86_RAX, AT_SPILL_RAX);
@@ -377,7 +376,7 @@ void indirect_entry(struct emit *e, uint64_t pc, uint32_t context)
 	move_immediate(e, X86_RAX, -(pc ^ context_key(context)));
 	encode_lea_sum(&e->p, X86_RCX, X86_RCX, X86_RAX);
 	encode_jump_rcx_zero(&e->p, 5); /* over the jmp */
-	jump_to(e, context ? e->arena->miss_check + 16 : e->arena->miss_check);
+	jump_to(e, context ? e->arena->miss_check + ARENA_REGION : e->arena->miss_check);
 	gs_load(e, X86_RCX, AT_SPILL_RCX);
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
 }

@@ -1,12 +1,10 @@
 /* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after
    the page was write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
-#include "engine/runtime/stream/stream.h"
-
-struct decoded decoded;
+#include "engine/runtime/translate/translation.h"
 
 /* The last instruction of a block begins at LENGTH_MAX - 1 at most; what is behind it may make it a mark. */
 #define LENGTH_READ (LENGTH_MAX + 15 + REGION_MARK_BYTES)
-_Static_assert(LENGTH_READ <= sizeof decoded.bytes, "it fits");
+_Static_assert(LENGTH_READ <= sizeof((struct decoded *)0)->bytes, "it fits");
 
 static bool ends_block(const struct x86_insn *in)
 {
@@ -22,45 +20,45 @@ static uint32_t asks(const struct x86_insn *in, const uint8_t *code)
 }
 
 /* Decodes from decoded.bytes, available bytes of them. */
-void decode_bytes(unsigned available, unsigned most)
+void decode_bytes(struct translation *tr, unsigned available, unsigned most)
 {
-	decoded.count = decoded.length = 0;
-	decoded.available = available;
-	decoded.truncated = decoded.invalid = decoded.event = false;
+	tr->decoded.count = tr->decoded.length = 0;
+	tr->decoded.available = available;
+	tr->decoded.truncated = tr->decoded.invalid = tr->decoded.event = false;
 	unsigned gathers = 0;
-	while (decoded.count < most && decoded.length < decoded.most) {
-		struct x86_insn *in = &decoded.insn[decoded.count];
-		enum x86_decode_status status = x86_decode(decoded.bytes + decoded.length,
-							   available - decoded.length, in);
+	while (tr->decoded.count < most && tr->decoded.length < tr->decoded.most) {
+		struct x86_insn *in = &tr->decoded.insn[tr->decoded.count];
+		enum x86_decode_status status = x86_decode(tr->decoded.bytes + tr->decoded.length,
+							   available - tr->decoded.length, in);
 		if (status == X86_DECODE_TRUNCATED)
-			decoded.truncated = true;
+			tr->decoded.truncated = true;
 		if (status == X86_DECODE_INVALID)
-			decoded.invalid = true;
+			tr->decoded.invalid = true;
 		if (status != X86_DECODE_OK)
 			return;
 		/* alone in its block, which is made when it is to be executed (unknown.c) */
-		if ((in->class & X86_CLASS_UNKNOWN) && decoded.count)
+		if ((in->class & X86_CLASS_UNKNOWN) && tr->decoded.count)
 			return;
-		uint32_t magic = asks(in, decoded.bytes + decoded.length);
+		uint32_t magic = asks(in, tr->decoded.bytes + tr->decoded.length);
 		if (!magic) {
 			bool unseen;
-			magic = mark_behind(in, decoded.bytes + decoded.length, available - decoded.length,
-					    &unseen);
-			if (unseen && decoded.more) {
-				decoded.truncated = true;
+			magic = mark_behind(in, tr->decoded.bytes + tr->decoded.length,
+					    available - tr->decoded.length, &unseen);
+			if (unseen && tr->decoded.more) {
+				tr->decoded.truncated = true;
 				return;
 			}
 		}
 		if (magic && magic != (REGION_CALL_MAGIC | REGION_CALL_PRESENT)) {
-			decoded.event = !decoded.count;
+			tr->decoded.event = !tr->decoded.count;
 			return;
 		}
-		decoded.count++;
-		decoded.length += in->length;
+		tr->decoded.count++;
+		tr->decoded.length += in->length;
 		gathers += (in->class & (X86_CLASS_GATHER | X86_CLASS_SCATTER)) != 0;
 		if (rt.trace && stream_ends_block(in, gathers))
 			return;
-		if (magic || ends_block(in) || (decoded.checked && (in->class & X86_CLASS_STORE)))
+		if (magic || ends_block(in) || (tr->decoded.checked && (in->class & X86_CLASS_STORE)))
 			return;
 	}
 }
@@ -87,26 +85,27 @@ void fetch_wait(uint64_t pc)
 }
 
 /* False: no instruction can be fetched there. */
-bool decode_block(uint32_t context, uint64_t pc, bool single)
+bool decode_block(struct translation *tr, uint32_t context, uint64_t pc, bool single)
 {
 	const struct watched_mapping *region = memory_executable(pc);
 	if (!region)
 		return false;
-	decoded.context = context;
-	decoded.pc = pc;
-	decoded.most = LENGTH_MAX;
+	tr->decoded.context = context;
+	tr->decoded.pc = pc;
+	tr->decoded.most = LENGTH_MAX;
 	if (rt.places_high > pc || context) { /* regions are asked for */
 		if (regions_event(context, pc)) {
-			decoded.count = decoded.length = 0;
-			decoded.truncated = decoded.invalid = decoded.checked = decoded.sixteen = false;
-			decoded.event = true;
+			tr->decoded.count = tr->decoded.length = 0;
+			tr->decoded.truncated = tr->decoded.invalid = tr->decoded.checked = tr->decoded.sixteen =
+				false;
+			tr->decoded.event = true;
 			return true;
 		}
 		uint64_t cut = regions_cut(pc) - pc;
-		decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
+		tr->decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
 	}
-	if (rt.user_faults && decoded.most > 4096 - (pc & 4095))
-		decoded.most = 4096 - (unsigned)(pc & 4095);
+	if (rt.user_faults && tr->decoded.most > 4096 - (pc & 4095))
+		tr->decoded.most = 4096 - (unsigned)(pc & 4095);
 	uint64_t available = region->end - pc;
 	if (available > LENGTH_READ)
 		available = LENGTH_READ;
@@ -115,32 +114,33 @@ bool decode_block(uint32_t context, uint64_t pc, bool single)
 	for (unsigned want = rest < 128 ? rest : 128;; want = LENGTH_READ) {
 		if (want > available)
 			want = (unsigned)available;
-		decoded.checked = memory_watch(pc, want, region);
-		if (!safe_copy(decoded.bytes, (const void *)pc, want)) {
+		tr->decoded.checked = memory_watch(pc, want, region);
+		if (!safe_copy(tr->decoded.bytes, (const void *)pc, want)) {
 			uint64_t page = 4096 - (pc & 4095);
-			if (want <= page || !safe_copy(decoded.bytes, (const void *)pc, page))
+			if (want <= page || !safe_copy(tr->decoded.bytes, (const void *)pc, page))
 				return false;
 			available = want = (unsigned)page;
 		}
-		decoded.pc = pc;
-		decoded.more = want < available;
-		decode_bytes(want, single ? 1 : INSNS_MAX);
-		decoded.more = false;
-		decoded.sixteen = want >= 16;
-		if (!decoded.truncated || want == available)
+		tr->decoded.pc = pc;
+		tr->decoded.more = want < available;
+		decode_bytes(tr, want, single ? 1 : INSNS_MAX);
+		tr->decoded.more = false;
+		tr->decoded.sixteen = want >= 16;
+		if (!tr->decoded.truncated || want == available)
 			break;
 	}
 	/* the region may go on in the next one */
-	if (decoded.truncated && !decoded.count) {
+	if (tr->decoded.truncated && !tr->decoded.count) {
 		unsigned have = (unsigned)available;
 		const struct watched_mapping *next = memory_executable(pc + have);
-		if (have < 15 && next && safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
-			decoded.checked |= memory_watch(pc + have, 1, next);
+		if (have < 15 && next &&
+		    safe_copy(tr->decoded.bytes + have, (const void *)(pc + have), 15 - have)) {
+			tr->decoded.checked |= memory_watch(pc + have, 1, next);
 			/* as it is now */
-			if (!safe_copy(decoded.bytes + have, (const void *)(pc + have), 15 - have))
+			if (!safe_copy(tr->decoded.bytes + have, (const void *)(pc + have), 15 - have))
 				return false;
-			decode_bytes(15, 1);
+			decode_bytes(tr, 15, 1);
 		}
 	}
-	return decoded.count || decoded.invalid || decoded.event;
+	return tr->decoded.count || tr->decoded.invalid || tr->decoded.event;
 }

@@ -3,38 +3,6 @@
    itself runs, its registers' values are in a spill slot that a mark names. */
 #include "engine/runtime/translate/translate.h"
 
-/* The instruction with its ModRM memory operand replaced by [base], base being one of the first 8 registers but
- * rsp, rbp. */
-static void copy_through(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned base,
-			 bool drop_segment)
-{
-	uint8_t b[16];
-	unsigned n = 0, modrm_at = 0, rex_at = 0,
-		 tail = in->modrm_offset + 1u + in->has_sib + in->displacement_size;
-	for (unsigned i = 0; i <= in->modrm_offset; i++) {
-		if (drop_segment && i < in->prefix_bytes &&
-		    (code[i] == 0x65 || code[i] == 0x64 || code[i] == 0x67))
-			continue;
-		if (i == in->prefix_bytes)
-			rex_at = n;
-		if (i == in->modrm_offset)
-			modrm_at = n;
-		b[n++] = code[i];
-	}
-	b[modrm_at] = (uint8_t)((in->modrm & 0x38) | base);
-	if ((in->encoding == X86_LEGACY || in->encoding == X86_3DNOW) && (in->rex || in->has_rex2))
-		b[rex_at + in->has_rex2] &= in->has_rex2 ? 0xcc : 0xfc;
-	else if (in->encoding == X86_VEX3 || in->encoding == X86_EVEX || in->encoding == X86_XOP)
-		b[rex_at + 1] |= 0x60; /* X and B are stored inverted */
-	if (in->encoding == X86_EVEX) {
-		b[rex_at + 1] &= (uint8_t)~8; /* and of r16 to r31 base's bit as it is, index's inverted */
-		b[rex_at + 2] |= 4;
-	}
-	for (unsigned i = tail; i < in->length; i++)
-		b[n++] = code[i];
-	put_bytes(e, b, n);
-}
-
 static unsigned unused_register(const struct x86_insn *in, unsigned not )
 {
 	static const uint8_t choice[] = {X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSI, X86_RDI};
@@ -62,7 +30,7 @@ static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t 
 	encode_lea_sum(&e->p, base, base, second);
 	gs_load(e, second, AT_SPILL_SECOND);
 	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
-	copy_through(e, in, code, base, true);
+	encode_through(&e->p, in, code, base, true);
 	mark(e, MARK_INSN, k + 1, SPILLED_OPERAND, base, 0);
 	gs_load(e, base, AT_SPILL_OPERAND);
 }
@@ -124,7 +92,7 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 	gs_store(e, base, AT_SPILL_OPERAND);
 	mark(e, MARK_INSN, k, SPILLED_OPERAND, base, 0);
 	move_immediate(e, base, target);
-	copy_through(e, in, code, base, false);
+	encode_through(&e->p, in, code, base, false);
 	if (!own) {
 		mark(e, MARK_INSN, k + 1, SPILLED_OPERAND, base, 0);
 		gs_load(e, base, AT_SPILL_OPERAND);

@@ -10,20 +10,20 @@
  *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to
  *     learn what state each of its bytes stands for.
  */
-#include "engine/runtime/inline/inline.h"
+#include "engine/runtime/translate/translation.h"
 
 #define CHAIN_MAX 12
 
 /* Emits what is decoded. Returns as block_end does. */
 static bool emit_block(struct emit *e, struct counter_place place, uint64_t *next)
 {
-	const uint8_t *code = decoded.bytes;
-	uint64_t pc = decoded.pc;
+	const uint8_t *code = e->tr->decoded.bytes;
+	uint64_t pc = e->tr->decoded.pc;
 	e->counted = place.how == PLACE_NONE;
-	for (unsigned k = 0; k < decoded.count; k++) {
-		const struct x86_insn *in = &decoded.insn[k];
+	for (unsigned k = 0; k < e->tr->decoded.count; k++) {
+		const struct x86_insn *in = &e->tr->decoded.insn[k];
 		mark(e, MARK_INSN, k, 0, 0, 0);
-		if (inlining.inlined)
+		if (e->tr->inlining.inlined)
 			inline_store(e, k, place);
 		else if (rt.trace)
 			stream_store(e, k, place);
@@ -46,7 +46,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 			*next = pc + in->length;
 			return true;
 		}
-		if (k == decoded.count - 1)
+		if (k == e->tr->decoded.count - 1)
 			return block_end(e, place, in, code, k, pc, next);
 		copy(e, in, code, k, pc);
 		inline_made(e, k);
@@ -54,7 +54,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 		pc += in->length;
 	}
 	mark(e, MARK_INSN, 0, 0, 0, 0);
-	if (decoded.event) {
+	if (e->tr->decoded.event) {
 		simple_exit(e, pc, EXIT_REGION);
 		*next = pc;
 		return false;
@@ -62,10 +62,10 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	/* bytes that are no instruction: #UD there */
 	struct x86_insn in;
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
-	bool too_long = decoded.sixteen && x86_decode(decoded.bytes + 1, 15, &in) == X86_DECODE_OK &&
+	bool too_long = e->tr->decoded.sixteen && x86_decode(e->tr->decoded.bytes + 1, 15, &in) == X86_DECODE_OK &&
 			in.length == 15;
 	if (!too_long && !e->probe)
-		processor_refuses(decoded.bytes, decoded.sixteen ? 15 : decoded.available,
+		processor_refuses(e->tr->decoded.bytes, e->tr->decoded.sixteen ? 15 : e->tr->decoded.available,
 				  "an instruction of unknown length:", pc);
 	if (too_long) {
 		encode_hlt(&e->p);
@@ -78,13 +78,13 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	return true;
 }
 
-static bool same_bytes(uint32_t id)
+static bool same_bytes(const struct translation *tr, uint32_t id)
 {
 	const struct block *b = &rt.blocks[id];
 	if (rt.trace && !rt.inline_on && (rt.templates[id].flags & TRACE_INLINED))
 		return false;
-	return !(b->flags & BLOCK_STALE) && b->length == decoded.length &&
-	       !memcmp(b->bytes, decoded.bytes, decoded.length);
+	return !(b->flags & BLOCK_STALE) && b->length == tr->decoded.length &&
+	       !memcmp(b->bytes, tr->decoded.bytes, tr->decoded.length);
 }
 
 static bool is_call(const struct x86_insn *in)
@@ -100,20 +100,20 @@ static bool is_jump(const struct x86_insn *in)
 
 /* A call or jump may turn out to lead to the end of a region, which moves it into another context
    (region/enter_leave.c), and so may an endbr64 that is by itself: that takes a counter of its own. */
-static bool may_follow(void)
+static bool may_follow(const struct translation *tr)
 {
-	const struct x86_insn *last = &decoded.insn[decoded.count - 1];
-	bool to_an_end = decoded.count && (is_call(last) || is_jump(last) ||
-					   (decoded.count == 1 && !memcmp(decoded.bytes, "\xf3\x0f\x1e\xfa", 4)));
-	return decoded.count && !(to_an_end && context_named(decoded.context));
+	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
+	bool to_an_end = tr->decoded.count && (is_call(last) || is_jump(last) ||
+					       (tr->decoded.count == 1 && x86_is_endbr64(tr->decoded.bytes)));
+	return tr->decoded.count && !(to_an_end && context_named(tr->decoded.context));
 }
 
 /* The number for what is decoded: the one it had if its bytes are the same, else a new one. */
-static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
+static uint32_t number(const struct translation *tr, uint64_t pc, uint32_t known, uint32_t parent)
 {
-	const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+	const struct x86_insn *last = tr->decoded.count ? &tr->decoded.insn[tr->decoded.count - 1] : NULL;
 	bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ,
-	     fresh = known == NONE || !same_bytes(known);
+	     fresh = known == NONE || !same_bytes(tr, known);
 	uint32_t id = fresh ? record_block_begin(pc) : known;
 	struct block *b = &rt.blocks[id], old = *b;
 	*b = (struct block){.pc = pc,
@@ -122,8 +122,8 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 			    .exit = {NONE, NONE},
 			    .page_next = NONE,
 			    .tail_from = NONE,
-			    .length = (uint16_t)decoded.length,
-			    .insns = (uint16_t)decoded.count,
+			    .length = (uint16_t)tr->decoded.length,
+			    .insns = (uint16_t)tr->decoded.count,
 			    .conditional = conditional,
 			    .follows = parent,
 			    .follower = NONE,
@@ -132,7 +132,7 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 						      last->flow != X86_FLOW_INT
 					      ? 1 + is_call(last)
 					      : 0,
-			    .context = decoded.context};
+			    .context = tr->decoded.context};
 	if (!fresh) {
 		b->flags = old.flags & (BLOCK_LEADER | BLOCK_LISTED);
 		b->page_next = old.page_next;
@@ -142,16 +142,16 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 		b->copy = old.copy;
 		return id;
 	}
-	const uint8_t *at = record_block_end(id, decoded.bytes, decoded.length, decoded.count, conditional,
-					     parent);
+	const uint8_t *at = record_block_end(id, tr->decoded.bytes, tr->decoded.length, tr->decoded.count,
+					     conditional, parent);
 	if (at) {
 		b->bytes = at;
 		if (rt.trace)
-			stream_template(id, record_block_module(id));
+			stream_template(tr, id, record_block_module(id));
 		if (last && (last->class & X86_CLASS_REP))
-			record_site(id, decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
+			record_site(id, tr->decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
 		else if (last && x86_state_kind(last))
-			record_site(id, decoded.count - 1, RECORD_SITE_AMOUNT, id * 2 + 1);
+			record_site(id, tr->decoded.count - 1, RECORD_SITE_AMOUNT, id * 2 + 1);
 	}
 	if (parent != NONE)
 		rt.blocks[parent].follower = id;
@@ -169,9 +169,11 @@ static uint32_t number(uint64_t pc, uint32_t known, uint32_t parent)
 uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit,
 		   uint32_t before, uint32_t parent)
 {
+	static struct translation translation; /* under rt.lock */
+	struct translation *tr = &translation;
 	bool single = mode == TRANSLATE_SINGLE;
 	uint64_t begun = rt.no_tsc ? 0 : __builtin_ia32_rdtsc();
-	if (!decode_block(t->context, pc, single))
+	if (!decode_block(tr, t->context, pc, single))
 		return NONE;
 	struct code_arena *arena = cache_arena(pc);
 	if (!cache_room(arena)) {
@@ -179,8 +181,9 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		arena = cache_arena(pc);
 		thunk_exit = before = NONE;
 	}
-	if (parent != NONE && (decoded.checked || !may_follow() ||
-			       (rt.blocks[parent].follower != NONE && !same_bytes(rt.blocks[parent].follower)))) {
+	if (parent != NONE &&
+	    (tr->decoded.checked || !may_follow(tr) ||
+	     (rt.blocks[parent].follower != NONE && !same_bytes(tr, rt.blocks[parent].follower)))) {
 		parent = NONE;
 		uint32_t there = cache_find(t->context, pc);
 		if (there != NONE && !(rt.blocks[there].flags & BLOCK_CHECKED))
@@ -193,31 +196,31 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 	uint32_t first = NONE;
 	bool leader = false;
 	for (int chain = 0;; chain++) {
-		const struct x86_insn *last = decoded.count ? &decoded.insn[decoded.count - 1] : NULL;
+		const struct x86_insn *last = tr->decoded.count ? &tr->decoded.insn[tr->decoded.count - 1] : NULL;
 		bool copied = mode == TRANSLATE_COPY && first == NONE;
 		if (rt.trace)
-			stream_plan();
-		uint32_t id = number(pc,
+			stream_plan(tr);
+		uint32_t id = number(tr, pc,
 				     parent != NONE     ? rt.blocks[parent].follower
 				     : single || copied ? NONE
 							: cache_known(t->context, pc),
 				     parent);
-		inline_behold(id);
-		inline_plan(id);
+		inline_behold(tr, id);
+		inline_plan(tr, id);
 		struct block *b = &rt.blocks[id];
 		b->tail_from = parent != NONE ? parent : before;
 		if (leader)
 			record_leader(id);
-		rt.process->stats[RECORD_STAT_TRANSLATED_INSNS] += decoded.count;
+		rt.process->stats[RECORD_STAT_TRANSLATED_INSNS] += tr->decoded.count;
 
-		struct counter_place place = place_counter(arena, &b->entry_flags_live, &b->scratch);
+		struct counter_place place = place_counter(tr, arena, &b->entry_flags_live, &b->scratch);
 		if (parent != NONE)
 			place.how = PLACE_NONE;
 		if (thunk_exit != NONE) {
 			rt.exits[thunk_exit].thunk = emit_thunk(arena, thunk_exit, b, arena->hot);
 			thunk_exit = NONE;
 		}
-		struct emit e = {.p = arena->hot, .arena = arena, .id = id};
+		struct emit e = {.tr = tr, .p = arena->hot, .arena = arena, .id = id};
 		if (indirect) {
 			b->flags |= BLOCK_ENTRY_IN_FRONT;
 			b->indirect = e.p;
@@ -228,7 +231,8 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 		cache_span(arena, e.p, false, SPAN_BLOCK, id);
 		b->code = e.start = e.p;
 		uint64_t next;
-		bool checked = decoded.checked, event = decoded.event, goes_on = emit_block(&e, place, &next);
+		bool checked = tr->decoded.checked, event = tr->decoded.event,
+		     goes_on = emit_block(&e, place, &next);
 		arena->hot = e.p;
 		if (checked || single)
 			b->flags |= BLOCK_CHECKED;
@@ -249,9 +253,9 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 			    chain < CHAIN_MAX && last && cache_room(arena) && cache_arena(next) == arena;
 		if ((there == NONE || b->follower != NONE) && room &&
 		    (b->follower == NONE || !(rt.blocks[b->follower].flags & BLOCK_LIVE)) &&
-		    decode_block(t->context, next, false) && !decoded.checked && decoded.count &&
-		    (b->follower == NONE || same_bytes(b->follower))) {
-			follow = follow && may_follow();
+		    decode_block(tr, t->context, next, false) && !tr->decoded.checked && tr->decoded.count &&
+		    (b->follower == NONE || same_bytes(tr, b->follower))) {
+			follow = follow && may_follow(tr);
 			b->flags |= BLOCK_TAIL;
 			b->no_follower |= !follow;
 			before = id;
@@ -284,11 +288,12 @@ uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_
 	return first;
 }
 
-unsigned translate_marks(const struct block *block, uint32_t id, struct state_mark *marks, unsigned most,
-			 uint64_t *next)
+unsigned translate_marks(struct translation *tr, const struct block *block, uint32_t id, struct state_mark *marks,
+			 unsigned most, uint64_t *next)
 {
 	static uint8_t scratch[16384];
-	struct emit e = {.p = scratch,
+	struct emit e = {.tr = tr,
+			 .p = scratch,
 			 .delta = block->code - scratch,
 			 .marks = marks,
 			 .mark_most = most,
@@ -296,19 +301,19 @@ unsigned translate_marks(const struct block *block, uint32_t id, struct state_ma
 			 .probe = true,
 			 .id = id};
 	uint8_t live, reg;
-	memcpy(decoded.bytes, block->bytes, block->length);
-	decoded.pc = block->pc;
-	decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
-	decoded.context = block->context;
-	decoded.most = LENGTH_MAX;
-	decode_bytes(block->length, block->insns ? block->insns : 1);
-	decoded.event = (block->flags & BLOCK_EVENT) != 0;
+	memcpy(tr->decoded.bytes, block->bytes, block->length);
+	tr->decoded.pc = block->pc;
+	tr->decoded.checked = (block->flags & BLOCK_CHECKED) != 0;
+	tr->decoded.context = block->context;
+	tr->decoded.most = LENGTH_MAX;
+	decode_bytes(tr, block->length, block->insns ? block->insns : 1);
+	tr->decoded.event = (block->flags & BLOCK_EVENT) != 0;
 	if (rt.trace)
-		stream_plan();
-	inline_plan(id);
+		stream_plan(tr);
+	inline_plan(tr, id);
 	e.arena = arena_of(block->code);
 	*next = block->pc + block->length;
-	struct counter_place place = place_counter(e.arena, &live, &reg);
+	struct counter_place place = place_counter(tr, e.arena, &live, &reg);
 	if (block->follows != NONE)
 		place.how = PLACE_NONE;
 	emit_block(&e, place, next);

@@ -10,7 +10,7 @@
 #define INSNS_MAX 48u
 #define LENGTH_MAX 512u
 
-/* The block that is being translated. */
+/* A block's instructions. */
 struct decoded {
 	struct x86_insn insn[INSNS_MAX + 1];
 	uint8_t bytes[LENGTH_MAX + 32];
@@ -26,11 +26,10 @@ struct decoded {
 	uint32_t context;
 	unsigned most; /* bytes, at most LENGTH_MAX: no instruction begins behind */
 };
-extern struct decoded decoded;
 
 /* fetch.c. False: no instruction can be fetched there */
-bool decode_block(uint32_t context, uint64_t pc, bool single);
-void decode_bytes(unsigned available, unsigned most);
+bool decode_block(struct translation *tr, uint32_t context, uint64_t pc, bool single);
+void decode_bytes(struct translation *tr, unsigned available, unsigned most);
 
 /* operand.c */
 void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsigned k, uint64_t pc);
@@ -55,7 +54,8 @@ struct counter_place {
 	} how;
 	unsigned reg;
 };
-struct counter_place place_counter(const struct code_arena *arena, uint8_t *entry_live, uint8_t *scratch);
+struct counter_place place_counter(const struct translation *tr, const struct code_arena *arena,
+				   uint8_t *entry_live, uint8_t *scratch);
 void count_block(struct emit *e, struct counter_place place);
 bool may_fault(const struct x86_insn *in);
 void add_one(struct emit *e, uint32_t offset);
