@@ -1,0 +1,208 @@
+/* Do intervals of shares hold the truth, whatever the gaps between samples and whatever the program's phases? Simulated, seeded: what
+ * tare's documents say of gaps is asserted here.
+ *
+ * The simulator: a program is a function of time (cycles) that says whether its hot row runs. It is sampled about 1000 times, from a
+ * start that is random, with gaps of one kind, mean 65,536 cycles. Truth is the row's share of the time. Each cell of the table is how many
+ * of the programs' 95 % intervals hold it. A gap may be drawn once for several samples
+ * (redraw), because to change a counter's gap takes a system call.
+ *
+ * What comes out of it for a default: where a gap is used more than once, samples have to count as their gaps (stats_weighted_share());
+ * then 16 samples a gap are as good as one, and gaps uniform between 1/2 and 3/2 of the mean have the narrower intervals. */
+#include <gsl/gsl_cdf.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "stats/stats.h"
+#include "tap.h"
+
+static int draws = 2000; /* gaps_test TIMES: so many times as many (make check-full) */
+
+/* ---- programs ---- */
+
+/* A loop in which the row runs in the first `duty` of each period; with a second period it does so only while the outer loop is in its
+ * first `outer_duty`. */
+struct program {
+	const char *name;
+	double period, duty;
+	double outer_period, outer_duty; /* 0: none */
+};
+
+static const double WHOLE = 65536 * 1000.0;
+static const struct program programs[] = {
+	{ "short loop, out of step", 65536 / 64.37, 0.3, 0, 0 },
+	{ "short loop in step: 64 to a gap", 1024, 0.3, 0, 0 },
+	{ "loop in step: one to a gap", 65536, 0.3, 0, 0 },
+	{ "loop in step with the jittered gap's mean", 65536 * 1.0625, 0.3, 0, 0 },
+	{ "loop in step with the prime gap", 65537, 0.3, 0, 0 },
+	{ "loop of 2.7 gaps", 65536 * 2.7, 0.3, 0, 0 },
+	{ "phases of 20 gaps", 65536 * 20.3, 0.3, 0, 0 },
+	{ "ten long phases", WHOLE / 10, 0.3, 0, 0 },
+	{ "a short loop in step, in ten long phases", 1024, 0.5, WHOLE / 10, 0.6 },
+	{ "one phase of a third of the run", WHOLE, 0.3, 0, 0 },
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+enum { OUT_OF_STEP, STEP_SHORT, STEP_ONE, STEP_JITTER, STEP_PRIME, LOOP_MEDIUM, PHASES_20, PHASES_10, NESTED, ONE_PHASE };
+
+static double turn(double time, double period)
+{
+	double turns = time / period;
+	return turns - floor(turns);
+}
+
+static bool in_row(const struct program *program, double time)
+{
+	return turn(time, program->period) < program->duty &&
+	       (program->outer_period == 0 || turn(time, program->outer_period) < program->outer_duty);
+}
+
+static double share_of(const struct program *program)
+{
+	return program->duty * (program->outer_period == 0 ? 1 : program->outer_duty);
+}
+
+/* ---- gaps ---- */
+
+struct gaps {
+	const char *name;
+	enum { FIXED, JITTER, EXPONENTIAL, UNIFORM } kind; /* UNIFORM: 1/2 … 3/2 of the mean */
+	double mean;
+	unsigned redraw;
+	bool weighted; /* each sample counts as its gap */
+};
+
+static double draw_gap(const struct gaps *gaps, struct random *r)
+{
+	if (gaps->kind == FIXED)
+		return gaps->mean;
+	if (gaps->kind == JITTER)
+		return gaps->mean * (1 + random_unit(r) / 8);
+	if (gaps->kind == UNIFORM)
+		return gaps->mean * (0.5 + random_unit(r));
+	return -gaps->mean * log(1 - random_unit(r));
+}
+
+/* Does the interval hold the truth? Its width is added to *width. */
+static bool holds(const struct program *program, const struct gaps *gaps, struct random *r, double *width)
+{
+	struct weights row = { 0 }, all = { 0 };
+	/* the run begins anywhere in its loops; phases of the whole run begin with it */
+	double start = program->period < WHOLE / 10 ? random_unit(r) * program->period : 0;
+	double gap = 0, time = 0;
+	for (unsigned sample = 0;; sample++) {
+		if (sample % gaps->redraw == 0)
+			gap = draw_gap(gaps, r);
+		time += sample == 0 ? gap * random_unit(r) : gap;
+		if (time >= WHOLE)
+			break;
+		double weight = gaps->weighted ? gap : 1;
+		bool here = in_row(program, time + start);
+		all.samples++;
+		all.sum += weight;
+		all.squares += weight * weight;
+		row.samples += here;
+		row.sum += here ? weight : 0;
+		row.squares += here ? weight * weight : 0;
+	}
+	struct interval interval;
+	double truth = share_of(program);
+	bool done = gaps->weighted ? stats_weighted_share(&row, &all, 0.95, &interval) :
+				     stats_share(row.samples, all.samples, 0.95, &interval);
+	*width += interval.high - interval.low;
+	return done && interval.low <= truth && truth <= interval.high;
+}
+
+static const struct gaps kinds[] = {
+	{ "exponential, each anew", EXPONENTIAL, 65536, 1, false },
+	{ "exponential, every 4", EXPONENTIAL, 65536, 4, false },
+	{ "exponential, every 16", EXPONENTIAL, 65536, 16, false },
+	{ "exponential, every 64", EXPONENTIAL, 65536, 64, false },
+	{ "exponential, every 4, weighted", EXPONENTIAL, 65536, 4, true },
+	{ "exponential, every 16, weighted", EXPONENTIAL, 65536, 16, true },
+	{ "exponential, every 64, weighted", EXPONENTIAL, 65536, 64, true },
+	{ "jitter, each anew", JITTER, 65536, 1, false },
+	{ "jitter, every 16", JITTER, 65536, 16, false },
+	{ "fixed", FIXED, 65536, 1, false },
+	{ "prime", FIXED, 65537, 1, false },
+	{ "uniform, every 16, weighted", UNIFORM, 65536, 16, true },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { EXP_1, EXP_4, EXP_16, EXP_64, EXP_4W, EXP_16W, EXP_64W, JITTER_1, JITTER_16, FIXED_, PRIME, UNIFORM_16W };
+
+static double coverage[KINDS][PROGRAMS], width[KINDS][PROGRAMS];
+
+static void simulate(void)
+{
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t p = 0; p < PROGRAMS; p++) {
+			struct random r = { .state = 100 * k + p };
+			int covered = 0;
+			for (int draw = 0; draw < draws; draw++)
+				covered += holds(&programs[p], &kinds[k], &r, &width[k][p]);
+			coverage[k][p] = (double)covered / draws;
+		}
+	for (size_t k = 0; k < KINDS; k++) {
+		printf("# %-32s", kinds[k].name);
+		for (size_t p = 0; p < PROGRAMS; p++)
+			printf(" %5.1f", 100 * coverage[k][p]);
+		putchar('\n');
+	}
+}
+
+/* Not rejected at 99 % that it covers `stated` or more. */
+static bool not_below(double covered, double stated)
+{
+	return gsl_cdf_binomial_P((unsigned)lround(covered * draws), stated, (unsigned)draws) >= 0.01;
+}
+
+static void all_covered(size_t kind, double stated, const char *what)
+{
+	bool all = true;
+	for (size_t p = 0; p < PROGRAMS; p++)
+		all = all && not_below(coverage[kind][p], stated);
+	ok(all, "%s: that %.0f %% or more are covered is not rejected at 99 %%, in any phase structure", what, 100 * stated);
+}
+
+static void facts(void)
+{
+	bool within = true;
+	for (size_t p = 0; p < PROGRAMS; p++)
+		within = within && coverage[EXP_1][p] >= 0.92 && coverage[EXP_1][p] <= 0.98;
+	ok(within, "exponential gaps, each drawn anew: 92 … 98 %% are covered in every phase structure");
+	all_covered(EXP_1, 0.95, "exponential gaps, each drawn anew");
+
+	ok(coverage[FIXED_][STEP_SHORT] == 0 && coverage[FIXED_][STEP_ONE] == 0 && coverage[FIXED_][NESTED] == 0,
+	   "a fixed gap covers 0 %% of loops that are in step with it");
+	ok(coverage[PRIME][STEP_SHORT] >= 0.95 && coverage[PRIME][NESTED] >= 0.95, "a prime gap covers loops whose period is a power of two");
+	ok(coverage[PRIME][STEP_PRIME] == 0 && coverage[PRIME][STEP_ONE] < 0.01,
+	   "… and next to nothing of loops that are in step with the prime, or nearly");
+	bool jitter = true;
+	for (size_t p = 0; p < PROGRAMS; p++)
+		jitter = jitter && (p == STEP_JITTER || coverage[JITTER_1][p] >= 0.927);
+	ok(jitter, "a gap of T + uniform(0, T/8) covers 92.7 %% or more in all but one of them");
+	ok(coverage[JITTER_1][STEP_JITTER] < 0.3, "… and less than 30 %% of a loop that takes as long as its mean, 17/16 T");
+
+	/* a gap that is used again */
+	bool loops = true;
+	for (size_t p = 0; p <= STEP_PRIME; p++)
+		loops = loops && coverage[EXP_4][p] >= 0.92 && coverage[EXP_16][p] >= 0.92 && coverage[EXP_64][p] >= 0.92;
+	ok(loops, "an exponential gap used for 4, 16 or 64 samples covers 92 %% or more of short loops, in step or not");
+	ok(coverage[EXP_4][ONE_PHASE] < 0.75 && coverage[EXP_16][ONE_PHASE] < 0.5 && coverage[EXP_64][ONE_PHASE] < 0.3,
+	   "… but of long phases less than 75, 50 and 30 %% where all samples count the same");
+	all_covered(EXP_4W, 0.94, "a gap used for 4 samples, each of which counts as its gap");
+	all_covered(EXP_16W, 0.94, "a gap used for 16 samples, each of which counts as its gap");
+	double cost = width[EXP_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
+	double cost_uniform = width[UNIFORM_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
+	printf("# widths: exponential weighted %.3f, uniform weighted %.3f of those of exponential gaps each drawn anew\n", cost, cost_uniform);
+	ok(fabs(cost - sqrt(2)) < 0.05, "… which makes exponential gaps' intervals wider by √2");
+	all_covered(UNIFORM_16W, 0.94, "gaps uniform between 1/2 and 3/2, for 16 samples, each of which counts as its gap");
+	ok(cost_uniform < 1.06, "… whose intervals are less than 6 %% wider");
+}
+
+int main(int n, char **arguments)
+{
+	if (n > 1)
+		draws *= atoi(arguments[1]);
+	simulate();
+	facts();
+	return done();
+}
