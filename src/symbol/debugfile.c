@@ -101,10 +101,10 @@ static void append_build_id(struct str *path, const unsigned char *id, size_t by
 	str_append(path, ".debug");
 }
 
-static const void *build_id(Elf *elf, size_t *bytes)
+const void *elf_file_build_id(const struct elf_file *file, size_t *bytes)
 {
 	const void *id;
-	ssize_t n = dwelf_elf_gnu_build_id(elf, &id);
+	ssize_t n = dwelf_elf_gnu_build_id(file->elf, &id);
 	*bytes = n > 1 && n <= 64 ? (size_t)n : 0;
 	return *bytes ? id : NULL;
 }
@@ -112,7 +112,7 @@ static const void *build_id(Elf *elf, size_t *bytes)
 static bool open_by_build_id(const struct module *m, const char *directory, struct elf_file *out, bool *failed)
 {
 	size_t bytes, found_bytes;
-	const void *id = build_id(m->file.elf, &bytes), *found;
+	const void *id = elf_file_build_id(&m->file, &bytes), *found;
 	struct str path = {0};
 	bool done = false;
 	if (!id)
@@ -122,7 +122,7 @@ static bool open_by_build_id(const struct module *m, const char *directory, stru
 	if (path.failed)
 		*failed = true;
 	else if (elf_file_open(path.text, out, NULL)) {
-		found = build_id(out->elf, &found_bytes);
+		found = elf_file_build_id(out, &found_bytes);
 		if (!(done = found && found_bytes == bytes && memcmp(found, id, bytes) == 0))
 			elf_file_close(out);
 	}

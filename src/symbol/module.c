@@ -183,6 +183,7 @@ void module_free(struct module *m)
 	if (!m)
 		return;
 	lines_free(m);
+	dwarf_cfi_end(m->cfi);
 	elf_file_close(&m->debug);
 	elf_file_close(&m->file);
 	vec_free(&m->segments);
@@ -196,7 +197,8 @@ void module_free(struct module *m)
 	free(m->thread_data.all);
 	free(m->section_data);
 	free(m->thread_section_data);
-	free(m->slots);
+	vec_free(&m->answers);
+	hash_free(&m->answered);
 	free(m->path);
 	free(m);
 }

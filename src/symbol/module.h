@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "symbol/ranges.h"
 #include "symbol/symbol.h"
@@ -47,16 +48,16 @@ struct data_table { /* variables, in the order of addresses, none overlapping */
 	struct ranges ranges; /* item: of `all` */
 };
 
-struct code_slot { /* of the answers that were given, by offset */
+struct code_answer { /* one that was given */
 	uint64_t offset;
-	const struct symbol_code *code; /* NULL: free */
+	const struct symbol_code *code;
 };
 
 struct dwarf_unit;
 struct dwarf_units; /* lines.c */
 
 struct module {
-	struct module *next;
+	uint32_t number;   /* in struct symbols */
 	char *path, *base; /* base: the last part of the path */
 	bool anonymous;    /* memory of no file */
 	char trouble[640]; /* "": none */
@@ -70,8 +71,8 @@ struct module {
 	/* item: of functions; or NO_ITEM: only known to be a function of its own, that begins at low */
 	struct ranges code;
 	bool code_read;
-	struct code_slot *slots; /* a power of two of them */
-	size_t slot_count, slots_used;
+	VEC(struct code_answer) answers;
+	struct hash_index answered; /* of answers, by offset */
 	/* data */
 	struct data_table data, thread_data; /* thread_data: address is the place in the block */
 	struct symbol_data *section_data, *thread_section_data; /* as sections are */
@@ -80,6 +81,9 @@ struct module {
 	Dwarf *dwarf;
 	struct dwarf_units *units;
 	bool dwarf_read;
+	/* call frame information of .eh_frame, when it is first asked for; NULL: none */
+	Dwarf_CFI *cfi;
+	bool cfi_read;
 };
 
 #define NO_ITEM 0xffffffffu
@@ -105,6 +109,8 @@ Elf_Scn *module_section(Elf *elf, const char *name, GElf_Shdr *header);
 /* debugfile.c: opens a file of names; false with the reason. */
 bool elf_file_open(const char *path, struct elf_file *out, struct error *err);
 void elf_file_close(struct elf_file *file);
+/* NULL, and 0 bytes: it has none. */
+const void *elf_file_build_id(const struct elf_file *file, size_t *bytes);
 /* The debug file of module->file, when there is one. False when memory ran out. */
 bool elf_file_find_debug(const struct module *module, const char *debug_directory, struct elf_file *out);
 

@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "symbol/places_inside.h"
 
 struct symbols {
 	struct naming naming;
 	char *debug_directory;
-	struct module *modules, *last; /* last: that was asked about, which the next question is about, too */
+	VEC(struct module *) modules;
+	struct hash_index by_path; /* of modules */
+	struct module *last;       /* that was asked about, which the next question is about, too */
 };
 
 bool symbols_new(const struct symbols_options *options, struct symbols **out, struct error *err)
@@ -32,10 +35,10 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
-	for (struct module *m = s->modules, *next; m; m = next) {
-		next = m->next;
-		module_free(m);
-	}
+	for (size_t i = 0; i < s->modules.count; i++)
+		module_free(s->modules.items[i]);
+	vec_free(&s->modules);
+	hash_free(&s->by_path);
 	arena_free(&s->naming.arena);
 	free(s->debug_directory);
 	free(s);
@@ -46,14 +49,19 @@ static struct module *module_of(struct symbols *s, const char *path)
 {
 	if (s->last && strcmp(s->last->path, path) == 0)
 		return s->last;
-	struct module *m = s->modules;
-	while (m && strcmp(m->path, path) != 0)
-		m = m->next;
-	if (!m) {
-		if (!module_new(path, &s->naming, &m))
-			return NULL;
-		m->next = s->modules;
-		s->modules = m;
+	uint64_t hash = hash_text(HASH_BEGIN, path);
+	struct hash_search search = hash_find(&s->by_path, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (strcmp(s->modules.items[i]->path, path) == 0)
+			return s->last = s->modules.items[i];
+	struct module *m;
+	if (!module_new(path, &s->naming, &m))
+		return NULL;
+	m->number = (uint32_t)s->modules.count;
+	if (!vec_push(&s->modules, m) || !hash_add(&s->by_path, hash, m->number)) {
+		s->modules.count = m->number;
+		module_free(m);
+		return NULL;
 	}
 	return s->last = m;
 }
@@ -62,6 +70,16 @@ struct module *symbols_module(struct symbols *s, const char *path) { return modu
 
 struct naming *symbols_naming(struct symbols *s) { return &s->naming; }
 
+size_t symbols_build_id(struct symbols *s, const char *module, uint8_t *bytes, size_t most)
+{
+	struct module *m = module_of(s, module);
+	size_t n = 0;
+	const void *id = m && m->file.elf ? elf_file_build_id(&m->file, &n) : NULL;
+	if (id && n)
+		memcpy(bytes, id, n < most ? n : most);
+	return n;
+}
+
 const char *symbols_trouble(struct symbols *s, const char *module)
 {
 	struct module *m = module_of(s, module);
@@ -69,33 +87,6 @@ const char *symbols_trouble(struct symbols *s, const char *module)
 }
 
 /* ---- code ---- */
-
-static uint64_t hash(uint64_t offset) { return offset * 0x9e3779b97f4a7c15u >> 20; }
-
-/* The slot of that offset, or the free one where it belongs; NULL when memory ran out. */
-static struct code_slot *slot_of(struct module *m, uint64_t offset)
-{
-	if (2 * m->slots_used >= m->slot_count) {
-		size_t n = m->slot_count ? 2 * m->slot_count : 256;
-		struct code_slot *slots = calloc(n, sizeof *slots);
-		if (!slots)
-			return NULL;
-		for (size_t i = 0; i < m->slot_count; i++) {
-			if (!m->slots[i].code)
-				continue;
-			size_t at = hash(m->slots[i].offset) & (n - 1);
-			while (slots[at].code)
-				at = (at + 1) & (n - 1);
-			slots[at] = m->slots[i];
-		}
-		free(m->slots);
-		m->slots = slots, m->slot_count = n;
-	}
-	size_t at = hash(offset) & (m->slot_count - 1);
-	while (m->slots[at].code && m->slots[at].offset != offset)
-		at = (at + 1) & (m->slot_count - 1);
-	return &m->slots[at];
-}
 
 /* A place in the procedure linkage table: out is the entry that it is in, "malloc@plt". False when memory ran
  * out. */
@@ -154,16 +145,18 @@ static bool describe(struct symbols *s, struct module *m, uint64_t offset, struc
 const struct symbol_code *symbols_code(struct symbols *s, const char *module, uint64_t offset, struct error *err)
 {
 	struct module *m = module_of(s, module);
-	struct code_slot *slot = m ? slot_of(m, offset) : NULL;
-	if (slot && slot->code)
-		return slot->code;
-	struct symbol_code *code = slot ? arena_alloc(&s->naming.arena, sizeof *code) : NULL;
-	if (!code || !describe(s, m, offset, code)) {
+	uint64_t hash = hash_number(HASH_BEGIN, offset);
+	struct hash_search search = m ? hash_find(&m->answered, hash) : (struct hash_search){0};
+	for (uint32_t i; m && hash_next(&search, &i);)
+		if (m->answers.items[i].offset == offset)
+			return m->answers.items[i].code;
+	struct symbol_code *code = m ? arena_alloc(&s->naming.arena, sizeof *code) : NULL;
+	struct code_answer answer = {.offset = offset, .code = code};
+	if (!code || !describe(s, m, offset, code) || !vec_push(&m->answers, answer) ||
+	    !hash_add(&m->answered, hash, (uint32_t)m->answers.count - 1)) {
 		error_no_memory(err);
 		return NULL;
 	}
-	*slot = (struct code_slot){.offset = offset, .code = code};
-	m->slots_used++;
 	return code;
 }
 

@@ -50,6 +50,10 @@ void symbols_free(struct symbols *symbols);
  * stripped"); NULL. */
 const char *symbols_trouble(struct symbols *symbols, const char *module);
 
+/* The build ID of the module's file as it is now: how many bytes it has, of which at most `most` are stored; 0: it
+ * has none. */
+size_t symbols_build_id(struct symbols *symbols, const char *module, uint8_t *bytes, size_t most);
+
 struct symbol_code {
 	/* never NULL: demangled, or "libc.so.6+0x2714a" where its code begins, "malloc@plt" of an entry of the
 	 * linkage table; "[anonymous]" for memory of no file */

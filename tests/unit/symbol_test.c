@@ -225,6 +225,9 @@ static void debug_files(void)
 	struct symbols_options options = {.size = sizeof options, .debug_directory = in_folder("debug")};
 	path = in_folder("identified");
 	ok(symbols_new(&options, &s, NULL) && !strcmp(code(s, path, truth("outer")->offset)->function, "outer"), "a debug file is found by build ID");
+	uint8_t id[20] = {0};
+	ok(symbols_build_id(s, path, id, 4) == 8 && id[0] == 0xab && id[3] == 0x67 && id[4] == 0, "the build ID is said, as much of it as there is room for");
+	ok(symbols_build_id(s, in_folder("strange"), id, 20) == 0 && symbols_build_id(s, "/no/such/file", id, 20) == 0, "a file without one, or no file, has none");
 	symbols_free(s);
 	shell("cd %s && objcopy --only-keep-debug pie debug/.build-id/ab/cdef0123456789.debug", folder);
 	ok(symbols_new(&options, &s, NULL) && !code(s, path, truth("outer")->offset)->linked_name, "one of another build ID in its place is not taken");
