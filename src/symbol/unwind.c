@@ -138,7 +138,7 @@ static void apply(const struct unwind_row *row, uint64_t cfa, uint64_t bias, str
 	}
 }
 
-enum step { STEP_CALLER, STEP_END };
+enum unwind_step { STEP_CALLER, STEP_END };
 
 struct walk {
 	struct unwinder *unwinder;
@@ -149,7 +149,7 @@ struct walk {
 	enum unwind_end end;
 };
 
-static enum step end_with(struct walk *w, enum unwind_end end)
+static enum unwind_step end_with(struct walk *w, enum unwind_end end)
 {
 	w->end = end;
 	return STEP_END;
@@ -179,7 +179,7 @@ static const struct unwind_row *row_of(struct walk *w, uint64_t *bias)
 	return row && row->found ? row : NULL;
 }
 
-static enum step step(struct walk *w)
+static enum unwind_step step(struct walk *w)
 {
 	enum unwind_machine machine = w->sample->machine;
 	unsigned stack = stack_register(machine);

@@ -22,7 +22,7 @@
 
 enum unwind_machine {
 	UNWIND_X86_64, /* registers: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip (backend/sampling.h) */
-	UNWIND_ARM64,  /* registers: x0 … x29, lr, sp, pc (linux: asm/perf_regs.h) */
+	UNWIND_ARM64,  /* registers: x0 … x29, lr, sp, pc (arch/arm64/include/uapi/asm/perf_regs.h) */
 };
 
 enum { UNWIND_X86_64_REGISTERS = 17, UNWIND_ARM64_REGISTERS = 33 };

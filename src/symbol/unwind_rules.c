@@ -68,7 +68,7 @@ static bool read_cfa(Dwarf_Frame *frame, struct unwind_rule *out)
 }
 
 /* What libdw says of a register without a location: is it the caller's value? Of a register that the file does
- * not mention it says what the ABI does, but (elfutils 0.188, backends/x86_64_cfi.c) has rax there in the place
+ * not mention it says what the ABI does, but (elfutils 0.188, x86_64_abi_cfi) has rax there in the place
  * of rbx, which a caller's CFA may be made of. */
 static bool keeps_value(enum unwind_machine machine, unsigned number, bool said)
 {

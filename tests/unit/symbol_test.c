@@ -226,8 +226,7 @@ static void debug_files(void)
 	path = in_folder("identified");
 	ok(symbols_new(&options, &s, NULL) && !strcmp(code(s, path, truth("outer")->offset)->function, "outer"), "a debug file is found by build ID");
 	uint8_t id[20] = {0};
-	ok(symbols_build_id(s, path, id, 4) == 8 && id[0] == 0xab && id[3] == 0x67 && id[4] == 0, "the build ID is said, as much of it as there is room for");
-	ok(symbols_build_id(s, in_folder("strange"), id, 20) == 0 && symbols_build_id(s, "/no/such/file", id, 20) == 0, "a file without one, or no file, has none");
+	ok(symbols_build_id(s, path, id, 4) == 8 && id[0] == 0xab && id[3] == 0x01 && id[4] == 0, "the build ID is said, as much of it as there is room for");
 	symbols_free(s);
 	shell("cd %s && objcopy --only-keep-debug pie debug/.build-id/ab/cdef0123456789.debug", folder);
 	ok(symbols_new(&options, &s, NULL) && !code(s, path, truth("outer")->offset)->linked_name, "one of another build ID in its place is not taken");
@@ -250,6 +249,8 @@ static void strange_names(void)
 	const char *path = in_folder("strange");
 	uint64_t address, bytes, start;
 	ok(symbols_function(s, path, "_start", &start, &bytes), "a label of assembly code is found");
+	uint8_t id[20];
+	ok(symbols_build_id(s, path, id, 20) == 0 && symbols_build_id(s, "/no/such/file", id, 20) == 0, "a file without a build ID, or no file, has none");
 	ok(symbols_address(s, path, 0x1000, &address) && address == start, "the code begins at 0x1000 of the file");
 	equal_text(code(s, path, 0x1000)->function, "_start", "a label names what follows it");
 	equal_text(code(s, path, 0x1001)->function, "plain", "of several names the plain one is shown");
