@@ -57,12 +57,14 @@ static bool read_cfa(Dwarf_Frame *frame, struct unwind_rule *out)
 	size_t n;
 	if (dwarf_frame_cfa(frame, &ops, &n) != 0 || n == 0)
 		return false;
-	if (n == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < REGISTERS_MOST) {
+	if (n == 1 && ops[0].atom == DW_OP_bregx) {
+		if (ops[0].number >= REGISTERS_MOST)
+			return false;
 		*out = (struct unwind_rule){
 			.kind = RULE_REGISTER, .other = (uint8_t)ops[0].number, .offset = (int64_t)ops[0].number2};
 		return true;
 	}
-	/* others lie in the module's rules and not in the frame, which is freed */
+	/* that one may lie in the frame, which is freed; others lie in the module's rules */
 	*out = (struct unwind_rule){.kind = RULE_VALUE, .ops = ops, .n_ops = n};
 	return true;
 }
