@@ -92,7 +92,7 @@ static bool measure(struct count_command *count, struct error *err)
 	const struct count_request *r = &count->request;
 	struct progress progress = {
 		.verbose = r->verbose,
-		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL,
+		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet,
 		.repetitions = r->repetitions,
 	};
 	struct measure_options options = {
@@ -116,7 +116,8 @@ static bool measure(struct count_command *count, struct error *err)
 		.progress = r->verbose || progress.line ? progress_show : NULL,
 		.progress_context = &progress,
 	};
-	if (!count->program && !r->for_ns && count->session.target.kind == TARGET_CPUS && isatty(STDERR_FILENO))
+	if (!count->program && !r->for_ns && count->session.target.kind == TARGET_CPUS && isatty(STDERR_FILENO) &&
+	    !r->quiet)
 		fputs("tare: counting until Ctrl-C\n", stderr);
 	bool done = session_measure(&count->session, &options, err);
 	progress_end(&progress);

@@ -24,6 +24,7 @@ enum {
 	JSON,
 	CSV,
 	VERBOSE,
+	QUIET,
 	PID,
 	TID,
 	ALL_CPUS,
@@ -120,7 +121,10 @@ const struct option_row count_option_rows[] = {
 	{0, "stats", NULL, "", STATISTICS},
 	{0, "gross", NULL, "show gross, tare (what the measuring counts) and net of each event", GROSS},
 	{0, "program-output", "first|all|none", "which runs' output is shown (default first)", PROGRAM_OUTPUT},
-	{'v', "verbose", NULL, "show when each repetition begins; -vv: each execution, with its events", VERBOSE},
+	{'v', "verbose", NULL,
+	 "show all notes, the machine, and when each repetition begins; -vv: also each execution, with its events",
+	 VERBOSE},
+	{'q', "quiet", NULL, "show the numbers alone, and warnings", QUIET},
 	{.help = "Formats of older tools"},
 	{'P', "parameters", "FILE", "read run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
 	{'F', "parameter", "KEY=VALUE", "set one parameter, whatever the file says", OVERRIDE},
@@ -171,6 +175,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case GROSS: r->gross = true; return true;
 	case STATISTICS: r->statistics = true; return true;
 	case VERBOSE: r->verbose++; return true;
+	case QUIET: r->quiet = true; return true;
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
@@ -248,6 +253,8 @@ static bool check(const struct count_request *r, struct error *err)
 			  r->compat == COMPAT_P5MON ? "p5mon" : "perfex", lost);
 		return error_hint(err, "leave out one of them: tare's own report, --json and --csv have it");
 	}
+	if (r->verbose && r->quiet)
+		return error_set(err, ERROR_USAGE, "choose -v (more) or -q (less), not both");
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE, "--per-thread does not go with -a or -C: use --per-cpu");
 	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))

@@ -44,6 +44,7 @@ struct count_request {
 	bool statistics;
 	bool strict; /* --strict */
 	unsigned verbose;
+	bool quiet;
 	bool help;
 	char *const *command; /* the program and its arguments; NULL when there is none */
 };

@@ -56,6 +56,8 @@ static bool write_report(struct count_command *count)
 	struct rendering rendering = {
 		.count = count,
 		.options = {.all_repetitions = r->all_repetitions,
+			    .verbose = r->verbose > 0,
+			    .quiet = r->quiet,
 			    .gross = r->gross,
 			    .statistics = r->statistics,
 			    .colour = say_in_colour(count->output.stream),

@@ -114,12 +114,12 @@ bool measurement_keep(struct measurement *s, struct series *series, size_t repet
 }
 
 /* Every execution says the same of itself. */
-static bool note_once(struct measurement *s, const char *remark)
+static bool note_once(struct measurement *s, const struct result_note *remark)
 {
 	for (size_t i = 0; i < s->notes.count; i++)
-		if (strcmp(s->notes.items[i], remark) == 0)
+		if (strcmp(s->notes.items[i].text, remark->text) == 0)
 			return true;
-	return measurement_note(s, "%s", remark);
+	return measurement_note(s, remark->rank, "%s", remark->text);
 }
 
 bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, const struct execution *x)
@@ -144,7 +144,7 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 		.steal_ns = run->steal_ns,
 	};
 	for (size_t i = 0; i < run->n_remarks; i++)
-		if (!note_once(s, run->remarks[i]))
+		if (!note_once(s, &run->remarks[i]))
 			return false;
 	for (size_t i = 0; i < x->n_events; i++) {
 		size_t event = s->pass_event_index[s->pass_start[pass] + i];

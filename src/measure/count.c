@@ -201,7 +201,8 @@ static bool stopped(struct measurement *s, const struct error *reason, struct er
 			*err = *reason;
 		return false;
 	}
-	return measurement_note(s, "stopped after %zu executions: %s", result->executions, reason->text) ||
+	return measurement_note(s, NOTE_ACT, "stopped after %zu executions: %s", result->executions,
+				reason->text) ||
 	       error_no_memory(err);
 }
 
@@ -320,7 +321,8 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 		}
 		if (done && x.still_running)
 			done = measurement_note(
-				       s, "the program did not end within 2 s of the interrupt and runs on") ||
+				       s, NOTE_ACT,
+				       "the program did not end within 2 s of the interrupt and runs on") ||
 			       error_no_memory(err);
 		execution_free(&x);
 	}
@@ -432,7 +434,7 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 	    !streams_open(&streams, target->command, options->program_output,
 			  s.warm_ups + options->repetitions * s.passes, options->interrupt, err))
 		goto out;
-	if (streams.note && !measurement_note(&s, "%s", streams.note)) {
+	if (streams.note && !measurement_note(&s, NOTE_READ, "%s", streams.note)) {
 		error_no_memory(err);
 		goto out;
 	}

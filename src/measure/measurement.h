@@ -72,7 +72,7 @@ struct measurement {
 	VEC(struct series) series;
 	VEC(struct region_series *) regions;
 	struct account *accounts; /* passes × repetitions: [repetition * passes + pass] */
-	VEC(const char *) notes;
+	VEC(struct result_note) notes;
 	struct result *result;
 };
 
@@ -126,7 +126,8 @@ void measurement_describe_runs(struct measurement *s);
 bool measurement_name_outliers(struct measurement *s);
 
 /* remark.c: the lines under the table. */
-bool measurement_note(struct measurement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool measurement_note(struct measurement *s, enum note_rank rank, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 bool measurement_remark(struct measurement *s);
 
 /* An event's value in one execution of its own pass, or of `pass` for events of the account. False when it is

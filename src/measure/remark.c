@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "measure/measurement.h"
 
-bool measurement_note(struct measurement *s, const char *format, ...)
+bool measurement_note(struct measurement *s, enum note_rank rank, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -16,7 +16,7 @@ bool measurement_note(struct measurement *s, const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	char *kept = arena_strdup(&s->result->arena, text);
-	return kept && vec_push(&s->notes, kept);
+	return kept && vec_push(&s->notes, ((struct result_note){kept, rank}));
 }
 
 /* Above this many events, finding out how many groups there would be takes longer than a reader wants to wait. */
@@ -41,18 +41,19 @@ static bool remark_multiplexing(struct measurement *s)
 	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn
 	 * last miss a fifth of them. No reading shows what is in step with the turns. */
 	if (kernel &&
-	    !measurement_note(s, "kernel-level counts include the kernel's own work to share the counters, which "
-				 "is not spread evenly over the turns: what was counted is a lower bound"))
+	    !measurement_note(s, NOTE_ACT,
+			      "kernel-level counts include the kernel's own work to share the counters, which "
+			      "is not spread evenly over the turns: what was counted is a lower bound"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)
 		return measurement_note(
-			s,
+			s, NOTE_ACT,
 			"%zu event%s did not fit the counters at once; --several-runs would count each all "
 			"the time in as many executions as there are groups that fit",
 			waiting, plural);
 	return measurement_note(
-		s,
+		s, NOTE_ACT,
 		"%zu event%s did not fit the counters at once; --several-runs would count each all the "
 		"time in %zu executions after a warm-up",
 		waiting, plural,
@@ -121,7 +122,7 @@ static bool remark_endings(struct measurement *s)
 				str_appendf(&text, " (execution %zu)", endings[i].first + 1 + s->warm_ups);
 		}
 	}
-	bool done = !text.failed && measurement_note(s, "%s", text.text);
+	bool done = !text.failed && measurement_note(s, NOTE_ACT, "%s", text.text);
 	str_free(&text);
 	return done;
 }
@@ -134,7 +135,8 @@ static bool remark_engine(struct measurement *s)
 	if (!account->under_engine || !account->known || s->options.repetitions > 1)
 		return true;
 	return measurement_note(
-		s, "the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
+		s, NOTE_DETAIL,
+		"the program and the engine together took %.3g s (user %.3g s, system %.3g s) and %.4g MiB",
 		(double)account->elapsed_ns / 1e9, (double)account->user_ns / 1e9,
 		(double)account->system_ns / 1e9, (double)account->peak_memory_bytes / 1048576);
 }
@@ -150,7 +152,7 @@ static bool remark_first_run(struct measurement *s)
 			   : result->locations
 				   ? "where the events took place, and the files of blocks and system calls,"
 				   : "the files of blocks and system calls";
-	return measurement_note(s,
+	return measurement_note(s, NOTE_READ,
 				"%s %s from run %zu of %zu only: the totals there are that run's, and those of "
 				"this table are means",
 				what, files ? "are" : "is", result->first_run, s->options.repetitions);
@@ -161,10 +163,11 @@ bool measurement_remark(struct measurement *s)
 	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) || !remark_first_run(s))
 		return false;
 	s->result->n_notes = s->notes.count;
-	s->result->notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *s->result->notes);
-	if (!s->result->notes)
+	struct result_note *notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *notes);
+	if (!notes)
 		return false;
 	if (s->notes.count)
-		memcpy(s->result->notes, s->notes.items, s->notes.count * sizeof *s->result->notes);
+		memcpy(notes, s->notes.items, s->notes.count * sizeof *notes);
+	s->result->notes = notes;
 	return true;
 }

@@ -35,6 +35,7 @@ static void add_title(struct document *document, const struct result *result)
 	document_add_str(document, BLOCK_TITLE, "tare count:", &text, "");
 }
 
+/* Which machine it was: of interest when a report is kept. */
 static void add_machine(struct document *document, const struct machine_facts *machine)
 {
 	struct str text = {0};
@@ -48,7 +49,7 @@ static void add_machine(struct document *document, const struct machine_facts *m
 	else
 		str_appendf(&text, "PMU %s, ", machine->pmu);
 	str_append(&text, machine->kernel ? machine->kernel : "unknown kernel");
-	document_add_str(document, BLOCK_PARAGRAPH, NULL, &text, NULL);
+	document_note(document, NOTE_DETAIL, NULL, document_str(document, &text));
 }
 
 static void append_seconds(struct str *text, double seconds)
@@ -60,8 +61,8 @@ static void append_seconds(struct str *text, double seconds)
 	str_appendf(text, "%s %s", number, scale.unit);
 }
 
-/* How the program was run, and for how long. */
-static void add_runs(struct document *document, const struct result *result)
+/* How the program was run, and for how long; what a value's "±?" means. */
+static void add_runs(struct document *document, const struct result *result, bool no_spread)
 {
 	struct str text = {0};
 	if (result->interrupted)
@@ -80,7 +81,10 @@ static void add_runs(struct document *document, const struct result *result)
 	append_seconds(&text, result->elapsed_seconds);
 	if (result->under_engine)
 		str_append(&text, result->executions > 1 ? ", some or all under the engine" : " under the engine");
-	document_add_str(document, BLOCK_PARAGRAPH, NULL, &text, NULL);
+	if (no_spread)
+		str_append(&text, result->command ? "; ±? needs more runs (-r 5)"
+						  : "; ±?: one measurement has no spread");
+	document_note(document, result->interrupted ? NOTE_ACT : NOTE_READ, NULL, document_str(document, &text));
 }
 
 static bool trust_differs(const struct result *result, enum trust *common)
@@ -113,7 +117,8 @@ static void add_footnote(struct document *document, size_t number, const struct 
 	struct str both = {0};
 	if (note->more)
 		str_appendf(&both, "%s; %s", note->text, note->more);
-	document_add_str(document, BLOCK_NOTE, document_printf(document, "[%zu]", number), &both, note->text);
+	const char *text = document_str(document, &both);
+	document_note(document, NOTE_READ, document_printf(document, "[%zu]", number), text ? text : note->text);
 }
 
 /* In which events a repetition stands out, and why. false: in none. */
@@ -146,13 +151,13 @@ static void add_outliers(struct document *document, const struct result *result)
 	for (size_t r = 0; r < result->repetitions; r++) {
 		struct str line = {0};
 		if (outlier_of(result, r, &line) && runs++ < OUTLIERS_SHOWN)
-			document_add_str(document, BLOCK_NOTE, "-", &line, NULL);
+			document_note(document, NOTE_READ, "-", document_str(document, &line));
 		str_free(&line);
 	}
 	if (runs > OUTLIERS_SHOWN)
-		document_add(document, BLOCK_LINE, NULL,
-			     document_printf(document, "- and %zu more runs (--json has them all)",
-					     runs - OUTLIERS_SHOWN));
+		document_note(document, NOTE_READ, "-",
+			      document_printf(document, "%zu more runs are outliers (--json has them all)",
+					      runs - OUTLIERS_SHOWN));
 }
 
 /* "region hot (sort.c:10-20): entered 100 times, by 4 threads" */
@@ -170,19 +175,26 @@ static const char *region_title(struct document *document, const struct region_r
 	return kept ? kept : row->name;
 }
 
-static void add_region_notes(struct document *document, const struct region_row *row)
+/* A region that was not left as it was entered: its counts are of less than a reader expects. */
+static void add_region_trouble(struct document *document, const struct region_row *row)
 {
 	struct str text = {0};
-	if (row->note) {
-		str_appendf(&text, "region %s: %s", row->name, row->note);
-		document_add_str(document, BLOCK_NOTE, "-", &text, row->note);
-	}
 	str_appendf(&text, "region %s: ", row->name);
 	size_t before = text.length;
 	region_append_trouble(&text, row);
 	if (text.length > before)
-		document_add_str(document, BLOCK_NOTE, "!", &text, NULL);
+		document_note(document, NOTE_ACT, "!", document_str(document, &text));
 	str_free(&text);
+}
+
+static void add_region_note(struct document *document, const struct region_row *row)
+{
+	struct str text = {0};
+	if (!row->note)
+		return;
+	str_appendf(&text, "region %s: %s", row->name, row->note);
+	const char *kept = document_str(document, &text);
+	document_note(document, NOTE_READ, "-", kept ? kept : row->note);
 }
 
 /* The counts: of the program, its metrics, and each region. */
@@ -222,36 +234,44 @@ static bool kernel_in_regions(const struct result *result)
 	return false;
 }
 
-/* What has to be known of the counts: of rows, of regions, of repetitions, of all. */
+static void add_result_notes(struct document *document, const struct result *result, enum note_rank rank)
+{
+	for (size_t i = 0; i < result->n_notes; i++)
+		if (result->notes[i].rank == rank)
+			document_note(document, rank, rank == NOTE_ACT ? "!" : "-", result->notes[i].text);
+}
+
+/* What has to be known of the counts, in the order in which a reader needs it: what something follows from, what
+ * the numbers mean, where they come from. */
 static void add_notes(struct document *document, const struct result *result, const struct footnotes *notes,
-		      bool all_repetitions, const enum trust *common)
+		      const struct report_options *options, const enum trust *common)
 {
 	bool any = any_known(result->estimates, result->n_estimates, false),
-	     single = any_known(result->estimates, result->n_estimates, true),
-	     trusted = any && common && *common != TRUST_UNVERIFIED, spread = any && common && single;
-	if (notes->items.count || result->n_notes || result->n_regions ||
-	    (all_repetitions && result->n_outliers) || trusted || spread)
-		document_add(document, BLOCK_GAP, NULL, NULL);
+	     no_spread = any && any_known(result->estimates, result->n_estimates, true);
+	if (result->interrupted)
+		add_runs(document, result, no_spread);
+	add_result_notes(document, result, NOTE_ACT);
+	for (size_t i = 0; i < result->n_regions; i++)
+		add_region_trouble(document, &result->regions[i]);
+	if (!result->interrupted)
+		add_runs(document, result, no_spread);
 	for (size_t i = 0; i < notes->items.count; i++)
 		add_footnote(document, i + 1, &notes->items.items[i]);
 	for (size_t i = 0; i < result->n_regions; i++)
-		add_region_notes(document, &result->regions[i]);
+		add_region_note(document, &result->regions[i]);
 	if (kernel_in_regions(result))
-		document_add(document, BLOCK_NOTE, "-",
-			     "regions' counts with the kernel's part have the interrupts that came in them, too, "
-			     "whatever they were for");
-	if (all_repetitions)
+		document_note(
+			document, NOTE_READ, "-",
+			"kernel-level counts of regions include interrupts that came in them, whatever they were "
+			"for");
+	add_result_notes(document, result, NOTE_READ);
+	if (options->all_repetitions)
 		add_outliers(document, result);
-	for (size_t i = 0; i < result->n_notes; i++)
-		document_add(document, BLOCK_NOTE, "-", result->notes[i]);
-	if (trusted)
-		document_add(document, BLOCK_NOTE, "-",
-			     document_printf(document, "%s: all of these numbers", trust_name(*common)));
-	if (spread)
-		document_add(document, BLOCK_NOTE, "-",
-			     result->command
-				     ? "\u00b1? because one execution says nothing of the spread (try -r 5)"
-				     : "\u00b1? because one measurement says nothing of the spread");
+	if (any && common && *common != TRUST_UNVERIFIED)
+		document_note(document, NOTE_READ, "-",
+			      document_printf(document, "%s: all of these numbers", trust_name(*common)));
+	add_result_notes(document, result, NOTE_DETAIL);
+	add_machine(document, &result->machine);
 }
 
 void report_build(struct document *document, const struct result *result, const struct report_options *options)
@@ -260,15 +280,13 @@ void report_build(struct document *document, const struct result *result, const 
 	enum trust trust;
 	bool differs = trust_differs(result, &trust);
 	add_title(document, result);
-	add_machine(document, &result->machine);
-	add_runs(document, result);
 	add_counts(document, result, differs, options->all_repetitions, &notes);
-	add_notes(document, result, &notes, options->all_repetitions, differs ? NULL : &trust);
-	vec_free(&notes.items);
 	if (options->statistics)
 		build_statistics(document, result);
 	if (options->gross)
 		build_gross(document, result);
 	if (result->breakdown)
 		build_breakdown(document, result->breakdown);
+	add_notes(document, result, &notes, options, differs ? NULL : &trust);
+	vec_free(&notes.items);
 }

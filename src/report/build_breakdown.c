@@ -173,7 +173,7 @@ void build_breakdown(struct document *document, const struct breakdown *b)
 	if (shown)
 		document_add(document, BLOCK_GAP, NULL, NULL);
 	for (size_t i = 0; i < shown; i++)
-		document_add(document, BLOCK_NOTE, "-", b->notes[i]);
+		document_add(document, BLOCK_REMARK, "-", b->notes[i]);
 	if (b->n_notes > shown)
 		document_add(
 			document, BLOCK_LINE, NULL,

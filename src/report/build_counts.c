@@ -187,12 +187,12 @@ static void add_section_head(struct document *document, struct document_table *t
 }
 
 static void add_rows(struct document *document, struct document_table *table, const struct estimate *e,
-		     bool is_metric, bool show_trust, bool all_repetitions, const struct table_reasons *reasons,
-		     struct footnotes *notes)
+		     bool is_metric, bool show_trust, bool all_repetitions, const struct number_units *units,
+		     const struct table_reasons *reasons, struct footnotes *notes)
 {
 	struct number_scale scale = {0};
 	if (e->known)
-		scale = number_scale_of(e, is_metric);
+		scale = number_scale_in(units, e, is_metric);
 	struct document_row row = row_of(document, e, &scale, show_trust, reasons, notes);
 	push(document, table, row);
 	for (size_t i = 0; all_repetitions && e->known && i < e->n_runs; i++)
@@ -205,10 +205,13 @@ void build_counts(struct document *document, const struct counts_section *sectio
 		  bool show_trust, bool all_repetitions, struct footnotes *notes)
 {
 	struct table_reasons reasons = {0};
+	struct number_units units = {0};
 	struct document_table *table = NULL;
 	for (size_t s = 0; s < n_sections; s++)
-		for (size_t i = 0; i < sections[s].n; i++)
+		for (size_t i = 0; i < sections[s].n; i++) {
 			count_reason(&reasons, &sections[s].estimates[i]);
+			number_units_add(&units, &sections[s].estimates[i]);
+		}
 	for (size_t s = 0; s < n_sections; s++) {
 		if (!sections[s].n && !sections[s].title)
 			continue;
@@ -222,6 +225,6 @@ void build_counts(struct document *document, const struct counts_section *sectio
 		add_section_head(document, table, &sections[s]);
 		for (size_t i = 0; i < sections[s].n; i++)
 			add_rows(document, table, &sections[s].estimates[i], sections[s].is_metric, show_trust,
-				 all_repetitions, &reasons, notes);
+				 all_repetitions, &units, &reasons, notes);
 	}
 }

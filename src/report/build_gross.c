@@ -18,12 +18,13 @@ static const char *cell(struct document *document, const char *before, double va
 	return document_printf(document, "%s%s", before, text);
 }
 
-static struct document_row row_of(struct document *document, const struct estimate *estimate)
+static struct document_row row_of(struct document *document, const struct number_units *units,
+				  const struct estimate *estimate)
 {
 	struct estimate e = *estimate;
 	if (!e.known)
 		e.value = e.gross;
-	struct number_scale scale = number_scale_of(&e, false);
+	struct number_scale scale = number_scale_in(units, &e, false);
 	struct document_row row = {.kind = ROW_COUNT, .known = e.known, .estimate = estimate};
 	row.cells[CELL_NAME] = document_escaped(document, e.event);
 	row.cells[CELL_GROSS] = cell(document, "", e.has_tare ? e.gross : e.value, &scale);
@@ -47,6 +48,9 @@ static void add_table(struct document *document, const struct estimate *estimate
 	*table = (struct document_table){
 		.headings = {
 			[CELL_NAME] = "event", [CELL_GROSS] = "gross", [CELL_TARE] = "tare", [CELL_NET] = "net"}};
+	struct number_units units = {0};
+	for (size_t i = 0; i < n; i++)
+		number_units_add(&units, &estimates[i]);
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate *e = &estimates[i];
 		const char *name = document_escaped(document, e->event);
@@ -54,7 +58,7 @@ static void add_table(struct document *document, const struct estimate *estimate
 			table->name_least = text_columns(name);
 		if (!e->known && !e->has_tare && e->measuring.state != MEASURING_INCLUDED)
 			continue;
-		if (!vec_push(&table->rows, row_of(document, e)))
+		if (!vec_push(&table->rows, row_of(document, &units, e)))
 			document->failed = true;
 	}
 }
@@ -105,5 +109,5 @@ void build_gross(struct document *document, const struct result *result)
 		document_add(document, BLOCK_SUBTITLE, "region", result->regions[r].name);
 		add_table(document, result->regions[r].estimates, result->regions[r].n_estimates);
 	}
-	document_add(document, BLOCK_NOTE, "-", what_tare_is(document, result));
+	document_add(document, BLOCK_REMARK, "-", what_tare_is(document, result));
 }

@@ -14,9 +14,10 @@ static const char *cell(struct document *document, double value, const struct nu
 	return document_printf(document, "%s", text);
 }
 
-static struct document_row row_of(struct document *document, const struct estimate *e, bool is_metric)
+static struct document_row row_of(struct document *document, const struct number_units *units,
+				  const struct estimate *e, bool is_metric)
 {
-	struct number_scale scale = number_scale_of(e, is_metric);
+	struct number_scale scale = number_scale_in(units, e, is_metric);
 	struct document_row row = {.kind = ROW_COUNT, .known = true, .estimate = e};
 	/* the deviation shows two digits or more */
 	int decimals = scale.decimals;
@@ -31,8 +32,8 @@ static struct document_row row_of(struct document *document, const struct estima
 	return row;
 }
 
-static void add_rows(struct document *document, struct document_table *table, const struct estimate *estimates,
-		     size_t n, bool is_metric)
+static void add_rows(struct document *document, struct document_table *table, const struct number_units *units,
+		     const struct estimate *estimates, size_t n, bool is_metric)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate *e = &estimates[i];
@@ -41,7 +42,7 @@ static void add_rows(struct document *document, struct document_table *table, co
 		const char *name = document_escaped(document, e->event);
 		if (name && text_columns(name) > table->name_least)
 			table->name_least = text_columns(name);
-		if (!vec_push(&table->rows, row_of(document, e, is_metric)))
+		if (!vec_push(&table->rows, row_of(document, units, e, is_metric)))
 			document->failed = true;
 	}
 }
@@ -60,16 +61,22 @@ static struct document_table *add_table(struct document *document)
 
 void build_statistics(struct document *document, const struct result *result)
 {
+	struct number_units units = {0};
+	for (size_t i = 0; i < result->n_estimates; i++)
+		number_units_add(&units, &result->estimates[i]);
+	for (size_t r = 0; r < result->n_regions; r++)
+		for (size_t i = 0; i < result->regions[r].n_estimates; i++)
+			number_units_add(&units, &result->regions[r].estimates[i]);
 	document_add(document, BLOCK_GAP, NULL, NULL);
 	struct document_table *table = add_table(document);
 	if (table) {
-		add_rows(document, table, result->estimates, result->n_estimates, false);
-		add_rows(document, table, result->metrics, result->n_metrics, true);
+		add_rows(document, table, &units, result->estimates, result->n_estimates, false);
+		add_rows(document, table, &units, result->metrics, result->n_metrics, true);
 	}
 	for (size_t r = 0; r < result->n_regions; r++) {
 		document_add(document, BLOCK_SUBTITLE, "region", result->regions[r].name);
 		if ((table = add_table(document)))
-			add_rows(document, table, result->regions[r].estimates, result->regions[r].n_estimates,
-				 false);
+			add_rows(document, table, &units, result->regions[r].estimates,
+				 result->regions[r].n_estimates, false);
 	}
 }

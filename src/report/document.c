@@ -17,6 +17,14 @@ void document_add(struct document *document, enum document_kind kind, const char
 	add(document, &(struct document_block){.kind = kind, .label = label, .text = text});
 }
 
+void document_note(struct document *document, enum note_rank rank, const char *label, const char *text)
+{
+	enum document_kind kind = label ? BLOCK_NOTE : BLOCK_PARAGRAPH;
+	if (text)
+		add(document, &(struct document_block){
+				      .kind = kind, .ranked = true, .rank = rank, .label = label, .text = text});
+}
+
 void document_add_str(struct document *document, enum document_kind kind, const char *label, struct str *text,
 		      const char *otherwise)
 {

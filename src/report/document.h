@@ -54,8 +54,9 @@ enum document_kind {
 	BLOCK_TITLE,      /* label and text */
 	BLOCK_SUBTITLE,   /* label and text */
 	BLOCK_HEADING,    /* label, directly followed by text; not broken */
-	BLOCK_PARAGRAPH,  /* text */
-	BLOCK_NOTE,       /* label: "-", "!" or a footnote's "[1]"; text */
+	BLOCK_PARAGRAPH,  /* text: a note without a label */
+	BLOCK_NOTE,       /* label: "-", "!" (rank NOTE_ACT) or a footnote's "[1]"; text */
+	BLOCK_REMARK,     /* label and text, of the table above */
 	BLOCK_LINE,       /* text that is not broken */
 	BLOCK_WARNING,    /* likewise, of what must not be overlooked */
 	BLOCK_COUNTS,     /* a table of estimates */
@@ -69,6 +70,9 @@ struct columns; /* report/columns.h */
 
 struct document_block {
 	enum document_kind kind;
+	/* of document_note(): it stands at the end of the report, as far as there is room, in the order of ranks */
+	bool ranked;
+	enum note_rank rank;
 	const char *label, *text;
 	struct document_table table;
 	struct columns *columns; /* of BLOCK_COLUMNS; the document's */
@@ -82,6 +86,9 @@ struct document {
 
 /* label and text are kept, not copied. */
 void document_add(struct document *document, enum document_kind kind, const char *label, const char *text);
+
+/* A paragraph (label NULL) or a note of that rank, at the end of the report. */
+void document_note(struct document *document, enum note_rank rank, const char *label, const char *text);
 
 /* Takes text over. When it is empty or memory ran out, `otherwise` stands in its place; with NULL there is no
  * block. */

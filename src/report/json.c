@@ -170,7 +170,7 @@ void report_json(FILE *out, const struct result *result, const struct report_opt
 	json_write_close(&json, ']');
 	json_write_open(&json, "notes", '[');
 	for (size_t i = 0; i < result->n_notes; i++)
-		json_write_text(&json, NULL, result->notes[i]);
+		json_write_text(&json, NULL, result->notes[i].text);
 	json_write_close(&json, ']');
 	if (result->breakdown)
 		breakdown_json(&json, "breakdown", result->breakdown);

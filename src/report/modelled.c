@@ -33,7 +33,7 @@ void notes_print(FILE *out, const struct result *result, const char *before)
 {
 	for (size_t i = 0; i < result->n_notes; i++) {
 		char note[2048];
-		str_escape_to(note, sizeof note, result->notes[i]);
+		str_escape_to(note, sizeof note, result->notes[i].text);
 		fprintf(out, "%snote: %s\n", before, note);
 	}
 }

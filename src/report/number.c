@@ -112,16 +112,58 @@ static int decimals_of_ratio(double value)
 					: 6;
 }
 
+static bool is_seconds(const struct estimate *e)
+{
+	return strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
+}
+
+static bool is_time(const struct estimate *e) { return strcmp(e->unit, "ns") == 0 || is_seconds(e); }
+
+static bool is_size(const struct estimate *e) { return strcmp(e->unit, "bytes") == 0; }
+
+void number_units_add(struct number_units *units, const struct estimate *e)
+{
+	double size = fabs(e->value) * (is_seconds(e) ? 1e9 : 1);
+	if (!e->known || !isfinite(size) || size == 0 || (!is_time(e) && !is_size(e)))
+		return;
+	double *least = is_time(e) ? &units->time_least : &units->bytes_least,
+	       *most = is_time(e) ? &units->time_most : &units->bytes_most;
+	*least = *least == 0 || size < *least ? size : *least;
+	*most = size > *most ? size : *most;
+}
+
+/* The unit that all of them would have alone; else the largest one in which the least number is a tenth or more,
+ * or, where the largest number then has more than seven digits before its point, that one's. */
+static struct number_scale scale_for(double least, double most, struct number_scale (*scale)(double))
+{
+	struct number_scale chosen = scale(least * 10);
+	if (scale(least).factor == scale(most).factor)
+		return scale(most);
+	return most * chosen.factor >= 1e7 ? scale(most) : chosen;
+}
+
+static struct number_scale scale_of_group(const struct number_units *units, const struct estimate *e)
+{
+	double size = e->value * (is_seconds(e) ? 1e9 : 1);
+	if (is_time(e))
+		return units && units->time_most > 0 ? scale_for(units->time_least, units->time_most, scale_time)
+						     : scale_time(size);
+	return units && units->bytes_most > 0 ? scale_for(units->bytes_least, units->bytes_most, scale_bytes)
+					      : scale_bytes(size);
+}
+
 struct number_scale number_scale_of(const struct estimate *e, bool is_metric)
+{
+	return number_scale_in(NULL, e, is_metric);
+}
+
+struct number_scale number_scale_in(const struct number_units *units, const struct estimate *e, bool is_metric)
 {
 	double half_width = e->has_interval ? (e->high - e->low) / 2 : 0;
 	struct number_scale scale = {1, e->unit, 0};
-	bool ns = strcmp(e->unit, "ns") == 0,
-	     seconds = strcmp(e->unit, "seconds") == 0 || strcmp(e->unit, "s") == 0;
-	if (ns || seconds || strcmp(e->unit, "bytes") == 0) {
-		double base = seconds ? 1e9 : 1;
-		scale = ns || seconds ? scale_time(e->value * base) : scale_bytes(e->value);
-		scale.factor *= base;
+	if (is_time(e) || is_size(e)) {
+		scale = scale_of_group(units, e);
+		scale.factor *= is_seconds(e) ? 1e9 : 1;
 		/* the value's digits end where its interval's do */
 		if (half_width > 0 && isfinite(half_width))
 			scale.decimals = number_half_width_decimals(half_width * scale.factor, 0);

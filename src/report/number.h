@@ -25,6 +25,19 @@ struct number_scale {
 	int decimals;
 };
 
+/* What of times and of sizes a table has: they get one unit each, so that a column is compared at a glance.
+ * Zeroed: each number has the unit of its own size. */
+struct number_units {
+	double time_least, time_most; /* ns, of those above 0 */
+	double bytes_least, bytes_most;
+};
+
+void number_units_add(struct number_units *units, const struct estimate *estimate);
+
+/* As number_scale_of(), in the table's unit. */
+struct number_scale number_scale_in(const struct number_units *units, const struct estimate *estimate,
+				    bool is_metric);
+
 /* For an estimate that is known. Times and sizes get a readable unit; counts keep theirs, unless the event's
  * name already says it ("page-faults", unit "faults"). */
 struct number_scale number_scale_of(const struct estimate *estimate, bool is_metric);

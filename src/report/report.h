@@ -10,7 +10,12 @@
 #include "result/breakdown.h"
 #include "result/result.h"
 
+enum { NOTE_LINES_MOST = 5 }; /* of a report's notes, without `verbose` */
+
 struct report_options {
+	/* of text: all notes, and what machine it was; quiet: of the notes only those that something follows from,
+	 * and no title */
+	bool verbose, quiet;
 	bool all_repetitions; /* every repetition's value too */
 	bool gross;           /* gross, tare and net too */
 	bool statistics;      /* least, median, most and standard deviation of the repetitions too */

@@ -73,23 +73,30 @@ static void put(FILE *out, const char *text, size_t width, bool right, bool last
 		spaces(out, pad);
 }
 
-/* Widths of the columns of a table of counts; wide: there is room for the share of the value, too. */
+/* Widths of the columns of a table of counts; wide: there is room for the share of the value, too. Numbers have
+ * their points below each other: `fractions` columns are kept for the point and what follows it. */
 struct table_shape {
-	size_t widths[CELLS];
-	size_t width;
+	size_t widths[CELLS], fractions[CELLS];
+	size_t share, width;
 	bool wide;
 };
+
+static bool has_points(int c) { return c == CELL_VALUE || c == CELL_SPREAD; }
+
+/* Columns of the point and the digits after it at the text's end. */
+static size_t fraction_of(const char *text)
+{
+	size_t length = strlen(text), digits = 0;
+	while (digits < length && text[length - digits - 1] >= '0' && text[length - digits - 1] <= '9')
+		digits++;
+	return digits < length && text[length - digits - 1] == '.' ? digits + 1 : 0;
+}
 
 static const char *cell_of(const struct document_row *row, int c) { return row->cells[c] ? row->cells[c] : ""; }
 
 static const char *share_of(const struct document_row *row, const struct table_shape *shape)
 {
 	return shape->wide && row->share ? row->share : "";
-}
-
-static size_t columns_of(const struct document_row *row, int c, const struct table_shape *shape)
-{
-	return text_columns(cell_of(row, c)) + (c == CELL_SPREAD ? text_columns(share_of(row, shape)) : 0);
 }
 
 static void print_cells(FILE *out, const struct document_row *row, const struct table_shape *shape)
@@ -101,11 +108,19 @@ static void print_cells(FILE *out, const struct document_row *row, const struct 
 	for (int c = CELL_VALUE; c <= last; c++) {
 		if (!shape->widths[c])
 			continue;
-		char text[2 * DOCUMENT_CELL_BYTES];
-		snprintf(text, sizeof text, "%s%s", cell_of(row, c), c == CELL_SPREAD ? share_of(row, shape) : "");
+		const char *text = cell_of(row, c), *share = c == CELL_SPREAD ? share_of(row, shape) : "";
+		bool right = c == CELL_VALUE || c == CELL_SPREAD || c == CELL_RAN;
+		size_t width = shape->widths[c], behind = 0;
+		if (has_points(c) && row->estimate && text[0] && shape->fractions[c])
+			behind = shape->fractions[c] - fraction_of(text);
+		behind = text_columns(text) + behind <= width ? behind : 0;
 		/* the unit belongs to its number */
 		spaces(out, c == CELL_UNIT ? 1 : GAP);
-		put(out, text, shape->widths[c], c == CELL_VALUE || c == CELL_SPREAD || c == CELL_RAN, c == last);
+		put(out, text, width - behind, right, c == last);
+		if (c < last || share[0])
+			spaces(out, behind);
+		if (c == CELL_SPREAD && shape->share && (c < last || share[0]))
+			put(out, share, shape->share, true, false);
 	}
 	fputc('\n', out);
 }
@@ -161,6 +176,7 @@ static size_t name_width(const struct document_table *table, const struct table_
 	size_t others = GAP, most = NAME_MOST, widest = 0;
 	for (int c = CELL_VALUE; c < CELLS; c++)
 		others += shape->widths[c] ? shape->widths[c] + (c == CELL_UNIT ? 1 : GAP) : 0;
+	others += shape->share;
 	if (others + most > shape->width)
 		most = others + NAME_LEAST < shape->width ? shape->width - others : NAME_LEAST;
 	for (size_t i = 0; i < table->rows.count; i++) {
@@ -178,13 +194,30 @@ static size_t name_width(const struct document_table *table, const struct table_
 	return widest;
 }
 
+/* widths: of what stands before a number's fraction, where numbers have points. */
+static void measure_row(struct table_shape *shape, const struct document_row *row)
+{
+	if (row->kind != ROW_COUNT && row->kind != ROW_RUN)
+		return;
+	for (int c = CELL_VALUE; c < CELLS; c++) {
+		const char *text = cell_of(row, c);
+		size_t fraction = has_points(c) ? fraction_of(text) : 0, columns = text_columns(text) - fraction;
+		if (columns > shape->widths[c])
+			shape->widths[c] = columns;
+		if (fraction > shape->fractions[c])
+			shape->fractions[c] = fraction;
+	}
+	if (text_columns(share_of(row, shape)) > shape->share)
+		shape->share = text_columns(share_of(row, shape));
+}
+
 static struct table_shape shape_of(const struct document_table *table, const struct report_options *options)
 {
 	struct table_shape shape = {.width = (size_t)table_width(options), .wide = table_width(options) >= WIDE};
 	for (size_t i = 0; i < table->rows.count; i++)
-		for (int c = CELL_VALUE; c < CELLS && table->rows.items[i].kind == ROW_COUNT; c++)
-			if (columns_of(&table->rows.items[i], c, &shape) > shape.widths[c])
-				shape.widths[c] = columns_of(&table->rows.items[i], c, &shape);
+		measure_row(&shape, &table->rows.items[i]);
+	for (int c = CELL_VALUE; c < CELLS; c++)
+		shape.widths[c] += has_points(c) ? shape.fractions[c] : 0;
 	for (int c = CELL_VALUE; c < CELLS; c++)
 		/* a column that no row needs is not there */
 		if (shape.widths[c] > 0 && text_columns(table->headings[c]) > shape.widths[c])

@@ -1,4 +1,5 @@
 /* A report as text for a reader: line breaks, colours, aligned columns. What it says is built in build.c. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/build.h"
@@ -29,6 +30,7 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_TITLE: put_labelled(out, block, 0, 2, options); break;
 	case BLOCK_SUBTITLE: put_labelled(out, block, 2, 4, options); break;
 	case BLOCK_PARAGRAPH:
+	case BLOCK_REMARK:
 	case BLOCK_NOTE: put_labelled(out, block, 2, 0, options); break;
 	case BLOCK_LINE: fprintf(out, "  %s\n", block->text ? block->text : ""); break;
 	case BLOCK_HEADING:
@@ -43,10 +45,81 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	}
 }
 
+/* ---- notes: as many as there is room for ---- */
+
+/* The block as its lines of text; NULL when memory ran out. The caller frees it. */
+static char *lines_of(const struct document_block *block, const struct report_options *options, size_t *lines)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	*lines = 0;
+	if (!memory)
+		return NULL;
+	put_block(memory, block, options);
+	if (fclose(memory) != 0) {
+		free(text);
+		return NULL;
+	}
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		++*lines;
+	return text;
+}
+
+static bool is_wanted(const struct document_block *block, const struct report_options *options)
+{
+	return options->verbose || block->rank == NOTE_ACT || (block->rank == NOTE_READ && !options->quiet);
+}
+
+static size_t lines_of_notes(const struct document *document, const struct report_options *options)
+{
+	size_t all = 0, lines;
+	for (size_t i = 0; i < document->blocks.count; i++) {
+		const struct document_block *block = &document->blocks.items[i];
+		if (block->ranked && is_wanted(block, options)) {
+			free(lines_of(block, options, &lines));
+			all += lines;
+		}
+	}
+	return all;
+}
+
+/* Notes in the order of their ranks; those that do not fit are counted in one line. */
+static void put_notes(FILE *out, const struct document *document, const struct report_options *options)
+{
+	size_t all = lines_of_notes(document, options), hidden = 0, used = 0;
+	size_t room = options->verbose ? all : all > NOTE_LINES_MOST ? NOTE_LINES_MOST - 1 : NOTE_LINES_MOST;
+	if (all)
+		fputc('\n', out);
+	for (size_t i = 0; i < document->blocks.count; i++) {
+		const struct document_block *block = &document->blocks.items[i];
+		size_t lines;
+		if (!block->ranked || !is_wanted(block, options))
+			continue;
+		char *text = lines_of(block, options, &lines);
+		/* the first warning is shown whatever its length */
+		bool fits = text && (used + lines <= room || (used == 0 && block->rank == NOTE_ACT));
+		if (fits) {
+			fputs(text, out);
+			used += lines;
+		}
+		hidden += !fits;
+		free(text);
+	}
+	if (hidden)
+		fprintf(out, "  - %zu more note%s: -v shows %s\n", hidden, hidden == 1 ? "" : "s",
+			hidden == 1 ? "it" : "them");
+}
+
 void report_document_text(FILE *out, const struct document *document, const struct report_options *options)
 {
-	for (size_t i = 0; i < document->blocks.count; i++)
-		put_block(out, &document->blocks.items[i], options);
+	for (size_t i = 0; i < document->blocks.count; i++) {
+		const struct document_block *block = &document->blocks.items[i];
+		bool title = block->kind == BLOCK_TITLE || (block->kind == BLOCK_GAP && i == 0);
+		if (!block->ranked && !(options->quiet && title))
+			put_block(out, block, options);
+	}
+	put_notes(out, document, options);
 	const char *trouble = document_trouble(document);
 	if (trouble)
 		fprintf(out, "  (%s)\n", trouble);

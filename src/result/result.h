@@ -77,6 +77,18 @@ struct reading {
 	struct measuring measuring; /* of COUNTED */
 };
 
+/* How much a reader needs a note. */
+enum note_rank {
+	NOTE_ACT,    /* something is to be done, or a number is not what it seems */
+	NOTE_READ,   /* what a number means */
+	NOTE_DETAIL, /* where it comes from: for who asks for it (-v) */
+};
+
+struct result_note {
+	const char *text;
+	enum note_rank rank;
+};
+
 /* One execution of the program under one group of events. */
 struct run {
 	struct reading *readings; /* n_events × n_rows: readings[row * n_events + event] */
@@ -86,7 +98,7 @@ struct run {
 	bool interrupted; /* ended by the user before the program did */
 	/* the times, faults and memory below are the engine's as well as the program's */
 	bool under_engine;
-	const char *const *remarks; /* what a reader of the readings has to know, a line each; in the arena */
+	const struct result_note *remarks; /* what is to be known of the readings; in the arena */
 	size_t n_remarks;
 	uint64_t elapsed_ns;
 	/* the operating system's account of the run (rusage of the program and its waited-for children) */
@@ -180,7 +192,7 @@ struct result {
 	size_t n_outliers;
 	struct region_row *regions; /* as run->regions */
 	size_t n_regions;
-	const char **notes; /* lines printed under the table, e.g. what --several-runs would give */
+	const struct result_note *notes; /* shown under the table, e.g. what --several-runs would give */
 	size_t n_notes;
 	int wait_status; /* of the last run; what tare's own exit status follows */
 	bool interrupted;

@@ -21,10 +21,11 @@ static bool cannot_count(const struct session *session, const struct asked_row *
 	return answer.state != READING_COUNTED;
 }
 
-/* "not counted: a, b (why)" for each reason; user_only: a note that is in the result's arena, or NULL. */
+/* "not counted: a, b (why)" for each reason, and how many there are; user_only: a note that is in the result's
+ * arena, or NULL. */
 static bool remark(struct result *result, const char *user_only, const struct estimate *const *folded, size_t n)
 {
-	VEC(const char *) notes = {0};
+	VEC(struct result_note) notes = {0};
 	VEC(size_t) numbers = {0};
 	struct reasons reasons = {0};
 	bool done = false;
@@ -45,14 +46,19 @@ static bool remark(struct result *result, const char *user_only, const struct es
 		str_appendf(&text, " (%s)", reasons_text(&reasons, r));
 		char *note = text.failed ? NULL : arena_strdup(&result->arena, text.text);
 		str_free(&text);
-		if (!note || !vec_push(&notes, note))
+		if (!note || !vec_push(&notes, ((struct result_note){note, NOTE_DETAIL})))
 			goto out;
 	}
-	if (user_only && !vec_push(&notes, user_only))
+	if (user_only && !vec_push(&notes, ((struct result_note){user_only, NOTE_READ})))
 		goto out;
-	if ((n || user_only) && !vec_push(&notes, "'tare doctor' shows how to allow more"))
-		goto out;
-	const char **kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
+	if (n) {
+		const char *all = arena_printf(
+			&result->arena, "not counted here: %zu standard event%s (-v and 'tare doctor' say why)", n,
+			n == 1 ? "" : "s");
+		if (!all || !vec_push(&notes, ((struct result_note){all, NOTE_READ})))
+			goto out;
+	}
+	struct result_note *kept = arena_alloc(&result->arena, (notes.count + 1) * sizeof *kept);
 	if (!kept)
 		goto out;
 	if (notes.count)

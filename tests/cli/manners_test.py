@@ -98,6 +98,42 @@ equal(outliers([count + 30000 * (i % 4 == 0) for i, count in enumerate(LIKE)]), 
 equal(outliers([count + 30000 * (i == 6) for i, count in enumerate(LIKE)]), [7], "one of twenty that lies far from the others is")
 equal(outliers(LIKE), [], "runs that vary evenly have none")
 
+# ---- a report is as long as a screen, and its numbers come first ----
+def notes_of(text):
+    """The report's lines behind its last table."""
+    return text.rstrip("\n").split("\n\n")[-1].split("\n")
+
+
+for command in (["true"], ["-r", "5", "true"], ["--on", "model:r12000", "-e", "l1d-misses,instructions", "true"],
+                ["--all-repetitions", "-r", "12", "-e", "page-faults,instructions", "sh", "-c", "exit 3"]):
+    seen = tare("count", *command)
+    lines = seen.err.split("\n")
+    ok(lines[1].startswith("tare count: ") and lines[2] == "" and lines[3].startswith("  event "),
+       f"{command}: the numbers come directly below the title", seen)
+    ok(1 <= len(notes_of(seen.err)) <= 5, f"{command}: at most five lines of notes", notes_of(seen.err))
+    has_not(seen.err, re.compile("unverified|nothing of the spread"), f"{command}: no line that never changes")
+default, verbose, quiet = (tare("count", *options, "true").err for options in ([], ["-v"], ["-q"]))
+ok(default.count("\n") < 24, "a default report fits a screen of 24 lines", default)
+ok("Linux" in verbose and "not counted: " in verbose and "Linux" not in default, "-v: the machine, and every reason", verbose)
+ok("tare count:" not in quiet and quiet.lstrip("\n").startswith("  event ") and quiet.count("\n\n") == 0 and re.search("(?m)^  [a-z-]+(:u)? +[0-9]", quiet),
+   "-q: the numbers alone", quiet)
+seen = tare("count", "-e", "instructions,page-faults", "sh", "-c", "exit 3").err
+ok(notes_of(seen)[0] == "  ! exit status 3", "what a reader must act on comes first", notes_of(seen))
+has(tare("count", "-q", "-e", "page-faults", "sh", "-c", "exit 3").err, "! exit status 3", "-q has warnings")
+seen = tare("count", "-q", "-v", "true")
+ok(seen.code == 2 and "choose -v (more) or -q (less)" in seen.err, "-q and -v contradict each other", seen)
+rows = json.loads(tare("count", "--json", "-e", "page-faults", "true").err)["results"]
+equal(rows[0]["trust"], "unverified", "JSON has the trust of each number")
+
+# ---- one unit a column, and points below each other ----
+write("times.json", json.dumps({"tare_recording": 1, "events": [{"name": "task-clock", "source": "os"}, {"name": "cpu-clock", "source": "os"}, {"name": "instructions", "source": "hw"}],
+                                "executions": [{"readings": {"task-clock": 1400000 + 3000 * i, "cpu-clock": 400000 + 70000 * i, "instructions": 1000 + i}} for i in range(6)]}))
+text = tare("count", "--on", "replay:times.json", "-r", "5", "-o", "-", "-e", "task-clock,cpu-clock,instructions", "true").out
+rows = [line for line in text.split("\n") if re.match("  (task-clock|cpu-clock|instructions) ", line)]
+ok(len(rows) == 3 and " ms " in rows[0] and " ms " in rows[1], "times of a table have one unit", text)
+points = {re.search(r"[0-9](\.|(?= ))", row).start() for row in rows}
+equal(len(points), 1, "numbers have their points below each other")
+
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"
 with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:

@@ -182,7 +182,7 @@ else:
     equal((rows["l1d-misses"]["source"], rows["l1d-misses"].get("machine"), rows["instructions"]["source"], report["executions"]),
           ("model", "host", "exact", 1), "auto takes from the model of this machine what only a model can count, in the same execution")
     has(" ".join(report["notes"]), "modelled:", "and says that it is modelled")
-    seen = tare("count", "true")
+    seen = tare("count", "-v", "true")
     ok(" model\n" not in seen.err and "--on model:host" in seen.err, "a default set has nothing modelled, and says how to get it", seen)
 report, rows, _ = count("auto", "r12000::l1d-misses", *program)
 row = rows.get("r12000::l1d-misses:u") or rows["r12000::l1d-misses"]

@@ -93,5 +93,5 @@ ok(counts[3, "sums"] > counts[2, "sums"], "more threads share more (Figure 6)", 
 seen = tare("count", "--on", "model:host", "-e", "false-sharing-misses", "--by", "object", "./sums")
 has(seen.err, re.compile(r"^ *[\d,]+\( *\d+\.\d%\).*  sums, 64 bytes \(sums\)$", re.M), "text names the variable")
 has(seen.err, re.compile(r"  \[heap\], 64 bytes\n +allocated in allocate \(sums:sums\.c:\d+\)\n +called from main", re.M), "and the block with its stack")
-has(" ".join(seen.err.split()), "they are kept in step", "and says that threads are kept in step")
+has(" ".join(seen.err.split()), "threads were kept in step", "and says that threads are kept in step")
 done()

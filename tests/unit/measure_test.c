@@ -54,10 +54,10 @@ static char *const do_nothing[] = { "true", NULL };
 static bool has_note(const struct result *result, const char *part)
 {
 	for (size_t i = 0; i < result->n_notes; i++)
-		if (strstr(result->notes[i], part))
+		if (strstr(result->notes[i].text, part))
 			return true;
 	for (size_t i = 0; i < result->n_notes; i++)
-		printf("# note: %s\n", result->notes[i]);
+		printf("# note: %s\n", result->notes[i].text);
 	return false;
 }
 

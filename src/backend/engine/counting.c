@@ -387,9 +387,10 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 
 static bool add_remark(struct run *run, const char *text)
 {
-	const char **lines = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *lines);
-	if (!lines || !(lines[run->n_remarks] = arena_strdup(&run->arena, text)))
+	struct result_note *lines = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *lines);
+	if (!lines || !(lines[run->n_remarks].text = arena_strdup(&run->arena, text)))
 		return false;
+	lines[run->n_remarks].rank = NOTE_ACT;
 	if (run->n_remarks)
 		memcpy(lines, run->remarks, run->n_remarks * sizeof *lines);
 	run->remarks = lines;

@@ -227,15 +227,16 @@ static void release(void *context)
 	free(m);
 }
 
-__attribute__((format(printf, 3, 4))) static bool say(struct run *run, const char **lines, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static bool say(struct run *run, struct result_note *lines,
+						      enum note_rank rank, const char *format, ...)
 {
 	char text[400];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	lines[run->n_remarks] = arena_strdup(&run->arena, text);
-	return lines[run->n_remarks++] != NULL;
+	lines[run->n_remarks] = (struct result_note){arena_strdup(&run->arena, text), rank};
+	return lines[run->n_remarks++].text != NULL;
 }
 
 static bool several_threads(const struct view *view, bool children)
@@ -259,10 +260,33 @@ static void name_pages(const struct modelling *m, char *text, size_t size)
 		snprintf(text + used, size - used, ")");
 }
 
+/* How the threads' accesses were interleaved: in short, and in full. */
+static bool remark_threads(struct run *run, struct result_note *lines, bool in_step)
+{
+	if (in_step)
+		return say(run, lines, NOTE_READ,
+			   "threads were kept in step: the misses that they cause each other vary from run to "
+			   "run") &&
+		       say(run, lines, NOTE_DETAIL,
+			   "threads in step: the model takes a few basic blocks of accesses from each in turn; "
+			   "invalidations, interventions and sharing misses are those of this interleaving, and "
+			   "vary from run to run, by half where threads meet only for milliseconds on a busy "
+			   "machine; the cores of a real machine may take lines from each other more often, or "
+			   "less "
+			   "often");
+	return say(run, lines, NOTE_READ,
+		   "threads were not kept in step: they cause each other fewer misses than on real cores") &&
+	       say(run, lines, NOTE_DETAIL,
+		   "threads: the others see the accesses of a thread a buffer at a time; the lines that they take "
+		   "from each other, and the misses that this causes, are far fewer than on cores that run side "
+		   "by "
+		   "side, and vary from run to run; with -e coherence-misses, threads are kept in step");
+}
+
 static bool remark(void *context, const struct view *view, bool children, struct run *run)
 {
 	const struct modelling *m = context;
-	const char **lines = arena_alloc(&run->arena, (m->n + 2) * sizeof *lines);
+	struct result_note *lines = arena_alloc(&run->arena, (m->n + 3) * sizeof *lines);
 	bool coherent = false, in_step = false;
 	char pages[64];
 	if (!lines)
@@ -272,12 +296,12 @@ static bool remark(void *context, const struct view *view, bool children, struct
 		const struct machine *machine = &m->machines[i];
 		coherent |= machine->coherent;
 		in_step |= machine->in_step;
-		if (!say(run, lines, "model %s: %s", machine->name,
+		if (!say(run, lines, NOTE_READ, "model %s: %s", machine->name,
 			 machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
 	name_pages(m, pages, sizeof pages);
-	if (!say(run, lines,
+	if (!say(run, lines, NOTE_DETAIL,
 		 "modelled: this program's own accesses in user mode, on a declared machine, without those of the "
 		 "kernel; each thread has its own core and each process its own machine, cold at the start; pages "
 		 "of %s except where the process maps larger ones",
@@ -285,17 +309,7 @@ static bool remark(void *context, const struct view *view, bool children, struct
 		return false;
 	if (!coherent || !several_threads(view, children))
 		return true;
-	return in_step ? say(run, lines,
-			     "threads: they are kept in step, and the model takes a few basic blocks of accesses "
-			     "from each in turn: invalidations, interventions and sharing misses are those of "
-			     "this interleaving, and differ from run to run, by half where threads meet only for "
-			     "milliseconds on a busy machine; the cores of a real machine may take lines from "
-			     "each other more often, or less often")
-		       : say(run, lines,
-			     "threads: the others see the accesses of a thread a buffer at a time: the lines that "
-			     "they take from each other, and the misses that this causes, are far fewer than on "
-			     "cores that run side by side, and differ from run to run; with -e coherence-misses, "
-			     "threads are kept in step");
+	return remark_threads(run, lines, in_step);
 }
 
 /* The machine's place among those that run; it is added when it is not there yet. */

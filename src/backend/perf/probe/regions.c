@@ -393,18 +393,19 @@ static bool remark(const struct probed *r, struct run *run)
 				      "; in %llu processes the first pass includes a page fault of the probes",
 				      (unsigned long long)r->report->unprimed)))
 		return false;
-	const char **remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
+	struct result_note *remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
 	if (!remarks)
 		return false;
 	for (size_t i = 0; i < run->n_remarks; i++)
 		remarks[i] = run->remarks[i];
 	run->remarks = remarks;
-	remarks[run->n_remarks] = arena_printf(
+	remarks[run->n_remarks].rank = NOTE_READ;
+	remarks[run->n_remarks].text = arena_printf(
 		&run->arena,
 		"regions were counted with probes, which trap into the kernel: the kernel's work for them is in "
 		"the counts at kernel level, and in the times and faults of the whole program%s%s",
 		instructions, unprimed);
-	if (!remarks[run->n_remarks])
+	if (!remarks[run->n_remarks].text)
 		return false;
 	run->n_remarks++;
 	return true;
