@@ -29,8 +29,10 @@ struct sampling; /* one sampling in progress */
 struct sampled_event {
 	const struct event *event;
 	enum profile_gaps gaps; /* FIXED, JITTER, EXPONENTIAL; RATE */
-	uint64_t gap;           /* mean, in the event's unit (ns of clocks); of RATE: 0 */
-	double rate;            /* of RATE: samples a second of each task */
+	/* in the event's unit (ns of clocks); the mean of EXPONENTIAL (which is half fixed and half
+	 * exponential, since the kernel repeats a gap until the next is set: perf/sample/gaps.h); of RATE: 0 */
+	uint64_t gap;
+	double rate; /* of RATE: samples a second of each task */
 };
 
 struct sampling_request {
@@ -102,7 +104,14 @@ struct sampling_account {
 	uint64_t count; /* of the event, while it was sampled */
 	uint64_t enabled_ns, running_ns;
 	uint64_t samples, lost, throttled, redraws;
-	uint32_t redraw; /* as it was done */
+	uint32_t redraw; /* as it was done; 0: gaps were not redrawn */
+	/* CLOCK_MONOTONIC, of gaps that were redrawn: when that ended, because a thread or a child began (all
+	 * tasks must have one gap, or their shares would be wrong); from then on they are fixed at the mean. 0:
+	 * never */
+	uint64_t redrawn_until_ns;
+	/* mappings, names and tasks that the kernel had no room for, of the whole sampling: with any, samples
+	 * may be in the wrong place */
+	uint64_t lost_facts;
 };
 
 struct sampling_operations {

@@ -215,6 +215,234 @@ static void test_clocks(void)
 	   "likewise (%" PRIu64 " of %.1f)", one_account.samples, expected);
 }
 
+/* ---- threads, children, exec ---- */
+
+static size_t tasks_with(size_t least)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < seen.n_tids; i++) {
+		size_t its = 0;
+		for (size_t j = 0; j < seen.n_samples; j++)
+			its += seen.samples[j].tid == seen.tids[i];
+		n += its >= least;
+	}
+	return n;
+}
+
+static void test_heirs(void)
+{
+	ok(sample_one("page-faults:u", 1, "thread", "500", false), "a program with a thread");
+	equal_u64(one_account.samples + one_account.lost, one_account.count, "the thread's faults are samples, too");
+	equal_u64(seen.started, 1, "the thread's start was seen");
+	equal_u64(tasks_with(500), 1, "and the 500 are the thread's");
+#if !defined(SANITIZED)
+	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 5, "in the function that it ran");
+#endif
+	ok(sample_one("page-faults:u", 1, "fork", "500", false), "a program with a child that is not followed");
+	ok(seen.n_samples < 500 && seen.n_tids == 1, "has no samples of the child (%zu)", seen.n_samples);
+	ok(sample_one("page-faults:u", 1, "fork", "500", true), "and with one that is");
+	equal_u64(one_account.samples + one_account.lost, one_account.count, "has as many as faults");
+	equal_u64(tasks_with(500), 1, "500 of them the child's");
+	equal_u64(seen.ended, 2, "and two ends");
+	ok(sample_one("page-faults:u", 1, "exec", "touch", true), "a program that executes another");
+	equal_u64(seen.execs, 2, "both execs were seen");
+	ok(seen.n_samples >= 300, "and the samples of both (%zu)", seen.n_samples);
+}
+
+/* ---- losing ---- */
+
+static void test_loss(void)
+{
+	struct sampled_event asked = fixed("page-faults:u", 1);
+	struct sampling_request r = {.events = &asked, .n_events = 1, .buffer_bytes = 4096};
+	struct command command = command_of("touch", "3000");
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	struct sampling_account account;
+	struct sampling *s;
+	struct error err = {0};
+	int status;
+	forget();
+	if (!ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err), "a ring of one page that nobody empties: %s", err.text))
+		return;
+	waitpid(perf->sampling->process(s), &status, 0);
+	bool stopped = perf->sampling->stop(s, &account, &err);
+	perf->sampling->end(s);
+	ok(stopped && account.lost > 2000, "loses samples (%" PRIu64 ")", account.lost);
+	equal_u64(account.samples + account.lost, account.count, "and what it obtained and lost is all that took place");
+	ok(account.lost_facts > 0, "the program's end, which found no room, is told of, too (%" PRIu64 ")", account.lost_facts);
+}
+
+/* ---- gaps that are drawn ---- */
+
+static struct sampling_account drawn_account;
+
+static bool sample_drawn(enum profile_gaps gaps, uint32_t redraw, const char *role, const char *argument)
+{
+	struct sampled_event asked = fixed("task-clock", 200000);
+	asked.gaps = gaps;
+	struct sampling_request r = {.events = &asked, .n_events = 1, .seed = 5, .redraw = redraw};
+	return sample_role(&r, role, argument, true, &drawn_account);
+}
+
+static void test_drawn(void)
+{
+	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burn", "200"), "exponential gaps are sampled");
+	ok(drawn_account.redraws >= 20 && drawn_account.redraw == 1, "and redrawn (%" PRIu64 " times for %" PRIu64 " samples)", drawn_account.redraws,
+	   drawn_account.samples);
+	equal_u64(drawn_account.redrawn_until_ns, 0, "to the end, as no other task began");
+	size_t near_mean = 0;
+	for (size_t i = 1; i < seen.n_samples; i++) {
+		uint64_t gap = seen.samples[i].time_ns - seen.samples[i - 1].time_ns;
+		near_mean += gap > 190000 && gap < 210000;
+	}
+	ok(near_mean < seen.n_samples / 2, "no two gaps are the same (%zu of %zu near the mean)", near_mean, seen.n_samples);
+	ok(seen.n_samples && seen.samples[0].gap == 200000, "each sample stands for the mean");
+
+	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burners", "100"), "until a thread begins");
+	ok(drawn_account.redrawn_until_ns != 0, "which is said");
+	/* four threads burn 100 ms of CPU time each: their shares are equal, for all have one mean gap. On each CPU a
+	 * thread can lose less than one gap, and what the events' opening took */
+	size_t least = SIZE_MAX, most = 0;
+	for (size_t i = 0; i < seen.n_tids; i++) {
+		size_t its = 0;
+		for (size_t j = 0; j < seen.n_samples; j++)
+			its += seen.samples[j].tid == seen.tids[i];
+		if (its < 50)
+			continue;
+		least = its < least ? its : least;
+		most = its > most ? its : most;
+	}
+	ok(tasks_with(50) == 4 && (double)least > 0.75 * (double)most, "and all threads have the same gap (%zu … %zu samples)", least, most);
+}
+
+/* ---- what runs already; switching on and off ---- */
+
+static void test_attached(void)
+{
+	struct sampled_event asked = fixed("page-faults:u", 1);
+	struct sampling_request r = {.events = &asked, .n_events = 1, .disabled = true};
+	struct sampling_account account;
+	struct sampling *s;
+	struct error err = {0};
+	int order[2], answer[2];
+	char byte;
+	if (pipe(order) != 0 || pipe(answer) != 0)
+		return;
+	pid_t child = fork();
+	if (child == 0) {
+		close(order[1]);
+		while (read(order[0], &byte, 1) == 1) {
+			touch(byte == 'a' ? 100 : 1000);
+			if (write(answer[1], &byte, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &child, .n_pids = 1};
+	forget();
+	ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err), "a process that runs already: %s", err.text);
+	bool did = write(order[1], "a", 1) == 1 && read(answer[0], &byte, 1) == 1;
+	did = did && perf->sampling->enable(s, true, &err);
+	did = did && write(order[1], "b", 1) == 1 && read(answer[0], &byte, 1) == 1;
+	did = did && perf->sampling->enable(s, false, &err);
+	did = did && write(order[1], "a", 1) == 1 && read(answer[0], &byte, 1) == 1;
+	did = did && perf->sampling->drain(s, 0, &err) && perf->sampling->stop(s, &account, &err);
+	perf->sampling->end(s);
+	close(order[1]);
+	waitpid(child, NULL, 0);
+	ok(did, "is switched on and off: %s", err.text);
+	equal_u64(account.samples + account.lost, account.count, "samples are of the time between");
+	ok(seen.n_samples >= 1000 && seen.n_samples < 1100, "the 1000 pages then, not the 200 others (%zu)", seen.n_samples);
+	ok(seen.n_code >= 1 && seen.named >= 1, "its mappings and name are known");
+#if !defined(SANITIZED)
+	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 10, "so that its samples have a place");
+#endif
+}
+
+/* ---- what else a sample can carry ---- */
+
+static void test_carried(void)
+{
+	struct sampled_event asked[2] = {fixed("page-faults:u", 1), fixed("cpu-clock", 1000000)};
+	struct sampling_account accounts[2];
+	struct sampling_request r = {.events = asked, .n_events = 2, .stacks = STACKS_FRAME_POINTER, .data_addresses = true};
+	ok(sample_role(&r, "burn_touch", "50", false, accounts), "two events at once, with callers and data addresses");
+	equal_u64(accounts[0].samples + accounts[0].lost, accounts[0].count, "the first has all of its samples");
+	ok(accounts[1].samples >= 20, "and so has the second (%" PRIu64 ")", accounts[1].samples);
+	ok(seen.callers > seen.n_samples / 4, "samples have callers (%zu of %zu)", seen.callers, seen.n_samples);
+	size_t with = 0, faults = 0;
+	for (size_t i = 0; i < seen.n_samples; i++) {
+		faults += seen.samples[i].event == 0;
+		with += seen.samples[i].event == 0 && seen.samples[i].data_address != 0;
+	}
+	ok(faults > 500 && with > faults * 9 / 10, "and faults the address that was touched (%zu of %zu)", with, faults);
+#if defined(__x86_64__)
+	r.stacks = STACKS_DWARF;
+	ok(sample_role(&r, "burn_touch", "50", false, accounts), "with the user's stack");
+	ok(seen.registers > seen.n_samples * 9 / 10 && seen.stacks > seen.n_samples * 9 / 10, "registers and stack are there (%zu, %zu of %zu)", seen.registers,
+	   seen.stacks, seen.n_samples);
+#endif
+	struct sampled_event rate = {.event = event("cpu-clock"), .gaps = GAPS_RATE, .rate = 1000};
+	r = (struct sampling_request){.events = &rate, .n_events = 1};
+	ok(sample_role(&r, "burn", "100", false, accounts), "a rate");
+	ok(accounts[0].samples >= 60 && accounts[0].samples <= 101, "of 1000 a second gives about 100 in 100 ms (%" PRIu64 ")", accounts[0].samples);
+}
+
+/* ---- CPUs ---- */
+
+static void test_whole_cpus(void)
+{
+	struct sampled_event asked = fixed("page-faults", 1);
+	struct sampling_request r = {.events = &asked, .n_events = 1};
+	struct sampling_account account;
+	struct sampling *s;
+	struct error err = {0};
+	struct target target = {.kind = TARGET_CPUS};
+	forget();
+	if (!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) || !perf->sampling->go(s, &err)) {
+		if (s)
+			perf->sampling->end(s);
+		skip(err.text, "whole CPUs are sampled");
+		return;
+	}
+	touch(500);
+	touch_forked(500);
+	bool did = perf->sampling->stop(s, &account, &err);
+	perf->sampling->end(s);
+	ok(did && account.samples + account.lost == account.count, "whole CPUs are sampled: %s", err.text);
+	size_t own = 0;
+	for (size_t i = 0; i < seen.n_samples; i++)
+		own += seen.samples[i].pid == (uint32_t)getpid();
+	ok(own >= 500, "tare's own faults are among them (%zu)", own);
+	ok(seen.started >= 1 && seen.n_code >= 1, "and what its processes start");
+}
+
+static void test_refusals(void)
+{
+	struct sampling_request r = {.n_events = 1};
+	struct sampled_event asked = fixed("page-faults:u", 0);
+	struct command command = command_of("touch", "1");
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	struct sampling *s;
+	struct error err = {0};
+	r.events = &asked;
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_USAGE, "no gap is an error: %s", err.text);
+	asked = fixed("context-switches:u", 1);
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_UNSUPPORTED, "so is an event that cannot be: %s", err.text);
+	asked = fixed("page-faults:u", 1);
+	pid_t nobody = 0x3ffffff;
+	target = (struct target){.kind = TARGET_PROCESSES, .pids = &nobody, .n_pids = 1};
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_NOT_FOUND, "and a process that is not there: %s", err.text);
+}
+
+static void test_cost(void)
+{
+	double cost = perf->sampling->cost_ns(backend, event("cpu-clock"));
+	/* more than an interrupt can be, and less than a slow machine's */
+	ok(cost > 100 && cost < 1e6, "a sample's cost is measured (%.0f ns)", cost);
+	equal_u64((uint64_t)perf->sampling->cost_ns(backend, event("context-switches:u")), 0, "of an event that cannot be sampled none is");
+}
+
 static void tests(void)
 {
 	enum reading_state state;
@@ -224,6 +452,54 @@ static void tests(void)
 	ok(state == READING_COUNTED, "page faults can be sampled: %s", why);
 	test_faults();
 	test_clocks();
+	test_heirs();
+	test_loss();
+	test_drawn();
+	test_attached();
+	test_carried();
+	test_whole_cpus();
+	test_refusals();
+	test_cost();
 }
 
-int main(int argc, char **argv) { return perf_main(argc, argv, tests); }
+static void *burn_thread(void *milliseconds)
+{
+	struct timespec begin, now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	do {
+		stimulus_loop(10000);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < *(long *)milliseconds);
+	return NULL;
+}
+
+/* Roles that perf_program.h does not have. */
+static bool play_more(char **argv)
+{
+	long n = argv[2] ? atol(argv[2]) : 0;
+	if (strcmp(argv[1], "burners") == 0) {
+		pthread_t threads[3];
+		burn_thread(&n);
+		for (int i = 0; i < 3; i++)
+			pthread_create(&threads[i], NULL, burn_thread, &n);
+		for (int i = 0; i < 3; i++)
+			pthread_join(threads[i], NULL);
+	} else if (strcmp(argv[1], "burn_touch") == 0) {
+		burn_thread(&n);
+		touch(500);
+	} else if (strcmp(argv[1], "exec") == 0) {
+		char *next[] = {argv[0], argv[2], (char *)"300", NULL};
+		touch(10);
+		execv(ME, next);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && play_more(argv))
+		return 0;
+	return perf_main(argc, argv, tests);
+}

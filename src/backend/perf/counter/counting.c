@@ -74,16 +74,6 @@ static void refuse(struct track *track, enum reading_state state, const char *wh
 	snprintf(track->why, sizeof track->why, "%s", why);
 }
 
-static enum counter_heirs heirs_of(const struct target *target)
-{
-	if (target->kind == TARGET_CPUS)
-		return HEIRS_NONE;
-	if (target->follow_children)
-		return HEIRS_ALL;
-	/* a process is all of its threads; a thread is one */
-	return target->kind == TARGET_THREADS ? HEIRS_NONE : HEIRS_THREADS;
-}
-
 /* Why an event that works is not for this kind of target; NULL when it is. */
 static const char *not_for_target(const struct answer *answer, enum target_kind kind)
 {

@@ -101,3 +101,13 @@ bool places_find(struct places *places, const struct target *target, struct erro
 }
 
 void places_free(struct places *places) { vec_free(&places->list); }
+
+enum counter_heirs heirs_of(const struct target *target)
+{
+	if (target->kind == TARGET_CPUS)
+		return HEIRS_NONE;
+	if (target->follow_children)
+		return HEIRS_ALL;
+	/* a process is all of its threads; a thread is one */
+	return target->kind == TARGET_THREADS ? HEIRS_NONE : HEIRS_THREADS;
+}

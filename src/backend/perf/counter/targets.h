@@ -3,6 +3,7 @@
 #define TARE_BACKEND_PERF_COUNTER_TARGETS_H
 
 #include "backend/backend.h"
+#include "backend/perf/counter/counter.h"
 #include "base/vec.h"
 
 /* One of task and cpu is chosen; the other is -1. */
@@ -19,6 +20,9 @@ struct places {
  * CPUs. A process or CPU that is not there is an error. */
 bool places_find(struct places *places, const struct target *target, struct error *err);
 void places_free(struct places *places);
+
+/* What of the tasks that a target starts is counted with it. */
+enum counter_heirs heirs_of(const struct target *target);
 
 /* "0-3,8" as sysfs writes it; -1 when the text is no such list. Calls each(context, cpu) until it is false. */
 bool cpu_list_each(const char *text, bool (*each)(void *context, int cpu), void *context);

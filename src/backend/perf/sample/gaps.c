@@ -16,12 +16,14 @@ double random_exponential(struct random *random)
 	}
 }
 
+uint64_t gap_mean(enum profile_gaps gaps, uint64_t gap) { return gaps == GAPS_JITTER ? gap + gap / 16 : gap; }
+
 uint64_t gap_draw(struct random *random, enum profile_gaps gaps, uint64_t gap)
 {
 	switch (gaps) {
 	case GAPS_EXPONENTIAL: {
 		/* beyond 2^62 the kernel takes none; a gap is never that long */
-		double drawn = random_exponential(random) * (double)gap + 0.5;
+		double drawn = (1 + random_exponential(random)) * (double)gap / 2 + 0.5;
 		return drawn < 1 ? 1 : drawn > 0x1p62 ? 1ull << 62 : (uint64_t)drawn;
 	}
 	case GAPS_JITTER: return gap + random_below(random, gap / 8 + 1);

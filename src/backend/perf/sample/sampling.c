@@ -16,11 +16,9 @@
 
 #include "backend/perf/counter/cancel.h"
 #include "backend/perf/sample/existing.h"
+#include "backend/perf/sample/gaps.h"
 #include "backend/perf/sample/streams.h"
 #include "backend/perf/sample/trial.h"
-
-/* A gap is drawn anew every so many samples where the caller does not say: see sampling.h. */
-enum { REDRAW = 16 };
 
 static uint64_t now_ns(void)
 {
@@ -35,15 +33,6 @@ static void refuse(struct sampling_account *account, enum reading_state state, c
 {
 	account->state = state;
 	snprintf(account->why, sizeof account->why, "%s", why);
-}
-
-static enum counter_heirs heirs_of(const struct target *target)
-{
-	if (target->kind == TARGET_CPUS)
-		return HEIRS_NONE;
-	if (target->follow_children)
-		return HEIRS_ALL;
-	return target->kind == TARGET_THREADS ? HEIRS_NONE : HEIRS_THREADS;
 }
 
 /* Why a request cannot be done, whatever the event; NULL when it can. */
@@ -99,8 +88,7 @@ static bool find_tracks(struct sampling *s, const char *cancelled, struct error 
 		if (account->state != READING_COUNTED)
 			refused(track, remedy, err);
 		usable += account->state == READING_COUNTED;
-		bool drawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
-		track->redrawn = drawn && s->heirs == HEIRS_NONE;
+		track->redrawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
 		account->redraw = track->redrawn ? s->request.redraw : 0;
 	}
 	return usable > 0;
@@ -150,6 +138,12 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	} else if (!places_find(&s->places, target, err)) {
 		return false;
 	}
+	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
+		if (!vec_push(&s->tasks, s->places.list.items[i].task))
+			return error_no_memory(err);
+	s->alike = true; /* unless a gap is drawn */
+	for (size_t i = 0; i < s->request.n_events; i++)
+		s->alike = s->alike && !s->tracks[i].redrawn;
 	return sample_streams_open(s, err) && (s->kind == TARGET_COMMAND || read_existing(s, err));
 }
 
@@ -159,6 +153,7 @@ static void perf_sampling_end(struct sampling *s)
 	launch_abandon(&s->launch);
 	places_free(&s->places);
 	window_free(&s->window);
+	vec_free(&s->tasks);
 	if (s->existing)
 		existing_free(s->existing);
 	free(s->existing);
@@ -182,7 +177,7 @@ static bool perf_sampling_prepare(struct backend *backend, const struct target *
 			       .random = {request->seed},
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
 	if (!s->request.redraw)
-		s->request.redraw = REDRAW;
+		s->request.redraw = GAP_REDRAW;
 	if (!set_up(s, target, err)) {
 		perf_sampling_end(s);
 		return false;
@@ -200,10 +195,8 @@ static bool tell_sample(struct sampling *s, struct stream *stream, struct record
 	struct sampled_track *track = &s->tracks[stream->event];
 	r->sample.event = stream->event;
 	if (!(track->layout.sample_type & PERF_SAMPLE_PERIOD))
-		r->sample.gap = stream->gap;
+		r->sample.gap = gap_mean(track->asked.gaps, track->asked.gap);
 	track->account.samples++;
-	if (track->redrawn && ++stream->since >= track->account.redraw)
-		stream_redraw(s, stream);
 	return s->sink.sample(s->sink.context, &r->sample, err);
 }
 
@@ -227,9 +220,10 @@ static bool malformed(const struct perf_event_header *record, struct error *err)
 			 record->type, record->size);
 }
 
+static const struct record_layout of_tracking = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP};
+
 static bool tell(struct sampling *s, const struct perf_event_header *record, struct error *err)
 {
-	static const struct record_layout of_tracking = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP};
 	struct record r;
 	struct stream *stream = stream_find(s, record_id(record));
 	bool tracks = stream && stream->event == STREAM_TRACKS;
@@ -246,7 +240,7 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 	case RECORD_LOST:
 		/* who lost them is not known: read(2) says it on kernels since 6.0 */
 		if (!s->lost_counts && tracks)
-			s->lost_records += r.lost;
+			s->lost_facts += r.lost;
 		else if (!s->lost_counts)
 			s->tracks[stream->event].account.lost += r.lost;
 		return true;
@@ -261,18 +255,95 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 
 /* ---- rounds ---- */
 
+static void note_sample(struct sampling *s, const struct perf_event_header *record)
+{
+	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
+	if (stream)
+		stream->since++;
+}
+
+/* As soon as samples arrive, and not when they are given out, a round later. */
+static void redraw(struct sampling *s)
+{
+	for (size_t i = 0; !s->alike && i < s->streams.count; i++) {
+		struct stream *stream = &s->streams.items[i];
+		const struct sampled_track *track = stream->event == STREAM_TRACKS ? NULL
+										   : &s->tracks[stream->event];
+		if (track && track->redrawn && stream->since >= track->account.redraw)
+			stream_redraw(s, stream);
+	}
+}
+
+/* Which tasks there are, as long as it matters. Records of two CPUs may come out of order: then a task that has
+ * ended stays in the list, and opening its events says so. */
+static bool note_task(struct sampling *s, const struct perf_event_header *record, struct error *err)
+{
+	struct record r;
+	if (s->alike || s->heirs == HEIRS_NONE)
+		return true;
+	if (!record_decode(record, &of_tracking, &r))
+		return malformed(record, err);
+	if (r.kind == RECORD_END) {
+		for (size_t i = 0; i < s->tasks.count; i++)
+			if (s->tasks.items[i] == (pid_t)r.tid)
+				s->tasks.items[i--] = s->tasks.items[--s->tasks.count];
+		return true;
+	}
+	/* a process of its own, while threads alone are followed */
+	if (s->heirs == HEIRS_THREADS && r.pid != r.task.parent_pid)
+		return true;
+	s->born++;
+	return vec_push(&s->tasks, (pid_t)r.tid) || error_no_memory(err);
+}
+
 static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct error *err)
 {
 	const struct perf_event_header *record;
 	bool done = true;
 	ring_begin(&buffer->ring);
-	while (done && (record = ring_next(&buffer->ring)))
+	while (done && (record = ring_next(&buffer->ring))) {
 		done = window_add(&s->window, record_time(record), record) || error_no_memory(err);
+		if (record->type == PERF_RECORD_SAMPLE)
+			note_sample(s, record);
+		if (done && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT))
+			done = note_task(s, record, err);
+	}
 	ring_end(&buffer->ring);
 	if (done && buffer->ring.broken)
 		return error_set(err, ERROR_SYSTEM,
 				 "the ring buffer of CPU %d is torn: its samples cannot be read", buffer->cpu);
 	return done;
+}
+
+static bool empty_rings(struct sampling *s, struct error *err)
+{
+	bool done = true;
+	for (size_t b = 0; done && b < s->n_buffers; b++)
+		if (s->buffers[b].ring.page)
+			done = empty_ring(s, &s->buffers[b], err);
+	return done;
+}
+
+/* A task was born that has the gap of the moment for good: from now on all have the mean one (streams.h). One
+ * that is born while the events are opened may have them or not: so it is done again until none is. */
+static bool make_alike(struct sampling *s, struct error *err)
+{
+	enum { ATTEMPTS = 50 };
+	s->alike_ns = now_ns();
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		uint64_t born = s->born;
+		size_t first = s->streams.count;
+		if (!sample_streams_again(s, err) || !empty_rings(s, err))
+			return false;
+		if (s->born == born) {
+			sample_streams_retire(s, 0, first);
+			s->alike = true;
+			return !s->on || sample_streams_switch(s, false, true, err);
+		}
+		sample_streams_retire(s, first, s->streams.count);
+	}
+	error_set(err, ERROR_BUSY, "the program starts tasks faster than events can be opened for them");
+	return error_hint(err, "ask for fixed gaps");
 }
 
 /* all: nothing is written any more. */
@@ -288,9 +359,10 @@ static bool round_of(struct sampling *s, bool all, struct error *err)
 		free(s->existing);
 		s->existing = NULL;
 	}
-	for (size_t b = 0; done && b < s->n_buffers; b++)
-		if (s->buffers[b].ring.page)
-			done = empty_ring(s, &s->buffers[b], err);
+	done = done && empty_rings(s, err);
+	if (done && s->born && !s->alike && !all)
+		done = make_alike(s, err);
+	redraw(s);
 	window_sort(&s->window);
 	for (const struct perf_event_header *record;
 	     done && (record = window_next(&s->window, all ? UINT64_MAX : before));)
@@ -334,6 +406,7 @@ static void draw_first(struct sampling *s)
 static bool perf_sampling_go(struct sampling *s, struct error *err)
 {
 	draw_first(s);
+	s->on = !s->request.disabled;
 	if (s->kind != TARGET_COMMAND && !s->request.disabled && !sample_streams_switch(s, false, true, err))
 		return false;
 	if (s->launch.pid && !launch_go(&s->launch, &s->command, err)) {
@@ -345,6 +418,7 @@ static bool perf_sampling_go(struct sampling *s, struct error *err)
 
 static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 {
+	s->on = on;
 	return sample_streams_switch(s, false, on, err);
 }
 
@@ -354,8 +428,12 @@ static bool perf_sampling_stop(struct sampling *s, struct sampling_account *acco
 		return false;
 	bool done = round_of(s, true, err);
 	sample_streams_read(s);
-	for (size_t i = 0; i < s->request.n_events; i++)
-		accounts[i] = s->tracks[i].account;
+	for (size_t i = 0; i < s->request.n_events; i++) {
+		struct sampling_account *account = &s->tracks[i].account;
+		account->lost_facts = s->lost_facts;
+		account->redrawn_until_ns = account->redraw ? s->alike_ns : 0;
+		accounts[i] = *account;
+	}
 	return done;
 }
 

@@ -97,7 +97,7 @@ static struct perf_event_attr stream_attr(const struct sampling *s, const struct
 	attr.exclude_user = !(levels & LEVEL_USER);
 	attr.exclude_kernel = !(levels & LEVEL_KERNEL);
 	attr.exclude_hv = levels != (LEVEL_USER | LEVEL_KERNEL);
-	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled;
+	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled && !s->alike_ns;
 	attr.sample_type = track->layout.sample_type;
 	attr.sample_regs_user = track->layout.registers;
 	if (s->request.stacks == STACKS_DWARF) {
@@ -109,7 +109,7 @@ static struct perf_event_attr stream_attr(const struct sampling *s, const struct
 		attr.sample_freq = (uint64_t)(track->asked.rate + 0.5);
 	else
 		attr.sample_period = track->asked.gap;
-	if (track->redrawn)
+	if (track->redrawn && !s->alike_ns)
 		attr.wakeup_events = track->account.redraw;
 	else
 		attr.watermark = 1; /* half of the ring */
@@ -158,8 +158,6 @@ static bool cannot_open(const struct sampling *s, enum counter_action action, co
 static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer, struct error *err)
 {
 	struct stream stream = {.fd = fd, .event = event, .buffer = (uint32_t)buffer};
-	if (event != STREAM_TRACKS)
-		stream.gap = s->tracks[event].asked.gap;
 	int owner = s->buffers[buffer].fd;
 	bool done = ioctl(fd, PERF_EVENT_IOC_ID, &stream.id) == 0 &&
 		    (fd == owner || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) == 0);
@@ -236,15 +234,21 @@ static bool open_stream(struct sampling *s, uint32_t event, pid_t task, size_t b
 	return add_stream(s, fd, event, b, err);
 }
 
+static bool open_streams(struct sampling *s, pid_t task, size_t b, struct error *err)
+{
+	bool done = true;
+	for (uint32_t i = 0; done && i < s->request.n_events; i++)
+		if (s->tracks[i].account.state == READING_COUNTED)
+			done = open_stream(s, i, task, b, err);
+	return done;
+}
+
 /* Everything of one task. *gone: it had ended. */
 static bool open_task(struct sampling *s, pid_t task, size_t first, size_t last, bool *gone, struct error *err)
 {
 	*gone = false;
 	for (size_t b = first; b < last; b++) {
-		bool done = open_tracking(s, task, b, err);
-		for (uint32_t i = 0; done && i < s->request.n_events; i++)
-			if (s->tracks[i].account.state == READING_COUNTED)
-				done = open_stream(s, i, task, b, err);
+		bool done = open_tracking(s, task, b, err) && open_streams(s, task, b, err);
 		*gone = !done && task > 0 && err->os_errno == ESRCH;
 		if (!done)
 			return false;
@@ -357,31 +361,61 @@ static void fail_account(struct sampling_account *account, const char *why)
 	snprintf(account->why, sizeof account->why, "%s", why);
 }
 
-void sample_streams_read(struct sampling *s)
+static void read_stream(struct sampling *s, const struct stream *stream)
 {
 	size_t wanted = s->lost_counts ? 4 : 3;
-	for (size_t i = 0; i < s->streams.count; i++) {
-		const struct stream *stream = &s->streams.items[i];
-		uint64_t values[4] = {0}; /* count, enabled, running, lost */
-		ssize_t got;
-		if (stream->fd < 0)
+	uint64_t values[4] = {0}; /* count, enabled, running, lost */
+	ssize_t got;
+	while ((got = read(stream->fd, values, sizeof values)) < 0 && errno == EINTR)
+		;
+	bool done = got == (ssize_t)(wanted * sizeof *values);
+	if (stream->event == STREAM_TRACKS) {
+		s->lost_facts += done ? values[3] : 0;
+		return;
+	}
+	struct sampling_account *account = &s->tracks[stream->event].account;
+	if (!done) {
+		fail_account(account, "its counter could not be read");
+		return;
+	}
+	account->count += values[0];
+	account->enabled_ns += values[1];
+	account->running_ns += values[2];
+	account->lost += values[3];
+}
+
+void sample_streams_read(struct sampling *s)
+{
+	for (size_t i = 0; i < s->streams.count; i++)
+		if (s->streams.items[i].fd >= 0)
+			read_stream(s, &s->streams.items[i]);
+}
+
+bool sample_streams_again(struct sampling *s, struct error *err)
+{
+	struct error own = {0};
+	struct descriptor_limit limit;
+	bool done = true;
+	limit_raise(&limit, s->streams.count + s->tasks.count * s->n_buffers * s->request.n_events);
+	for (size_t t = 0; done && t < s->tasks.count; t++)
+		for (size_t b = 0; done && b < s->n_buffers; b++)
+			done = open_streams(s, s->tasks.items[t], b, &own) || own.os_errno == ESRCH;
+	limit_restore(&limit);
+	if (!done && err)
+		*err = own;
+	return done;
+}
+
+void sample_streams_retire(struct sampling *s, size_t first, size_t last)
+{
+	for (size_t i = first; i < last; i++) {
+		struct stream *stream = &s->streams.items[i];
+		if (stream->fd < 0 || stream->event == STREAM_TRACKS)
 			continue;
-		while ((got = read(stream->fd, values, sizeof values)) < 0 && errno == EINTR)
-			;
-		bool done = got == (ssize_t)(wanted * sizeof *values);
-		if (stream->event == STREAM_TRACKS) {
-			s->lost_records += done && s->lost_counts ? values[3] : 0;
-			continue;
-		}
-		struct sampling_account *account = &s->tracks[stream->event].account;
-		if (!done) {
-			fail_account(account, "its counter could not be read");
-			continue;
-		}
-		account->count += values[0];
-		account->enabled_ns += values[1];
-		account->running_ns += values[2];
-		account->lost += values[3];
+		ioctl(stream->fd, PERF_EVENT_IOC_DISABLE, 0);
+		read_stream(s, stream);
+		close(stream->fd);
+		stream->fd = -1;
 	}
 }
 
@@ -393,6 +427,5 @@ void stream_redraw(struct sampling *s, struct stream *stream)
 	/* what it refuses (a task that has ended) stays at the gap it has */
 	if (stream->fd < 0 || ioctl(stream->fd, PERF_EVENT_IOC_PERIOD, &gap) != 0)
 		return;
-	stream->gap = gap;
 	track->account.redraws++;
 }

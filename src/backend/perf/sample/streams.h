@@ -21,13 +21,13 @@
  *    on a CPU (perf_event_context_sched_out()), so that a gap set for one task is then another's. So, while
  *    there are heirs, gaps that differ would make the shares of threads wrong: gaps are redrawn only as long as
  *    no task has been born. When one is, all events are opened again with the mean gap, for all tasks alike.
- *  - It begins the gap anew (period_left = 0). Exponential gaps have no memory, so that this makes no
- *    difference to where samples fall.
+ *  - It begins the gap anew (period_left = 0). What had passed of it is lost, so that samples are a
+ *    little rarer than count / gap: by the time until tare sets the gap, every few gaps (gaps.h).
  *  - The clocks (hrtimers) obey it too. Their least gap is 10 us: a shorter one is done as 10 us.
  *  - PERF_SAMPLE_PERIOD of the clocks gives the gap that they were opened with, not the one in force; and a
  *    software event or tracepoint with PERF_SAMPLE_PERIOD and a fixed gap makes a sample of every occurrence
- *    (perf_swevent_event()). So it is asked for of hardware and of rates alone, and otherwise the gap is the
- *    one that tare set last.
+ *    (perf_swevent_event()). So it is asked for of hardware and of rates alone; otherwise a sample stands
+ *    for the mean gap.
  */
 #ifndef TARE_BACKEND_PERF_SAMPLE_STREAMS_H
 #define TARE_BACKEND_PERF_SAMPLE_STREAMS_H
@@ -48,7 +48,6 @@ struct stream {
 	int fd; /* -1: closed; its records may still be on their way */
 	uint64_t id;
 	uint32_t event, buffer;
-	uint64_t gap;   /* in force */
 	uint32_t since; /* samples since it was drawn */
 };
 
@@ -78,15 +77,20 @@ struct sampling {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
-	struct places places; /* tasks or CPUs that were opened */
+	struct places places; /* tasks or CPUs that were opened at first */
+	bool on;              /* samples are being taken */
+	bool alike;           /* all tasks have one gap, and it stays */
+	uint64_t alike_ns;    /* since when, of gaps that were redrawn before; 0 */
+	VEC(pid_t) tasks;     /* that live, until alike */
+	uint64_t born;        /* tasks, likewise */
 	struct sample_buffer *buffers;
 	size_t n_buffers;
 	struct pollfd *polled; /* [n_buffers] */
 	VEC(struct stream) streams;
 	struct hash_index ids;
 	struct sample_window window;
-	uint64_t round_ns;     /* when the last round began */
-	uint64_t lost_records; /* of tracking events */
+	uint64_t round_ns;   /* when the last round began */
+	uint64_t lost_facts; /* records of tracking events */
 	struct existing *existing;
 	bool failed; /* the sink, or a ring: no more is passed on */
 };
@@ -94,6 +98,11 @@ struct sampling {
 /* Opens everything for s->places, disabled. */
 bool sample_streams_open(struct sampling *s, struct error *err);
 void sample_streams_close(struct sampling *s);
+/* Opens the sampled events of s->tasks once more, at their mean gaps, disabled. A task that has ended is left
+ * out. */
+bool sample_streams_again(struct sampling *s, struct error *err);
+/* Stops, reads and closes the sampled events first … last-1; their ids stay known. */
+void sample_streams_retire(struct sampling *s, size_t first, size_t last);
 /* By the id in a record; NULL: it is of none. */
 struct stream *stream_find(struct sampling *s, uint64_t id);
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
