@@ -88,11 +88,16 @@ bool stats_weighted_share(const struct weights *row, const struct weights *all, 
 bool stats_replicated_share(const uint64_t *k, const uint64_t *n, size_t runs, double confidence,
 			    struct interval *out);
 
-/* Ranks of rows, counts[n] samples in descending order: ranks[i] is 1 for the first row, and that of the row above
- * where the samples cannot tell the two apart (a tie), else i + 1. The chance that any row is ranked above one
- * that is in truth at least as hot is at most error_rate, for all rows together (samples independent: exponential
- * gaps). False when the counts are not in order, or the rate is not within (0, 1). */
-bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, size_t *ranks);
+/* The ranks that a row may have: 1 is the hottest. */
+struct rank_range {
+	size_t first, last;
+};
+
+/* Ranks of rows, counts[n] samples in descending order: each row's range begins behind the rows that the samples
+ * tell to be hotter and ends before those that they tell to be colder. The chance that any row is told to be hotter
+ * than one that is in truth at least as hot is at most error_rate, for all pairs together (samples independent:
+ * exponential gaps). False when the counts are not in order, or the rate is not within (0, 1). */
+bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, struct rank_range *ranks);
 
 /* The chance that row `which` has the most samples in another profile of as many, as far as these tell: each row's
  * count drawn anew, from the Poisson distribution with its own as mean (a parametric bootstrap); rows that tie
