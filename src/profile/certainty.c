@@ -26,12 +26,12 @@ static void add_intervals(struct named_table *table, size_t event, uint64_t sum,
 	}
 }
 
-/* Rows of one rank are tied. */
-static bool add_ties(struct named_table *table, size_t event, double confidence)
+static bool add_ranks(struct named_table *table, size_t event, double confidence)
 {
 	struct ranked_count *ranked = calloc(table->n + 1, sizeof *ranked);
 	uint64_t *counts = calloc(table->n + 1, sizeof *counts);
-	size_t *ranks = calloc(table->n + 2, sizeof *ranks), n = 0;
+	struct rank_range *ranks = calloc(table->n + 1, sizeof *ranks);
+	size_t n = 0;
 	bool done = ranked && counts && ranks;
 	for (size_t i = 0; done && i < table->n; i++)
 		if (table->rows[i].counts[event].self)
@@ -41,9 +41,10 @@ static bool add_ties(struct named_table *table, size_t event, double confidence)
 	for (size_t i = 0; i < n; i++)
 		counts[i] = ranked[i].count->self;
 	if (n && stats_ranks(counts, n, 1 - confidence, ranks))
-		for (size_t i = 0; i < n; i++)
-			if ((i && ranks[i - 1] == ranks[i]) || ranks[i + 1] == ranks[i])
-				ranked[i].count->tie = (uint32_t)ranks[i];
+		for (size_t i = 0; i < n; i++) {
+			ranked[i].count->first_rank = (uint32_t)ranks[i].first;
+			ranked[i].count->last_rank = (uint32_t)ranks[i].last;
+		}
 	free(ranked);
 	free(counts);
 	free(ranks);
@@ -58,7 +59,7 @@ bool certainty_add(struct named_profile *named, double confidence)
 			continue;
 		add_intervals(&named->by_function, i, named->sums[i], confidence);
 		add_intervals(&named->by_line, i, named->sums[i], confidence);
-		if (!add_ties(&named->by_function, i, confidence) || !add_ties(&named->by_line, i, confidence))
+		if (!add_ranks(&named->by_function, i, confidence) || !add_ranks(&named->by_line, i, confidence))
 			return false;
 	}
 	return true;

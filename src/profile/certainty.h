@@ -12,7 +12,7 @@
 
 #include "result/named_profile.h"
 
-/* Fills in the rows' intervals and ties. confidence: 0.95, 0.99. False when memory ran out. */
+/* Fills in the rows' intervals and ranks. confidence: 0.95, 0.99. False when memory ran out. */
 bool certainty_add(struct named_profile *named, double confidence);
 
 #endif

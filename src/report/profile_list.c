@@ -120,7 +120,7 @@ struct profile_listing {
 	const struct named_profile *named;
 	struct columns *columns;
 	size_t event;
-	bool intervals, inclusive, cumulative, ties;
+	bool intervals, inclusive, cumulative, ranks;
 	uint64_t sum, before;
 };
 
@@ -151,13 +151,20 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 		l->columns->headings[c++] = "with calls";
 		l->columns->headings[c++] = "share";
 	}
-	if (l->ties) {
-		l->columns->headings[c++] = "tied";
+	if (l->ranks) {
+		l->columns->headings[c++] = "rank";
 	}
 	l->columns->left[c] = true;
 	l->columns->headings[c++] = by == PROFILE_BY_LINE ? "line (module)" : "function (module:file:line)";
 	l->columns->n = c;
 	l->columns->flexible = c - 1;
+}
+
+static const char *rank_cell(struct document *d, const struct named_count *count)
+{
+	if (count->first_rank == count->last_rank)
+		return count->first_rank ? document_printf(d, "%u", count->first_rank) : "";
+	return document_printf(d, "%u\u2013%u", count->first_rank, count->last_rank);
 }
 
 static void add_row(struct profile_listing *l, const struct named_count *count, const char *name, bool emphasis)
@@ -179,8 +186,8 @@ static void add_row(struct profile_listing *l, const struct named_count *count, 
 		row.cells[c++] = count->inclusive ? number_cell(d, count->inclusive) : "";
 		row.cells[c++] = count->inclusive ? share_cell(d, profile_share(count->inclusive, l->sum)) : "";
 	}
-	if (l->ties)
-		row.cells[c++] = count->tie ? document_printf(d, "%u=", count->tie) : "";
+	if (l->ranks)
+		row.cells[c++] = rank_cell(d, count);
 	row.cells[c] = name;
 	l->before += emphasis ? 0 : count->self;
 	if (!vec_push(&l->columns->rows, row))
@@ -216,7 +223,7 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 	size_t shown = rows_shown(l, rows, n, options);
 	for (size_t i = 0; i < n; i++) {
 		l->intervals |= rows[i]->counts[l->event].has_interval;
-		l->ties |= rows[i]->counts[l->event].tie != 0;
+		l->ranks |= rows[i]->counts[l->event].first_rank != rows[i]->counts[l->event].last_rank;
 	}
 	add_headings(l, options->by);
 	for (size_t i = 0; i < shown; i++) {
@@ -228,9 +235,9 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 		add_row(l, &(struct named_count){.self = l->sum - l->before},
 			document_printf(l->document, "%zu others", n - shown), false);
 	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true);
-	if (l->ties)
-		document_add(l->document, BLOCK_NOTE, "=",
-			     "rows of one number: which of them is hotter, the samples do not tell");
+	if (l->ranks)
+		document_add(l->document, BLOCK_NOTE, "rank",
+			     "2\u20137: some place from 2 to 7, the samples do not tell which");
 }
 
 static void add_event(struct document *document, const struct named_profile *named, size_t event,

@@ -47,8 +47,8 @@ struct named_count {
 	/* of the share self / sum: the interval, when there is one */
 	bool has_interval;
 	double low, high;
-	/* rows by self whose ranks cannot be told apart have one rank; 0: it has its own */
-	uint32_t tie;
+	/* of rows by self: the ranks that it may have, as far as the samples tell; 0: not asked, or it is exact */
+	uint32_t first_rank, last_rank;
 };
 
 struct named_row {
