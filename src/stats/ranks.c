@@ -7,8 +7,8 @@
  * that are told to be colder (Klein, Wright, Wieczorek: A joint confidence region for an overall ranking of
  * populations, J. Royal Statistical Society C 69 (2020)).
  *
- * The error rate is that of all pairs together (Bonferroni): the chance that any row that is told to be hotter than
- * another is in truth no hotter. Pairs with so few samples that no outcome could tell them apart are no tests
+ * The error rate is that of all pairs together (Bonferroni): the chance that any row that is told to be hotter
+ * than another is in truth no hotter. Pairs with so few samples that no outcome could tell them apart are no tests
  * (Tarone: A modified Bonferroni method for discrete data, Biometrics 46 (1990)): the hundreds of rows with one
  * sample at the end of a profile cost nothing among themselves. */
 #include <gsl/gsl_cdf.h>

@@ -94,9 +94,9 @@ struct rank_range {
 };
 
 /* Ranks of rows, counts[n] samples in descending order: each row's range begins behind the rows that the samples
- * tell to be hotter and ends before those that they tell to be colder. The chance that any row is told to be hotter
- * than one that is in truth at least as hot is at most error_rate, for all pairs together (samples independent:
- * exponential gaps). False when the counts are not in order, or the rate is not within (0, 1). */
+ * tell to be hotter and ends before those that they tell to be colder. The chance that any row is told to be
+ * hotter than one that is in truth at least as hot is at most error_rate, for all pairs together (samples
+ * independent: exponential gaps). False when the counts are not in order, or the rate is not within (0, 1). */
 bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, struct rank_range *ranks);
 
 /* The chance that row `which` has the most samples in another profile of as many, as far as these tell: each row's
