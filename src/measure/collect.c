@@ -16,6 +16,8 @@ static struct series *row_series(struct measurement *s, size_t event, const stru
 			return candidate;
 	}
 	struct series row = {.event = event, .is_row = true, .tid = r->tid, .pid = r->pid, .cpu = r->cpu};
+	if (r->command && !(row.command = arena_strdup(&s->result->arena, r->command)))
+		return NULL;
 	row.counts = calloc(s->options.repetitions, sizeof *row.counts);
 	if (!row.counts || !vec_push(&s->series, row)) {
 		free(row.counts);

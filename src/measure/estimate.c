@@ -182,6 +182,7 @@ static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 			       .gross = was.value,
 			       .tid = was.tid,
 			       .pid = was.pid,
+			       .command = was.command,
 			       .cpu = was.cpu};
 	e->why = arena_printf(
 		&s->result->arena,
@@ -205,6 +206,7 @@ bool measurement_estimate_one(struct measurement *s, const struct series *series
 		.confidence = s->options.confidence,
 		.tid = series->tid,
 		.pid = series->pid,
+		.command = series->command,
 		.cpu = series->is_row ? series->cpu : -1,
 	};
 	if (!e->event || !e->unit)

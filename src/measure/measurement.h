@@ -29,6 +29,7 @@ struct series {
 	pid_t tid, pid;
 	int cpu;
 	struct series_count *counts; /* n = session.repetitions */
+	const char *command;         /* of a row: as struct reading has it */
 	const char *why;             /* the first reason why a count is missing */
 	const char *machine;         /* the modelled machine that was counted on; NULL */
 	bool unproven;               /* its event is READING_UNPROVEN */

@@ -6,16 +6,25 @@
 #include "report/number.h"
 #include "report/table.h"
 
-enum { RANGE_MOST = 12 }; /* columns of an interval in full */
+enum {
+	RANGE_MOST = 12, /* columns of an interval in full */
+	COMMAND_BYTES = 48
+};
 
 static const char *name_of(struct document *document, const struct estimate *e)
 {
+	char command[COMMAND_BYTES] = "";
 	if (estimate_is_total(e))
 		return document_escaped(document, e->event);
+	if (e->command) {
+		char shown[COMMAND_BYTES - 4];
+		str_escape_to(shown, sizeof shown, e->command);
+		snprintf(command, sizeof command, " (%s)", shown);
+	}
 	if (e->tid)
-		return document_printf(document, "  thread %d", (int)e->tid);
+		return document_printf(document, "  thread %d%s", (int)e->tid, command);
 	if (e->pid)
-		return document_printf(document, "  process %d", (int)e->pid);
+		return document_printf(document, "  process %d%s", (int)e->pid, command);
 	return document_printf(document, "  CPU %d", e->cpu);
 }
 

@@ -96,6 +96,7 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
 	text(out, summary ? e->evidence : "");
 	number(out, summary && !e->known && e->has_least, e->least);
+	text(out, e->command);
 	if (statistics) {
 		bool runs = summary && e->known && e->n_runs;
 		number(out, runs, e->run_min);
@@ -117,7 +118,7 @@ static void rows(FILE *out, const struct estimate *e, const char *kind, const st
 void report_csv(FILE *out, const struct result *result, const struct report_options *options)
 {
 	fputs("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least",
+	      "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least,command",
 	      out);
 	fputs(options->statistics ? ",min,median,max,sd\r\n" : "\r\n", out);
 	for (size_t i = 0; i < result->n_estimates; i++)

@@ -70,7 +70,8 @@ struct columns; /* report/columns.h */
 
 struct document_block {
 	enum document_kind kind;
-	/* of document_note(): it stands at the end of the report, as far as there is room, in the order of ranks */
+	/* of document_note(): it stands at the end of the report, as far as there is room, in the order of
+	 * ranks */
 	bool ranked;
 	enum note_rank rank;
 	const char *label, *text;

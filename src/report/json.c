@@ -65,6 +65,8 @@ static void write_estimate(struct json *json, const struct estimate *e, bool sta
 		json_write_integer(json, "pid", e->pid);
 	if (e->tid)
 		json_write_integer(json, "tid", e->tid);
+	if (e->command)
+		json_write_text(json, "command", e->command);
 	if (e->cpu >= 0)
 		json_write_integer(json, "cpu", e->cpu);
 	json_write_close(json, '}');

@@ -72,6 +72,7 @@ struct reading {
 	const char *machine;        /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */
 	pid_t tid;                  /* 0: all tasks together */
 	pid_t pid;                  /* a process's own row; 0: none */
+	const char *command;        /* the program that it executed last; NULL: not known. In the run's arena */
 	int cpu;                    /* -1: all CPUs together */
 	bool unproven;              /* of COUNTED: the event is READING_UNPROVEN */
 	struct measuring measuring; /* of COUNTED */
@@ -148,10 +149,11 @@ struct estimate {
 	bool has_least;       /* when not known: but it is `least` or more, as `least_source` counted it */
 	double least;
 	enum source least_source;
-	const char *note; /* a remark for the reader (an outlier and its cause, …); NULL */
-	pid_t tid;        /* 0: all */
-	pid_t pid;        /* a process's own row; 0: all */
-	int cpu;          /* -1: all */
+	const char *note;    /* a remark for the reader (an outlier and its cause, …); NULL */
+	pid_t tid;           /* 0: all */
+	pid_t pid;           /* a process's own row; 0: all */
+	const char *command; /* the program that the row's process executed last, without its folder; NULL */
+	int cpu;             /* -1: all */
 };
 
 /* Is it of everything that was counted, not of one thread, process or CPU? */

@@ -12,7 +12,7 @@ from cli import *
 
 # ---- CSV ----
 COLUMNS = ("tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,share_running,"
-           "why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least").split(",")
+           "why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least,command").split(",")
 seen = tare("count", "--csv", "-o", "out.csv", "-r", "3", "-e", "page-faults,task-clock", "true")
 with open("out.csv", newline="", encoding="utf-8") as file:
     text = file.read()

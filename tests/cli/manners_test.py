@@ -134,6 +134,19 @@ ok(len(rows) == 3 and " ms " in rows[0] and " ms " in rows[1], "times of a table
 points = {re.search(r"[0-9](\.|(?= ))", row).start() for row in rows}
 equal(len(points), 1, "numbers have their points below each other")
 
+# ---- whose rows they are ----
+script = ["--per-process", "-o", "-", "-e", "instructions", "sh", "-c", "ls / >/dev/null; (exec cat /dev/null); :"]
+text = tare("count", *script).out
+shell = os.path.basename(os.path.realpath(shutil.which("sh")))
+found = re.findall(r"(?m)^    process \d+ \(([^)]*)\) +[0-9]", text)
+equal(sorted(found), sorted([shell, "ls", "cat"]), "--per-process: each row has what its process executed last")
+rows = [row for row in parsed(tare("count", "--json", *script).out, "--per-process")["results"] if "pid" in row]
+equal(sorted(row["command"] for row in rows), sorted([shell, "ls", "cat"]), "--per-process: so it has in JSON")
+lines = tare("count", "--csv", *script).out.splitlines()
+at = lines[0].split(",").index("command")
+equal([line.split(",")[at] for line in lines[1:2]] + sorted(line.split(",")[at] for line in lines[2:]), [""] + sorted([shell, "ls", "cat"]),
+      "--per-process: and in CSV")
+
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"
 with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:

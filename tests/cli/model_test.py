@@ -120,7 +120,7 @@ seen = tare("count", "--on", "model:r12000", "-e", "l1d-misses", "true")
 has(seen.err, re.compile(r"l1d-misses:u +[0-9,]+ +±\? +model"), "the table shows the source")
 seen = tare("count", "--on", "model:r12000", "--csv", "-o", "-", "-e", "l1d-misses", "true")
 lines = seen.out.splitlines()
-ok(lines[0].endswith(",machine,region,entries,exits,gross,overhead,bound,evidence,at_least") and ",r12000,,,," in lines[1], "CSV has the machine in its column", lines)
+ok(lines[0].endswith(",machine,region,entries,exits,gross,overhead,bound,evidence,at_least,command") and ",r12000,,,," in lines[1], "CSV has the machine in its column", lines)
 _, rows, _ = count("model:r12000", "r10000:Primary data cache misses,p5mon:data_read_or_write_miss,PAPI_L1_DCM,l1d-misses",
                    kernel("array"), "500")
 equal(len({row["value"] for row in rows.values()}), 1, "the papers' and PAPI's names are the same event")

@@ -389,18 +389,18 @@ static void test_csv(void)
 	struct result r = of(e, 2);
 	char *text = write_with(CSV, &r), *all = write_with(CSV_ALL, &r);
 	has(text, "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-		  "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least\r\n",
+		  "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least,command\r\n",
 	    "the first line names the columns");
-	has(text, "\r\n1,event,page-faults,user,,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,,,,,,,,,,\r\n",
+	has(text, "\r\n1,event,page-faults,user,,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,,,,,,,,,,,\r\n",
 	    "numbers have full precision, an infinite bound is empty");
-	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,,events,0,none,unverified,,\"no\nPMU\",,,,,,,,,,\r\n",
+	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,,events,0,none,unverified,,\"no\nPMU\",,,,,,,,,,,\r\n",
 	    "fields are quoted where they must be, a missing count is empty and says why");
-	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,,,,,,,,,,\r\n", "repetitions are rows");
+	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,,,,,,,,,,,\r\n", "repetitions are rows");
 	free(text);
 	free(all);
 	e[0].machine = "r12000";
 	text = write_with(CSV, &r);
-	has(text, "faults,2,hw,unverified,1,,,r12000,,,,,,,,\r\n", "a modelled row names its machine");
+	has(text, "faults,2,hw,unverified,1,,,r12000,,,,,,,,,\r\n", "a modelled row names its machine");
 	free(text);
 	text = write_with(JSON, &r);
 	has(text, "\"trust\": \"unverified\", \"machine\": \"r12000\",", "so it does as JSON");

@@ -286,9 +286,23 @@ static bool is_of_process(const struct execution_event *event)
 				exact_event_uses(event->exact, COUNT_CODE_PAGES));
 }
 
-/* All rows of one event. */
-static bool fill(const struct counting *c, struct run *run, size_t i, const struct tally *tally, bool rows,
-		 uint64_t ns)
+/* What a row's process executed last, in the arena: processes are in the order of their images. NULL when the
+ * record does not say it, or memory ran out. */
+static const char *command_of(const struct view *view, const struct tally_row *row, struct arena *arena)
+{
+	for (size_t i = view->n_processes; i-- > 0;) {
+		const struct view_process *p = &view->processes[i];
+		if (!p->record || p->record->pid != row->pid || !p->path[0])
+			continue;
+		const char *slash = strrchr(p->path, '/');
+		return arena_strdup(arena, slash && slash[1] ? slash + 1 : p->path);
+	}
+	return NULL;
+}
+
+/* All rows of one event; view: whose names they have. */
+static bool fill(const struct counting *c, struct run *run, size_t i, const struct tally *tally,
+		 const struct view *view, bool rows, uint64_t ns)
 {
 	const struct execution_event *event = &c->events[i];
 	const char *why = event->exact      ? exact_event_unknown(event->exact, tally)
@@ -307,6 +321,7 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 			return false;
 		r->tid = rows ? (pid_t)tally->rows[row].tid : 0;
 		r->pid = rows ? (pid_t)tally->rows[row].pid : 0;
+		r->command = rows ? command_of(view, &tally->rows[row], &run->arena) : NULL;
 	}
 	return true;
 }
@@ -449,7 +464,7 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);
 	done = run->readings != NULL;
 	for (size_t i = 0; done && i < c->n; i++)
-		done = fill(c, run, i, tally, rows, ns);
+		done = fill(c, run, i, tally, view, rows, ns);
 	if (done && c->models.n && c->models.remark && !tally->models_why)
 		done = c->models.remark(c->models.context, view, c->children, run);
 	if (done && regions)
