@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/say.h"
 #include "session/profile.h"
 
@@ -13,6 +14,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	unsigned long long number;
 	switch (id) {
 	case SHOW_LINES: show->by = PROFILE_BY_LINE; return true;
+	case SHOW_ANNOTATE: show->annotate = true; return true;
 	case SHOW_BY:
 		if (strcmp(value, "function") != 0 && strcmp(value, "line") != 0)
 			return error_set(err, ERROR_USAGE, "'%s' is not function or line", value);
@@ -32,17 +34,76 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	}
 }
 
+bool show_parse_format(const char *value, enum show_format *out, struct error *err)
+{
+	static const char *const names[] = {"text", "json", "csv", "folded", "callgrind", "speedscope", "svg"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], value) == 0) {
+			*out = (enum show_format)i;
+			return true;
+		}
+	return error_set(err, ERROR_USAGE, "'%s' is not " SHOW_FORMATS, value);
+}
+
+/* The event that was asked for, or the first with samples or counts. False: there is none of that name. */
+static bool choose_event(const struct named_profile *named, const struct show_request *show, size_t *event,
+			 struct error *err)
+{
+	const struct profile *p = named->profile;
+	struct str names = {0};
+	*event = 0;
+	for (size_t i = 0; i < p->n_events; i++) {
+		*event = i;
+		if (show->event ? strcmp(p->events[i].label, show->event) == 0 : named->sums[i] != 0)
+			return true;
+		str_appendf(&names, "%s%s", i ? ", " : "", p->events[i].label);
+	}
+	if (show->event || !p->n_events) {
+		error_set(err, ERROR_USAGE, "the profile has no event '%s'", show->event ? show->event : "");
+		error_hint(err, "it has %s", names.text ? names.text : "none");
+	}
+	str_free(&names);
+	return !show->event && p->n_events;
+}
+
+static bool write_profile(FILE *out, const struct named_profile *named, const struct show_request *show,
+			  size_t event)
+{
+	const struct profile_report_options options = {
+		.text = {.colour = say_in_colour(out), .width = say_width(out)},
+		.by = show->by,
+		.top = show->top,
+		.annotate = show->annotate,
+		.one_event = show->event != NULL,
+		.event = event};
+	switch (show->format) {
+	case SHOW_JSON: report_profile_json(out, named); return true;
+	case SHOW_CSV: report_profile_csv(out, named); return true;
+	case SHOW_FOLDED: return report_profile_folded(out, named, event);
+	case SHOW_CALLGRIND: return report_profile_callgrind(out, named);
+	case SHOW_SPEEDSCOPE: return report_profile_speedscope(out, named);
+	case SHOW_SVG: return report_profile_svg(out, named, event);
+	case SHOW_TEXT: report_profile_text(out, named, &options); return true;
+	}
+	return false;
+}
+
 int show_profile(const struct profile *profile, const struct show_request *show, FILE *out, const char *name)
 {
 	struct named_profile *named;
 	struct error err = {0};
-	const struct profile_report_options options = {
-		.text = {.colour = say_in_colour(out), .width = say_width(out)}, .by = show->by, .top = show->top};
+	size_t event;
 	if (!session_name_profile(profile, show->confidence, &named, &err))
 		return say_failed(&err, TARE_CANNOT_MEASURE);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
-	report_profile_text(out, named, &options);
+	bool chosen = choose_event(named, show, &event, &err), written = false;
+	if (chosen) {
+		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
+		written = write_profile(out, named, show, event) || error_no_memory(&err);
+	}
 	named_profile_free(named);
 	free(named);
-	return file_finish(out, name, &err) ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
+	bool kept = file_finish(out, name, written ? &err : NULL);
+	return !chosen           ? say_failed(&err, TARE_USAGE)
+	       : written && kept ? TARE_DONE
+				 : say_failed(&err, TARE_CANNOT_MEASURE);
 }

@@ -9,12 +9,13 @@
 #include "report/profile.h"
 
 /* Option ids from here on are show_apply()'s. */
-enum { SHOW_BASE = 1000, SHOW_BY, SHOW_LINES, SHOW_TOP, SHOW_CONFIDENCE, SHOW_END };
+enum { SHOW_BASE = 1000, SHOW_BY, SHOW_LINES, SHOW_ANNOTATE, SHOW_TOP, SHOW_CONFIDENCE, SHOW_END };
 
 /* Rows of a command's option table. */
 #define SHOW_OPTION_ROWS                                                                                          \
 	{0, "by", "function|line", "list functions (default) or source lines", SHOW_BY},                          \
 		{0, "lines", NULL, "the same as --by line", SHOW_LINES},                                          \
+		{0, "annotate", NULL, "also show the hottest lines in their source", SHOW_ANNOTATE},              \
 		{0, "top", "N", "list this many rows (default: until 99.9 % of the count, at most 60)",           \
 		 SHOW_TOP},                                                                                       \
 	{                                                                                                         \
@@ -22,11 +23,27 @@ enum { SHOW_BASE = 1000, SHOW_BY, SHOW_LINES, SHOW_TOP, SHOW_CONFIDENCE, SHOW_EN
 			SHOW_CONFIDENCE                                                                           \
 	}
 
+enum show_format {
+	SHOW_TEXT,
+	SHOW_JSON,
+	SHOW_CSV,
+	SHOW_FOLDED,
+	SHOW_CALLGRIND,
+	SHOW_SPEEDSCOPE,
+	SHOW_SVG,
+};
+
 struct show_request {
 	enum profile_by by;
 	size_t top;
 	double confidence;
+	bool annotate;
+	enum show_format format;
+	const char *event; /* that alone; NULL: all, or the first where a format has one */
 };
+
+#define SHOW_FORMATS "text|json|csv|folded|callgrind|speedscope|svg"
+bool show_parse_format(const char *value, enum show_format *out, struct error *err);
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err);
 

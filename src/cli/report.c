@@ -8,11 +8,16 @@
 #include "cli/say.h"
 #include "session/profile.h"
 
-enum { HELP, OUTPUT };
+enum { HELP, OUTPUT, EVENT, FORMAT };
 
 const struct option_row report_option_rows[] = {
 	{.help = "Report"},
 	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
+	{0, "format", SHOW_FORMATS,
+	 "the report's format: text (default), all rows as JSON or CSV, stacks for other tools, or a flame graph",
+	 FORMAT},
+	{'e', "event", "EVENT",
+	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
 	SHOW_OPTION_ROWS,
 	{.help = "Other"},
 	{'h', "help", NULL, "show this help", HELP},
@@ -31,6 +36,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case OUTPUT: r->output = value; return true;
+	case EVENT: r->show.event = value; return true;
+	case FORMAT: return show_parse_format(value, &r->show.format, err);
 	default: return show_apply(&r->show, id, value, err);
 	}
 }

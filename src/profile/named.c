@@ -4,9 +4,17 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 enum { INLINED_MOST = 32 }; /* of one address, that are looked at */
+
+enum { MODULES_NAMED = 4 }; /* in one note */
+
+struct trouble_note {
+	const char *what;
+	VEC(const char *) modules;
+};
 
 struct naming_job {
 	const struct profile *profile;
@@ -17,6 +25,7 @@ struct naming_job {
 	VEC(const char *) strings; /* of `texts` */
 	VEC(const char *) modules; /* of `troubled` */
 	VEC(const char *) notes;
+	VEC(struct trouble_note) troubles;
 	size_t function_capacity, frame_capacity, place_capacity, row_capacity, line_capacity;
 };
 
@@ -73,18 +82,23 @@ void named_normalise_path(char *path)
 	*out = '\0';
 }
 
-/* The file without detours; NULL of NULL. *failed: memory ran out. */
-static const char *intern_file(struct naming_job *job, const char *file, bool *failed)
+/* The file's path without detours. A relative one is of the compiler's directory; one that begins with that has it
+ * already. NULL of NULL. *failed: memory ran out. */
+static const char *intern_file(struct naming_job *job, const char *file, const char *directory, bool *failed)
 {
 	if (!file)
 		return NULL;
-	char *path = strdup(file);
+	struct str path = {0};
+	size_t n = directory ? strlen(directory) : 0;
 	const char *kept = NULL;
-	if (path) {
-		named_normalise_path(path);
-		kept = intern(job, path);
+	if (file[0] != '/' && n && !(strncmp(file, directory, n) == 0 && file[n] == '/'))
+		str_appendf(&path, "%s/", directory);
+	str_append(&path, file);
+	if (path.text && !path.failed) {
+		named_normalise_path(path.text);
+		kept = intern(job, path.text);
 	}
-	free(path);
+	str_free(&path);
 	*failed |= !kept;
 	return kept;
 }
@@ -162,8 +176,32 @@ static bool mention(struct naming_job *job, const char *module)
 	if (!vec_push(&job->modules, module) || !hash_add(&job->troubled, hash, (uint32_t)job->modules.count - 1))
 		return false;
 	const char *trouble = symbols_trouble(job->symbols, module);
-	const char *note = trouble ? arena_printf(&job->out->arena, "%s: %s", module, trouble) : NULL;
-	return !trouble || (note && vec_push(&job->notes, note));
+	if (!trouble)
+		return true;
+	for (size_t i = 0; i < job->troubles.count; i++)
+		if (strcmp(job->troubles.items[i].what, trouble) == 0)
+			return vec_push(&job->troubles.items[i].modules, module);
+	struct trouble_note t = {.what = trouble};
+	return vec_push(&t.modules, module) && vec_push(&job->troubles, t);
+}
+
+/* A note for each thing that is wrong, with the files that have it. */
+static bool note_troubles(struct naming_job *job)
+{
+	bool done = true;
+	for (size_t i = 0; i < job->troubles.count; i++) {
+		const struct trouble_note *t = &job->troubles.items[i];
+		struct str text = {0};
+		for (size_t j = 0; j < t->modules.count && j < MODULES_NAMED; j++)
+			str_appendf(&text, "%s%s", j ? ", " : "", t->modules.items[j]);
+		if (t->modules.count > MODULES_NAMED)
+			str_appendf(&text, " and %zu more", t->modules.count - MODULES_NAMED);
+		str_appendf(&text, ": %s", t->what);
+		const char *note = text.failed ? NULL : arena_strdup(&job->out->arena, text.text);
+		done = done && note && vec_push(&job->notes, note);
+		str_free(&text);
+	}
+	return done;
 }
 
 static bool add_frame(struct naming_job *job, struct named_place *place, const struct named_frame *frame)
@@ -204,6 +242,7 @@ static bool name_code(struct naming_job *job, struct named_place *place)
 	const struct symbol_code *code = symbols_code(job->symbols, path, place->offset, job->err);
 	const struct symbol_code *start = code ? symbols_code(job->symbols, path, code->begins, job->err) : NULL;
 	struct symbol_frame levels[INLINED_MOST];
+	const char *directory = NULL;
 	bool failed = false;
 	if (!start || (!code->linked_name && m->kind == MODULE_FILE && !mention(job, m->path)))
 		return false;
@@ -212,6 +251,8 @@ static bool name_code(struct naming_job *job, struct named_place *place)
 		n = 1;
 		levels[0] = (struct symbol_frame){.file = code->file, .line = code->line};
 	}
+	if (code->file)
+		directory = symbols_directory(job->symbols, path, place->offset);
 	levels[n - 1].function = code->function; /* of the machine code the symbol's name, as elsewhere */
 	for (size_t i = 0; i < n && !failed; i++) {
 		bool inlined = i + 1 < n;
@@ -219,14 +260,14 @@ static bool name_code(struct naming_job *job, struct named_place *place)
 					   .module = shown_module(job, m),
 					   .begins = inlined ? 0 : code->begins,
 					   .inlined = inlined};
-		struct named_frame frame = {.file = intern_file(job, levels[i].file, &failed),
+		struct named_frame frame = {.file = intern_file(job, levels[i].file, directory, &failed),
 					    .line = levels[i].file ? levels[i].line : 0};
 		if (!inlined) {
 			/* the file in which the function begins, whatever was inlined there */
 			struct symbol_frame first[INLINED_MOST];
 			size_t depth = symbols_inlined(job->symbols, path, code->begins, first, INLINED_MOST);
 			bool deep = depth > 1 && depth <= INLINED_MOST && first[depth - 1].file;
-			f.file = intern_file(job, deep ? first[depth - 1].file : start->file, &failed);
+			f.file = intern_file(job, deep ? first[depth - 1].file : start->file, directory, &failed);
 			f.line = deep ? first[depth - 1].line : start->line;
 		}
 		failed |= !f.name || !f.module;
@@ -378,7 +419,7 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, s
 	if (!job.out)
 		return error_no_memory(err);
 	job.out->profile = profile;
-	bool done = name_places(&job) && sum_up(&job);
+	bool done = name_places(&job) && note_troubles(&job) && sum_up(&job);
 	done &= settle(&job);
 	hash_free(&job.places);
 	hash_free(&job.functions);
@@ -387,6 +428,9 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, s
 	hash_free(&job.troubled);
 	vec_free(&job.strings);
 	vec_free(&job.modules);
+	for (size_t i = 0; i < job.troubles.count; i++)
+		vec_free(&job.troubles.items[i].modules);
+	vec_free(&job.troubles);
 	if (done)
 		return true;
 	named_profile_free(job.out);

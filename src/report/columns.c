@@ -72,7 +72,11 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 		fprintf(out, "%*s%s", (int)indent, "", row->emphasis ? style->bold : "");
 		for (size_t c = 0; c < t->n; c++) {
 			struct str shown = {0};
-			columns_shorten(&shown, cell_of(row, c), widths[c]);
+			if (t->cut_at_end && c == t->flexible)
+				str_append_bytes(&shown, cell_of(row, c),
+						 byte_of_column(cell_of(row, c), widths[c]));
+			else
+				columns_shorten(&shown, cell_of(row, c), widths[c]);
 			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == t->n);
 			fputs(c + 1 < t->n ? "  " : "", out);
 			str_free(&shown);

@@ -21,6 +21,7 @@ struct columns {
 	const char *headings[COLUMNS_MOST];
 	bool left[COLUMNS_MOST]; /* names; else numbers, to the right */
 	size_t flexible;         /* the column that is shortened; it is the last one */
+	bool cut_at_end;         /* … at its end, not in its middle */
 	VEC(struct columns_row) rows;
 };
 

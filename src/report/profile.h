@@ -19,10 +19,23 @@ struct profile_report_options {
 	enum profile_by by;
 	size_t top;        /* rows; 0: until 99.9 % of the count, at most 60 */
 	double quit_share; /* rows below this share are left out; 0: none */
+	bool one_event;    /* `event` alone */
+	size_t event;
+	bool annotate; /* then the hottest lines in their source */
 };
 
 /* Of each event a header and its rows, the largest self first. */
 void report_profile_text(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options);
+
+/* All events, all rows; these have no options. */
+void report_profile_json(FILE *out, const struct named_profile *named);
+void report_profile_csv(FILE *out, const struct named_profile *named);
+
+/* Stacks, for other tools' viewers. False when memory ran out: what is written is not whole. */
+bool report_profile_folded(FILE *out, const struct named_profile *named, size_t event);
+bool report_profile_svg(FILE *out, const struct named_profile *named, size_t event);
+bool report_profile_speedscope(FILE *out, const struct named_profile *named);
+bool report_profile_callgrind(FILE *out, const struct named_profile *named);
 
 #endif

@@ -62,7 +62,9 @@ static void append_count(struct str *text, uint64_t count, const char *one, cons
 static void append_sampling(struct str *text, const struct profile_event *e)
 {
 	append_count(text, e->samples, "sample", "samples");
-	if (e->gaps == GAPS_RATE) {
+	if (e->gap == 1) {
+		str_append(text, ", one each time");
+	} else if (e->gaps == GAPS_RATE) {
 		char number[NUMBER_BYTES];
 		number_group(number, e->rate, 0);
 		str_appendf(text, ", %s a second (the kernel adjusts the gap)", number);
@@ -290,7 +292,10 @@ void report_profile_text(FILE *out, const struct named_profile *named,
 	struct document document = {0};
 	add_title(&document, named->profile);
 	for (size_t i = 0; i < named->profile->n_events; i++)
-		add_event(&document, named, i, options);
+		if (!options->one_event || i == options->event)
+			add_event(&document, named, i, options);
+	if (options->annotate)
+		build_profile_source(&document, named, options->top);
 	if (named->profile->n_notes + named->n_notes)
 		document_add(&document, BLOCK_GAP, NULL, NULL);
 	add_notes(&document, named->profile->notes, named->profile->n_notes);

@@ -21,6 +21,12 @@ void profile_append_escaped(struct str *out, const char *text);
 /* Appends "name (module:file:line)", escaped. */
 void profile_append_row_name(struct str *out, const struct named_row *row);
 
+struct document;
+
+/* profile_source.c: of each file with hot lines its windows; most: lines of each event, 0: as many as are worth
+ * it. */
+void build_profile_source(struct document *document, const struct named_profile *named, size_t most);
+
 static inline double profile_share(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;

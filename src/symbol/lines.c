@@ -133,6 +133,13 @@ bool lines_find(struct module *m, struct naming *naming, uint64_t address, const
 	return unit && line_in(unit, address, file, line);
 }
 
+const char *lines_directory(struct module *m, uint64_t address)
+{
+	struct dwarf_unit *unit = unit_at(m, address);
+	Dwarf_Attribute attribute;
+	return unit ? dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute)) : NULL;
+}
+
 /* ---- inlined functions ---- */
 
 static bool read_scopes(struct dwarf_unit *unit, Dwarf_Die *die, uint32_t parent, unsigned depth)

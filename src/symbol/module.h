@@ -122,6 +122,8 @@ const char *table_name(struct elf_symbol *symbol, struct naming *naming);
 
 /* lines.c: file and line of an address as linked; false: not known. */
 bool lines_find(struct module *module, struct naming *naming, uint64_t address, const char **file, unsigned *line);
+/* Where the compiler was called; NULL: not known. */
+const char *lines_directory(struct module *module, uint64_t address);
 size_t lines_inlined(struct module *module, struct naming *naming, uint64_t address, struct symbol_frame *frames,
 		     size_t most);
 void lines_free(struct module *module);

@@ -170,6 +170,13 @@ size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, s
 		       : 0;
 }
 
+const char *symbols_directory(struct symbols *s, const char *module, uint64_t offset)
+{
+	struct module *m = module_of(s, module);
+	uint64_t address;
+	return m && m->file.elf && module_address(m, offset, &address) ? lines_directory(m, address) : NULL;
+}
+
 /* ---- data ---- */
 
 static const struct symbol_data *data_at(const struct data_table *table, const struct section *sections, size_t n,

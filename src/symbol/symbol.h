@@ -82,6 +82,10 @@ struct symbol_frame {
 size_t symbols_inlined(struct symbols *symbols, const char *module, uint64_t offset, struct symbol_frame *frames,
 		       size_t most);
 
+/* The directory in which the compiler was called for the place: relative names of its files begin there, unless
+ * they begin with it. NULL: not known. */
+const char *symbols_directory(struct symbols *symbols, const char *module, uint64_t offset);
+
 /* ---- data ---- */
 
 struct symbol_data {

@@ -1,7 +1,10 @@
 """`tare profile` and `tare report`: programs whose profile is known by counting."""
+import csv
+import json
 import platform
 import shutil
 import subprocess
+import xml.dom.minidom
 
 from cli import *
 
@@ -104,6 +107,66 @@ subprocess.run(["gcc", "-g", "-O1", "-shared", "-fPIC", "library.c", "-o", "libr
 subprocess.run(["gcc", "-g", "opens.c", "-o", "opens"], check=True)
 seen = tare("profile", "--on", "exact", "--top", "3", "./opens")
 ok(seen.code == 0 and rows(seen.err)[0][2] == "work (library.so:library.c:1)" and rows(seen.err)[0][0] > 400000, "a library that was opened later has its names", seen)
+
+# ---- formats ----
+for name in ("json", "csv", "folded", "callgrind", "speedscope", "svg"):
+    seen = tare("report", "--format", name, "-o", f"kept.{name}", "kept")
+    ok(seen.code == 0 and seen.out == "" and seen.err == "", f"a report as {name}", seen)
+report = json.loads(read("kept.json"))
+equal({row["function"]: row["counts"][0]["self"] for row in report["functions"]}, {"seven": 7000, "two": 2000, "_start": 1000}, "JSON has the counts")
+equal(sorted(read("kept.folded").splitlines()), ["_start 1000", "seven 7000", "two 2000"], "folded stacks have the counts")
+scope = json.loads(read("kept.speedscope"))
+equal(sorted((scope["shared"]["frames"][stack[-1]]["name"], weight) for stack, weight in
+             zip(scope["profiles"][0]["samples"], scope["profiles"][0]["weights"])), [("_start", 1000), ("seven", 7000), ("two", 2000)], "so has speedscope's file")
+table = list(csv.DictReader(open("kept.csv", newline="")))
+equal({row["function"]: int(row["self"]) for row in table if row["kind"] == "function"}, {"seven": 7000, "two": 2000, "_start": 1000}, "so has CSV")
+frames = [g for g in xml.dom.minidom.parse("kept.svg").getElementsByTagName("g") if g.hasAttribute("data-name")]
+equal({g.getAttribute("data-name"): round(float(g.getAttribute("data-w"))) for g in frames}, {"seven": 826, "two": 236, "_start": 118}, "a flame graph's widths are shares of 1180")
+if shutil.which("callgrind_annotate"):
+    text = subprocess.run(["callgrind_annotate", "kept.callgrind"], capture_output=True, text=True).stdout
+    ok("7,000 (70.00%)" in text and "shares.s:seven" in text and "10,000 (100.0%)" in text, "callgrind_annotate reads its format", text)
+else:
+    skip("no callgrind_annotate here", "callgrind_annotate reads its format")
+seen = tare("report", "-e", "cycles", "kept")
+ok(seen.code == 2 and "no event 'cycles'" in seen.err and "instructions:u" in seen.err, "an event that is not there is wrong usage, with those that are", seen)
+
+# ---- annotated source ----
+text = tare("report", "--annotate", "kept").out
+ok(re.search(r"^ +3,499 +35\.0% +5  1:\s+dec %ecx", text, re.M), "--annotate shows a line's source beside its counts", text)
+os.utime("shares.s", (4e9, 4e9))
+has(tare("report", "--annotate", "kept").out, "CHANGED since the profile was taken", "a source that is newer is marked")
+os.remove("shares.s")
+os.mkfifo("shares.s")
+has(tare("report", "--annotate", "kept").out, "no source, it is not a regular file", "a FIFO in the source's place is not read")
+
+# ---- sampling: page faults are deterministic, each is a sample ----
+write("faults.c", """\
+#include <sys/mman.h>
+static char *memory;
+__attribute__((noinline)) void many(void) { for (int i = 0; i < 700; i++) memory[i * 4096] = 1; }
+__attribute__((noinline)) void few(void) { for (int i = 700; i < 900; i++) memory[i * 4096] = 1; }
+int main(void)
+{
+	memory = mmap(0, 900 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, 900 * 4096, MADV_NOHUGEPAGE);
+	many();
+	few();
+	return 5;
+}
+""")
+subprocess.run(["gcc", "-g", "-O0", "-static", "faults.c", "-o", "faults"], check=True)
+seen = tare("profile", "-e", "page-faults:u@1", "-o", "sampled", "./faults")
+if seen.code == 3 and "cannot sample" in seen.err:
+    skip("page faults cannot be sampled here", "sampled profiles")
+else:
+    found = {name.split(" ")[0]: count for count, _, name in rows(seen.err)}
+    ok(seen.code == 5 and found["many"] == 700 and found["few"] == 200, "each page fault is a sample, at its function", seen)
+    equal(rows(tare("report", "sampled").out), rows(seen.err), "a kept profile has the same samples")
+    size, samples = os.path.getsize("sampled"), found["TOTAL"]
+    ok(size < 40 * samples, "a sample takes less than 40 bytes in the file", (size, samples))
+    seen = tare("profile", "-g", "-e", "page-faults:u@1", "./faults")
+    calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
+    ok(calls and 900 <= int(calls.group(1).replace(",", "")) <= samples, "with stacks, main has what it called", seen)
 
 # ---- what is wrong ----
 for arguments, message in ((["profile"], "nothing to profile: no program is given"),

@@ -305,6 +305,81 @@ static void test_hostile_names(void)
 	free(text);
 }
 
+/* A caller and a callee with names that would act: markup, quotes, separators, controls, formulas. */
+static struct named_profile hostile(struct profile *p, const char *name)
+{
+	static struct named_count counts[4];
+	static struct named_row rows[2], lines[2];
+	static struct named_function functions[2];
+	static struct named_frame frames[] = {{.function = 0, .line_row = 0}, {.function = 1, .file = "/c/\"<d>.c", .line = 3, .line_row = 1}};
+	static struct named_place places[] = {{.first_frame = 0, .n_frames = 1}, {.first_frame = 1, .n_frames = 1}};
+	static uint32_t place_of_node[] = {UINT32_MAX, 0, 1};
+	static struct profile_node nodes[] = {{0}, {.parent = 0, .offset = 1}, {.parent = 1, .offset = 2}};
+	static struct profile_cell cells[] = {{.node = 2, .count = 7}, {.node = 1, .count = 2}};
+	static struct profile_event event = {.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
+	static uint64_t sums[] = {9};
+	for (int i = 0; i < 2; i++) {
+		functions[i] = (struct named_function){.name = i ? name : "main", .module = "/a&b", .row = (uint32_t)i};
+		counts[i] = (struct named_count){.self = i ? 7 : 2, .inclusive = i ? 7 : 9};
+		counts[i + 2] = counts[i];
+		rows[i] = (struct named_row){.name = functions[i].name, .module = "/a&b", .counts = &counts[i]};
+		lines[i] = (struct named_row){.name = i ? "" : "main", .module = "/a&b", .file = frames[i].file, .line = frames[i].line, .counts = &counts[i + 2]};
+	}
+	*p = (struct profile){.events = &event, .n_events = 1, .nodes = nodes, .n_nodes = 3, .cells = cells, .n_cells = 2};
+	return (struct named_profile){.profile = p, .functions = functions, .n_functions = 2, .frames = frames, .n_frames = 2, .places = places, .n_places = 2,
+				      .place_of_node = place_of_node, .by_function = {rows, 2}, .by_line = {lines, 2}, .sums = sums, .has_inclusive = true};
+}
+
+static char *written(const struct named_profile *named, int format)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	need(out != NULL);
+	switch (format) {
+	case 0: need(report_profile_folded(out, named, 0)); break;
+	case 1: need(report_profile_callgrind(out, named)); break;
+	case 2: need(report_profile_speedscope(out, named)); break;
+	case 3: need(report_profile_svg(out, named, 0)); break;
+	case 4: report_profile_json(out, named); break;
+	default: report_profile_csv(out, named); break;
+	}
+	fclose(out);
+	return text;
+}
+
+static void test_formats(void)
+{
+	static const char *const formats[] = {"folded", "callgrind", "speedscope", "svg", "json", "csv"};
+	static char name[10240];
+	struct profile p;
+	memset(name, 'y', sizeof name - 1);
+	static const char begin[] = "=1+1</script>]]>\"',;\033[2J\n\xc2\x9b" "fn=(1)\r\n\xff&amp; ";
+	memcpy(name, begin, sizeof begin - 1);
+	struct named_profile named = hostile(&p, name);
+	for (int i = 0; i < 6; i++) {
+		char *text = written(&named, i);
+		ok(!strchr(text, '\033') && !strchr(text, '\xff'), "%s: no control characters, and nothing that is not UTF-8", formats[i]);
+		ok(!strstr(text, "\nfn=(1)"), "%s: a name cannot begin a line", formats[i]);
+		if (i == 0)
+			ok(strstr(text, "main;=1+1</script>]]>\"',:\\x1b") && strstr(text, "yyy 7\n") && strstr(text, "main 2\n"), "folded: a name's ';' parts nothing (%.80s)", text);
+		if (i == 1)
+			ok(strstr(text, "summary: 9\n") && strstr(text, "calls=7 0\n0 7\n"), "callgrind: self and calls are there");
+		if (i == 3)
+			ok(!strstr(text, "=1+1</") && strstr(text, "=1+1&lt;/script&gt;]]&gt;&quot;&#39;,;") && strlen(text) < 20000, "svg: names are text, and bounded");
+		if (i == 5)
+			ok(strstr(text, ",\"'=1+1</script>]]>\"\"',;"), "csv: a name is no formula, quotes are doubled");
+		free(text);
+	}
+	named = hostile(&p, "f");
+	char *text = written(&named, 0);
+	equal_text(text, "main 2\nmain;f 7\n", "folded: a line of each stack with a count of its own");
+	free(text);
+	text = written(&named, 3);
+	ok(strstr(text, "f: 7 samples, 77.78 %") && strstr(text, "main: 9 samples, 100.00 %"), "svg: a function is as wide as what took place in it and below");
+	free(text);
+}
+
 static void test_paths(void)
 {
 	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"}, {"/a/./b//c", "/a/b/c"}, {"/../a", "/a"}, {"../a/../b", "../b"}, {"../../a", "../../a"},
@@ -328,6 +403,7 @@ int main(void)
 	test_damage(file);
 	test_counted(file);
 	test_hostile_names();
+	test_formats();
 	test_paths();
 	unlink(file);
 	return done();
