@@ -6,9 +6,15 @@
  * American Statistician 69 (2015), section 4.4: percentiles of small samples are too narrow by sqrt((n-1)/n) and
  * by the normal in place of the t distribution.
  *
+ * Of pairs the interval is the wider of that and Student's t of the log ratio, by linearization (Cochran: Sampling
+ * techniques, 3rd ed. 1977, section 6.3): a pair's own ratio varies less than its two times, whose tails cancel.
+ * Percentiles alone covered 93.97 % of 10^5 draws of 10 pairs. A studentized bootstrap of the log ratio (Hall:
+ * Theoretical comparison of bootstrap confidence intervals, Annals of Statistics 16 (1988)) covered 96.3 % of 10
+ * pairs and 98 % of 5 in its symmetric form, 93.8 and 94.8 % in its other.
+ *
  * Coverage seen at 95 % for run times (normal noise on a floor with an exponential tail; 10^4 draws, 1000
- * resamples, tests/unit/stats_coverage_test.c): two samples of 5: 97.1, of 10: 95.6, of 30: 94.6; pairs, 10: 94.1,
- * 30: 94.0. */
+ * resamples, tests/unit/stats_coverage_test.c): two samples of 5: 97.1, of 10: 95.6, of 30: 94.6; pairs, 10: 95.6,
+ * 30: 95.0. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +31,18 @@ static int compare_doubles(const void *a, const void *b)
 static double ratio(double sum_x, size_t nx, double sum_y, size_t ny)
 {
 	return sum_x / (double)nx / (sum_y / (double)ny);
+}
+
+/* The ratio's relative half-width on the log scale: t · √( Σ (x_i/mean_x - y_i/mean_y)² / (n (n-1)) ). */
+static double log_half_width(const double *x, const double *y, size_t n, double mean_x, double mean_y,
+			     double confidence)
+{
+	double squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		double difference = x[i] / mean_x - y[i] / mean_y;
+		squares += difference * difference;
+	}
+	return student_two_sided(confidence, (double)(n - 1)) * sqrt(squares / ((double)n * (double)(n - 1)));
 }
 
 bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired, double confidence,
@@ -75,5 +93,10 @@ bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t n
 	}
 	*out = (struct interval){.value = value, .low = fmin(ends[0], value), .high = fmax(ends[1], value)};
 	free(ratios);
+	if (paired && value > 0) {
+		double half = log_half_width(x, y, nx, value * mean_y, mean_y, confidence);
+		out->low = fmin(out->low, value * exp(-half));
+		out->high = fmax(out->high, value * exp(half));
+	}
 	return true;
 }

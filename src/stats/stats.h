@@ -38,7 +38,8 @@ bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, str
 bool stats_median_interval(const double *x, size_t n, double confidence, struct interval *out);
 
 /* mean(x)/mean(y) with a bootstrap interval (bias-corrected percentile, Efron 1987, widened for small
- * samples, Hesterberg 2015; coverage seen: bootstrap.c), pairs kept when paired. resamples >= 1000; seed
+ * samples, Hesterberg 2015; coverage seen: bootstrap.c), pairs kept when paired (and no narrower then
+ * than Student's t of the log ratio). resamples >= 1000; seed
  * makes it repeatable. False when n < 2 or mean(y) is 0. */
 bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired, double confidence,
 			   size_t resamples, uint64_t seed, struct interval *out);

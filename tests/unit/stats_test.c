@@ -290,6 +290,14 @@ static void bootstrap(void)
 	   "the same numbers unpaired have an interval around 2");
 	stats_ratio_bootstrap(x, 8, y, 8, false, 0.95, 2000, 1, &j);
 	ok(i.low == j.low && i.high == j.high, "the same seed gives the same interval");
+	/* x/2 - y = -0.5 and 0.5: √(0.5/(2·1)) = 0.5, t(0.975, 1) = 12.7062, exp(6.3531) = 574.27 */
+	static const double apart[] = { 1, 3 }, ones[] = { 1, 1 };
+	stats_ratio_bootstrap(apart, 2, ones, 2, true, 0.95, 2000, 1, &i);
+	near(i.high / 2, 574.27, 0.05, "two pairs have the high end of Student's t of the log ratio");
+	near(2 / i.low, 574.27, 0.05, "… and the low end");
+	static const double negative[] = { -1, -3 };
+	ok(stats_ratio_bootstrap(negative, 2, ones, 2, true, 0.95, 2000, 1, &i) && i.value == -2 && i.low >= -3 && i.high <= -1,
+	   "a negative ratio has no logarithm: the percentiles alone");
 	static const double zeros[] = { 0, 0, 0 };
 	ok(!stats_ratio_bootstrap(x, 8, zeros, 3, false, 0.95, 2000, 1, &i), "there is no ratio to a mean of 0");
 	ok(!stats_ratio_bootstrap(x, 1, y, 8, false, 0.95, 2000, 1, &i), "one value has no bootstrap");
