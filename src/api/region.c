@@ -14,6 +14,7 @@
 
 #include "api/user_read.h"
 #include "backend/perf/state.h"
+#include "event/event.h"
 
 int tare_regions_on;
 enum { REGIONS_HERE = 1, REGIONS_OF_ENGINE = 2 };
@@ -250,11 +251,39 @@ bool tare_regions_counted(void) { return __atomic_load_n(&tare_regions_on, __ATO
 
 /* ---- the environment ---- */
 
-static void complain(const struct tare_error *error)
+/* Does tare's engine count all of these, or a machine model: at user level, whatever the hardware? */
+static bool engine_counts(const char *list)
+{
+#if defined(__x86_64__)
+	struct event_table *table = event_table_new(NULL);
+	struct event *events = NULL;
+	size_t n = 0;
+	bool counts = table && event_parse_list(table, list, &events, &n, NULL);
+	for (size_t i = 0; counts && i < n; i++) {
+		const struct event_definition *row = events[i].definition;
+		bool user = events[i].levels == LEVEL_USER || !strchr(events[i].text, ':');
+		counts = user && row && (row->counted_by & (COUNTED_BY_EXACT | COUNTED_BY_MODEL));
+	}
+	free(events);
+	event_table_free(table);
+	return counts;
+#else
+	(void)list;
+	return false;
+#endif
+}
+
+/* What went wrong; and where the engine would count what was asked for, how. */
+static void complain(const struct tare_error *error, const char *events)
 {
 	dprintf(STDERR_FILENO, "tare: regions are not counted: %s\n", error->text);
 	if (*error->hint)
 		dprintf(STDERR_FILENO, "tare: %s\n", error->hint);
+	if ((error->code == TARE_ERROR_UNSUPPORTED || error->code == TARE_ERROR_PERMISSION) &&
+	    engine_counts(events))
+		dprintf(STDERR_FILENO,
+			"tare: without hardware counters, 'tare count -e %s %s' counts these regions\n", events,
+			program_invocation_name);
 }
 
 /* %p is the process id, %% a %; anything else stays. NULL when memory ran out. */
@@ -322,12 +351,12 @@ __attribute__((constructor)) static void regions_begin(void)
 	if (!events || !*events)
 		return;
 	if (!regions_new(events, &r, &error)) {
-		complain(&error);
+		complain(&error, events);
 	} else if (!from_environment(r, &error)) {
-		complain(&error);
+		complain(&error, events);
 		regions_free(r);
 	} else if (!go(r, &error)) {
-		complain(&error);
+		complain(&error, events);
 	}
 	errno = kept_errno;
 }
