@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "symbol/debuginfod.h"
+
 /* Loaded segments; and, against files that lie, as many as any program has. */
 enum { SEGMENTS_MOST = 1024 };
 
@@ -126,11 +128,36 @@ static bool open_named(struct module *m, struct error *err)
 	return opened;
 }
 
+/* The file of what this one lacks. False when memory ran out. */
+static bool find_debug(struct module *m, const struct naming *naming)
+{
+	GElf_Shdr header;
+	char why[256] = "";
+	bool named = has_symbols(m->file.elf, SHT_SYMTAB),
+	     lines = module_section(m->file.elf, ".debug_info", &header);
+	if (named && lines)
+		return true;
+	if (!elf_file_find_debug(m, naming->debug_directory, &m->debug))
+		return false;
+	if (!m->debug.elf && naming->servers)
+		debug_servers_fetch(naming->servers, m, &m->debug, why);
+	if (m->debug.elf)
+		return true;
+	const char *comma = why[0] ? "; " : "";
+	if (!named)
+		snprintf(m->trouble, sizeof m->trouble,
+			 "it is stripped: only exported names are known, and no debug file was found%s%s", comma,
+			 why);
+	else if (why[0])
+		snprintf(m->trouble, sizeof m->trouble, "it has no source lines, and no debug file was found; %s",
+			 why);
+	return true;
+}
+
 static bool open_file(struct module *m, const struct naming *naming)
 {
 	static const char deleted[] = " (deleted)";
 	struct error err = {0};
-	GElf_Shdr header;
 	size_t length = strlen(m->path);
 	if (m->path[0] == '[') {
 		if (strcmp(m->path, "[vdso]") == 0)
@@ -150,14 +177,7 @@ static bool open_file(struct module *m, const struct naming *naming)
 			 gone ? "its file was deleted while it ran" : err.text);
 		return true;
 	}
-	bool named = has_symbols(m->file.elf, SHT_SYMTAB);
-	if ((!named || !module_section(m->file.elf, ".debug_info", &header)) &&
-	    !elf_file_find_debug(m, naming->debug_directory, &m->debug))
-		return false;
-	if (!named && !m->debug.elf)
-		snprintf(m->trouble, sizeof m->trouble,
-			 "it is stripped: only exported names are known, and no debug file was found");
-	return true;
+	return find_debug(m, naming);
 }
 
 bool module_new(const char *path, const struct naming *naming, struct module **out)

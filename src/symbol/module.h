@@ -88,11 +88,14 @@ struct module {
 
 #define NO_ITEM 0xffffffffu
 
+struct debug_servers;
+
 /* What names are made in, and how. */
 struct naming {
 	struct arena arena;
 	const char *debug_directory;
 	bool raw_names;
+	struct debug_servers *servers; /* debuginfod.h; NULL: none */
 };
 
 /* module.c. module_new() is false when memory ran out; what else went wrong is the module's trouble. */

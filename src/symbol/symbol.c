@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "symbol/debuginfod.h"
 #include "symbol/places_inside.h"
 
 struct symbols {
@@ -24,8 +25,9 @@ bool symbols_new(const struct symbols_options *options, struct symbols **out, st
 									: "/usr/lib/debug");
 	s->naming.debug_directory = s->debug_directory;
 	s->naming.raw_names = options && options->raw_names;
-	if (s->debug_directory)
+	if (s->debug_directory && debug_servers_new(options, &s->naming.servers))
 		return true;
+	free(s->debug_directory);
 	free(s);
 	*out = NULL;
 	return error_no_memory(err);
@@ -39,6 +41,7 @@ void symbols_free(struct symbols *s)
 		module_free(s->modules.items[i]);
 	vec_free(&s->modules);
 	hash_free(&s->by_path);
+	debug_servers_free(s->naming.servers);
 	arena_free(&s->naming.arena);
 	free(s->debug_directory);
 	free(s);

@@ -17,7 +17,9 @@
  *     unit's lines once.
  *  3. A file that is missing, changed while it is read, or broken costs its names, never the program:
  *     symbols_trouble() says why.
- *  4. Nothing is asked of a network (debuginfod), and no file but regular ones is opened.
+ *  4. No file but regular ones is opened. A network is asked only where both the caller (options.debuginfod) and
+ *     the user (DEBUGINFOD_URLS) want it: for the debug file of a module that has names or lines missing, by its
+ *     build ID, once. A server that gives nothing for a while is not asked again.
  *  5. Names are bytes: no encoding is promised; who prints them escapes them.
  *
  * Without symbols in the file, its debug file is looked for: by build ID below /usr/lib/debug/.build-id, then by
@@ -39,6 +41,13 @@ struct symbols_options {
 	size_t size;                 /* sizeof (struct symbols_options) */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
 	bool raw_names;              /* C++ and Rust names as they are linked, not demangled */
+	/* Debug files are fetched, too, from the servers in DEBUGINFOD_URLS (debuginfod(8)), if it is set, by
+	 * libdebuginfod, if it is installed. They are kept where that library keeps them. DEBUGINFOD_TIMEOUT:
+	 * seconds without a byte after which it gives up; 20 if it is not set. */
+	bool debuginfod;
+	/* NULL, or called a few times a second during a fetch; false ends it */
+	bool (*progress)(void *context, const char *module, uint64_t bytes_done, uint64_t bytes_total);
+	void *progress_context;
 };
 
 /* options may be NULL. On success *out is the caller's, to be freed by symbols_free(). Not for two threads at
@@ -50,8 +59,8 @@ void symbols_free(struct symbols *symbols);
  * stripped"); NULL. */
 const char *symbols_trouble(struct symbols *symbols, const char *module);
 
-/* The build ID of the module's file as it is now: how many bytes it has, of which at most `most` are stored; 0: it
- * has none. */
+/* The build ID of the module's file as it is now: how many bytes it has, of which *most* are stored; 0: it has
+ * none. */
 size_t symbols_build_id(struct symbols *symbols, const char *module, uint8_t *bytes, size_t most);
 
 struct symbol_code {
