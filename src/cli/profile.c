@@ -3,8 +3,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/export_options.h"
 #include "cli/profile_options.h"
 #include "cli/say.h"
 #include "session/interrupt.h"
@@ -61,6 +63,7 @@ const struct option_row profile_option_rows[] = {
 	{.help = "Report"},
 	{'o', "output", "FILE", "keep the profile in this file; 'tare report FILE' shows it", OUTPUT},
 	SHOW_OPTION_ROWS,
+	EXPORT_OPTION_ROWS,
 	{.help = "Other"},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
@@ -72,7 +75,9 @@ struct profile_request {
 	struct profiling profiling;
 	bool has_gaps, has_rate, prime, all_cpus, no_children, help;
 	struct number_list pids, tids, cpus;
+	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
+	struct export_request export;
 	char *const *command;
 };
 
@@ -135,7 +140,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case NO_CHILDREN: r->no_children = true; return true;
 	case DELAY: return options_seconds(value, &r->profiling.delay_ns, err);
 	case FOR: return options_seconds(value, &r->profiling.for_ns, err);
-	case OUTPUT: r->profiling.keep = value; return true;
+	case OUTPUT: r->output = value; return true;
 	case PERIOD:
 		if (!options_number(value, 1, 1000000000000000, &number, err))
 			return false;
@@ -151,7 +156,9 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->profiling.redraw = (uint32_t)number;
 		return true;
-	default: return show_apply(&r->show, id, value, err);
+	default:
+		return id > EXPORT_BASE ? export_apply(&r->export, id, value, err)
+					: show_apply(&r->show, id, value, err);
 	}
 }
 
@@ -175,6 +182,10 @@ static bool check(struct profile_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
+	if (r->export.format && !r->output)
+		return error_set(err, ERROR_USAGE, "--as writes a file: give -o FILE");
+	if (!export_check(&r->export, r->output != NULL, stderr, err))
+		return false;
 	if (r->has_rate)
 		r->profiling.gaps = GAPS_RATE;
 	if (r->command && !r->command[0][0])
@@ -220,8 +231,13 @@ static int run(struct profile_request *r)
 	struct session_target target = target_of(r);
 	struct profile *profile = NULL;
 	struct error err = {0};
+	FILE *out = NULL;
 	int code = TARE_CANNOT_MEASURE;
 	r->profiling.interrupt = interrupt_catch();
+	if (!r->export.format)
+		r->profiling.keep = r->output;
+	else if (!(out = file_create(r->output, &err)))
+		return say_failure(&err);
 	if (!session_open(&session, &target, r->on, NULL, 0, &err) ||
 	    !session_add_profile_events(&session, r->events.text, &err)) {
 		code = say_failure(&err);
@@ -233,13 +249,17 @@ static int run(struct profile_request *r)
 			code = 128 + abs((int)*r->profiling.interrupt);
 		goto out;
 	}
-	code = show_profile(profile, &r->show, stderr, "standard error");
+	code = out ? export_profile(profile, &r->export, r->show.confidence, out, r->output)
+		   : show_profile(profile, &r->show, stderr, "standard error");
+	out = NULL;
 	if (code == TARE_DONE && r->command)
 		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
 							 : WEXITSTATUS(profile->wait_status);
 	profile_free(profile);
 	free(profile);
 out:
+	if (out)
+		file_finish(out, r->output, NULL);
 	session_close(&session);
 	return code;
 }

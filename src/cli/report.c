@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/export_options.h"
 #include "cli/profile_options.h"
 #include "cli/say.h"
 #include "session/profile.h"
@@ -19,6 +20,9 @@ const struct option_row report_option_rows[] = {
 	{'e', "event", "EVENT",
 	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
 	SHOW_OPTION_ROWS,
+	{.help = "Files of other tools"},
+	EXPORT_OPTION_ROWS,
+	EXPORT_MORE_ROWS,
 	{.help = "Other"},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
@@ -28,6 +32,7 @@ struct report_request {
 	const char *output;
 	bool help;
 	struct show_request show;
+	struct export_request export;
 };
 
 static bool apply(void *context, int id, const char *value, struct error *err)
@@ -36,9 +41,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case OUTPUT: r->output = value; return true;
-	case EVENT: r->show.event = value; return true;
+	case EVENT: r->show.event = r->export.event = value; return true;
 	case FORMAT: return show_parse_format(value, &r->show.format, err);
-	default: return show_apply(&r->show, id, value, err);
+	default:
+		return id > EXPORT_BASE ? export_apply(&r->export, id, value, err)
+					: show_apply(&r->show, id, value, err);
 	}
 }
 
@@ -66,6 +73,9 @@ static int run(const struct report_request *r, const char *path)
 	int code = TARE_CANNOT_MEASURE;
 	if (r->output && !(out = file_create(r->output, &err)))
 		say_error(&err);
+	else if (r->export.format)
+		code = export_profile(profile, &r->export, r->show.confidence, out,
+				      r->output ? r->output : "standard output");
 	else
 		code = show_profile(profile, &r->show, out, r->output ? r->output : "standard output");
 	profile_free(profile);
@@ -82,6 +92,8 @@ int command_report(int argc, char **argv)
 		return say_failed(&err, TARE_USAGE);
 	if (r.help)
 		return show_help();
+	if (!export_check(&r.export, r.output != NULL, stdout, &err))
+		return say_failed(&err, TARE_USAGE);
 	if (rest + 1 == argc)
 		return run(&r, argv[rest]);
 	error_set(&err, ERROR_USAGE, rest == argc ? "no file is given" : "more than one file is given");

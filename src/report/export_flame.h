@@ -1,0 +1,15 @@
+/* A flame graph's colours: the hue is the module's, its lightness the function's, so that both are the same in
+ * every run and file. */
+#ifndef TARE_REPORT_EXPORT_FLAME_H
+#define TARE_REPORT_EXPORT_FLAME_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* 0 to 107: the number of the class c0 … c107. */
+unsigned flame_colour(const char *module, const char *function);
+
+/* Rules of CSS for all of them, or for r1 … r8 (red) and b1 … b8 (blue), and for cp (grey); light and dark. */
+void flame_write_colours(FILE *out, bool differential);
+
+#endif
