@@ -213,12 +213,15 @@ static bool keep_text(struct result *result, const struct str *text, char **out)
 	return !text->text || (*out = arena_strdup(&result->arena, text->text)) != NULL;
 }
 
-static bool keep_blocks(struct result *result, const struct execution *x)
+static bool keep_blocks(const struct measurement *s, const struct execution *x)
 {
+	struct result *result = s->result;
+	if (!x->want_blocks && !s->options.want_system_calls)
+		return true;
 	if (x->no_blocks.text[0] && !(result->blocks_why = arena_strdup(&result->arena, x->no_blocks.text)))
 		return false;
 	return keep_text(result, &x->blocks, &result->blocks) &&
-	       keep_text(result, &x->system_calls, &result->system_calls);
+	       (!s->options.want_system_calls || keep_text(result, &x->system_calls, &result->system_calls));
 }
 
 /* Takes the locations over, with what reports say of their events. */
@@ -290,7 +293,9 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 					    : 0,
 			.delay_ns = command ? 0 : s->options.delay_ns,
 			.want_blocks = s->options.want_blocks && first && s->operations->blocks,
-			.want_system_calls = s->options.want_system_calls && first && s->operations->system_calls,
+			.want_system_calls = (s->options.want_system_calls && first &&
+					      s->operations->system_calls) ||
+					     measurement_wants_calls(s),
 			.blocks_by = s->options.blocks_by,
 			.want_locations = first && s->operations->locations ? s->options.locations
 									    : LOCATIONS_NONE,
@@ -314,7 +319,8 @@ static bool execute(struct measurement *s, struct streams *streams, struct waite
 			done = measurement_collect(s, pass, repetition, &x) || error_no_memory(err);
 			if (first)
 				result->first_run = repetition + 1;
-			done = done && (keep_blocks(result, &x) || error_no_memory(err));
+			done = done && (!first || keep_blocks(s, &x) || error_no_memory(err));
+			done = done && (measurement_keep_calls(s, &x.system_calls) || error_no_memory(err));
 			done = done && (keep_locations(result, &x) || error_no_memory(err));
 			if (done && !x.run.interrupted && pass + 1 == s->passes)
 				result->repetitions_done++;
@@ -380,7 +386,7 @@ static bool report(struct measurement *s)
 	    !measurement_estimate(s) || !measurement_derive(s))
 		return false;
 	measurement_describe_runs(s);
-	return measurement_name_outliers(s) && measurement_remark(s);
+	return measurement_name_outliers(s) && measurement_remark_differing(s) && measurement_remark(s);
 }
 
 static void end(struct measurement *s)

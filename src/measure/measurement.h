@@ -46,6 +46,8 @@ struct region_series {
 	struct series *series; /* [n_events] */
 };
 
+enum { CALLS_KEPT = 64 }; /* of so many runs, system calls are compared */
+
 enum { PASS_NONE = (size_t)-1 }; /* the event is not counted by the backend */
 
 struct measurement {
@@ -74,6 +76,9 @@ struct measurement {
 	VEC(struct region_series *) regions;
 	struct account *accounts; /* passes × repetitions: [repetition * passes + pass] */
 	VEC(struct result_note) notes;
+	const char
+		*calls[CALLS_KEPT]; /* of counted runs under the engine: as backend.h's system_calls() has them */
+	size_t n_calls;
 	struct result *result;
 };
 
@@ -122,6 +127,12 @@ bool measurement_derive(struct measurement *s);
 
 /* spread.c: least, median, most and standard deviation of all estimates' runs. */
 void measurement_describe_runs(struct measurement *s);
+
+/* differing.c: runs that were to be alike, and are not. calls: of one counted execution under the engine. False
+ * when memory ran out. */
+bool measurement_wants_calls(const struct measurement *s);
+bool measurement_keep_calls(struct measurement *s, const struct str *calls);
+bool measurement_remark_differing(struct measurement *s);
 
 /* outlier.c: fills result->outliers and the estimates' notes. */
 bool measurement_name_outliers(struct measurement *s);

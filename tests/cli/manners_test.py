@@ -147,6 +147,32 @@ at = lines[0].split(",").index("command")
 equal([line.split(",")[at] for line in lines[1:2]] + sorted(line.split(",")[at] for line in lines[2:]), [""] + sorted([shell, "ls", "cat"]),
       "--per-process: and in CSV")
 
+# ---- runs that were to be alike, and are not ----
+def why_different(*program, **env):
+    seen = tare("count", "--reproducible", "-r", "3", "--on", "exact", "-e", "instructions", "--json", "-o", "report.json", "--program-output", "none",
+                *program, env=environment(**env))
+    report = json.loads(read("report.json")) if seen.code == 0 else {"results": [{"runs": [0]}], "notes": [str(seen)]}
+    runs = report["results"][0]["runs"]
+    return min(runs) < max(runs), " ".join(report["notes"])
+
+
+differ, notes = why_different("true")
+ok(not differ and "in spite of" not in notes, "--reproducible: of runs that are alike nothing is said", notes)
+differ, notes = why_different("sh", "-c", "echo x >>lines; while read -r line; do :; done <lines")
+ok(differ and re.search(r"system calls differ: .*read \(\d+ to \d+\)", notes) and "not known" in notes,
+   "runs that differ: the system calls that do are named, and that the cause is not known", notes)
+differ, notes = why_different("sh", "-c", "i=$(($$ % 1000 + 1)); while [ $i -gt 0 ]; do i=$((i - 1)); done; :")
+ok(differ and "they made the same system calls" in notes and "its process id (getpid)" in notes and "not known" in notes,
+   "runs that differ by what they got: that they made the same calls, and which answers differ by nature", notes)
+if shutil.which("python3"):
+    differ, notes = why_different("python3", "-S", "-c", "print(len({str(i) for i in range(2000)}))", PYTHONHASHSEED=None)
+    ok(differ and "random numbers (getrandom)" in notes and "set PYTHONHASHSEED=0" in notes,
+       "python's random hashes are named, with what ends them", notes)
+    differ, notes = why_different("python3", "-S", "-c", "print(len({str(i) for i in range(2000)}))", PYTHONHASHSEED="0")
+    has_not(notes, "PYTHONHASHSEED", "with the seed set they are not")
+else:
+    skip("python3 is not in PATH", "python's random hashes are named")
+
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"
 with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
