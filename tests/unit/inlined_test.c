@@ -203,7 +203,7 @@ static void names(void)
 	memset(name, 'n', 10000), name[10000] = '\0';
 	snprintf(source, sizeof source, ".text\n.globl _start\n.type %s, @function\n_start:\n%s: nop\n.size %s, 1\n", name, name, name);
 	write_text("long.s", source);
-	struct symbols *s;
+	struct symbols *s = NULL;
 	ok(shell("cd %s && gcc -nostdlib -static -Wl,--build-id=none long.s -o long", folder) && symbols_new(NULL, &s, NULL), "a symbol of 10000 bytes is linked");
 	const struct symbol_code *c = symbols_code(s, in_folder("long"), 0x1000, NULL);
 	equal_text(c ? c->function : NULL, name, "its name is whole");
