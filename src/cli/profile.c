@@ -73,7 +73,7 @@ struct profile_request {
 	struct str events; /* of all -e, joined */
 	const char *on;
 	struct profiling profiling;
-	bool has_gaps, has_rate, prime, all_cpus, no_children, help;
+	bool has_gaps, has_rate, all_cpus, no_children, help;
 	struct number_list pids, tids, cpus;
 	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
@@ -94,7 +94,7 @@ static bool parse_gaps(struct profile_request *r, const char *value, struct erro
 		if (strcmp(words[i].name, value) != 0)
 			continue;
 		r->profiling.gaps = words[i].gaps;
-		r->prime = value[0] == 'p';
+		r->profiling.prime = value[0] == 'p';
 		return r->has_gaps = true;
 	}
 	return error_set(err, ERROR_USAGE, "'%s' is not exponential, jitter, prime or fixed", value);

@@ -9,7 +9,7 @@
 #include "cli/say.h"
 #include "session/profile.h"
 
-enum { HELP, OUTPUT, EVENT, FORMAT };
+enum { HELP, OUTPUT, EVENT, FORMAT, FROM, TO };
 
 const struct option_row report_option_rows[] = {
 	{.help = "Report"},
@@ -19,6 +19,8 @@ const struct option_row report_option_rows[] = {
 	 FORMAT},
 	{'e', "event", "EVENT",
 	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
+	{0, "from", "SECONDS", "only samples taken this long after the first one, or later", FROM},
+	{0, "to", "SECONDS", "only samples taken before this time", TO},
 	SHOW_OPTION_ROWS,
 	{.help = "Files of other tools"},
 	EXPORT_OPTION_ROWS,
@@ -31,6 +33,7 @@ const struct option_row report_option_rows[] = {
 struct report_request {
 	const char *output;
 	bool help;
+	uint64_t from_ns, to_ns; /* to_ns 0: to the end */
 	struct show_request show;
 	struct export_request export;
 };
@@ -42,6 +45,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case HELP: r->help = true; return true;
 	case OUTPUT: r->output = value; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
+	case FROM: return options_seconds(value, &r->from_ns, err);
+	case TO: return options_seconds(value, &r->to_ns, err);
 	case FORMAT: return show_parse_format(value, &r->show.format, err);
 	default:
 		return id > EXPORT_BASE ? export_apply(&r->export, id, value, err)
@@ -68,7 +73,7 @@ static int run(const struct report_request *r, const char *path)
 	struct profile *profile;
 	struct error err = {0};
 	FILE *out = stdout;
-	if (!session_read_profile(path, &profile, &err))
+	if (!session_read_profile(path, r->from_ns, r->to_ns, &profile, &err))
 		return say_failure(&err);
 	int code = TARE_CANNOT_MEASURE;
 	if (r->output && !(out = file_create(r->output, &err)))
@@ -94,6 +99,10 @@ int command_report(int argc, char **argv)
 		return show_help();
 	if (!export_check(&r.export, r.output != NULL, stdout, &err))
 		return say_failed(&err, TARE_USAGE);
+	if (r.to_ns && r.to_ns <= r.from_ns) {
+		error_set(&err, ERROR_USAGE, "--to must be later than --from");
+		return say_failed(&err, TARE_USAGE);
+	}
 	if (rest + 1 == argc)
 		return run(&r, argv[rest]);
 	error_set(&err, ERROR_USAGE, rest == argc ? "no file is given" : "more than one file is given");

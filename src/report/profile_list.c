@@ -61,11 +61,11 @@ static void append_count(struct str *text, uint64_t count, const char *one, cons
 /* "1,234 samples, one each 1 ms on average (exponential gaps, seed 1)", and what was lost */
 static void append_sampling(struct str *text, const struct profile_event *e)
 {
+	char number[NUMBER_BYTES];
 	append_count(text, e->samples, "sample", "samples");
 	if (e->gap == 1) {
 		str_append(text, ", one each time");
 	} else if (e->gaps == GAPS_RATE) {
-		char number[NUMBER_BYTES];
 		number_group(number, e->rate, 0);
 		str_appendf(text, ", %s a second (the kernel adjusts the gap)", number);
 	} else {
@@ -83,6 +83,10 @@ static void append_sampling(struct str *text, const struct profile_event *e)
 	if (e->has_total) {
 		str_append(text, "; in all ");
 		append_amount(text, (double)e->total, e->unit);
+		if (e->gap > 1) {
+			number_group(number, (double)e->total / (double)e->gap, 0);
+			str_appendf(text, ", for which %s samples are expected", number);
+		}
 	}
 	if (e->lost) {
 		str_append(text, "; ");

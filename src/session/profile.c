@@ -237,6 +237,22 @@ static uint64_t default_gap(const struct session *s, const struct event *event)
 		       : 10007;
 }
 
+static bool is_prime(uint64_t n)
+{
+	for (uint64_t d = 2; d <= n / d; d++)
+		if (n % d == 0)
+			return false;
+	return n > 1;
+}
+
+/* n, or the first above it that is prime: SpeedShop's way not to be in step with a loop. */
+static uint64_t next_prime(uint64_t n)
+{
+	while (!is_prime(n))
+		n++;
+	return n;
+}
+
 static struct sampled_event *choose_gaps(const struct session *s, const struct profiling *asked)
 {
 	size_t n = s->selection.events.count;
@@ -251,6 +267,8 @@ static struct sampled_event *choose_gaps(const struct session *s, const struct p
 		if (asked->gaps == GAPS_RATE)
 			events[i].gaps = GAPS_FIXED;
 		events[i].gap = event->period ? event->period : asked->gap ? asked->gap : default_gap(s, event);
+		if (asked->prime && events[i].gap > 1)
+			events[i].gap = next_prime(events[i].gap);
 		if (events[i].gap == 1) /* every event: there is nothing to draw */
 			events[i].gaps = GAPS_FIXED;
 	}
@@ -422,9 +440,11 @@ bool session_profile(struct session *s, const struct profiling *asked, struct pr
 	return false;
 }
 
-bool session_read_profile(const char *path, struct profile **out, struct error *err)
+bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
+			  struct error *err)
 {
-	return profile_file_read(path, NULL, out, err);
+	const struct profile_read_options part = {.from_ns = from_ns, .to_ns = to_ns};
+	return profile_file_read(path, from_ns || to_ns ? &part : NULL, out, err);
 }
 
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,

@@ -20,6 +20,7 @@
 struct profiling {
 	enum profile_gaps gaps; /* FIXED, JITTER, EXPONENTIAL, RATE */
 	uint64_t gap;           /* of events that name none (event@GAP); 0: a default of each */
+	bool prime;             /* of FIXED: the gap is the next prime number */
 	double rate;            /* of RATE */
 	uint64_t seed;
 	uint32_t redraw; /* 0: the backend's default */
@@ -41,8 +42,10 @@ bool session_add_profile_events(struct session *session, const char *list, struc
 bool session_profile(struct session *session, const struct profiling *profiling, struct profile **out,
 		     struct error *err);
 
-/* Of a file that session_profile() kept; *out likewise. */
-bool session_read_profile(const char *path, struct profile **out, struct error *err);
+/* Of a file that session_profile() kept, what was sampled in [from_ns, to_ns) after its first sample (to_ns 0: to the
+ * end; both 0: all); *out likewise. */
+bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
+			  struct error *err);
 
 /* Names its places; of shares that were sampled at random, intervals. *out is the caller's, to be freed by
  * named_profile_free() and free(). */

@@ -164,6 +164,10 @@ else:
     equal(rows(tare("report", "sampled").out), rows(seen.err), "a kept profile has the same samples")
     size, samples = os.path.getsize("sampled"), found["TOTAL"]
     ok(size < 40 * samples, "a sample takes less than 40 bytes in the file", (size, samples))
+    part = [rows(tare("report", *arguments, "sampled").out)[-1][0] for arguments in (["--to", "0.0000001"], ["--from", "0.0000001"])]
+    ok(part[0] >= 1 and sum(part) == samples, "--from and --to part the samples by their time", (part, samples))
+    seen = tare("profile", "--gaps", "prime", "-c", "90", "-e", "page-faults:u", "./faults")
+    ok("one each 97 faults (fixed gaps)" in seen.err and found["TOTAL"] // 97 - 1 <= rows(seen.err)[-1][0] <= found["TOTAL"] // 97 + 1, "--gaps prime takes the next prime number", seen)
     seen = tare("profile", "-g", "-e", "page-faults:u@1", "./faults")
     calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
     ok(calls and 900 <= int(calls.group(1).replace(",", "")) <= samples, "with stacks, main has what it called", seen)
@@ -174,6 +178,8 @@ for arguments, message in ((["profile"], "nothing to profile: no program is give
                            (["profile", "-F", "100", "-c", "7", "true"], "choose -F, or -c and --gaps, not both"),
                            (["profile", "--gaps", "odd", "true"], "'odd' is not exponential, jitter, prime or fixed"),
                            (["profile", "--on", "exact", "-e", "no-such-event", "true"], "no-such-event"),
+                           (["report", "--from", "2", "--to", "1", "kept"], "--to must be later than --from"),
+                           (["report", "--from", "1", "kept"], "counts without times"),
                            (["report"], "no file is given"),
                            (["report", "./shares"], "'./shares' is not a profile of tare"),
                            (["report", "--top", "0", "kept"], "'0' is not a whole number from 1")):
