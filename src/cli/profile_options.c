@@ -36,7 +36,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 
 bool show_parse_format(const char *value, enum show_format *out, struct error *err)
 {
-	static const char *const names[] = {"text", "json", "csv", "folded", "callgrind", "speedscope", "svg"};
+	static const char *const names[] = {"text", "json", "csv"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], value) == 0) {
 			*out = (enum show_format)i;
@@ -79,10 +79,6 @@ static bool write_profile(FILE *out, const struct named_profile *named, const st
 	switch (show->format) {
 	case SHOW_JSON: report_profile_json(out, named); return true;
 	case SHOW_CSV: report_profile_csv(out, named); return true;
-	case SHOW_FOLDED: return report_profile_folded(out, named, event);
-	case SHOW_CALLGRIND: return report_profile_callgrind(out, named);
-	case SHOW_SPEEDSCOPE: return report_profile_speedscope(out, named);
-	case SHOW_SVG: return report_profile_svg(out, named, event);
 	case SHOW_TEXT: report_profile_text(out, named, &options); return true;
 	}
 	return false;

@@ -27,10 +27,6 @@ enum show_format {
 	SHOW_TEXT,
 	SHOW_JSON,
 	SHOW_CSV,
-	SHOW_FOLDED,
-	SHOW_CALLGRIND,
-	SHOW_SPEEDSCOPE,
-	SHOW_SVG,
 };
 
 struct show_request {
@@ -42,7 +38,7 @@ struct show_request {
 	const char *event; /* that alone; NULL: all, or the first where a format has one */
 };
 
-#define SHOW_FORMATS "text|json|csv|folded|callgrind|speedscope|svg"
+#define SHOW_FORMATS "text|json|csv"
 bool show_parse_format(const char *value, enum show_format *out, struct error *err);
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err);

@@ -2,6 +2,22 @@
 
 #include <string.h>
 
+#include "report/profile.h"
+
+static bool export_callgrind(FILE *out, const struct named_profile *named, const struct export_options *options,
+			     struct error *err)
+{
+	(void)options;
+	return report_profile_callgrind(out, named) || error_no_memory(err);
+}
+
+static bool export_speedscope(FILE *out, const struct named_profile *named, const struct export_options *options,
+			      struct error *err)
+{
+	(void)options;
+	return report_profile_speedscope(out, named) || error_no_memory(err);
+}
+
 static const struct export_format formats[] = {
 	{.name = "flamegraph",
 	 .suffix = ".svg",
@@ -14,6 +30,11 @@ static const struct export_format formats[] = {
 	 .what = "folded stacks",
 	 .one_event = true,
 	 .write = export_folded},
+	{.name = "callgrind", .suffix = ".callgrind", .what = "callgrind's format", .write = export_callgrind},
+	{.name = "speedscope",
+	 .suffix = ".speedscope.json",
+	 .what = "speedscope's format",
+	 .write = export_speedscope},
 };
 
 const struct export_format *export_find(const char *name)

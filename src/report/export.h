@@ -38,7 +38,7 @@ struct export_format {
 		      struct error *err);
 };
 
-#define EXPORT_FORMATS "flamegraph|folded"
+#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope"
 
 /* NULL: there is none of that name. */
 const struct export_format *export_find(const char *name);

@@ -33,8 +33,6 @@ void report_profile_json(FILE *out, const struct named_profile *named);
 void report_profile_csv(FILE *out, const struct named_profile *named);
 
 /* Stacks, for other tools' viewers. False when memory ran out: what is written is not whole. */
-bool report_profile_folded(FILE *out, const struct named_profile *named, size_t event);
-bool report_profile_svg(FILE *out, const struct named_profile *named, size_t event);
 bool report_profile_speedscope(FILE *out, const struct named_profile *named);
 bool report_profile_callgrind(FILE *out, const struct named_profile *named);
 

@@ -42,8 +42,8 @@ bool session_add_profile_events(struct session *session, const char *list, struc
 bool session_profile(struct session *session, const struct profiling *profiling, struct profile **out,
 		     struct error *err);
 
-/* Of a file that session_profile() kept, what was sampled in [from_ns, to_ns) after its first sample (to_ns 0: to the
- * end; both 0: all); *out likewise. */
+/* Of a file that session_profile() kept, what was sampled in [from_ns, to_ns) after its first sample (to_ns 0: to
+ * the end; both 0: all); *out likewise. */
 bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
 			  struct error *err);
 
