@@ -27,7 +27,7 @@ bool p5mon_choose(struct session *session, const struct parameters *parameters, 
 										  : ":k";
 	bool none = !parameters->user_events && !parameters->kernel_events;
 	const char *why = none ? "user_events and kernel_events are both no"
-			       : "tare has no event with the meaning of this one of the Pentium";
+			       : "no event of tare has the meaning of this Pentium event";
 	for (size_t i = 0; i < P5MON_EVENTS; i++) {
 		char label[160];
 		const struct p5mon_event *event = p5mon_event_at(i);
@@ -51,7 +51,7 @@ static bool add_perfex(struct session *session, size_t index, struct error *err)
 		 perfex_event_of(machine, index)->listed);
 	/* perfex counts at user level unless told otherwise */
 	return add(session, perfex_event_definition(session->events, machine, index), ":u", label, label,
-		   "tare has no event with the meaning of this one of the R10000", err);
+		   "no event of tare has the meaning of this R10000 event", err);
 }
 
 bool perfex_choose(struct session *session, const char *list, struct perfex_chosen *chosen, struct error *err)

@@ -70,7 +70,7 @@ static void print_command(FILE *out, const char *const *command)
 		print_escaped(out, command[i]);
 	}
 	if (shell)
-		fputs("\n  (by /bin/sh -c, which is counted with it)", out);
+		fputs("\n  (run by /bin/sh -c; the shell is counted as well)", out);
 }
 
 static void print_header(FILE *out, const struct result *result, const struct p5mon_header *header)
@@ -204,8 +204,8 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	if (counted)
 		fprintf(out, "(program executed %zu times, with an average execution time of %.1fs%s)\n", counted,
 			result->elapsed_seconds / (double)result->executions,
-			result->under_engine ? ", tare's engine in it"
-			: result->n_regions  ? ", the probes of the regions in it"
+			result->under_engine ? ", including tare's engine"
+			: result->n_regions  ? ", including the regions' probes"
 					     : "");
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",

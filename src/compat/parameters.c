@@ -229,7 +229,7 @@ static bool store(struct parameters *p, size_t index, const char *value, char *r
 						 : (bool *)((char *)p + rows[index].offset);
 		bool yes = str_equal_nocase(value, "yes");
 		if (!yes && !str_equal_nocase(value, "no")) {
-			snprintf(reason, size, "'%s' is yes or no, not '%.100s'", row_key(index), value);
+			snprintf(reason, size, "'%s' must be yes or no, not '%.100s'", row_key(index), value);
 			return false;
 		}
 		*target = yes;
@@ -239,8 +239,8 @@ static bool store(struct parameters *p, size_t index, const char *value, char *r
 	if (row->kind == NUMBER) {
 		unsigned long long number;
 		if (!str_to_u64(value, &number) || number < row->least || number > row->most) {
-			snprintf(reason, size, "'%s' is a whole number from %llu to %llu, not '%.100s'", row->key,
-				 row->least, row->most, value);
+			snprintf(reason, size, "'%s' must be a whole number from %llu to %llu, not '%.100s'",
+				 row->key, row->least, row->most, value);
 			return false;
 		}
 		*(unsigned long long *)((char *)p + row->offset) = number;
@@ -409,15 +409,12 @@ bool parameters_check(const struct parameters *p, const char *on, struct error *
 	if (!p->use_assembly_regions || sees)
 		return true;
 	const struct parameter_set *set = &p->sets[find_row("use_assembly_regions")];
-	static const char why[] =
-		"'use_assembly_regions' is yes: only the engine sees the regions that a program has itself";
+	static const char why[] = "'use_assembly_regions' is yes: only the engine sees regions inside a program";
 	if (set->in_file && !set->overridden)
 		error_set(err, ERROR_USAGE, "%s:%u:%u: %s", p->source, set->line, set->column, why);
 	else
 		error_set(err, ERROR_USAGE, "%s", why);
-	return error_hint(
-		err,
-		"--on exact or --on model:MACHINE counts them; or set it to no: the whole program is counted");
+	return error_hint(err, "use --on exact or --on model:MACHINE, or set it to no to count the whole program");
 }
 
 size_t parameters_warn(const struct parameters *p, FILE *out)

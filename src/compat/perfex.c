@@ -80,7 +80,7 @@ static void print_disagreement(FILE *out, const struct result *result, const cha
 		return;
 	fprintf(out, "%s: the two counts differ by %.2f %%%s\n", listed,
 		200 * fabs(a->value - b->value) / (a->value + b->value),
-		a->source == SOURCE_SCALED || b->source == SOURCE_SCALED ? " (what multiplexing costs)" : "");
+		a->source == SOURCE_SCALED || b->source == SOURCE_SCALED ? " (the error of multiplexing)" : "");
 }
 
 void report_perfex(FILE *out, const struct result *result, const struct event_table *table)

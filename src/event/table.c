@@ -256,19 +256,20 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza, co
 	}
 	if (((row->counted_by & COUNTED_BY_PERF) != 0) != (lists.encodings.count > 0)) {
 		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
-			  lists.encodings.count ? "has encodings and is not counted by perf"
-						: "is counted by perf and has no encoding");
+			  lists.encodings.count ? "has encodings, but 'counted_by' does not name perf"
+						: "names perf in 'counted_by', but has no encoding");
 		goto out;
 	}
 	if ((row->model || row->no_model) &&
 	    (!(row->counted_by & COUNTED_BY_MODEL) || (row->model && row->no_model))) {
 		error_set(err, ERROR_SYNTAX, "%s:%u: the event '%s' %s", source, stanza->line, row->name,
-			  row->model && row->no_model ? "has both model and no_model" : "is not counted by model");
+			  row->model && row->no_model ? "has both 'model' and 'no_model'"
+						      : "has a model, but 'counted_by' does not name model");
 		goto out;
 	}
 	if (lists.models.count && !row->model) {
 		error_set(err, ERROR_SYNTAX,
-			  "%s:%u: the event '%s' has models of families, and none of all others", source,
+			  "%s:%u: the event '%s' has models of families, but none for all other machines", source,
 			  stanza->line, row->name);
 		goto out;
 	}

@@ -44,8 +44,7 @@ static int weakness(enum source source)
 }
 
 /* Counts of a modelled machine per this machine's time would be a rate of neither. */
-static const char no_time[] =
-	"it divides a modelled machine's counts by this machine's time: no model of time yet";
+static const char no_time[] = "not computed: it would divide counts of a modelled machine by the time of this one";
 
 static bool is_time(const struct measurement *s, size_t event)
 {

@@ -150,11 +150,11 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 	else if (s->by_account[series->event] && counts_exec(&s->events[series->event]))
 		e->note = "from the operating system's account, which also includes the work of the exec";
 	else if (e->has_interval && isinf(e->high))
-		e->note = series->is_row ? "counted part of the time, and not read often enough to bound the rest"
+		e->note = series->is_row ? "counted only part of the time, and read too seldom to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL
-				  ? "shared counters miss the kernel's work that is in step with their turns: no "
-				    "upper bound"
-				  : "counted in too few slices to bound the rest";
+				  ? "no upper bound: shared counters miss kernel work that happens in step with "
+				    "their turns"
+				  : "no upper bound: counted in too few time slices";
 	else
 		return true;
 	return e->note != NULL;
@@ -184,10 +184,10 @@ static bool refuse_disturbed(struct measurement *s, struct estimate *e)
 			       .pid = was.pid,
 			       .command = was.command,
 			       .cpu = was.cpu};
-	e->why = arena_printf(
-		&s->result->arena,
-		"the regions' probes took %.0f %% of it, or more: without --region it is the program's alone",
-		was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
+	e->why = arena_printf(&s->result->arena,
+			      "not reported: %.0f %% of it or more is due to the regions' probes; without "
+			      "--region it is the program's alone",
+			      was.value > 0 ? fmin(floor(100 * was.measuring.count / was.value), 100) : 100);
 	return e->why != NULL;
 }
 

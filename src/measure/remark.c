@@ -41,21 +41,22 @@ static bool remark_multiplexing(struct measurement *s)
 	 * in the kernel when counters are not shared and 740,000 when they are; the counters that have their turn
 	 * last miss a fifth of them. No reading shows what is in step with the turns. */
 	if (kernel &&
-	    !measurement_note(s, NOTE_ACT,
-			      "kernel-level counts include the kernel's own work to share the counters, which "
-			      "is not spread evenly over the turns: what was counted is a lower bound"))
+	    !measurement_note(
+		    s, NOTE_ACT,
+		    "kernel-level counts are lower bounds: sharing the counters is kernel work itself, unevenly "
+		    "spread over the turns"))
 		return false;
 	const char *plural = waiting == 1 ? "" : "s";
 	if (n > PLANNED_MOST)
-		return measurement_note(
-			s, NOTE_ACT,
-			"%zu event%s did not fit the counters at once; --several-runs would count each all "
-			"the time in as many executions as there are groups that fit",
-			waiting, plural);
+		return measurement_note(s, NOTE_ACT,
+					"%zu event%s did not fit the counters at once: --several-runs counts each "
+					"all the time, in an "
+					"execution for each group that fits",
+					waiting, plural);
 	return measurement_note(
 		s, NOTE_ACT,
-		"%zu event%s did not fit the counters at once; --several-runs would count each all the "
-		"time in %zu executions after a warm-up",
+		"%zu event%s did not fit the counters at once: --several-runs counts each all the time, in %zu "
+		"executions after a warm-up",
 		waiting, plural,
 		measure_plan_regions(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0,
 				     group));
@@ -152,10 +153,11 @@ static bool remark_first_run(struct measurement *s)
 			   : result->locations
 				   ? "where the events took place, and the files of blocks and system calls,"
 				   : "the files of blocks and system calls";
-	return measurement_note(s, NOTE_READ,
-				"%s %s from run %zu of %zu only: the totals there are that run's, and those of "
-				"this table are means",
-				what, files ? "are" : "is", result->first_run, s->options.repetitions);
+	return measurement_note(
+		s, NOTE_READ,
+		"%s %s from run %zu of %zu only: the totals there are of that run, this table's values "
+		"are means",
+		what, files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
 bool measurement_remark(struct measurement *s)

@@ -87,9 +87,8 @@ bool streams_open(struct streams *s, const struct command *command, enum program
 			return false;
 		}
 	} else if (S_ISCHR(status.st_mode) && isatty(fd)) {
-		s->note = "the standard input is a terminal: the executions share it, what one reads the next "
-			  "does not "
-			  "get";
+		s->note = "the standard input is a terminal, which the executions share: what one reads, the next "
+			  "does not get";
 	}
 	return true;
 }

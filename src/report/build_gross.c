@@ -85,20 +85,23 @@ static const char *what_tare_is(struct document *document, const struct result *
 		by_construction = by_construction && (!e->known || e->has_tare);
 	}
 	if (evidence)
-		return document_printf(document,
-				       "tare: what an empty program counts, by calibration %.8s; \u2264: up to so "
-				       "much of the count may be the measuring, which cannot be taken off because "
-				       "it depends on what ran before",
-				       evidence);
+		return document_printf(
+			document,
+			"tare: the counts of an empty program (calibration %.8s). \u2264: up to so much of "
+			"the count may come from the measuring; it depends on what ran before, and is not "
+			"subtracted",
+			evidence);
 	if (any && by_construction)
-		return "tare: nothing of the measuring is in what the engine and the models count";
+		return "tare: 0, because counts of the engine and the models do not include the measuring";
 	if (probes_known(result))
-		return "tare: what the probes of a region count, found by trial on this machine (below 0: they "
-		       "hide more than they add); \u2264: up to so much of the count may be the measuring, which "
-		       "differs from pass to pass and cannot be taken off";
+		return "tare: the counts of a region's probes, measured on this machine (below 0: they hide more "
+		       "than "
+		       "they add). \u2264: up to so much of the count may come from the measuring; it differs "
+		       "from "
+		       "pass to pass, and is not subtracted";
 	if (result->n_regions)
-		return "what the probes of regions count is not calibrated: counts of counters are gross";
-	return "no calibration counts here ('tare doctor' says why): counts of counters are gross";
+		return "the overhead of the regions' probes is not known: the counters' counts are gross";
+	return "no calibration is used here ('tare doctor' says why): the counters' counts are gross";
 }
 
 void build_gross(struct document *document, const struct result *result)

@@ -32,8 +32,8 @@ static const char *what_counts(const struct region_row *row)
 	for (size_t i = 0; i < row->n_estimates; i++)
 		if (row->estimates[i].known)
 			return row->estimates[i].source == SOURCE_EXACT || row->estimates[i].source == SOURCE_MODEL
-				       ? ": what it did up to there is in the counts"
-				       : ": the counts are of the passes whose end was seen";
+				       ? ": the counts include what ran up to there"
+				       : ": the counts include only passes whose end was seen";
 	return "";
 }
 

@@ -32,7 +32,7 @@ bool session_regions_find(struct session_regions *r, const char *const *texts, s
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(specs[i].name, specs[j].name) == 0) {
 				error_set(err, ERROR_USAGE, "two regions are named '%s'", specs[i].name);
-				error_hint(err, "--region NAME=PLACE gives a name of its own");
+				error_hint(err, "give one of them another name: --region NAME=PLACE");
 				goto out;
 			}
 	}

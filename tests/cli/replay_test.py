@@ -220,7 +220,7 @@ equal(re.findall(r"^  Instructions Executed (\(\S+\)): ([0-9.]+) \+/- (.*)$", te
 write("levels.parms", "(p5mon command = true | true; output_file = levels.out; repetitions = 1; skip_initialization_run = yes;\n"
       " user_events = yes; kernel_events = no; instructions_executed = yes; end)\n")
 text = count(on, "-P", "levels.parms", "-e", "instructions:k", "--compat", "p5mon").out
-has(text, " command: true | true\n  (by /bin/sh -c, which is counted with it)\n", "p5mon: the shell that is counted is named")
+has(text, " command: true | true\n  (run by /bin/sh -c; the shell is counted as well)\n", "p5mon: the shell that is counted is named")
 has(text, "  Instructions Executed: 10.0 +/- unknown\n", "p5mon: what the parameter file asks for has the thesis's title")
 equal([line for line in read("levels.out").splitlines() if not line.startswith("# run") and "Results" not in line and "Event" not in line],
       ["0x16 -1 10.0 NaN NaN", "# 0x16 is instructions:k", "0x16 -1 3.0 NaN NaN"], "p5mon: so it is in the file, and no 0 stands for an unknown spread")

@@ -229,7 +229,7 @@ static void test_adding(void)
 	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = perf\n", "has no encoding");
 	refuses_rows(
 	    "[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = exact\nencoding = generic:cycles\n",
-	    "not counted by perf");
+	    "does not name perf");
 	refuses_rows("[x]\nencoding = mips:r1\n", "my.events:2: not a kind of encoding: 'mips:r1'");
 	refuses_rows("[x]\nencoding = intel,mips:r1\n", "not a kind of encoding");
 	refuses_rows("[x]\nencoding = intel:\n", "not a kind of encoding");

@@ -344,11 +344,11 @@ static bool refused(const char *keys, const char *reason)
 static void test_keys(void)
 {
 	ok(refused("counted_by = model\nmodel = l1d.reads +\n", "own:7: model: column"), "a broken formula is refused with its line and column");
-	ok(refused("counted_by = exact\nmodel = l1d.reads\n", "is not counted by model"), "so is one of a row that no model counts");
+	ok(refused("counted_by = exact\nmodel = l1d.reads\n", "does not name model"), "so is one of a row that no model counts");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nno_model = never\n", "both"), "and a row that is modelled and is not");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = l1d.reads\n", "twice"), "and one with two formulas");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = amd:l1d.reads\nmodel = amd:l1d.fills\n", "own:9: given twice: 'amd'"), "or two of one family");
-	ok(refused("counted_by = model\nmodel = amd:l1d.reads\n", "none of all others"), "or of families alone");
+	ok(refused("counted_by = model\nmodel = amd:l1d.reads\n", "none for all other machines"), "or of families alone");
 	ok(refused("counted_by = model\nmodel = l1d.reads\nmodel = a b:l1d.reads\n", "not a family"), "or of what is no family's name");
 	struct event event;
 	struct event_encoding encoding;

@@ -77,19 +77,19 @@ static void test_errors(void)
 	fails("(p5mon\n  repetitions = 5\n user_events = no;\nend)", "f:2:18: expected ';' after the value of 'repetitions'",
 	      "a missing ';'");
 	fails("(p5mon\n  repetitions = five;\nend)",
-	      "f:2:17: 'repetitions' is a whole number from 1 to 1000000, not 'five'", "a number that is none");
-	fails("(p5mon repetitions = 0; end)", "f:1:22: 'repetitions' is a whole number from 1 to 1000000, not '0'",
+	      "f:2:17: 'repetitions' must be a whole number from 1 to 1000000, not 'five'", "a number that is none");
+	fails("(p5mon repetitions = 0; end)", "f:1:22: 'repetitions' must be a whole number from 1 to 1000000, not '0'",
 	      "no repetitions");
 	fails("(p5mon repetitions = 99999999999999999999; end)",
-	      "f:1:22: 'repetitions' is a whole number from 1 to 1000000, not '99999999999999999999'",
+	      "f:1:22: 'repetitions' must be a whole number from 1 to 1000000, not '99999999999999999999'",
 	      "an absurd number of repetitions");
-	fails("(p5mon max_regions = 101; end)", "f:1:22: 'max_regions' is a whole number from 0 to 100, not '101'",
+	fails("(p5mon max_regions = 101; end)", "f:1:22: 'max_regions' must be a whole number from 0 to 100, not '101'",
 	      "more than 100 regions");
-	fails("(p5mon verbose_level = 3; end)", "f:1:24: 'verbose_level' is a whole number from 0 to 2, not '3'",
+	fails("(p5mon verbose_level = 3; end)", "f:1:24: 'verbose_level' must be a whole number from 0 to 2, not '3'",
 	      "an unknown verbosity");
-	fails("(p5mon\n\n\tuser_events = maybe; end)", "f:3:16: 'user_events' is yes or no, not 'maybe'",
+	fails("(p5mon\n\n\tuser_events = maybe; end)", "f:3:16: 'user_events' must be yes or no, not 'maybe'",
 	      "a switch that is neither");
-	fails("(p5mon data_read = 1; end)", "f:1:20: 'data_read' is yes or no, not '1'", "an event that is neither");
+	fails("(p5mon data_read = 1; end)", "f:1:20: 'data_read' must be yes or no, not '1'", "an event that is neither");
 	fails("(p5mon command = \"abc; end)", "f:1:18: the quoted value of 'command' has no end", "an open quote");
 	fails("(p5mon command = \"abc\" d; end)", "f:1:24: expected ';' after the value of 'command'",
 	      "text after a quoted value");

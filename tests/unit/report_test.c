@@ -251,7 +251,7 @@ static void test_perfex(void)
 	    "a line is the name, dots and the count");
 	at = strstr(text, "8975754960");
 	ok(at && strstr(at, "8847468640"), "counter 0's graduated instructions come before counter 1's");
-	has(text, "Graduated instructions: the two counts differ by 1.44 % (what multiplexing costs)\n",
+	has(text, "Graduated instructions: the two counts differ by 1.44 % (the error of multiplexing)\n",
 	    "the disagreement of the doubled events is printed");
 	has(text, "Cycles: the two counts differ by 0.00 %\n", "also where there is none");
 	has(text, "TLB misses......................................................"
