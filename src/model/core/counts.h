@@ -101,11 +101,11 @@ enum model_stream_count { /* what the stream is, whatever the machine */
 /* what the model's own work was: no property of the machine, and other with other plans and tables
  * (fast/batch.c) */
 enum model_filter_count {
-	/* records of data accesses (fast/plan.h) that the table of hits left to be looked up; a rep instruction is
+	/* records of data accesses (fast/plan.h) that the filter left to be looked up; a rep instruction is
 	 * one */
 	FILTER_NOT_INLINED_ACCESSES,
 	FILTER_NOT_INLINED_FETCHES, /* likewise of fetches; a block that went step by step is one */
-	FILTER_INLINED_BLOCKS,      /* whose fetches and accesses generated code decided (fast/inline.h) */
+	FILTER_INLINED_BLOCKS,      /* whose fetches and accesses generated code resolved (fast/inline.h) */
 	/* not 0: what TLBs count is not the machine's, for the pages' sizes were not all kept (tlb_map.dropped) */
 	FILTER_PAGES_UNKNOWN,
 	FILTER_COUNTS

@@ -48,7 +48,7 @@ struct core {
 	struct request_queue *requests, *levels;
 	struct tlbs *tlbs;    /* or NULL */
 	struct filter filter; /* table NULL: none */
-	/* what hits.data and hits.fetch are while accesses are decided by generated code */
+	/* filter.data and filter.fetch while generated code resolves accesses */
 	struct inline_entry *inline_data;
 	struct inline_fetch *inline_fetch;
 	struct fetch stepping;  /* fast/inline.c: of the block that goes step by step */
@@ -82,7 +82,7 @@ struct model {
 	bool simple;                   /* the first caches are plain (cache/cache.h), and nothing prefetches */
 	bool distinct_writes;          /* a write that hits may need more than a read: HIT_WRITE */
 	bool pages_changed;            /* since the machine began */
-	bool inlined, inline_by_units; /* accesses are decided by generated code; by_units when that began */
+	bool inlined, inline_by_units; /* generated code resolves accesses; by_units when that began */
 	bool by_units;                 /* fetch units are records of their own: tlbs_by_units(), HIT_PAGE */
 	bool vectors;                  /* AVX-512 */
 	bool sets_vectors;             /* and there are sets that it is worth saving registers for */
@@ -127,7 +127,7 @@ void step_item(struct core *core, uint64_t address, uint32_t bytes, bool write, 
 /* An access within a line that hits, by the table; counted. False: nothing was done. */
 bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write);
 void step_count_hits(struct core *core, bool write, uint64_t in_cache, uint64_t in_tlb); /* so many more of them */
-/* A page, of a record that neither table has: its entry among hits.pages. The plan's sums have the access, too,
+/* A page, of a record that neither table has: its entry among filter.pages. The plan's sums have the access, too,
    and if it counts itself they are told (self_counted_pages). TLB_PASSED: not the first TLB's; then of data
    nothing was done. */
 uint32_t step_page(struct core *core, uint64_t address, enum model_tlb_count kind);
@@ -151,7 +151,7 @@ uint32_t run_item(struct core *core, const struct trace_program *program, uint32
 		  const uint64_t *values, uint64_t fs_base);
 /* run.c: what a mark TRACE_SPANS says of an item; words: behind the mark. Returns how many there are. */
 size_t run_spans(struct core *core, const struct trace_program *program, uint32_t item, const uint64_t *words);
-/* fast/inlined.c: what the headers of decided blocks count (fast/inline.h): of items, reads and writes but those
+/* fast/inlined.c: what the headers of inlined blocks count (fast/inline.h): of items, reads and writes but those
  * of rep instructions and gathers */
 static inline bool inlined_counts(const struct trace_item *item) { return item->kind <= TRACE_WRITE; }
 void inlined_sums(const struct trace_item *items, unsigned n, uint64_t *reads, uint64_t *writes);

@@ -145,7 +145,7 @@ struct machine {
 	uint8_t first_instruction_tlb, first_data_tlb;
 	uint8_t coherent;     /* MESI between cores on the last private level's lines */
 	uint8_t classify;     /* set per run: misses classed compulsory, capacity, conflict (slow) */
-	uint8_t no_filters;   /* set per run: no table of hits, every access goes the long way (a test's) */
+	uint8_t no_filters;   /* set per run: no filter, every access is looked up (a test's) */
 	uint8_t has_branches; /* set per run to 0: no branch is predicted */
 	/* set per run: threads are kept in step, for what they take from each other depends on it */
 	uint8_t in_step;

@@ -13,7 +13,7 @@ static bool first(const struct machine *machine, unsigned cache)
 	return cache == machine->first_data || cache == machine->first_instruction;
 }
 
-/* Whether there can be a table of hits (fast/filter.h). *shift: log2 of its granules. */
+/* Whether there can be a filter (fast/filter.h). *shift: log2 of its granules. */
 static bool filter_possible(const struct machine *machine, unsigned *shift)
 {
 	uint64_t lines = 0;
@@ -245,7 +245,7 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 	core->counts = counts;
 }
 
-/* What a batch's sums count: with a watch on it every access goes the long way. */
+/* What a batch's sums count: with a watch on it every access goes step by step. */
 static bool counted_in_bulk(const struct model_watch *watch)
 {
 	if (watch->component == MODEL_CACHE)

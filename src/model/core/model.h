@@ -8,7 +8,7 @@
  * What always holds:
  *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own
  *     memory, nor of time.
- *  2. The table of hits, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is
+ *  2. The filter, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is
  *     done in full, in fewer steps.
  *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive
  *     levels); of private ones write-backs <= fills + interventions (a modified line that another core reads is

@@ -41,7 +41,7 @@ void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool da
 	}
 }
 
-/* ---- the table of hits ---- */
+/* ---- the filter ---- */
 
 /* Both lines of an access that crosses from one into the next, of the same 4 KiB and so of the same page. */
 static bool hit_twice(struct core *core, uint64_t record, uint64_t address, uint64_t last, bool write)

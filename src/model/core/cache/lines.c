@@ -1,6 +1,7 @@
 /* Lines in sets: see lines.h. */
 #include "model/core/cache/lines.h"
 #include "model/core/fast/processor.h"
+#include "model/core/replacement.h"
 
 /* The order of a set is kept, by place, by links or by times. */
 static bool in_order(const struct lines *lines)
@@ -103,27 +104,6 @@ static void link_newest(struct lines *lines, uint32_t set, uint32_t at)
 	lines->newest[set] = at + 1;
 }
 
-/* ---- tree-PLRU: all nodes on the way's path point away from it ---- */
-
-static uint64_t tree_away_from(uint64_t tree, uint32_t ways, uint32_t way)
-{
-	uint32_t node = 1;
-	for (uint32_t half = ways / 2; half; half /= 2) {
-		uint32_t right = !!(way & half);
-		tree = (tree & ~(1ull << node)) | (uint64_t)!right << node;
-		node = 2 * node + right;
-	}
-	return tree;
-}
-
-static uint32_t tree_victim(uint64_t tree, uint32_t ways)
-{
-	uint32_t node = 1;
-	while (node < ways)
-		node = 2 * node + (tree >> node & 1);
-	return node - ways;
-}
-
 /* ---- policies ---- */
 
 uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
@@ -137,7 +117,7 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 			link_newest(lines, set, at);
 		}
 	} else if (lines->policy == REPLACE_PLRU) {
-		lines->trees[set] = tree_away_from(lines->trees[set], lines->ways, at % lines->ways);
+		lines->trees[set] = tree_used(lines->trees[set], lines->ways, at % lines->ways);
 	} else {
 		lines->ages[at] = 0;
 	}
@@ -169,16 +149,7 @@ void lines_settle_timed(struct lines *lines, uint32_t set)
 			if (lines->touched[at])
 				lines->touched[at] = lines->ages[at] = 0;
 	} else if (lines->trees) {
-		for (;;) {
-			uint32_t next = first;
-			for (uint32_t at = first + 1; at < end; at++) /* 0, no hit, is the latest of all */
-				if (lines->touched[at] - 1 < lines->touched[next] - 1)
-					next = at;
-			if (!lines->touched[next])
-				return;
-			lines->touched[next] = 0;
-			lines_touch_fixed(lines, set, &lines->entries[next]);
-		}
+		lines->trees[set] = tree_settled(lines->trees[set], lines->ways, lines->touched + first);
 	}
 }
 
@@ -197,14 +168,8 @@ static uint32_t choose_victim(struct lines *lines, uint32_t set)
 		return lines_earliest(lines, set);
 	if (lines->policy == REPLACE_PLRU)
 		return tree_victim(lines->trees[set], lines->ways);
-	if (lines->policy == REPLACE_RANDOM) {
-		uint64_t x = lines->random;
-		x ^= x >> 12;
-		x ^= x << 25;
-		x ^= x >> 27;
-		lines->random = x;
-		return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 32) % lines->ways;
-	}
+	if (lines->policy == REPLACE_RANDOM)
+		return (uint32_t)(random_next(&lines->random) >> 32) % lines->ways;
 	ages = lines->ages + (uint64_t)set * lines->ways;
 	for (;;) {
 		for (uint32_t way = 0; way < lines->ways; way++)

@@ -146,7 +146,7 @@ void cache_lines_gained(struct model *model, unsigned core);
 /*
  * The line with that number in a private cache of the core, main or victim buffer. State: 0 if it is not held,
  * else HELD, DIRTY if it is, and its flags. The others (held lines only): new flags; no longer dirty, which counts
- * nothing; gone, without eviction or write-back. The core's table of hits does not have the line then.
+ * nothing; gone, without eviction or write-back. The core's filter does not have the line then.
  */
 enum { CACHE_LINE_HELD = 0x100, CACHE_LINE_DIRTY = 0x200 };
 unsigned cache_line_state(struct model *model, unsigned core, unsigned cache, uint64_t line);

@@ -1,11 +1,15 @@
 /*
- * The common case of model_run(): blocks are flattened into records (flatten_loop.h), and what the table of hits
- * (filter.h) says to hit is done by its three stores. The rest goes the long way, record by record, in the
- * program's order.
+ * The common case of model_run(): up to 512 blocks are flattened into records (flatten_loop.h), and what the
+ * filter says to hit is done by its three stores. The rest is looked up, record by record, in the program's order.
  *
- *     record ──found──► times
- *       ├─ plain machine ──► its TLB, its cache (simple_loop.h), inserted
- *       └─ else ──► its items, step by step, inserted
+ *     record ──in the filter──► times
+ *       ├─ simple caches ──► its TLB, its cache (simple_loop.h), inserted into the filter
+ *       └─ else ──► its items, step by step (step.c), inserted into the filter
+ *
+ * Equals   run_block() of run.c
+ * For      machines with a filter (filter.h), blocks with a plan (plan.h); no watch on what a batch sums
+ *          (charges_all)
+ * Test     tests/model/run_test.c, tests/unit/model_cache_test.c
  */
 #include "model/core/fast/flatten_loop.h"
 #include "model/core/fast/simple_loop.h"

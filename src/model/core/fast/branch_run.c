@@ -14,8 +14,10 @@
  * sorting and the return stack are without jumps that depend on it. A block without a branch goes the same way,
  * and leaves nothing.
  *
- * A BTB of partial tags whose targets are asked for goes branch by branch, and one of tree-PLRU; so do models
- * without filters. All ways count the same (tests/unit/model_branch_test.c compares).
+ * Equals   branches_resolve() of predict/branch.c
+ * For      branch_run_sorts(): not BTBs with tree PLRU, nor with partial tags whose targets are asked for, nor
+ *          runs without filters: those go branch by branch
+ * Test     tests/unit/model_branch_test.c, tests/model/branches_test.c
  */
 #include "model/core/predict/predict.h"
 
@@ -240,7 +242,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	struct missed missed = {0, 0};
 	struct static_branch *branch = blocks[0];
 	uint32_t conditional_ones = 0;
-	/* The clock is the loop's only counter; and no pointer is to be added up from two in every round. */
+	/* Recency is the loop's only counter; and no pointer is to be added up from two in every round. */
 	const uint64_t begin = b->targets.recency, end = begin + n;
 	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
 	blocks -= begin;

@@ -1,4 +1,10 @@
-/* The table of what is held: see filter.h. */
+/*
+ * Clearing the filter's tables: see filter.h, 1.
+ *
+ * Equals   no plain file has a filter
+ * For      as filter.h
+ * Test     tests/model/reference_test.c, tests/model/inline_test.c, tests/unit/model_tlb_test.c
+ */
 #include "model/core/fast/filter.h"
 
 struct eight_entries {

@@ -1,24 +1,36 @@
 /*
- * What a core's first-level caches and TLBs hold, in one table: an access that finds its line there has hit in
- * both, and all that it changes is stored at once, without a look at the cache or the TLB.
+ * The filter: one table of what a core's first-level caches and first TLBs hold. An access whose granule and type
+ * are in the table hits both, and all that such a hit changes is three stores, without a look at the cache or the
+ * TLB.
  *
- *     record (address, type) ──► table[index] ──same tag──► touched[way] = time, pages[entry] = time, written[way]
- *                                     │ no
- *                                     ▼
- *                              the long way; what was then found is inserted (filter_insert)
+ *   terms   granule  an aligned piece of 1 << shift bytes: the smaller one of the two first-level caches' lines
+ *           record   a word that stands for an access: address, type, flags
+ *           way      of a first-level cache, numbered through both caches; page: likewise an entry of the first TLBs
+ *           time     of the last use, from one counter of the core (core->recency), which never goes back
+ *
+ *     record ──► table[index] ──same tag──► touched[way] = time, pages[page] = time; a write: written[way] = 1
+ *                     │ no
+ *                     ▼
+ *              looked up in cache and TLB; then inserted (filter_insert()), if its next hit is three stores
  *
  * What always holds:
- *  1. An entry names a granule and a type only while its line is in the first-level cache, at that way, and its
- *     page in the first TLB, at that entry: both of the side that the type says, and another such access needs
- *     nothing but what filter_find() stores. Whoever takes a line or a page out, or makes it one that needs more
- *     (coherence), clears its entries first. A granule may be there and not be in the table.
- *  2. touched[] and pages[] are times of core->recency, which never goes back and never repeats in either. Recency
- *     of LRU is these times (cache/lines.c, tlb/tlb.c); other policies work them in before they look at a set. written[]:
- *     the line is dirty, whatever its entry says yet.
+ *  1. An entry names a granule and a type only while the granule's line is in the first-level cache at that way,
+ *     and its page in the first TLB at that entry, both of the side that the type says, and another such access
+ *     needs nothing but what filter_find() stores. Whatever takes a line or a page out, or makes it one that needs
+ *     more (coherence), clears its entries first. A granule may be held and not be in the table.
+ *  2. touched[] and pages[] are times of core->recency; a time is given once in each. LRU compares these times
+ *     (cache/lines.c, tlb/level.h); other policies bring them into their own state before they look at a set.
+ *     written[]: the line is dirty, whatever its entry says yet.
  *  3. An empty entry is 0, an inserted one never: see HIT_SIMPLE.
- *  4. Where accesses are decided by generated code (inline.h) two other tables stand for that one, which is empty
- *     then: for fetches, and for accesses of which a write's hit needs no more than a read's. What holds of
- *     entries holds of theirs.
+ *  4. Where generated code resolves accesses (inline.h) two other tables stand for that one, which is empty then:
+ *     data[] for accesses of which a write's hit needs no more than a read's, and fetch[]. What holds of entries
+ *     holds of theirs.
+ *
+ * Equals   a hit of cache_access() (cache/hierarchy.c) and of tlbs_access() (tlb/tlb.c)
+ * For      filter_possible() in model.c: private first-level caches that are not exclusive, of up to 256 ways, no
+ *          classes of misses, and a run with filters
+ * Test     tests/model/reference_test.c, tests/model/run_test.c, tests/unit/model_cache_test.c: with filters and
+ *          without
  */
 #ifndef TARE_MODEL_CORE_FAST_FILTER_H
 #define TARE_MODEL_CORE_FAST_FILTER_H
@@ -67,7 +79,7 @@ struct filter {
 	uint64_t *pages;            /* [FILTER_PAGES] */
 	uint8_t *written;           /* [2 * FILTER_LINES]: the lower half is for what does not write */
 	uint64_t *page_table;       /* [2 << FILTER_PAGE_BITS]: of accesses whose granule is not in the table */
-	struct inline_entry *data;  /* [1 << INLINE_DATA_BITS], or NULL: not decided by generated code */
+	struct inline_entry *data;  /* [1 << INLINE_DATA_BITS], or NULL: generated code resolves nothing */
 	struct inline_fetch *fetch; /* [1 << INLINE_FETCH_BITS] */
 	/* [2 * page (+ 1)] bit b: granules in the b-th 64th of a TLB's entry, of 4 KB pages, may be in data (in
 	 * fetch) */

@@ -4,7 +4,11 @@
  * without it.
  *
  * How many records a block has is as hard to foresee as the program: where vectors are there eight are written at
- * once, however many of them count, and nothing here jumps by what a block is, but by what is rare.
+ * once, however many of them count. Nothing here jumps by what a block is, but by what is rare.
+ *
+ * Equals   item_address() and the order of run_block() in run.c
+ * For      as batch.c; FLATTEN_EIGHT: processors with AVX-512
+ * Test     tests/model/run_test.c (with and without vectors)
  */
 #include "model/core/fast/plan.h"
 

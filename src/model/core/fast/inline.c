@@ -1,13 +1,22 @@
 /*
- * Accesses that generated code decides: see inline.h. Its records are made here, and what it did not find is done.
+ * The models' side of inline checks: see inline.h. Here are the records of a block, and what a check did not find.
+ *
+ *     model_inline_miss() ──► ways of the common kind: page known, cache LRU ──► lru_fast.h
+ *                         ├─► the block goes step by step, as pages changed (core->steps) ──► step_up_to()
+ *                         ├─► misaligned inside a granule, or across the end of a line ──► the same ways, counted in addition
+ *                         ├─► simple cache ──► simple_loop.h
+ *                         └─► else ──► miss_slowly(): step.c
  *
  * What always holds:
- *  1. A header counts its block's accesses and its fetches, each as a hit in the first cache and the first TLB
- *     (inlined.c): so they are counted once even if a record is done twice, when a signal comes between it and its
- *     instruction. What counts itself there when it is done takes the header's away at once: sums may be below 0
- *     until the header comes.
+ *  1. A header counts its block's accesses and fetches once, each as a hit (inlined.c), even if a record is done
+ *     twice because a signal came between it and its instruction. What a miss counts itself it takes away from the
+ *     header's counts at once.
  *  2. A joined record is of one instruction's read and write of the same bytes: a block is left between
  *     instructions only.
+ *
+ * Equals   step_access(), step_fetch_to() of step.c
+ * For      model_inline_can() (inline.h)
+ * Test     tests/model/inline_test.c, tests/engine/inline/check
  */
 #include "model/core/fast/lru_fast.h"
 #include "model/core/fast/vectors.h"
@@ -24,7 +33,7 @@
 
 /* ---- plans ---- */
 
-/* An access that may be decided. */
+/* An access that may have an inline check. */
 static bool is_simple(const struct core *core, const struct trace_item *item)
 {
 	const struct cache *data = core->first_data;
@@ -99,7 +108,7 @@ static void put_access(struct making *m, unsigned i)
 						(in_one ? item->bytes - 1u : HIT_STEPS)});
 }
 
-/* A hit in a first instruction cache that comes right behind another fetch of that line moves nothing. */
+/* A hit in a first instruction cache that comes right behind another fetch of that line updates no state. */
 static bool fetch_repeats(const struct model *model)
 {
 	const struct machine *machine = &model->machine;
@@ -400,7 +409,7 @@ static bool find_or_try(struct core *core, uint64_t record)
 
 /*
  * An access that crosses the end of a line of at most 64 bytes, inside a page. False: nothing was done. The page
- * is asked for twice, which once more moves nothing.
+ * is asked for twice; the second time updates no state.
  */
 static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t address)
 {

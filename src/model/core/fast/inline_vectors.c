@@ -1,6 +1,11 @@
 /*
- * What was not found in generated code (inline.c), with AVX-512 where no vector register may change: simple_loop.h
- * and request_loop.h with saved_vectors.h, and all is put back behind them.
+ * What inline checks did not find (inline.c), with AVX-512 where no vector register may change: the program's are
+ * in them. simple_loop.h, lru_fast.h and request_loop.h with saved_vectors.h; the few registers used are put back.
+ *
+ * Equals   the same functions without vectors: simple_run(), lru_fast_access(), requests_run() of request_queue.c
+ * For      processors with AVX-512 (processor.h)
+ * Test     tests/model/inline_test.c (with and without vectors; registers are compared),
+ *          tests/model/requests_test.c
  */
 #include "model/core/fast/vectors.h"
 #include "model/core/fast/saved_vectors.h"

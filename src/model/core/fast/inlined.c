@@ -1,6 +1,10 @@
 /*
- * What the headers of decided blocks (inline.h) count: instructions, and accesses and fetches as hits; rep
- * instructions and gathers count themselves. Nothing moves in caches and TLBs; branches are predicted.
+ * What the headers of inlined blocks count (inline.h): instructions, and accesses and fetches as hits; rep
+ * instructions and gathers count themselves. Headers update no cache and no TLB; their branches are predicted.
+ *
+ * Equals   what run_block() of run.c counts, less what misses counted themselves
+ * For      blocks that are TRACE_INLINED
+ * Test     tests/model/inline_test.c, tests/model/branches_test.c
  */
 #include "model/core/fast/plan.h"
 
@@ -18,7 +22,7 @@ static uint64_t units(uint64_t first, uint64_t last, unsigned shift)
 	return (last >> shift) - (first >> shift) + 1;
 }
 
-/* What a decided block's header counts. done: instructions executed; UINT32_MAX: all. */
+/* What an inlined block's header counts. done: instructions executed; UINT32_MAX: all. */
 void run_inlined(struct core *core, const struct trace_program *program, uint32_t number, uint32_t done)
 {
 	const struct trace_block *block = &program->blocks[number];
@@ -95,7 +99,7 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 	return i;
 }
 
-/* Headers from i on, as far as they are of decided blocks that have a plan, and only so many. Returns where it
+/* Headers from i on, as far as they are of inlined blocks that have a plan, and only so many. Returns where it
  * stopped. */
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
 		   size_t n)

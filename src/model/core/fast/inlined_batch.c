@@ -1,5 +1,5 @@
 /*
- * Headers of decided blocks (inlined.c), sixteen at a time: their counts are summed, and their branches sorted, as
+ * Headers of inlined blocks (inlined.c), sixteen at a time: their counts are summed, and their branches sorted, as
  * branch_run.c does one by one. Of each block that takes half a line (struct plan_head); sixteen of those become
  * vectors, one of each member.
  *
@@ -7,12 +7,14 @@
  *                       ──► where each went: is the next one what is behind it? ──► BTB ──► conditional ones, side by side
  *
  * What always holds:
- *  1. Only headers whose head is there, and whose successor's is, so that where they went is known. Others go
- *     inlined.c's way.
+ *  1. Only headers whose head is there, and whose successor's is, so that where they went is known. Others go the
+ *     way of inlined.c.
  *  2. What a head knows of the BTB holds as long as its set has that version; if one of the sixteen is not known
  *     they are looked up one by one.
  *
- * For AVX-512, and for what branch_run_heads() lets through; the same counts as without.
+ * Equals   run_headers_of() of inlined.c, sort() of branch_run.c
+ * For      processors with AVX-512; predictors that branch_run_heads() lets through
+ * Test     tests/model/branches_test.c (with and without vectors), tests/model/inline_test.c
  */
 #include "model/core/fast/plan.h"
 #include "model/core/predict/predict.h"
@@ -109,7 +111,7 @@ static inline struct static_branch *branch_of_slot(const struct plans *plans, ui
 	return &((struct block_plan *)(plans->memory + plans->at[slot]))->branch;
 }
 
-/* Sixteen blocks, or as many as there are, of which one at least is not known. clock: before the first one. */
+/* Sixteen blocks, or as many as there are, of which one at least is not known. recency: before the first one. */
 static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken,
 						   uint64_t recency, struct branch_tally *tally)
 {

@@ -1,13 +1,18 @@
 /*
- * The commonest of what generated code did not find (inline.c), in as few steps as it takes: a first cache with
- * LRU whose lines are the granules of the tables, in front of levels whose requests wait (request_queue.h), and a
- * page that is known. It is what simple_loop.h does. Behind simple_loop.h, for inline.c, and with vectors that are
- * given back for inline_vectors.c.
+ * The commonest of what inline checks did not find (inline.c), in as few steps as it takes: the page is known, the
+ * first-level caches have LRU and their lines are granules of the tables, and the levels behind have queues
+ * (request_queue.h) or are asked at once. Behind simple_loop.h, for inline.c, and with vectors that are put back
+ * for inline_vectors.c.
  *
  *     set ──line in it?──yes──► time
  *           │ no
- *           └─ the earliest one's entry is cleared, it is to be written back if it was written ──► line in its place, wanted behind
- *                                                                                    both ──► recorded in the filter
+ *           └─ victim: the least time; out of the tables; written back if dirty ──► line in its place, wanted behind
+ *                                                                                 both ──► inserted into the tables
+ *
+ * Equals   simple_access() of simple_loop.h, and so cache_access() of cache/hierarchy.c
+ * For      lru_fast_kind(): two simple first-level caches of up to LRU_FAST_MOST ways; lru_fast_access_64(): with
+ *          lines of 64 bytes, 8 ways or more, AVX-512, and a queue
+ * Test     tests/model/inline_test.c, tests/engine/inline/check
  */
 #ifndef TARE_MODEL_CORE_FAST_LRU_FAST_H
 #define TARE_MODEL_CORE_FAST_LRU_FAST_H
@@ -127,26 +132,21 @@ static inline void lru_fast_access(struct core *core, struct cache *cache, bool 
 		enum access_kind kind = !data                       ? ACCESS_FETCH
 					: record & HIT_WRITES_FIRST ? ACCESS_WRITE
 								    : ACCESS_READ;
-		uint64_t replaced, address;
-		bool dirty;
+		struct evicted evicted;
+		uint64_t address;
 		if (core->requests)
 			requests_push(core, core->requests, line << cache->line_shift, kind);
 		else if (behind)
 			lru_fast_demand(core, cache, line << cache->line_shift, kind);
 		way = lru_fast_earliest(cache->main.touched + first, ways);
-		replaced = entries[way];
-		dirty = (replaced & LINE_DIRTY) | written[way];
-		address = entry_line(replaced) << cache->line_shift;
-		entries[way] = line << LINES_FLAGS | LINE_VALID;
-		written[way] = writes;
+		evicted = fill_timed(counts, entries, written, way, line << LINES_FLAGS | LINE_VALID, writes);
+		address = entry_line(evicted.entry) << cache->line_shift;
 		counts[CACHE_READ_MISSES + kind]++;
-		counts[CACHE_FILLS]++;
-		counts[CACHE_EVICTIONS] += !!replaced;
-		counts[CACHE_WRITE_BACKS] += dirty;
+		counts[CACHE_WRITE_BACKS] += evicted.dirty;
 		lru_fast_forget(&core->filter, cache, data, address);
-		if (dirty && core->requests)
+		if (evicted.dirty && core->requests)
 			requests_push(core, core->requests, address, REQUESTS_WRITE_BACK);
-		else if (dirty && behind)
+		else if (evicted.dirty && behind)
 			lru_fast_leave(core, cache, address);
 	}
 	lru_fast_found(core, cache, data, record, page, first + way);
@@ -185,20 +185,16 @@ static inline __attribute__((always_inline)) void lru_fast_access_64(struct core
 		uint64_t *counts = core->counts->cache[cache->index],
 			 kind = data ? record / HIT_WRITES_FIRST & 1 : ACCESS_FETCH;
 		struct request_queue *level = core->requests;
-		uint64_t *asked = &level->entries[level->n], replaced, was, dirty;
+		uint64_t *asked = &level->entries[level->n], was;
+		struct evicted evicted;
 		way = set_earliest(touched, ways);
-		replaced = entries[way];
-		was = replaced >> LINES_FLAGS;
-		dirty = (replaced / LINE_DIRTY & 1) | written[way];
-		entries[way] = line << LINES_FLAGS | LINE_VALID;
-		written[way] = writes;
+		evicted = fill_timed(counts, entries, written, way, line << LINES_FLAGS | LINE_VALID, writes);
+		was = entry_line(evicted.entry);
 		counts[CACHE_READ_MISSES + kind]++;
-		counts[CACHE_FILLS]++;
-		counts[CACHE_EVICTIONS] += !!replaced;
-		counts[CACHE_WRITE_BACKS] += dirty;
+		counts[CACHE_WRITE_BACKS] += evicted.dirty;
 		asked[0] = line << 6 | kind;
 		asked[1] = was << 6 | REQUESTS_WRITE_BACK; /* if it is dirty */
-		level->n += 1u + (uint32_t)dirty;
+		level->n += 1u + (uint32_t)evicted.dirty;
 		if (data) {
 			struct inline_entry *entry = &granules[inline_index(was << 6, 6)];
 			entry->line = entry->line == was << 6 ? INLINE_NOTHING : entry->line;

@@ -1,4 +1,10 @@
-/* Making plans: see plan.h. */
+/*
+ * Making plans: see plan.h.
+ *
+ * Equals   the order of run_block() of run.c, written down as records
+ * For      as plan.h
+ * Test     tests/model/run_test.c, tests/model/branches_test.c
+ */
 #include "model/core/fast/plan.h"
 
 /* What slots without a plan lead to: the plan of no block. */

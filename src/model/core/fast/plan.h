@@ -15,6 +15,10 @@
  *     entered before.
  *  3. Counts are summed three in a word: no block that counts more than PLAN_MOST of anything has a plan, and no
  *     more than BATCH_BLOCKS blocks are summed at once.
+ *
+ * Equals   what run_block() of run.c finds out each time
+ * For      machines with a filter (filter.h); blocks that count at most PLAN_MOST of anything
+ * Test     tests/model/run_test.c, tests/model/branches_test.c
  */
 #ifndef TARE_MODEL_CORE_FAST_PLAN_H
 #define TARE_MODEL_CORE_FAST_PLAN_H
@@ -63,7 +67,7 @@ enum plan_flag {
 };
 
 /*
- * What inlined_batch.c needs of a decided block, half a line of the host's, by the same number: sixteen of them
+ * What inlined_batch.c needs of an inlined block, half a line of the host's, by the same number: sixteen of them
  * become vectors, one of each member. Places are numbered (plan_id()), so that two are the same if their numbers
  * are.
  */

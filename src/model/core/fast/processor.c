@@ -1,5 +1,11 @@
-/* See processor.h. Intel SDM, volume 1, 14.3 and 15.2: the system keeps the registers (XGETBV), and the processor
- * has the instructions. */
+/*
+ * See processor.h. Intel SDM, volume 1, 14.3 and 15.2: the system keeps the registers (XGETBV), and the processor
+ * has the instructions.
+ *
+ * Equals   as processor.h
+ * For      as processor.h
+ * Test     as processor.h
+ */
 #include "model/core/fast/processor.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,11 @@
-/* Which vectors the processor that runs the model has, and the system keeps. Counts do not depend on it. */
+/*
+ * Which vectors the processor that runs the model has, and the system keeps.
+ *
+ * Equals   no plain file asks: counts do not depend on it
+ * For      all machines
+ * Test     tests/model/run_test.c, tests/model/inline_test.c, tests/model/branches_test.c: with and without
+ *          vectors
+ */
 #ifndef TARE_MODEL_CORE_FAST_PROCESSOR_H
 #define TARE_MODEL_CORE_FAST_PROCESSOR_H
 

@@ -1,4 +1,11 @@
-/* The requests of a level, one after another: behind simple_loop.h (request_queue.c, inline_vectors.c). */
+/*
+ * The requests of a level's queue (request_queue.h), one after another. Included behind simple_loop.h by
+ * request_queue.c (in C) and by inline_vectors.c (AVX-512).
+ *
+ * Equals   demand() and write_back_line() of cache/hierarchy.c
+ * For      requests_levels(): simple caches with ordered sets
+ * Test     tests/model/requests_test.c (with and without vectors)
+ */
 #include "model/core/fast/request_queue.h"
 
 static void run_level(struct core *core, struct request_queue *level);
@@ -18,23 +25,21 @@ static inline void run_miss(struct core *core, struct request_queue *level, uint
 {
 	struct cache *cache = level->cache,
 		     *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift,
-		 last = entries[ways - 1];
+	uint64_t *counts = core->counts->cache[cache->index], line = address >> cache->line_shift;
+	struct evicted evicted;
 	unsigned dirty = 0;
 	counts[CACHE_READ_MISSES + kind]++;
-	counts[CACHE_FILLS]++;
-	counts[CACHE_EVICTIONS] += !!last;
 	if (level->next)
 		ask_behind(core, level, address, kind);
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
-	set_rotate(entries, ways, ways - 1, line << LINES_FLAGS | LINE_VALID | dirty);
+	evicted = fill_ordered(counts, entries, ways, line << LINES_FLAGS | LINE_VALID | dirty);
 	if (!level->next) {
-		if (last)
-			cache_leave(core, cache, last);
-	} else if (last & LINE_DIRTY) {
+		if (evicted.entry)
+			cache_leave(core, cache, evicted.entry);
+	} else if (evicted.dirty) {
 		counts[CACHE_WRITE_BACKS]++;
-		ask_behind(core, level, entry_line(last) << cache->line_shift, REQUESTS_WRITE_BACK);
+		ask_behind(core, level, entry_line(evicted.entry) << cache->line_shift, REQUESTS_WRITE_BACK);
 	}
 }
 

@@ -1,4 +1,10 @@
-/* Requests that wait: see request_queue.h. */
+/*
+ * Which levels can have a queue, and when it is carried out: see request_queue.h.
+ *
+ * Equals   cache_request(), cache_write_back() of cache/hierarchy.c
+ * For      requests_levels()
+ * Test     tests/model/requests_test.c
+ */
 #include "model/core/fast/simple_loop.h"
 #include "model/core/fast/request_loop.h"
 

@@ -1,23 +1,41 @@
 /*
- * What the first caches ask of the level behind them, done later and many at a time. On machines where no level
- * gives anything back to a first cache (nothing inclusive or exclusive that it would be told of, no prefetchers,
- * no coherence at work, nobody watching) what a first cache holds does not depend on what the levels behind it
- * did, only on being asked: so requests wait, in their order, and a level's sets come into the machine's own cache
- * while others are looked at.
+ * Queues of what the first-level caches ask of the levels behind them, so that a level does many requests at a
+ * time. While one request's set is looked at, the sets of the next ones are on their way from the host's memory.
  *
- *     first caches ──push──► entries of levels[0] ──core_settle()──► its cache ──misses, write-backs──► entries of levels[1] ──► … ──► memory
+ *   terms   request     a line that is wanted, or a dirty line that is written back: its address, and in the two lowest
+ *                       bits what (enum access_kind, or REQUESTS_WRITE_BACK)
+ *           level       a cache behind the first-level caches, with the queue of what is asked of it
+ *           settle      to carry out all requests that wait: core_settle()
+ *
+ * Why it may wait: if no level gives anything back to a first-level cache, what that cache holds depends only on
+ * what it asks for, not on what the levels behind did. So there must be nothing inclusive (it takes lines away
+ * from the front), no exclusive level to be told of, no prefetcher, no coherence at work, and nobody who watches
+ * counts meanwhile.
+ *
+ *     first-level caches ──requests_push()──► levels[0].entries ──full, or settled──► levels[0].cache
+ *                                                                                       │ its misses and write-backs
+ *                                                                                       ▼
+ *                                             levels[1].entries ──full, or settled──► levels[1].cache ──► next cache, memory: at once
+ *
+ *     states of a core   core->requests NULL: nothing waits, all is asked at once
+ *                          │ requests_begin()            ▲ core_settle()
+ *                          ▼                             │
+ *                        core->requests == &levels[0]: requests may wait; model->waits is this core
  *
  * What always holds:
- *  1. A cache whose requests wait is asked by nobody else: of the requests that go to one cache, the order is that
- *     of the program. A level behind the last of levels[] is asked at once by that one (cache_request(),
- *     cache_leave()).
- *  2. core->deferred is NULL, or &levels[0] while requests may wait. It becomes NULL only by core_settle();
- *     nothing waits while it is NULL.
- *  3. Of one core at a time something waits (model->waits), and only inside model_run(), or while generated code
- *     decides: what ended may be unmapped.
- *  4. Whatever looks at counts of outer levels, at what they hold, or asks them for another core, settles first:
- *     the end of model_run() and of model_inline_end(), other counts, other watches, another core (model.c,
- *     run.c).
+ *  1. All that asks a cache with a queue goes through its queue, so the cache sees its requests in program order.
+ *     The cache behind the last queue is asked at once by that queue's level (cache_request(), cache_leave()).
+ *  2. core->requests is NULL, or &levels[0]. Only core_settle() makes it NULL; nothing waits while it is NULL.
+ *  3. Requests of one core at a time wait (model->waits), and only inside model_run() or while generated code
+ *     resolves accesses: a core that ended may be unmapped.
+ *  4. Whatever reads counts of the levels behind, looks at what they hold, or asks them for another core, settles
+ *     first: the end of model_run() and of model_inline_end(), model_core_counts(), model_watch(),
+ *     model_core_init(), another core's access (core_acts()).
+ *
+ * Equals   cache_request() and cache_write_back() of cache/hierarchy.c, called at once
+ * For      requests_levels(): see above; up to REQUESTS_LEVELS simple, ordered caches in a row whose lines are no
+ *          shorter than those in front
+ * Test     tests/model/requests_test.c
  */
 #ifndef TARE_MODEL_CORE_FAST_REQUEST_QUEUE_H
 #define TARE_MODEL_CORE_FAST_REQUEST_QUEUE_H

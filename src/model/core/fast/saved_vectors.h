@@ -1,7 +1,11 @@
 /*
- * Sets with AVX-512 where no vector register may change (inline_vectors.c): the few that are used are put back.
- * The compiler does not know of them: what it makes of a file that has this, and of all that it calls, has no
- * business in zmm16 … zmm18, k1.
+ * Sets (set.h) with AVX-512 where no vector register may change (inline_vectors.c): zmm16 … zmm18 and k1 are used,
+ * and put back. The compiler does not know of them: no other code of a file that includes this, nor what that
+ * calls, may use them.
+ *
+ * Equals   set_find(), set_earliest(), set_rotate() of set.h in C
+ * For      processors with AVX-512; sets of ASM_LEAST … ASM_MOST ways
+ * Test     tests/model/inline_test.c, tests/model/requests_test.c (with and without vectors)
  */
 #ifndef TARE_MODEL_CORE_FAST_SAVED_VECTORS_H
 #define TARE_MODEL_CORE_FAST_SAVED_VECTORS_H

@@ -1,99 +1,42 @@
 /*
- * Records that the table of hits does not have, on a plain machine: first-level caches without options
- * (cache/cache.h), no prefetches, nobody watching; of several cores, those that concern no other core. Included
- * twice (batch.c, vectors.c), with SIMPLE_VECTORS or without it.
+ * Records that the filter does not have, on machines with simple first-level caches. Included by batch.c (in C),
+ * by vectors.c (SIMPLE_VECTORS) and, through lru_fast.h and saved_vectors.h (SIMPLE_ASM), by what serves inline
+ * checks.
  *
- *     page ──► line in its first-level cache? ──yes──► time
- *                 │ no
- *                 └─ asked for behind (here too, if that level is as plain) ──► in the place of the earliest
+ *   terms   record        an access, or the entering of a line, as a word (filter.h)
+ *           simple cache  LRU, write-back, write-allocate; no victim buffer, prefetcher or classes of misses
+ *                         (cache_init() says which)
+ *           ordered       of a set: its entries stand newest first (set.h)
+ *           behind        the next level towards memory
+ *           request       a line that is wanted from the level behind, or a dirty line that is written back to it
+ *           unshared      of a line: no other core holds it, nor remembers that it lost it
+ *
+ * What always holds:
+ *  1. A function that returns false has changed nothing; the caller then goes step by step (step.c).
+ *  2. What is behind is asked first, then the line is filled, then the victim leaves: as demand() of
+ *     cache/hierarchy.c does. So a level behind sees the same requests in the same order.
+ *  3. With several cores, a record is taken only if it concerns no other core: simple_unshared().
+ *
+ *     record ──simple_unshared()?──no──► false
+ *       │ yes
+ *     page ──► filter's page table ──found──► time
+ *       │        │ no
+ *       │        └──► step_page(): the TLBs
+ *     line ──► set of the first-level cache (timed) ──found──► time, dirty if written
+ *       │        │ no
+ *       │        ├──► request behind: queued (request_queue.h), or at once (simple_demand()), or any cache (cache_request())
+ *       │        └──► fill_timed() ──victim dirty──► written back: queued, or at once (simple_write_back()), or cache_leave()
+ *       ▼
+ *     filter_insert(): the next access to this granule is a hit there
+ *
+ * Equals   cache_access(), demand(), cache_leave() of cache/hierarchy.c
+ * For      model->simple: first-level caches that are simple, and no prefetcher anywhere; no watches, no objects
+ * Test     tests/model/run_test.c, tests/model/requests_test.c, tests/model/threads_test.c (several cores), with
+ *          and without vectors
  */
 #include "model/core/fast/request_queue.h"
+#include "model/core/fast/set.h"
 #include "model/core/fast/plan.h"
-
-/* ---- a set ---- */
-
-#ifdef SIMPLE_VECTORS
-#define ALL(ways) ((1u << (ways)) - 1)
-/* Which of up to 16 ways has the line: bits. */
-static inline uint32_t set_match(const uint64_t *entries, uint32_t ways, uint64_t line)
-{
-	__m512i wanted = _mm512_set1_epi64((long long)(line << LINES_FLAGS | LINE_VALID)),
-		flags = _mm512_set1_epi64(LINE_VALID);
-	__m512i a = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries), wanted);
-	__m512i b = _mm512_xor_epi64(_mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8), wanted);
-	return (_mm512_cmplt_epu64_mask(a, flags) | (uint32_t)_mm512_cmplt_epu64_mask(b, flags) << 8) & ALL(ways);
-}
-
-static inline uint32_t set_least(const uint64_t *words, uint32_t ways)
-{
-	const __m512i most = _mm512_set1_epi64(-1);
-	__m512i a = _mm512_mask_loadu_epi64(most, (__mmask8)ALL(ways), words);
-	__m512i b = _mm512_mask_loadu_epi64(most, (__mmask8)(ALL(ways) >> 8), words + 8);
-	__m512i least = _mm512_min_epu64(a, b);
-	least = _mm512_min_epu64(least, _mm512_shuffle_i64x2(least, least, 0x4e));
-	least = _mm512_min_epu64(least, _mm512_shuffle_i64x2(least, least, 0xb1));
-	least = _mm512_min_epu64(least, _mm512_permutex_epi64(least, 0xb1));
-	return (uint32_t)__builtin_ctz(_mm512_cmpeq_epi64_mask(a, least) |
-				       (uint32_t)_mm512_cmpeq_epi64_mask(b, least) << 8);
-}
-#endif
-
-/* Its way, or `ways`. */
-static inline uint32_t set_find(const uint64_t *entries, uint32_t ways, uint64_t line)
-{
-	uint32_t way = 0;
-#ifdef SIMPLE_VECTORS
-	if (ways <= 16)
-		return (uint32_t)__builtin_ctz(set_match(entries, ways, line) | 1u << ways);
-#endif
-#ifdef SIMPLE_ASM
-	if (ways >= ASM_LEAST && ways <= ASM_MOST)
-		return asm_find(entries, ways, line << LINES_FLAGS | LINE_VALID);
-#endif
-	while (way < ways && !entry_is(entries[way], line))
-		way++;
-	return way;
-}
-
-/* Of the times of timed LRU lines the earliest one's way: of free ways the first one's, as theirs are 0. */
-static inline uint32_t set_earliest(const uint64_t *touched, uint32_t ways)
-{
-#ifdef SIMPLE_VECTORS
-	if (ways <= 16)
-		return set_least(touched, ways);
-#endif
-#ifdef SIMPLE_ASM
-	if (ways >= ASM_LEAST && ways <= 16)
-		return asm_least(touched, ways);
-#endif
-	return lines_least(touched, ways);
-}
-
-/* The entries in front of `way` move up by one, and `front` is the first. */
-static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, uint64_t front)
-{
-#ifdef SIMPLE_VECTORS
-	if (ways <= 16) {
-		__mmask16 moved = (__mmask16)((2u << way) - 1);
-		__m512i a = _mm512_maskz_loadu_epi64((__mmask8)ALL(ways), entries);
-		__m512i b = _mm512_maskz_loadu_epi64((__mmask8)(ALL(ways) >> 8), entries + 8);
-		_mm512_mask_storeu_epi64(entries, (__mmask8)moved,
-					 _mm512_alignr_epi64(a, _mm512_set1_epi64((long long)front), 7));
-		_mm512_mask_storeu_epi64(entries + 8, (__mmask8)(moved >> 8), _mm512_alignr_epi64(b, a, 7));
-		return;
-	}
-#endif
-#ifdef SIMPLE_ASM
-	if (ways >= ASM_LEAST && ways <= ASM_MOST) {
-		asm_rotate(entries, ways, way, front);
-		return;
-	}
-#endif
-	(void)ways;
-	for (; way; way--)
-		entries[way] = entries[way - 1];
-	*entries = front;
-}
 
 /* ---- levels ---- */
 
@@ -101,8 +44,9 @@ static inline void set_rotate(uint64_t *entries, uint32_t ways, uint32_t way, ui
 static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache,
 								uint64_t line, enum access_kind kind)
 {
-	uint64_t *counts = core->counts->cache[cache->index], *entries, last;
+	uint64_t *counts = core->counts->cache[cache->index], *entries;
 	uint32_t ways = cache->main.ways, way;
+	struct evicted evicted;
 	struct cache *next;
 	unsigned dirty = 0;
 	entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * ways;
@@ -116,14 +60,10 @@ static inline __attribute__((always_inline)) void simple_demand(struct core *cor
 	next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
 	if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
-	counts[CACHE_FILLS]++;
-	last = entries[ways - 1];
-	set_rotate(entries, ways, ways - 1,
-		   line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
-	if (last) {
-		counts[CACHE_EVICTIONS]++;
-		cache_leave(core, cache, last);
-	}
+	evicted = fill_ordered(counts, entries, ways,
+			       line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
+	if (evicted.entry)
+		cache_leave(core, cache, evicted.entry);
 }
 
 /* A dirty line arrives at a cache that no access goes to first. False: it is not there, nothing was done. */
@@ -137,7 +77,7 @@ static inline bool simple_write_back(struct cache *cache, uint64_t line)
 }
 
 /*
- * With several cores: whether the access is nobody else's business. *flags: what the line then has, or is to have
+ * With several cores: whether the access concerns no other core. *flags: what the line then has, or is to have
  * (enum coherence_line). A granule that the core holds is as the lines of it are; of one that it does not hold no
  * other core may know (coherence_unshared).
  */
@@ -172,9 +112,9 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 								    uint64_t address, enum access_kind kind,
 								    bool writes, unsigned flags)
 {
-	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index],
-		 replaced;
+	uint64_t line = (address & ADDRESS_MASK) >> cache->line_shift, *counts = core->counts->cache[cache->index];
 	struct lines *lines = &cache->main;
+	struct evicted evicted;
 	uint32_t first = lines_set(lines, line) * lines->ways,
 		 way = set_find(lines->entries + first, lines->ways, line), at = first + way;
 	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
@@ -190,7 +130,6 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 		return cache->first_way + at;
 	}
 	counts[CACHE_READ_MISSES + kind]++;
-	counts[CACHE_FILLS]++;
 	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
 	if (core->requests)
@@ -200,26 +139,23 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	at = first + set_earliest(lines->touched + first, lines->ways);
-	replaced = lines->entries[at];
-	lines->entries[at] = line << LINES_FLAGS | LINE_VALID | dirty | flags;
+	evicted = fill_timed(counts, lines->entries, lines->written, at,
+			     line << LINES_FLAGS | LINE_VALID | dirty | flags, writes);
 	lines->touched[at] = ++core->recency;
-	if (replaced) {
-		replaced |= lines->written[at] ? LINE_DIRTY : 0;
-		cache_forget(cache, entry_line(replaced));
-		counts[CACHE_EVICTIONS]++;
-	}
-	lines->written[at] = writes;
+	address = entry_line(evicted.entry) << cache->line_shift;
+	if (evicted.entry)
+		cache_forget(cache, entry_line(evicted.entry));
 	if (core->requests) {
-		if (replaced & LINE_DIRTY) {
+		if (evicted.dirty) {
 			counts[CACHE_WRITE_BACKS]++;
-			requests_push(core, core->requests, entry_line(replaced) << cache->line_shift,
-				      REQUESTS_WRITE_BACK);
+			requests_push(core, core->requests, address, REQUESTS_WRITE_BACK);
 		}
-	} else if (simple && !cache->leaves && replaced & LINE_DIRTY &&
-		   simple_write_back(next, entry_line(replaced) << cache->line_shift >> next->line_shift))
+	} else if (simple && !cache->leaves && evicted.dirty &&
+		   simple_write_back(next, address >> next->line_shift)) {
 		counts[CACHE_WRITE_BACKS]++;
-	else if (replaced & LINE_DIRTY || (replaced && cache->leaves))
-		cache_leave(core, cache, replaced);
+	} else if (evicted.dirty || (evicted.entry && cache->leaves)) {
+		cache_leave(core, cache, evicted.entry | (evicted.dirty ? LINE_DIRTY : 0));
+	}
 	return cache->first_way + at;
 }
 

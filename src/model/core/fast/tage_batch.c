@@ -13,6 +13,10 @@
  *
  * Written in the compiler's vectors, for any width; two instances, for AVX-512 and for AVX2. A host that has
  * neither goes one by one.
+ *
+ * Equals   tage_resolve() of predict/tage.c
+ * For      PREDICT_TAGE of any size on processors with AVX2; the published sizes have an instance of their own
+ * Test     tests/unit/model_branch_test.c, tests/model/branches_test.c
  */
 #include "model/core/predict/predict.h"
 

@@ -1,4 +1,10 @@
-/* The fast parts for AVX-512: see vectors.h. */
+/*
+ * flatten_loop.h and simple_loop.h for AVX-512: see vectors.h.
+ *
+ * Equals   flatten_run(), simple_run() as batch.c has them
+ * For      processors with AVX-512
+ * Test     tests/model/run_test.c (with and without vectors)
+ */
 #include "model/core/fast/vectors.h"
 
 #ifdef __x86_64__

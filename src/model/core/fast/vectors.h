@@ -1,6 +1,11 @@
 /*
  * What is compiled twice: without vectors (batch.c) and for AVX-512 (vectors.c, where vectors_here() is
- * VECTORS_AVX512). The same counts.
+ * VECTORS_AVX512).
+ *
+ * Equals   the same functions of batch.c
+ * For      processors with AVX-512
+ * Test     tests/model/run_test.c, tests/model/requests_test.c, tests/model/inline_test.c: with and without
+ *          vectors
  */
 #ifndef TARE_MODEL_CORE_FAST_VECTORS_H
 #define TARE_MODEL_CORE_FAST_VECTORS_H

@@ -10,6 +10,7 @@
 #include "model/core/predict/branch.h"
 #include "model/core/machine.h"
 #include "model/core/fast/processor.h"
+#include "model/core/replacement.h"
 
 /* ---- direction.c: static, bimodal, local, gshare, tournament ---- */
 
@@ -186,13 +187,6 @@ static inline uint32_t predict_log2(uint64_t power)
 		bits++;
 	return bits;
 }
-static inline uint64_t predict_random(uint64_t *state) /* xorshift64* (Vigna 2016) */
-{
-	uint64_t x = *state;
-	x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
-	*state = x;
-	return x * 2685821657736338717ull;
-}
 
 /* Layouts: fill in the component's state but what must be written into its tables; `at`: where they may begin;
  * return where they end. */
@@ -270,7 +264,7 @@ static inline __attribute__((always_inline)) uint32_t tage_allocate_in(struct br
 	 * … 0 */
 	uint64_t drawn = t->random;
 	uint32_t share = (1u << n) - 1, chosen;
-	share -= (uint32_t)((unsigned __int128)(tage_shares[n] * (predict_random(&drawn) >> 32)) * share >> 64);
+	share -= (uint32_t)((unsigned __int128)(tage_shares[n] * (random_next(&drawn) >> 32)) * share >> 64);
 	t->random = n > 1 ? drawn : t->random;
 	chosen = n - 1 - (31 - (uint32_t)__builtin_clz(share));
 	for (uint32_t k = 0; k < 3; k++)

@@ -55,7 +55,7 @@ uint64_t targets_layout(struct target_predictor *t, const struct machine *machin
 			t->two_at = at, at += predict_rounded((t->sets + 1) * sizeof(struct btb_two));
 		t->versions_at = at, at += predict_rounded((t->sets + 1) * 4ull);
 		if (m->btb_replacement == REPLACE_PLRU)
-			t->tree_at = at, at += predict_rounded(n);
+			t->tree_at = at, at += predict_rounded(t->sets * 8ull);
 	}
 	if (machine->direction.kind == PREDICT_BTB) {
 		t->counters = 1;
@@ -80,13 +80,8 @@ static void touch(struct branches *b, uint32_t set, uint32_t way, bool filled)
 	if (t->replacement == REPLACE_LRU || (filled && t->replacement == REPLACE_FIFO)) {
 		TABLE(b, uint64_t, t->stamps_at)[base + way] = ++t->recency;
 	} else if (t->replacement == REPLACE_PLRU) {
-		uint8_t *tree = TABLE(b, uint8_t, t->tree_at) + base;
-		/* a node says which half is replaced next; 0: the lower */
-		for (uint32_t node = 1, half = t->ways / 2; half; half /= 2) {
-			unsigned upper = (way & half) != 0;
-			tree[node] = !upper;
-			node = 2 * node + upper;
-		}
+		uint64_t *tree = TABLE(b, uint64_t, t->tree_at) + set;
+		*tree = tree_used(*tree, t->ways, way);
 	}
 }
 
@@ -108,14 +103,9 @@ static uint32_t victim(struct branches *b, uint32_t set)
 	for (uint32_t way = 0; way < t->ways; way++)
 		if (!keys[way])
 			return way;
-	if (t->replacement == REPLACE_PLRU) {
-		const uint8_t *tree = TABLE(b, uint8_t, t->tree_at) + base;
-		uint32_t node = 1;
-		while (node < t->ways)
-			node = 2 * node + tree[node];
-		return node - t->ways;
-	}
-	return (predict_random(&t->random) >> 32) * t->ways >> 32;
+	if (t->replacement == REPLACE_PLRU)
+		return tree_victim(TABLE(b, uint64_t, t->tree_at)[set], t->ways);
+	return (random_next(&t->random) >> 32) * t->ways >> 32;
 }
 
 uint32_t targets_enter(struct branches *b, uint32_t set, uint64_t key, uint64_t target)

@@ -101,7 +101,7 @@ uint64_t tlbs_access(struct tlbs *tlbs, uint64_t address, uint32_t bytes, enum m
 uint64_t tlbs_first_entries(const struct machine *machine);
 /* log2 of a 64th of the first TLBs' larger entry, of ordinary pages; at least a granule (1 << shift). */
 unsigned tlbs_occupied_shift(const struct machine *machine, unsigned shift);
-/* Before the first access: those are hits->pages[0 …]; clock: which these times are of. */
+/* Before the first access: those are filter->pages[0 …]; recency: the counter of which these times are. */
 void tlbs_time(struct tlbs *tlbs, const struct filter *filter, uint64_t *recency);
 /* Which of the side's has the page; nothing moves. FILTER_PAGES: none; TLB_PASSED: the first TLB does not hold
  * pages of that size. */
