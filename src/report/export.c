@@ -2,22 +2,6 @@
 
 #include <string.h>
 
-#include "report/profile.h"
-
-static bool export_callgrind(FILE *out, const struct named_profile *named, const struct export_options *options,
-			     struct error *err)
-{
-	(void)options;
-	return report_profile_callgrind(out, named) || error_no_memory(err);
-}
-
-static bool export_speedscope(FILE *out, const struct named_profile *named, const struct export_options *options,
-			      struct error *err)
-{
-	(void)options;
-	return report_profile_speedscope(out, named) || error_no_memory(err);
-}
-
 static const struct export_format formats[] = {
 	{.name = "flamegraph",
 	 .suffix = ".svg",
@@ -30,11 +14,16 @@ static const struct export_format formats[] = {
 	 .what = "folded stacks",
 	 .one_event = true,
 	 .write = export_folded},
-	{.name = "callgrind", .suffix = ".callgrind", .what = "callgrind's format", .write = export_callgrind},
+	{.name = "callgrind",
+	 .suffix = ".callgrind",
+	 .what = "callgrind's format",
+	 .calls_only = true,
+	 .write = export_callgrind},
 	{.name = "speedscope",
 	 .suffix = ".speedscope.json",
 	 .what = "speedscope's format",
 	 .write = export_speedscope},
+	{.name = "pprof", .suffix = ".pb.gz", .what = "pprof's format", .binary = true, .write = export_pprof},
 };
 
 const struct export_format *export_find(const char *name)
@@ -55,10 +44,9 @@ bool export_has_stacks(const struct named_profile *named)
 
 const char *export_remark(const struct export_format *format, const struct named_profile *named)
 {
-	if (strcmp(format->name, "callgrind") == 0 || export_has_stacks(named))
+	if (named->profile->n_arcs)
+		return "calls that were counted one by one are not in this file: each function stands alone";
+	if (format->calls_only || export_has_stacks(named))
 		return NULL;
-	return named->profile->n_arcs
-		       ? "calls were counted one by one, not as stacks: each function stands alone here "
-			 "(the callgrind format has the calls)"
-		       : "no call stacks were recorded: each function stands alone";
+	return "no call stacks were recorded: each function stands alone";
 }

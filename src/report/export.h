@@ -32,13 +32,14 @@ struct export_format {
 	bool one_event;            /* else all events with cells */
 	bool flame;                /* takes `inverted` and `before` */
 	bool binary;
+	bool calls_only; /* has no stacks in any case */
 	/* False with *err when memory ran out, or the profile cannot be written so. Whether all arrived is found
 	 * by file_finish(). */
 	bool (*write)(FILE *out, const struct named_profile *named, const struct export_options *options,
 		      struct error *err);
 };
 
-#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope"
+#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|pprof"
 
 /* NULL: there is none of that name. */
 const struct export_format *export_find(const char *name);
@@ -52,6 +53,12 @@ const char *export_remark(const struct export_format *format, const struct named
 bool export_folded(FILE *out, const struct named_profile *named, const struct export_options *options,
 		   struct error *err);
 bool export_flame(FILE *out, const struct named_profile *named, const struct export_options *options,
+		  struct error *err);
+bool export_callgrind(FILE *out, const struct named_profile *named, const struct export_options *options,
+		      struct error *err);
+bool export_speedscope(FILE *out, const struct named_profile *named, const struct export_options *options,
+		       struct error *err);
+bool export_pprof(FILE *out, const struct named_profile *named, const struct export_options *options,
 		  struct error *err);
 
 #endif

@@ -20,23 +20,30 @@ static uint32_t child(struct export_tree *t, uint32_t parent, uint32_t frame)
 	return (uint32_t)t->n++;
 }
 
+#define ALL_TASKS UINT32_MAX
+
+static bool is_of(const struct profile_cell *cell, size_t event, uint32_t task)
+{
+	return cell->event == event && (task == ALL_TASKS || cell->task == task);
+}
+
 /* Which nodes lead to a cell of the event: others would be nodes without counts. */
-static uint8_t *reached_nodes(const struct profile *p, size_t event)
+static uint8_t *reached_nodes(const struct profile *p, size_t event, uint32_t task)
 {
 	uint8_t *reached = calloc(p->n_nodes + 1, 1);
 	for (size_t i = 0; reached && i < p->n_cells; i++)
-		if (p->cells[i].event == event)
+		if (is_of(&p->cells[i], event, task))
 			for (uint32_t node = p->cells[i].node; node && !reached[node];
 			     node = p->nodes[node].parent)
 				reached[node] = 1;
 	return reached;
 }
 
-bool export_tree_add(struct export_tree *t, const struct named_profile *named, size_t event, int column,
-		     const uint32_t *frame_of)
+static bool add_cells(struct export_tree *t, const struct named_profile *named, size_t event, uint32_t task,
+		      int column, const uint32_t *frame_of)
 {
 	const struct profile *p = named->profile;
-	uint8_t *reached = reached_nodes(p, event);
+	uint8_t *reached = reached_nodes(p, event, task);
 	uint32_t *at = calloc(p->n_nodes + 1, sizeof *at);
 	bool done = reached && at;
 	if (done && !t->n) {
@@ -55,7 +62,7 @@ bool export_tree_add(struct export_tree *t, const struct named_profile *named, s
 		}
 	}
 	for (size_t i = 0; done && i < p->n_cells; i++)
-		if (p->cells[i].event == event && p->cells[i].node) {
+		if (is_of(&p->cells[i], event, task) && p->cells[i].node) {
 			uint64_t *self = &t->nodes[at[p->cells[i].node]].self[column];
 			if (__builtin_add_overflow(*self, p->cells[i].count, self))
 				*self = UINT64_MAX;
@@ -63,6 +70,17 @@ bool export_tree_add(struct export_tree *t, const struct named_profile *named, s
 	free(reached);
 	free(at);
 	return done;
+}
+
+bool export_tree_add(struct export_tree *t, const struct named_profile *named, size_t event, int column,
+		     const uint32_t *frame_of)
+{
+	return add_cells(t, named, event, ALL_TASKS, column, frame_of);
+}
+
+bool export_tree_add_task(struct export_tree *t, const struct named_profile *named, size_t event, uint32_t task)
+{
+	return add_cells(t, named, event, task, 0, NULL);
 }
 
 void export_tree_total(struct export_tree *t)

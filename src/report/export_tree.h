@@ -34,6 +34,9 @@ struct export_tree { /* zero-initialise; export_tree_free() */
  * when memory ran out. Totals are set by export_tree_total(), when all has been added. */
 bool export_tree_add(struct export_tree *tree, const struct named_profile *named, size_t event, int column,
 		     const uint32_t *frame_of);
+/* One task's. */
+bool export_tree_add_task(struct export_tree *tree, const struct named_profile *named, size_t event,
+			  uint32_t task);
 void export_tree_total(struct export_tree *tree);
 void export_tree_free(struct export_tree *tree);
 

@@ -32,8 +32,4 @@ void report_profile_text(FILE *out, const struct named_profile *named,
 void report_profile_json(FILE *out, const struct named_profile *named);
 void report_profile_csv(FILE *out, const struct named_profile *named);
 
-/* Stacks, for other tools' viewers. False when memory ran out: what is written is not whole. */
-bool report_profile_speedscope(FILE *out, const struct named_profile *named);
-bool report_profile_callgrind(FILE *out, const struct named_profile *named);
-
 #endif

@@ -187,6 +187,162 @@ if browser:
 else:
     skip("chromium is not installed", "a browser opens the flame graph")
 
+# ---- callgrind ----
+def callgrind(data):
+    """(own counts by (function, file, line), calls by (caller, callee), head) by the format's grammar."""
+    names, at, own, calls, head = {"ob": {}, "fl": {}, "fn": {}}, {}, collections.Counter(), {}, {}
+    line, callee = 0, None
+    for text in data.decode().splitlines():
+        found = re.fullmatch(r"(c?)(ob|fl|fi|fe|fn)=\((\d+)\)(?: (.*))?", text)
+        if found:
+            call, key, number, name = found.groups()
+            key_ = "fl" if key in ("fi", "fe") else key
+            if name is not None:
+                assert number not in names[key_], text
+                names[key_][number] = name
+            at[call + key_] = names[key_][number]
+        elif text.startswith("calls="):
+            callee = at["cfn"]
+        elif found := re.fullmatch(r"([+-]\d+|\*)((?: \d+)+)", text):
+            line += 0 if found[1] == "*" else int(found[1])
+            counts = tuple(int(count) for count in found[2].split())
+            if callee:
+                key = (at["fn"], callee)
+                calls[key] = tuple(map(sum, zip(calls.get(key, (0,) * len(counts)), counts)))
+            else:
+                key = (at["fn"], os.path.basename(at["fl"]), line)
+                assert key not in own, text
+                own[key] = counts
+            callee = None
+        elif text and not text.startswith("#"):
+            key, _, value = text.partition(": ")
+            assert re.fullmatch("[a-z]+", key), text
+            head.setdefault(key, []).append(value)
+    return dict(own), calls, head
+
+
+own, calls, head = callgrind(planted("shares", "callgrind"))
+equal(own, {("work", "deep.h", 5): (40, 0), ("work", "prog.c", 20): (130, 5), ("lib_f", "libx.c", 3): (20, 0), ("[kernel]", "???", 0): (10, 0)},
+      "callgrind: each line has its own counts of all events, what was inlined at its own file and line")
+equal(calls, {("main", "work"): (190, 5), ("work", "work"): (30, 0), ("work", "lib_f"): (20, 0)}, "calls have what took place in them, of each stack once")
+equal((head["events"], head["summary"], head["totals"]), (["cyclesU pageFaults"], ["200 5"], ["200 5"]), "events have names of letters and digits, and sums")
+own, calls, head = callgrind(planted("counted", "callgrind"))
+equal((sum(c[0] for c in own.values()), calls, head["summary"]), (10000, {}, ["10000 12"]), "without stacks there are no calls")
+text = inert(planted("hostile", "callgrind"), "callgrind: hostile names are UTF-8 without control characters")
+own, calls, head = callgrind(text.encode())
+equal((sum(c[0] for c in own.values()), len(own), len(head["summary"])), (55, 10, 1), "… and make no lines of their own")
+if shutil.which("callgrind_annotate"):
+    for options, expected in (("--inclusive=no", {"work": 130, "lib_f": 20, "[kernel]": 10}), ("--inclusive=yes", {"main": 190, "lib_f": 20})):
+        with open("shares.callgrind", "wb") as file:
+            file.write(planted("shares", "callgrind"))
+        done_ = subprocess.run(["callgrind_annotate", options, "--threshold=100", "--auto=no", "shares.callgrind"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        text = done_.stdout.decode()
+        rows = {name: int(count.replace(",", "")) for count, name in re.findall(r"^ *([\d,]+) +\([^)]*\).*:([^ :]+) \[", text, re.M)}
+        ok(not done_.stderr and "200 (100.0%)" in text and every(rows.get(name) == count for name, count in expected.items()) and ("main" in rows) == ("main" in expected),
+           f"callgrind_annotate {options} reads it", f"{done_.stderr.decode()}\n{text}\n{rows}")
+else:
+    skip("valgrind is not installed", "callgrind_annotate reads it")
+
+
+# ---- speedscope ----
+def speedscope(data):
+    """[(name, {stack: weight})], checked against what the published schema asks."""
+    file = json.loads(data, parse_constant=no_constant)
+    frames = file["shared"]["frames"]
+    profiles = []
+    for p in file["profiles"]:
+        assert p["type"] == "sampled" and p["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+        assert len(p["samples"]) == len(p["weights"]) and p["startValue"] == 0 and p["endValue"] == sum(p["weights"])
+        stacks = {";".join(frames[i]["name"] for i in sample): weight for sample, weight in zip(p["samples"], p["weights"])}
+        profiles.append((p["name"], stacks))
+    assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json" and every(set(f) <= {"name", "file", "line", "col"} and f["name"] for f in frames)
+    return profiles
+
+
+equal(speedscope(planted("shares", "speedscope")),
+      [("cycles:u (samples), prog 10", {"main;work": 60, "main;work;inl1;inl2": 40, "main;work;work": 30, "[kernel]": 10}),
+       ("cycles:u (samples), wor<k>er 11", {"main;work": 40, "main;work;lib_f": 20}), ("page-faults (samples), prog 10", {"main;work": 5})],
+      "speedscope: a profile of each event and thread, with its stacks")
+text = inert(planted("hostile", "speedscope"), "speedscope: hostile names are UTF-8 without control characters")
+equal(sum(speedscope(text)[0][1].values()), 55, "… and it is JSON with all counts")
+
+
+# ---- pprof ----
+def message(data):
+    """Protocol Buffers: {field: [number or bytes]}."""
+    at, fields = 0, collections.defaultdict(list)
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            fields[key >> 3].append(varint())
+        else:
+            assert key & 7 == 2, key
+            n = varint()
+            assert at + n <= len(data)
+            fields[key >> 3].append(data[at:at + n])
+            at += n
+    return fields
+
+
+def numbers(data):
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            values.append(value)
+            value = shift = 0
+    return values
+
+
+def pprof(data):
+    """(sample types, {(stack, thread): values}, mappings, locations' lines, period)"""
+    import gzip
+    profile = message(gzip.decompress(data))
+    texts = [text.decode() for text in profile[6]]
+    assert texts[0] == ""
+    one = lambda fields, number: fields[number][0] if fields[number] else 0
+    types = [(texts[one(m, 1)], texts[one(m, 2)]) for m in map(message, profile[1])]
+    functions = {one(m, 1): (texts[one(m, 2)], os.path.basename(texts[one(m, 4)])) for m in map(message, profile[5])}
+    locations = {}
+    for m in map(message, profile[4]):
+        locations[one(m, 1)] = [functions[one(line, 1)] + (one(line, 2),) for line in map(message, m[4])]
+    mappings = [(texts[one(m, 5)], texts[one(m, 6)]) for m in map(message, profile[3])]
+    samples = collections.Counter()
+    seen = {}
+    for m in map(message, profile[2]):
+        stack = [line[0] for location in numbers(one(m, 1)) for line in locations[location]]
+        labels = {texts[one(label, 1)]: texts[one(label, 2)] or one(label, 3) for label in map(message, m[3])}
+        key = (";".join(reversed(stack)), labels.get("tid"))
+        assert len(numbers(one(m, 2))) == len(types)
+        seen[key] = tuple(map(sum, zip(seen.get(key, (0,) * len(types)), numbers(one(m, 2)))))
+    return types, seen, mappings, locations, one(profile, 12), texts
+
+
+types, samples, mappings, locations, period, _ = pprof(planted("shares", "pprof"))
+equal(types, [("cycles:u samples", "count"), ("cycles:u", "cycles"), ("page-faults samples", "count"), ("page-faults", "faults")], "pprof: of each event the samples and what they stand for, with units")
+equal(samples, {("main;work", 10): (60, 60000, 5, 35), ("main;work", 11): (40, 40000, 0, 0), ("main;work;inl1;inl2", 10): (40, 40000, 0, 0), ("main;work;work", 10): (30, 30000, 0, 0),
+                ("main;work;lib_f", 11): (20, 20000, 0, 0), ("[kernel]", 10): (10, 10000, 0, 0)}, "samples by stack and thread have both")
+equal(mappings, [("/opt/prog", "abcd12"), ("/lib/libx.so", ""), ("[kernel]", "")], "mappings have build ids")
+ok([("inl2", "deep.h", 5), ("inl1", "util.h", 7), ("work", "prog.c", 21)] in locations.values(), "a location's lines are the inlined ones, the deepest first", locations)
+equal(period, 1000, "the period is the gap")
+types, samples, *_ = pprof(planted("counted", "pprof"))
+equal((types, sum(v[0] for v in samples.values()), sum(v[1] for v in samples.values())), ([("instructions:u", "instructions"), ("l1d-misses", "misses")], 10000, 12), "what was counted has its counts alone")
+types, samples, _, _, _, texts = pprof(planted("hostile", "pprof"))
+inert("\n".join(texts).encode(), "pprof: hostile names are UTF-8 without control characters")
+equal(sum(v[0] for v in samples.values()), 55, "… and all counts are there")
+
 # ---- the command ----
 for arguments, message in ((["report", "--as", "odd", "kept"], "'odd' is not a format"),
                            (["report", "--inverted", "kept"], "--inverted is for --as flamegraph"),
