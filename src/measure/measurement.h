@@ -76,8 +76,8 @@ struct measurement {
 	VEC(struct region_series *) regions;
 	struct account *accounts; /* passes × repetitions: [repetition * passes + pass] */
 	VEC(struct result_note) notes;
-	const char *calls
-		[CALLS_KEPT]; /* of counted runs under the engine: as system_calls() of backend/backend.h has them */
+	/* of counted runs under the engine: as system_calls() of backend/backend.h has them */
+	const char *calls[CALLS_KEPT];
 	size_t n_calls;
 	struct result *result;
 };

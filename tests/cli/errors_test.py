@@ -148,7 +148,7 @@ refused(tare("count", "--compat", "p5mon", "--per-cpu", "-a", "true"), 2, "--com
 refused(tare("count", "--compat", "perfex", "--all-repetitions", "true"), 2, "--compat perfex has no --all-repetitions", "--all-repetitions with --compat perfex")
 write("empty.parms", "(p5mon command = true; end)")
 refused(tare("count", "-P", "empty.parms"), 2, "asks for no event", "a parameter file without events")
-refused(tare("count", "-Frepetitions=x", "true"), 2, "'repetitions' is a whole number", "a wrong value of -F")
+refused(tare("count", "-Frepetitions=x", "true"), 2, "'repetitions' must be a whole number", "a wrong value of -F")
 refused(tare("count", "-Frepetition=5", "true"), 2, "unknown parameter 'repetition'", "an unknown key of -F")
 refused(tare("count", "-F", "repetitions", "true"), 2, "KEY=VALUE", "-F without a value")
 write("long.parms", b"#" * (2 << 20))

@@ -151,7 +151,7 @@ report, _, _ = count("model:r12000,host", "instructions", *program, options=("-m
 equal([(row["event"], row.get("machine")) for row in report["metrics"]],
       [("r12000::l1d-miss-rate:u", "r12000"), ("host::l1d-miss-rate:u", "host")], "with several machines there is one of each")
 report, _, _ = count("model:r12000", "instructions", *program, options=("-m", "l1-l2-bandwidth", "--several-runs"))
-ok(report["metrics"][0]["value"] is None and "no model of time" in report["metrics"][0]["why"],
+ok(report["metrics"][0]["value"] is None and "counts of a modelled machine by the time of this one" in report["metrics"][0]["why"],
    "a modelled count per this machine's time is no rate", report["metrics"])
 
 # ---- threads, processes ----
