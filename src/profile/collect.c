@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "profile/space.h"
 
+enum { UNWIND_ENDS = UNWIND_BROKEN + 1 };
 enum { CALLERS_MOST = 1024 }; /* of one stack: the kernel's own bound is sysctl kernel.perf_event_max_stack */
 
 /* linux/perf_event.h: PERF_CONTEXT_MAX; what is above it in a chain of callers says whose callers follow. */
@@ -17,6 +19,7 @@ struct collector {
 	struct profile_builder builder;
 	struct spaces spaces;
 	uint64_t first_ns, last_ns;
+	uint64_t unwound[UNWIND_ENDS]; /* how many stacks ended in which way */
 };
 
 /* Mappings that belong to no process. */
@@ -84,7 +87,6 @@ static bool place_of(struct collector *c, uint32_t pid, bool kernel, uint64_t ad
 static bool mapping(void *context, const struct sampled_mapping *m, struct error *err)
 {
 	struct collector *c = context;
-	const struct collect_unwinder *unwinder = c->options.unwinder;
 	if (!m->executable || m->pid == KERNEL_PID)
 		return true;
 	struct space_mapping place = {.low = m->address,
@@ -95,10 +97,7 @@ static bool mapping(void *context, const struct sampled_mapping *m, struct error
 		return error_no_memory(err);
 	enum profile_module_kind kind = c->builder.out->modules[place.module].kind;
 	place.offset = kind == MODULE_ANONYMOUS ? m->address : kind == MODULE_VDSO ? 0 : m->offset;
-	if (!spaces_map(&c->spaces, m->pid, &place) ||
-	    (unwinder && kind == MODULE_FILE && !unwinder->mapping(unwinder->context, m)))
-		return error_no_memory(err);
-	return true;
+	return spaces_map(&c->spaces, m->pid, &place) || error_no_memory(err);
 }
 
 /* ---- stacks ---- */
@@ -117,10 +116,45 @@ static void push_caller(struct stack *stack, uint64_t address, bool kernel)
 	stack->kernel[stack->n++] = kernel;
 }
 
+/* For the unwinder: what is mapped in a sample's process. */
+struct unwind_space {
+	struct collector *collector;
+	uint32_t pid;
+};
+
+static bool find_mapping(void *context, uint64_t address, struct unwind_mapping *out)
+{
+	const struct unwind_space *space = context;
+	const struct space_mapping *m = spaces_find(&space->collector->spaces, space->pid, address);
+	if (!m)
+		return false;
+	*out = (struct unwind_mapping){.address = m->low,
+				       .bytes = m->high - m->low,
+				       .offset = m->offset,
+				       .path = space->collector->builder.out->modules[m->module].path};
+	return true;
+}
+
+static void unwind_stack(struct collector *c, const struct sample *s, struct stack *stack)
+{
+	struct unwind_space space = {c, s->pid};
+	const struct unwind_sample copied = {.machine = UNWIND_X86_64,
+					     .registers = s->registers,
+					     .stack = s->stack,
+					     .stack_bytes = s->stack_bytes,
+					     .mapping = find_mapping,
+					     .context = &space};
+	struct unwind_frame frames[CALLERS_MOST];
+	enum unwind_end end;
+	size_t n = unwind(c->options.unwinder, &copied, frames, CALLERS_MOST, &end);
+	c->unwound[end]++;
+	for (size_t i = 0; i < n; i++) /* as a return address, of which 1 is taken off */
+		push_caller(stack, unwind_place(frames[i]) + 1, false);
+}
+
 /* The callers without the marks, and without the sample's own address in front, which the kernel has there. */
 static void read_callers(struct collector *c, const struct sample *s, struct stack *stack)
 {
-	const struct collect_unwinder *unwinder = c->options.unwinder;
 	bool kernel = s->kernel, first = true;
 	stack->n = 0;
 	for (size_t i = 0; i < s->n_callers; i++) {
@@ -133,12 +167,8 @@ static void read_callers(struct collector *c, const struct sample *s, struct sta
 			push_caller(stack, address, kernel);
 		first = false;
 	}
-	if (unwinder && s->stack && s->registers) {
-		uint64_t callers[CALLERS_MOST];
-		size_t n = unwinder->unwind(unwinder->context, s, callers, CALLERS_MOST);
-		for (size_t i = 0; i < n; i++)
-			push_caller(stack, callers[i], false);
-	}
+	if (c->options.unwinder && s->stack && s->registers)
+		unwind_stack(c, s, stack);
 }
 
 /* The node of a sample; PROFILE_NO_INDEX when memory ran out. */
@@ -184,13 +214,6 @@ static bool sample(void *context, const struct sample *s, struct error *err)
 
 /* ---- tasks ---- */
 
-static void forget(struct collector *c, uint32_t pid)
-{
-	spaces_clear(&c->spaces, pid);
-	if (c->options.unwinder)
-		c->options.unwinder->forget(c->options.unwinder->context, pid);
-}
-
 static bool started(void *context, const struct sampled_task *t, struct error *err)
 {
 	struct collector *c = context;
@@ -210,7 +233,7 @@ static bool named(void *context, const struct sampled_task *t, bool by_exec, str
 	struct collector *c = context;
 	uint32_t task = profile_builder_task(&c->builder, t->pid, t->tid);
 	if (by_exec)
-		forget(c, t->pid);
+		spaces_clear(&c->spaces, t->pid);
 	return (task != PROFILE_NO_INDEX &&
 		profile_builder_name_task(&c->builder, task, t->name ? t->name : "")) ||
 	       error_no_memory(err);
@@ -233,9 +256,35 @@ struct sampling_sink collector_sink(struct collector *c)
 				      .ended = ended};
 }
 
+/* Stacks that are not whole: how many, and why. */
+static bool note_stacks(struct collector *c)
+{
+	uint64_t all = 0;
+	struct str text = {0};
+	for (size_t end = 0; end < UNWIND_ENDS; end++)
+		all += c->unwound[end];
+	if (all == c->unwound[UNWIND_WHOLE])
+		return true;
+	str_appendf(&text,
+		    "%llu of %llu unwound stacks are cut:", (unsigned long long)(all - c->unwound[UNWIND_WHOLE]),
+		    (unsigned long long)all);
+	for (size_t end = 0; end < UNWIND_ENDS; end++)
+		if (end != UNWIND_WHOLE && c->unwound[end])
+			str_appendf(&text, " %llu %s", (unsigned long long)c->unwound[end],
+				    unwind_end_name((enum unwind_end)end));
+	bool done = !text.failed && profile_builder_note(&c->builder, text.text);
+	str_free(&text);
+	return done;
+}
+
 bool collector_finish(struct collector *c, struct profile **out, struct error *err)
 {
 	struct profile *p = c->builder.out;
+	if (!note_stacks(c)) {
+		collector_free(c);
+		*out = NULL;
+		return error_no_memory(err);
+	}
 	if (!p->first_ns)
 		p->first_ns = c->first_ns;
 	if (!p->last_ns)

@@ -20,22 +20,13 @@
 #include "base/error.h"
 #include "result/profile.h"
 #include "result/profile_builder.h"
+#include "symbol/unwind.h"
 
 struct collector;
 
-/* Return addresses of a copied stack; see struct sample. unwind() stores at most `most` of them, the innermost
- * first, and returns how many; each mapping of a file is told before. NULL functions: stacks are as the sample
- * has them. */
-struct collect_unwinder {
-	void *context;
-	bool (*mapping)(void *context, const struct sampled_mapping *mapping);
-	void (*forget)(void *context, uint32_t pid); /* an exec, or the end */
-	size_t (*unwind)(void *context, const struct sample *sample, uint64_t *callers, size_t most);
-};
-
 struct collect_options {
-	size_t n_events;                         /* in the order of the request */
-	const struct collect_unwinder *unwinder; /* NULL: none */
+	size_t n_events;           /* in the order of the request */
+	struct unwinder *unwinder; /* of samples with a copied stack (STACKS_DWARF); NULL: they have no callers */
 	/* Each sample as it is found, or NULL. so_far has its module, task and node, but cells of no meaning.
 	 * False ends the sampling with *err. */
 	bool (*keep)(void *context, const struct profile *so_far, const struct profile_sample *sample,

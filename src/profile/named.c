@@ -1,11 +1,14 @@
 #include "profile/named.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "symbol/jit.h"
+#include "symbol/kernel.h"
 
 enum { INLINED_MOST = 32 }; /* of one address, that are looked at */
 
@@ -16,7 +19,16 @@ struct trouble_note {
 	VEC(const char *) modules;
 };
 
+struct jit_process {
+	uint32_t pid;
+	struct jit_names *names;
+};
+
 struct naming_job {
+	bool here;
+	struct kernel_names *kernel; /* NULL: not asked yet */
+	VEC(struct jit_process) jits;
+	VEC(uint8_t) changed; /* of each module: 0: not looked at; 1: the file that was profiled; 2: another */
 	const struct profile *profile;
 	struct symbols *symbols;
 	struct named_profile *out;
@@ -165,8 +177,9 @@ static uint32_t line_of(struct naming_job *job, const struct named_frame *frame,
 
 /* ---- places ---- */
 
-/* Once of each module: why its names are fewer than they could be. */
-static bool mention(struct naming_job *job, const char *module)
+/* Once of each module: why its names are fewer than they could be. NULL: the symbols' own reason, if there is
+ * one. */
+static bool note_trouble(struct naming_job *job, const char *module, const char *trouble)
 {
 	uint64_t hash = hash_text(HASH_BEGIN, module);
 	struct hash_search search = hash_find(&job->troubled, hash);
@@ -175,8 +188,7 @@ static bool mention(struct naming_job *job, const char *module)
 			return true;
 	if (!vec_push(&job->modules, module) || !hash_add(&job->troubled, hash, (uint32_t)job->modules.count - 1))
 		return false;
-	const char *trouble = symbols_trouble(job->symbols, module);
-	if (!trouble)
+	if (!trouble && !(trouble = symbols_trouble(job->symbols, module)))
 		return true;
 	for (size_t i = 0; i < job->troubles.count; i++)
 		if (strcmp(job->troubles.items[i].what, trouble) == 0)
@@ -235,6 +247,86 @@ static bool name_by_module(struct naming_job *job, struct named_place *place)
 	return add_frame(job, place, &frame);
 }
 
+/* Is the file another one now than when it was profiled? */
+static bool has_changed(struct naming_job *job, uint32_t index)
+{
+	const struct profile_module *m = &job->profile->modules[index];
+	uint8_t now[sizeof m->build_id];
+	if (job->changed.items[index] == 0) {
+		size_t n = m->kind == MODULE_FILE && m->build_id_bytes
+				   ? symbols_build_id(job->symbols, m->path, now, sizeof now)
+				   : 0;
+		bool other = n && (n != m->build_id_bytes || memcmp(now, m->build_id, n) != 0);
+		job->changed.items[index] = other ? 2 : 1;
+	}
+	return job->changed.items[index] == 2;
+}
+
+/* A function that only its module and address are known of. */
+static bool name_alone(struct naming_job *job, struct named_place *place, const char *name, const char *module,
+		       uint64_t begins)
+{
+	struct named_function f = {.name = intern(job, name), .module = intern(job, module), .begins = begins};
+	struct named_frame frame = {.function = f.name && f.module ? function_of(job, &f) : NO_INDEX};
+	return add_frame(job, place, &frame);
+}
+
+static bool name_changed(struct naming_job *job, struct named_place *place)
+{
+	const char *path = job->profile->modules[place->module].path, *slash = strrchr(path, '/');
+	char name[320];
+	snprintf(name, sizeof name, "%.280s+0x%llx", slash ? slash + 1 : path, (unsigned long long)place->offset);
+	return note_trouble(job, path,
+			    "it is another file now than when it was profiled (its build ID differs): "
+			    "its places have no names") &&
+	       name_alone(job, place, name, path, place->offset);
+}
+
+static bool name_kernel(struct naming_job *job, struct named_place *place)
+{
+	struct kernel_code code;
+	const char *hint = "", *trouble;
+	if (!job->here)
+		return note_trouble(job, "[kernel]",
+				    "another kernel runs here now: its functions have no names") &&
+		       name_by_module(job, place);
+	if (!job->kernel && !kernel_new(NULL, &job->kernel, job->err))
+		return false;
+	if (kernel_find(job->kernel, place->offset, &code))
+		return name_alone(job, place, code.function, code.module, code.begins);
+	if ((trouble = kernel_trouble(job->kernel, &hint)) && !note_trouble(job, "[kernel]", trouble))
+		return false;
+	return name_by_module(job, place);
+}
+
+static struct jit_names *jit_of(struct naming_job *job, uint32_t pid)
+{
+	struct jit_process process = {.pid = pid};
+	for (size_t i = 0; i < job->jits.count; i++)
+		if (job->jits.items[i].pid == pid)
+			return job->jits.items[i].names;
+	if (!jit_new((pid_t)pid, &process.names, job->err))
+		return NULL;
+	if (!jit_read(process.names, true, job->err) || !vec_push(&job->jits, process)) {
+		jit_free(process.names);
+		return NULL;
+	}
+	return process.names;
+}
+
+static bool name_anonymous(struct naming_job *job, struct named_place *place)
+{
+	uint32_t pid = job->profile->modules[place->module].pid;
+	struct jit_names *names;
+	struct jit_code code;
+	if (!job->here || !pid)
+		return name_by_module(job, place);
+	if (!(names = jit_of(job, pid)))
+		return false;
+	return jit_find(names, place->offset, &code) ? name_alone(job, place, code.name, "[jit]", code.begins)
+						     : name_by_module(job, place);
+}
+
 static bool name_code(struct naming_job *job, struct named_place *place)
 {
 	const struct profile_module *m = &job->profile->modules[place->module];
@@ -244,7 +336,7 @@ static bool name_code(struct naming_job *job, struct named_place *place)
 	struct symbol_frame levels[INLINED_MOST];
 	const char *directory = NULL;
 	bool failed = false;
-	if (!start || (!code->linked_name && m->kind == MODULE_FILE && !mention(job, m->path)))
+	if (!start || (!code->linked_name && m->kind == MODULE_FILE && !note_trouble(job, m->path, NULL)))
 		return false;
 	size_t n = code->file ? symbols_inlined(job->symbols, path, place->offset, levels, INLINED_MOST) : 0;
 	if (n == 0 || n > INLINED_MOST) {
@@ -277,6 +369,19 @@ static bool name_code(struct naming_job *job, struct named_place *place)
 	return !failed;
 }
 
+static bool name_place(struct naming_job *job, struct named_place *place)
+{
+	switch (job->profile->modules[place->module].kind) {
+	case MODULE_FILE:
+		return has_changed(job, place->module) ? name_changed(job, place) : name_code(job, place);
+	case MODULE_VDSO: return name_code(job, place);
+	case MODULE_KERNEL: return name_kernel(job, place);
+	case MODULE_ANONYMOUS: return name_anonymous(job, place);
+	case MODULE_UNKNOWN: break;
+	}
+	return name_by_module(job, place);
+}
+
 /* The index of a place; NO_INDEX when memory ran out. */
 static uint32_t place_of(struct naming_job *job, uint32_t module, uint64_t offset)
 {
@@ -287,8 +392,7 @@ static uint32_t place_of(struct naming_job *job, uint32_t module, uint64_t offse
 		if (out->places[i].module == module && out->places[i].offset == offset)
 			return i;
 	struct named_place place = {.module = module, .offset = offset, .first_frame = (uint32_t)out->n_frames};
-	enum profile_module_kind kind = job->profile->modules[module].kind;
-	if (!(kind == MODULE_FILE || kind == MODULE_VDSO ? name_code(job, &place) : name_by_module(job, &place)))
+	if (!name_place(job, &place))
 		return NO_INDEX;
 	const struct named_frame *last = &out->frames[place.first_frame + place.n_frames - 1];
 	const struct named_function code = out->functions[last->function];
@@ -411,15 +515,17 @@ static bool settle(struct naming_job *job)
 	return done;
 }
 
-bool named_profile_new(const struct profile *profile, struct symbols *symbols, struct named_profile **out,
-		       struct error *err)
+bool named_profile_new(const struct profile *profile, struct symbols *symbols, const struct named_options *options,
+		       struct named_profile **out, struct error *err)
 {
-	struct naming_job job = {.profile = profile, .symbols = symbols, .err = err};
+	struct naming_job job = {
+		.profile = profile, .symbols = symbols, .err = err, .here = options && options->here};
 	job.out = *out = calloc(1, sizeof **out);
 	if (!job.out)
 		return error_no_memory(err);
 	job.out->profile = profile;
-	bool done = name_places(&job) && note_troubles(&job) && sum_up(&job);
+	job.changed.items = calloc(profile->n_modules + 1, 1);
+	bool done = job.changed.items && name_places(&job) && note_troubles(&job) && sum_up(&job);
 	done &= settle(&job);
 	hash_free(&job.places);
 	hash_free(&job.functions);
@@ -431,6 +537,12 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, s
 	for (size_t i = 0; i < job.troubles.count; i++)
 		vec_free(&job.troubles.items[i].modules);
 	vec_free(&job.troubles);
+	for (size_t i = 0; i < job.jits.count; i++)
+		jit_free(job.jits.items[i].names);
+	vec_free(&job.jits);
+	vec_free(&job.changed);
+	if (job.kernel)
+		kernel_free(job.kernel);
 	if (done)
 		return true;
 	named_profile_free(job.out);

@@ -5,7 +5,9 @@
  *  1. Each unique place is looked up once.
  *  2. By function: machine code's functions, so that what was inlined counts where it runs; by line: where it was
  *     written. Inlined functions are in the places' frames.
- *  3. A line is its file's path without "." and "..", so that a line that was compiled from several directories is
+ *  3. Names are of the file that was profiled: of one whose build ID is another now, places are named by their
+ *     offsets, and a note says so. Likewise of the kernel, and of code that a JIT compiler made.
+ *  4. A line is its file's path without "." and "..", so that a line that was compiled from several directories is
  *     one row.
  */
 #ifndef TARE_PROFILE_NAMED_H
@@ -17,10 +19,16 @@
 #include "result/named_profile.h"
 #include "symbol/symbol.h"
 
-/* *out is the caller's, to be freed by named_profile_free() and free(). The profile is borrowed for as long as it
- * lives; nothing of the symbols is. */
-bool named_profile_new(const struct profile *profile, struct symbols *symbols, struct named_profile **out,
-		       struct error *err);
+struct named_options {
+	/* The profile is of this machine since it was started: the running kernel's names are its names, and the
+	 * map files of JIT compilers are its processes'. */
+	bool here;
+};
+
+/* options may be NULL. *out is the caller's, to be freed by named_profile_free() and free(). The profile is
+ * borrowed for as long as it lives; nothing of the symbols is. */
+bool named_profile_new(const struct profile *profile, struct symbols *symbols, const struct named_options *options,
+		       struct named_profile **out, struct error *err);
 
 /* Takes ".", ".." and doubled slashes out of a path, in place: of "a/./b/../c" "a/c" is left. */
 void named_normalise_path(char *path);

@@ -138,6 +138,23 @@ static bool describe(struct profile *p, const struct session *s)
 
 /* ---- counted ---- */
 
+/* Of counted modules nobody said which files they were: those that are there at the program's end. */
+static bool add_build_ids(struct profile *p)
+{
+	struct symbols *symbols;
+	if (!symbols_new(NULL, &symbols, NULL))
+		return false;
+	for (size_t i = 0; i < p->n_modules; i++) {
+		struct profile_module *m = &p->modules[i];
+		if (m->kind != MODULE_FILE || m->build_id_bytes)
+			continue;
+		size_t n = symbols_build_id(symbols, m->path, m->build_id, sizeof m->build_id);
+		m->build_id_bytes = (uint8_t)(n <= sizeof m->build_id ? n : 0);
+	}
+	symbols_free(symbols);
+	return true;
+}
+
 static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
 			    struct error *err)
 {
@@ -161,7 +178,7 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	if (!profile_counted(s->result->locations, out, err))
 		return false;
 	(*out)->wait_status = s->result->wait_status;
-	if (describe(*out, s))
+	if (describe(*out, s) && add_build_ids(*out))
 		return true;
 	profile_free(*out);
 	free(*out);
@@ -177,8 +194,9 @@ static bool keep_counted(const struct profile *p, const char *path, struct error
 
 /* ---- sampled ---- */
 
-static const uint64_t DRAIN_NS = 50000000u;   /* between two looks into the buffers */
-static const uint64_t FLUSH_NS = 1000000000u; /* a kill -9 loses what is younger */
+static const uint64_t DRAIN_STACKS_NS = 5000000u; /* of copied stacks, 8 KiB and more each */
+static const uint64_t DRAIN_NS = 50000000u;       /* between two looks into the buffers */
+static const uint64_t FLUSH_NS = 1000000000u;     /* a kill -9 loses what is younger */
 
 struct profiling_run {
 	struct session *session;
@@ -187,7 +205,7 @@ struct profiling_run {
 	struct collector *collector;
 	struct profile_log *log;
 	struct error failure;
-	uint64_t enable_at, flush_at;
+	uint64_t drain_ns, enable_at, flush_at;
 	bool failed, waits_to_enable;
 };
 
@@ -201,13 +219,13 @@ static bool keep_sample(void *context, const struct profile *so_far, const struc
 static void look(void *context, uint64_t now_ns, uint64_t *tick_ns)
 {
 	struct profiling_run *run = context;
-	*tick_ns = DRAIN_NS;
+	*tick_ns = run->drain_ns;
 	if (run->failed)
 		return;
 	if (run->waits_to_enable && now_ns >= run->enable_at) {
 		run->waits_to_enable = false;
 		run->failed = !run->operations->enable(run->sampling, true, &run->failure);
-	} else if (run->waits_to_enable && run->enable_at - now_ns < DRAIN_NS) {
+	} else if (run->waits_to_enable && run->enable_at - now_ns < run->drain_ns) {
 		*tick_ns = run->enable_at - now_ns;
 	}
 	if (!run->failed)
@@ -328,8 +346,9 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 	struct wait_for what = {.process = run->operations->process(run->sampling),
 				.target = &s->target,
 				.delay_ns = asked->for_ns,
-				.tick_ns = run->waits_to_enable && asked->delay_ns < DRAIN_NS ? asked->delay_ns
-											      : DRAIN_NS,
+				.tick_ns = run->waits_to_enable && asked->delay_ns < run->drain_ns
+						   ? asked->delay_ns
+						   : run->drain_ns,
 				.tick = look,
 				.context = run};
 	wait_until(&waiter, &what, &waited);
@@ -375,12 +394,18 @@ static bool sample(struct profiling_run *run, const struct profiling *asked,
 static bool profile_by_samples(struct session *s, const struct profiling *asked, struct profile **out,
 			       struct error *err)
 {
-	struct profiling_run run = {.session = s, .operations = s->operations->sampling};
+	struct profiling_run run = {.session = s,
+				    .operations = s->operations->sampling,
+				    .drain_ns = asked->stacks == STACKS_DWARF ? DRAIN_STACKS_NS : DRAIN_NS};
 	size_t n = s->selection.events.count;
 	struct sampled_event *events = choose_gaps(s, asked);
 	struct sampling_account *accounts = calloc(n + 1, sizeof *accounts);
 	struct collect_options options = {.n_events = n, .keep = keep_sample, .keep_context = &run};
+	struct symbols *symbols = NULL;
 	bool done = false;
+	if (asked->stacks == STACKS_DWARF &&
+	    (!symbols_new(NULL, &symbols, err) || !unwinder_new(symbols, &options.unwinder, err)))
+		goto out;
 	if (!events || !accounts || !collector_new(&options, &run.collector, err)) {
 		error_no_memory(err);
 		goto out;
@@ -420,6 +445,9 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 out:
 	profile_log_abandon(run.log);
 	collector_free(run.collector);
+	if (options.unwinder)
+		unwinder_free(options.unwinder);
+	symbols_free(symbols);
 	free(events);
 	free(accounts);
 	return done;
@@ -447,14 +475,41 @@ bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, st
 	return profile_file_read(path, from_ns || to_ns ? &part : NULL, out, err);
 }
 
+/* When this machine was started (proc(5), /proc/stat); UINT64_MAX where the kernel does not say. */
+static uint64_t boot_unix(void)
+{
+	unsigned long long seconds = 0;
+	char line[256];
+	FILE *stat = fopen("/proc/stat", "re");
+	while (stat && fgets(line, sizeof line, stat) && sscanf(line, "btime %llu", &seconds) != 1)
+		;
+	if (stat)
+		fclose(stat);
+	return seconds ? seconds : UINT64_MAX;
+}
+
+/* Addresses of the kernel and of processes mean something until the machine is started again. */
+static bool is_of_this_boot(const struct profile *p)
+{
+	struct arena arena = {0};
+	struct machine_facts here;
+	bool same = measure_machine_facts(&arena, &here) && p->machine.kernel && p->machine.hostname &&
+		    strcmp(here.kernel, p->machine.kernel) == 0 &&
+		    strcmp(here.hostname, p->machine.hostname) == 0 && p->started_unix >= boot_unix();
+	arena_free(&arena);
+	return same;
+}
+
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
 			  struct error *err)
 {
 	struct symbols *symbols;
 	*out = NULL;
-	if (!symbols_new(NULL, &symbols, err))
+	const struct symbols_options wanted = {.size = sizeof wanted, .debuginfod = true};
+	const struct named_options options = {.here = is_of_this_boot(profile)};
+	if (!symbols_new(&wanted, &symbols, err))
 		return false;
-	bool done = named_profile_new(profile, symbols, out, err);
+	bool done = named_profile_new(profile, symbols, &options, out, err);
 	symbols_free(symbols);
 	if (done && !certainty_add(*out, confidence)) {
 		named_profile_free(*out);

@@ -168,6 +168,25 @@ else:
     calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
     ok(calls and 900 <= int(calls.group(1).replace(",", "")) <= samples, "with stacks, main has what it called", seen)
 
+    # without frame pointers
+    subprocess.run(["gcc", "-g", "-O0", "-fomit-frame-pointer", "-static", "faults.c", "-o", "pointerless"], check=True)
+    seen = tare("profile", "--call-graph", "dwarf", "-e", "page-faults:u@1", "./pointerless")
+    if "cannot" in seen.err and seen.code == 3:
+        skip("no stack can be copied here", "stacks by unwind tables")
+    else:
+        calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
+        # copies of stacks are large: some may be lost, which the report says
+        many = re.search(r"^ +(\d+) +[\d.]+% .*many \(", seen.err, re.M)
+        ok(calls and many and int(calls.group(1)) >= int(many.group(1)) > 0, "by unwind tables too", seen)
+
+# ---- another file in a program's place ----
+shutil.copy("opens", "replaced")
+tare("profile", "--on", "exact", "-o", "before", "./replaced")
+shutil.copy("inlined", "replaced")
+has(" ".join(tare("report", "before").out.split()), "its build ID differs", "a file that is another one now is told of")
+own = [row["function"] for row in json.loads(tare("report", "--format", "json", "before").out)["functions"] if row["module"].endswith("/replaced")]
+ok(own and every(re.fullmatch(r"replaced\+0x[0-9a-f]+", name) for name in own), "and gives no names", own)
+
 # ---- what is wrong ----
 for arguments, message in ((["profile"], "nothing to profile: no program is given"),
                            (["profile", "-p", "1", "true"], "remove the program"),

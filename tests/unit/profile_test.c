@@ -155,7 +155,7 @@ static void test_collect(const char *file)
 
 	struct symbols *symbols = NULL;
 	struct named_profile *named = NULL;
-	need(symbols_new(NULL, &symbols, &err) && named_profile_new(p, symbols, &named, &err));
+	need(symbols_new(NULL, &symbols, &err) && named_profile_new(p, symbols, NULL, &named, &err));
 	uint64_t all;
 	equal_u64(self_of(&named->by_function, "prog+0x1010", 0, &all), 3, "a place without symbols is its own function");
 	equal_u64(self_of(&named->by_function, "prog+0x1020", 0, &all), 0, "a caller has no self count …");
@@ -163,7 +163,7 @@ static void test_collect(const char *file)
 	equal_u64(self_of(&named->by_function, "prog+0x1100", 0, &all), 1, "a function that calls and is sampled has its self …");
 	equal_u64(all, 3, "… and all that it called");
 	equal_u64(self_of(&named->by_function, "[unknown]", 0, &all) + self_of(&named->by_function, "[kernel]", 0, &all), 3, "what is in no mapping, or in the kernel, is a row of its own");
-	ok(named->has_inclusive && named->sums[0] == 8 && named->n_notes == 1, "sums are there, and a note of the file that cannot be read");
+	ok(named->has_inclusive && named->sums[0] == 8 && named->n_notes == 2, "sums are there, a note of the file that cannot be read, and of the kernel that is not this one");
 	need(certainty_add(named, 0.95));
 	ok(named->by_function.rows[0].counts[0].has_interval && named->by_function.rows[0].counts[0].low < named->by_function.rows[0].counts[0].high, "exponential gaps give intervals");
 	bool any_rank = true;
