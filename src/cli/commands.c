@@ -8,6 +8,7 @@ const struct command_row command_rows[] = {
 	{"profile", "show where a program's events take place, by function and line", profile_option_rows,
 	 command_profile},
 	{"report", "show a profile that was kept in a file", report_option_rows, command_report},
+	{"verify", "see how well sampling finds where events take place", verify_option_rows, command_verify},
 	{"list", "list events, metrics, backends and machines: what works here", list_option_rows, command_list},
 	{"doctor", "show what can be measured here, and how to allow more", doctor_option_rows, command_doctor},
 	{"calibrate", "measure the overhead of measuring here, and save it", calibrate_option_rows,

@@ -59,6 +59,11 @@ size_t stats_esd_outliers(const double *x, size_t n, size_t most, double alpha, 
  * the median by less than 3.5 floors is none. Returns how many; marks[n]. None are marked for n < 5. */
 size_t stats_outliers(const double *x, size_t n, double floor, bool *marks);
 
+/* Do the values rise in their order? Mann's test (1945): tau is Kendall's tau-b against the order, -1 … 1, p_rises
+ * the one-sided p-value: how often random orders rise as much. Exact for n <= 30 without ties. False for n < 3,
+ * and when all values are equal. */
+bool stats_trend(const double *x, size_t n, double *tau, double *p_rises);
+
 /* ---- shares of samples (stats/share.c, ranks.c) ---- */
 
 /* The share k/n of n independent samples, as a part of 1, with Wilson's interval (1927), modified next to 0 and 1

@@ -321,6 +321,30 @@ static void esd(void)
 	ok(stats_esd_outliers(x, 54, 10, 0.01, marks) == 0, "nor is any at 1 %%");
 }
 
+static void trend(void)
+{
+	double tau, p;
+	static const double up[] = { 1, 2, 3, 4, 5 }, down[] = { 5, 4, 3, 2, 1 }, nearly[] = { 1, 2, 4, 3, 5 }, flat[] = { 2, 2, 2 };
+	ok(stats_trend(up, 5, &tau, &p) && tau == 1, "values that rise have tau 1");
+	near(p, 1 / 120.0, 1e-15, "… in one order of 120");
+	ok(stats_trend(down, 5, &tau, &p) && tau == -1 && p > 1 - 1e-12, "values that fall have tau -1, p 1");
+	/* one pair of ten falls; 4 orders of 120 have one such pair, one none */
+	stats_trend(nearly, 5, &tau, &p);
+	near(tau, 0.8, 1e-15, "one of ten pairs falls: tau 0.8");
+	near(p, 5 / 120.0, 1e-15, "… or less, in 5 orders of 120");
+	static const double nine[] = { 2, 1, 4, 3, 6, 9, 5, 8, 7 };
+	stats_trend(nine, 9, &tau, &p);
+	/* pairs that fall: 21 43 65 95 98 97 87: S = 36 - 14 = 22, of which Kendall's table 1 has 0.012 */
+	near(tau, 22 / 36.0, 1e-15, "nine values of which 7 pairs fall: S = 22");
+	near(p, 0.012, 5e-4, "… has Kendall's tabled probability");
+	static const double ties[] = { 1, 1, 2, 2, 3, 3 };
+	/* S = 12, variance (6·5·17 - 3·2·1·9)/18 = 25.333: Φ(-11/5.0332) = 0.01442; tau-b 12/√(15·12) */
+	ok(stats_trend(ties, 6, &tau, &p), "ties are no trouble");
+	near(tau, 12 / sqrt(180), 1e-12, "tau-b with three pairs of ties");
+	near(p, 0.01442, 5e-5, "… and the normal p-value");
+	ok(!stats_trend(flat, 3, &tau, &p) && !stats_trend(up, 2, &tau, &p), "equal values, and two, have no trend");
+}
+
 static void outliers(void)
 {
 	bool marks[20];
@@ -361,6 +385,7 @@ int main(void)
 	mann_whitney();
 	bootstrap();
 	esd();
+	trend();
 	outliers();
 	return done();
 }
