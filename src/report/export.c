@@ -23,6 +23,7 @@ static const struct export_format formats[] = {
 	 .suffix = ".speedscope.json",
 	 .what = "speedscope's format",
 	 .write = export_speedscope},
+	{.name = "firefox", .suffix = ".json", .what = "the Firefox Profiler's format", .write = export_firefox},
 	{.name = "pprof", .suffix = ".pb.gz", .what = "pprof's format", .binary = true, .write = export_pprof},
 };
 

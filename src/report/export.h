@@ -39,7 +39,7 @@ struct export_format {
 		      struct error *err);
 };
 
-#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|pprof"
+#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|firefox|pprof"
 
 /* NULL: there is none of that name. */
 const struct export_format *export_find(const char *name);
@@ -60,5 +60,7 @@ bool export_speedscope(FILE *out, const struct named_profile *named, const struc
 		       struct error *err);
 bool export_pprof(FILE *out, const struct named_profile *named, const struct export_options *options,
 		  struct error *err);
+bool export_firefox(FILE *out, const struct named_profile *named, const struct export_options *options,
+		    struct error *err);
 
 #endif

@@ -267,6 +267,40 @@ text = inert(planted("hostile", "speedscope"), "speedscope: hostile names are UT
 equal(sum(speedscope(text)[0][1].values()), 55, "… and it is JSON with all counts")
 
 
+# ---- Firefox Profiler ----
+def firefox(data):
+    """{(thread, pid, tid): {stack: weight}} of a processed profile, and the profile."""
+    p = json.loads(data, parse_constant=no_constant)
+    shared, threads = p["shared"], {}
+    tables = [shared[name] for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources")] + [t["samples"] for t in p["threads"]]
+    ok(every(len(column) == table["length"] for table in tables for column in table.values() if isinstance(column, list)), "columns are as long as their table")
+    stacks, frames = shared["stackTable"], shared["frameTable"]
+    ok(every(prefix is None or prefix < i for i, prefix in enumerate(stacks["prefix"])), "stacks come after their callers")
+    for t in p["threads"]:
+        found = collections.Counter()
+        for stack, weight in zip(t["samples"]["stack"], t["samples"]["weight"]):
+            path = []
+            while stack is not None:
+                path.insert(0, shared["stringArray"][shared["funcTable"]["name"][frames["func"][stacks["frame"][stack]]]])
+                stack = stacks["prefix"][stack]
+            found[";".join(path)] += weight
+        threads[t["name"], t["pid"], t["tid"]] = dict(found)
+    return threads, p
+
+
+threads, p = firefox(planted("shares", "firefox"))
+equal(threads, {("prog, cycles:u (samples)", "10", 10): {"main;work": 60, "main;work;inl1;inl2": 40, "main;work;work": 30, "[kernel]": 10},
+                ("wor<k>er, cycles:u (samples)", "10", 11): {"main;work": 40, "main;work;lib_f": 20}, ("prog, page-faults (samples)", "10.1", 10): {"main;work": 5}},
+      "Firefox Profiler: a thread of each event and thread, with its stacks")
+frames = p["shared"]["frameTable"]
+equal(list(zip(frames["address"], frames["inlineDepth"], frames["line"]))[2:5], [(2, 2, 5), (2, 1, 7), (2, 0, 21)], "inlined frames have the address of their place, a depth and their line")
+equal([lib["codeId"] for lib in p["libs"]], ["abcd12", None, None], "libraries have build ids")
+ok(every(time == 0 for t in p["threads"] for time in t["samples"]["time"]), "no times are invented")
+text = inert(planted("hostile", "firefox"), "Firefox Profiler: hostile names are UTF-8 without control characters")
+threads, _ = firefox(text)
+equal([sum(t.values()) for t in threads.values()], [55], "… and it is JSON with all counts")
+
+
 # ---- pprof ----
 def message(data):
     """Protocol Buffers: {field: [number or bytes]}."""
