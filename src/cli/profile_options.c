@@ -45,6 +45,25 @@ bool show_parse_format(const char *value, enum show_format *out, struct error *e
 	return error_set(err, ERROR_USAGE, "'%s' is not " SHOW_FORMATS, value);
 }
 
+bool show_parse_quit(const char *value, struct show_request *show, struct error *err)
+{
+	size_t length = strlen(value);
+	unsigned long long rows;
+	double percent;
+	char number[32];
+	if (length && length < sizeof number && value[length - 1] == '%') {
+		snprintf(number, sizeof number, "%.*s", (int)length - 1, value);
+		if (!str_to_double(number, &percent) || !(percent > 0) || percent > 100)
+			return error_set(err, ERROR_USAGE, "'%s' is not a part above 0%% and up to 100%%", value);
+		show->quit_share = percent / 100;
+		return true;
+	}
+	if (!options_number(value, 1, 1000000000, &rows, err))
+		return false;
+	show->top = rows;
+	return true;
+}
+
 /* The event that was asked for, or the first with samples or counts. False: there is none of that name. */
 static bool choose_event(const struct named_profile *named, const struct show_request *show, size_t *event,
 			 struct error *err)
@@ -75,11 +94,20 @@ static bool write_profile(FILE *out, const struct named_profile *named, const st
 		.top = show->top,
 		.annotate = show->annotate,
 		.one_event = show->event != NULL,
-		.event = event};
+		.event = event,
+		.quit_share = show->quit_share,
+		.only = show->only.items,
+		.exclude = show->exclude.items,
+		.modules = show->modules.items};
 	switch (show->format) {
 	case SHOW_JSON: report_profile_json(out, named); return true;
 	case SHOW_CSV: report_profile_csv(out, named); return true;
-	case SHOW_TEXT: report_profile_text(out, named, &options); return true;
+	case SHOW_TEXT:
+		if (show->prof)
+			report_profile_prof(out, named, &options);
+		else
+			report_profile_text(out, named, &options);
+		return true;
 	}
 	return false;
 }

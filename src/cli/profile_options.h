@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "cli/options.h"
 #include "report/profile.h"
 
@@ -35,11 +36,17 @@ struct show_request {
 	double confidence;
 	bool annotate;
 	enum show_format format;
-	const char *event; /* that alone; NULL: all, or the first where a format has one */
+	bool prof;
+	double quit_share;
+	VEC(const char *) only, exclude, modules; /* borrowed from argv; ending in NULL, or empty */
+	const char *event;                        /* that alone; NULL: all, or the first where a format has one */
 };
 
 #define SHOW_FORMATS "text|json|csv"
 bool show_parse_format(const char *value, enum show_format *out, struct error *err);
+
+/* "10", "0.5%" */
+bool show_parse_quit(const char *value, struct show_request *show, struct error *err);
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err);
 

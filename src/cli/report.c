@@ -9,7 +9,7 @@
 #include "cli/say.h"
 #include "session/profile.h"
 
-enum { HELP, OUTPUT, EVENT, FORMAT, FROM, TO };
+enum { HELP, OUTPUT, EVENT, FORMAT, FROM, TO, PROF, QUIT, ONLY, EXCLUDE, DSO };
 
 const struct option_row report_option_rows[] = {
 	{.help = "Report"},
@@ -18,6 +18,11 @@ const struct option_row report_option_rows[] = {
 	 "the report's format: text (default), or all functions and lines as JSON or CSV", FORMAT},
 	{'e', "event", "EVENT",
 	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
+	{0, "prof", NULL, "list as SpeedShop's prof does", PROF},
+	{0, "quit", "N|N%", "list N rows, or those with N % of the count or more", QUIT},
+	{0, "only", "NAME", "list only this function; may be repeated, and a pattern", ONLY},
+	{0, "exclude", "NAME", "do not list this function; likewise", EXCLUDE},
+	{0, "dso", "FILE", "list only functions of this program or library; likewise", DSO},
 	{0, "from", "SECONDS", "only samples taken this long after the first one, or later", FROM},
 	{0, "to", "SECONDS", "only samples taken before this time", TO},
 	SHOW_OPTION_ROWS,
@@ -44,6 +49,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case HELP: r->help = true; return true;
 	case OUTPUT: r->output = value; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
+	case PROF: return r->show.prof = true;
+	case QUIT: return show_parse_quit(value, &r->show, err);
+	case ONLY: return vec_push(&r->show.only, value) || error_no_memory(err);
+	case EXCLUDE: return vec_push(&r->show.exclude, value) || error_no_memory(err);
+	case DSO: return vec_push(&r->show.modules, value) || error_no_memory(err);
 	case FROM: return options_seconds(value, &r->from_ns, err);
 	case TO: return options_seconds(value, &r->to_ns, err);
 	case FORMAT: return show_parse_format(value, &r->show.format, err);
@@ -87,24 +97,39 @@ static int run(const struct report_request *r, const char *path)
 	return code;
 }
 
-int command_report(int argc, char **argv)
+static int command(struct report_request *r, int argc, char **argv)
 {
-	struct report_request r = {.show = {.confidence = 0.95}};
 	struct error err = {0};
 	int rest;
-	if (!options_parse(report_option_rows, argc, argv, apply, &r, &rest, &err))
+	if (!options_parse(report_option_rows, argc, argv, apply, r, &rest, &err))
 		return say_failed(&err, TARE_USAGE);
-	if (r.help)
+	if (r->help)
 		return show_help();
-	if (!export_check(&r.export, r.output != NULL, stdout, &err))
+	if (!export_check(&r->export, r->output != NULL, stdout, &err))
 		return say_failed(&err, TARE_USAGE);
-	if (r.to_ns && r.to_ns <= r.from_ns) {
+	if (r->to_ns && r->to_ns <= r->from_ns) {
 		error_set(&err, ERROR_USAGE, "--to must be later than --from");
 		return say_failed(&err, TARE_USAGE);
 	}
+	/* lists that end in NULL */
+	if (!vec_push(&r->show.only, NULL) || !vec_push(&r->show.exclude, NULL) ||
+	    !vec_push(&r->show.modules, NULL)) {
+		error_no_memory(&err);
+		return say_failure(&err);
+	}
 	if (rest + 1 == argc)
-		return run(&r, argv[rest]);
+		return run(r, argv[rest]);
 	error_set(&err, ERROR_USAGE, rest == argc ? "no file is given" : "more than one file is given");
 	error_hint(&err, "'tare report FILE'; 'tare profile -o FILE PROGRAM' makes one");
 	return say_failed(&err, TARE_USAGE);
+}
+
+int command_report(int argc, char **argv)
+{
+	struct report_request r = {.show = {.confidence = 0.95}};
+	int code = command(&r, argc, argv);
+	vec_free(&r.show.only);
+	vec_free(&r.show.exclude);
+	vec_free(&r.show.modules);
+	return code;
 }

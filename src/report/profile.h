@@ -17,6 +17,9 @@ enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE };
 struct profile_report_options {
 	struct report_options text; /* colour, width */
 	enum profile_by by;
+	/* names of functions (fnmatch(3)) that are listed alone, or left out; and of modules. NULL, or ending in
+	 * NULL */
+	const char *const *only, *const *exclude, *const *modules;
 	size_t top;        /* rows; 0: until 99.9 % of the count, at most 60 */
 	double quit_share; /* rows below this share are left out; 0: none */
 	bool one_event;    /* `event` alone */
@@ -26,6 +29,10 @@ struct profile_report_options {
 
 /* Of each event a header and its rows, the largest self first. */
 void report_profile_text(FILE *out, const struct named_profile *named,
+			 const struct profile_report_options *options);
+
+/* The same as SpeedShop's prof lists it. */
+void report_profile_prof(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options);
 
 /* All events, all rows; these have no options. */

@@ -127,6 +127,7 @@ struct profile_listing {
 	struct columns *columns;
 	size_t event;
 	bool intervals, inclusive, cumulative, ranks;
+	size_t left_out; /* rows that are not wanted */
 	uint64_t sum, before;
 };
 
@@ -237,9 +238,9 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 		profile_append_row_name(&name, rows[i]);
 		add_row(l, &rows[i]->counts[l->event], document_str(l->document, &name), false);
 	}
-	if (shown < n)
+	if (shown < n || l->left_out)
 		add_row(l, &(struct named_count){.self = l->sum - l->before},
-			document_printf(l->document, "%zu others", n - shown), false);
+			document_printf(l->document, "%zu others", n - shown + l->left_out), false);
 	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true);
 	if (l->ranks)
 		document_add(l->document, BLOCK_NOTE, "rank",
@@ -274,6 +275,12 @@ static void add_event(struct document *document, const struct named_profile *nam
 	const struct named_row **rows = profile_rows_sorted(options->by == PROFILE_BY_LINE ? &named->by_line
 											   : &named->by_function,
 							    event, named->has_inclusive, &n);
+	size_t wanted = 0;
+	for (size_t i = 0; rows && i < n; i++)
+		if (profile_row_is_wanted(rows[i], options))
+			rows[wanted++] = rows[i];
+	l.left_out = n - wanted;
+	n = wanted;
 	document_add(document, BLOCK_GAP, NULL, NULL);
 	if (rows && (l.columns = document_add_columns(document, 1)))
 		add_rows(&l, rows, n, options);

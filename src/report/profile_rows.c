@@ -1,7 +1,10 @@
 #include "report/profile_rows.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/profile.h"
 
 struct row_in_order { /* qsort has no context: what decides is beside the pointer */
 	const struct named_row *row;
@@ -110,4 +113,23 @@ void profile_append_row_name(struct str *out, const struct named_row *row)
 			str_appendf(out, ":%u", row->line);
 	}
 	str_append_char(out, ')');
+}
+
+static bool matches(const char *const *patterns, const char *name)
+{
+	for (; patterns && *patterns; patterns++)
+		if (strcmp(*patterns, name) == 0 || fnmatch(*patterns, name, 0) == 0)
+			return true;
+	return false;
+}
+
+bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options)
+{
+	const char *file = profile_base_name(row->file), *name = row->name[0] || !file ? row->name : file;
+	if (options->only && *options->only && !matches(options->only, name))
+		return false;
+	if (options->modules && *options->modules && !matches(options->modules, row->module) &&
+	    !matches(options->modules, profile_base_name(row->module)))
+		return false;
+	return !matches(options->exclude, name);
 }

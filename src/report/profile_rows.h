@@ -2,6 +2,7 @@
 #ifndef TARE_REPORT_PROFILE_ROWS_H
 #define TARE_REPORT_PROFILE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -20,6 +21,11 @@ void profile_append_escaped(struct str *out, const char *text);
 
 /* Appends "name (module:file:line)", escaped. */
 void profile_append_row_name(struct str *out, const struct named_row *row);
+
+struct profile_report_options;
+
+/* Do only, exclude and modules leave it in the listing? */
+bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);
 
 struct document;
 

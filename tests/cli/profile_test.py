@@ -107,6 +107,20 @@ subprocess.run(["gcc", "-g", "opens.c", "-o", "opens"], check=True)
 seen = tare("profile", "--on", "exact", "--top", "3", "./opens")
 ok(seen.code == 0 and rows(seen.err)[0][2] == "work (library.so:library.c:1)" and rows(seen.err)[0][0] > 400000, "a library that was opened later has its names", seen)
 
+# ---- prof's listing ----
+text = tare("report", "--prof", "kept").out
+ok(re.search(r"^Counter +: instructions:u$", text, re.M) and "Counter overflow value : none: counted, not sampled" in text and re.search(r"^Total counts +: 10000$", text, re.M),
+   "--prof has prof's header", text)
+equal(re.findall(r"^ +([\d,]+)\( *([\d.]+)%\) +([\d,]+)\( *([\d.]+)%\)  (\S+)", text, re.M),
+      [("7,000", "70.0", "7,000", "70.0", "seven"), ("2,000", "20.0", "9,000", "90.0", "two"), ("1,000", "10.0", "10,000", "100.0", "_start"), ("10,000", "100.0", "10,000", "100.0", "TOTAL")],
+      "and its rows, with the sum down to each")
+for option, value, listed in (("--quit", "15%", ["seven", "two"]), ("--quit", "1", ["seven"]), ("--only", "two", ["two"]), ("--only", "[st]*", ["seven", "two"]),
+                              ("--exclude", "seven", ["two", "_start"]), ("--dso", "shares", ["seven", "two", "_start"]), ("--dso", "libc*", [])):
+    for prof in ([], ["--prof"]):
+        text = tare("report", *prof, option, value, "kept").out
+        equal([name for name in re.findall(r"  (\w+) \(shares", text)], listed, f"{' '.join(prof)} {option} {value} lists {listed}")
+        has(text, "10,000", f"{' '.join(prof)} {option} {value}: shares are of all")
+
 # ---- formats ----
 for option, name in (("--format", "json"), ("--format", "csv"), ("--as", "callgrind"), ("--as", "speedscope")):
     seen = tare("report", option, name, "-o", f"kept.{name}", "kept")
@@ -195,6 +209,7 @@ for arguments, message in ((["profile"], "nothing to profile: no program is give
                            (["profile", "--on", "exact", "-e", "no-such-event", "true"], "no-such-event"),
                            (["report", "--from", "2", "--to", "1", "kept"], "--to must be later than --from"),
                            (["report", "--from", "1", "kept"], "counts without times"),
+                           (["report", "--quit", "0%", "kept"], "'0%' is not a part above 0%"),
                            (["report"], "no file is given"),
                            (["report", "./shares"], "'./shares' is not a profile of tare"),
                            (["report", "--top", "0", "kept"], "'0' is not a whole number from 1")):
