@@ -1,5 +1,5 @@
 /*
- * The Firefox Profiler's processed profile format, version 60 (docs-developer/CHANGELOG-formats.md of
+ * The Firefox Profiler's processed profile format, version 60 (its changelog of formats is in
  * github.com/firefox-devtools/profiler), which later versions of that program read.
  *
  * What always holds:

@@ -372,7 +372,10 @@ static void write_head(struct flame_drawing *f, int height)
 	fprintf(f->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-		"<title>Flame graph</title>\n<style><![CDATA[\n%s",
+		"<title>Flame graph</title>\n"
+		"<metadata><meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" " /* phones */
+		"content=\"width=device-width\"/></metadata>\n"
+		"<style><![CDATA[\n%s",
 		WIDTH, height, WIDTH, height, flame_files[0].text);
 	flame_write_colours(f->out, f->options->before != NULL);
 	fprintf(f->out, "]]></style>\n<rect id=\"page\" class=\"page\" width=\"%d\" height=\"%d\"/>\n", WIDTH,

@@ -222,6 +222,9 @@
 	window.addEventListener("scroll", follow);
 	root.rect.setAttribute("tabindex", "0");
 	draw();
-	if (!inverted)
-		window.scrollTo(0, svg.getAttribute("height"));
+	window.addEventListener("load", () => { /* a phone's width is known only now */
+		draw();
+		if (!inverted)
+			window.scrollTo(0, svg.getAttribute("height"));
+	});
 })();

@@ -4,6 +4,7 @@
  *     shares    sampled: calls, recursion, inlining three deep, a library, the kernel, two threads, two events
  *     before    shares with other counts, and a function that shares does not have
  *     counted   counted: no stacks
+ *     recursion one stack: main calls work, which calls itself three times from one line
  *     hostile   names that would act if they were not escaped
  *     N         N different stacks, of 20 levels each
  */
@@ -140,6 +141,13 @@ static void plant_counted(struct planting *p)
 	name_planted(p);
 }
 
+static void plant_recursion(struct planting *p)
+{
+	open_planting(p, planted_events, 1);
+	add(p, node(p, node(p, node(p, node(p, node(p, 0, 0), 5), 5), 5), 1), 0, 0, 8);
+	name_planted(p);
+}
+
 static void plant_hostile(struct planting *p)
 {
 	static struct named_function functions[10];
@@ -198,6 +206,8 @@ static void plant(struct planting *p, const char *name)
 		plant_shares(p, name[0] == 'b');
 	else if (strcmp(name, "counted") == 0)
 		plant_counted(p);
+	else if (strcmp(name, "recursion") == 0)
+		plant_recursion(p);
 	else if (strcmp(name, "hostile") == 0)
 		plant_hostile(p);
 	else
