@@ -71,7 +71,9 @@ static void append_sampling(struct str *text, const struct profile_event *e)
 	} else {
 		str_append(text, ", one each ");
 		append_amount(text, (double)e->gap, e->unit);
-		str_append(text, e->gaps == GAPS_FIXED ? "" : " on average");
+		str_append(text, e->gaps == GAPS_FIXED    ? ""
+				 : e->gaps == GAPS_JITTER ? " and up to an eighth more"
+							  : " on average");
 		if (e->gaps == GAPS_FIXED)
 			str_append(text, " (fixed gaps)");
 		else
@@ -84,7 +86,9 @@ static void append_sampling(struct str *text, const struct profile_event *e)
 		str_append(text, "; in all ");
 		append_amount(text, (double)e->total, e->unit);
 		if (e->gap > 1) {
-			number_group(number, (double)e->total / (double)e->gap, 0);
+			/* jitter is the gap and uniform(0, gap / 8) */
+			double mean = (double)e->gap * (e->gaps == GAPS_JITTER ? 1 + 1.0 / 16 : 1);
+			number_group(number, (double)e->total / mean, 0);
 			str_appendf(text, ", for which %s samples are expected", number);
 		}
 	}

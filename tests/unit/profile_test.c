@@ -363,6 +363,39 @@ static void test_formats(void)
 	}
 }
 
+/* What a heading says of the samples: the numbers beside each other. */
+static void test_headings(void)
+{
+	static const struct {
+		struct profile_event event;
+		const char *says;
+	} cases[] = {
+		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .redraw = 4, .samples = 1290, .has_total = true, .total = 1234000000},
+		 "1,290 samples, one each 1 ms on average (exponential gaps, seed 3, drawn anew every 4 samples); in all 1.23 s, for which 1,234 samples are expected"},
+		{{.gaps = GAPS_JITTER, .gap = 1000000, .seed = 3, .redraw = 1, .samples = 100, .has_total = true, .total = 106250000},
+		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 samples are expected"},
+		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1}, "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
+		{{.gaps = GAPS_RATE, .rate = 4000, .samples = 9}, "9 samples, 4,000 a second (the kernel adjusts the gap)"},
+		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9}, "9 samples, one each time; in all 9 ns"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile_event event = cases[i].event;
+		uint64_t sums[] = {0};
+		event.label = "cpu-clock", event.unit = "ns";
+		struct profile p = {.events = &event, .n_events = 1};
+		struct named_profile named = {.profile = &p, .sums = sums};
+		char *text = NULL;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+		need(out != NULL);
+		report_profile_text(out, &named, &(struct profile_report_options){.text = {.width = 400}});
+		fclose(out);
+		if (!ok(strstr(text, cases[i].says) != NULL, "a heading says: %s", cases[i].says))
+			printf("# %s\n", text);
+		free(text);
+	}
+}
+
 static void test_paths(void)
 {
 	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"}, {"/a/./b//c", "/a/b/c"}, {"/../a", "/a"}, {"../a/../b", "../b"}, {"../../a", "../../a"},
@@ -387,6 +420,7 @@ int main(void)
 	test_counted(file);
 	test_hostile_names();
 	test_formats();
+	test_headings();
 	test_paths();
 	unlink(file);
 	return done();
