@@ -239,6 +239,9 @@ out:
 
 /* ---- trends ---- */
 
+/* Errors that differ by less than 1e-6 are equal: P(top) of 1 - 1e-9 and 1 - 2e-9 are the same to everybody. */
+static const double STEPS = 1e6;
+
 double study_error(const struct sampling_accuracy *a, enum study_measure measure)
 {
 	switch (measure) {
@@ -266,7 +269,7 @@ void study_add_trends(struct sampling_study *study)
 			double error = study_error(&study->periods[i], measure);
 			/* without samples there is no error, which is not an error of 0 */
 			if (study->periods[i].judged > 0 && !isnan(error))
-				errors[n++] = round(error * 1e12) / 1e12; /* what rounding leaves is no trend */
+				errors[n++] = round(error * STEPS) / STEPS;
 		}
 		trend->known = errors && stats_trend(errors, n, &trend->tau, &trend->p_rises);
 	}

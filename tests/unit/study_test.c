@@ -253,8 +253,47 @@ static void apart(void)
 	drop(empty);
 }
 
+/* Two files with two instructions each, 4 and 100 bytes apart: 3 of 4 samples in the first, all at its second instruction. */
+static void two_files(void)
+{
+	struct profile_builder b, s;
+	const struct profile_module library = { .kind = MODULE_FILE, .path = "/lib/library" };
+	need(profile_builder_open(&b) && profile_builder_open(&s));
+	add(&b, &program, 0x1000, 1000);
+	add(&b, &program, 0x1004, 1000);
+	add(&b, &library, 0x1000, 500);
+	add(&b, &library, 0x1064, 500);
+	add(&s, &library, 0x1000, 1);
+	add(&s, &library, 0x1064, 1);
+	add(&s, &program, 0x1004, 6);
+	struct profile *exact = finish(&b, 0), *sampled = finish(&s, 0);
+	struct names *names = name(exact, BYTES * LENGTH);
+	struct sampling_accuracy found = { 0 };
+	need(study_judge(sampled, &names->named, &found));
+	/* in the program half of the samples are 4 bytes too far: 2; in the library none */
+	near(found.distance, 0.75 * 2, 1e-12, "distances are within each file, and weigh as its samples");
+	free(names);
+	drop(exact);
+	drop(sampled);
+}
+
+static void no_samples_no_trend(void)
+{
+	struct sampling_accuracy found[] = { { .judged = 9, .nrmse = 0.1 }, { .judged = 8, .nrmse = 0.2 }, { .judged = 7, .nrmse = 0.3 }, { .judged = 0, .nrmse = 0 } };
+	struct sampling_study study = { .periods = found, .n_periods = 4 };
+	study_add_trends(&study);
+	ok(study.trends[STUDY_NRMSE].known && study.trends[STUDY_NRMSE].tau == 1, "a period without samples has no error in the trend, rather than 0");
+	for (size_t i = 0; i < 3; i++)
+		found[i].top_chance = 1 - 1e-9 * (double)i;
+	study_add_trends(&study);
+	ok(!study.trends[STUDY_TOP].known, "chances that differ by 1e-9 are equal");
+	ok(!study.trends[STUDY_COVERAGE].known, "values that are all equal have no trend");
+}
+
 int main(void)
 {
+	two_files();
+	no_samples_no_trend();
 	periods();
 	many_places();
 	skid();
