@@ -37,6 +37,8 @@ static void by_hand(void)
 	   "pairs that have too few samples to be told apart take nothing of it: 21 of 28");
 	ok(ranked((uint64_t[]){ 8, 0, 0, 0, 0, 0, 0, 0 }, 8, (size_t[]){ 1, 8, 1, 8, 1, 8, 1, 8, 1, 8, 1, 8, 1, 8, 1, 8 }),
 	   "2/2^8 is more than a seventh of 5 percent");
+	/* of the three pairs two can be told apart: 9 against 1 has p = 0.0215, between 0.05/3 and 0.05/2 */
+	ok(ranked((uint64_t[]){ 9, 1, 1 }, 3, (size_t[]){ 1, 1, 2, 3, 2, 3 }), "a row makes no pair with itself");
 	/* 6,000 and 6,300: z = 299/sqrt(12300) = 2.696, p = 0.0070 */
 	ok(ranked((uint64_t[]){ 6300, 6000 }, 2, (size_t[]){ 1, 1, 2, 2 }) && ranked((uint64_t[]){ 6200, 6000 }, 2, (size_t[]){ 1, 2, 1, 2 }),
 	   "many samples: 6300 and 6000 are told apart, 6200 and 6000 are not");
