@@ -53,7 +53,8 @@
  *     before the program goes on.
  *
  * Equals   run_block() and run_item() of run.c, with step.c
- * For      model_inline_can(): one core, no watches, no objects, and a filter (filter_possible() in model.c)
+ * For      model_inline_can(): no coherence at work, no watches, no objects, and a filter (filter_possible() in
+ *          model.c)
  * Test     tests/model/inline_test.c (it plays the generated code in C); tests/engine/inline/check (real code)
  */
 #ifndef TARE_MODEL_CORE_FAST_INLINE_H
