@@ -243,6 +243,7 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 		branches_count(core->branches, core->counts);
 	core_settle(core);
 	core->counts = counts;
+	charge_begin(core);
 }
 
 /* What a batch's sums count: with a watch on it every access goes step by step. */

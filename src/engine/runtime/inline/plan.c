@@ -23,7 +23,7 @@ void inline_renumber(void)
 bool inline_start(struct stream_models *models)
 {
 	if (models->n > INLINE_MACHINES || !rt.setup->machine_count ||
-	    (rt.setup->flags & (RECORD_SITES | RECORD_OBJECTS | RECORD_NOT_INLINE)) || rt.setup->region_count)
+	    (rt.setup->flags & (RECORD_OBJECTS | RECORD_NOT_INLINE)) || rt.setup->region_count)
 		return false;
 	for (uint32_t i = 0; i < models->n; i++)
 		if (!model_inline_can(models->machine[i].model))

@@ -192,6 +192,7 @@ void inline_stepped(struct core *core)
 	if (!core->is_stepping)
 		return;
 	fetch_to(core, &core->stepping, core->stepping_last);
+	charge_block(core, core->stepping.block);
 	core->is_stepping = core->steps = false;
 }
 
@@ -235,7 +236,7 @@ bool model_inline_can(const struct model *model)
 	if (model->inlined && model->pages_changed && !model->by_units &&
 	    model->machine.first_instruction_tlb != MACHINE_NONE && !fetch_repeats(model))
 		return false; /* a block may have no record to step from */
-	return model->plans && !model->n_watches && !model->objects && !model->snoops &&
+	return model->plans && !model->charges_all && !model->objects && !model->snoops &&
 	       !(model->by_units && model->fetch_shift > line_shift);
 }
 
@@ -266,6 +267,7 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 	core->simple = model->simple;
 	requests_begin(core);
 	core->lru_fast = lru_fast_kind(core);
+	charge_begin(core);
 	*where = (struct model_inline){.data = offset_of(core, filter->data),
 				       .fetch = offset_of(core, filter->fetch),
 				       .touched = offset_of(core, filter->touched),
@@ -458,6 +460,7 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 			inline_stepped(core);
 		if (core->steps) {
 			step_up_to(core, program, block, record, address, behind);
+			charge_block(core, block);
 			if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
 				miss_slowly(core, program, block, record, address);
 			subtract_self_counted(core);
@@ -499,6 +502,17 @@ static __attribute__((noinline)) void miss(struct model *model, unsigned number,
 	subtract_self_counted(core);
 }
 
+/* What a hit counts is not watched (charges_all), so all that is charged took place here: of data by the record's
+ * item, of a joined one's two items by the first, which is the same instruction's. */
+static __attribute__((noinline)) void charge_record(struct core *core, const struct trace_program *program,
+						    uint32_t block, uint64_t record)
+{
+	if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE)
+		charge_item(core, program->blocks[block].first_item + (uint32_t)ITEM_OF(record));
+	else
+		charge_block(core, block);
+}
+
 void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block,
 		       uint64_t record, uint64_t address, uint64_t behind, uint64_t fs_base)
 {
@@ -520,6 +534,8 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 		}
 	}
 	miss(model, number, program, block, record, address, behind, fs_base);
+	if (__builtin_expect(model->n_watches, 0))
+		charge_record(core, program, block, record);
 }
 
 /* ---- blocks ---- */
@@ -546,13 +562,16 @@ void model_inline_block(struct model *model, unsigned number, const struct trace
 	for (uint32_t i = first; i < first + items;) {
 		const struct trace_item *item = &program->items[i];
 		fetch_to(core, &fetch, block->pc + item->offset);
+		charge_block(core, block_number);
 		if (inlined_counts(item)) { /* the header's: one less */
 			core->counts->stream[item->kind == TRACE_WRITE ? STREAM_WRITES : STREAM_READS]--;
 			step_count_hits(core, item->kind == TRACE_WRITE, ~0ull, ~0ull);
 		}
 		i += run_item(core, program, i, first + items, values, fs_base);
+		charge_item(core, i - 1);
 	}
 	fetch_to(core, &fetch, block->pc + fetched - 1);
+	charge_block(core, block_number);
 }
 
 void model_inline_spans(struct model *model, unsigned number, const struct trace_program *program, uint32_t item,

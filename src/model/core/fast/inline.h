@@ -49,13 +49,16 @@
  *     before the header.
  *  5. The counts are those of model_run() of the same program's stream without inline checks, for every policy.
  *     Where that cannot be had, model_inline_plan() returns -1 or model_inline_can() is false.
- *  6. Counts are complete after model_run() of the whole trace, and after model_inline_end(). TRACE_PAGES is run
+ *  6. What happens at a miss is charged to the record's item or block at once (model_watch). A hit is charged to
+ *     nobody: while a count that hits change is watched, there are no inline checks (charges_all).
+ *  7. Counts are complete after model_run() of the whole trace, and after model_inline_end(). TRACE_PAGES is run
  *     before the program goes on.
  *
  * Equals   run_block() and run_item() of run.c, with step.c
- * For      model_inline_can(): no coherence at work, no watches, no objects, and a filter (filter_possible() in
- *          model.c)
- * Test     tests/model/inline_test.c (it plays the generated code in C); tests/engine/inline/check (real code)
+ * For      model_inline_can(): no coherence at work, no watch on what hits change, no objects, and a filter
+ *          (filter_possible() in model.c)
+ * Test     tests/model/inline_test.c (it plays the generated code in C); tests/engine/inline/check (real code) and
+ *          places (by place)
  */
 #ifndef TARE_MODEL_CORE_FAST_INLINE_H
 #define TARE_MODEL_CORE_FAST_INLINE_H

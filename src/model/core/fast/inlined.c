@@ -99,6 +99,18 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 	return i;
 }
 
+/* Each block's branch is to be charged to it; but the last one's: where it went is not known yet. */
+static __attribute__((noinline)) void resolve_charged(struct core *core, const struct trace_program *program,
+						      const uint64_t *entries, size_t n)
+{
+	const struct batch *batch = core->model->batch;
+	for (size_t k = 0; k + 1 < n; k++)
+		if (batch->branches[k]->ending) {
+			core->pending = entries[k];
+			resolve(core, program, batch->branches[k + 1]->begins);
+		}
+}
+
 /* Headers from i on, as far as they are of inlined blocks that have a plan, and only so many. Returns where it
  * stopped. */
 size_t run_headers(struct core *core, const struct trace_program *program, const uint64_t *entries, size_t i,
@@ -108,7 +120,7 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 	size_t first, blocks;
 	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
 		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
-	for (; (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
+	for (; !core->model->charges_branches && (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
 		core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 		batch_add(core, batch);
 	}
@@ -120,7 +132,10 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 		return i;
 	core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 	if (core->branches) { /* where the last one went is not known yet */
-		branches_run(core->branches, batch->branches, (uint32_t)blocks - 1);
+		if (__builtin_expect(core->model->charges_branches, 0))
+			resolve_charged(core, program, entries + first, blocks);
+		else
+			branches_run(core->branches, batch->branches, (uint32_t)blocks - 1);
 		core->pending = batch->branches[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;
 	}
 	batch_add(core, batch);
