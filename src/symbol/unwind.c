@@ -70,9 +70,9 @@ enum unwind_read unwind_read(const struct unwind_state *state, uint64_t address,
 {
 	uint64_t at = address - state->stack_address;
 	if (address < state->stack_address)
-		return READ_NEVER;
+		return state->elsewhere ? READ_LOST : READ_NEVER;
 	if (at >= state->stack_bytes || state->stack_bytes - at < bytes)
-		return READ_ABOVE;
+		return READ_LOST;
 	*out = 0;
 	memcpy(out, state->stack + at, bytes);
 	return READ_DONE;
@@ -99,7 +99,7 @@ static enum unwind_value value_of(const struct unwind_state *state, const struct
 		return how;
 	switch (unwind_read(state, address, 8, out)) {
 	case READ_DONE: return VALUE_DONE;
-	case READ_ABOVE: return VALUE_TRUNCATED;
+	case READ_LOST: return VALUE_TRUNCATED;
 	default: return VALUE_BROKEN;
 	}
 }
@@ -208,6 +208,8 @@ static enum unwind_step step(struct walk *w)
 	if (!(w->state.known >> stack & 1) || (!row->signal && (after < before || (after == before && !leaf))))
 		return end_with(w, UNWIND_BROKEN);
 	w->interrupted = row->signal;
+	if (row->signal && after - w->state.stack_address > w->state.stack_bytes)
+		w->state.elsewhere = true;
 	return STEP_CALLER;
 }
 

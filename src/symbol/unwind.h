@@ -59,7 +59,7 @@ static inline uint64_t unwind_place(struct unwind_frame frame)
 
 enum unwind_end {
 	UNWIND_WHOLE,     /* the outermost frame: the rules say that it has no caller */
-	UNWIND_TRUNCATED, /* the next caller is above the copy of the stack */
+	UNWIND_TRUNCATED, /* the next caller is not in the copy: above it, or on the stack that a signal left */
 	UNWIND_DEPTH,     /* `most` frames, and there are more */
 	UNWIND_UNMAPPED,  /* no executable mapping has the code's address */
 	UNWIND_NO_RULES,  /* its module has no rules for the code: made while it ran, or built without */

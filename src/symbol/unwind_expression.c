@@ -150,7 +150,7 @@ enum unwind_value unwind_evaluate(const struct unwind_state *state, const Dwarf_
 								     &s.items[s.count - 1])
 						       : READ_NEVER;
 			if (how != READ_DONE)
-				return how == READ_ABOVE ? VALUE_TRUNCATED : VALUE_BROKEN;
+				return how == READ_LOST ? VALUE_TRUNCATED : VALUE_BROKEN;
 		} else if (op->atom == DW_OP_skip || op->atom == DW_OP_bra) {
 			bool taken = op->atom == DW_OP_skip;
 			if (!taken) {

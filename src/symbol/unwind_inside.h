@@ -19,9 +19,11 @@ struct unwind_state {
 	uint64_t stack_address;
 	const uint8_t *stack;
 	size_t stack_bytes;
+	bool elsewhere; /* the thread was on another stack than the one that was copied */
 };
 
-enum unwind_read { READ_DONE, READ_ABOVE, READ_NEVER }; /* above: of the copy's end; never: no such place */
+/* lost: above the copy's end, or on another stack; never: no frame of the copy's stack has it */
+enum unwind_read { READ_DONE, READ_LOST, READ_NEVER };
 
 /* 1 to 8 bytes of the stack, little-endian. */
 enum unwind_read unwind_read(const struct unwind_state *state, uint64_t address, size_t bytes, uint64_t *out);

@@ -20,6 +20,7 @@
 
 static struct dump dump;
 static uint64_t stack_top;
+static char other_stack[1 << 16];
 /* what handlers read of what was interrupted: not static, so that the compiler keeps them in memory */
 uint64_t truth[DUMP_TRUTH + 64]; /* the outermost first */
 unsigned depth, interrupted_depth;
@@ -89,7 +90,8 @@ static void put_dump(const ucontext_t *context, const char *name, unsigned n)
 	for (unsigned i = 0; i < dump.n_truth; i++)
 		dump.truth[i] = truth[n - 1 - i];
 	dump.interrupted = interrupted_depth ? n - interrupted_depth : dump.n_truth;
-	dump.stack_bytes = stack_top - sp < DUMP_STACK ? (uint32_t)(stack_top - sp) : DUMP_STACK;
+	uint64_t other = (uint64_t)other_stack, top = sp - other < sizeof other_stack ? other + sizeof other_stack : stack_top;
+	dump.stack_bytes = top - sp < DUMP_STACK ? (uint32_t)(top - sp) : DUMP_STACK;
 	put(&dump, sizeof dump);
 	put((const void *)sp, dump.stack_bytes);
 }
@@ -282,7 +284,6 @@ static void on(int number, void (*handler)(int, siginfo_t *, void *), int flags)
 
 int main(int argc, char **argv)
 {
-	static char other_stack[1 << 16];
 	stack_t stack = { .ss_sp = other_stack, .ss_size = sizeof other_stack };
 	ENTER();
 	(void)argv;
@@ -298,6 +299,9 @@ int main(int argc, char **argv)
 	on(SIGILL, interrupted, 0);
 	stop_name = "signal";
 	sink += illegal(1);
+	on(SIGILL, interrupted, SA_ONSTACK);
+	stop_name = "elsewhere";
+	sink += illegal(2);
 #if defined(__x86_64__)
 	on(SIGTRAP, stepped, SA_ONSTACK);
 	workload();

@@ -129,6 +129,10 @@ static void through_signal(FILE *in, struct unwinder *u)
 	ok(is_true(n) && is_whole(n, end), "its callers go through the handler to what was interrupted, and on (%zu, %s)", n, unwind_end_name(end));
 	ok(n > dump.interrupted && unwind_place(frames[dump.interrupted]) == frames[dump.interrupted].address &&
 	   unwind_place(frames[0]) == frames[0].address - 1, "a caller is named by its call, what was interrupted by itself");
+	ok(read_dump(in) && !strcmp(dump.name, "elsewhere"), "so did one of a handler that has a stack of its own");
+	n = unwind_dump(u, FRAMES, &end);
+	ok(n == dump.interrupted + 1 && is_true(n) && end == UNWIND_TRUNCATED,
+	   "its callers go to what was interrupted, whose stack is not in the copy (%zu, %s)", n, unwind_end_name(end));
 }
 
 /* At each instruction of the workload. */
