@@ -2,8 +2,9 @@
  * How sure a sampled profile's shares are: intervals, and ranks that the data cannot tell apart (stats/share.c,
  * stats/ranks.c).
  *
- * Both are of events with exponential gaps, whose samples are independent (LAB.md, section 3: strict periods
- * resonate, jittered ones cover nearly always; those have none here). What was counted has none, and needs none.
+ * Both are of events with exponential gaps, whose samples are independent. Fixed gaps resonate with a program's
+ * loops, and jittered ones may (tests/unit/gaps_test.c has the coverage of each): those have none here. What was
+ * counted needs none.
  */
 #ifndef TARE_PROFILE_CERTAINTY_H
 #define TARE_PROFILE_CERTAINTY_H
