@@ -57,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(&first, data, 8);
 	uint64_t bits = first >> 16;
-	struct record_layout layout = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | (bits & (PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)),
-				       .registers = record_registers()};
+	const uint64_t more = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	struct record_layout layout = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | (bits & more), .registers = record_registers()};
 	/* blocks of their own, so that a sanitizer sees every byte too far */
 	struct perf_event_mmap_page *page = calloc(1, sizeof *page);
 	uint8_t *buffer = calloc(1, BYTES), *joined = malloc(65536);

@@ -188,7 +188,7 @@ static void test_faults(void)
 #endif
 	ok(!seen.disorder, "all came in the order of time");
 	ok(seen.execs == 1 && seen.named >= 1, "the program's exec was seen");
-	ok(seen.mappings >= 3, "and its mappings (%" PRIu64 ", %" PRIu64 " with a build id)", seen.mappings, seen.build_ids);
+	ok(seen.mappings >= 1 && seen.n_code >= 1, "and its mappings (%" PRIu64 ", %" PRIu64 " with a build id)", seen.mappings, seen.build_ids);
 	equal_u64(seen.ended, 1, "and its end");
 
 	ok(sample_one("page-faults:u", 10, "touch", "3000", false), "at gap 10");
@@ -417,6 +417,51 @@ static void test_whole_cpus(void)
 	ok(seen.started >= 1 && seen.n_code >= 1, "and what its processes start");
 }
 
+/* ---- the PMU ---- */
+
+enum { HARDWARE_GAP = 10007 };
+
+static void test_hardware(void)
+{
+	enum reading_state state;
+	char why[256];
+	perf->sampling->available(backend, event("cycles:u"), &state, why);
+	if (state != READING_COUNTED) {
+		skip(lacking("cycles:u") ? lacking("cycles:u") : why, "cycles are sampled");
+		return;
+	}
+	ok(sample_one("cycles:u", HARDWARE_GAP, "loop", "10000000", false), "cycles are sampled");
+	struct sampling_account first = one_account;
+	ok(first.source == SOURCE_HW, "by the hardware");
+	size_t inside = samples_in((const void *)(uintptr_t)stimulus_loop, 256), all = seen.n_samples;
+	ok(inside > all * 99 / 100, "in the loop that used them (%zu of %zu)", inside, all);
+	bool gaps = all > 0;
+	for (size_t i = 0; i < seen.n_samples; i++)
+		gaps = gaps && seen.samples[i].gap == HARDWARE_GAP;
+	ok(gaps, "and each stands for its gap");
+	if (!getenv("TARE_IN_GUEST"))
+		return;
+	/* one CPU, and a PMU that counts exactly */
+	equal_u64(first.samples, first.count / HARDWARE_GAP, "one in every gap, to the sample");
+	ok(first.lost == 0 && first.throttled == 0, "and none is lost");
+	sample_one("cycles:u", HARDWARE_GAP, "loop", "10000000", false);
+	equal_u64(one_account.samples, first.samples, "as many the next time");
+	struct sampled_event asked = fixed("cycles:u", HARDWARE_GAP);
+	asked.gaps = GAPS_EXPONENTIAL;
+	struct sampling_request r = {.events = &asked, .n_events = 1, .seed = 1};
+	ok(sample_role(&r, "loop", "10000000", false, &one_account) && one_account.redraws > 10, "gaps are redrawn (%" PRIu64 " times for %" PRIu64 " samples)",
+	   one_account.redraws, one_account.samples);
+	uint64_t least = UINT64_MAX, most = 0;
+	for (size_t i = 0; i < seen.n_samples; i++) {
+		least = seen.samples[i].gap < least ? seen.samples[i].gap : least;
+		most = seen.samples[i].gap > most ? seen.samples[i].gap : most;
+	}
+	ok(least >= HARDWARE_GAP / 2 && least < HARDWARE_GAP * 7 / 10 && most > HARDWARE_GAP, "and the kernel says which was in force (%" PRIu64 " … %" PRIu64 ")",
+	   least, most);
+	perf->sampling->available(backend, event("instructions:u"), &state, why);
+	ok(state == READING_UNSUPPORTED, "an event whose overflow does not work is found out by trial: %s", why);
+}
+
 static void test_refusals(void)
 {
 	struct sampling_request r = {.n_events = 1};
@@ -458,6 +503,7 @@ static void tests(void)
 	test_attached();
 	test_carried();
 	test_whole_cpus();
+	test_hardware();
 	test_refusals();
 	test_cost();
 }
@@ -487,6 +533,8 @@ static bool play_more(char **argv)
 	} else if (strcmp(argv[1], "burn_touch") == 0) {
 		burn_thread(&n);
 		touch(500);
+	} else if (strcmp(argv[1], "loop") == 0) {
+		stimulus_loop((uint64_t)n);
 	} else if (strcmp(argv[1], "exec") == 0) {
 		char *next[] = {argv[0], argv[2], (char *)"300", NULL};
 		touch(10);

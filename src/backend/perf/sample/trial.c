@@ -1,6 +1,7 @@
 #include "backend/perf/sample/trial.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,15 +58,30 @@ static void sampler_close(struct probe_sampler *p)
 	close(p->fd);
 }
 
-static size_t sampler_take(struct probe_sampler *p)
+struct taken {
+	size_t samples;
+	uint64_t lost; /* that the ring had no room for */
+};
+
+static struct taken sampler_take(struct probe_sampler *p)
 {
-	size_t samples = 0;
+	struct taken taken = {0};
 	const struct perf_event_header *record;
 	ring_begin(&p->ring);
-	while ((record = ring_next(&p->ring)))
-		samples += record->type == PERF_RECORD_SAMPLE;
+	while ((record = ring_next(&p->ring))) {
+		taken.samples += record->type == PERF_RECORD_SAMPLE;
+		/* its id, and how many */
+		if (record->type == PERF_RECORD_LOST && record->size >= sizeof *record + 16)
+			taken.lost += ((const uint64_t *)(const void *)(record + 1))[1];
+	}
 	ring_end(&p->ring);
-	return samples;
+	return taken;
+}
+
+static uint64_t sampler_count(const struct probe_sampler *p)
+{
+	uint64_t count = 0;
+	return read(p->fd, &count, sizeof count) == sizeof count ? count : 0;
 }
 
 /* Some milliseconds of one level: system calls that do little are the kernel's part. */
@@ -126,7 +142,8 @@ static void try_samples(struct backend *backend, const struct event *event, cons
 	const struct event_encoding *encoding = &answer->encoding;
 	const struct stimulus *stimulus = stimulus_find(event, encoding, answer->variants.pmu, event->levels);
 	struct probe_sampler sampler = {.fd = -1};
-	if (!sampler_open(&sampler, encoding, event->levels, trial_gap(stimulus, clock))) {
+	uint64_t gap = trial_gap(stimulus, clock);
+	if (!sampler_open(&sampler, encoding, event->levels, gap)) {
 		explain(backend, answer, event, errno, state, why, remedy);
 		return;
 	}
@@ -136,10 +153,17 @@ static void try_samples(struct backend *backend, const struct event *event, cons
 	for (int i = 0; i < 8; i++) /* a gap may need more than one turn of the work */
 		known = work(stimulus, clock, event->levels) || known;
 	ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (sampler_take(&sampler) == 0) {
-		*state = known ? READING_UNSUPPORTED : READING_UNPROVEN;
-		say(why, known ? "it counts, but its counter gives no samples when it overflows"
-			       : "not known to give samples: there is no trial of it");
+	struct taken taken = sampler_take(&sampler);
+	uint64_t due = sampler_count(&sampler) / gap;
+	/* of a clock one sample is enough: its timer may be late as often as a busy machine makes it */
+	uint64_t least = clock ? 1 : due / 2 + 1;
+	if (taken.samples == 0 && !known) {
+		*state = READING_UNPROVEN;
+		say(why, "not known to give samples: there is no trial of it");
+	} else if (taken.samples + taken.lost < least || (!clock && taken.samples > 2 * due)) {
+		*state = READING_UNSUPPORTED;
+		snprintf(why, 256, "it counts, but its overflow gave %zu samples where %" PRIu64 " were due",
+			 taken.samples, due);
 	}
 	sampler_close(&sampler);
 }
@@ -221,7 +245,7 @@ double sampling_cost_ns(struct backend *backend, const struct event *event)
 		ioctl(sampler.fd, PERF_EVENT_IOC_ENABLE, 0);
 		uint64_t with = timed(stimulus, clock, event->levels);
 		ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
-		size_t samples = sampler_take(&sampler);
+		size_t samples = sampler_take(&sampler).samples;
 		if (samples)
 			costs[n++] = ((double)with - (double)without) / (double)samples;
 	}
