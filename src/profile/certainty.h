@@ -3,8 +3,8 @@
  * stats/ranks.c).
  *
  * Both are of events with exponential gaps, whose samples are independent. Fixed gaps resonate with a program's
- * loops, and jittered ones may (tests/unit/gaps_test.c has the coverage of each): those have none here. What was
- * counted needs none.
+ * loops, and jittered ones may (tests/unit/gaps_test.c has the coverage of each): those have none here, nor has
+ * an event whose gaps were not drawn to the end (threads, children). What was counted needs none.
  */
 #ifndef TARE_PROFILE_CERTAINTY_H
 #define TARE_PROFILE_CERTAINTY_H

@@ -77,10 +77,14 @@ static void append_sampling(struct str *text, const struct profile_event *e)
 		if (e->gaps == GAPS_FIXED)
 			str_append(text, " (fixed gaps)");
 		else
-			str_appendf(text, " (%s gaps, seed %llu%s", profile_gaps_name(e->gaps),
-				    (unsigned long long)e->seed, e->redraw > 1 ? "" : ")");
+			str_appendf(text, " (%s gaps, seed %llu", profile_gaps_name(e->gaps),
+				    (unsigned long long)e->seed);
 		if (e->gaps != GAPS_FIXED && e->redraw > 1)
-			str_appendf(text, ", drawn anew every %u samples)", e->redraw);
+			str_appendf(text, ", drawn anew every %u samples", e->redraw);
+		if (e->gaps != GAPS_FIXED && !e->redraw)
+			str_append(text, " until threads or children began, then fixed: no intervals");
+		if (e->gaps != GAPS_FIXED)
+			str_append(text, ")");
 	}
 	if (e->has_total) {
 		str_append(text, "; in all ");

@@ -38,9 +38,11 @@ struct profile_event {
 	enum source source;                 /* hw, os, exact, model: of the event that was counted or sampled */
 	const char *why;                    /* there are no cells of it: why; NULL */
 	enum profile_gaps gaps;
-	uint64_t gap;    /* mean, in `unit`; 0 of a counted event, and of GAPS_RATE (see rate) */
-	double rate;     /* of GAPS_RATE: samples a second; 0 */
-	uint32_t redraw; /* of EXPONENTIAL and JITTER: a gap is drawn anew every so many samples; 1: each */
+	uint64_t gap; /* mean, in `unit`; 0 of a counted event, and of GAPS_RATE (see rate) */
+	double rate;  /* of GAPS_RATE: samples a second; 0 */
+	/* of EXPONENTIAL and JITTER: a gap is drawn anew every so many samples; 1: each; 0: not to the end
+	 * (because a thread or a child began), or not known (because the file ends before it says so) */
+	uint32_t redraw;
 	uint64_t seed;
 	uint64_t samples;   /* obtained */
 	uint64_t lost;      /* samples that the kernel says it had no room for */

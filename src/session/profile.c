@@ -324,7 +324,9 @@ static bool take_accounts(struct profile *p, const struct sampling_account *acco
 		e->samples = a->samples;
 		e->lost = a->lost;
 		e->throttled = a->throttled;
-		e->redraw = a->redraw;
+		/* with threads or children the gaps were fixed from some moment on: such samples are not
+		 * independent */
+		e->redraw = a->redrawn_until_ns ? 0 : a->redraw;
 		if (a->source != SOURCE_NONE)
 			e->source = a->source;
 		e->has_total = a->state == READING_COUNTED;

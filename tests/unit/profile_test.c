@@ -181,6 +181,13 @@ static void test_collect(const char *file)
 	need(certainty_add(named, 0.95));
 	ok(!named->by_function.rows[0].counts[0].has_interval && !named->by_function.rows[0].counts[0].first_rank, "fixed gaps give none, and no ranks");
 	p->events[0].gaps = GAPS_EXPONENTIAL;
+	for (uint32_t redraw = 0; redraw <= 5; redraw += 5) {
+		p->events[0].redraw = redraw;
+		need(certainty_add(named, 0.95));
+		ok(!named->by_function.rows[0].counts[0].has_interval, redraw ? "nor do gaps of which each is used for 5 samples"
+		                                                              : "nor do gaps that were not drawn to the end");
+	}
+	p->events[0].redraw = 4;
 	named_profile_free(named);
 	free(named);
 	symbols_free(symbols);
@@ -375,6 +382,7 @@ static void test_headings(void)
 		{{.gaps = GAPS_JITTER, .gap = 1000000, .seed = 3, .redraw = 1, .samples = 100, .has_total = true, .total = 106250000},
 		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 samples are expected"},
 		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1}, "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
+		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .samples = 9}, "(exponential gaps, seed 3 until threads or children began, then fixed: no intervals)"},
 		{{.gaps = GAPS_RATE, .rate = 4000, .samples = 9}, "9 samples, 4,000 a second (the kernel adjusts the gap)"},
 		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9}, "9 samples, one each time; in all 9 ns"},
 	};
