@@ -66,7 +66,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare report [OPTIONS] FILE\n"
+	fputs("usage: tare report [OPTIONS] FILE [OPTIONS]\n"
 	      "\n"
 	      "Shows a profile that 'tare profile -o FILE' has kept.\n",
 	      stdout);
@@ -100,8 +100,10 @@ static int run(const struct report_request *r, const char *path)
 static int command(struct report_request *r, int argc, char **argv)
 {
 	struct error err = {0};
-	int rest;
-	if (!options_parse(report_option_rows, argc, argv, apply, r, &rest, &err))
+	int file, behind = 0;
+	/* options may stand behind the file as well: there is no program whose options they could be */
+	if (!options_parse(report_option_rows, argc, argv, apply, r, &file, &err) ||
+	    (file < argc && !options_parse(report_option_rows, argc - file, argv + file, apply, r, &behind, &err)))
 		return say_failed(&err, TARE_USAGE);
 	if (r->help)
 		return show_help();
@@ -117,9 +119,9 @@ static int command(struct report_request *r, int argc, char **argv)
 		error_no_memory(&err);
 		return say_failure(&err);
 	}
-	if (rest + 1 == argc)
-		return run(r, argv[rest]);
-	error_set(&err, ERROR_USAGE, rest == argc ? "no file is given" : "more than one file is given");
+	if (file < argc && file + behind == argc)
+		return run(r, argv[file]);
+	error_set(&err, ERROR_USAGE, file == argc ? "no file is given" : "more than one file is given");
 	error_hint(&err, "'tare report FILE'; 'tare profile -o FILE PROGRAM' makes one");
 	return say_failed(&err, TARE_USAGE);
 }

@@ -65,6 +65,9 @@ by_line = rows(tare("report", "--by", "line", "kept").out)
 equal(by_line[:2], [(3499, 35.0, "shares.s:5 (shares)"), (3499, 35.0, "shares.s:6 (shares)")], "lines have their own counts")
 equal(sum(count for count, _, name in by_line if name != "TOTAL"), 10000, "lines add up")
 top = rows(tare("report", "--top", "1", "kept").out)
+equal(rows(tare("report", "kept", "--top", "1").out), top, "options may stand behind the file")
+two = tare("report", "kept", "--top", "1", "kept")
+ok(two.code == 2 and "more than one file" in two.err, "two files are one too many", two)
 equal(top, [(7000, 70.0, "seven (shares:shares.s:4)"), (3000, 30.0, "2 others"), (10000, 100.0, "TOTAL")], "--top leaves a row for the others")
 
 both = tare("profile", "--on", "exact", "-e", "instructions,conditional-taken", "./shares").err
