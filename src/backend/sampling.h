@@ -100,7 +100,10 @@ struct sampling_sink {
 struct sampling_account {
 	enum reading_state state;
 	enum source source;
-	char why[256];  /* when not COUNTED */
+	char why[256]; /* when not COUNTED */
+	/* count is what was sampled; false of a clock at one level: it runs at all levels, its samples are of the
+	 * one that was asked for */
+	bool has_count;
 	uint64_t count; /* of the event, while it was sampled */
 	uint64_t enabled_ns, running_ns;
 	uint64_t samples, lost, throttled, redraws;

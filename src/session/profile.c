@@ -329,7 +329,7 @@ static bool take_accounts(struct profile *p, const struct sampling_account *acco
 		e->redraw = a->redrawn_until_ns ? 0 : a->redraw;
 		if (a->source != SOURCE_NONE)
 			e->source = a->source;
-		e->has_total = a->state == READING_COUNTED;
+		e->has_total = a->state == READING_COUNTED && a->has_count;
 		e->total = e->has_total ? a->count : 0;
 		if (a->state != READING_COUNTED && a->state != READING_NEVER_RAN &&
 		    !(e->why = arena_strdup(&p->arena, a->why[0] ? a->why : "it was not sampled")))

@@ -298,6 +298,10 @@ static void test_drawn(void)
 	ok(near_mean < seen.n_samples / 2, "no two gaps are the same (%zu of %zu near the mean)", near_mean, seen.n_samples);
 	ok(seen.n_samples && seen.samples[0].gap == 200000, "each sample stands for the mean");
 
+	ok(drawn_account.has_count, "a clock of all levels is the count of what was sampled");
+	ok(sample_one("cpu-clock:u", 1000000, "burn", "20", true) && one_account.samples > 0 && !one_account.has_count,
+	   "one of the user's level is not: it runs in the kernel, too");
+	ok(sample_one("page-faults:u", 1, "burn", "20", true) && one_account.has_count, "page faults of one level are");
 	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burners", "100"), "until a thread begins");
 	ok(drawn_account.redrawn_until_ns != 0, "which is said");
 	/* four threads burn 100 ms of CPU time each: their shares are equal, for all have one mean gap. On each CPU a

@@ -81,6 +81,8 @@ static bool find_tracks(struct sampling *s, const char *cancelled, struct error 
 		if (!track->answer)
 			return error_no_memory(err);
 		account->source = track->answer->availability.source;
+		account->has_count = !sampling_is_clock(&track->answer->encoding) ||
+				     track->answer->levels == (LEVEL_USER | LEVEL_KERNEL);
 		if (account->state == READING_UNPROVEN)
 			account->state = READING_COUNTED; /* what it gives is then its trial */
 		if (cancelled)

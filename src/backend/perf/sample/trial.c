@@ -14,7 +14,7 @@
 #include "backend/perf/ring/ring.h"
 #include "backend/perf/trial/stimulus.h"
 
-static bool is_clock(const struct event_encoding *encoding)
+bool sampling_is_clock(const struct event_encoding *encoding)
 {
 	return encoding->type == PERF_TYPE_SOFTWARE &&
 	       (encoding->config == PERF_COUNT_SW_CPU_CLOCK || encoding->config == PERF_COUNT_SW_TASK_CLOCK);
@@ -181,7 +181,7 @@ void sampling_trial(struct backend *backend, const struct event *event, const st
 	const struct availability *counted = &answer->availability;
 	/* the kernel's clocks count all levels alike, but samples of them are of the level asked for:
 	 * perf_swevent_hrtimer() asks perf_exclude_event() */
-	bool clock = is_clock(&answer->encoding) && answer->variants.n > 0;
+	bool clock = sampling_is_clock(&answer->encoding) && answer->variants.n > 0;
 	if (!clock && counted->state != READING_COUNTED && counted->state != READING_UNPROVEN) {
 		*state = counted->state;
 		say(why, counted->why);
@@ -231,7 +231,7 @@ double sampling_cost_ns(struct backend *backend, const struct event *event)
 	sampling_trial(backend, event, &answer, &state, why, remedy);
 	if (state != READING_COUNTED)
 		return 0;
-	bool clock = is_clock(&answer->encoding);
+	bool clock = sampling_is_clock(&answer->encoding);
 	const struct stimulus *stimulus = stimulus_find(event, &answer->encoding, answer->variants.pmu,
 							event->levels);
 	struct probe_sampler sampler = {.fd = -1};

@@ -8,6 +8,9 @@
  * would allow it, or "". */
 void sampling_trial(struct backend *backend, const struct event *event, const struct answer **answer,
 		    enum reading_state *state, char why[256], char remedy[256]);
+
+/* cpu-clock and task-clock. The kernel counts them at all levels alike. */
+bool sampling_is_clock(const struct event_encoding *encoding);
 double sampling_cost_ns(struct backend *backend, const struct event *event);
 
 #endif
