@@ -19,18 +19,45 @@ static size_t byte_of_column(const char *text, size_t n)
 	return at;
 }
 
+/* The first `have` columns of a text in `columns`, without its middle: what names differ in is at their ends. */
+static void append_ends(struct str *out, const char *text, size_t have, size_t columns)
+{
+	size_t front = (columns - 1) / 2, back = columns - 1 - front;
+	size_t from = byte_of_column(text, have - back), end = byte_of_column(text, have);
+	str_append_bytes(out, text, byte_of_column(text, front));
+	str_append(out, "\u2026");
+	str_append_bytes(out, text + from, end - from);
+}
+
+/* Where the last " (…)" of a text begins, that ends it; NULL: there is none. */
+static const char *place_of(const char *text)
+{
+	const char *last = NULL;
+	for (const char *at = text; (at = strstr(at, " (")); at++)
+		last = at;
+	return last && last > text && text[strlen(text) - 1] == ')' ? last : NULL;
+}
+
 void columns_shorten(struct str *out, const char *text, size_t columns)
 {
+	enum { PLACE_LEAST = 8, MARKS = 4 /* " (…)" */ };
 	size_t have = text_columns(text);
 	if (have <= columns || columns < 3) {
 		str_append_bytes(out, text, byte_of_column(text, columns < have ? columns : have));
 		return;
 	}
-	/* the end says more than the middle: file and line are there */
-	size_t front = (columns - 1) / 2, back = columns - 1 - front;
-	str_append_bytes(out, text, byte_of_column(text, front));
-	str_append(out, "\u2026");
-	str_append(out, text + byte_of_column(text, have - back));
+	const char *place = place_of(text);
+	size_t name = place ? have - text_columns(place) : have;
+	if (name > columns) {
+		append_ends(out, text, name, columns);
+		return;
+	}
+	str_append_bytes(out, text, (size_t)(place - text));
+	/* of where it is, the end says most: the line */
+	if (columns >= name + MARKS + PLACE_LEAST) {
+		str_append(out, " (\u2026");
+		str_append(out, text + byte_of_column(text, have - (columns - name - MARKS + 1)));
+	}
 }
 
 static const char *cell_of(const struct columns_row *row, size_t c) { return row->cells[c] ? row->cells[c] : ""; }

@@ -31,7 +31,8 @@ struct style;
 void columns_print(FILE *out, const struct columns *columns, size_t indent, size_t width,
 		   const struct style *style);
 
-/* The text in at most `columns` of a terminal, with "…" in the middle of what is longer; appended. */
+/* The text in at most `columns` of a terminal; appended. Of "name (where)" the name stays as long as it fits, and
+ * as much of the end of `where` as there is room for; a name that is longer has "…" in its middle. */
 void columns_shorten(struct str *out, const char *text, size_t columns);
 
 #endif

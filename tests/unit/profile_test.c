@@ -7,6 +7,7 @@
 #include "profile/counted.h"
 #include "profile/named.h"
 #include "profile/space.h"
+#include "report/columns.h"
 #include "report/profile.h"
 #include "store/profile/profile_file.h"
 #include "tap.h"
@@ -404,6 +405,31 @@ static void test_headings(void)
 	}
 }
 
+static void test_narrow(void)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *shown;
+	} cases[] = {
+		{"sort (libc.so.6:msort.c:12)", 27, "sort (libc.so.6:msort.c:12)"},
+		{"sort (libc.so.6:msort.c:12)", 26, "sort (\u2026bc.so.6:msort.c:12)"},
+		{"sort (libc.so.6:msort.c:12)", 16, "sort (\u2026ort.c:12)"},
+		{"sort (libc.so.6:msort.c:12)", 15, "sort"},
+		{"operator()(int) (a.out)", 18, "operator()(int)"},
+		{"a_long_name (prog)", 11, "a_long_name"},
+		{"a_long_name (prog)", 10, "a_lo\u2026_name"},
+		{"/home/user/file.c:12", 9, "/hom\u2026c:12"},
+		{"\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc (x)", 5, "\u00e4\u00f6\u2026\u00f6\u00fc"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct str out = {0};
+		columns_shorten(&out, cases[i].text, cases[i].columns);
+		equal_text(out.text, cases[i].shown, "a name, and of its place what there is room for");
+		str_free(&out);
+	}
+}
+
 static void test_paths(void)
 {
 	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"}, {"/a/./b//c", "/a/b/c"}, {"/../a", "/a"}, {"../a/../b", "../b"}, {"../../a", "../../a"},
@@ -429,6 +455,7 @@ int main(void)
 	test_hostile_names();
 	test_formats();
 	test_headings();
+	test_narrow();
 	test_paths();
 	unlink(file);
 	return done();
