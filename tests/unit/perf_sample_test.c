@@ -233,17 +233,22 @@ static void test_heirs(void)
 {
 	ok(sample_one("page-faults:u", 1, "thread", "500", false), "a program with a thread");
 	equal_u64(one_account.samples + one_account.lost, one_account.count, "the thread's faults are samples, too");
+#if !defined(SANITIZED)
 	equal_u64(seen.started, 1, "the thread's start was seen");
 	equal_u64(tasks_with(500), 1, "and the 500 are the thread's");
-#if !defined(SANITIZED)
 	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 5, "in the function that it ran");
 #endif
 	ok(sample_one("page-faults:u", 1, "fork", "500", false), "a program with a child that is not followed");
-	ok(seen.n_samples < 500 && seen.n_tids == 1, "has no samples of the child (%zu)", seen.n_samples);
+#if !defined(SANITIZED)
+	ok(seen.n_samples < 500, "has no samples of the child (%zu)", seen.n_samples);
+#endif
+	equal_u64(seen.n_tids, 1, "has one task");
 	ok(sample_one("page-faults:u", 1, "fork", "500", true), "and with one that is");
 	equal_u64(one_account.samples + one_account.lost, one_account.count, "has as many as faults");
+#if !defined(SANITIZED)
 	equal_u64(tasks_with(500), 1, "500 of them the child's");
 	equal_u64(seen.ended, 2, "and two ends");
+#endif
 	ok(sample_one("page-faults:u", 1, "exec", "touch", true), "a program that executes another");
 	equal_u64(seen.execs, 2, "both execs were seen");
 	ok(seen.n_samples >= 300, "and the samples of both (%zu)", seen.n_samples);
@@ -289,7 +294,9 @@ static void test_drawn(void)
 	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burn", "200"), "exponential gaps are sampled");
 	ok(drawn_account.redraws >= 20 && drawn_account.redraw == 1, "and redrawn (%" PRIu64 " times for %" PRIu64 " samples)", drawn_account.redraws,
 	   drawn_account.samples);
+#if !defined(SANITIZED)
 	equal_u64(drawn_account.redrawn_until_ns, 0, "to the end, as no other task began");
+#endif
 	size_t near_mean = 0;
 	for (size_t i = 1; i < seen.n_samples; i++) {
 		uint64_t gap = seen.samples[i].time_ns - seen.samples[i - 1].time_ns;
@@ -304,19 +311,21 @@ static void test_drawn(void)
 	ok(sample_one("page-faults:u", 1, "burn", "20", true) && one_account.has_count, "page faults of one level are");
 	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burners", "100"), "until a thread begins");
 	ok(drawn_account.redrawn_until_ns != 0, "which is said");
-	/* four threads burn 100 ms of CPU time each: their shares are equal, for all have one mean gap. On each CPU a
-	 * thread can lose less than one gap, and what the events' opening took */
+	/* The first thread burns 100 ms of CPU time alone, while gaps are drawn; then three others burn as much each, and
+	 * their shares are equal, for all have one mean gap. On each CPU a thread can lose less than one gap. What was
+	 * drawn for each sample is not compared with that: such samples are rarer than the mean gap says (0.7 to 0.9 of
+	 * what is due at 200 µs), because a gap repeats until the next one is set */
 	size_t least = SIZE_MAX, most = 0;
 	for (size_t i = 0; i < seen.n_tids; i++) {
 		size_t its = 0;
 		for (size_t j = 0; j < seen.n_samples; j++)
 			its += seen.samples[j].tid == seen.tids[i];
-		if (its < 50)
+		if (its < 50 || seen.tids[i] == seen.samples[0].pid)
 			continue;
 		least = its < least ? its : least;
 		most = its > most ? its : most;
 	}
-	ok(tasks_with(50) == 4 && (double)least > 0.75 * (double)most, "and all threads have the same gap (%zu … %zu samples)", least, most);
+	ok(tasks_with(50) == 4 && (double)least > 0.9 * (double)most, "and all threads that began have the same gap (%zu … %zu samples)", least, most);
 }
 
 /* ---- what runs already; switching on and off ---- */
@@ -356,7 +365,9 @@ static void test_attached(void)
 	waitpid(child, NULL, 0);
 	ok(did, "is switched on and off: %s", err.text);
 	equal_u64(account.samples + account.lost, account.count, "samples are of the time between");
+#if !defined(SANITIZED)
 	ok(seen.n_samples >= 1000 && seen.n_samples < 1100, "the 1000 pages then, not the 200 others (%zu)", seen.n_samples);
+#endif
 	ok(seen.n_code >= 1 && seen.named >= 1, "its mappings and name are known");
 #if !defined(SANITIZED)
 	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 10, "so that its samples have a place");
