@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "result/profile_builder.h"
 
 static const char *copy(struct profile *p, const char *text)
@@ -91,13 +92,68 @@ static bool take_places(struct profile_builder *b, const struct locations *l)
 	return true;
 }
 
+/* Everything takes place in what the program, its threads and processes begin with: their arcs are the whole
+ * count. Why they are not; NULL: they are, or memory ran out. */
+static const char *arcs_wrong(struct profile *p, const struct locations *l)
+{
+	for (size_t e = 0; e < l->n_events; e++) {
+		uint64_t sum = 0;
+		for (size_t i = 0; i < l->n_arcs; i++)
+			sum += l->arcs[i].caller ? 0 : l->arcs[i].inclusive[e];
+		if (!p->events[e].why && sum != p->events[e].total)
+			return arena_printf(
+				&p->arena,
+				"no call graph: its calls have %llu %s and the count is %llu: a defect of "
+				"tare, please report it",
+				(unsigned long long)sum, p->events[e].label,
+				(unsigned long long)p->events[e].total);
+	}
+	return NULL;
+}
+
+static bool take_arc(struct profile_builder *b, const struct locations *l, const struct location_arc *from)
+{
+	struct profile *p = b->out;
+	struct profile_arc arc = {.caller_module = PROFILE_NO_CALLER,
+				  .caller_offset = from->caller_offset,
+				  .callee_module = module_of(b, from->callee),
+				  .callee_offset = from->callee_offset,
+				  .calls = from->calls};
+	if (from->caller && (arc.caller_module = module_of(b, from->caller)) == PROFILE_NO_INDEX)
+		return false;
+	arc.inclusive = arena_alloc(&p->arena, (l->n_events + 1) * sizeof *arc.inclusive);
+	if (!arc.inclusive || arc.callee_module == PROFILE_NO_INDEX ||
+	    !vec_grow((void **)&p->arcs, &b->arc_capacity, p->n_arcs, sizeof arc))
+		return false;
+	for (size_t e = 0; e < l->n_events; e++)
+		arc.inclusive[e] = p->events[e].why ? 0 : from->inclusive[e];
+	p->arcs[p->n_arcs++] = arc;
+	return true;
+}
+
+static bool take_arcs(struct profile_builder *b, const struct locations *l)
+{
+	const char *wrong = l->n_arcs ? arcs_wrong(b->out, l) : NULL;
+	if (l->arcs_why && !(wrong = arena_printf(&b->out->arena, "no call graph: %s", l->arcs_why)))
+		return false;
+	if (wrong)
+		return profile_builder_note(b, wrong);
+	for (size_t i = 0; i < l->n_arcs; i++)
+		if (!take_arc(b, l, &l->arcs[i]))
+			return false;
+	if (l->n_arcs)
+		b->out->stacks = STACKS_EXACT;
+	return true;
+}
+
 bool profile_counted(const struct locations *locations, struct profile **out, struct error *err)
 {
 	struct profile_builder builder;
 	*out = NULL;
 	if (!profile_builder_open(&builder))
 		return error_no_memory(err);
-	if (!take_events(builder.out, locations) || !take_places(&builder, locations)) {
+	if (!take_events(builder.out, locations) || !take_places(&builder, locations) ||
+	    !take_arcs(&builder, locations)) {
 		profile_builder_close(&builder);
 		return error_no_memory(err);
 	}

@@ -424,18 +424,42 @@ static bool name_places(struct naming_job *job)
 	return true;
 }
 
+static uint32_t machine_row(const struct named_profile *n, uint32_t place)
+{
+	const struct named_place *p = &n->places[place];
+	return n->functions[n->frames[p->first_frame + p->n_frames - 1].function].row;
+}
+
+static bool name_arcs(struct naming_job *job)
+{
+	const struct profile *p = job->profile;
+	struct named_profile *out = job->out;
+	if (!(out->arcs = arena_alloc(&out->arena, (p->n_arcs + 1) * sizeof *out->arcs)))
+		return false;
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		const struct profile_arc *from = &p->arcs[i];
+		struct named_arc arc = {NO_INDEX, NO_INDEX, NO_INDEX, from->calls, from->inclusive};
+		uint32_t callee = place_of(job, from->callee_module, from->callee_offset);
+		if (callee == NO_INDEX)
+			return false;
+		arc.callee = machine_row(out, callee);
+		if (from->caller_module != PROFILE_NO_CALLER) {
+			arc.place = place_of(job, from->caller_module, from->caller_offset);
+			if (arc.place == NO_INDEX)
+				return false;
+			arc.caller = machine_row(out, arc.place);
+		}
+		out->arcs[out->n_arcs++] = arc;
+	}
+	return true;
+}
+
 /* ---- counts ---- */
 
 static void add_saturated(uint64_t *sum, uint64_t count)
 {
 	if (__builtin_add_overflow(*sum, count, sum))
 		*sum = UINT64_MAX;
-}
-
-static uint32_t machine_row(const struct named_profile *n, uint32_t place)
-{
-	const struct named_place *p = &n->places[place];
-	return n->functions[n->frames[p->first_frame + p->n_frames - 1].function].row;
 }
 
 static uint32_t leaf_line(const struct named_profile *n, uint32_t place)
@@ -451,6 +475,21 @@ static void add_once(struct named_row *rows, uint32_t row, uint32_t *seen, uint3
 		return;
 	seen[row] = stamp;
 	add_saturated(&rows[row].counts[event].inclusive, count);
+}
+
+/* Of whole functions: with arcs a function's inclusive count is what was called from elsewhere. */
+static void add_arcs(struct named_profile *out, const struct profile *p)
+{
+	struct named_table *functions = &out->by_function;
+	out->has_inclusive |= p->n_arcs != 0;
+	for (size_t i = 0; p->n_arcs && i < functions->n; i++)
+		for (size_t e = 0; e < p->n_events; e++)
+			functions->rows[i].counts[e].inclusive = 0;
+	for (size_t i = 0; i < out->n_arcs; i++) {
+		const struct named_arc *arc = &out->arcs[i];
+		for (size_t e = 0; arc->caller != arc->callee && e < p->n_events; e++)
+			add_saturated(&functions->rows[arc->callee].counts[e].inclusive, arc->inclusive[e]);
+	}
 }
 
 static bool sum_up(struct naming_job *job)
@@ -480,6 +519,7 @@ static bool sum_up(struct naming_job *job)
 			out->has_inclusive |= p->nodes[node].parent != 0;
 		}
 	}
+	add_arcs(out, p);
 	done = true;
 out:
 	free(functions);
@@ -525,7 +565,8 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, c
 		return error_no_memory(err);
 	job.out->profile = profile;
 	job.changed.items = calloc(profile->n_modules + 1, 1);
-	bool done = job.changed.items && name_places(&job) && note_troubles(&job) && sum_up(&job);
+	bool done = job.changed.items && name_places(&job) && name_arcs(&job) && note_troubles(&job) &&
+		    sum_up(&job);
 	done &= settle(&job);
 	hash_free(&job.places);
 	hash_free(&job.functions);

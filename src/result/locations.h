@@ -58,6 +58,15 @@ struct located_event {
 	uint64_t total; /* its reading of the same execution */
 };
 
+/* One arc of the call graph: struct profile_arc has the rules. */
+struct location_arc {
+	/* caller NULL: the program, a thread or a process begins there */
+	const char *caller, *callee;           /* modules, as in struct location */
+	uint64_t caller_offset, callee_offset; /* the last byte of the call or jump; the function's first */
+	uint64_t calls;
+	uint64_t *inclusive; /* n_events */
+};
+
 struct locations {
 	struct arena arena;
 	enum locations_of of;
@@ -65,7 +74,10 @@ struct locations {
 	size_t n_events;
 	struct location *all;
 	size_t n;
-	const char **notes; /* what a reader of them has to know */
+	struct location_arc *arcs; /* if they were asked for */
+	size_t n_arcs;
+	const char *arcs_why; /* they were asked for and are not known: why; NULL */
+	const char **notes;   /* what a reader of them has to know */
 	size_t n_notes;
 };
 

@@ -7,6 +7,7 @@
  *  2. Of each event with cells, the rows' `self` of either table add up to its `sum`.
  *  3. `inclusive` of a row is what took place in it and in what it called. In a recursion each event counts once.
  *     Without stacks and arcs it is that of the place alone.
+ *     With arcs, which are of whole functions, a line's is its own count.
  *  4. Names are bytes as the program's files have them: who prints them escapes them.
  */
 #ifndef TARE_RESULT_NAMED_PROFILE_H
@@ -64,6 +65,16 @@ struct named_table {
 	size_t n;
 };
 
+/* An arc of an exact call graph, with names. One place may call several functions, and a function be called from
+ * several places: an arc is of one place and one function. */
+struct named_arc {
+	/* in by_function; UINT32_MAX: the program, a thread or a process begins there */
+	uint32_t caller, callee;
+	uint32_t place; /* the call; UINT32_MAX as caller */
+	uint64_t calls;
+	const uint64_t *inclusive; /* [n_events], as struct profile_arc has it */
+};
+
 struct named_profile {
 	struct arena arena;
 	const struct profile *profile; /* borrowed */
@@ -75,6 +86,8 @@ struct named_profile {
 	size_t n_places;
 	uint32_t *place_of_node; /* [n_nodes]; of the root UINT32_MAX */
 	struct named_table by_function, by_line;
+	struct named_arc *arcs; /* in the order of the profile's */
+	size_t n_arcs;
 	uint64_t *sums;     /* [n_events] of the cells */
 	bool has_inclusive; /* inclusive counts are more than self: there are stacks or arcs */
 	double confidence;  /* of the intervals */

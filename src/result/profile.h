@@ -85,14 +85,21 @@ struct profile_cell {
 	uint64_t count;
 };
 
-/* One arc of an exact call graph. Samples have none: their nodes say who called whom. */
+#define PROFILE_NO_CALLER UINT32_MAX
+
+/*
+ * One arc of an exact call graph. Samples have none: their nodes say who called whom. The inclusive count of a
+ * function is the sum over all arcs that lead to it from other functions.
+ */
 struct profile_arc {
+	/* caller_module PROFILE_NO_CALLER: the program, a thread or a process begins there (caller_offset is 0) */
 	uint32_t caller_module, callee_module;
 	uint64_t caller_offset; /* the last byte of the call (or jump, of a tail call) */
 	uint64_t callee_offset; /* the function's entry */
 	uint64_t calls;
-	/* [n_events]: events from the call to its return, of the callee and all that it called; what is called
-	 * again within a recursion counts once, with the outermost call */
+	/* [n_events]: events from the call to its return, of the callee and all that it called. A call of a
+	 * function that is active already on the same stack adds 0: it is in the outermost call's. 0 of an event
+	 * that has no cells (why) */
 	uint64_t *inclusive;
 };
 

@@ -26,7 +26,7 @@ static void check_places(const struct profile *p)
 	for (size_t i = 0; i < p->n_tasks; i++)
 		check(p->tasks[i].name != NULL, "a task without a name");
 	for (size_t i = 0; i < p->n_arcs; i++)
-		check(p->arcs[i].caller_module < p->n_modules && p->arcs[i].callee_module < p->n_modules && p->arcs[i].inclusive, "half an arc");
+		check((p->arcs[i].caller_module < p->n_modules || p->arcs[i].caller_module == PROFILE_NO_CALLER) && p->arcs[i].callee_module < p->n_modules && p->arcs[i].inclusive, "half an arc");
 }
 
 static void check_counts(const struct profile *p)

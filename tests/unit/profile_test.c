@@ -287,6 +287,53 @@ static void test_counted(const char *file)
 
 /* ---- reports ---- */
 
+/* The program begins at +0x1000, which calls +0x2000 three times; that calls itself twice. */
+static void test_arcs(const char *file)
+{
+	uint64_t counts[][1] = {{5}, {7}}, inclusive[][1] = {{12}, {7}, {0}};
+	struct location code[] = {{.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x1000, .counts = counts[0]},
+				  {.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x2000, .counts = counts[1]}};
+	struct location_arc arcs[] = {
+		{.callee = "/nowhere/prog", .callee_offset = 0x1000, .calls = 1, .inclusive = inclusive[0]},
+		{.caller = "/nowhere/prog", .caller_offset = 0x1000, .callee = "/nowhere/prog", .callee_offset = 0x2000, .calls = 3, .inclusive = inclusive[1]},
+		{.caller = "/nowhere/prog", .caller_offset = 0x2000, .callee = "/nowhere/prog", .callee_offset = 0x2000, .calls = 2, .inclusive = inclusive[2]},
+	};
+	struct located_event event = {.label = "instructions", .unit = "instructions", .total = 12};
+	struct locations l = {.of = LOCATIONS_OF_CODE, .events = &event, .n_events = 1, .all = code, .n = 2, .arcs = arcs, .n_arcs = 3};
+	struct profile *p = NULL, *again = NULL;
+	struct profile_log *log = NULL;
+	struct symbols *symbols = NULL;
+	struct named_profile *named = NULL;
+	uint64_t all;
+	need(profile_counted(&l, &p, &err));
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
+	ok(again->stacks == STACKS_EXACT && again->n_arcs == 3 && again->arcs[0].caller_module == PROFILE_NO_CALLER && again->arcs[1].caller_module == again->arcs[1].callee_module &&
+		   again->arcs[1].calls == 3 && again->arcs[1].inclusive[0] == 7 && again->arcs[2].caller_offset == 0x2000,
+	   "a call graph goes into the file and comes back, the arc without a caller too");
+	need(symbols_new(NULL, &symbols, &err) && named_profile_new(again, symbols, NULL, &named, &err));
+	equal_u64(self_of(&named->by_function, "prog+0x1000", 0, &all), 5, "self counts are what they are without a call graph");
+	equal_u64(all, 12, "inclusive is what the arcs to a function have");
+	self_of(&named->by_function, "prog+0x2000", 0, &all);
+	equal_u64(all, 7, "what a function calls of itself is not added to it again");
+	const struct named_arc *a = named->arcs;
+	ok(named->n_arcs == 3 && named->has_inclusive && a[0].caller == UINT32_MAX && a[0].place == UINT32_MAX && a[1].caller == a[0].callee && a[2].caller == a[2].callee &&
+		   a[2].calls == 2 && a[1].inclusive[0] == 7 && named->places[a[1].place].offset == 0x1000,
+	   "arcs have names: rows of the table of functions, and the place of the call");
+	named_profile_free(named);
+	free(named);
+	symbols_free(symbols);
+	drop(again);
+	drop(p);
+	inclusive[0][0] = 13;
+	need(profile_counted(&l, &p, &err));
+	ok(p->n_arcs == 0 && p->stacks == STACKS_NONE && p->n_notes == 1 && strstr(p->notes[0], "calls have 13 instructions and the count is 12"), "a graph that does not add up to the count is left out, with the reason");
+	drop(p);
+	inclusive[0][0] = 12, l.n_arcs = 0, l.arcs_why = "the room ran out";
+	need(profile_counted(&l, &p, &err));
+	ok(p->n_notes == 1 && !strcmp(p->notes[0], "no call graph: the room ran out"), "one that was asked for and is not known leaves its reason");
+	drop(p);
+}
+
 static void test_hostile_names(void)
 {
 	static char name[10240];
@@ -452,6 +499,7 @@ int main(void)
 	test_collect(file);
 	test_damage(file);
 	test_counted(file);
+	test_arcs(file);
 	test_hostile_names();
 	test_formats();
 	test_headings();

@@ -279,9 +279,10 @@ static bool get_arc(struct profile_reader *r)
 {
 	struct profile *p = r->builder.out;
 	struct profile_arc arc = {0};
-	if (!get_below(r, p->n_modules, &arc.caller_module) || !get(r, &arc.caller_offset) ||
+	if (!get_below(r, p->n_modules + 1, &arc.caller_module) || !get(r, &arc.caller_offset) ||
 	    !get_below(r, p->n_modules, &arc.callee_module) || !get(r, &arc.callee_offset) || !get(r, &arc.calls))
 		return false;
+	arc.caller_module = arc.caller_module ? arc.caller_module - 1 : PROFILE_NO_CALLER;
 	if (!kept(r, (arc.inclusive = arena_alloc(&p->arena, (p->n_events + 1) * sizeof *arc.inclusive)) != NULL))
 		return false;
 	for (size_t i = 0; i < p->n_events; i++)

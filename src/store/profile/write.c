@@ -222,7 +222,7 @@ bool profile_log_sample(struct profile_log *log, const struct profile *so_far, c
 static void put_arc(struct profile_log *log, const struct profile *p, const struct profile_arc *arc)
 {
 	put_byte(log, RECORD_ARC);
-	put(log, arc->caller_module);
+	put(log, arc->caller_module == PROFILE_NO_CALLER ? 0 : arc->caller_module + 1ull);
 	put(log, arc->caller_offset);
 	put(log, arc->callee_module);
 	put(log, arc->callee_offset);
