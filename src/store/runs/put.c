@@ -1,0 +1,179 @@
+/* A run into the store: its row, and rows of what belongs to it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "store/runs/store.h"
+
+/* Rows of one table: of an array of records. */
+static bool put_rows(struct runs *runs, const char *table, struct record_fields fields, int64_t run, size_t part,
+		     const void *records, size_t n, size_t record_bytes, uint64_t *bytes, struct error *err)
+{
+	struct str sql = {0};
+	bool done = true;
+	if (n == 0)
+		return true;
+	str_appendf(&sql, "INSERT INTO %s (run, part, position, ", table);
+	fields_names(&sql, fields.fields, fields.n);
+	str_append(&sql, ") VALUES (?, ?, ?");
+	for (size_t i = 0; i < fields.n; i++)
+		str_append(&sql, ", ?");
+	str_append(&sql, ")");
+	sqlite3_stmt *s = sql.failed ? NULL : store_prepare(runs, "write", sql.text, err);
+	if (sql.failed)
+		error_no_memory(err);
+	for (size_t i = 0; s && i < n && done; i++) {
+		sqlite3_bind_int64(s, 1, run);
+		sqlite3_bind_int64(s, 2, (sqlite3_int64)part);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)i);
+		if (fields_bind(s, 4, fields.fields, fields.n, (const char *)records + i * record_bytes, bytes) !=
+		    SQLITE_OK)
+			done = store_fail(runs, "write", err);
+		else
+			done = store_step(runs, s, err);
+	}
+	done = s && done;
+	sqlite3_finalize(s);
+	str_free(&sql);
+	return done;
+}
+
+/* The id of this machine, as it is now; a new one where it is not there. */
+static bool put_machine(struct runs *runs, const struct kept_run *run, int64_t *id, struct error *err)
+{
+	struct str where = {0}, names = {0};
+	uint64_t bytes = 0;
+	int n = (int)machine_fields.n;
+	fields_names(&names, machine_fields.fields, machine_fields.n);
+	for (int i = 0; i < n; i++)
+		str_appendf(&where, "%s IS ?%d AND ", machine_fields.fields[i].column, i + 1);
+	str_appendf(&where, "cpu_features IS ?%d AND microcode IS ?%d", n + 1, n + 2);
+	struct str sql[2] = {0};
+	str_appendf(&sql[0], "SELECT id FROM machines WHERE %s", where.text ? where.text : "");
+	str_appendf(&sql[1], "INSERT INTO machines (%s, cpu_features, microcode) VALUES (",
+		    names.text ? names.text : "");
+	for (int i = 0; i < n + 2; i++)
+		str_appendf(&sql[1], "%s?%d", i ? ", " : "", i + 1);
+	str_append(&sql[1], ")");
+	bool done = !where.failed && !names.failed && !sql[0].failed && !sql[1].failed, found = false;
+	if (!done)
+		error_no_memory(err);
+	for (int k = 0; k < 2 && done && !found; k++) {
+		sqlite3_stmt *s = store_prepare(runs, "write", sql[k].text, err);
+		if (!(done = s != NULL))
+			break;
+		fields_bind(s, 1, machine_fields.fields, machine_fields.n, &run->result->machine, &bytes);
+		sqlite3_bind_text(s, n + 1, run->cpu_features, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, n + 2, run->microcode, -1, SQLITE_STATIC);
+		int code = sqlite3_step(s);
+		if ((found = code == SQLITE_ROW))
+			*id = sqlite3_column_int64(s, 0);
+		else if (code != SQLITE_DONE)
+			done = store_fail(runs, "write", err);
+		else if (k == 1)
+			*id = sqlite3_last_insert_rowid(runs->db);
+		sqlite3_finalize(s);
+	}
+	str_free(&where);
+	str_free(&names);
+	str_free(&sql[0]);
+	str_free(&sql[1]);
+	return done;
+}
+
+/* A random one (RFC 9562, version 4, without its dashes). */
+static bool make_uuid(char text[33], struct error *err)
+{
+	unsigned char bytes[16];
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return error_set(err, ERROR_SYSTEM, "no random numbers for the run's identity");
+	bytes[6] = (unsigned char)(0x40 | (bytes[6] & 0x0f));
+	bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3f));
+	for (int i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+static void bytes_of_uuid(const char text[33], unsigned char bytes[16])
+{
+	for (int i = 0; i < 16; i++) {
+		unsigned byte = 0;
+		sscanf(text + 2 * i, "%2x", &byte);
+		bytes[i] = (unsigned char)byte;
+	}
+}
+
+static bool put_row(struct runs *runs, struct kept_run *run, struct error *err)
+{
+	struct str sql = {0};
+	unsigned char uuid[16];
+	int64_t machine = 0;
+	uint64_t bytes = 0;
+	bool done = false;
+	if (!put_machine(runs, run, &machine, err))
+		return false;
+	str_append(&sql, "INSERT INTO runs (uuid, machine, bytes, ");
+	fields_names(&sql, kept_run_fields.fields, kept_run_fields.n);
+	str_append(&sql, ", ");
+	fields_names(&sql, result_fields.fields, result_fields.n);
+	str_append(&sql, ") VALUES (?, ?, 0");
+	for (size_t i = 0; i < kept_run_fields.n + result_fields.n; i++)
+		str_append(&sql, ", ?");
+	str_append(&sql, ")");
+	sqlite3_stmt *s = sql.failed ? NULL : store_prepare(runs, "write", sql.text, err);
+	if (sql.failed)
+		error_no_memory(err);
+	if (!s)
+		goto out;
+	bytes_of_uuid(run->uuid, uuid);
+	sqlite3_bind_blob(s, 1, uuid, sizeof uuid, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 2, machine);
+	if (fields_bind(s, 3, kept_run_fields.fields, kept_run_fields.n, run, &bytes) != SQLITE_OK ||
+	    fields_bind(s, 3 + (int)kept_run_fields.n, result_fields.fields, result_fields.n, run->result,
+			&bytes) != SQLITE_OK)
+		store_fail(runs, "write", err);
+	else if ((done = store_step(runs, s, err)))
+		run->id = sqlite3_last_insert_rowid(runs->db);
+out:
+	sqlite3_finalize(s);
+	str_free(&sql);
+	return done;
+}
+
+static bool put_bytes(struct runs *runs, int64_t run, uint64_t bytes, struct error *err)
+{
+	sqlite3_stmt *s = store_prepare(runs, "write", "UPDATE runs SET bytes = ? WHERE id = ?", err);
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, (sqlite3_int64)bytes);
+	sqlite3_bind_int64(s, 2, run);
+	bool done = store_step(runs, s, err);
+	sqlite3_finalize(s);
+	return done;
+}
+
+bool store_put(struct runs *runs, struct kept_run *run, struct error *err)
+{
+	const struct result *r = run->result;
+	uint64_t bytes = 500; /* the row itself */
+	return (run->uuid[0] || make_uuid(run->uuid, err)) && put_row(runs, run, err) &&
+	       put_rows(runs, "estimates", estimate_fields, run->id, 0, r->estimates, r->n_estimates,
+			sizeof *r->estimates, &bytes, err) &&
+	       put_rows(runs, "estimates", estimate_fields, run->id, 1, r->metrics, r->n_metrics,
+			sizeof *r->metrics, &bytes, err) &&
+	       put_rows(runs, "outliers", outlier_fields, run->id, 0, r->outliers, r->n_outliers,
+			sizeof *r->outliers, &bytes, err) &&
+	       put_rows(runs, "notes", note_fields, run->id, 0, r->notes, r->n_notes, sizeof *r->notes, &bytes,
+			err) &&
+	       put_bytes(runs, run->id, bytes, err);
+}
+
+bool runs_put(struct runs *runs, struct kept_run *run, struct error *err)
+{
+	if (!store_begin(runs, err))
+		return false;
+	bool done = store_end(runs, store_put(runs, run, err), err);
+	if (!done)
+		run->id = 0;
+	return done;
+}

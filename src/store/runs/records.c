@@ -1,0 +1,158 @@
+#include "store/runs/records.h"
+
+#include "store/runs/runs.h"
+
+#define TEXT(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_TEXT, .offset = offsetof(record, m)                                   \
+	}
+#define WORD(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_WORD, .offset = offsetof(record, m)                                   \
+	}
+#define NAME(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_WORD, .offset = offsetof(record, m), .most = 1                        \
+	} /* always there */
+#define SAID(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_TEXT, .offset = offsetof(record, m), .most = 1                        \
+	} /* likewise */
+#define WORDS(record, m)                                                                                          \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_WORDS, .offset = offsetof(record, m)                                  \
+	}
+#define REAL(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_REAL, .offset = offsetof(record, m)                                   \
+	}
+#define INT(record, m)                                                                                            \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_INT, .offset = offsetof(record, m)                                    \
+	}
+#define ENUM(record, m, last)                                                                                     \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_INT, .offset = offsetof(record, m), .most = last                      \
+	}
+#define BOOL(record, m)                                                                                           \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_BOOL, .offset = offsetof(record, m)                                   \
+	}
+#define U64(record, m)                                                                                            \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_U64, .offset = offsetof(record, m)                                    \
+	}
+#define SIZE(record, m, limit)                                                                                    \
+	{                                                                                                         \
+		.column = #m, .type = FIELD_SIZE, .offset = offsetof(record, m), .most = limit                    \
+	}
+#define COUNTED(kind, record, m, n)                                                                               \
+	{                                                                                                         \
+		.column = #m, .type = kind, .offset = offsetof(record, m), .count_offset = offsetof(record, n)    \
+	}
+#define FIELDS(of)                                                                                                \
+	{                                                                                                         \
+		of, sizeof(of) / sizeof *(of)                                                                     \
+	}
+
+/* A member more, and this stops: keep it, or say in runs.h that it is not kept. */
+_Static_assert(sizeof(struct estimate) == 280, "struct estimate has changed: see records.h");
+_Static_assert(sizeof(struct result) == 296, "struct result has changed: see records.h");
+_Static_assert(sizeof(struct machine_facts) == 56, "struct machine_facts has changed: see records.h");
+_Static_assert(sizeof(struct outlier) == 24, "struct outlier has changed: see records.h");
+
+enum { REPETITIONS_MOST = 1000000 }; /* as tare count's -r has it */
+
+static const struct field of_kept_run[] = {
+	WORD(struct kept_run, name),         ENUM(struct kept_run, kind, KEPT_COMPARE),
+	INT(struct kept_run, shown),         TEXT(struct kept_run, comparison),
+	NAME(struct kept_run, tare_version), TEXT(struct kept_run, directory),
+	WORDS(struct kept_run, environment), WORD(struct kept_run, git_commit),
+	WORD(struct kept_run, calibration),
+};
+const struct record_fields kept_run_fields = FIELDS(of_kept_run);
+
+static const struct field of_result[] = {
+	WORDS(struct result, command),
+	TEXT(struct result, target),
+	U64(struct result, started_unix),
+	SIZE(struct result, repetitions, REPETITIONS_MOST),
+	SIZE(struct result, repetitions_done, REPETITIONS_MOST),
+	SIZE(struct result, executions, 0),
+	SIZE(struct result, warm_ups, 0),
+	SIZE(struct result, passes, 0),
+	REAL(struct result, elapsed_seconds),
+	REAL(struct result, confidence),
+	INT(struct result, wait_status),
+	BOOL(struct result, interrupted),
+	BOOL(struct result, under_engine),
+	SIZE(struct result, first_run, 0),
+};
+const struct record_fields result_fields = FIELDS(of_result);
+
+static const struct field of_machine[] = {
+	TEXT(struct machine_facts, cpu),        TEXT(struct machine_facts, kernel),
+	TEXT(struct machine_facts, hostname),   TEXT(struct machine_facts, architecture),
+	INT(struct machine_facts, cpus),        TEXT(struct machine_facts, pmu),
+	TEXT(struct machine_facts, hypervisor),
+};
+const struct record_fields machine_fields = FIELDS(of_machine);
+
+/* runs is one value for each repetition */
+static const struct field of_estimate[] = {
+	NAME(struct estimate, event),
+	NAME(struct estimate, unit),
+	NAME(struct estimate, level),
+	BOOL(struct estimate, known),
+	REAL(struct estimate, value),
+	REAL(struct estimate, low),
+	REAL(struct estimate, high),
+	BOOL(struct estimate, has_interval),
+	REAL(struct estimate, confidence),
+	COUNTED(FIELD_REALS, struct estimate, runs, n_runs),
+	REAL(struct estimate, run_min),
+	REAL(struct estimate, run_median),
+	REAL(struct estimate, run_max),
+	REAL(struct estimate, run_sd),
+	ENUM(struct estimate, source, SOURCE_SAMPLED),
+	ENUM(struct estimate, trust, TRUST_REFUTED),
+	WORD(struct estimate, machine),
+	WORD(struct estimate, evidence),
+	BOOL(struct estimate, has_tare),
+	REAL(struct estimate, gross),
+	REAL(struct estimate, tare),
+	REAL(struct estimate, bound),
+	{.column = "measuring_state",
+	 .type = FIELD_INT,
+	 .offset = offsetof(struct estimate, measuring.state),
+	 .most = MEASURING_INCLUDED},
+	{.column = "measuring_count", .type = FIELD_REAL, .offset = offsetof(struct estimate, measuring.count)},
+	{.column = "measuring_half_width",
+	 .type = FIELD_REAL,
+	 .offset = offsetof(struct estimate, measuring.half_width)},
+	{.column = "measuring_inside", .type = FIELD_REAL, .offset = offsetof(struct estimate, measuring.inside)},
+	REAL(struct estimate, share_running),
+	TEXT(struct estimate, why),
+	BOOL(struct estimate, has_least),
+	REAL(struct estimate, least),
+	ENUM(struct estimate, least_source, SOURCE_SAMPLED),
+	TEXT(struct estimate, note),
+	INT(struct estimate, tid),
+	INT(struct estimate, pid),
+	TEXT(struct estimate, command),
+	INT(struct estimate, cpu),
+};
+const struct record_fields estimate_fields = FIELDS(of_estimate);
+
+static const struct field of_outlier[] = {
+	SIZE(struct outlier, repetition, REPETITIONS_MOST),
+	NAME(struct outlier, event),
+	SAID(struct outlier, cause),
+};
+const struct record_fields outlier_fields = FIELDS(of_outlier);
+
+static const struct field of_note[] = {
+	ENUM(struct result_note, rank, NOTE_DETAIL),
+	SAID(struct result_note, text),
+};
+const struct record_fields note_fields = FIELDS(of_note);

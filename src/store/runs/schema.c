@@ -1,0 +1,133 @@
+/*
+ * What always holds:
+ *  1. steps[v] makes version v + 1 of version v. A step that was released is never changed; a new version is a new
+ *     step.
+ *  2. Columns are added, never given another meaning: a tare that knows an older version and has the store open
+ *     goes on, and what it does not know stays at its default.
+ */
+#include "store/runs/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const steps[SCHEMA_VERSION] = {
+	/* 1 */
+	"CREATE TABLE machines ("
+	" id INTEGER PRIMARY KEY,"
+	" cpu TEXT, kernel TEXT, hostname TEXT, architecture TEXT, cpus INTEGER, pmu TEXT, hypervisor TEXT,"
+	" cpu_features TEXT, microcode TEXT);"
+	"CREATE TABLE runs ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT," /* never given again, also after the newest was pruned */
+	" uuid BLOB NOT NULL,"
+	" machine INTEGER NOT NULL,"
+	" bytes INTEGER NOT NULL,"
+	" name TEXT, kind INTEGER NOT NULL, shown INTEGER NOT NULL, comparison TEXT,"
+	" tare_version TEXT NOT NULL, directory TEXT, environment BLOB, git_commit TEXT, calibration TEXT,"
+	" command BLOB, target TEXT, started_unix INTEGER, repetitions INTEGER, repetitions_done INTEGER,"
+	" executions INTEGER, warm_ups INTEGER, passes INTEGER, elapsed_seconds REAL, confidence REAL,"
+	" wait_status INTEGER, interrupted INTEGER, under_engine INTEGER, first_run INTEGER);"
+	"CREATE UNIQUE INDEX runs_by_uuid ON runs (uuid);"
+	"CREATE UNIQUE INDEX runs_by_name ON runs (name) WHERE name IS NOT NULL;"
+	"CREATE TABLE estimates ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" event TEXT, unit TEXT, level TEXT, known INTEGER, value REAL, low REAL, high REAL, has_interval INTEGER,"
+	" confidence REAL, runs BLOB, run_min REAL, run_median REAL, run_max REAL, run_sd REAL, source INTEGER,"
+	" trust INTEGER, machine TEXT, evidence TEXT, has_tare INTEGER, gross REAL, tare REAL, bound REAL,"
+	" measuring_state INTEGER, measuring_count REAL, measuring_half_width REAL, measuring_inside REAL,"
+	" share_running REAL, why TEXT, has_least INTEGER, least REAL, least_source INTEGER, note TEXT,"
+	" tid INTEGER, pid INTEGER, command TEXT, cpu INTEGER,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE outliers ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" repetition INTEGER, event TEXT, cause TEXT,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE notes ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" rank INTEGER, text TEXT,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;",
+};
+
+bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)
+{
+	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM, os = db ? sqlite3_system_errno(db) : 0;
+	switch (code & 0xff) {
+	case SQLITE_NOMEM: return error_no_memory(err);
+	case SQLITE_FULL: return error_set(err, ERROR_IO, "cannot %s '%s': the disk is full", verb, path);
+	case SQLITE_BUSY:
+		return error_set(err, ERROR_BUSY, "cannot %s '%s': another process holds it", verb, path);
+	case SQLITE_READONLY:
+		return error_set(err, ERROR_PERMISSION, "cannot %s '%s': it can only be read", verb, path);
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		error_set(err, ERROR_SYNTAX, "cannot %s '%s': it is damaged, or not a store of runs", verb, path);
+		return error_hint(err, "move it away, and tare makes a new one; --store FILE uses another");
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		if (os == ENOSPC || os == EDQUOT)
+			return error_set(err, ERROR_IO, "cannot %s '%s': the disk is full", verb, path);
+		if (os)
+			return error_set_errno(
+				err, os == EACCES || os == EPERM || os == EROFS ? ERROR_PERMISSION : ERROR_IO, os,
+				"cannot %s '%s'", verb, path);
+	}
+	return error_set(err, ERROR_IO, "cannot %s '%s': %s", verb, path, sqlite3_errmsg(db));
+}
+
+static bool pragma(sqlite3 *db, const char *name, int *value)
+{
+	sqlite3_stmt *s = NULL;
+	char sql[64];
+	snprintf(sql, sizeof sql, "PRAGMA %s", name);
+	bool done = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+	if (done)
+		*value = sqlite3_column_int(s, 0);
+	return sqlite3_finalize(s) == SQLITE_OK && done;
+}
+
+bool schema_version(sqlite3 *db, const char *path, int *version, struct error *err)
+{
+	int application, tables;
+	if (!pragma(db, "application_id", &application) || !pragma(db, "user_version", version))
+		return schema_error(db, "read", path, err);
+	if (application == 0 && *version == 0) {
+		/* a file without tables: a store that is being made */
+		if (!pragma(db, "schema_version", &tables))
+			return schema_error(db, "read", path, err);
+		if (tables == 0)
+			return true;
+	}
+	if (application != SCHEMA_APPLICATION_ID || *version <= 0)
+		return error_set(err, ERROR_SYNTAX, "'%s' is a database, but not a store of tare's runs", path);
+	if (*version > SCHEMA_VERSION) {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "'%s' is a store of a newer tare (version %d of the tables; this tare knows %d)", path,
+			  *version, SCHEMA_VERSION);
+		return error_hint(err, "use that tare, or another store: --store FILE");
+	}
+	return true;
+}
+
+bool schema_migrate(sqlite3 *db, const char *path, int to, struct error *err)
+{
+	int version;
+	char sql[128];
+	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+		return schema_error(db, "write", path, err);
+	/* another process may have done it meanwhile */
+	if (!schema_version(db, path, &version, err))
+		goto fail;
+	for (; version < to; version++)
+		if (sqlite3_exec(db, steps[version], NULL, NULL, NULL) != SQLITE_OK) {
+			schema_error(db, "write", path, err);
+			goto fail;
+		}
+	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		 SCHEMA_APPLICATION_ID, version);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return true;
+	schema_error(db, "write", path, err);
+fail:
+	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
