@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "session/interrupt.h"
 #include "session/profile.h"
+#include "session/replicates.h"
 
 enum {
 	HELP,
@@ -29,6 +30,8 @@ enum {
 	CPUS,
 	NO_CHILDREN,
 	DELAY,
+	RUNS,
+	CHECK,
 	FOR,
 	OUTPUT,
 };
@@ -53,6 +56,12 @@ const struct option_row profile_option_rows[] = {
 	{'g', "stacks", NULL, "also record call stacks, by frame pointers", STACKS},
 	{0, "call-graph", "fp|dwarf|none", "record call stacks in this way", CALL_GRAPH},
 	{0, "delay", "SECONDS", "begin this long after the program", DELAY},
+	{.help = "Several runs"},
+	{'r', "repeat", "N", "run the program N times; intervals are by how much the runs differ", RUNS},
+	{0, "check", NULL,
+	 "run it with two gaps in turn, three times each (or -r), and show which lines have the same share at "
+	 "both",
+	 CHECK},
 	{.help = "Targets (instead of a program; -a and -C also with one)"},
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
 	{'t', "tid", "TID,...", "running threads", TID},
@@ -73,6 +82,7 @@ struct profile_request {
 	struct str events; /* of all -e, joined */
 	const char *on;
 	struct profiling profiling;
+	struct replicates replicates; /* runs 0: one */
 	bool has_gaps, has_rate, all_cpus, no_children, help;
 	struct number_list pids, tids, cpus;
 	const char *output; /* the profile's file, or with --as the other tool's */
@@ -138,6 +148,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
+	case CHECK: r->replicates.check = true; return true;
+	case RUNS:
+		if (!options_number(value, 2, REPLICATES_MOST, &number, err))
+			return false;
+		r->replicates.runs = number;
+		return true;
 	case DELAY: return options_seconds(value, &r->profiling.delay_ns, err);
 	case FOR: return options_seconds(value, &r->profiling.for_ns, err);
 	case OUTPUT: r->output = value; return true;
@@ -188,6 +204,8 @@ static bool check(struct profile_request *r, struct error *err)
 		return false;
 	if (r->has_rate)
 		r->profiling.gaps = GAPS_RATE;
+	if (r->replicates.check && !r->replicates.runs)
+		r->replicates.runs = CHECK_RUNS;
 	if (r->command && !r->command[0][0])
 		return error_set(err, ERROR_USAGE, "the program's name is empty");
 	return true;
@@ -243,7 +261,9 @@ static int run(struct profile_request *r)
 		code = say_failure(&err);
 		goto out;
 	}
-	if (!session_profile(&session, &r->profiling, &profile, &err)) {
+	if (!(r->replicates.runs
+		      ? session_profile_replicates(&session, &r->profiling, &r->replicates, &profile, &err)
+		      : session_profile(&session, &r->profiling, &profile, &err))) {
 		code = say_failure(&err);
 		if (*r->profiling.interrupt)
 			code = 128 + abs((int)*r->profiling.interrupt);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "profile/replicates.h"
 #include "stats/stats.h"
 
 struct ranked_count {
@@ -60,6 +61,11 @@ bool certainty_add(struct named_profile *named, double confidence)
 	named->confidence = confidence;
 	for (size_t i = 0; i < named->profile->n_events; i++) {
 		const struct profile_event *event = &named->profile->events[i];
+		if (named->profile->n_runs >= 2) {
+			if (!replicates_add(named, i, confidence))
+				return false;
+			continue;
+		}
 		if (event->gaps != GAPS_EXPONENTIAL || !event->redraw || event->redraw > REDRAW_MOST)
 			continue;
 		add_intervals(&named->by_function, i, named->sums[i], confidence);

@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 #include "report/number.h"
 #include "report/profile.h"
+#include "report/profile_check.h"
 #include "report/profile_rows.h"
 
 enum { VERSION = 1 };
@@ -54,6 +55,28 @@ static void write_events(struct json *json, const struct named_profile *named)
 	json_write_close(json, ']');
 }
 
+static void write_runs(struct json *json, const struct profile *p)
+{
+	if (!p->n_runs)
+		return;
+	json_write_open(json, "runs", '[');
+	for (size_t i = 0; i < p->n_runs; i++) {
+		json_write_open(json, NULL, '{');
+		json_write_number(json, "seed", (double)p->runs[i].seed);
+		json_write_integer(json, "wait_status", p->runs[i].wait_status);
+		json_write_open(json, "gaps", '[');
+		for (size_t e = 0; e < p->n_events; e++)
+			json_write_number(json, NULL, (double)p->runs[i].gaps[e]);
+		json_write_close(json, ']');
+		json_write_open(json, "samples", '[');
+		for (size_t e = 0; e < p->n_events; e++)
+			json_write_number(json, NULL, (double)p->runs[i].samples[e]);
+		json_write_close(json, ']');
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+}
+
 static void write_count(struct json *json, const struct named_count *c, uint64_t sum)
 {
 	json_write_open(json, NULL, '{');
@@ -63,6 +86,16 @@ static void write_count(struct json *json, const struct named_count *c, uint64_t
 	if (c->has_interval) {
 		json_write_number(json, "low", c->low);
 		json_write_number(json, "high", c->high);
+	}
+	if (c->check) {
+		json_write_open(json, "check", '{');
+		json_write_text(json, "verdict", profile_verdict_name(c->check->verdict));
+		json_write_number(json, "first_share", c->check->first);
+		json_write_number(json, "second_share", c->check->second);
+		json_write_number(json, "difference_low", c->check->low);
+		json_write_number(json, "difference_high", c->check->high);
+		json_write_number(json, "p", c->check->p);
+		json_write_close(json, '}');
 	}
 	if (c->first_rank) {
 		json_write_integer(json, "first_rank", c->first_rank);
@@ -121,6 +154,7 @@ void report_profile_json(FILE *out, const struct named_profile *named)
 	json_write_text(&json, "stacks", profile_stacks_name(p->stacks));
 	json_write_number(&json, "confidence", named->confidence);
 	write_events(&json, named);
+	write_runs(&json, p);
 	write_rows(&json, "functions", named, &named->by_function);
 	write_rows(&json, "lines", named, &named->by_line);
 	write_texts(&json, "notes", p->notes, p->n_notes);

@@ -7,6 +7,7 @@
 #include "report/columns.h"
 #include "report/number.h"
 #include "report/profile.h"
+#include "report/profile_check.h"
 #include "report/profile_rows.h"
 
 /* A listing ends when it has this much of the count; what is left is one row. */
@@ -59,8 +60,9 @@ static void append_count(struct str *text, uint64_t count, const char *one, cons
 }
 
 /* "1,234 samples, one each 1 ms on average (exponential gaps, seed 1)", and what was lost */
-static void append_sampling(struct str *text, const struct profile_event *e)
+static void append_sampling(struct str *text, const struct profile *p, size_t event)
 {
+	const struct profile_event *e = &p->events[event];
 	char number[NUMBER_BYTES];
 	append_count(text, e->samples, "sample", "samples");
 	if (e->gap == 1) {
@@ -82,14 +84,15 @@ static void append_sampling(struct str *text, const struct profile_event *e)
 		if (e->gaps != GAPS_FIXED && e->redraw > 1)
 			str_appendf(text, ", drawn anew every %u samples", e->redraw);
 		if (e->gaps != GAPS_FIXED && !e->redraw)
-			str_append(text, " until threads or children began, then fixed: no intervals");
+			str_append(text, p->n_runs ? " until threads or children began, then fixed"
+						   : " until threads or children began, then fixed: no intervals");
 		if (e->gaps != GAPS_FIXED)
 			str_append(text, ")");
 	}
 	if (e->has_total) {
 		str_append(text, "; in all ");
 		append_amount(text, (double)e->total, e->unit);
-		if (e->gap > 1) {
+		if (e->gap > 1 && !p->checks_gaps) {
 			/* jitter is the gap and uniform(0, gap / 8) */
 			double mean = (double)e->gap * (e->gaps == GAPS_JITTER ? 1 + 1.0 / 16 : 1);
 			number_group(number, (double)e->total / mean, 0);
@@ -122,7 +125,8 @@ static void add_heading(struct document *document, const struct named_profile *n
 		append_amount(&rest, (double)e->total, e->unit);
 		str_append(&rest, ", counted, not sampled");
 	} else {
-		append_sampling(&rest, e);
+		profile_append_runs(&rest, named->profile, event, append_amount);
+		append_sampling(&rest, named->profile, event);
 	}
 	document_add(document, BLOCK_GAP, NULL, NULL);
 	document_add(document, BLOCK_SUBTITLE, document_str(document, &label), document_str(document, &rest));
@@ -134,7 +138,7 @@ struct profile_listing {
 	const struct named_profile *named;
 	struct columns *columns;
 	size_t event;
-	bool intervals, inclusive, cumulative, ranks;
+	bool intervals, inclusive, cumulative, ranks, checks;
 	size_t left_out; /* rows that are not wanted */
 	uint64_t sum, before;
 };
@@ -168,6 +172,11 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 	}
 	if (l->ranks) {
 		l->columns->headings[c++] = "rank";
+	}
+	if (l->checks) {
+		l->columns->headings[c++] = "gap 1";
+		l->columns->headings[c++] = "gap 2";
+		l->columns->headings[c++] = "agree";
 	}
 	l->columns->left[c] = true;
 	l->columns->headings[c++] = by == PROFILE_BY_LINE ? "line (module)" : "function (module:file:line)";
@@ -203,6 +212,11 @@ static void add_row(struct profile_listing *l, const struct named_count *count, 
 	}
 	if (l->ranks)
 		row.cells[c++] = rank_cell(d, count);
+	if (l->checks) {
+		row.cells[c++] = count->check ? share_cell(d, count->check->first) : "";
+		row.cells[c++] = count->check ? share_cell(d, count->check->second) : "";
+		row.cells[c++] = count->check ? profile_verdict_text(count->check->verdict) : "";
+	}
 	row.cells[c] = name;
 	l->before += emphasis ? 0 : count->self;
 	if (!vec_push(&l->columns->rows, row))
@@ -263,7 +277,9 @@ static void add_event(struct document *document, const struct named_profile *nam
 				    .named = named,
 				    .event = event,
 				    .inclusive = named->has_inclusive,
-				    .cumulative = !named->has_inclusive || options->text.width >= WIDE,
+				    .checks = named->profile->checks_gaps,
+				    .cumulative = (!named->has_inclusive && !named->profile->checks_gaps) ||
+						  options->text.width >= WIDE,
 				    .sum = named->sums[event]};
 	size_t n;
 	add_heading(document, named, event, options->by);
@@ -292,6 +308,8 @@ static void add_event(struct document *document, const struct named_profile *nam
 	document_add(document, BLOCK_GAP, NULL, NULL);
 	if (rows && (l.columns = document_add_columns(document, 1)))
 		add_rows(&l, rows, n, options);
+	if (rows && l.checks)
+		build_profile_check(document, event, rows, n, options->by == PROFILE_BY_LINE);
 	document->failed |= !rows;
 	free(rows);
 }

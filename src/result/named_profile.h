@@ -43,8 +43,25 @@ struct named_place {
 	uint32_t first_frame, n_frames;
 };
 
+/* Do two gaps tell the same share? `tare profile --check`. */
+enum named_verdict {
+	VERDICT_NONE,    /* not checked */
+	VERDICT_AGREES,  /* no difference is shown, and a large one is excluded */
+	VERDICT_DEPENDS, /* the share depends on the gap */
+	VERDICT_VARIES,  /* runs with the same gap differ too much to tell */
+	VERDICT_FEW,     /* too few samples to tell */
+};
+
+struct named_check {
+	enum named_verdict verdict;
+	double first, second; /* shares at the two gaps */
+	double low, high;     /* interval of second - first */
+	double p;             /* that runs differ so much where the gap does not matter; NAN: not tested */
+};
+
 struct named_count {
 	uint64_t self, inclusive;
+	const struct named_check *check; /* NULL: not checked */
 	/* of the share self / sum: the interval, when there is one */
 	bool has_interval;
 	double low, high;

@@ -7,8 +7,8 @@
  * that was counted they are the events themselves.
  *
  * What always holds:
- *  1. Each module, task and node is there once. nodes[0] is the root: no place, its own parent. A node comes after
- *     its parent.
+ *  1. Each module, task (of a run) and node is there once. nodes[0] is the root: no place, its own parent. A node
+ *     comes after its parent.
  *  2. Each (node, task, event) has at most one cell, and no cell's count is 0.
  *  3. Of a sampled event the cells' sum is `samples`; of a counted one it is `total`, or `why` says why there are
  *     no cells. What was lost is in `lost` and in no cell.
@@ -70,6 +70,7 @@ struct profile_module {
 struct profile_task {
 	uint32_t pid, tid;
 	const char *name; /* its last comm; "" if not known */
+	uint32_t run;     /* of profile->runs; 0 */
 };
 
 struct profile_node {
@@ -78,6 +79,14 @@ struct profile_node {
 	/* in the module. Of a node that has cells: the instruction. Of a caller: the last byte of the call
 	 * instruction (the return address - 1), so that it is in the caller's function and line */
 	uint64_t offset;
+};
+
+/* One of several executions whose samples are in one profile. Each task is of one run. */
+struct profile_run {
+	uint64_t seed;
+	int wait_status;
+	uint64_t *gaps;    /* [n_events]; 0 of GAPS_RATE */
+	uint64_t *samples; /* [n_events]: of the cells whose tasks are this run's */
 };
 
 struct profile_cell {
@@ -124,6 +133,9 @@ struct profile {
 	size_t n_modules;
 	struct profile_task *tasks;
 	size_t n_tasks;
+	struct profile_run *runs; /* profile/merge.h makes them */
+	size_t n_runs;            /* 0: one execution */
+	bool checks_gaps; /* runs took two gaps in turn: 0, 2, 4 … the events' own, 1, 3, 5 … another */
 	struct profile_node *nodes;
 	size_t n_nodes;
 	struct profile_cell *cells; /* by node, task, event, ascending */

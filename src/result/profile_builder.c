@@ -43,17 +43,22 @@ uint32_t profile_builder_module(struct profile_builder *b, const struct profile_
 
 uint32_t profile_builder_task(struct profile_builder *b, uint32_t pid, uint32_t tid)
 {
+	return profile_builder_task_of_run(b, 0, pid, tid);
+}
+
+uint32_t profile_builder_task_of_run(struct profile_builder *b, uint32_t run, uint32_t pid, uint32_t tid)
+{
 	struct profile *p = b->out;
-	uint64_t hash = hash_number(hash_number(HASH_BEGIN, pid), tid);
+	uint64_t hash = hash_number(hash_number(hash_number(HASH_BEGIN, pid), tid), run);
 	struct hash_search search = hash_find(&b->tasks, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (p->tasks[i].pid == pid && p->tasks[i].tid == tid)
+		if (p->tasks[i].pid == pid && p->tasks[i].tid == tid && p->tasks[i].run == run)
 			return i;
 	if (p->n_tasks >= PROFILE_NO_INDEX - 1 ||
 	    !vec_grow((void **)&p->tasks, &b->task_capacity, p->n_tasks, sizeof *p->tasks) ||
 	    !hash_add(&b->tasks, hash, (uint32_t)p->n_tasks))
 		return PROFILE_NO_INDEX;
-	p->tasks[p->n_tasks] = (struct profile_task){.pid = pid, .tid = tid, .name = ""};
+	p->tasks[p->n_tasks] = (struct profile_task){.pid = pid, .tid = tid, .name = "", .run = run};
 	return (uint32_t)p->n_tasks++;
 }
 

@@ -38,6 +38,7 @@ bool profile_builder_open(struct profile_builder *builder);
 /* The index of what is equal; new ones are copied. PROFILE_NO_INDEX when memory ran out. */
 uint32_t profile_builder_module(struct profile_builder *builder, const struct profile_module *module);
 uint32_t profile_builder_task(struct profile_builder *builder, uint32_t pid, uint32_t tid);
+uint32_t profile_builder_task_of_run(struct profile_builder *builder, uint32_t run, uint32_t pid, uint32_t tid);
 uint32_t profile_builder_node(struct profile_builder *builder, uint32_t parent, uint32_t module, uint64_t offset);
 
 /* False when memory ran out; likewise below. */

@@ -94,6 +94,31 @@ bool stats_weighted_share(const struct weights *row, const struct weights *all, 
 bool stats_replicated_share(const uint64_t *k, const uint64_t *n, size_t runs, double confidence,
 			    struct interval *out);
 
+/* Samples of one row in several runs: k[i] of n[i]. Borrowed. */
+struct share_runs {
+	const uint64_t *k, *n;
+	size_t runs;
+};
+
+struct share_agreement {
+	double first, second;       /* the groups' shares */
+	struct interval difference; /* second - first */
+	double p;                   /* two-sided: of so large a difference where the groups have one share */
+	double spread;              /* of runs within a group, in variances of independent samples; >= 1 */
+	double p_spread;            /* of so large a spread where samples are independent */
+};
+
+/* Do two groups of runs have the same share (stats/agree.c)? With 3 runs or more in all: their number less 2 is
+ * the test's degrees of freedom. Holds its level for independent samples, clustered ones and programs that differ
+ * from run to run (tests/unit/agree_test.c). What both groups see alike it cannot show. False for fewer, and when
+ * a run has no samples or k[i] > n[i]. */
+bool stats_shares_agree(const struct share_runs *first, const struct share_runs *second, double confidence,
+			struct share_agreement *out);
+
+/* Holm's procedure: rejected[i] of p[n], such that the chance of any wrong rejection is at most error_rate,
+ * however the tests depend on each other. p of NAN must not be there. False without memory. */
+bool stats_holm(const double *p, size_t n, double error_rate, bool *rejected);
+
 /* The ranks that a row may have: 1 is the hottest. */
 struct rank_range {
 	size_t first, last;
