@@ -7,14 +7,19 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/say.h"
+#include "report/profile_rows.h"
 #include "session/profile.h"
+#include "session/profile_views.h"
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err)
 {
 	unsigned long long number;
 	switch (id) {
-	case SHOW_LINES: show->by = PROFILE_BY_LINE; return true;
-	case SHOW_ANNOTATE: show->annotate = true; return true;
+	case SHOW_LINES:
+	case SHOW_HEAVY: show->by = PROFILE_BY_LINE; return true;
+	case SHOW_ANNOTATE: return show->annotate = true;
+	case SHOW_DIS: return show->disassemble = true;
+	case SHOW_BUTTERFLY: return show->butterfly = true;
 	case SHOW_BY:
 		if (strcmp(value, "function") != 0 && strcmp(value, "line") != 0)
 			return error_set(err, ERROR_USAGE, "'%s' is not function or line", value);
@@ -85,29 +90,46 @@ static bool choose_event(const struct named_profile *named, const struct show_re
 	return !show->event && p->n_events;
 }
 
-static bool write_profile(FILE *out, const struct named_profile *named, const struct show_request *show,
-			  size_t event)
+enum { CODE_MOST = 64 }; /* functions that are disassembled */
+
+/* A listing, and what is asked for below it. */
+static bool write_text(FILE *out, const struct named_profile *named, const struct show_request *show, size_t event,
+		       struct error *err)
 {
-	const struct profile_report_options options = {
-		.text = {.colour = say_in_colour(out), .width = say_width(out)},
-		.by = show->by,
-		.top = show->top,
-		.annotate = show->annotate,
-		.one_event = show->event != NULL,
-		.event = event,
-		.quit_share = show->quit_share,
-		.only = show->only.items,
-		.exclude = show->exclude.items,
-		.modules = show->modules.items};
+	struct profile_report_options options = {.text = {.colour = say_in_colour(out), .width = say_width(out)},
+						 .by = show->by,
+						 .top = show->top,
+						 .annotate = show->annotate,
+						 .butterfly = show->butterfly,
+						 .one_event = show->event != NULL,
+						 .event = event,
+						 .quit_share = show->quit_share,
+						 .only = show->only.items,
+						 .exclude = show->exclude.items,
+						 .modules = show->modules.items};
+	struct named_code code[CODE_MOST];
+	uint32_t rows[CODE_MOST];
+	options.n_code = show->disassemble ? profile_hottest_functions(named, &options, false, rows, CODE_MOST)
+					   : 0;
+	options.code = code;
+	if (!session_disassemble(named, rows, options.n_code, code, err))
+		return false;
+	if (show->prof)
+		report_profile_prof(out, named, &options);
+	else
+		report_profile_text(out, named, &options);
+	for (size_t i = 0; i < options.n_code; i++)
+		named_code_free(&code[i]);
+	return true;
+}
+
+static bool write_profile(FILE *out, const struct named_profile *named, const struct show_request *show,
+			  size_t event, struct error *err)
+{
 	switch (show->format) {
 	case SHOW_JSON: report_profile_json(out, named); return true;
 	case SHOW_CSV: report_profile_csv(out, named); return true;
-	case SHOW_TEXT:
-		if (show->prof)
-			report_profile_prof(out, named, &options);
-		else
-			report_profile_text(out, named, &options);
-		return true;
+	case SHOW_TEXT: return write_text(out, named, show, event, err);
 	}
 	return false;
 }
@@ -122,7 +144,7 @@ int show_profile(const struct profile *profile, const struct show_request *show,
 	bool chosen = choose_event(named, show, &event, &err), written = false;
 	if (chosen) {
 		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
-		written = write_profile(out, named, show, event) || error_no_memory(&err);
+		written = write_profile(out, named, show, event, &err);
 	}
 	named_profile_free(named);
 	free(named);

@@ -10,13 +10,27 @@
 #include "report/profile.h"
 
 /* Option ids from here on are show_apply()'s. */
-enum { SHOW_BASE = 1000, SHOW_BY, SHOW_LINES, SHOW_ANNOTATE, SHOW_TOP, SHOW_CONFIDENCE, SHOW_END };
+enum {
+	SHOW_BASE = 1000,
+	SHOW_BY,
+	SHOW_LINES,
+	SHOW_HEAVY,
+	SHOW_ANNOTATE,
+	SHOW_DIS,
+	SHOW_BUTTERFLY,
+	SHOW_TOP,
+	SHOW_CONFIDENCE,
+	SHOW_END
+};
 
 /* Rows of a command's option table. */
 #define SHOW_OPTION_ROWS                                                                                          \
 	{0, "by", "function|line", "list functions (default) or source lines", SHOW_BY},                          \
 		{0, "lines", NULL, "the same as --by line", SHOW_LINES},                                          \
+		{0, "heavy", NULL, "the same: prof's name for it", SHOW_HEAVY},                                   \
 		{0, "annotate", NULL, "also show the hottest lines in their source", SHOW_ANNOTATE},              \
+		{0, "dis", NULL, "also show the hottest functions' instructions", SHOW_DIS},                      \
+		{0, "butterfly", NULL, "also show the hottest functions' callers and callees", SHOW_BUTTERFLY},   \
 		{0, "top", "N", "list this many rows (default: until 99.9 % of the count, at most 60)",           \
 		 SHOW_TOP},                                                                                       \
 	{                                                                                                         \
@@ -34,7 +48,7 @@ struct show_request {
 	enum profile_by by;
 	size_t top;
 	double confidence;
-	bool annotate;
+	bool annotate, disassemble, butterfly;
 	enum show_format format;
 	bool prof;
 	double quit_share;

@@ -94,22 +94,28 @@ void named_normalise_path(char *path)
 	*out = '\0';
 }
 
-/* The file's path without detours. A relative one is of the compiler's directory; one that begins with that has it
- * already. NULL of NULL. *failed: memory ran out. */
+void named_source_path(struct str *out, const char *file, const char *directory)
+{
+	size_t n = directory ? strlen(directory) : 0, before = out->length;
+	if (file[0] != '/' && n && !(strncmp(file, directory, n) == 0 && file[n] == '/'))
+		str_appendf(out, "%s/", directory);
+	str_append(out, file);
+	if (out->text && !out->failed) {
+		named_normalise_path(out->text + before);
+		out->length = before + strlen(out->text + before);
+	}
+}
+
+/* The one copy of a file's path. NULL of NULL. *failed: memory ran out. */
 static const char *intern_file(struct naming_job *job, const char *file, const char *directory, bool *failed)
 {
 	if (!file)
 		return NULL;
 	struct str path = {0};
-	size_t n = directory ? strlen(directory) : 0;
 	const char *kept = NULL;
-	if (file[0] != '/' && n && !(strncmp(file, directory, n) == 0 && file[n] == '/'))
-		str_appendf(&path, "%s/", directory);
-	str_append(&path, file);
-	if (path.text && !path.failed) {
-		named_normalise_path(path.text);
+	named_source_path(&path, file, directory);
+	if (path.text && !path.failed)
 		kept = intern(job, path.text);
-	}
 	str_free(&path);
 	*failed |= !kept;
 	return kept;
@@ -247,18 +253,20 @@ static bool name_by_module(struct naming_job *job, struct named_place *place)
 	return add_frame(job, place, &frame);
 }
 
-/* Is the file another one now than when it was profiled? */
+bool named_is_other_file(struct symbols *symbols, const struct profile_module *m)
+{
+	uint8_t now[sizeof m->build_id];
+	size_t n = m->kind == MODULE_FILE && m->build_id_bytes
+			   ? symbols_build_id(symbols, m->path, now, sizeof now)
+			   : 0;
+	return n && (n != m->build_id_bytes || memcmp(now, m->build_id, n) != 0);
+}
+
 static bool has_changed(struct naming_job *job, uint32_t index)
 {
-	const struct profile_module *m = &job->profile->modules[index];
-	uint8_t now[sizeof m->build_id];
-	if (job->changed.items[index] == 0) {
-		size_t n = m->kind == MODULE_FILE && m->build_id_bytes
-				   ? symbols_build_id(job->symbols, m->path, now, sizeof now)
-				   : 0;
-		bool other = n && (n != m->build_id_bytes || memcmp(now, m->build_id, n) != 0);
-		job->changed.items[index] = other ? 2 : 1;
-	}
+	if (job->changed.items[index] == 0)
+		job->changed.items[index] = named_is_other_file(job->symbols, &job->profile->modules[index]) ? 2
+													     : 1;
 	return job->changed.items[index] == 2;
 }
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "result/named_profile.h"
 #include "symbol/symbol.h"
 
@@ -32,5 +33,12 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, c
 
 /* Takes ".", ".." and doubled slashes out of a path, in place: of "a/./b/../c" "a/c" is left. */
 void named_normalise_path(char *path);
+
+/* Appends the source file's path: a relative one is of the compiler's directory (NULL: not known); one that begins
+ * with that has it already. Without detours, as in rows. */
+void named_source_path(struct str *out, const char *file, const char *directory);
+
+/* Is the module's file another one now than when it was profiled? */
+bool named_is_other_file(struct symbols *symbols, const struct profile_module *module);
 
 #endif

@@ -90,8 +90,12 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 		widths[t->flexible] = room;
 	fprintf(out, "%*s%s", (int)indent, "", style->dim);
 	for (size_t c = 0; c < t->n; c++) {
-		put(out, t->headings[c] ? t->headings[c] : "", widths[c], t->left[c], c + 1 == t->n);
+		const char *heading = t->headings[c] ? t->headings[c] : "";
+		struct str shown = {0};
+		str_append_bytes(&shown, heading, byte_of_column(heading, widths[c]));
+		put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == t->n);
 		fputs(c + 1 < t->n ? "  " : "", out);
+		str_free(&shown);
 	}
 	fprintf(out, "%s\n", style->off);
 	for (size_t i = 0; i < t->rows.count; i++) {

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-enum { COLUMNS_MOST = 24 };
+enum { COLUMNS_MOST = 40 };
 
 struct columns_row {
 	const char *cells[COLUMNS_MOST]; /* NULL: empty. Without control characters */

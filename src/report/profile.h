@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
+#include "result/named_code.h"
 #include "result/named_profile.h"
 
 enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE };
@@ -25,6 +26,10 @@ struct profile_report_options {
 	bool one_event;    /* `event` alone */
 	size_t event;
 	bool annotate; /* then the hottest lines in their source */
+	/* then the instructions of these functions */
+	const struct named_code *code;
+	size_t n_code;
+	bool butterfly; /* then the hottest functions with their callers and callees */
 };
 
 /* Of each event a header and its rows, the largest self first. */

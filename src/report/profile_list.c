@@ -138,7 +138,7 @@ struct profile_listing {
 	const struct named_profile *named;
 	struct columns *columns;
 	size_t event;
-	bool intervals, inclusive, cumulative, ranks, checks;
+	bool intervals, inclusive, cumulative, ranks, checks, wide;
 	size_t left_out; /* rows that are not wanted */
 	uint64_t sum, before;
 };
@@ -166,10 +166,10 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 							    100 * l->named->confidence);
 	if (l->cumulative)
 		l->columns->headings[c++] = "cum.";
-	if (l->inclusive) {
+	if (l->inclusive)
 		l->columns->headings[c++] = "with calls";
+	if (l->inclusive && l->wide)
 		l->columns->headings[c++] = "share";
-	}
 	if (l->ranks) {
 		l->columns->headings[c++] = "rank";
 	}
@@ -207,7 +207,8 @@ static void add_row(struct profile_listing *l, const struct named_count *count, 
 		row.cells[c++] = some && !emphasis ? share_cell(d, profile_share(l->before + count->self, l->sum))
 						   : "";
 	if (l->inclusive) {
-		row.cells[c++] = count->inclusive ? number_cell(d, count->inclusive) : "";
+		if (l->wide)
+			row.cells[c++] = count->inclusive ? number_cell(d, count->inclusive) : "";
 		row.cells[c++] = count->inclusive ? share_cell(d, profile_share(count->inclusive, l->sum)) : "";
 	}
 	if (l->ranks)
@@ -280,6 +281,7 @@ static void add_event(struct document *document, const struct named_profile *nam
 				    .checks = named->profile->checks_gaps,
 				    .cumulative = (!named->has_inclusive && !named->profile->checks_gaps) ||
 						  options->text.width >= WIDE,
+				    .wide = options->text.width >= WIDE,
 				    .sum = named->sums[event]};
 	size_t n;
 	add_heading(document, named, event, options->by);
@@ -331,8 +333,7 @@ void report_profile_text(FILE *out, const struct named_profile *named,
 	for (size_t i = 0; i < named->profile->n_events; i++)
 		if (!options->one_event || i == options->event)
 			add_event(&document, named, i, options);
-	if (options->annotate)
-		build_profile_source(&document, named, options->top);
+	build_profile_views(&document, named, options);
 	if (named->profile->n_notes + named->n_notes)
 		document_add(&document, BLOCK_GAP, NULL, NULL);
 	add_notes(&document, named->profile->notes, named->profile->n_notes);

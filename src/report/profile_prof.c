@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/build.h"
 #include "report/number.h"
 #include "report/profile.h"
 #include "report/profile_rows.h"
@@ -96,4 +97,8 @@ void report_profile_prof(FILE *out, const struct named_profile *named,
 			put_event(out, named, i, options);
 		fputc('\n', out);
 	}
+	struct document document = {0};
+	build_profile_views(&document, named, options);
+	report_document_text(out, &document, &options->text);
+	document_free(&document);
 }

@@ -133,3 +133,62 @@ bool profile_row_is_wanted(const struct named_row *row, const struct profile_rep
 		return false;
 	return !matches(options->exclude, name);
 }
+
+/* What a listing of the function with its callers sorts by. */
+static uint64_t size_of(const struct named_row *row, size_t event, bool inclusive)
+{
+	return inclusive ? row->counts[event].inclusive : row->counts[event].self;
+}
+
+static bool is_among(const uint32_t *rows, size_t n, uint32_t row)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i] == row)
+			return true;
+	return false;
+}
+
+/* The largest that is wanted and not there yet; UINT32_MAX: there is none. */
+static uint32_t next_hottest(const struct named_profile *named, const struct profile_report_options *options,
+			     size_t event, bool inclusive, const uint32_t *rows, size_t n)
+{
+	uint32_t best = UINT32_MAX;
+	uint64_t most = 0;
+	for (uint32_t i = 0; i < named->by_function.n; i++) {
+		const struct named_row *row = &named->by_function.rows[i];
+		if (size_of(row, event, inclusive) > most && profile_row_is_wanted(row, options) &&
+		    !is_among(rows, n, i)) {
+			best = i;
+			most = size_of(row, event, inclusive);
+		}
+	}
+	return best;
+}
+
+size_t profile_hottest_functions(const struct named_profile *named, const struct profile_report_options *options,
+				 bool with_callers, uint32_t *rows, size_t most)
+{
+	static const double ENOUGH = 0.95, LEAST = 0.01;
+	double least = options->quit_share > 0 ? options->quit_share : options->top ? 0 : LEAST;
+	bool named_one = options->only && options->only[0];
+	size_t n = 0, each = options->top ? options->top : PROFILE_VIEWS_MOST;
+	for (size_t e = 0; e < named->profile->n_events; e++) {
+		uint64_t before = 0;
+		size_t first = n;
+		if ((options->one_event && e != options->event) || !named->sums[e])
+			continue;
+		for (size_t i = 0; i < n; i++)
+			before += named->by_function.rows[rows[i]].counts[e].self;
+		while (n < most && n - first < each &&
+		       (with_callers || named_one || profile_share(before, named->sums[e]) < ENOUGH)) {
+			uint32_t row = next_hottest(named, options, e, with_callers, rows, n);
+			if (row == UINT32_MAX ||
+			    (!named_one && profile_share(size_of(&named->by_function.rows[row], e, with_callers),
+							 named->sums[e]) < least))
+				break;
+			before += named->by_function.rows[row].counts[e].self;
+			rows[n++] = row;
+		}
+	}
+	return n;
+}

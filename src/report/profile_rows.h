@@ -27,11 +27,33 @@ struct profile_report_options;
 /* Do only, exclude and modules leave it in the listing? */
 bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);
 
-struct document;
+/* The functions (rows of by_function) of which the report shows more than a row: of each event that is reported, those
+ * that are wanted, the largest first, until they have nearly all of it or are below options->quit_share (1 %), at most
+ * options->top or PROFILE_VIEWS_MOST. with_callers: by inclusive counts. At most `most` are stored. */
+enum { PROFILE_VIEWS_MOST = 8 };
+size_t profile_hottest_functions(const struct named_profile *named, const struct profile_report_options *options,
+				 bool with_callers, uint32_t *rows, size_t most);
 
-/* profile_source.c: of each file with hot lines its windows; most: lines of each event, 0: as many as are worth
- * it. */
-void build_profile_source(struct document *document, const struct named_profile *named, size_t most);
+struct document;
+struct named_code;
+
+/* profile_views.c: what the options ask for below the listing: source, instructions, callers and callees. */
+void build_profile_views(struct document *document, const struct named_profile *named,
+			 const struct profile_report_options *options);
+
+/* profile_disassembly.c: the function's instructions with their counts; `whole`: not only those near one that has
+ * counts. */
+void build_profile_disassembly(struct document *document, const struct named_profile *named,
+			       const struct named_code *code, bool whole,
+			       const struct profile_report_options *options);
+
+/* profile_butterfly.c: callers above, the function, callees below. */
+void build_profile_butterfly(struct document *document, const struct named_profile *named, uint32_t row,
+			     const struct profile_report_options *options);
+
+/* profile_source.c: of each file with hot lines its windows. */
+void build_profile_source(struct document *document, const struct named_profile *named,
+			  const struct profile_report_options *options);
 
 static inline double profile_share(uint64_t part, uint64_t whole)
 {

@@ -47,7 +47,8 @@ void text_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t wid
 		snprintf(word, sizeof word, "%.*s", (int)(bytes < sizeof word ? bytes : sizeof word - 1), text);
 		str_escape_to(shown, sizeof shown, word);
 		size_t columns = text_columns(shown);
-		if (!first && column + 1 + columns > width) {
+		bool hangs = first && column > indent; /* behind a label */
+		if ((!first && column + 1 + columns > width) || (hangs && column + columns > width)) {
 			fputc('\n', out);
 			spaces(out, indent);
 			column = indent;

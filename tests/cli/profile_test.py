@@ -182,8 +182,8 @@ else:
     seen = tare("profile", "--gaps", "prime", "-c", "90", "-e", "page-faults:u", "./faults")
     ok("one each 97 faults (fixed gaps)" in seen.err and found["TOTAL"] // 97 - 1 <= rows(seen.err)[-1][0] <= found["TOTAL"] // 97 + 1, "--gaps prime takes the next prime number", seen)
     seen = tare("profile", "-g", "-e", "page-faults:u@1", "./faults")
-    calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
-    ok(calls and 900 <= int(calls.group(1).replace(",", "")) <= samples, "with stacks, main has what it called", seen)
+    calls = re.search(r"^ +0 +0\.0% +([\d.]+)% +main ", seen.err, re.M)
+    ok(calls and 100 * 900 / samples - 0.1 <= float(calls.group(1)) <= 100, "with stacks, main has what it called", seen)
 
     # without frame pointers
     subprocess.run(["gcc", "-g", "-O0", "-fomit-frame-pointer", "-static", "faults.c", "-o", "pointerless"], check=True)
@@ -191,10 +191,10 @@ else:
     if "cannot" in seen.err and seen.code == 3:
         skip("no stack can be copied here", "stacks by unwind tables")
     else:
-        calls = re.search(r"^ +0 +0\.0% .*?(\d[\d,]*) +[\d.]+% +main ", seen.err, re.M)
+        calls = re.search(r"^ +0 +0\.0% +([\d.]+)% +main ", seen.err, re.M)
         # copies of stacks are large: some may be lost, which the report says
-        many = re.search(r"^ +(\d+) +[\d.]+% .*many \(", seen.err, re.M)
-        ok(calls and many and int(calls.group(1)) >= int(many.group(1)) > 0, "by unwind tables too", seen)
+        many = re.search(r"^ +\d+ +([\d.]+)% .*many \(", seen.err, re.M)
+        ok(calls and many and float(calls.group(1)) >= float(many.group(1)) > 0, "by unwind tables too", seen)
 
 # ---- another file in a program's place ----
 shutil.copy("opens", "replaced")

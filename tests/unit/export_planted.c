@@ -1,4 +1,5 @@
-/* Writes a planted profile in a format, for tests/cli/export_test.py: export_planted PROFILE FORMAT [inverted|BEFORE]. What it has is known
+/* Writes a planted profile in a format, for tests/cli/export_test.py: export_planted PROFILE FORMAT [inverted|BEFORE], or
+ * export_planted PROFILE text WIDTH [butterfly|TOP]. What it has is known
  * by counting; what the files must have is there.
  *
  *     shares    sampled: calls, recursion, inlining three deep, a library, the kernel, two threads, two events
@@ -14,6 +15,7 @@
 #include <time.h>
 
 #include "report/export.h"
+#include "report/profile.h"
 #include "result/profile_builder.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
@@ -93,17 +95,55 @@ static void name_all(struct planting *p, const struct named_function *functions,
 {
 	struct profile *out = profile_builder_finish(&p->builder);
 	need(out != NULL);
-	p->named = (struct named_profile){.profile = out, .functions = (struct named_function *)functions, .n_functions = n_functions,
+	p->named = (struct named_profile){.profile = out, .n_functions = n_functions,
 					  .frames = (struct named_frame *)frames, .n_frames = n_frames, .places = (struct named_place *)places,
 					  .n_places = n_places, .confidence = 0.95};
 	p->named.place_of_node = arena_alloc(&p->named.arena, (out->n_nodes + 1) * sizeof(uint32_t));
 	p->named.sums = arena_alloc(&p->named.arena, (out->n_events + 1) * sizeof(uint64_t));
-	need(p->named.place_of_node && p->named.sums);
+	p->named.functions = arena_alloc(&p->named.arena, (n_functions + 1) * sizeof *functions);
+	need(p->named.place_of_node && p->named.sums && p->named.functions);
+	memcpy(p->named.functions, functions, n_functions * sizeof *functions);
 	p->named.place_of_node[0] = UINT32_MAX;
 	for (size_t i = 1; i < out->n_nodes; i++)
 		p->named.place_of_node[i] = (uint32_t)out->nodes[i].offset;
 	for (size_t i = 0; i < out->n_cells; i++)
 		p->named.sums[out->cells[i].event] += out->cells[i].count;
+}
+
+static uint32_t row_of(const struct named_profile *named, uint32_t node)
+{
+	const struct named_place *place = &named->places[named->place_of_node[node]];
+	return named->functions[named->frames[place->first_frame + place->n_frames - 1].function].row;
+}
+
+/* Rows by function, for listings; a function's inclusive count has each cell once. */
+static void make_rows(struct planting *p)
+{
+	struct named_profile *named = &p->named;
+	const struct profile *profile = named->profile;
+	struct named_table *table = &named->by_function;
+	need((table->rows = arena_alloc(&named->arena, (named->n_functions + 1) * sizeof *table->rows)) != NULL);
+	for (size_t i = 0; i < named->n_functions; i++) {
+		struct named_function *f = &named->functions[i];
+		f->row = UINT32_MAX;
+		if (f->inlined)
+			continue;
+		f->row = (uint32_t)table->n;
+		struct named_row *row = &table->rows[table->n++];
+		*row = (struct named_row){.name = f->name, .module = f->module, .file = f->file, .line = f->line};
+		need((row->counts = arena_alloc(&named->arena, (profile->n_events + 1) * sizeof *row->counts)) != NULL);
+	}
+	for (size_t i = 0; i < profile->n_cells; i++) {
+		const struct profile_cell *c = &profile->cells[i];
+		table->rows[row_of(named, c->node)].counts[c->event].self += c->count;
+		for (uint32_t row = 0; row < table->n; row++) {
+			bool in = false;
+			for (uint32_t n = c->node; n; n = profile->nodes[n].parent)
+				in |= row_of(named, n) == row;
+			table->rows[row].counts[c->event].inclusive += in ? c->count : 0;
+		}
+		named->has_inclusive |= profile->nodes[c->node].parent != 0;
+	}
 }
 
 static void name_planted(struct planting *p)
@@ -224,14 +264,32 @@ static void drop(struct planting *p)
 	named_profile_free(&p->named);
 }
 
+/* text WIDTH [butterfly] */
+static void write_text(struct planting *p, int argc, char **argv)
+{
+	struct profile_report_options options = {.text.width = argc > 3 ? atoi(argv[3]) : 80};
+	for (int i = 4; i < argc; i++) {
+		options.butterfly |= strcmp(argv[i], "butterfly") == 0;
+		options.top = (size_t)atoi(argv[i]);
+	}
+	make_rows(p);
+	report_profile_text(stdout, &p->named, &options);
+}
+
 int main(int argc, char **argv)
 {
 	static struct planting after, before;
 	struct export_options options = {0};
 	struct error err = {0};
-	const struct export_format *format = argc > 2 ? export_find(argv[2]) : NULL;
-	need(format != NULL);
+	bool text = argc > 2 && strcmp(argv[2], "text") == 0;
+	const struct export_format *format = argc > 2 && !text ? export_find(argv[2]) : NULL;
+	need(format != NULL || text);
 	plant(&after, argv[1]);
+	if (text) {
+		write_text(&after, argc, argv);
+		drop(&after);
+		return fflush(stdout) == 0 ? 0 : 1;
+	}
 	if (argc > 3 && strcmp(argv[3], "inverted") == 0) {
 		options.inverted = true;
 	} else if (argc > 3) {

@@ -1,0 +1,110 @@
+/* A function between its callers and its callees, of each event: prof's -butterfly, gprof's call graph. */
+#include "report/build.h"
+#include "report/columns.h"
+#include "report/number.h"
+#include "report/profile.h"
+#include "report/profile_calls.h"
+#include "report/profile_rows.h"
+
+enum {
+	NEIGHBOURS_MOST = 12, /* callers, and callees, unless --top says how many */
+	TITLE_MOST = 52,      /* columns of the function's name above its table */
+};
+
+struct butterfly {
+	struct document *document;
+	const struct named_profile *named;
+	struct columns *table;
+	uint64_t sum, whole; /* of the event; of the function */
+};
+
+static const char *name_of(struct butterfly *b, uint32_t row, const char *indent)
+{
+	struct str name = {0};
+	str_append(&name, indent);
+	if (row == PROFILE_NO_CALLER)
+		str_append(&name, "(none: the outermost function of its stacks)");
+	else
+		profile_append_row_name(&name, &b->named->by_function.rows[row]);
+	return document_str(b->document, &name);
+}
+
+static void add_row(struct butterfly *b, uint64_t count, const char *what, const char *name, bool emphasis)
+{
+	char number[NUMBER_BYTES];
+	number_group(number, (double)count, 0);
+	struct columns_row row = {.emphasis = emphasis};
+	row.cells[0] = document_printf(b->document, "%s", number);
+	row.cells[1] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->sum));
+	row.cells[2] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->whole));
+	row.cells[3] = what;
+	row.cells[4] = name;
+	if (!vec_push(&b->table->rows, row))
+		b->document->failed = true;
+}
+
+static void add_neighbours(struct butterfly *b, const struct profile_call *calls, size_t n, const char *what,
+			   size_t most)
+{
+	uint64_t rest = 0;
+	size_t shown = n <= most ? n : most - 1;
+	for (size_t i = 0; i < n; i++) {
+		if (i < shown)
+			add_row(b, calls[i].count, what, name_of(b, calls[i].row, "    "), false);
+		else
+			rest += calls[i].count;
+	}
+	if (shown < n)
+		add_row(b, rest, what, document_printf(b->document, "    %zu others", n - shown), false);
+}
+
+static void add_event(struct butterfly *b, const struct profile_calls *calls, uint32_t row, bool counted,
+		      size_t most)
+{
+	if (!(b->table = document_add_columns(b->document, 1)))
+		return;
+	b->whole = calls->inclusive;
+	b->table->headings[0] = counted ? "counts" : "samples";
+	b->table->headings[1] = "of all";
+	b->table->headings[2] = "of it";
+	b->table->headings[3] = "";
+	b->table->headings[4] = "function (module:file:line)";
+	b->table->left[3] = b->table->left[4] = true;
+	b->table->n = 5;
+	b->table->flexible = 4;
+	add_neighbours(b, calls->callers, calls->n_callers, "caller", most);
+	add_row(b, calls->inclusive, "function", name_of(b, row, ""), true);
+	if (calls->self)
+		add_row(b, calls->self, "itself", "    ", false);
+	add_neighbours(b, calls->callees, calls->n_callees, "callee", most);
+	if (calls->recursive)
+		document_add(b->document, BLOCK_PARAGRAPH, NULL,
+			     "it calls itself: callers are of the outermost call, callees of the innermost one");
+}
+
+void build_profile_butterfly(struct document *document, const struct named_profile *named, uint32_t row,
+			     const struct profile_report_options *options)
+{
+	for (size_t e = 0; e < named->profile->n_events; e++) {
+		const struct profile_event *event = &named->profile->events[e];
+		struct butterfly b = {.document = document, .named = named, .sum = named->sums[e]};
+		struct profile_calls calls;
+		struct str label = {0}, name = {0};
+		if ((options->one_event && e != options->event) ||
+		    !named->by_function.rows[row].counts[e].inclusive)
+			continue;
+		if (!profile_calls_of(named, row, e, &calls)) {
+			document->failed = true;
+			return;
+		}
+		profile_append_escaped(&label, event->label);
+		str_append(&label, " around");
+		columns_shorten(&name, name_of(&b, row, ""), TITLE_MOST);
+		document_add(document, BLOCK_GAP, NULL, NULL);
+		document_add(document, BLOCK_SUBTITLE, document_str(document, &label),
+			     document_str(document, &name));
+		add_event(&b, &calls, row, event->gaps == GAPS_NONE,
+			  options->top ? options->top : NEIGHBOURS_MOST);
+		profile_calls_free(&calls);
+	}
+}
