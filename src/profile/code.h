@@ -9,8 +9,8 @@
 #include "result/named_profile.h"
 #include "symbol/symbol.h"
 
-/* row: of named->by_function. *out is the caller's, to be freed by named_code_free(); what cannot be disassembled says
- * why there. False when memory ran out. Nothing of named and symbols is borrowed. */
+/* row: of named->by_function. *out is the caller's, to be freed by named_code_free(); what cannot be disassembled
+ * says why there. False when memory ran out. Nothing of named and symbols is borrowed. */
 bool named_code_new(const struct named_profile *named, uint32_t row, struct symbols *symbols,
 		    struct named_code *out, struct error *err);
 

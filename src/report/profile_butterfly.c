@@ -16,6 +16,7 @@ struct butterfly {
 	const struct named_profile *named;
 	struct columns *table;
 	uint64_t sum, whole; /* of the event; of the function */
+	bool counted;        /* calls were */
 };
 
 static const char *name_of(struct butterfly *b, uint32_t row, const char *indent)
@@ -29,16 +30,21 @@ static const char *name_of(struct butterfly *b, uint32_t row, const char *indent
 	return document_str(b->document, &name);
 }
 
-static void add_row(struct butterfly *b, uint64_t count, const char *what, const char *name, bool emphasis)
+static void add_row(struct butterfly *b, uint64_t count, uint64_t calls, const char *what, const char *name,
+		    bool emphasis)
 {
 	char number[NUMBER_BYTES];
-	number_group(number, (double)count, 0);
+	size_t c = 0;
 	struct columns_row row = {.emphasis = emphasis};
-	row.cells[0] = document_printf(b->document, "%s", number);
-	row.cells[1] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->sum));
-	row.cells[2] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->whole));
-	row.cells[3] = what;
-	row.cells[4] = name;
+	number_group(number, (double)count, 0);
+	row.cells[c++] = document_printf(b->document, "%s", number);
+	row.cells[c++] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->sum));
+	row.cells[c++] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->whole));
+	number_group(number, (double)calls, 0);
+	if (b->counted)
+		row.cells[c++] = calls ? document_printf(b->document, "%s", number) : "";
+	row.cells[c++] = what;
+	row.cells[c] = name;
 	if (!vec_push(&b->table->rows, row))
 		b->document->failed = true;
 }
@@ -46,40 +52,62 @@ static void add_row(struct butterfly *b, uint64_t count, const char *what, const
 static void add_neighbours(struct butterfly *b, const struct profile_call *calls, size_t n, const char *what,
 			   size_t most)
 {
-	uint64_t rest = 0;
+	struct profile_call rest = {0};
 	size_t shown = n <= most ? n : most - 1;
 	for (size_t i = 0; i < n; i++) {
-		if (i < shown)
-			add_row(b, calls[i].count, what, name_of(b, calls[i].row, "    "), false);
-		else
-			rest += calls[i].count;
+		if (i < shown) {
+			add_row(b, calls[i].count, calls[i].calls, what, name_of(b, calls[i].row, "    "), false);
+			continue;
+		}
+		rest.count += calls[i].count;
+		rest.calls += calls[i].calls;
 	}
 	if (shown < n)
-		add_row(b, rest, what, document_printf(b->document, "    %zu others", n - shown), false);
+		add_row(b, rest.count, rest.calls, what, document_printf(b->document, "    %zu others", n - shown),
+			false);
+}
+
+static bool add_table(struct butterfly *b, bool counted)
+{
+	size_t c = 0;
+	if (!(b->table = document_add_columns(b->document, 1)))
+		return false;
+	b->table->headings[c++] = counted ? "counts" : "samples";
+	b->table->headings[c++] = "of all";
+	b->table->headings[c++] = "of it";
+	if (b->counted)
+		b->table->headings[c++] = "calls";
+	b->table->left[c] = true;
+	b->table->headings[c++] = "";
+	b->table->left[c] = true;
+	b->table->headings[c] = "function (module:file:line)";
+	b->table->flexible = c;
+	b->table->n = c + 1;
+	return true;
 }
 
 static void add_event(struct butterfly *b, const struct profile_calls *calls, uint32_t row, bool counted,
 		      size_t most)
 {
-	if (!(b->table = document_add_columns(b->document, 1)))
-		return;
+	uint64_t times = 0;
 	b->whole = calls->inclusive;
-	b->table->headings[0] = counted ? "counts" : "samples";
-	b->table->headings[1] = "of all";
-	b->table->headings[2] = "of it";
-	b->table->headings[3] = "";
-	b->table->headings[4] = "function (module:file:line)";
-	b->table->left[3] = b->table->left[4] = true;
-	b->table->n = 5;
-	b->table->flexible = 4;
+	b->counted = calls->counted;
+	if (!add_table(b, counted))
+		return;
+	for (size_t i = 0; i < calls->n_callers; i++)
+		times += calls->callers[i].calls;
 	add_neighbours(b, calls->callers, calls->n_callers, "caller", most);
-	add_row(b, calls->inclusive, "function", name_of(b, row, ""), true);
+	add_row(b, calls->inclusive, times, "function", name_of(b, row, ""), true);
 	if (calls->self)
-		add_row(b, calls->self, "itself", "    ", false);
+		add_row(b, calls->self, 0, "itself", "    ", false);
 	add_neighbours(b, calls->callees, calls->n_callees, "callee", most);
-	if (calls->recursive)
-		document_add(b->document, BLOCK_PARAGRAPH, NULL,
-			     "it calls itself: callers are of the outermost call, callees of the innermost one");
+	if (!calls->recursive)
+		return;
+	document_add(b->document, BLOCK_PARAGRAPH, NULL,
+		     calls->counted
+			     ? "it calls itself: what its inner calls count is in the outermost call's count"
+			     : "it calls itself: callers are of the outermost call, callees of the innermost "
+			       "one");
 }
 
 void build_profile_butterfly(struct document *document, const struct named_profile *named, uint32_t row,

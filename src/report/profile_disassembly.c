@@ -1,4 +1,5 @@
-/* A function's instructions, with what took place in each beside it, and the source lines that they were made for. */
+/* A function's instructions, with what took place in each beside it, and the source lines that they were made for.
+ * */
 #include <stdlib.h>
 #include <string.h>
 

@@ -27,9 +27,9 @@ struct profile_report_options;
 /* Do only, exclude and modules leave it in the listing? */
 bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);
 
-/* The functions (rows of by_function) of which the report shows more than a row: of each event that is reported, those
- * that are wanted, the largest first, until they have nearly all of it or are below options->quit_share (1 %), at most
- * options->top or PROFILE_VIEWS_MOST. with_callers: by inclusive counts. At most `most` are stored. */
+/* The functions (rows of by_function) of which the report shows more than a row: of each event that is reported,
+ * those that are wanted, the largest first, until they have nearly all of it or are below options->quit_share (1
+ * %), at most options->top or PROFILE_VIEWS_MOST. with_callers: by inclusive counts. At most `most` are stored. */
 enum { PROFILE_VIEWS_MOST = 8 };
 size_t profile_hottest_functions(const struct named_profile *named, const struct profile_report_options *options,
 				 bool with_callers, uint32_t *rows, size_t most);

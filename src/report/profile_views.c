@@ -1,4 +1,5 @@
-/* What stands below a profile's listing: source, instructions, callers and callees, as far as they are asked for. */
+/* What stands below a profile's listing: source, instructions, callers and callees, as far as they are asked for.
+ * */
 #include "report/build.h"
 #include "report/profile.h"
 #include "report/profile_rows.h"

@@ -1,9 +1,9 @@
 /*
- * A function's instructions with what took place in each: what annotated disassembly prints. profile/code.h makes it.
- * Plain records.
+ * A function's instructions with what took place in each: what annotated disassembly prints. profile/code.h makes
+ * it. Plain records.
  *
- * What always holds: instructions ascend; the sum of an event's counts over them, and `elsewhere`, is the self count of
- * the function's row.
+ * What always holds: instructions ascend; the sum of an event's counts over them, and `elsewhere`, is the self
+ * count of the function's row.
  */
 #ifndef TARE_RESULT_NAMED_CODE_H
 #define TARE_RESULT_NAMED_CODE_H

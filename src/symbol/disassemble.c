@@ -9,8 +9,8 @@
 
 #include "symbol/places_inside.h"
 
-/* The function's extent as linked. One whose symbol has no size, and one that only the unwind table knows, ends where
- * the next begins. */
+/* The function's extent as linked. One whose symbol has no size, and one that only the unwind table knows, ends
+ * where the next begins. */
 static bool extent_of(struct module *m, uint64_t offset, uint64_t *low, uint64_t *high)
 {
 	uint64_t address;

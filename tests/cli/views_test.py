@@ -39,6 +39,11 @@ many = butterflies(planted("3000", "text", "200", "butterfly"))
 ok(many and all(sum(row[0] for row in rows if row[2] == "caller") == rows[[r[2] for r in rows].index("function")][0] ==
                 sum(row[0] for row in rows if row[2] in ("itself", "callee")) for rows in many.values()),
    "of each function the callers' counts, and its own with the callees', add up to its count", many)
+text = planted("arcs", "text", "100", "butterfly").split("instructions:u around work")[1].split("around")[0]
+rows = re.findall(r"^ +([\d,]+) +[\d.]+% +([\d.]+)% +(\d*)  (caller|function|itself|callee) *(.*?)(?: \(.*)?$", text, re.M)
+equal(rows, [("9,000", "100.0", "3", "caller", "main"), ("0", "0.0", "5", "caller", "work"), ("9,000", "100.0", "8", "function", "work"), ("7,000", "77.8", "", "itself", ""),
+             ("2,000", "22.2", "20", "callee", "lib_f"), ("0", "0.0", "5", "callee", "work")], "of an exact call graph --butterfly has the numbers of calls, too")
+has(" ".join(text.split()), "what its inner calls count is in the outermost call's count", "and says what a recursion counts")
 text = planted("counted", "text", "100", "butterfly")
 ok("no callers and callees" in text and "--call-graph dwarf" in text, "without stacks the report says how to get them", text)
 

@@ -1,10 +1,11 @@
-/* Writes a planted profile in a format, for tests/cli/export_test.py: export_planted PROFILE FORMAT [inverted|BEFORE], or
- * export_planted PROFILE text WIDTH [butterfly|TOP]. What it has is known
+/* Writes a planted profile in a format, for tests/cli/export_test.py: export_planted PROFILE FORMAT
+ * [inverted|BEFORE], or export_planted PROFILE text WIDTH [butterfly|TOP]. What it has is known
  * by counting; what the files must have is there.
  *
  *     shares    sampled: calls, recursion, inlining three deep, a library, the kernel, two threads, two events
  *     before    shares with other counts, and a function that shares does not have
  *     counted   counted: no stacks
+ *     arcs      counted, with the arcs of a call graph: main calls work 3 times, work itself 5 times and lib_f 20 times
  *     recursion one stack: main calls work, which calls itself three times from one line
  *     hostile   names that would act if they were not escaped
  *     N         N different stacks, of 20 levels each
@@ -144,6 +145,11 @@ static void make_rows(struct planting *p)
 		}
 		named->has_inclusive |= profile->nodes[c->node].parent != 0;
 	}
+	for (size_t i = 0; i < named->n_arcs; i++) {
+		const struct named_arc *arc = &named->arcs[i];
+		if (arc->caller != arc->callee)
+			table->rows[arc->callee].counts[0].inclusive = arc->inclusive[0];
+	}
 }
 
 static void name_planted(struct planting *p)
@@ -179,6 +185,24 @@ static void plant_counted(struct planting *p)
 	add(p, node(p, 0, 0), 0, 0, 1000);
 	add(p, node(p, 0, 2), 0, 1, 12);
 	name_planted(p);
+}
+
+static void plant_arcs(struct planting *p)
+{
+	static const struct profile_event events[] = {
+		{.label = "instructions:u", .unit = "instructions", .source = SOURCE_EXACT, .has_total = true, .total = 10000},
+	};
+	static const uint64_t all = 10000, work = 9000, inner = 0, lib = 2000;
+	static const struct named_arc arcs[] = {
+		{PROFILE_NO_CALLER, 0, PROFILE_NO_CALLER, 1, &all}, {0, 1, 5, 3, &work}, {1, 1, 1, 5, &inner}, {1, 2, 4, 20, &lib}};
+	open_planting(p, events, N(events));
+	add(p, node(p, 0, 0), 0, 0, 1000);
+	add(p, node(p, 0, 1), 0, 0, 7000);
+	add(p, node(p, 0, 3), 0, 0, 2000);
+	name_planted(p);
+	p->named.arcs = (struct named_arc *)arcs;
+	p->named.n_arcs = N(arcs);
+	p->named.has_inclusive = true;
 }
 
 static void plant_recursion(struct planting *p)
@@ -246,6 +270,8 @@ static void plant(struct planting *p, const char *name)
 		plant_shares(p, name[0] == 'b');
 	else if (strcmp(name, "counted") == 0)
 		plant_counted(p);
+	else if (strcmp(name, "arcs") == 0)
+		plant_arcs(p);
 	else if (strcmp(name, "recursion") == 0)
 		plant_recursion(p);
 	else if (strcmp(name, "hostile") == 0)
