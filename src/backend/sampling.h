@@ -107,7 +107,9 @@ struct sampling_account {
 	uint64_t count; /* of the event, while it was sampled */
 	uint64_t enabled_ns, running_ns;
 	uint64_t samples, lost, throttled, redraws;
-	uint32_t redraw; /* as it was done; 0: gaps were not redrawn */
+	/* how many samples a gap lasted: as was asked for, or more where tare was so late (it waited for a CPU)
+	 * that it matters; 0: gaps were not redrawn */
+	uint32_t redraw;
 	/* CLOCK_MONOTONIC, of gaps that were redrawn: when that ended, because a thread or a child began (all
 	 * tasks must have one gap, or their shares would be wrong); from then on they are fixed at the mean. 0:
 	 * never */
@@ -130,6 +132,9 @@ struct sampling_operations {
 			const struct sampling_request *request, const struct sampling_sink *sink,
 			struct sampling **out, struct error *err);
 	pid_t (*process)(const struct sampling *sampling); /* to wait for; 0: none */
+	/* A descriptor that poll(2) finds readable when drain() is due: gaps are then drawn anew, and late is
+	 * worse. The sampling's; valid until end(). */
+	int (*wakes)(const struct sampling *sampling);
 	bool (*go)(struct sampling *sampling, struct error *err);
 	bool (*enable)(struct sampling *sampling, bool on, struct error *err);
 	/* Waits for at most so long, and passes on what is there. A signal ends the wait. */

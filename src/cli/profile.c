@@ -52,7 +52,7 @@ const struct option_row profile_option_rows[] = {
 	{0, "gaps", "exponential|jitter|prime|fixed",
 	 "how far samples are apart (default exponential, which gives each share an interval)", GAPS},
 	{0, "seed", "N", "seed of random gaps (default 1)", SEED},
-	{0, "redraw", "N", "draw a new gap after N samples", REDRAW},
+	{0, "redraw", "N", "draw a new gap after N samples (default 3)", REDRAW},
 	{'g', "stacks", NULL, "also record call stacks, by frame pointers", STACKS},
 	{0, "call-graph", "fp|dwarf|none", "record call stacks in this way", CALL_GRAPH},
 	{0, "delay", "SECONDS", "begin this long after the program", DELAY},

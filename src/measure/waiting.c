@@ -64,6 +64,8 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 	uint64_t begin = clock_now_ns(w->clock), tick_ns = what->tick_ns, next_tick = begin + tick_ns;
 	uint64_t last = what->process == 0 && what->delay_ns ? begin + what->delay_ns : UINT64_MAX;
 	sigset_t block, old, sleeping;
+	struct pollfd wakes = {.fd = what->wakes ? *what->wakes : -1, .events = POLLIN};
+	bool woken = false;
 
 	*out = (struct waited){0};
 	sigemptyset(&block);
@@ -95,7 +97,7 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 		}
 		if (now >= last)
 			break;
-		if (tick_ns && now >= next_tick) {
+		if (tick_ns && (woken || now >= next_tick)) {
 			what->tick(what->context, now, &tick_ns);
 			next_tick = now + tick_ns;
 		}
@@ -104,7 +106,7 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 			until = earlier(until, now + ALIVE_NS);
 		struct timespec timeout = {.tv_sec = (time_t)((until - now) / 1000000000u),
 					   .tv_nsec = (long)((until - now) % 1000000000u)};
-		ppoll(NULL, 0, until == UINT64_MAX ? NULL : &timeout, &sleeping);
+		woken = ppoll(&wakes, what->wakes ? 1 : 0, until == UINT64_MAX ? NULL : &timeout, &sleeping) > 0;
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }

@@ -31,6 +31,7 @@ struct wait_for {
 	const struct target *target; /* PROCESSES and THREADS end when all of them are gone */
 	uint64_t delay_ns;           /* without a child: the longest wait; 0: no bound */
 	uint64_t tick_ns;            /* call tick() this often; 0: never */
+	const int *wakes;            /* call it also when this descriptor is readable; NULL: there is none */
 	void (*tick)(void *context, uint64_t now_ns, uint64_t *tick_ns);
 	void *context;
 };

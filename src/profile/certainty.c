@@ -9,10 +9,6 @@ struct ranked_count {
 	struct named_count *count;
 };
 
-/* With a gap for more samples than this, intervals are too narrow where a program's phases are long: at 16 and
- * exponential gaps they cover 38 %, not 95 (tests/unit/gaps_test.c). */
-enum { REDRAW_MOST = 4 };
-
 static int by_self(const void *a, const void *b)
 {
 	const struct ranked_count *x = a, *y = b;
@@ -66,7 +62,7 @@ bool certainty_add(struct named_profile *named, double confidence)
 				return false;
 			continue;
 		}
-		if (event->gaps != GAPS_EXPONENTIAL || !event->redraw || event->redraw > REDRAW_MOST)
+		if (event->gaps != GAPS_EXPONENTIAL || !event->redraw || event->redraw > PROFILE_REDRAW_MOST)
 			continue;
 		add_intervals(&named->by_function, i, named->sums[i], confidence);
 		add_intervals(&named->by_line, i, named->sums[i], confidence);

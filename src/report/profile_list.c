@@ -82,7 +82,8 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 			str_appendf(text, " (%s gaps, seed %llu", profile_gaps_name(e->gaps),
 				    (unsigned long long)e->seed);
 		if (e->gaps != GAPS_FIXED && e->redraw > 1)
-			str_appendf(text, ", drawn anew every %u samples", e->redraw);
+			str_appendf(text, ", drawn anew every %u samples%s", e->redraw,
+				    e->redraw > PROFILE_REDRAW_MOST ? ", too seldom for intervals" : "");
 		if (e->gaps != GAPS_FIXED && !e->redraw)
 			str_append(text, p->n_runs ? " until threads or children began, then fixed"
 						   : " until threads or children began, then fixed: no intervals");

@@ -33,6 +33,10 @@ enum profile_gaps {
 
 const char *profile_gaps_name(enum profile_gaps gaps); /* "none", "fixed", "jitter", "exponential", "rate" */
 
+/* With a gap for more samples than this, intervals are too narrow where a program's phases are long: at 16 they
+ * cover 68 %, not 95 (tests/unit/gaps_test.c). */
+enum { PROFILE_REDRAW_MOST = 4 };
+
 struct profile_event {
 	const char *label, *unit, *machine; /* machine: of a model; NULL */
 	enum source source;                 /* hw, os, exact, model: of the event that was counted or sampled */
@@ -40,8 +44,8 @@ struct profile_event {
 	enum profile_gaps gaps;
 	uint64_t gap; /* mean, in `unit`; 0 of a counted event, and of GAPS_RATE (see rate) */
 	double rate;  /* of GAPS_RATE: samples a second; 0 */
-	/* of EXPONENTIAL and JITTER: a gap is drawn anew every so many samples; 1: each; 0: not to the end
-	 * (because a thread or a child began), or not known (because the file ends before it says so) */
+	/* of EXPONENTIAL and JITTER: a gap is drawn anew every so many samples, as it was done; 1: each; 0: not
+	 * to the end (because a thread or a child began), or not known (because the file ends before it says so) */
 	uint32_t redraw;
 	uint64_t seed;
 	uint64_t samples;   /* obtained */

@@ -345,7 +345,9 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 	struct waited waited;
 	const struct clock clock = clock_monotonic();
 	waiter_open(&waiter, asked->interrupt, &clock);
+	int wakes = run->operations->wakes(run->sampling);
 	struct wait_for what = {.process = run->operations->process(run->sampling),
+				.wakes = &wakes,
 				.target = &s->target,
 				.delay_ns = asked->for_ns,
 				.tick_ns = run->waits_to_enable && asked->delay_ns < run->drain_ns

@@ -1,7 +1,5 @@
 #include "backend/perf/sample/gaps.h"
 
-#include <stdbool.h>
-
 double random_exponential(struct random *random)
 {
 	/* A first number that begins a falling run of odd length is distributed as exp(-x) on [0, 1); each
@@ -33,3 +31,42 @@ uint64_t gap_draw(struct random *random, enum profile_gaps gaps, uint64_t gap)
 	}
 	return gap;
 }
+
+/* What was lost or too much is made good over so many gaps: in less, the gaps of one would depend on the last. */
+enum { GAPS_TO_SETTLE = 2, GAPS_TO_LEARN = 4 };
+
+/* A factor beyond these would make the cost of sampling another than what was asked for. */
+static const double FACTOR_LEAST = 0.25, FACTOR_MOST = 4;
+
+void gap_begin(struct gap_course *course, const struct gap_plan *plan)
+{
+	*course = (struct gap_course){.run = plan->redraw};
+}
+
+void gap_end(struct gap_course *course, const struct gap_plan *plan, uint64_t counted, uint64_t samples,
+	     bool whole)
+{
+	double n = (double)samples, mean = (double)gap_mean(plan->gaps, plan->gap);
+	double meant = n < plan->redraw ? n : plan->redraw;
+	if (whole)
+		course->owed += (double)counted - n * mean - meant * (course->drawn - mean);
+	course->run += (n - course->run) / GAPS_TO_LEARN;
+	if (course->run < plan->redraw)
+		course->run = plan->redraw;
+	course->samples += n;
+	course->squares += n * n;
+}
+
+uint64_t gap_next(struct gap_course *course, const struct gap_plan *plan, struct random *random)
+{
+	double mean = (double)gap_mean(plan->gaps, plan->gap);
+	double factor = 1 - course->owed / (GAPS_TO_SETTLE * course->run * mean);
+	factor = factor < FACTOR_LEAST ? FACTOR_LEAST : factor > FACTOR_MOST ? FACTOR_MOST : factor;
+	course->drawn = (double)gap_draw(random, plan->gaps, plan->gap);
+	double gap = course->drawn * factor + 0.5;
+	/* the kernel's limit, as in gap_draw() */
+	course->gap = gap < 1 ? 1 : gap > 0x1p62 ? 1ull << 62 : (uint64_t)gap;
+	return course->gap;
+}
+
+double gap_mean_run(double samples, double squares) { return samples > 0 ? squares / samples : 0; }

@@ -9,14 +9,13 @@
 #include "backend/perf/sample/sampling.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <time.h>
 
 #include "backend/perf/counter/cancel.h"
 #include "backend/perf/sample/existing.h"
-#include "backend/perf/sample/gaps.h"
 #include "backend/perf/sample/streams.h"
 #include "backend/perf/sample/trial.h"
 
@@ -91,6 +90,9 @@ static bool find_tracks(struct sampling *s, const char *cancelled, struct error 
 			refused(track, remedy, err);
 		usable += account->state == READING_COUNTED;
 		track->redrawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
+		track->is_clock = sampling_is_clock(&track->answer->encoding);
+		track->bursts = account->source != SOURCE_HW && !track->is_clock;
+		track->plan = (struct gap_plan){track->asked.gaps, track->asked.gap, s->request.redraw};
 		account->redraw = track->redrawn ? s->request.redraw : 0;
 	}
 	return usable > 0;
@@ -177,6 +179,7 @@ static bool perf_sampling_prepare(struct backend *backend, const struct target *
 			       .request = *request,
 			       .sink = *sink,
 			       .random = {request->seed},
+			       .wakes = -1,
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
 	if (!s->request.redraw)
 		s->request.redraw = GAP_REDRAW;
@@ -257,11 +260,29 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 
 /* ---- rounds ---- */
 
-static void note_sample(struct sampling *s, const struct perf_event_header *record)
+/* False: the sample is of the setting of a gap, and is not to be kept (streams.h). */
+static bool note_sample(struct sampling *s, const struct perf_event_header *record)
+{
+	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
+	if (!stream)
+		return true;
+	if (stream_restarts(stream, record_time(record)))
+		return false;
+	stream->since++;
+	return true;
+}
+
+static void note_disturbance(struct sampling *s, const struct perf_event_header *record)
 {
 	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
 	if (stream)
-		stream->since++;
+		stream->disturbed = true;
+}
+
+static bool is_disturbance(uint32_t type)
+{
+	return type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES || type == PERF_RECORD_THROTTLE ||
+	       type == PERF_RECORD_UNTHROTTLE;
 }
 
 /* As soon as samples arrive, and not when they are given out, a round later. */
@@ -304,9 +325,11 @@ static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct 
 	bool done = true;
 	ring_begin(&buffer->ring);
 	while (done && (record = ring_next(&buffer->ring))) {
+		if (record->type == PERF_RECORD_SAMPLE && !note_sample(s, record))
+			continue;
+		if (is_disturbance(record->type))
+			note_disturbance(s, record);
 		done = window_add(&s->window, record_time(record), record) || error_no_memory(err);
-		if (record->type == PERF_RECORD_SAMPLE)
-			note_sample(s, record);
 		if (done && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT))
 			done = note_task(s, record, err);
 	}
@@ -375,17 +398,18 @@ static bool round_of(struct sampling *s, bool all, struct error *err)
 	return done;
 }
 
+/* A ring whose tasks have all ended would wake the caller without end. */
 static void wait_for_records(struct sampling *s, int timeout_ms)
 {
-	for (size_t b = 0; b < s->n_buffers; b++)
-		s->polled[b] = (struct pollfd){.fd = s->buffers[b].hung_up ? -1 : s->buffers[b].fd,
-					       .events = POLLIN};
-	if (poll(s->polled, s->n_buffers, timeout_ms) <= 0)
-		return;
-	for (size_t b = 0; b < s->n_buffers; b++)
-		if (s->polled[b].revents & (POLLHUP | POLLERR))
-			s->buffers[b].hung_up = true;
+	enum { AT_ONCE = 16 };
+	struct epoll_event events[AT_ONCE];
+	int n = epoll_wait(s->wakes, events, AT_ONCE, timeout_ms);
+	for (int i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(s->wakes, EPOLL_CTL_DEL, events[i].data.fd, NULL);
 }
+
+static int perf_sampling_wakes(const struct sampling *s) { return s->wakes; }
 
 static bool perf_sampling_drain(struct sampling *s, int timeout_ms, struct error *err)
 {
@@ -424,16 +448,35 @@ static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 	return sample_streams_switch(s, false, on, err);
 }
 
+static void end_courses(struct sampling *s)
+{
+	for (size_t i = 0; i < s->streams.count; i++)
+		if (s->streams.items[i].event != STREAM_TRACKS)
+			stream_end_course(s, &s->streams.items[i]);
+}
+
+/* How many samples a gap lasted: as was asked for, or what it was where tare was too late. */
+static uint32_t redraw_done(const struct sampled_track *track)
+{
+	double run = gap_mean_run(track->run_samples, track->run_squares);
+	uint32_t asked = track->account.redraw;
+	if (!asked || run < GAP_RUN_MOST || run < asked + 1.5)
+		return asked;
+	return run > UINT32_MAX ? UINT32_MAX : (uint32_t)(run + 0.5);
+}
+
 static bool perf_sampling_stop(struct sampling *s, struct sampling_account *accounts, struct error *err)
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
 		return false;
 	bool done = round_of(s, true, err);
 	sample_streams_read(s);
+	end_courses(s);
 	for (size_t i = 0; i < s->request.n_events; i++) {
 		struct sampling_account *account = &s->tracks[i].account;
 		account->lost_facts = s->lost_facts;
 		account->redrawn_until_ns = account->redraw ? s->alike_ns : 0;
+		account->redraw = redraw_done(&s->tracks[i]);
 		accounts[i] = *account;
 	}
 	return done;
@@ -454,6 +497,7 @@ const struct sampling_operations perf_sampling = {
 	.cost_ns = sampling_cost_ns,
 	.prepare = perf_sampling_prepare,
 	.process = perf_sampling_process,
+	.wakes = perf_sampling_wakes,
 	.go = perf_sampling_go,
 	.enable = perf_sampling_enable,
 	.drain = perf_sampling_drain,

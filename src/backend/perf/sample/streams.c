@@ -1,16 +1,15 @@
 #include "backend/perf/sample/streams.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "backend/perf/counter/pmu.h"
-#include "backend/perf/sample/gaps.h"
 
 /* PERF_FORMAT_LOST, Linux 6.0; not in the headers of Debian 12's kernel 5.x builds. */
 enum { FORMAT_LOST = 1 << 4 };
@@ -182,6 +181,9 @@ static bool map_buffer(struct sampling *s, struct sample_buffer *buffer, int fd,
 							   : RING_BYTES;
 	while (pages * 2 * page <= bytes)
 		pages *= 2;
+	struct epoll_event wakes = {.events = EPOLLIN, .data.fd = fd};
+	if (epoll_ctl(s->wakes, EPOLL_CTL_ADD, fd, &wakes) != 0)
+		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot wait for samples");
 	buffer->fd = fd;
 	if (ring_map(&buffer->ring, fd, pages))
 		return true;
@@ -268,12 +270,11 @@ static bool find_buffers(struct sampling *s, struct error *err)
 	}
 	s->n_buffers = cpus->list.count;
 	s->buffers = calloc(s->n_buffers + 1, sizeof *s->buffers);
-	s->polled = calloc(s->n_buffers + 1, sizeof *s->polled);
 	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
 		s->buffers[b] = (struct sample_buffer){.cpu = cpus->list.items[b].cpu, .fd = -1};
 	if (s->kind != TARGET_CPUS)
 		places_free(&online);
-	return (s->buffers && s->polled) || error_no_memory(err);
+	return s->buffers || error_no_memory(err);
 }
 
 static bool open_all(struct sampling *s, struct error *err)
@@ -301,6 +302,8 @@ bool sample_streams_open(struct sampling *s, struct error *err)
 	find_features(s);
 	if (!s->buffers && !find_buffers(s, err))
 		return false;
+	if (s->wakes < 0 && (s->wakes = epoll_create1(EPOLL_CLOEXEC)) < 0)
+		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot wait for samples");
 	for (size_t i = 0; i < s->request.n_events; i++) {
 		struct sampled_track *track = &s->tracks[i];
 		track->layout.sample_type = sample_type(s, track);
@@ -325,9 +328,10 @@ void sample_streams_close(struct sampling *s)
 	vec_free(&s->streams);
 	hash_free(&s->ids);
 	free(s->buffers);
-	free(s->polled);
+	if (s->wakes >= 0)
+		close(s->wakes);
 	s->buffers = NULL;
-	s->polled = NULL;
+	s->wakes = -1;
 	s->n_buffers = 0;
 }
 
@@ -361,16 +365,26 @@ static void fail_account(struct sampling_account *account, const char *why)
 	snprintf(account->why, sizeof account->why, "%s", why);
 }
 
+struct stream_values {
+	uint64_t count, enabled_ns, running_ns, lost;
+};
+
+static bool read_values(const struct sampling *s, const struct stream *stream, struct stream_values *out)
+{
+	size_t wanted = (s->lost_counts ? 4 : 3) * sizeof(uint64_t);
+	ssize_t got;
+	*out = (struct stream_values){0};
+	while ((got = read(stream->fd, out, sizeof *out)) < 0 && errno == EINTR)
+		;
+	return got == (ssize_t)wanted;
+}
+
 static void read_stream(struct sampling *s, const struct stream *stream)
 {
-	size_t wanted = s->lost_counts ? 4 : 3;
-	uint64_t values[4] = {0}; /* count, enabled, running, lost */
-	ssize_t got;
-	while ((got = read(stream->fd, values, sizeof values)) < 0 && errno == EINTR)
-		;
-	bool done = got == (ssize_t)(wanted * sizeof *values);
+	struct stream_values values;
+	bool done = read_values(s, stream, &values);
 	if (stream->event == STREAM_TRACKS) {
-		s->lost_facts += done ? values[3] : 0;
+		s->lost_facts += done ? values.lost : 0;
 		return;
 	}
 	struct sampling_account *account = &s->tracks[stream->event].account;
@@ -378,10 +392,10 @@ static void read_stream(struct sampling *s, const struct stream *stream)
 		fail_account(account, "its counter could not be read");
 		return;
 	}
-	account->count += values[0];
-	account->enabled_ns += values[1];
-	account->running_ns += values[2];
-	account->lost += values[3];
+	account->count += values.count;
+	account->enabled_ns += values.enabled_ns;
+	account->running_ns += values.running_ns;
+	account->lost += values.lost;
 }
 
 void sample_streams_read(struct sampling *s)
@@ -419,13 +433,70 @@ void sample_streams_retire(struct sampling *s, size_t first, size_t last)
 	}
 }
 
+/* ---- gaps ---- */
+
+/* How many samples a clock of one level would have had of all levels: its count is of these. */
+static uint64_t ticks_of(const struct stream *stream, uint64_t counted)
+{
+	enum { CLOCK_LEAST_NS = 10000 };
+	return counted / (stream->course.gap < CLOCK_LEAST_NS ? CLOCK_LEAST_NS : stream->course.gap);
+}
+
+static void end_gap(const struct sampled_track *track, struct stream *stream, uint64_t count)
+{
+	uint64_t counted = count - stream->counted;
+	uint64_t samples = track->account.has_count ? stream->since : ticks_of(stream, counted);
+	gap_end(&stream->course, &track->plan, counted, samples, !stream->disturbed);
+}
+
+/* Did it run while its gap was set, between two readings? */
+static bool ran_between(const struct stream_values *before, const struct stream_values *after, uint64_t passed_ns)
+{
+	return after->running_ns - before->running_ns > passed_ns / 2;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 void stream_redraw(struct sampling *s, struct stream *stream)
 {
 	struct sampled_track *track = &s->tracks[stream->event];
-	uint64_t gap = gap_draw(&s->random, track->asked.gaps, track->asked.gap);
+	struct stream_values before, after;
+	if (stream->fd < 0 || !read_values(s, stream, &before))
+		return;
+	uint64_t begin = now_ns();
+	if (stream->course.gap == 0)
+		gap_begin(&stream->course, &track->plan);
+	else
+		end_gap(track, stream, before.count);
+	uint64_t gap = gap_next(&stream->course, &track->plan, &s->random);
+	stream->counted = before.count;
 	stream->since = 0;
+	stream->disturbed = false;
 	/* what it refuses (a task that has ended) stays at the gap it has */
-	if (stream->fd < 0 || ioctl(stream->fd, PERF_EVENT_IOC_PERIOD, &gap) != 0)
+	if (ioctl(stream->fd, PERF_EVENT_IOC_PERIOD, &gap) != 0)
 		return;
 	track->account.redraws++;
+	if (track->bursts && read_values(s, stream, &after) && ran_between(&before, &after, now_ns() - begin))
+		stream->restart_ns = begin;
+}
+
+bool stream_restarts(struct stream *stream, uint64_t time_ns)
+{
+	bool restarts = stream->restart_ns && time_ns >= stream->restart_ns;
+	if (restarts)
+		stream->restart_ns = 0;
+	return restarts;
+}
+
+void stream_end_course(struct sampling *s, struct stream *stream)
+{
+	struct sampled_track *track = &s->tracks[stream->event];
+	double since = stream->since;
+	track->run_samples += stream->course.samples + since;
+	track->run_squares += stream->course.squares + since * since;
 }

@@ -21,8 +21,12 @@
  *    on a CPU (perf_event_context_sched_out()), so that a gap set for one task is then another's. So, while
  *    there are heirs, gaps that differ would make the shares of threads wrong: gaps are redrawn only as long as
  *    no task has been born. When one is, all events are opened again with the mean gap, for all tasks alike.
- *  - It begins the gap anew (period_left = 0). What had passed of it is lost, so that samples are a
- *    little rarer than count / gap: by the time until tare sets the gap, every few gaps (gaps.h).
+ *  - It begins the gap anew (period_left = 0). What had passed of it is lost, and until it is set the old one
+ *    repeats: gap_course (gaps.h) makes both good.
+ *  - Of a software event or tracepoint that runs at that moment it is worse: period_left = 0 means that the
+ *    next occurrence overflows (perf_swevent_event()), whatever the gap. Of one that does not run at that
+ *    moment the gap is begun anew when it runs again (perf_swevent_add()). Whether it ran shows in its running
+ *    time, read before and after; the sample of that occurrence is then dropped.
  *  - The clocks (hrtimers) obey it too. Their least gap is 10 us: a shorter one is done as 10 us.
  *  - PERF_SAMPLE_PERIOD of the clocks gives the gap that they were opened with, not the one in force; and a
  *    software event or tracepoint with PERF_SAMPLE_PERIOD and a fixed gap makes a sample of every occurrence
@@ -36,6 +40,7 @@
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/targets.h"
 #include "backend/perf/ring/ring.h"
+#include "backend/perf/sample/gaps.h"
 #include "backend/perf/sample/record.h"
 #include "backend/perf/sample/window.h"
 #include "backend/perf/state.h"
@@ -48,13 +53,17 @@ struct stream {
 	int fd; /* -1: closed; its records may still be on their way */
 	uint64_t id;
 	uint32_t event, buffer;
-	uint32_t since; /* samples since it was drawn */
+	/* of gaps that are drawn */
+	struct gap_course course;
+	uint64_t counted;    /* its count when the gap was set */
+	uint32_t since;      /* samples since then */
+	bool disturbed;      /* since then samples were lost, or it was paused */
+	uint64_t restart_ns; /* the first sample from this time on is of the setting itself; 0: none is */
 };
 
 struct sample_buffer {
 	int cpu, fd; /* fd: the tracking stream's that holds the ring */
 	struct ring ring;
-	bool hung_up; /* poll(2) says so: all tasks of that stream have ended */
 };
 
 struct sampled_track {
@@ -62,6 +71,10 @@ struct sampled_track {
 	const struct answer *answer;
 	struct record_layout layout;
 	bool redrawn; /* its gaps are drawn, and anew */
+	bool bursts;  /* setting its gap makes a sample of the next occurrence */
+	bool is_clock;
+	struct gap_plan plan;
+	double run_samples, run_squares; /* of streams' courses that have ended */
 	struct sampling_account account;
 };
 
@@ -85,7 +98,7 @@ struct sampling {
 	uint64_t born;        /* tasks, likewise */
 	struct sample_buffer *buffers;
 	size_t n_buffers;
-	struct pollfd *polled; /* [n_buffers] */
+	int wakes; /* epoll's: readable when a ring wants to be read */
 	VEC(struct stream) streams;
 	struct hash_index ids;
 	struct sample_window window;
@@ -108,7 +121,11 @@ struct stream *stream_find(struct sampling *s, uint64_t id);
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
 /* Sums what each stream counted into its event's account. */
 void sample_streams_read(struct sampling *s);
-/* Gives it a new gap. */
+/* Gives it its first gap, or a new one. */
 void stream_redraw(struct sampling *s, struct stream *stream);
+/* This record of a sample, the next one of the stream, is of the setting of its gap, and is not to be kept. */
+bool stream_restarts(struct stream *stream, uint64_t time_ns);
+/* Ends the course of gaps that are drawn: what was learnt of it goes to the event's account. */
+void stream_end_course(struct sampling *s, struct stream *stream);
 
 #endif
