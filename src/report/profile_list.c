@@ -83,7 +83,8 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 				    (unsigned long long)e->seed);
 		if (e->gaps != GAPS_FIXED && e->redraw > 1)
 			str_appendf(text, ", drawn anew every %u samples%s", e->redraw,
-				    e->redraw > PROFILE_REDRAW_MOST ? ", too seldom for intervals" : "");
+				    e->redraw > PROFILE_REDRAW_MOST && !p->n_runs ? ", too seldom for intervals"
+										  : "");
 		if (e->gaps != GAPS_FIXED && !e->redraw)
 			str_append(text, p->n_runs ? " until threads or children began, then fixed"
 						   : " until threads or children began, then fixed: no intervals");

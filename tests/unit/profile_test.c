@@ -431,6 +431,7 @@ static void test_headings(void)
 		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 samples are expected"},
 		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1}, "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
 		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .samples = 9}, "(exponential gaps, seed 3 until threads or children began, then fixed: no intervals)"},
+		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .redraw = 6, .samples = 9}, "drawn anew every 6 samples, too seldom for intervals)"},
 		{{.gaps = GAPS_RATE, .rate = 4000, .samples = 9}, "9 samples, 4,000 a second (the kernel adjusts the gap)"},
 		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9}, "9 samples, one each time; in all 9 ns"},
 	};
