@@ -7,6 +7,7 @@
 #include "profile/breakdown.h"
 #include "trust/apply.h"
 #include "trust/calibration_here.h"
+#include "trust/conservation.h"
 
 enum { EVENT_FILE_MOST_BYTES = 4 << 20 };
 
@@ -88,9 +89,14 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 bool session_measure(struct session *s, const struct measure_options *options, struct error *err)
 {
 	const struct selection *selection = &s->selection;
-	return measure_count(s->operations, s->backend, &s->target, selection->events.items,
-			     selection->events.count, selection->metrics.items, selection->metrics.count, options,
-			     &s->result, err);
+	struct laws *laws = laws_new(err);
+	bool done = laws && measure_count(s->operations, s->backend, &s->target, selection->events.items,
+					  selection->events.count, selection->metrics.items,
+					  selection->metrics.count, options, &s->result, err);
+	if (done && laws_check(laws, s->result) == (size_t)-1)
+		done = error_no_memory(err);
+	laws_free(laws);
+	return done;
 }
 
 bool session_take_off(struct session *s, bool only_regions)

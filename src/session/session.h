@@ -60,7 +60,8 @@ void session_close(struct session *session);
  * was said of them is wrong; other errors are the program's. */
 bool session_add_regions(struct session *session, const char *const *places, size_t n, struct error *err);
 
-/* Measures what was added; session->result has it. options as measure_count() has them. */
+/* Measures what was added, and looks whether its counts obey the laws (trust/conservation.h); session->result has
+ * it. options as measure_count() has them. */
 bool session_measure(struct session *session, const struct measure_options *options, struct error *err);
 
 /* Takes off what measuring itself counts, by the kept calibration of this machine; of regions, what their probes

@@ -6,6 +6,14 @@
 
 #include "trust/rules.h"
 
+/* A count that breaks a law (trust/conservation.h) keeps that for its evidence. */
+static bool rests_on(struct estimate *e, const char *evidence)
+{
+	if (e->trust != TRUST_REFUTED)
+		e->evidence = evidence;
+	return evidence != NULL;
+}
+
 static bool not_known(struct result *result, struct estimate *e, const char *why)
 {
 	e->why = arena_strdup(&result->arena, why);
@@ -40,8 +48,7 @@ static bool take_off(struct result *result, struct estimate *e, const struct ove
 	e->has_tare = true;
 	e->gross = e->value;
 	e->tare = s.tare;
-	e->evidence = arena_strdup(&result->arena, id);
-	if (!e->evidence)
+	if (!rests_on(e, arena_strdup(&result->arena, id)))
 		return false;
 	if (s.state == TOO_SMALL_TO_MEASURE)
 		return refuse(result, e, &s);
@@ -76,8 +83,7 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 	}
 	if (e->measuring.state == MEASURING_INCLUDED) { /* of regions' probes, little of it: measure/estimate.c */
 		e->bound = fmin(e->measuring.count + e->measuring.half_width, fmax(e->value, 0));
-		e->evidence = "region-trial";
-		return true;
+		return rests_on(e, "region-trial");
 	}
 	/* without a level it is the operating system's account, which nobody calibrated */
 	if (!c || !result->command || result->target || !e->level || !e->level[0])
@@ -88,8 +94,7 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 	if (row->constant)
 		return e->source != SOURCE_HW || take_off(result, e, row, c->id);
 	e->bound = fmin(fmax(row->most, 0), fmax(e->value, 0));
-	e->evidence = arena_strdup(&result->arena, c->id);
-	return e->evidence != NULL;
+	return rests_on(e, arena_strdup(&result->arena, c->id));
 }
 
 /* Of a region: what the backend found out about its own measuring. No calibration has its probes. */
@@ -100,7 +105,7 @@ static bool apply_to_region(struct result *result, const struct region_row *row,
 		return false;
 	if (!e->known || e->has_tare || e->measuring.state == MEASURING_UNKNOWN)
 		return true;
-	e->evidence = "region-trial";
+	rests_on(e, "region-trial");
 	if (e->measuring.state == MEASURING_TAKEN_OFF) {
 		e->has_tare = true;
 		e->tare = e->measuring.count;

@@ -285,4 +285,22 @@ has(seen.out, re.compile(r"^  works   software events    all\n  no      hardware
     "the doctor lists its findings")
 has(seen.out, f"The one step that would allow more: {STEP}", "and one step")
 
+# ---- counts that cannot all be right ----
+LEVELS = ["instructions:u", "instructions:k", "instructions"]
+on = recording("levels.json", hw(*LEVELS),
+               readings({"instructions:u": 1000000000, "instructions:k": 200000000, "instructions": 1500000000}))
+text = count(on, "-e", ",".join(LEVELS), "true").out
+has(text, re.compile(r"^  ! one of these counts is wrong: 'instructions:u \+ instructions:k =\n +instructions' must hold", re.M),
+    "user and kernel that are not both are told")
+has(text, "refuted", "… and the counts are refuted")
+has(text, re.compile(r"1,200,000,000 and\s+the right side 1,500,000,000"), "… with both sides")
+r = as_json(on, "-e", ",".join(LEVELS), "true", fact="counts that break a law")
+equal([(e["trust"], e["evidence"]) for e in r["results"]], [("refuted", "law:levels")] * 3, "JSON says so of each, with the law")
+on = recording("lawful.json", hw(*LEVELS),
+               readings({"instructions:u": 1000000000, "instructions:k": 200000000, "instructions": 1200000100}))
+text = count(on, "-e", ",".join(LEVELS), "true").out
+has_not(text, "is wrong", "what starting the counters explains is left alone")
+on = recording("stuck.json", hw("cycles", "instructions"), readings({"cycles": 17, "instructions": 2469135780}))
+has(count(on, "-e", "cycles,instructions", "true").out, "'instructions <= 16 * cycles'", "a counter that stands still is told")
+
 done()

@@ -10,9 +10,9 @@
  *     memory, nor of time.
  *  2. The filter, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is
  *     done in full, in fewer steps.
- *  3. For every cache: hits + misses = accesses; fills = misses - bypasses + prefetches (but for exclusive
- *     levels); of private ones write-backs <= fills + interventions (a modified line that another core reads is
- *     written back and stays; no interventions on machines that are not coherent). model_conserves() says so.
+ *  3. For every cache: misses <= accesses (hits are what is left); fills = misses - bypasses + prefetches (but for
+ *     exclusive levels); of private ones write-backs <= fills + interventions (a modified line that another core
+ *     reads is written back and stays; no interventions on machines that are not coherent). model_conserves() says so.
  *  4. An access that crosses a line's end is an access to each of its lines; one that crosses a page's end uses
  *     each page.
  */

@@ -1,0 +1,303 @@
+/* Laws of conservation: each law of data/laws/ accepts counts that obey it and finds one event too many; what
+ * counters and their start cannot tell is not held against them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/formula.h"
+#include "tap.h"
+#include "trust/conservation.h"
+
+enum { MOST = 64 };
+
+static struct result *new_result(void)
+{
+	struct result *r = result_new();
+	r->estimates = arena_alloc(&r->arena, MOST * sizeof *r->estimates);
+	r->passes = r->repetitions = 1;
+	return r;
+}
+
+/* One row; values[n] are its repetitions. */
+static struct estimate *add(struct result *r, const char *event, const char *level, enum source source,
+			    const double *values, size_t n)
+{
+	struct estimate *e = &r->estimates[r->n_estimates++];
+	*e = (struct estimate){.event = event,
+			       .unit = "events",
+			       .level = level,
+			       .known = true,
+			       .n_runs = n,
+			       .source = source,
+			       .machine = source == SOURCE_MODEL ? "lab" : NULL,
+			       .share_running = 1,
+			       .cpu = -1};
+	e->runs = arena_alloc(&r->arena, n * sizeof *e->runs);
+	memcpy(e->runs, values, n * sizeof *values);
+	for (size_t i = 0; i < n; i++)
+		e->value += values[i] / (double)n;
+	e->low = e->high = e->value;
+	r->repetitions = r->repetitions_done = n;
+	return e;
+}
+
+static struct estimate *one(struct result *r, const char *event, const char *level, enum source source,
+			    double value)
+{
+	return add(r, event, level, source, &value, 1);
+}
+
+static size_t check(struct result *r)
+{
+	struct laws *laws = laws_new(NULL);
+	size_t n = laws_check(laws, r);
+	laws_free(laws);
+	return n;
+}
+
+static bool noted(const struct result *r, const char *text)
+{
+	for (size_t i = 0; i < r->n_notes; i++)
+		if (r->notes[i].rank == NOTE_ACT && strstr(r->notes[i].text, text))
+			return true;
+	return false;
+}
+
+/* The value of a sum where each name has the value v. */
+static double sum_of(const struct formula *f, double v)
+{
+	struct metric_input inputs[FORMULA_INPUTS_MOST], out = {0};
+	for (size_t i = 0; i < f->n_inputs; i++)
+		inputs[i] = (struct metric_input){true, v, v, v};
+	formula_evaluate(f, inputs, &out, NULL);
+	return out.value;
+}
+
+/* A law's sides with values that make both equal; the right side is as many events as the left, times its factor. */
+static struct result *obeying(const char *text, enum source source, double extra)
+{
+	struct result *r = new_result();
+	struct formula left, right;
+	char *sides = arena_strdup(&r->arena, text), *sign = strchr(sides, '=');
+	sign[sign[-1] == '<' ? -1 : 0] = '\0';
+	formula_parse(sides, &r->arena, &left, NULL);
+	formula_parse(sign + 1, &r->arena, &right, NULL);
+	double each = 1e6 * sum_of(&right, 1), v = sum_of(&left, each) / sum_of(&right, 1);
+	for (size_t i = 0; i < left.n_inputs; i++)
+		one(r, left.inputs[i], "user", source, each + (i == 0 ? extra : 0));
+	for (size_t i = 0; i < right.n_inputs; i++)
+		one(r, right.inputs[i], "user", source, v);
+	return r;
+}
+
+/* By the sources that a law may be of, the first one that it is looked at for. */
+static enum source source_of(const char *text)
+{
+	static const enum source all[] = {SOURCE_EXACT, SOURCE_MODEL, SOURCE_HW};
+	for (int i = 0; i < 3; i++) {
+		struct result *r = obeying(text, all[i], 1e8);
+		size_t n = check(r);
+		result_free(r);
+		if (n)
+			return all[i];
+	}
+	return SOURCE_NONE;
+}
+
+static void each_law(void)
+{
+	struct laws *laws = laws_new(NULL);
+	ok(laws && laws_count(laws) >= 20, "there are laws");
+	for (size_t i = 0; i < laws_count(laws); i++) {
+		const char *text = law_text(laws, i), *name = law_name(laws, i);
+		enum source source = source_of(text);
+		double too_many = source == SOURCE_HW ? 1e8 : 1;
+		struct result *good = obeying(text, source, 0), *bad = obeying(text, source, too_many);
+		ok(source != SOURCE_NONE, "%s is looked at", name);
+		ok(check(good) == 0 && good->n_notes == 0 && good->estimates[0].trust == TRUST_UNVERIFIED,
+		   "%s: counts that obey are left alone", name);
+		ok(check(bad) >= 1, "%s: one event too many is found", name);
+		ok(noted(bad, text), "%s: the note quotes the law", name);
+		bool all = true;
+		for (size_t k = 0; k < bad->n_estimates; k++)
+			all &= bad->estimates[k].trust == TRUST_REFUTED && bad->estimates[k].evidence &&
+			       strncmp(bad->estimates[k].evidence, "law:", 4) == 0;
+		ok(all, "%s: all of its counts are refuted", name);
+		result_free(good);
+		result_free(bad);
+	}
+	laws_free(laws);
+}
+
+/* An event too few breaks an equation, not an inequality. */
+static void too_few(void)
+{
+	struct result *r = obeying("data-reads + data-writes = data-accesses", SOURCE_EXACT, -1);
+	ok(check(r) == 1, "an equation is broken from below too");
+	result_free(r);
+	r = obeying("loads <= instructions", SOURCE_EXACT, -1);
+	ok(check(r) == 0, "an inequality is not");
+	result_free(r);
+}
+
+static void levels(void)
+{
+	static const struct {
+		double user, kernel, both;
+		size_t broken;
+	} cases[] = {{1e9, 1e7, 1.01e9, 0}, {1e9, 1e7, 1.0102e9, 0}, {1e9, 1e7, 1.2e9, 1}, {1e9, 1e9, 1e9, 1}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct result *r = new_result();
+		one(r, "instructions:u", "user", SOURCE_HW, cases[i].user);
+		one(r, "instructions:k", "kernel", SOURCE_HW, cases[i].kernel);
+		one(r, "instructions", "user+kernel", SOURCE_HW, cases[i].both);
+		ok(check(r) == cases[i].broken, "levels, case %zu", i);
+		ok(noted(r, "'instructions:u + instructions:k = instructions'") == (cases[i].broken > 0),
+		   "levels, case %zu: the note", i);
+		result_free(r);
+	}
+}
+
+static void twice(void)
+{
+	struct result *r = new_result();
+	one(r, "cycles:u", "user", SOURCE_HW, 1e9);
+	one(r, "cycles:u", "user", SOURCE_HW, 1.001e9);
+	ok(check(r) == 0, "twice the same event within what starting counters takes");
+	one(r, "cycles:u", "user", SOURCE_HW, 1.1e9);
+	ok(check(r) == 1 && noted(r, "the same event was counted"), "perfex's disagreement is told");
+	ok(r->estimates[1].trust == TRUST_UNVERIFIED && r->estimates[2].trust == TRUST_REFUTED,
+	   "… of the counts that disagree");
+	result_free(r);
+}
+
+/* Repetitions: the mean difference is judged with its spread. */
+static void repetitions(void)
+{
+	static const double steady[] = {1.1e9, 1.1e9 + 2, 1.1e9 + 1}, wild[] = {0.2e9, 1.9e9, 1.4e9},
+			    whole[] = {1e9, 1e9, 1e9};
+	struct result *r = new_result();
+	add(r, "branches", "user", SOURCE_HW, steady, 3);
+	add(r, "instructions", "user", SOURCE_HW, whole, 3);
+	ok(check(r) == 1, "a steady excess is found");
+	result_free(r);
+	r = new_result();
+	add(r, "branches", "user", SOURCE_HW, wild, 3);
+	add(r, "instructions", "user", SOURCE_HW, whole, 3);
+	ok(check(r) == 0, "one that the spread explains is not");
+	result_free(r);
+	r = new_result();
+	add(r, "branches", "user", SOURCE_EXACT, (double[]){5, 6, 5}, 3);
+	add(r, "instructions", "user", SOURCE_EXACT, (double[]){5, 5, 5}, 3);
+	ok(check(r) == 1 && noted(r, "in run 2"), "the engine's counts are compared run by run");
+	result_free(r);
+}
+
+/* What is not comparable is not judged. */
+static void not_judged(void)
+{
+	struct result *r = new_result();
+	r->passes = 2;
+	one(r, "branches", "user", SOURCE_HW, 2e9);
+	one(r, "instructions", "user", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "one run in each of two passes");
+	r->passes = 1;
+	ok(check(r) == 1, "… but in one pass");
+	result_free(r);
+
+	r = new_result();
+	one(r, "branches", "user", SOURCE_EXACT, 2e9);
+	one(r, "instructions", "user", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "the engine's count with the hardware's");
+	result_free(r);
+
+	r = new_result();
+	one(r, "branches", "user", SOURCE_HW, 2e9);
+	one(r, "instructions", "user+kernel", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "counts of other levels");
+	result_free(r);
+
+	r = new_result();
+	one(r, "lab::l1d-reads", "user", SOURCE_MODEL, 10);
+	one(r, "lab::l1d-writes", "user", SOURCE_MODEL, 10);
+	one(r, "pentium::l1d-accesses", "user", SOURCE_MODEL, 25)->machine = "pentium";
+	ok(check(r) == 0, "counts of two machines");
+	one(r, "lab::l1d-accesses", "user", SOURCE_MODEL, 21);
+	ok(check(r) == 1, "… but of one");
+	result_free(r);
+
+	r = new_result();
+	one(r, "branches", "user", SOURCE_HW, 2e9)->known = false;
+	one(r, "instructions", "user", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "a count that is not known");
+	result_free(r);
+
+	r = new_result();
+	one(r, "branches", "user", SOURCE_HW, 2e9)->tid = 5;
+	one(r, "instructions", "user", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "a thread's row with the total");
+	result_free(r);
+}
+
+static void scaled(void)
+{
+	struct result *r = new_result();
+	struct estimate *e = one(r, "branches", "user", SOURCE_SCALED, 1.2e9);
+	one(r, "instructions", "user", SOURCE_HW, 1e9);
+	ok(check(r) == 0, "a scaled count without an interval says too little");
+	e->has_interval = true;
+	e->low = 0.9e9;
+	e->high = 1.5e9;
+	ok(check(r) == 0, "an interval that allows the law");
+	e->low = 1.1e9;
+	ok(check(r) == 1, "an interval that does not");
+	result_free(r);
+}
+
+static void regions(void)
+{
+	struct result *r = new_result();
+	struct result *inside = new_result();
+	one(inside, "branches", "user", SOURCE_EXACT, 6);
+	one(inside, "instructions", "user", SOURCE_EXACT, 5);
+	struct region_row row = {.name = "inner", .estimates = inside->estimates, .n_estimates = 2};
+	r->regions = &row;
+	r->n_regions = 1;
+	ok(check(r) == 1 && row.estimates[0].trust == TRUST_REFUTED, "a region's counts obey the laws too");
+	result_free(r);
+	result_free(inside);
+}
+
+static void bad_files(void)
+{
+	static const char *const bad[] = {
+		"[a]\nlaw = x y\nbecause = b\n",
+		"[a]\nlaw = x = \nbecause = b\n",
+		"[a]\nlaw = x <= y\n",
+		"[a]\nbecause = b\n",
+		"[a]\nlaw = x = y\nbecause = b\nof = paper\n",
+		"[a]\nlaw = x = y\nbecause = b\nwhy = c\n",
+	};
+	struct laws *laws = laws_new(NULL);
+	size_t before = laws_count(laws);
+	struct error err;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		ok(!laws_add(laws, bad[i], strlen(bad[i]), "bad.laws", &err) && strstr(err.text, "bad.laws:") &&
+			   laws_count(laws) == before,
+		   "a wrong law is refused: %s", err.text);
+	laws_free(laws);
+}
+
+int main(void)
+{
+	each_law();
+	too_few();
+	levels();
+	twice();
+	repetitions();
+	not_judged();
+	scaled();
+	regions();
+	bad_files();
+	return done();
+}
