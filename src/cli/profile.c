@@ -252,6 +252,7 @@ static int run(struct profile_request *r)
 	FILE *out = NULL;
 	int code = TARE_CANNOT_MEASURE;
 	r->profiling.interrupt = interrupt_catch();
+	r->profiling.moments = r->export.format && r->export.format->times;
 	if (!r->export.format)
 		r->profiling.keep = r->output;
 	else if (!(out = file_create(r->output, &err)))

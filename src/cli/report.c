@@ -8,6 +8,7 @@
 #include "cli/profile_options.h"
 #include "cli/say.h"
 #include "session/profile.h"
+#include "session/profile_views.h"
 
 enum { HELP, OUTPUT, EVENT, FORMAT, FROM, TO, PROF, QUIT, ONLY, EXCLUDE, DSO };
 
@@ -82,7 +83,8 @@ static int run(const struct report_request *r, const char *path)
 	struct profile *profile;
 	struct error err = {0};
 	FILE *out = stdout;
-	if (!session_read_profile(path, r->from_ns, r->to_ns, &profile, &err))
+	bool timed = r->export.format && r->export.format->times;
+	if (!(timed ? session_read_moments : session_read_profile)(path, r->from_ns, r->to_ns, &profile, &err))
 		return say_failure(&err);
 	int code = TARE_CANNOT_MEASURE;
 	if (r->output && !(out = file_create(r->output, &err)))

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "report/profile_rows.h"
+
 static const struct export_format formats[] = {
 	{.name = "flamegraph",
 	 .suffix = ".svg",
@@ -23,7 +25,11 @@ static const struct export_format formats[] = {
 	 .suffix = ".speedscope.json",
 	 .what = "speedscope's format",
 	 .write = export_speedscope},
-	{.name = "firefox", .suffix = ".json", .what = "the Firefox Profiler's format", .write = export_firefox},
+	{.name = "firefox",
+	 .suffix = ".json",
+	 .what = "the Firefox Profiler's format",
+	 .times = true,
+	 .write = export_firefox},
 	{.name = "pprof", .suffix = ".pb.gz", .what = "pprof's format", .binary = true, .write = export_pprof},
 };
 
@@ -48,6 +54,6 @@ const char *export_remark(const struct export_format *format, const struct named
 	if (named->profile->n_arcs)
 		return "calls that were counted one by one are not in this file: each function stands alone";
 	if (format->calls_only || export_has_stacks(named))
-		return NULL;
+		return profile_stacks_remark(named);
 	return "no call stacks were recorded: each function stands alone";
 }

@@ -33,6 +33,7 @@ struct export_format {
 	bool flame;                /* takes `inverted` and `before` */
 	bool binary;
 	bool calls_only; /* has no stacks in any case */
+	bool times;      /* takes profile->moments, where they are */
 	/* False with *err when memory ran out, or the profile cannot be written so. Whether all arrived is found
 	 * by file_finish(). */
 	bool (*write)(FILE *out, const struct named_profile *named, const struct export_options *options,

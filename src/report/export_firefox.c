@@ -260,9 +260,40 @@ static int64_t cell_count(const struct firefox_file *f, const struct profile_cel
 	(void)f;
 	return c->count > INT64_MAX ? INT64_MAX : (int64_t)c->count;
 }
-static int64_t cell_time(const struct firefox_file *f, const struct profile_cell *c)
+/* Without times each cell is one sample, at the beginning; its weight is its count. */
+static size_t write_cell_samples(struct firefox_file *f, size_t event, uint32_t task)
 {
-	return (void)f, (void)c, 0;
+	size_t n = write_cells(f, "stack", event, task, cell_stack);
+	json_write_open(&f->json, "time", '[');
+	for (size_t i = 0; i < n; i++)
+		json_write_integer(&f->json, NULL, 0);
+	json_write_close(&f->json, ']');
+	return write_cells(f, "weight", event, task, cell_count);
+}
+
+/* Samples in order of time, in milliseconds since the profile began. */
+static size_t write_moments(struct firefox_file *f, size_t event, uint32_t task)
+{
+	static const char *const columns[] = {"stack", "time", "weight"};
+	const struct profile *p = f->named->profile;
+	size_t n = 0;
+	for (size_t column = 0; column < 3; column++) {
+		n = 0;
+		json_write_open(&f->json, columns[column], '[');
+		for (size_t i = 0; i < p->n_moments; i++) {
+			const struct profile_moment *m = &p->moments[i];
+			if (m->event != event || m->task != task || !m->node)
+				continue;
+			double ms = m->time_ns > p->first_ns ? (double)(m->time_ns - p->first_ns) / 1e6 : 0;
+			if (column == 1)
+				json_write_number(&f->json, NULL, ms);
+			else
+				json_write_integer(&f->json, NULL, column ? 1 : (int64_t)f->last_stack[m->node]);
+			n++;
+		}
+		json_write_close(&f->json, ']');
+	}
+	return n;
 }
 
 static void write_no_markers(struct firefox_file *f)
@@ -300,9 +331,8 @@ static void write_thread(struct firefox_file *f, size_t event, uint32_t number)
 	json_write_text(&f->json, "pid", pid.text ? pid.text : "");
 	json_write_integer(&f->json, "tid", task->tid);
 	json_write_open(&f->json, "samples", '{');
-	write_cells(f, "stack", event, number, cell_stack);
-	write_cells(f, "time", event, number, cell_time);
-	size_t n = write_cells(f, "weight", event, number, cell_count);
+	bool timed = p->n_moments && p->events[event].gaps != GAPS_NONE;
+	size_t n = timed ? write_moments(f, event, number) : write_cell_samples(f, event, number);
 	json_write_text(&f->json, "weightType", "samples");
 	json_write_integer(&f->json, "length", (int64_t)n);
 	json_write_close(&f->json, '}');
@@ -342,7 +372,9 @@ static void write_meta(struct firefox_file *f)
 	struct str command = {0};
 	export_append_command(&command, p);
 	json_write_open(&f->json, "meta", '{');
-	json_write_integer(&f->json, "interval", 1);
+	/* milliseconds between two samples of one thread; 1 where that is not known */
+	bool clock = p->n_events && p->events[0].gap && strcmp(p->events[0].unit, "ns") == 0;
+	json_write_number(&f->json, "interval", clock ? (double)p->events[0].gap / 1e6 : 1);
 	json_write_number(&f->json, "startTime", 1000.0 * (double)p->started_unix);
 	json_write_text(&f->json, "product", command.text ? command.text : "");
 	json_write_text(&f->json, "importedFrom", "tare");

@@ -163,6 +163,7 @@
 	function invert() {
 		inverted = !inverted;
 		draw();
+		window.scrollTo(0, inverted ? 0 : svg.getAttribute("height"));
 	}
 
 	const seen = (f) => f.rect.style.display !== "none";
@@ -223,8 +224,8 @@
 	root.rect.setAttribute("tabindex", "0");
 	draw();
 	window.addEventListener("load", () => { /* a phone's width is known only now */
+		if (svg.getAttribute("height") > window.innerHeight)
+			inverted = true; /* one that has to be scrolled begins with its root */
 		draw();
-		if (!inverted)
-			window.scrollTo(0, svg.getAttribute("height"));
 	});
 })();

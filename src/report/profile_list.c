@@ -336,10 +336,13 @@ void report_profile_text(FILE *out, const struct named_profile *named,
 		if (!options->one_event || i == options->event)
 			add_event(&document, named, i, options);
 	build_profile_views(&document, named, options);
-	if (named->profile->n_notes + named->n_notes)
+	if (named->profile->n_notes + named->n_notes || profile_stacks_remark(named))
 		document_add(&document, BLOCK_GAP, NULL, NULL);
 	add_notes(&document, named->profile->notes, named->profile->n_notes);
 	add_notes(&document, named->notes, named->n_notes);
+	const char *stacks = profile_stacks_remark(named);
+	if (stacks)
+		document_add(&document, BLOCK_NOTE, "-", stacks);
 	report_document_text(out, &document, &options->text);
 	document_free(&document);
 }

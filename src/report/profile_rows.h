@@ -34,6 +34,10 @@ enum { PROFILE_VIEWS_MOST = 8 };
 size_t profile_hottest_functions(const struct named_profile *named, const struct profile_report_options *options,
 				 bool with_callers, uint32_t *rows, size_t most);
 
+/* profile_stacks.c: what to do about stacks by frame pointers that lead nowhere; NULL: they are good. A constant.
+ * */
+const char *profile_stacks_remark(const struct named_profile *named);
+
 struct document;
 struct named_code;
 

@@ -116,6 +116,12 @@ struct profile_arc {
 	uint64_t *inclusive;
 };
 
+/* One sample, where its time is asked for. */
+struct profile_moment {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t node, task, event;
+};
+
 enum profile_stacks { STACKS_NONE, STACKS_FRAME_POINTER, STACKS_DWARF, STACKS_EXACT };
 
 const char *profile_stacks_name(enum profile_stacks stacks); /* "none", "frame pointers", "DWARF", "exact" */
@@ -146,6 +152,9 @@ struct profile {
 	size_t n_cells;
 	struct profile_arc *arcs;
 	size_t n_arcs;
+	/* of all samples, in order of time; only where they are asked for (a kept file has them) */
+	struct profile_moment *moments;
+	size_t n_moments;
 	const char **notes; /* what a reader has to know */
 	size_t n_notes;
 };

@@ -206,13 +206,18 @@ struct profiling_run {
 	struct profile_log *log;
 	struct error failure;
 	uint64_t drain_ns, enable_at, flush_at;
-	bool failed, waits_to_enable;
+	bool failed, waits_to_enable, takes_moments;
+	VEC(struct profile_moment) moments;
 };
 
 static bool keep_sample(void *context, const struct profile *so_far, const struct profile_sample *sample,
 			struct error *err)
 {
 	struct profiling_run *run = context;
+	const struct profile_moment moment = {
+		.time_ns = sample->time_ns, .node = sample->node, .task = sample->task, .event = sample->event};
+	if (run->takes_moments && !vec_push(&run->moments, moment))
+		return error_no_memory(err);
 	return !run->log || profile_log_sample(run->log, so_far, sample, err);
 }
 
@@ -395,11 +400,24 @@ static bool sample(struct profiling_run *run, const struct profiling *asked,
 	return done;
 }
 
+static bool take_moments(const struct profiling_run *run, struct profile *p)
+{
+	size_t bytes = run->moments.count * sizeof *p->moments;
+	if (!bytes)
+		return true;
+	if (!(p->moments = arena_alloc(&p->arena, bytes)))
+		return false;
+	memcpy(p->moments, run->moments.items, bytes);
+	p->n_moments = run->moments.count;
+	return true;
+}
+
 static bool profile_by_samples(struct session *s, const struct profiling *asked, struct profile **out,
 			       struct error *err)
 {
 	struct profiling_run run = {.session = s,
 				    .operations = s->operations->sampling,
+				    .takes_moments = asked->moments,
 				    .drain_ns = asked->stacks == STACKS_DWARF ? DRAIN_STACKS_NS : DRAIN_NS};
 	size_t n = s->selection.events.count;
 	struct sampled_event *events = choose_gaps(s, asked);
@@ -435,7 +453,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		error_no_memory(err);
 		goto out;
 	}
-	done = collector_finish(run.collector, out, err);
+	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err));
 	run.collector = NULL;
 	if (done && run.log) {
 		done = profile_log_finish(run.log, *out, err);
@@ -447,6 +465,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		*out = NULL;
 	}
 out:
+	vec_free(&run.moments);
 	profile_log_abandon(run.log);
 	collector_free(run.collector);
 	if (options.unwinder)

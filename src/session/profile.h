@@ -28,6 +28,7 @@ struct profiling {
 	uint32_t stack_bytes;
 	uint64_t delay_ns; /* sampling begins so long after the program */
 	uint64_t for_ns;   /* without a program: it ends after this; 0: until the target does */
+	bool moments;      /* the profile has the time of each sample, too */
 	const char *keep;  /* the file that keeps it, as it comes; NULL: none */
 	const volatile sig_atomic_t *interrupt; /* as measure_options has it */
 };

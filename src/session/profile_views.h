@@ -9,10 +9,15 @@
 #include "base/error.h"
 #include "result/named_code.h"
 #include "result/named_profile.h"
+#include "result/profile.h"
 
 /* The instructions of these rows of named->by_function: out[n] are the caller's, each to be freed by
  * named_code_free(), also after a failure (then all are empty). */
 bool session_disassemble(const struct named_profile *named, const uint32_t *rows, size_t n, struct named_code *out,
 			 struct error *err);
+
+/* session_read_profile() with the time of each sample (profile->moments). */
+bool session_read_moments(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
+			  struct error *err);
 
 #endif

@@ -183,6 +183,18 @@ if browser:
     has(result.get("up", ""), "main (prog) | 190 samples", "arrow keys go from frame to frame")
     equal(result.get("entered"), ["all", "inl1", "inl2", "lib_f", "main", "work", "work"], "Enter zooms")
     ok(result.get("flipped"), "'i' turns it upside down", result)
+    # a drawing that is higher than the window shows its root without scrolling, however it is opened
+    for arguments in ((), ("inverted",)):
+        path = write("deep.svg", planted("3000", "flamegraph", *arguments).decode().replace("</svg>", """<script><![CDATA[
+window.addEventListener("load", () => setTimeout(() => {
+	const root = document.querySelector("#frames rect[data-d='0']").getBoundingClientRect();
+	document.documentElement.setAttribute("data-seen", root.top >= 0 && root.bottom <= window.innerHeight ? "yes" : root.top + " of " + window.innerHeight);
+}, 0));
+]]></script></svg>"""))
+        dom = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + os.path.abspath("browser"), "--window-size=1000,300",
+                              "--virtual-time-budget=2000", "--dump-dom", "file://" + path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_OUT_S)
+        found = re.search(r'data-seen="([^"]*)"', dom.stdout.decode(errors="replace"))
+        equal(found and found.group(1), "yes", f"a drawing that is higher than the window opens at its root {arguments}")
     result = browse(planted("hostile", "flamegraph"), "hostile.svg")
     equal(result, {"rects": 11, "scripts": 2, "acted": "undefined"}, "hostile names do nothing in a browser")
 else:

@@ -179,14 +179,25 @@ else:
     ok(size < 40 * samples, "a sample takes less than 40 bytes in the file", (size, samples))
     part = [rows(tare("report", *arguments, "sampled").out)[-1][0] for arguments in (["--to", "0.0000001"], ["--from", "0.0000001"])]
     ok(part[0] >= 1 and sum(part) == samples, "--from and --to part the samples by their time", (part, samples))
+    made = [tare("report", "--as", "firefox", "-o", "kept.json", "sampled"), tare("profile", "--as", "firefox", "-e", "page-faults:u@1", "-o", "now.json", "./faults")]
+    for name, seen_ in zip(("kept.json", "now.json"), made):
+        times = [time for thread in json.loads(read(name))["threads"] for time in thread["samples"]["time"]]
+        ok(len(times) >= 900 and times == sorted(times) and times[-1] > times[0] >= 0, f"the Firefox Profiler's file has the time of each sample: {name}", (seen_, times[:5], len(times)))
     seen = tare("profile", "--gaps", "prime", "-c", "90", "-e", "page-faults:u", "./faults")
     ok("one each 97 faults (fixed gaps)" in seen.err and found["TOTAL"] // 97 - 1 <= rows(seen.err)[-1][0] <= found["TOTAL"] // 97 + 1, "--gaps prime takes the next prime number", seen)
     seen = tare("profile", "-g", "-e", "page-faults:u@1", "./faults")
     calls = re.search(r"^ +0 +0\.0% +([\d.]+)% +main ", seen.err, re.M)
     ok(calls and 100 * 900 / samples - 0.1 <= float(calls.group(1)) <= 100, "with stacks, main has what it called", seen)
 
+    has_not(seen.err, "frame pointers", "stacks of a program that keeps frame pointers need no advice")
+
     # without frame pointers
     subprocess.run(["gcc", "-g", "-O0", "-fomit-frame-pointer", "-static", "faults.c", "-o", "pointerless"], check=True)
+    seen = tare("profile", "-g", "-e", "page-faults:u@1", "./pointerless")
+    advice = "--call-graph dwarf, or compile with -fno-omit-frame-pointer"
+    has(" ".join(seen.err.split()), advice, "stacks by frame pointers of a program that keeps none say what to do")
+    seen = tare("profile", "-g", "-e", "page-faults:u@1", "-o", "cut.svg", "--as", "flamegraph", "./pointerless")
+    has(" ".join(seen.err.split()), advice, "so does a file made of them")
     seen = tare("profile", "--call-graph", "dwarf", "-e", "page-faults:u@1", "./pointerless")
     if "cannot" in seen.err and seen.code == 3:
         skip("no stack can be copied here", "stacks by unwind tables")

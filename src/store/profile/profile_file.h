@@ -48,6 +48,7 @@ struct profile_read_options {
 	/* Only samples that were taken in [from_ns, to_ns) after the first one; to_ns 0: to the end. A profile
 	 * with counted events has no times: an error */
 	uint64_t from_ns, to_ns;
+	bool moments; /* the time of each sample, too: 24 bytes each */
 };
 
 /* options may be NULL. *out is the caller's, to be freed by profile_free() and free(). */

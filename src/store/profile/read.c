@@ -14,6 +14,7 @@ struct profile_reader {
 	const uint8_t *at, *end; /* of the block */
 	struct profile_builder builder;
 	VEC(uint16_t) depths; /* of the nodes */
+	VEC(struct profile_moment) moments;
 	uint64_t last_offset, last_time, first_time;
 	uint32_t last_task, last_cpu;
 	bool has_header, has_end, has_first;
@@ -257,6 +258,10 @@ static bool get_sample(struct profile_reader *r, bool elsewhere)
 	if (!is_asked_for(r, r->last_time))
 		return true;
 	e->samples++;
+	const struct profile_moment moment = {
+		.time_ns = r->last_time, .node = node, .task = r->last_task, .event = event};
+	if (r->options && r->options->moments && !kept(r, vec_push(&r->moments, moment)))
+		return false;
 	return kept(r, profile_builder_add(&r->builder, node, r->last_task, event, 1));
 }
 
@@ -362,6 +367,20 @@ static bool get_record(struct profile_reader *r)
 static uint32_t little(const uint8_t *bytes)
 {
 	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Their vector's memory is freed with the reader; the profile's arena has a copy. */
+static bool take_moments(struct profile_reader *r)
+{
+	struct profile *p = r->builder.out;
+	size_t bytes = r->moments.count * sizeof *p->moments;
+	if (!bytes)
+		return true;
+	if (!(p->moments = arena_alloc(&p->arena, bytes)))
+		return false;
+	memcpy(p->moments, r->moments.items, bytes);
+	p->n_moments = r->moments.count;
+	return true;
 }
 
 /* Until the end, or what is wrong. */
@@ -484,10 +503,15 @@ bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, b
 		r.builder.out->first_ns = r.first_time;
 	if (!r.builder.out->last_ns)
 		r.builder.out->last_ns = r.last_time;
+	if (!take_moments(&r)) {
+		error_no_memory(err);
+		goto out;
+	}
 	*out = profile_builder_finish(&r.builder);
 	done = *out || error_no_memory(err);
 out:
 	vec_free(&r.depths);
+	vec_free(&r.moments);
 	profile_builder_close(&r.builder);
 	return done;
 }
