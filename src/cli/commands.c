@@ -7,6 +7,8 @@ const struct command_row command_rows[] = {
 	{"count", "count events of a program, processes, threads or CPUs", count_option_rows, command_count},
 	{"profile", "show where a program's events take place, by function and line", profile_option_rows,
 	 command_profile},
+	{"compare", "compare commands: what differs, by how much, and how sure that is", compare_option_rows,
+	 command_compare},
 	{"report", "show a profile that was kept in a file", report_option_rows, command_report},
 	{"verify", "see how well sampling finds where events take place", verify_option_rows, command_verify},
 	{"list", "list events, metrics, backends and machines: what works here", list_option_rows, command_list},

@@ -170,13 +170,18 @@ static bool make_room(struct measurement *s, struct error *err)
 	return true;
 }
 
-static void tell_progress(const struct measurement *s, size_t execution, size_t executions, uint64_t begin_ns)
+static size_t measure_executions(const struct measurement *s)
+{
+	return s->warm_ups + s->options.repetitions * s->passes;
+}
+
+static void tell_progress(const struct measurement *s, size_t execution, size_t executions)
 {
 	if (!s->options.progress)
 		return;
 	bool warm_up = execution < s->warm_ups;
 	size_t counted = warm_up ? 0 : execution - s->warm_ups, pass = counted % s->passes;
-	double elapsed = (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
+	double elapsed = s->result->elapsed_seconds;
 	struct measure_progress progress = {
 		.execution = execution + 1,
 		.executions = executions,
@@ -259,82 +264,72 @@ static bool keep_locations(struct result *result, struct execution *x)
 	return true;
 }
 
-/* All executions. False when nothing was measured, with the reason. */
-static bool execute(struct measurement *s, struct streams *streams, struct waiter *waiter, struct error *err)
+/* Execution s->next of all; *more: another one is due. False when it failed and nothing was measured before. */
+static bool execute_next(struct measurement *s, struct streams *streams, struct waiter *waiter, bool *more,
+			 struct error *err)
 {
 	struct result *result = s->result;
 	const struct command *command = s->target->command;
-	size_t executions = s->warm_ups + s->options.repetitions * s->passes;
-	uint64_t begin_ns = clock_now_ns(&s->clock);
-	bool done = true;
-
-	for (size_t i = 0; i < executions && done && !result->interrupted; i++) {
-		size_t counted = i < s->warm_ups ? 0 : i - s->warm_ups;
-		size_t pass = counted % s->passes, repetition = counted / s->passes;
-		struct error reason = {0};
-		struct command own = command ? *command : (struct command){0};
-		struct target target = *s->target;
-		if (waiter_interrupted(waiter)) {
-			result->interrupted = true;
-			break;
-		}
-		tell_progress(s, i, executions, begin_ns);
-		/* the first counted execution under the engine: none was kept before */
-		bool first = i >= s->warm_ups && !result->blocks && !result->system_calls && !result->blocks_why &&
-			     !result->locations && !result->locations_why;
-		struct execution x = {
-			.operations = s->operations,
-			.backend = s->backend,
-			.target = &target,
-			.events = s->pass_events + s->pass_start[pass],
-			.n_events = s->pass_start[pass + 1] - s->pass_start[pass],
-			.slice_ns = s->multiplexed && i >= s->warm_ups
-					    ? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
-					    : 0,
-			.delay_ns = command ? 0 : s->options.delay_ns,
-			.want_blocks = s->options.want_blocks && first && s->operations->blocks,
-			.want_system_calls = (s->options.want_system_calls && first &&
-					      s->operations->system_calls) ||
-					     measurement_wants_calls(s),
-			.blocks_by = s->options.blocks_by,
-			.want_locations = first && s->operations->locations ? s->options.locations
-									    : LOCATIONS_NONE,
-			.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
-			.streams = streams,
-			.waiter = waiter,
-		};
-		if (command)
-			target.command = &own;
-		target.locations = x.want_locations;
-		if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) ||
-		    !execution_run(&x, &reason)) {
-			done = stopped(s, &reason, err);
-			break;
-		}
-		result->executions++;
-		result->wait_status = x.run.wait_status;
-		result->interrupted = x.run.interrupted;
-		result->under_engine |= x.run.under_engine;
-		if (i >= s->warm_ups) {
-			done = measurement_collect(s, pass, repetition, &x) || error_no_memory(err);
-			if (first)
-				result->first_run = repetition + 1;
-			done = done && (!first || keep_blocks(s, &x) || error_no_memory(err));
-			done = done && (measurement_keep_calls(s, &x.system_calls) || error_no_memory(err));
-			done = done && (keep_locations(result, &x) || error_no_memory(err));
-			if (done && !x.run.interrupted && pass + 1 == s->passes)
-				result->repetitions_done++;
-		}
-		if (done && x.still_running)
-			done = measurement_note(
-				       s, NOTE_ACT,
-				       "the program did not end within 2 s of the interrupt and runs on") ||
-			       error_no_memory(err);
-		execution_free(&x);
+	size_t executions = measure_executions(s), i = s->next++;
+	size_t counted = i < s->warm_ups ? 0 : i - s->warm_ups;
+	size_t pass = counted % s->passes, repetition = counted / s->passes;
+	struct error reason = {0};
+	struct command own = command ? *command : (struct command){0};
+	struct target target = *s->target;
+	*more = false;
+	if (waiter_interrupted(waiter)) {
+		result->interrupted = true;
+		return true;
 	}
-	result->elapsed_seconds = (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
-	if (done && result->executions <= s->warm_ups)
-		return error_set(err, ERROR_SYSTEM, "interrupted before anything was measured");
+	tell_progress(s, i, executions);
+	/* the first counted execution under the engine: none was kept before */
+	bool first = i >= s->warm_ups && !result->blocks && !result->system_calls && !result->blocks_why &&
+		     !result->locations && !result->locations_why;
+	struct execution x = {
+		.operations = s->operations,
+		.backend = s->backend,
+		.target = &target,
+		.events = s->pass_events + s->pass_start[pass],
+		.n_events = s->pass_start[pass + 1] - s->pass_start[pass],
+		.slice_ns = s->multiplexed && i >= s->warm_ups
+				    ? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
+				    : 0,
+		.delay_ns = command ? 0 : s->options.delay_ns,
+		.want_blocks = s->options.want_blocks && first && s->operations->blocks,
+		.want_system_calls = (s->options.want_system_calls && first && s->operations->system_calls) ||
+				     measurement_wants_calls(s),
+		.blocks_by = s->options.blocks_by,
+		.want_locations = first && s->operations->locations ? s->options.locations : LOCATIONS_NONE,
+		.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
+		.streams = streams,
+		.waiter = waiter,
+	};
+	if (command)
+		target.command = &own;
+	target.locations = x.want_locations;
+	if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) || !execution_run(&x, &reason))
+		return stopped(s, &reason, err);
+	result->executions++;
+	result->wait_status = x.run.wait_status;
+	result->interrupted = x.run.interrupted;
+	result->under_engine |= x.run.under_engine;
+	bool done = true;
+	if (i >= s->warm_ups) {
+		done = measurement_collect(s, pass, repetition, &x) || error_no_memory(err);
+		if (first)
+			result->first_run = repetition + 1;
+		done = done && (!first || keep_blocks(s, &x) || error_no_memory(err));
+		done = done && (measurement_keep_calls(s, &x.system_calls) || error_no_memory(err));
+		done = done && (keep_locations(result, &x) || error_no_memory(err));
+		if (done && !x.run.interrupted && pass + 1 == s->passes)
+			result->repetitions_done++;
+	}
+	if (done && x.still_running)
+		done = measurement_note(s, NOTE_ACT,
+					"the program did not end within 2 s of the interrupt and runs on") ||
+		       error_no_memory(err);
+	execution_free(&x);
+	*more = done && !result->interrupted && s->next < executions;
 	return done;
 }
 
@@ -405,17 +400,24 @@ static void end(struct measurement *s)
 	free(s->accounts);
 }
 
-bool measure_count(const struct backend_operations *operations, struct backend *backend,
+struct measure_steps {
+	struct measurement measurement;
+	struct streams streams;
+};
+
+bool measure_begin(const struct backend_operations *operations, struct backend *backend,
 		   const struct target *target, const struct event *events, size_t n_events,
 		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
-		   struct result **out, struct error *err)
+		   struct measure_steps **out, struct error *err)
 {
 	*out = NULL;
 	if (!check_options(options, err))
 		return false;
-
-	bool done = false;
-	struct measurement s = {.operations = operations,
+	struct measure_steps *steps = malloc(sizeof *steps);
+	if (!steps)
+		return error_no_memory(err);
+	*steps = (struct measure_steps){
+		.measurement = {.operations = operations,
 				.backend = backend,
 				.target = target,
 				.events = events,
@@ -423,37 +425,93 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 				.metrics = metrics,
 				.n_metrics = n_metrics,
 				.options = *options,
-				.clock = options->clock ? *options->clock : clock_monotonic()};
-	struct streams streams = {.copy_fd = -1, .sink_fd = -1};
-	struct waiter waiter;
+				.clock = options->clock ? *options->clock : clock_monotonic()},
+		.streams = {.copy_fd = -1, .sink_fd = -1},
+	};
+	struct measurement *s = &steps->measurement;
 	struct rusage own;
-	waiter_open(&waiter, options->interrupt, &s.clock);
 	if (getrusage(RUSAGE_SELF, &own) == 0)
-		s.own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
-	s.result = result_new();
-	if (!s.result || !begin(&s) || !ask(&s) || !split(&s)) {
+		s->own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
+	s->result = result_new();
+	if (!s->result || !begin(s) || !ask(s) || !split(s)) {
 		error_no_memory(err);
-		goto out;
+		goto failed;
 	}
-	s.result->started_unix = (uint64_t)time(NULL);
-	if (!make_room(&s, err) ||
-	    !streams_open(&streams, target->command, options->program_output,
-			  s.warm_ups + options->repetitions * s.passes, options->interrupt, err))
-		goto out;
-	if (streams.note && !measurement_note(&s, NOTE_READ, "%s", streams.note)) {
+	s->result->started_unix = (uint64_t)time(NULL);
+	if (!make_room(s, err) || !streams_open(&steps->streams, target->command, options->program_output,
+						measure_executions(s), options->interrupt, err))
+		goto failed;
+	if (steps->streams.note && !measurement_note(s, NOTE_READ, "%s", steps->streams.note)) {
 		error_no_memory(err);
-		goto out;
+		goto failed;
 	}
-	if (!execute(&s, &streams, &waiter, err))
-		goto out;
-	done = report(&s) || error_no_memory(err);
-out:
-	streams_close(&streams);
+	*out = steps;
+	return true;
+failed:
+	measure_abandon(steps);
+	return false;
+}
+
+void measure_plan_of(const struct measure_steps *steps, size_t *warm_ups, size_t *passes)
+{
+	*warm_ups = steps->measurement.warm_ups;
+	*passes = steps->measurement.passes;
+}
+
+bool measure_step(struct measure_steps *steps, bool *more, struct error *err)
+{
+	struct measurement *s = &steps->measurement;
+	struct waiter waiter;
+	uint64_t begin_ns = clock_now_ns(&s->clock);
+	waiter_open(&waiter, s->options.interrupt, &s->clock);
+	bool done = execute_next(s, &steps->streams, &waiter, more, err);
 	waiter_close(&waiter);
-	end(&s);
-	if (done)
-		*out = s.result;
-	else
-		result_free(s.result);
+	s->result->elapsed_seconds += (double)(clock_now_ns(&s->clock) - begin_ns) / 1e9;
 	return done;
+}
+
+const struct result *measure_so_far(const struct measure_steps *steps) { return steps->measurement.result; }
+
+void measure_abandon(struct measure_steps *steps)
+{
+	if (!steps)
+		return;
+	streams_close(&steps->streams);
+	end(&steps->measurement);
+	result_free(steps->measurement.result);
+	free(steps);
+}
+
+bool measure_end(struct measure_steps *steps, struct result **out, struct error *err)
+{
+	struct measurement *s = &steps->measurement;
+	*out = NULL;
+	bool done = s->result->executions > s->warm_ups ||
+		    error_set(err, ERROR_SYSTEM, "interrupted before anything was measured");
+	done = done && (report(s) || error_no_memory(err));
+	if (done) {
+		*out = s->result;
+		s->result = NULL;
+	}
+	measure_abandon(steps);
+	return done;
+}
+
+bool measure_count(const struct backend_operations *operations, struct backend *backend,
+		   const struct target *target, const struct event *events, size_t n_events,
+		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
+		   struct result **out, struct error *err)
+{
+	struct measure_steps *steps;
+	bool more = true;
+	*out = NULL;
+	if (!measure_begin(operations, backend, target, events, n_events, metrics, n_metrics, options, &steps,
+			   err))
+		return false;
+	while (more)
+		if (!measure_step(steps, &more, err)) {
+			measure_abandon(steps);
+			return false;
+		}
+	return measure_end(steps, out, err);
 }

@@ -75,6 +75,31 @@ bool measure_count(const struct backend_operations *operations, struct backend *
 		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
 		   struct result **out, struct error *err);
 
+/* ---- the same in steps, for several targets whose executions take turns ----
+ *
+ *     measure_begin ──► measure_step until *more is false ──► measure_end
+ *
+ * Several may be under way at once, on one backend, too: no step leaves anything running. Steps may stop at any
+ * time; what was executed is in the result. Standard input: target->command->stdin_fd must be one that each can
+ * read again (measure/streams.h). */
+struct measure_steps;
+
+/* On failure *out is NULL. What is passed is borrowed until measure_end() or measure_abandon(). */
+bool measure_begin(const struct backend_operations *operations, struct backend *backend,
+		   const struct target *target, const struct event *events, size_t n_events,
+		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,
+		   struct measure_steps **out, struct error *err);
+/* Warm-ups that come first, and executions of each repetition. */
+void measure_plan_of(const struct measure_steps *steps, size_t *warm_ups, size_t *passes);
+/* One execution. *more: another one is due. False: it failed and nothing was measured before; steps stay the
+ * caller's. */
+bool measure_step(struct measure_steps *steps, bool *more, struct error *err);
+/* wait_status and executions of the steps so far hold; estimates do not. */
+const struct result *measure_so_far(const struct measure_steps *steps);
+/* Frees steps, always; *out as of measure_count(). */
+bool measure_end(struct measure_steps *steps, struct result **out, struct error *err);
+void measure_abandon(struct measure_steps *steps); /* steps may be NULL */
+
 /* ---- pieces, each in a file of its own, tested alone ---- */
 
 /* plan.c: splits available events into as few groups that fit as first-fit finds; group_of[n] gets each

@@ -71,6 +71,7 @@ struct measurement {
 	size_t passes;                    /* >= 1; one without events when only the account is asked for */
 	bool multiplexed;                 /* the one pass does not fit */
 	size_t warm_ups;
+	size_t next; /* execution, of warm-ups and passes × repetitions */
 
 	VEC(struct series) series;
 	VEC(struct region_series *) regions;

@@ -78,7 +78,7 @@ static size_t missing_regions(const struct telling *t, const struct selection *s
 size_t session_missing(const struct session *session, bool strict,
 		       void (*tell)(void *context, const struct error *missing), void *context)
 {
-	const struct selection *selection = &session->selection;
+	const struct selection *selection = &session->events_of->selection;
 	const struct result *result = session->result;
 	const struct telling telling = {result, tell, context}, *t = &telling;
 	size_t missing = 0;

@@ -17,7 +17,8 @@ static bool cannot_count(const struct session *session, const struct asked_row *
 		return false;
 	if (e->why && strcmp(e->why, UNDER_ENGINE) == 0)
 		return true;
-	session->operations->available(session->backend, &session->selection.events.items[row->event], &answer);
+	session->operations->available(session->backend, &session->events_of->selection.events.items[row->event],
+				       &answer);
 	return answer.state != READING_COUNTED;
 }
 
@@ -75,7 +76,7 @@ out:
 
 bool session_order_rows(struct session *session, bool fold)
 {
-	const struct selection *selection = &session->selection;
+	const struct selection *selection = &session->events_of->selection;
 	struct result *result = session->result;
 	size_t n = 0, n_folded = 0, most = result->n_estimates + selection->rows.count;
 	struct estimate *rows = arena_alloc(&result->arena, (most + 1) * sizeof *rows);

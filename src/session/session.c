@@ -39,6 +39,7 @@ bool session_open(struct session *s, const struct session_target *target, const 
 {
 	const char *argument = NULL;
 	*s = (struct session){0};
+	s->events_of = s;
 	if (target)
 		set_target(s, target);
 	if (!(s->events = event_table_new(err)))
@@ -59,11 +60,38 @@ bool session_open(struct session *s, const struct session_target *target, const 
 	return true;
 }
 
+void session_share(struct session *s, struct session *owner)
+{
+	*s = (struct session){.events = owner->events,
+			      .metrics = owner->metrics,
+			      .operations = owner->operations,
+			      .backend = owner->backend,
+			      .machines = owner->machines,
+			      .n_machines = owner->n_machines,
+			      .events_of = owner,
+			      .command = owner->command,
+			      .target = owner->target};
+	s->target.command = &s->command;
+	s->target.regions = NULL;
+	s->target.n_regions = 0;
+}
+
+void session_set_program(struct session *s, char *const *program, int input_fd)
+{
+	s->command.argv = program;
+	s->command.stdin_fd = input_fd;
+	s->target.command = &s->command;
+}
+
 void session_close(struct session *s)
 {
 	result_free(s->result);
-	selection_free(&s->selection);
 	session_regions_free(&s->regions);
+	if (s->events_of != s) {
+		*s = (struct session){0};
+		return;
+	}
+	selection_free(&s->selection);
 	if (s->backend)
 		s->operations->close(s->backend);
 	metric_table_free(s->metrics);
@@ -86,17 +114,21 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 	return true;
 }
 
-bool session_measure(struct session *s, const struct measure_options *options, struct error *err)
+bool session_check_laws(struct session *s, struct error *err)
 {
-	const struct selection *selection = &s->selection;
 	struct laws *laws = laws_new(err);
-	bool done = laws && measure_count(s->operations, s->backend, &s->target, selection->events.items,
-					  selection->events.count, selection->metrics.items,
-					  selection->metrics.count, options, &s->result, err);
-	if (done && laws_check(laws, s->result) == (size_t)-1)
-		done = error_no_memory(err);
+	bool done = laws && (laws_check(laws, s->result) != (size_t)-1 || error_no_memory(err));
 	laws_free(laws);
 	return done;
+}
+
+bool session_measure(struct session *s, const struct measure_options *options, struct error *err)
+{
+	const struct selection *selection = &s->events_of->selection;
+	return measure_count(s->operations, s->backend, &s->target, selection->events.items,
+			     selection->events.count, selection->metrics.items, selection->metrics.count, options,
+			     &s->result, err) &&
+	       session_check_laws(s, err);
 }
 
 bool session_take_off(struct session *s, bool only_regions)

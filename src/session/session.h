@@ -45,6 +45,8 @@ struct session {
 	const char *const *machines; /* that the backend models; the backend's */
 	size_t n_machines;
 	struct selection selection;
+	/* of session_share(): whose backend, tables and selection these are; else the session itself */
+	struct session *events_of;
 	struct session_regions regions;
 	struct result *result; /* of session_measure() */
 };
@@ -56,6 +58,13 @@ bool session_open(struct session *session, const struct session_target *target, 
 		  const char *const *event_files, size_t n_event_files, struct error *err);
 void session_close(struct session *session);
 
+/* Another session on the backend and with the events of `owner`, which is closed after it. Its program is the
+ * owner's until session_set_program(). */
+void session_share(struct session *session, struct session *owner);
+/* Another program (with its arguments) for a session that was opened for one; its standard input is input_fd, or
+ * tare's own (-1). */
+void session_set_program(struct session *session, char *const *program, int input_fd);
+
 /* Counts these places of the program as well; places[n] as --region has them (symbol/places.h). ERROR_USAGE: what
  * was said of them is wrong; other errors are the program's. */
 bool session_add_regions(struct session *session, const char *const *places, size_t n, struct error *err);
@@ -63,6 +72,9 @@ bool session_add_regions(struct session *session, const char *const *places, siz
 /* Measures what was added, and looks whether its counts obey the laws (trust/conservation.h); session->result has
  * it. options as measure_count() has them. */
 bool session_measure(struct session *session, const struct measure_options *options, struct error *err);
+
+/* Looks at the laws between counts (trust/conservation.h), as session_measure() does: what breaks one is refuted. */
+bool session_check_laws(struct session *session, struct error *err);
 
 /* Takes off what measuring itself counts, by the kept calibration of this machine; of regions, what their probes
  * cost. only_regions: that alone. False when memory ran out: counts are as they were. */

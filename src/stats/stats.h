@@ -1,10 +1,10 @@
 /* Numbers in, numbers out (distributions and quantiles by GSL).
  *
- * Samples are arrays x[n] of finite doubles, unchanged unless a comment says otherwise. A statistic that
- * does not exist for its input (a standard deviation of one number) is false or NAN, never 0.
+ * Samples are arrays x[n] of finite doubles, unchanged unless a comment says otherwise. A statistic that does
+ * not exist for its input (a standard deviation of one number) is false or NAN, never 0.
  *
- * stats_ratio_bootstrap, stats_welch, stats_mann_whitney and stats_median_interval wait for the command that
- * compares runs, shares and ranks for the reports of profiles: only tests call them so far. */
+ * Only tests call stats_ratio_bootstrap, stats_welch, stats_mann_whitney and stats_median_interval so
+ * far. */
 #ifndef TARE_STATS_STATS_H
 #define TARE_STATS_STATS_H
 
@@ -51,6 +51,38 @@ bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double 
 /* Mann–Whitney U of x against y, two-sided p: exact for nx, ny <= 20 without ties, else normal with tie
  * and continuity correction. False when either is empty. */
 bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, double *u, double *p_value);
+
+/* ---- two samples against each other (stats/difference.c), several at once (holm.c) ---- */
+
+struct stats_difference {
+	double mean_x, mean_y;
+	struct interval absolute; /* mean(y) − mean(x) */
+	struct interval relative; /* mean(y)/mean(x) − 1; infinite where x is 0 and y is not */
+	/* false: low and high are infinite. Of constant samples there is an interval (of width 0) when they are
+	 * large enough for the confidence: 3 each at 95 % */
+	bool has_interval, has_relative;
+	bool constant;      /* neither sample has any spread … */
+	bool all_equal;     /* … and all of both are one value */
+	double p_value;     /* two-sided; of the means being equal */
+	double p_least;     /* what no p-value of so many runs is below */
+	double effect;      /* Hedges' g; NAN without spread */
+	double superiority; /* P(y > x) + P(y = x)/2: 0.5 of equals */
+	double error;       /* standard error of the difference */
+	double df, t;       /* Welch's; the interval's quantile; 0 where constant, NAN where unknown */
+};
+
+/* False for an empty sample, and when nothing finite comes out. */
+bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, double confidence,
+		      struct stats_difference *out);
+/* The smallest absolute difference that a test at level alpha would have found with the probability `power`
+ * (above 0.5); INFINITY: none, with so few runs. */
+double stats_detectable(const struct stats_difference *d, double alpha, double power);
+/* See p_least. */
+double stats_least_p(size_t nx, size_t ny);
+
+/* p[n] → adjusted[n]: p-values that may each be compared with alpha, while the chance that any true null
+ * hypothesis is rejected stays alpha at most. False when memory ran out. */
+bool stats_holm(const double *p, size_t n, double *adjusted);
 
 /* Marks outliers by the generalized ESD procedure (Rosner 1983): at most `most` of them, and of a normal sample
  * any at all with probability alpha. Returns how many; marks[n]. */

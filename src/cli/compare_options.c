@@ -1,0 +1,301 @@
+#include "cli/compare_options.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+
+enum {
+	HELP,
+	EVENT,
+	METRIC,
+	EVENTS_FILE,
+	ON,
+	REGION,
+	REPETITIONS,
+	WARM_UP,
+	CONFIDENCE,
+	SEED,
+	REPRODUCIBLE,
+	LAYOUT,
+	NO_CHILDREN,
+	NAME,
+	LIST,
+	SHELL,
+	INPUT,
+	SETUP,
+	PREPARE,
+	CONCLUDE,
+	CLEANUP,
+	IGNORE_FAILURE,
+	PROGRAM_OUTPUT,
+	OUTPUT,
+	JSON,
+	CSV,
+	MARKDOWN,
+	JSON_FILE,
+	CSV_FILE,
+	MARKDOWN_FILE,
+	STATISTICS,
+	VERBOSE,
+	QUIET,
+};
+
+const struct option_row compare_option_rows[] = {
+	{.help = "Events"},
+	{'e', "event", "EVENT,...",
+	 "events, as 'tare count' has them; may be repeated. Default: what this machine can count of a standard "
+	 "set",
+	 EVENT},
+	{'m', "metric", "METRIC,...", "derived metrics, see 'tare list metrics'", METRIC},
+	{0, "events-file", "FILE", "more events, in the format of tare's own tables", EVENTS_FILE},
+	{0, "on", "BACKEND", "the backend: auto (default), perf, exact, model:MACHINE,..., replay:FILE", ON},
+	{0, "region", "[NAME=]PLACE", "also compare this part of the programs; may be repeated", REGION},
+	{.help = "Commands"},
+	{'n', "command-name", "NAME", "what the report calls a command; may be repeated, in the commands' order",
+	 NAME},
+	{'L', "parameter-list", "NAME V,V,...",
+	 "run each command once for each value, in the place of {NAME}; may be repeated: all combinations", LIST},
+	{0, "shell", "SHELL|none|always",
+	 "the shell for commands that are more than words (default /bin/sh); none: refuse them; always: use it "
+	 "for "
+	 "all",
+	 SHELL},
+	{0, "input", "FILE", "standard input of each execution (default: empty)", INPUT},
+	{'i', "ignore-failure", NULL, "also compare commands that end with an error", IGNORE_FAILURE},
+	{0, "no-children", NULL, "do not count child processes", NO_CHILDREN},
+	{0, "program-output", "first|all|none", "which runs' output is shown (default none)", PROGRAM_OUTPUT},
+	{'s', "setup", "COMMAND", "run this once before the first execution", SETUP},
+	{'p', "prepare", "COMMAND", "run this before each execution; once for all commands, or one for each",
+	 PREPARE},
+	{0, "conclude", "COMMAND", "run this after each execution; once for all commands, or one for each",
+	 CONCLUDE},
+	{'c', "cleanup", "COMMAND", "run this once after the last execution", CLEANUP},
+	{.help = "Executions"},
+	{'r', "repetitions", "N", "runs of each command (default 10)", REPETITIONS},
+	{'w', "warm-up", "N", "runs of each before those, not counted (default 1)", WARM_UP},
+	{0, "seed", "N", "seed of the order of the executions (default 1)", SEED},
+	{0, "confidence", "95|99", "confidence level of intervals and verdicts, in percent (default 95)",
+	 CONFIDENCE},
+	{0, "reproducible", NULL,
+	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
+	 REPRODUCIBLE},
+	{0, "randomise-layout", NULL,
+	 "give each execution an environment of another size, and so another stack address: its influence is then "
+	 "in the interval",
+	 LAYOUT},
+	{0, "runs", "N", "", REPETITIONS}, /* hyperfine */
+	{0, "warmup", "N", "", WARM_UP},
+	{0, "randomize-layout", NULL, "", LAYOUT},
+	{.help = "Report"},
+	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
+	{0, "json", NULL, "as JSON", JSON},
+	{0, "csv", NULL, "as CSV", CSV},
+	{0, "markdown", NULL, "as Markdown", MARKDOWN},
+	{0, "export-json", "FILE", "also write JSON to this file", JSON_FILE},
+	{0, "export-csv", "FILE", "also write CSV to this file", CSV_FILE},
+	{0, "export-markdown", "FILE", "also write Markdown to this file", MARKDOWN_FILE},
+	{0, "statistics", NULL, "show min, median, max and standard deviation (σ) of each command's runs",
+	 STATISTICS},
+	{'v', "verbose", NULL, "show all notes", VERBOSE},
+	{'q', "quiet", NULL, "show the numbers alone, and warnings", QUIET},
+	{.help = "Other"},
+	{'h', "help", NULL, "show this help", HELP},
+	{0},
+};
+
+static bool choose(const char *value, const char *const *words, int *out, struct error *err)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(value, words[i]) == 0) {
+			*out = i;
+			return true;
+		}
+	return error_set(err, ERROR_USAGE, "'%s' is none of its words", value);
+}
+
+static bool set_shell(struct compare_request *r, const char *value, struct error *err)
+{
+	if (!*value)
+		return error_set(err, ERROR_USAGE, "the shell's name is empty");
+	if (strcmp(value, "none") == 0)
+		r->use = SHELL_NEVER;
+	else if (strcmp(value, "always") == 0)
+		r->use = SHELL_ALWAYS;
+	else
+		r->shell = value;
+	return true;
+}
+
+static bool set_format(struct compare_request *r, enum compare_format format, struct error *err)
+{
+	if (r->format != COMPARE_TEXT && r->format != format)
+		return error_set(err, ERROR_USAGE, "a report has one format: --json, --csv or --markdown");
+	r->format = format;
+	return true;
+}
+
+/* "NAME V,V" */
+static bool add_list(struct compare_request *r, const char *value, struct error *err)
+{
+	size_t length = strcspn(value, " ");
+	char *name = arena_strndup(&r->arena, value, length);
+	if (!name)
+		return error_no_memory(err);
+	if (!length || !value[length]) {
+		error_set(err, ERROR_USAGE, "'%s' has a name, but no values", value);
+		return error_hint(err, "-L level 1,2,3 puts each of them in the place of {level}");
+	}
+	for (size_t i = 0; i < r->lists.count; i++)
+		if (strcmp(r->lists.items[i].name, name) == 0)
+			return error_set(err, ERROR_USAGE, "the name '%s' has values already", name);
+	return vec_push(&r->lists, ((struct parameter_list){name, value + length + 1})) || error_no_memory(err);
+}
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	static const char *const outputs[] = {"first", "all", "none", NULL}, *const levels[] = {"95", "99", NULL};
+	struct compare_request *r = context;
+	unsigned long long number;
+	int word = 0;
+	switch (id) {
+	case HELP: r->help = true; return true;
+	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
+	case METRIC: return vec_push(&r->metric_lists, value) || error_no_memory(err);
+	case EVENTS_FILE: return vec_push(&r->event_files, value) || error_no_memory(err);
+	case REGION: return vec_push(&r->regions, value) || error_no_memory(err);
+	case NAME: return vec_push(&r->names, value) || error_no_memory(err);
+	case PREPARE: return vec_push(&r->prepares, value) || error_no_memory(err);
+	case CONCLUDE: return vec_push(&r->concludes, value) || error_no_memory(err);
+	case LIST: return add_list(r, value, err);
+	case ON: r->on = value; return true;
+	case SHELL: return set_shell(r, value, err);
+	case INPUT: r->input = value; return true;
+	case SETUP: r->setup = value; return true;
+	case CLEANUP: r->cleanup = value; return true;
+	case IGNORE_FAILURE: r->ignore_failure = true; return true;
+	case NO_CHILDREN: r->no_children = true; return true;
+	case REPRODUCIBLE: r->reproducible = true; return true;
+	case LAYOUT: r->randomise_layout = true; return true;
+	case OUTPUT: r->output = value; return true;
+	case JSON: return set_format(r, COMPARE_JSON, err);
+	case CSV: return set_format(r, COMPARE_CSV, err);
+	case MARKDOWN: return set_format(r, COMPARE_MARKDOWN, err);
+	case JSON_FILE: r->json_file = value; return true;
+	case CSV_FILE: r->csv_file = value; return true;
+	case MARKDOWN_FILE: r->markdown_file = value; return true;
+	case STATISTICS: r->statistics = true; return true;
+	case VERBOSE: r->verbose = true; return true;
+	case QUIET: r->quiet = true; return true;
+	case REPETITIONS:
+		if (!options_number(value, 1, 1000000, &number, err))
+			return false;
+		r->repetitions = number;
+		return true;
+	case WARM_UP:
+		if (!options_number(value, 0, 1000000, &number, err))
+			return false;
+		r->warm_ups = number;
+		return r->has_warm_ups = true;
+	case SEED:
+		if (!options_number(value, 0, INT64_MAX, &number, err))
+			return false;
+		r->seed = number;
+		return true;
+	case CONFIDENCE:
+		if (!choose(value, levels, &word, err))
+			return false;
+		r->confidence = word ? 0.99 : 0.95;
+		return true;
+	case PROGRAM_OUTPUT:
+		if (!choose(value, outputs, &word, err))
+			return false;
+		r->program_output = (enum program_output)word;
+		return true;
+	default: return true;
+	}
+}
+
+static bool check(struct compare_request *r, struct error *err)
+{
+	if (r->verbose && r->quiet)
+		return error_set(err, ERROR_USAGE, "choose -v (more) or -q (less), not both");
+	if (r->reproducible && r->randomise_layout)
+		return error_set(err, ERROR_USAGE,
+				 "--reproducible fixes the layout that --randomise-layout changes: choose one");
+	return true;
+}
+
+/* -L takes two words, other options one: they become one, with a blank between. argv[argc + 1]; NULL: no
+ * memory. */
+static char **join_lists(struct compare_request *r, int *argc, char **argv)
+{
+	char **joined = arena_alloc(&r->arena, ((size_t)*argc + 1) * sizeof *joined);
+	int n = 0;
+	for (int i = 0; joined && i < *argc; i++) {
+		bool list = strcmp(argv[i], "-L") == 0 || strcmp(argv[i], "--parameter-list") == 0;
+		joined[n++] = argv[i];
+		if (strcmp(argv[i], "--") == 0) {
+			while (++i < *argc)
+				joined[n++] = argv[i];
+		} else if (list && i + 2 < *argc && !strchr(argv[i + 1], ' ')) {
+			joined[n] = arena_printf(&r->arena, "%s %s", argv[i + 1], argv[i + 2]);
+			if (!joined[n++])
+				return NULL;
+			i += 2;
+		}
+	}
+	*argc = n;
+	return joined;
+}
+
+/* Options may follow commands; behind "--" all words are a program's. */
+static bool parse(struct compare_request *r, int argc, char **argv, struct error *err)
+{
+	for (int at = 0; at < argc;) {
+		int rest;
+		if (!options_parse(compare_option_rows, argc - at, argv + at, apply, r, &rest, err))
+			return false;
+		at += rest;
+		if (rest > 1 && strcmp(argv[at - 1], "--") == 0) {
+			for (; at < argc; at++)
+				if (!vec_push(&r->program, argv[at]))
+					return error_no_memory(err);
+		} else if (at < argc && !vec_push(&r->commands, argv[at])) {
+			return error_no_memory(err);
+		}
+	}
+	return true;
+}
+
+bool compare_request_parse(struct compare_request *r, int argc, char **argv, struct error *err)
+{
+	*r = (struct compare_request){.on = "auto",
+				      .shell = "/bin/sh",
+				      .repetitions = 10,
+				      .confidence = 0.95,
+				      .seed = 1,
+				      .program_output = OUTPUT_NONE};
+	char **joined = join_lists(r, &argc, argv);
+	if (!joined)
+		error_no_memory(err);
+	else if (parse(r, argc, joined, err) && (r->help || check(r, err)))
+		return true;
+	compare_request_free(r);
+	return false;
+}
+
+void compare_request_free(struct compare_request *r)
+{
+	vec_free(&r->event_lists);
+	vec_free(&r->metric_lists);
+	vec_free(&r->event_files);
+	vec_free(&r->regions);
+	vec_free(&r->names);
+	vec_free(&r->gates);
+	vec_free(&r->prepares);
+	vec_free(&r->concludes);
+	vec_free(&r->lists);
+	vec_free(&r->commands);
+	vec_free(&r->program);
+	arena_free(&r->arena);
+}

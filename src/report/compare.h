@@ -1,0 +1,28 @@
+/* A comparison as text, CSV, JSON, Markdown, and its gates as JUnit's XML. */
+#ifndef TARE_REPORT_COMPARE_H
+#define TARE_REPORT_COMPARE_H
+
+#include <stdio.h>
+
+#include "report/document.h"
+#include "report/report.h"
+#include "result/comparison.h"
+
+void report_build_comparison(struct document *document, const struct comparison *comparison,
+			     const struct report_options *options);
+void report_comparison_text(FILE *out, const struct comparison *comparison, const struct report_options *options);
+void report_comparison_csv(FILE *out, const struct comparison *comparison);
+void report_comparison_json(FILE *out, const struct comparison *comparison);
+/* For GITHUB_STEP_SUMMARY and merge requests: GitHub's tables. */
+void report_comparison_markdown(FILE *out, const struct comparison *comparison);
+/* A test case for each gate and command, as GitLab, Jenkins and GitHub's actions read it: failed ones are
+ * <failure>, undecided ones <error>. */
+void report_comparison_junit(FILE *out, const struct comparison *comparison);
+
+/* Shared by the writers. Words of a verdict: "less", "none seen; 0.4 % would be". */
+const char *comparison_verdict_text(struct document *document, const struct compared *compared);
+/* "−5.55 ± 0.01 %"; NULL: there is none. In the row's unit where the baseline is 0. */
+const char *comparison_difference_text(struct document *document, const struct compared *compared);
+const char *gate_outcome_text(enum gate_outcome outcome); /* "passed", "FAILED", "cannot tell" */
+
+#endif

@@ -1,0 +1,127 @@
+/* A comparison for CI: a Markdown summary, and JUnit's XML. What came from a program or a command line is
+ * escaped. */
+#include <math.h>
+#include <string.h>
+
+#include "report/compare.h"
+#include "report/number.h"
+
+/* ---- Markdown ---- */
+
+/* In a table's cell, where | ends it, and <, &, `, *, _, [, \ would mean something. */
+static void cell(FILE *out, const char *text)
+{
+	fputs("| ", out);
+	for (; text && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (strchr("|\\`*_[]<>&~", c))
+			fprintf(out, "&#%d;", c);
+		else
+			fputc(c < ' ' || c == 127 ? ' ' : c, out);
+	}
+	fputc(' ', out);
+}
+
+static const char *value_text(struct document *d, const struct estimate *e, bool is_metric)
+{
+	char value[NUMBER_BYTES], half[NUMBER_BYTES];
+	if (!e || !e->known)
+		return "not counted";
+	struct number_scale scale = number_scale_of(e, is_metric);
+	number_group(value, e->value * scale.factor, scale.decimals);
+	if (!e->has_interval)
+		return document_printf(d, "%s%s%s", value, scale.unit[0] ? " " : "", scale.unit);
+	double width = fmax(e->high - e->value, e->value - e->low) * scale.factor;
+	number_group(half, width, width > 0 ? number_half_width_decimals(width, scale.decimals) : 0);
+	return document_printf(d, "%s \u00b1 %s%s%s", value, half, scale.unit[0] ? " " : "", scale.unit);
+}
+
+static void markdown_rows(FILE *out, struct document *d, const struct comparison *c)
+{
+	fputs("| event | command | value | difference | verdict |\n| --- | --- | ---: | ---: | --- |\n", out);
+	for (size_t r = 0; r < c->n_rows; r++) {
+		const struct comparison_row *row = &c->rows[r];
+		for (size_t i = 0; i < c->n; i++) {
+			const struct compared *one = &row->commands[i];
+			cell(out, i > 0         ? ""
+				  : row->region ? document_printf(d, "%s in %s", row->event, row->region)
+						: row->event);
+			cell(out, c->names[i]);
+			cell(out, value_text(d, one->estimate, row->is_metric));
+			cell(out, i > 0 ? comparison_difference_text(d, one) : "");
+			cell(out, i > 0 ? comparison_verdict_text(d, one) : "baseline");
+			fputs("|\n", out);
+		}
+	}
+}
+
+void report_comparison_markdown(FILE *out, const struct comparison *c)
+{
+	struct document d = {0};
+	if (c->n_gates) {
+		fputs("| gate | command | outcome | |\n| --- | --- | --- | --- |\n", out);
+		for (size_t i = 0; i < c->n_gates; i++) {
+			cell(out, c->gates[i].text);
+			cell(out, c->names[c->gates[i].command]);
+			cell(out, gate_outcome_text(c->gates[i].outcome));
+			cell(out, c->gates[i].reason);
+			fputs("|\n", out);
+		}
+		fputc('\n', out);
+	}
+	markdown_rows(out, &d, c);
+	const char *trouble = document_trouble(&d);
+	if (trouble)
+		fprintf(out, "\n%s\n", trouble);
+	document_free(&d);
+}
+
+/* ---- JUnit ---- */
+
+/* XML 1.0 has no control characters, not even escaped. */
+static void xml(FILE *out, const char *text)
+{
+	for (; text && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		switch (c) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: fputc(c < ' ' || c == 127 ? ' ' : c, out);
+		}
+	}
+}
+
+void report_comparison_junit(FILE *out, const struct comparison *c)
+{
+	size_t failed = 0, undecided = 0;
+	for (size_t i = 0; i < c->n_gates; i++) {
+		failed += c->gates[i].outcome == GATE_FAILED;
+		undecided += c->gates[i].outcome == GATE_UNDECIDED;
+	}
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tare compare\" tests=\"%zu\" "
+		"failures=\"%zu\" errors=\"%zu\">\n",
+		c->n_gates, failed, undecided);
+	for (size_t i = 0; i < c->n_gates; i++) {
+		const struct gate_result *gate = &c->gates[i];
+		fputs("  <testcase classname=\"tare.", out);
+		xml(out, c->names[gate->command]);
+		fputs("\" name=\"", out);
+		xml(out, gate->text);
+		fputs("\">", out);
+		if (gate->outcome != GATE_PASSED) {
+			const char *element = gate->outcome == GATE_FAILED ? "failure" : "error";
+			fprintf(out, "<%s message=\"", element);
+			xml(out, gate->reason);
+			fputs("\"/>", out);
+		} else {
+			fputs("<system-out>", out);
+			xml(out, gate->reason);
+			fputs("</system-out>", out);
+		}
+		fputs("</testcase>\n", out);
+	}
+	fputs("</testsuite>\n", out);
+}
