@@ -200,8 +200,7 @@ static bool finish(struct turns *t, struct error *err)
 	for (size_t i = 0; i < t->n; i++) {
 		struct measure_steps *steps = t->steps[i];
 		t->steps[i] = NULL;
-		if (!measure_end(steps, &t->sessions[i].result, err) ||
-		    !session_check_laws(&t->sessions[i], err))
+		if (!measure_end(steps, &t->sessions[i].result, err) || !session_check_laws(&t->sessions[i], err))
 			return false;
 		if (!session_take_off(&t->sessions[i], false) || !session_order_rows(&t->sessions[i], true))
 			return error_no_memory(err);

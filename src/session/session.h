@@ -73,7 +73,8 @@ bool session_add_regions(struct session *session, const char *const *places, siz
  * it. options as measure_count() has them. */
 bool session_measure(struct session *session, const struct measure_options *options, struct error *err);
 
-/* Looks at the laws between counts (trust/conservation.h), as session_measure() does: what breaks one is refuted. */
+/* Looks at the laws between counts (trust/conservation.h), as session_measure() does: what breaks one is
+ * refuted. */
 bool session_check_laws(struct session *session, struct error *err);
 
 /* Takes off what measuring itself counts, by the kept calibration of this machine; of regions, what their probes

@@ -15,7 +15,7 @@ static int by_p(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-bool stats_holm(const double *p, size_t n, double *adjusted)
+bool stats_adjust_holm(const double *p, size_t n, double *adjusted)
 {
 	struct ordered_p *order = calloc(n + 1, sizeof *order);
 	double least = 0;

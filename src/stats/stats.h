@@ -82,7 +82,7 @@ double stats_least_p(size_t nx, size_t ny);
 
 /* p[n] → adjusted[n]: p-values that may each be compared with alpha, while the chance that any true null
  * hypothesis is rejected stays alpha at most. False when memory ran out. */
-bool stats_holm(const double *p, size_t n, double *adjusted);
+bool stats_adjust_holm(const double *p, size_t n, double *adjusted);
 
 /* Marks outliers by the generalized ESD procedure (Rosner 1983): at most `most` of them, and of a normal sample
  * any at all with probability alpha. Returns how many; marks[n]. */

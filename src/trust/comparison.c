@@ -205,7 +205,7 @@ static bool compare_all(struct comparing *x)
 		if (filled[i] && !d[i].all_equal)
 			p[tests++] = d[i].p_value;
 	}
-	done = done && stats_holm(p, tests, adjusted);
+	done = done && stats_adjust_holm(p, tests, adjusted);
 	c->tests = tests;
 	tests = 0;
 	for (size_t i = 0; done && i < most; i++) {

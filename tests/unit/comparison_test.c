@@ -123,7 +123,7 @@ static void test_holm(void)
 	/* Holm 1979's rule by hand: 0.01·4, 0.02·3, 0.03·2, max with the ones before */
 	static const double p[] = { 0.03, 0.01, 0.9, 0.02 };
 	double adjusted[4];
-	ok(stats_holm(p, 4, adjusted), "four p-values are adjusted");
+	ok(stats_adjust_holm(p, 4, adjusted), "four p-values are adjusted");
 	near(adjusted[1], 0.04, 1e-12, "the least is multiplied by 4");
 	near(adjusted[3], 0.06, 1e-12, "the next by 3");
 	near(adjusted[0], 0.06, 1e-12, "the third by 2; none is below the one before");
