@@ -20,7 +20,7 @@
  * thread that fit the machine's counters at the same time.
  *
  * The library never prints (but where TARE_EVENTS in the environment asks for a report of regions, below), never
- * exits and changes no signal's disposition. It depends on libc and libpfm4. A set
+ * exits and changes no signal's disposition, but where tare_overflow() asks for one. It depends on libc and libpfm4. A set
  * of counters belongs to the thread or process that opened it; after fork(2) the child may only close it.
  *
  * Threads: tare_read() and the tare_event_… functions may be called for one set by several threads at the same
@@ -196,6 +196,49 @@ TARE_API void tare_difference(const struct tare_reading *before, const struct ta
  * running_ns. That assumes an even rate and is an estimate, with an error that one reading does not show. False
  * when there is none (TARE_NOT_COUNTED); *value is as before then. */
 TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
+
+/* ---- overflow ----
+ *
+ *     static void each_millisecond(const struct tare_overflow *overflow, void *data) { … }
+ *
+ *     tare_overflow(counters, 0, 1000000, each_millisecond, NULL, &error)
+ *
+ * The program's own handler, called each time that an event of a thread's set took place `period` times more (a
+ * clock: ran so many nanoseconds), while the set is started. It is called in that thread by a signal, with the
+ * place that was interrupted. What is defined:
+ *
+ * - A period is counted by a counter of its own, from the handler's return (the first from tare_start()) on: what
+ *   the handler itself does is in no period, and it is not interrupted by its own event. So there are at most
+ *   count / period calls. Readings have the handler's events in them.
+ * - Until the handler has returned, the overflow waits: in a system call the kernel may let the program go on to its
+ *   end; of a PMU's event the address is some instructions behind the one that overflowed (skid).
+ * - The library takes one real-time signal that has its default disposition, the last one there is, with the first
+ *   call and for the life of the process, and unblocks it in the calling thread. While the thread blocks it, or
+ *   another handler does, no period begins. Interrupted system calls go on (SA_RESTART) where the kernel has that;
+ *   sleeps and waits end with EINTR.
+ * - The handler may do what signal handlers may, call tare_read() and tare_scaled(), and enter and leave regions
+ *   that it has a handle of; not stop, start or close a set.
+ * - tare_close() ends it. In a forked child there is none. Stop the set before execve(2): a signal that is on its
+ *   way would end the new program. */
+
+struct tare_overflow {
+	size_t event;        /* its index in the set */
+	uint64_t period;     /* as asked for */
+	const void *address; /* where the thread goes on after the handler; NULL where this CPU is not known */
+	void *context;       /* the thread's registers: a ucontext_t (sigaction(2)) */
+};
+
+typedef void (*tare_overflow_handler)(const struct tare_overflow *overflow, void *data);
+
+/* Sets the handler of the set's event, instead of one that it had; handler NULL: there is none from here on. `data`
+ * is passed to it. Only while the set is not started, for a thread's set, and by that thread. Whether the event
+ * overflows here is tried, with a little known work as in tare_add(). On failure the event has no handler.
+ *
+ * Errors: USAGE (no such event, the set is started or not a thread's, a period of 0 or 2^62, of a clock less than
+ * 10000 ns), UNSUPPORTED (it counts here and does not overflow), PERMISSION, BUSY (no signal is left), LIMIT (256
+ * counters with a handler), SYSTEM, NO_MEMORY. */
+TARE_API bool tare_overflow(struct tare_counters *counters, size_t event, uint64_t period,
+			    tare_overflow_handler handler, void *data, struct tare_error *error);
 
 /* ---- how readings were taken ----
  *

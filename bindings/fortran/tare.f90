@@ -30,7 +30,7 @@ module tare
   public :: tare_version, tare_error, tare_counters, tare_reading, tare_region, tare_region_passes
   public :: tare_open, tare_add, tare_start, tare_read, tare_stop, tare_reset, tare_close
   public :: tare_event_count, tare_event_name, tare_event_unit, tare_event_source
-  public :: tare_difference, tare_scaled
+  public :: tare_difference, tare_scaled, tare_overflow, tare_no_overflow, tare_overflow_at
   public :: tare_regions_start, tare_region_begin, tare_region_end, tare_region_read
 
   ! error%code: enum tare_error_code
@@ -109,7 +109,33 @@ module tare
     integer(c_int) :: scope
   end type
 
+  ! What a handler is told: struct tare_overflow. event is the index less 1, as in C.
+  type, bind(c) :: tare_overflow_at
+    integer(c_size_t) :: event = 0
+    integer(c_int64_t) :: period = 0
+    type(c_ptr) :: address = c_null_ptr, context = c_null_ptr
+  end type
+
+  abstract interface
+    ! It runs in a signal handler: no input or output, no allocation.
+    subroutine tare_overflow_handler(overflow, data) bind(c)
+      import :: c_ptr, tare_overflow_at
+      type(tare_overflow_at), intent(in) :: overflow
+      type(c_ptr), value :: data
+    end subroutine
+  end interface
+  public :: tare_overflow_handler
+
   interface
+    function c_overflow(set, event, period, handler, data, error) bind(c, name='tare_overflow') result(done)
+      import :: c_bool, c_error, c_funptr, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: set, data
+      integer(c_size_t), value :: event
+      integer(c_int64_t), value :: period
+      type(c_funptr), value :: handler
+      type(c_error), intent(inout) :: error
+      logical(c_bool) :: done
+    end function
     function c_version() bind(c, name='tare_version') result(text)
       import :: c_ptr
       type(c_ptr) :: text
@@ -379,6 +405,44 @@ contains
     logical :: done
     if (.not. is_open(counters, error)) return
     done = c_start(counters%set, inner)
+    call finish(done, inner, error)
+  end subroutine
+
+  ! Calls handler each `period` of the index-th event (from 1), with `data`, a c_loc() of the program's, or without.
+  subroutine tare_overflow(counters, index, period, handler, data, error)
+    type(tare_counters), intent(in) :: counters
+    integer, intent(in) :: index
+    integer(int64), intent(in) :: period
+    procedure(tare_overflow_handler) :: handler
+    type(c_ptr), intent(in), optional :: data
+    type(tare_error), intent(out), optional :: error
+    type(c_error) :: inner
+    type(c_ptr) :: passed
+    logical :: done
+    if (.not. is_open(counters, error)) return
+    passed = c_null_ptr
+    if (present(data)) passed = data
+    if (.not. has_event(counters, index)) then
+      call refuse('the set has no event of that index', error)
+      return
+    end if
+    done = c_overflow(counters%set, int(index - 1, c_size_t), period, c_funloc(handler), passed, inner)
+    call finish(done, inner, error)
+  end subroutine
+
+  ! The index-th event calls no handler from here on.
+  subroutine tare_no_overflow(counters, index, error)
+    type(tare_counters), intent(in) :: counters
+    integer, intent(in) :: index
+    type(tare_error), intent(out), optional :: error
+    type(c_error) :: inner
+    logical :: done
+    if (.not. is_open(counters, error)) return
+    if (.not. has_event(counters, index)) then
+      call refuse('the set has no event of that index', error)
+      return
+    end if
+    done = c_overflow(counters%set, int(index - 1, c_size_t), 0_int64, c_null_funptr, c_null_ptr, inner)
     call finish(done, inner, error)
   end subroutine
 

@@ -1,4 +1,5 @@
 /* A set's beginning and end, and what it says of itself. */
+#include "api/overflow.h"
 #include "api/user_read.h"
 
 #include <stdlib.h>
@@ -99,6 +100,7 @@ void tare_close(struct tare_counters *c)
 	/* the pages are not in a forked child, but others may be at their place */
 	if (c->user && counters_here(c, NULL))
 		user_close(c->user);
+	overflows_end(c);
 	counters_cut(c, 0);
 	vec_free(&c->events);
 	vec_free(&c->groups);

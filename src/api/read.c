@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "api/read_raw.h"
+#include "api/overflow.h"
 #include "api/user_read.h"
 
 bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw)
@@ -117,22 +118,26 @@ bool tare_start(struct tare_counters *c, struct tare_error *error)
 		return false;
 	if (c->started)
 		return true;
-	if (!tell_all(c, PERF_EVENT_IOC_ENABLE)) {
-		int reason = errno;
-		tell_all(c, PERF_EVENT_IOC_DISABLE);
-		return api_fail_errno(error, TARE_ERROR_SYSTEM, reason, "cannot start the counters");
-	}
-	c->started = true;
-	return true;
+	c->started = true; /* a handler may run before this call has ended */
+	if (tell_all(c, PERF_EVENT_IOC_ENABLE) && overflows_switch(c, true))
+		return true;
+	int reason = errno;
+	c->started = false;
+	overflows_switch(c, false);
+	tell_all(c, PERF_EVENT_IOC_DISABLE);
+	return api_fail_errno(error, TARE_ERROR_SYSTEM, reason, "cannot start the counters");
 }
 
 bool tare_stop(struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
 {
 	if (!ready(c, error))
 		return false;
-	if (c->started && !tell_all(c, PERF_EVENT_IOC_DISABLE))
+	bool was = c->started;
+	c->started = false; /* a handler that runs now arms nothing more */
+	if (was && !(overflows_switch(c, false) && tell_all(c, PERF_EVENT_IOC_DISABLE))) {
+		c->started = true;
 		return api_fail_errno(error, TARE_ERROR_SYSTEM, errno, "cannot stop the counters");
-	c->started = false;
+	}
 	return !readings || tare_read(c, readings, error);
 }
 

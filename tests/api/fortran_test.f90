@@ -2,11 +2,27 @@
 ! arrives. TAP.
 !     fortran_test          the facts
 !     fortran_test die      a failure without `error`: must end the program (fortran_die_test)
+module handlers
+  use tare
+  use, intrinsic :: iso_c_binding
+  implicit none
+  integer(c_int64_t), volatile :: calls = 0, period_seen = 0
+contains
+  subroutine on_overflow(overflow, data) bind(c)
+    type(tare_overflow_at), intent(in) :: overflow
+    type(c_ptr), value :: data
+    if (.not. c_associated(data)) return
+    calls = calls + 1
+    period_seen = overflow%period
+  end subroutine
+end module
+
 program fortran_test
   use tare
+  use handlers
   use, intrinsic :: iso_fortran_env, only: int64, output_unit, real64
   implicit none
-  integer, parameter :: page = 4096, pages = 300
+  integer, parameter :: page = 4096, pages = 400
   character(len=1), save, volatile :: fresh(page*pages)
   integer :: number = 0, bad = 0, next_page = 1
   character(len=10) :: what
@@ -19,6 +35,7 @@ program fortran_test
   end if
   call test_sets
   call test_errors
+  call test_overflow
   call test_before
   call test_regions
   print '(a, i0)', '1..', number
@@ -50,6 +67,30 @@ contains
     ! the first page is shared with other statics; of the stack or of code there may be a few
     right = count >= expected - 1 .and. count <= expected + 10
   end function
+
+  subroutine test_overflow
+    type(tare_counters) :: set
+    type(tare_error) :: error
+    integer, target :: passed = 1
+    call tare_open(set)
+    call tare_add(set, 'page-faults:u')
+    call tare_overflow(set, 2, 10_int64, on_overflow, c_loc(passed), error)
+    call ok(error%code == tare_error_usage, 'a handler of an event that is not there is an error: '//trim(error%text))
+    call tare_overflow(set, 1, 0_int64, on_overflow, c_loc(passed), error)
+    call ok(error%code == tare_error_usage, 'so is no period: '//trim(error%text))
+    call tare_overflow(set, 1, 10_int64, on_overflow, c_loc(passed), error)
+    call ok(error%code == tare_error_none, 'a handler of overflows is set')
+    call tare_start(set)
+    call touch(50)
+    call tare_stop(set)
+    call ok(calls >= 4 .and. calls <= 7 .and. period_seen == 10, 'and called each tenth page fault')
+    call tare_no_overflow(set, 1)
+    calls = 0
+    call tare_start(set)
+    call touch(20)
+    call tare_close(set)
+    call ok(calls == 0, 'until it is taken back')
+  end subroutine
 
   subroutine test_sets
     type(tare_counters) :: set
