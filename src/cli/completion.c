@@ -78,6 +78,11 @@ static void bash_arguments(const struct option_row *rows)
 	}
 }
 
+static bool takes_runs(const char *command)
+{
+	return strcmp(command, "name") == 0 || strcmp(command, "export") == 0;
+}
+
 static void bash(void)
 {
 	fputs("# bash completion of tare, written by 'tare completion bash'\n"
@@ -90,6 +95,7 @@ static void bash(void)
 	      "\"${cur##*,}\"))\n"
 	      "\tcompopt -o nospace 2>/dev/null\n"
 	      "}\n"
+	      "_tare_runs() { _tare_words \"@last $(tare list runs --names 2>/dev/null)\"; }\n"
 	      "_tare() {\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} i\n"
 	      "\tif [ \"$COMP_CWORD\" = 1 ]; then _tare_words \"",
@@ -109,10 +115,14 @@ static void bash(void)
 		if (strcmp(row->name, "list") == 0)
 			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
 			     "2>/dev/null)\"; return; }\n"
-			     "\t\t_tare_words \"events metrics backends machines\" ;;");
+			     "\t\t_tare_words \"events metrics backends machines runs\" ;;");
 		else if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
-		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "report") == 0)
+		else if (strcmp(row->name, "report") == 0)
+			puts("\t\t_tare_runs; COMPREPLY+=($(compgen -f -- \"$cur\")) ;;");
+		else if (takes_runs(row->name))
+			puts("\t\t_tare_runs ;;");
+		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -f -- \"$cur\")) ;;");
 		else
 			puts("\t\t;;");
@@ -148,6 +158,8 @@ static void zsh(void)
 	     "model:${^${(f)\"$(tare list machines --names 2>/dev/null)\"}} }\n"
 	     "_tare_list_words() { [[ $words[2] == machine(|s) ]] && compadd -- ${(f)\"$(tare list machines "
 	     "--names 2>/dev/null)\"} }\n"
+	     "_tare_runs() { compadd -- @last ${(f)\"$(tare list runs --names 2>/dev/null)\"} }\n"
+	     "_tare_runs_and_files() { _tare_runs; _files }\n"
 	     "_tare() {\n"
 	     "\tif (( CURRENT == 2 )); then\n"
 	     "\t\tlocal -a commands=(");
@@ -194,10 +206,15 @@ static void zsh(void)
 		if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
-			fputs(" \\\n\t\t'1:what:(events metrics backends machines)' '2:name:_tare_list_words'",
+			fputs(" \\\n\t\t'1:what:(events metrics backends machines runs)' "
+			      "'2:name:_tare_list_words'",
 			      stdout);
-		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "report") == 0)
+		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
 			fputs(" \\\n\t\t'1:file:_files'", stdout);
+		else if (strcmp(row->name, "report") == 0)
+			fputs(" \\\n\t\t'1:run:_tare_runs_and_files'", stdout);
+		else if (takes_runs(row->name))
+			fputs(" \\\n\t\t'*:run:_tare_runs'", stdout);
 		puts(" ;;");
 	}
 	puts("\tcompletion) _values shell bash zsh fish ;;\n\tesac\n}\n_tare \"$@\"");
@@ -253,10 +270,13 @@ static void fish(void)
 	}
 	puts("complete -c tare -n '__fish_seen_subcommand_from count profile' -a '(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
-	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm report' -F\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm report import' -F\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from report name export' -a '@last (tare list runs "
+	     "--names "
+	     "2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
 	     "machines' "
-	     "-a 'events metrics backends machines'\n"
+	     "-a 'events metrics backends machines runs'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
 	     "-a '(tare list machines --names 2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'");

@@ -9,6 +9,7 @@
 #include "cli/count_parameters.h"
 #include "cli/count_progress.h"
 #include "cli/say.h"
+#include "cli/store_options.h"
 #include "compat/choose.h"
 #include "session/interrupt.h"
 
@@ -232,6 +233,18 @@ static int finish(struct count_command *count, int code)
 	return code;
 }
 
+/* After the report is out: a store that fails takes nothing away from it. */
+static void keep(const struct count_command *count)
+{
+	const struct count_request *r = &count->request;
+	struct kept_run run = {.kind = KEPT_COUNT,
+			       .shown = (r->verbose ? SHOWN_VERBOSE : 0) | (r->quiet ? SHOWN_QUIET : 0) |
+					(r->all_repetitions ? SHOWN_ALL_REPETITIONS : 0) |
+					(r->gross ? SHOWN_GROSS : 0) | (r->statistics ? SHOWN_STATISTICS : 0),
+			       .result = count->session.result};
+	store_keep(&r->keeping, &run, r->verbose > 0);
+}
+
 int command_count(int argc, char **argv)
 {
 	struct count_command count = {0};
@@ -259,6 +272,7 @@ int command_count(int argc, char **argv)
 	code = finish(&count, exit_code(&count));
 	if (!count_write_reports(&count))
 		code = TARE_CANNOT_MEASURE;
+	keep(&count);
 out:
 	close_all(&count);
 	return code;

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/store_options.h"
 
 enum {
 	HELP,
@@ -125,6 +126,7 @@ const struct option_row count_option_rows[] = {
 	 "show all notes, the machine, and when each repetition begins; -vv: also each execution, with its events",
 	 VERBOSE},
 	{'q', "quiet", NULL, "show the numbers alone, and warnings", QUIET},
+	STORE_OPTION_ROWS,
 	{.help = "Formats of older tools"},
 	{'P', "parameters", "FILE", "read run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
 	{'F', "parameter", "KEY=VALUE", "set one parameter, whatever the file says", OVERRIDE},
@@ -225,7 +227,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return error_set(err, ERROR_USAGE, "a report has one format, --json or --csv");
 		r->format = id == JSON ? FORMAT_JSON : FORMAT_CSV;
 		return true;
-	default: return true;
+	default: return store_apply(&r->keeping, id, value);
 	}
 }
 

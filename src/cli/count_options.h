@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cli/options.h"
 #include "measure/measure.h"
+#include "session/keep.h"
 
 enum compat { COMPAT_NONE, COMPAT_P5MON, COMPAT_PERFEX };
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
@@ -45,6 +46,7 @@ struct count_request {
 	bool strict; /* --strict */
 	unsigned verbose;
 	bool quiet;
+	struct keeping keeping; /* --store, --no-store */
 	bool help;
 	char *const *command; /* the program and its arguments; NULL when there is none */
 };

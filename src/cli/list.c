@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/list_machines.h"
+#include "cli/list_runs.h"
+#include "cli/store_options.h"
 #include "session/metric_level.h"
 #include "cli/options.h"
 #include "session/reason.h"
@@ -16,7 +18,7 @@
 #include "report/json_writer.h"
 #include "report/table.h"
 
-enum { HELP, JSON, VERBOSE, NAMES, ON };
+enum { HELP, JSON, VERBOSE, NAMES, ON, ALL };
 
 const struct option_row list_option_rows[] = {
 	{.help = "Options"},
@@ -24,12 +26,15 @@ const struct option_row list_option_rows[] = {
 	{0, "names", NULL, "names only, one a line (tries nothing)", NAMES},
 	{0, "on", "BACKEND", "list what this backend counts: see 'tare list backends' (default: auto)", ON},
 	{0, "json", NULL, "as JSON", JSON},
+	{0, "all", NULL, "of runs: all, not the newest 30", ALL},
+	STORE_OPTION_ROW,
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
 
 struct listing {
-	bool help, json, verbose, names;
+	bool help, json, verbose, names, all;
+	struct keeping keeping;
 	const char *on;
 	char *const *words; /* a row must have each of them in its texts */
 	int n_words;
@@ -54,6 +59,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	l->json |= id == JSON;
 	l->verbose |= id == VERBOSE;
 	l->names |= id == NAMES;
+	l->all |= id == ALL;
+	store_apply(&l->keeping, id, value);
 	return true;
 }
 
@@ -356,12 +363,14 @@ static void list_backends(struct listing *l)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines] [WORD...]\n"
+	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines|runs] [WORD...]\n"
 	      "\n"
 	      "Lists what there is (default: events), and which backend counts it on this\n"
 	      "machine for this user, found by trying. Shows only rows with each WORD in a\n"
 	      "name (also PAPI's, perf's and the papers') or in the definition.\n"
-	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n",
+	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n"
+	      "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
+	      "where and with what each was measured.\n",
 	      stdout);
 	options_help(list_option_rows, stdout);
 	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot make or write the list.\n", stdout);
@@ -392,6 +401,17 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 		done = list_metrics(l, err);
 	else if (strcmp(what, "backends") == 0)
 		list_backends(l);
+	else if (strcmp(what, "runs") == 0)
+		done = list_runs(&(struct run_listing){.keeping = l->keeping,
+						       .verbose = l->verbose,
+						       .names = l->names,
+						       .all = l->all,
+						       .json = l->json ? &l->writer : NULL,
+						       .words = l->words,
+						       .n_words = l->n_words,
+						       .colour = say_in_colour(stdout),
+						       .width = list_runs_width()},
+				 &l->shown, err);
 	else
 		done = list_machines(&(struct machine_listing){.verbose = l->verbose,
 							       .names = l->names,
@@ -408,7 +428,7 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	return done;
 }
 
-static const char *const kinds[] = {"events", "metrics", "backends", "machines"};
+static const char *const kinds[] = {"events", "metrics", "backends", "machines", "runs"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The kind that a word names; "event" is as good as "events". NULL when it names none. */
@@ -460,8 +480,8 @@ static int found_nothing(const struct listing *l, const char *what)
 		error_hint(&err, "did you mean 'tare list %s'?", near.names[0]);
 		return say_failure(&err);
 	}
-	say_warning("no %s with all of these words in a name or the definition; 'tare list %s' lists all", what,
-		    what);
+	say_warning("no %s with all of these words in %s; 'tare list %s' lists all", what,
+		    strcmp(what, "runs") == 0 ? "the name or the command" : "a name or the definition", what);
 	return TARE_DONE;
 }
 

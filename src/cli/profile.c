@@ -7,8 +7,10 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/export_options.h"
+#include "cli/profile_keep.h"
 #include "cli/profile_options.h"
 #include "cli/say.h"
+#include "cli/store_options.h"
 #include "session/interrupt.h"
 #include "session/profile.h"
 #include "session/replicates.h"
@@ -73,6 +75,7 @@ const struct option_row profile_option_rows[] = {
 	{'o', "output", "FILE", "keep the profile in this file; 'tare report FILE' shows it", OUTPUT},
 	SHOW_OPTION_ROWS,
 	EXPORT_OPTION_ROWS,
+	STORE_OPTION_ROWS,
 	{.help = "Other"},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
@@ -88,6 +91,7 @@ struct profile_request {
 	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
 	struct export_request export;
+	struct keeping keeping;
 	char *const *command;
 };
 
@@ -173,6 +177,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		r->profiling.redraw = (uint32_t)number;
 		return true;
 	default:
+		if (store_apply(&r->keeping, id, value))
+			return true;
 		return id > EXPORT_BASE ? export_apply(&r->export, id, value, err)
 					: show_apply(&r->show, id, value, err);
 	}
@@ -250,6 +256,7 @@ static int run(struct profile_request *r)
 	struct profile *profile = NULL;
 	struct error err = {0};
 	FILE *out = NULL;
+	struct profile_keep keep = {.memory = -1};
 	int code = TARE_CANNOT_MEASURE;
 	r->profiling.interrupt = interrupt_catch();
 	r->profiling.moments = r->export.format && r->export.format->times;
@@ -257,6 +264,8 @@ static int run(struct profile_request *r)
 		r->profiling.keep = r->output;
 	else if (!(out = file_create(r->output, &err)))
 		return say_failure(&err);
+	if (!r->replicates.runs) /* which have no file */
+		profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
 	if (!session_open(&session, &target, r->on, NULL, 0, &err) ||
 	    !session_add_profile_events(&session, r->events.text, &err)) {
 		code = say_failure(&err);
@@ -276,9 +285,11 @@ static int run(struct profile_request *r)
 	if (code == TARE_DONE && r->command)
 		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
 							 : WEXITSTATUS(profile->wait_status);
+	profile_keep_end(&keep, &r->keeping, r->profiling.keep, profile, &r->show);
 	profile_free(profile);
 	free(profile);
 out:
+	profile_keep_end(&keep, &r->keeping, NULL, NULL, &r->show);
 	if (out)
 		file_finish(out, r->output, NULL);
 	session_close(&session);

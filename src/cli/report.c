@@ -1,4 +1,4 @@
-/* tare report: shows a profile that was kept in a file. */
+/* tare report: shows a run that was kept, or a profile in a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,17 +6,41 @@
 #include "cli/command.h"
 #include "cli/export_options.h"
 #include "cli/profile_options.h"
+#include "cli/report_run.h"
 #include "cli/say.h"
+#include "cli/store_options.h"
 #include "session/profile.h"
 #include "session/profile_views.h"
 
-enum { HELP, OUTPUT, EVENT, FORMAT, FROM, TO, PROF, QUIT, ONLY, EXCLUDE, DSO };
+enum {
+	HELP,
+	VERBOSE,
+	QUIET,
+	ALL_REPETITIONS,
+	GROSS,
+	STATISTICS,
+	OUTPUT,
+	EVENT,
+	FORMAT,
+	FROM,
+	TO,
+	PROF,
+	QUIT,
+	ONLY,
+	EXCLUDE,
+	DSO
+};
 
 const struct option_row report_option_rows[] = {
-	{.help = "Report"},
+	{.help = "Report (of a run: as it was shown at first)"},
 	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
 	{0, "format", SHOW_FORMATS,
 	 "the report's format: text (default), or all functions and lines as JSON or CSV", FORMAT},
+	{'v', "verbose", NULL, "of a count: show all notes, and the machine", VERBOSE},
+	{'q', "quiet", NULL, "of a count: show the numbers alone, and warnings", QUIET},
+	{0, "all-repetitions", NULL, "of a count: show the value of each repetition", ALL_REPETITIONS},
+	{0, "statistics", NULL, "of a count: show min, median, max and standard deviation (σ)", STATISTICS},
+	{0, "gross", NULL, "of a count: show gross, tare and net of each event", GROSS},
 	{'e', "event", "EVENT",
 	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
 	{0, "prof", NULL, "list as SpeedShop's prof does", PROF},
@@ -31,6 +55,7 @@ const struct option_row report_option_rows[] = {
 	EXPORT_OPTION_ROWS,
 	EXPORT_MORE_ROWS,
 	{.help = "Other"},
+	STORE_OPTION_ROW,
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
@@ -41,6 +66,8 @@ struct report_request {
 	uint64_t from_ns, to_ns; /* to_ns 0: to the end */
 	struct show_request show;
 	struct export_request export;
+	struct report_options options; /* of a count */
+	struct keeping keeping;
 };
 
 static bool apply(void *context, int id, const char *value, struct error *err)
@@ -48,6 +75,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	struct report_request *r = context;
 	switch (id) {
 	case HELP: r->help = true; return true;
+	case VERBOSE: r->options.verbose = true; return true;
+	case QUIET: r->options.quiet = true; return true;
+	case ALL_REPETITIONS: r->options.all_repetitions = true; return true;
+	case GROSS: r->options.gross = true; return true;
+	case STATISTICS: r->options.statistics = true; return true;
 	case OUTPUT: r->output = value; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
 	case PROF: return r->show.prof = true;
@@ -59,6 +91,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case TO: return options_seconds(value, &r->to_ns, err);
 	case FORMAT: return show_parse_format(value, &r->show.format, err);
 	default:
+		if (store_apply(&r->keeping, id, value))
+			return true;
 		return id > EXPORT_BASE ? export_apply(&r->export, id, value, err)
 					: show_apply(&r->show, id, value, err);
 	}
@@ -67,25 +101,23 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare report [OPTIONS] FILE [OPTIONS]\n"
+	fputs("usage: tare report [OPTIONS] RUN|@last|NAME|FILE [OPTIONS]\n"
 	      "\n"
-	      "Shows a profile that 'tare profile -o FILE' has kept.\n",
+	      "Shows a kept run again, or a profile that 'tare profile -o FILE' wrote. RUN is a\n"
+	      "number in 'tare list runs'. Where a file has that name, @RUN means the run.\n",
 	      stdout);
 	options_help(report_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or not a profile; 3 cannot read or write.\n"
+	fputs("\nexit status: 0 done; 2 wrong usage, no such run, or not a profile;\n"
+	      "3 cannot read or write.\n"
 	      "See also tare-report(1).\n",
 	      stdout);
 	return say_end_output();
 }
 
-static int run(const struct report_request *r, const char *path)
+static int show_a_profile(struct report_request *r, struct profile *profile)
 {
-	struct profile *profile;
 	struct error err = {0};
 	FILE *out = stdout;
-	bool timed = r->export.format && r->export.format->times;
-	if (!(timed ? session_read_moments : session_read_profile)(path, r->from_ns, r->to_ns, &profile, &err))
-		return say_failure(&err);
 	int code = TARE_CANNOT_MEASURE;
 	if (r->output && !(out = file_create(r->output, &err)))
 		say_error(&err);
@@ -96,6 +128,64 @@ static int run(const struct report_request *r, const char *path)
 		code = show_profile(profile, &r->show, out, r->output ? r->output : "standard output");
 	profile_free(profile);
 	free(profile);
+	return code;
+}
+
+static bool shows_times(const struct report_request *r) { return r->export.format && r->export.format->times; }
+
+static int show_a_file(struct report_request *r, const char *path)
+{
+	struct profile *profile;
+	struct error err = {0};
+	bool done = (shows_times(r) ? session_read_moments : session_read_profile)(path, r->from_ns, r->to_ns,
+										   &profile, &err);
+	return done ? show_a_profile(r, profile) : say_failure(&err);
+}
+
+/* Options of profiles say nothing of counts. */
+static bool check_of_count(const struct report_request *r, const char *word, struct error *err)
+{
+	const char *option = r->export.format                    ? "--as"
+			     : r->show.annotate                  ? "--annotate"
+			     : r->show.prof                      ? "--prof"
+			     : r->from_ns || r->to_ns            ? "--from and --to"
+			     : r->show.event                     ? "-e"
+			     : r->show.top                       ? "--top"
+			     : r->show.by != PROFILE_BY_FUNCTION ? "--by"
+			     : r->show.only.count > 1 || r->show.exclude.count > 1 || r->show.modules.count > 1
+				     ? "--only, --exclude and --dso"
+				     : NULL;
+	return !option ||
+	       error_set(err, ERROR_USAGE, "run '%s' is not a profile: %s is for profiles", word, option);
+}
+
+static int show_a_run(struct report_request *r, const char *word)
+{
+	struct kept_run run;
+	struct profile *profile;
+	struct error err = {0};
+	FILE *out = stdout;
+	int code = TARE_CANNOT_MEASURE;
+	if (!keep_load(&r->keeping, word, &run, &err)) {
+		if (err.code == ERROR_NOT_FOUND && word[0] != '@')
+			error_set(&err, ERROR_NOT_FOUND, "'%s' is neither a file nor a kept run", word);
+		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
+	}
+	if (run.kind == KEPT_PROFILE) {
+		report_show_of(&run, &r->show);
+		code = session_parse_profile(run.profile, run.profile_bytes, word, r->from_ns, r->to_ns,
+					     shows_times(r), &profile, &err)
+			       ? show_a_profile(r, profile)
+			       : say_failure(&err);
+	} else if (!check_of_count(r, word, &err)) {
+		code = say_failed(&err, TARE_USAGE);
+	} else if (r->output && !(out = file_create(r->output, &err))) {
+		say_error(&err);
+	} else {
+		report_options_of(&run, &r->options);
+		code = report_result(&run, r->show.format, r->options, out, r->output);
+	}
+	kept_run_free(&run);
 	return code;
 }
 
@@ -122,9 +212,9 @@ static int command(struct report_request *r, int argc, char **argv)
 		return say_failure(&err);
 	}
 	if (file < argc && file + behind == argc)
-		return run(r, argv[file]);
-	error_set(&err, ERROR_USAGE, file == argc ? "no file is given" : "more than one file is given");
-	error_hint(&err, "'tare report FILE'; 'tare profile -o FILE PROGRAM' makes one");
+		return report_is_run(argv[file]) ? show_a_run(r, argv[file]) : show_a_file(r, argv[file]);
+	error_set(&err, ERROR_USAGE, file == argc ? "no run and no file is given" : "more than one file is given");
+	error_hint(&err, "'tare report @last'; 'tare list runs' shows what there is");
 	return say_failed(&err, TARE_USAGE);
 }
 

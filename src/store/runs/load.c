@@ -67,7 +67,8 @@ static bool load_rows(struct runs *runs, const char *table, struct record_fields
 /* The columns of a run's row, before those of its fields. */
 enum { COLUMN_UUID, COLUMN_FEATURES, COLUMN_MICROCODE, COLUMNS_BEFORE };
 
-static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct error *err)
+static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct breakdown_head *head,
+		     struct error *err)
 {
 	struct str sql = {0};
 	struct result *r = run->result;
@@ -76,6 +77,8 @@ static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct
 	fields_names(&sql, kept_run_fields.fields, kept_run_fields.n);
 	str_append(&sql, ", ");
 	fields_names(&sql, result_fields.fields, result_fields.n);
+	str_append(&sql, ", ");
+	fields_names(&sql, breakdown_head_fields.fields, breakdown_head_fields.n);
 	str_append(&sql, ", ");
 	fields_names(&sql, machine_fields.fields, machine_fields.n);
 	str_append(&sql, " FROM runs LEFT JOIN machines ON machines.id = runs.machine WHERE runs.id = ?");
@@ -111,9 +114,97 @@ static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct
 	done = fields_read(s, at, kept_run_fields.fields, kept_run_fields.n, run, &run->arena, err) &&
 	       fields_read(s, at += (int)kept_run_fields.n, result_fields.fields, result_fields.n, r, &r->arena,
 			   err) &&
-	       fields_read(s, at + (int)result_fields.n, machine_fields.fields, machine_fields.n, &r->machine,
-			   &r->arena, err);
+	       fields_read(s, at += (int)result_fields.n, breakdown_head_fields.fields, breakdown_head_fields.n,
+			   head, &r->arena, err) &&
+	       fields_read(s, at + (int)breakdown_head_fields.n, machine_fields.fields, machine_fields.n,
+			   &r->machine, &r->arena, err);
 out:
+	sqlite3_finalize(s);
+	return done;
+}
+
+static bool load_regions(struct runs *runs, int64_t id, struct result *r, struct error *err)
+{
+	bool done = load_rows(runs, "regions", region_fields, id, 0, sizeof *r->regions, &r->arena, &r->regions,
+			      &r->n_regions, err);
+	for (size_t i = 0; i < r->n_regions && done; i++)
+		done = load_rows(runs, "estimates", estimate_fields, id, PART_FIRST_REGION + i,
+				 sizeof *r->regions[i].estimates, &r->arena, &r->regions[i].estimates,
+				 &r->regions[i].n_estimates, err);
+	return done;
+}
+
+static bool load_breakdown_rows(struct runs *runs, int64_t id, struct breakdown *b, struct error *err)
+{
+	struct kept_breakdown_row *rows = NULL;
+	if (!load_rows(runs, "breakdown_rows", breakdown_row_fields, id, 0, sizeof *rows, &b->arena, &rows,
+		       &b->n_rows, err))
+		return false;
+	b->rows = arena_alloc(&b->arena, (b->n_rows + 1) * sizeof *b->rows);
+	if (!b->rows)
+		return error_no_memory(err);
+	for (size_t i = 0; i < b->n_rows; i++) {
+		struct breakdown_row *row = &b->rows[i];
+		*row = rows[i].row;
+		size_t n_frames = row->n_frames;
+		if (rows[i].n_counts != b->n_events)
+			return error_set(err, ERROR_SYNTAX,
+					 "damaged: a row of a breakdown has not one count for each event");
+		if (n_frames &&
+		    !load_rows(runs, "breakdown_frames", breakdown_frame_fields, id, i, sizeof *row->frames,
+			       &b->arena, (void *)&row->frames, &row->n_frames, err))
+			return false;
+		if (row->n_frames != n_frames)
+			return error_set(err, ERROR_SYNTAX, "damaged: frames of a breakdown are missing");
+	}
+	return true;
+}
+
+static bool load_breakdown(struct runs *runs, int64_t id, const struct breakdown_head *head, struct result *r,
+			   struct error *err)
+{
+	struct result_note *notes = NULL;
+	size_t n_notes;
+	if (head->by == BREAKDOWN_NONE)
+		return true;
+	struct breakdown *b = r->breakdown = calloc(1, sizeof *b);
+	if (!b)
+		return error_no_memory(err);
+	b->by = head->by;
+	b->run = head->run;
+	b->runs = head->runs;
+	if (!load_rows(runs, "breakdown_events", breakdown_event_fields, id, 0, sizeof *b->events, &b->arena,
+		       &b->events, &b->n_events, err) ||
+	    !load_breakdown_rows(runs, id, b, err) ||
+	    !load_rows(runs, "notes", note_fields, id, PART_BREAKDOWN, sizeof *notes, &b->arena, &notes, &n_notes,
+		       err))
+		return false;
+	if (!(b->notes = arena_alloc(&b->arena, (n_notes + 1) * sizeof *b->notes)))
+		return error_no_memory(err);
+	for (; b->n_notes < n_notes; b->n_notes++)
+		b->notes[b->n_notes] = notes[b->n_notes].text;
+	return true;
+}
+
+static bool load_profile(struct runs *runs, struct kept_run *run, struct error *err)
+{
+	sqlite3_stmt *s = store_prepare(runs, "read", "SELECT file FROM profiles WHERE run = ?", err);
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, run->id);
+	int code = sqlite3_step(s);
+	bool done = code == SQLITE_ROW || code == SQLITE_DONE || store_fail(runs, "read", err);
+	if (code == SQLITE_ROW) {
+		const void *bytes = sqlite3_column_blob(s, 0);
+		size_t n = (size_t)sqlite3_column_bytes(s, 0);
+		void *copy = arena_alloc(&run->arena, n + 1);
+		if (!copy)
+			done = error_no_memory(err);
+		else if (n)
+			memcpy(copy, bytes, n);
+		run->profile = copy;
+		run->profile_bytes = n;
+	}
 	sqlite3_finalize(s);
 	return done;
 }
@@ -121,15 +212,18 @@ out:
 static bool load_all(struct runs *runs, int64_t id, struct kept_run *run, struct error *err)
 {
 	struct result *r = run->result;
-	return load_row(runs, id, run, err) &&
-	       load_rows(runs, "estimates", estimate_fields, id, 0, sizeof *r->estimates, &r->arena, &r->estimates,
-			 &r->n_estimates, err) &&
-	       load_rows(runs, "estimates", estimate_fields, id, 1, sizeof *r->metrics, &r->arena, &r->metrics,
-			 &r->n_metrics, err) &&
-	       load_rows(runs, "outliers", outlier_fields, id, 0, sizeof *r->outliers, &r->arena, &r->outliers,
-			 &r->n_outliers, err) &&
-	       load_rows(runs, "notes", note_fields, id, 0, sizeof *r->notes, &r->arena, (void *)&r->notes,
-			 &r->n_notes, err);
+	struct breakdown_head head = {0};
+	return load_row(runs, id, run, &head, err) &&
+	       load_rows(runs, "estimates", estimate_fields, id, PART_RESULT, sizeof *r->estimates, &r->arena,
+			 &r->estimates, &r->n_estimates, err) &&
+	       load_rows(runs, "estimates", estimate_fields, id, PART_METRICS, sizeof *r->metrics, &r->arena,
+			 &r->metrics, &r->n_metrics, err) &&
+	       load_rows(runs, "outliers", outlier_fields, id, PART_RESULT, sizeof *r->outliers, &r->arena,
+			 &r->outliers, &r->n_outliers, err) &&
+	       load_rows(runs, "notes", note_fields, id, PART_RESULT, sizeof *r->notes, &r->arena,
+			 (void *)&r->notes, &r->n_notes, err) &&
+	       load_regions(runs, id, r, err) && load_breakdown(runs, id, &head, r, err) &&
+	       load_profile(runs, run, err);
 }
 
 bool runs_load(struct runs *runs, int64_t id, struct kept_run *run, struct error *err)
@@ -138,8 +232,10 @@ bool runs_load(struct runs *runs, int64_t id, struct kept_run *run, struct error
 	if (!(run->result = result_new()))
 		return error_no_memory(err);
 	/* one state of the store for all of the statements */
-	bool done = store_execute(runs, "BEGIN", err) && load_all(runs, id, run, err);
-	sqlite3_exec(runs->db, "ROLLBACK", NULL, NULL, NULL);
+	bool apart = sqlite3_get_autocommit(runs->db),
+	     done = (!apart || store_execute(runs, "BEGIN", err)) && load_all(runs, id, run, err);
+	if (apart)
+		sqlite3_exec(runs->db, "ROLLBACK", NULL, NULL, NULL);
 	if (!done)
 		kept_run_free(run);
 	return done;
@@ -151,7 +247,7 @@ bool runs_find(struct runs *runs, const char *word, int64_t *id, struct error *e
 	unsigned long long number;
 	bool last = strcmp(name, "last") == 0, by_id = str_to_u64(name, &number) && number <= INT64_MAX;
 	sqlite3_stmt *s = store_prepare(runs, "read",
-					last    ? "SELECT max(id) FROM runs"
+					last    ? "SELECT id FROM runs WHERE imported = 0 ORDER BY id DESC LIMIT 1"
 					: by_id ? "SELECT id FROM runs WHERE id = ?"
 						: "SELECT id FROM runs WHERE name = ?",
 					err);
@@ -168,7 +264,7 @@ bool runs_find(struct runs *runs, const char *word, int64_t *id, struct error *e
 	else if (code != SQLITE_ROW && code != SQLITE_DONE)
 		store_fail(runs, "read", err);
 	else if (last)
-		error_set(err, ERROR_NOT_FOUND, "there is no run yet in '%s'", runs->path);
+		error_set(err, ERROR_NOT_FOUND, "no run was kept yet in '%s'", runs->path);
 	else
 		error_set(err, ERROR_NOT_FOUND, by_id ? "there is no run %s" : "no run is called '%s'", name);
 	if (!found && !last && err && err->code == ERROR_NOT_FOUND)

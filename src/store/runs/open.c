@@ -1,6 +1,7 @@
 /* Where the store is, and opening it. See runs.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,9 +13,10 @@
 
 enum {
 	BUSY_MS = 20000, /* other writers take about a millisecond each */
-	/* The next process to open the store reads the log through, which takes about 1 ms for 1000 pages; a
-	 * checkpoint waits for the disk twice. */
-	CHECKPOINT_PAGES = 250,
+	/* The first process to open the store reads the log through, which takes about 1 ms for 1000 pages; to
+	 * write it back waits for the disk twice. A run takes 3 to 10 pages. */
+	LOG_MOST_PAGES = 200,
+	WRITE_BACK_MS = 50, /* for others to be done with the log; else the next one writes it back */
 };
 
 static const char *set_variable(const char *name)
@@ -84,9 +86,16 @@ static bool make_file(const char *path, struct error *err)
 	return true;
 }
 
-static bool open_database(struct runs *runs, int flags, struct error *err)
+static int see_log(void *context, sqlite3 *db, const char *name, int pages)
 {
-	if (sqlite3_open_v2(runs->path, &runs->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL) !=
+	(void)db, (void)name;
+	((struct runs *)context)->log_pages = pages;
+	return SQLITE_OK;
+}
+
+static bool open_database(struct runs *runs, const char *name, int flags, struct error *err)
+{
+	if (sqlite3_open_v2(name, &runs->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL) !=
 	    SQLITE_OK)
 		return store_fail(runs, "open", err);
 	sqlite3 *db = runs->db;
@@ -96,19 +105,20 @@ static bool open_database(struct runs *runs, int flags, struct error *err)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 30);
-	/* the last one to close would write the log back, and wait for the disk */
+	/* Not by the last one to close, which would wait for the disk each time; and not by SQLite's own rule,
+	 * after which the next process goes on at the log's end: runs_close() does it */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_busy_timeout(db, BUSY_MS);
-	sqlite3_wal_autocheckpoint(db, CHECKPOINT_PAGES);
+	sqlite3_wal_hook(db, see_log, runs);
 	/* NORMAL: a commit does not wait for the disk. After a power failure the last runs may be missing, and the
 	 * database is whole */
 	return store_execute(runs, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", err);
 }
 
 /* A new database: the log is chosen once, and stays. */
-static bool make_tables(struct runs *runs, struct error *err)
+static bool make_tables(struct runs *runs, bool log, struct error *err)
 {
-	if (runs->version == 0 && !store_execute(runs, "PRAGMA journal_mode = WAL", err))
+	if (runs->version == 0 && log && !store_execute(runs, "PRAGMA journal_mode = WAL", err))
 		return false;
 	if (!schema_migrate(runs->db, runs->path, SCHEMA_VERSION, err))
 		return false;
@@ -116,35 +126,158 @@ static bool make_tables(struct runs *runs, struct error *err)
 	return true;
 }
 
+/* What may not be written, and is of an older version: read as a copy in memory, which is migrated. */
+static bool take_copy(struct runs *runs, struct error *err)
+{
+	sqlite3 *file = runs->db;
+	runs->db = NULL;
+	bool done = open_database(runs, ":memory:", SQLITE_OPEN_READWRITE, err);
+	sqlite3_backup *backup = done ? sqlite3_backup_init(runs->db, "main", file, "main") : NULL;
+	if (backup) {
+		sqlite3_backup_step(backup, -1);
+		done = sqlite3_backup_finish(backup) == SQLITE_OK || store_fail(runs, "read", err);
+	} else if (done)
+		done = store_fail(runs, "read", err);
+	sqlite3_close(file);
+	return done && make_tables(runs, false, err);
+}
+
+/* "file:PATH?immutable=1": nothing is written beside it either; for files that nobody is writing. */
+static char *immutable_name(const char *path)
+{
+	struct str name = {0};
+	str_append(&name, "file:");
+	for (; *path; path++) {
+		if (strchr("%?#", *path) || (unsigned char)*path < ' ')
+			str_appendf(&name, "%%%02X", (unsigned char)*path);
+		else
+			str_append_char(&name, *path);
+	}
+	str_append(&name, "?immutable=1");
+	return str_take(&name);
+}
+
+static bool has_log(const char *path)
+{
+	struct stat status;
+	char *log = NULL;
+	bool has = asprintf(&log, "%s-wal", path) < 0 || (stat(log, &status) == 0 && status.st_size > 0);
+	free(log);
+	return has;
+}
+
+static bool open_immutable(struct runs *runs, struct error *err)
+{
+	char *name = immutable_name(runs->path);
+	bool done = name ? open_database(runs, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
+				    schema_version(runs->db, runs->path, &runs->version, err)
+			 : error_no_memory(err);
+	free(name);
+	return done;
+}
+
+static bool open_to_read(struct runs *runs, struct error *err)
+{
+	if (open_database(runs, runs->path, SQLITE_OPEN_READWRITE, err) &&
+	    schema_version(runs->db, runs->path, &runs->version, err))
+		return true;
+	/* in a folder where the log's index cannot be made */
+	bool closed = err && (err->code == ERROR_PERMISSION || err->code == ERROR_IO) && !has_log(runs->path);
+	if (!closed)
+		return false;
+	sqlite3_close(runs->db);
+	runs->db = NULL;
+	return open_immutable(runs, err);
+}
+
+static struct runs *new_store(const char *path, enum runs_access access, struct error *err)
+{
+	struct runs *runs = calloc(1, sizeof *runs);
+	if (runs && (runs->path = strdup(path))) {
+		runs->access = access;
+		return runs;
+	}
+	free(runs);
+	error_no_memory(err);
+	return NULL;
+}
+
+static bool hand_out(struct runs *runs, bool done, struct runs **out, struct error *err)
+{
+	if (done && runs->version == 0)
+		done = error_set(err, ERROR_NOT_FOUND, "there is no run in '%s'", runs->path);
+	else if (done && runs->version < SCHEMA_VERSION)
+		done = take_copy(runs, err);
+	if (done)
+		*out = runs;
+	else
+		runs_close(runs);
+	return done;
+}
+
 bool runs_open(const char *path, enum runs_access access, struct runs **out, struct error *err)
 {
 	struct stat status;
+	struct error own = {0};
 	*out = NULL;
-	if (access == RUNS_READ && stat(path, &status) != 0)
-		return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
-				       "cannot open the store '%s'", path);
+	err = err ? err : &own;
+	if (access == RUNS_READ && stat(path, &status) != 0) {
+		error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+				"cannot open the store of runs '%s'", path);
+		return error_hint(err, "'tare count' and 'tare profile' make one");
+	}
 	if (access == RUNS_WRITE && !make_file(path, err))
 		return false;
-	struct runs *runs = calloc(1, sizeof *runs);
-	if (!runs || !(runs->path = strdup(path))) {
-		free(runs);
-		return error_no_memory(err);
-	}
-	runs->access = access;
-	if (open_database(runs, SQLITE_OPEN_READWRITE, err) &&
-	    schema_version(runs->db, path, &runs->version, err) &&
-	    (runs->version == SCHEMA_VERSION || make_tables(runs, err))) {
-		*out = runs;
-		return true;
-	}
-	runs_close(runs);
-	return false;
+	struct runs *runs = new_store(path, access, err);
+	if (!runs)
+		return false;
+	bool done = access == RUNS_READ ? open_to_read(runs, err)
+					: open_database(runs, path, SQLITE_OPEN_READWRITE, err) &&
+						  schema_version(runs->db, path, &runs->version, err);
+	bool may_write = done && !sqlite3_db_readonly(runs->db, "main");
+	if (done && may_write && runs->version < SCHEMA_VERSION && (runs->version || access == RUNS_WRITE))
+		done = make_tables(runs, true, err);
+	if (done && access == RUNS_WRITE && !may_write)
+		done = error_set(err, ERROR_PERMISSION, "cannot write '%s': it can only be read", path);
+	return hand_out(runs, done, out, err);
+}
+
+bool store_open_file(const char *path, struct runs **out, struct error *err)
+{
+	*out = NULL;
+	if (!make_file(path, err))
+		return false;
+	struct runs *runs = new_store(path, RUNS_WRITE, err);
+	return runs &&
+	       hand_out(runs,
+			open_database(runs, path, SQLITE_OPEN_READWRITE, err) && make_tables(runs, false, err),
+			out, err);
+}
+
+bool store_open_foreign(const char *path, struct runs **out, struct error *err)
+{
+	*out = NULL;
+	if (access(path, R_OK) != 0)
+		return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+				       "cannot read '%s'", path);
+	struct runs *runs = new_store(path, RUNS_READ, err);
+	if (!runs)
+		return false;
+	/* with a log beside it, it is a store that is in use */
+	bool done = has_log(path) ? open_database(runs, path, SQLITE_OPEN_READONLY, err) &&
+					    schema_version(runs->db, path, &runs->version, err)
+				  : open_immutable(runs, err);
+	return hand_out(runs, done, out, err);
 }
 
 void runs_close(struct runs *runs)
 {
 	if (!runs)
 		return;
+	if (runs->log_pages > LOG_MOST_PAGES) {
+		sqlite3_busy_timeout(runs->db, WRITE_BACK_MS);
+		sqlite3_wal_checkpoint_v2(runs->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	}
 	sqlite3_close(runs->db);
 	free(runs->path);
 	free(runs);

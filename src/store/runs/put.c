@@ -1,5 +1,6 @@
 /* A run into the store: its row, and rows of what belongs to it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -103,40 +104,116 @@ static void bytes_of_uuid(const char text[33], unsigned char bytes[16])
 	}
 }
 
-static bool put_row(struct runs *runs, struct kept_run *run, struct error *err)
+/* A run's row is of several records. */
+struct part_of_row {
+	const struct record_fields *fields;
+	const void *record;
+};
+
+static bool bind_row(sqlite3_stmt *s, const struct part_of_row *parts, size_t n_parts, uint64_t *bytes)
 {
-	struct str sql = {0};
+	int at = 3;
+	for (size_t i = 0; i < n_parts; i++) {
+		if (fields_bind(s, at, parts[i].fields->fields, parts[i].fields->n, parts[i].record, bytes) !=
+		    SQLITE_OK)
+			return false;
+		at += (int)parts[i].fields->n;
+	}
+	return true;
+}
+
+static bool put_row(struct runs *runs, struct kept_run *run, uint64_t *bytes, struct error *err)
+{
+	const struct breakdown *b = run->result->breakdown;
+	struct breakdown_head head = {b ? b->by : BREAKDOWN_NONE, b ? b->run : 0, b ? b->runs : 0};
+	const struct part_of_row parts[] = {
+		{&kept_run_fields, run}, {&result_fields, run->result}, {&breakdown_head_fields, &head}};
+	const size_t n_parts = sizeof parts / sizeof *parts;
+	struct str sql = {0}, values = {0};
 	unsigned char uuid[16];
 	int64_t machine = 0;
-	uint64_t bytes = 0;
 	bool done = false;
 	if (!put_machine(runs, run, &machine, err))
 		return false;
-	str_append(&sql, "INSERT INTO runs (uuid, machine, bytes, ");
-	fields_names(&sql, kept_run_fields.fields, kept_run_fields.n);
-	str_append(&sql, ", ");
-	fields_names(&sql, result_fields.fields, result_fields.n);
-	str_append(&sql, ") VALUES (?, ?, 0");
-	for (size_t i = 0; i < kept_run_fields.n + result_fields.n; i++)
-		str_append(&sql, ", ?");
-	str_append(&sql, ")");
-	sqlite3_stmt *s = sql.failed ? NULL : store_prepare(runs, "write", sql.text, err);
-	if (sql.failed)
+	str_append(&sql, "INSERT INTO runs (uuid, machine, ");
+	for (size_t i = 0; i < n_parts; i++) {
+		fields_names(&sql, parts[i].fields->fields, parts[i].fields->n);
+		str_append(&sql, ", ");
+		for (size_t k = 0; k < parts[i].fields->n; k++)
+			str_append(&values, "?, ");
+	}
+	str_appendf(&sql, "bytes) VALUES (?, ?, %s0)", values.text ? values.text : "");
+	sqlite3_stmt *s = sql.failed || values.failed ? NULL : store_prepare(runs, "write", sql.text, err);
+	if (sql.failed || values.failed)
 		error_no_memory(err);
 	if (!s)
 		goto out;
 	bytes_of_uuid(run->uuid, uuid);
 	sqlite3_bind_blob(s, 1, uuid, sizeof uuid, SQLITE_STATIC);
 	sqlite3_bind_int64(s, 2, machine);
-	if (fields_bind(s, 3, kept_run_fields.fields, kept_run_fields.n, run, &bytes) != SQLITE_OK ||
-	    fields_bind(s, 3 + (int)kept_run_fields.n, result_fields.fields, result_fields.n, run->result,
-			&bytes) != SQLITE_OK)
+	if (!bind_row(s, parts, n_parts, bytes))
 		store_fail(runs, "write", err);
 	else if ((done = store_step(runs, s, err)))
 		run->id = sqlite3_last_insert_rowid(runs->db);
 out:
 	sqlite3_finalize(s);
 	str_free(&sql);
+	str_free(&values);
+	return done;
+}
+
+static bool put_regions(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
+{
+	const struct result *r = run->result;
+	bool done = put_rows(runs, "regions", region_fields, run->id, 0, r->regions, r->n_regions,
+			     sizeof *r->regions, bytes, err);
+	for (size_t i = 0; i < r->n_regions && done; i++)
+		done = put_rows(runs, "estimates", estimate_fields, run->id, PART_FIRST_REGION + i,
+				r->regions[i].estimates, r->regions[i].n_estimates,
+				sizeof *r->regions[i].estimates, bytes, err);
+	return done;
+}
+
+static bool put_breakdown(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
+{
+	const struct breakdown *b = run->result->breakdown;
+	if (!b)
+		return true;
+	struct result_note *notes = calloc(b->n_notes + 1, sizeof *notes);
+	struct kept_breakdown_row *rows = calloc(b->n_rows + 1, sizeof *rows);
+	bool done = (notes && rows) || error_no_memory(err);
+	for (size_t i = 0; i < b->n_notes && done; i++)
+		notes[i] = (struct result_note){b->notes[i], NOTE_READ};
+	for (size_t i = 0; i < b->n_rows && done; i++)
+		rows[i] = (struct kept_breakdown_row){b->rows[i], b->n_events};
+	done = done &&
+	       put_rows(runs, "breakdown_events", breakdown_event_fields, run->id, 0, b->events, b->n_events,
+			sizeof *b->events, bytes, err) &&
+	       put_rows(runs, "breakdown_rows", breakdown_row_fields, run->id, 0, rows, b->n_rows, sizeof *rows,
+			bytes, err) &&
+	       put_rows(runs, "notes", note_fields, run->id, PART_BREAKDOWN, notes, b->n_notes, sizeof *notes,
+			bytes, err);
+	for (size_t i = 0; i < b->n_rows && done; i++)
+		done = put_rows(runs, "breakdown_frames", breakdown_frame_fields, run->id, i, b->rows[i].frames,
+				b->rows[i].n_frames, sizeof *b->rows[i].frames, bytes, err);
+	free(notes);
+	free(rows);
+	return done;
+}
+
+static bool put_profile(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
+{
+	if (!run->profile)
+		return true;
+	sqlite3_stmt *s = store_prepare(runs, "write", "INSERT INTO profiles (run, file) VALUES (?, ?)", err);
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, run->id);
+	bool done = sqlite3_bind_blob64(s, 2, run->profile, run->profile_bytes, SQLITE_STATIC) == SQLITE_OK
+			    ? store_step(runs, s, err)
+			    : store_fail(runs, "write", err);
+	*bytes += run->profile_bytes;
+	sqlite3_finalize(s);
 	return done;
 }
 
@@ -155,17 +232,18 @@ static bool put_bytes(struct runs *runs, int64_t run, uint64_t bytes, struct err
 bool store_put(struct runs *runs, struct kept_run *run, struct error *err)
 {
 	const struct result *r = run->result;
-	uint64_t bytes = 500; /* the row itself */
-	return (run->uuid[0] || make_uuid(run->uuid, err)) && put_row(runs, run, err) &&
-	       put_rows(runs, "estimates", estimate_fields, run->id, 0, r->estimates, r->n_estimates,
+	uint64_t bytes = 0;
+	return (run->uuid[0] || make_uuid(run->uuid, err)) && put_row(runs, run, &bytes, err) &&
+	       put_rows(runs, "estimates", estimate_fields, run->id, PART_RESULT, r->estimates, r->n_estimates,
 			sizeof *r->estimates, &bytes, err) &&
-	       put_rows(runs, "estimates", estimate_fields, run->id, 1, r->metrics, r->n_metrics,
+	       put_rows(runs, "estimates", estimate_fields, run->id, PART_METRICS, r->metrics, r->n_metrics,
 			sizeof *r->metrics, &bytes, err) &&
-	       put_rows(runs, "outliers", outlier_fields, run->id, 0, r->outliers, r->n_outliers,
+	       put_rows(runs, "outliers", outlier_fields, run->id, PART_RESULT, r->outliers, r->n_outliers,
 			sizeof *r->outliers, &bytes, err) &&
-	       put_rows(runs, "notes", note_fields, run->id, 0, r->notes, r->n_notes, sizeof *r->notes, &bytes,
-			err) &&
-	       put_bytes(runs, run->id, bytes, err);
+	       put_rows(runs, "notes", note_fields, run->id, PART_RESULT, r->notes, r->n_notes, sizeof *r->notes,
+			&bytes, err) &&
+	       put_regions(runs, run, &bytes, err) && put_breakdown(runs, run, &bytes, err) &&
+	       put_profile(runs, run, &bytes, err) && put_bytes(runs, run->id, bytes, err);
 }
 
 bool runs_put(struct runs *runs, struct kept_run *run, struct error *err)

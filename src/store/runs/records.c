@@ -60,12 +60,17 @@ _Static_assert(sizeof(struct estimate) == 280, "struct estimate has changed: see
 _Static_assert(sizeof(struct result) == 296, "struct result has changed: see records.h");
 _Static_assert(sizeof(struct machine_facts) == 56, "struct machine_facts has changed: see records.h");
 _Static_assert(sizeof(struct outlier) == 24, "struct outlier has changed: see records.h");
+_Static_assert(sizeof(struct region_row) == 96, "struct region_row has changed: see records.h");
+_Static_assert(sizeof(struct breakdown_event) == 56, "struct breakdown_event has changed: see records.h");
+_Static_assert(sizeof(struct breakdown_row) == 80, "struct breakdown_row has changed: see records.h");
+_Static_assert(sizeof(struct breakdown) == 80, "struct breakdown has changed: see records.h");
 
 enum { REPETITIONS_MOST = 1000000 }; /* as tare count's -r has it */
 
 static const struct field of_kept_run[] = {
 	WORD(struct kept_run, name),         ENUM(struct kept_run, kind, KEPT_COMPARE),
-	INT(struct kept_run, shown),         TEXT(struct kept_run, comparison),
+	BOOL(struct kept_run, imported),     INT(struct kept_run, shown),
+	SIZE(struct kept_run, top, 0),       TEXT(struct kept_run, comparison),
 	NAME(struct kept_run, tare_version), TEXT(struct kept_run, directory),
 	WORDS(struct kept_run, environment), WORD(struct kept_run, git_commit),
 	WORD(struct kept_run, calibration),
@@ -156,3 +161,63 @@ static const struct field of_note[] = {
 	SAID(struct result_note, text),
 };
 const struct record_fields note_fields = FIELDS(of_note);
+
+static const struct field of_region[] = {
+	NAME(struct region_row, name),
+	SAID(struct region_row, text),
+	ENUM(struct region_row, kind, REGION_LIBRARY),
+	U64(struct region_row, entries),
+	U64(struct region_row, exits),
+	U64(struct region_row, unbalanced),
+	U64(struct region_row, threads),
+	TEXT(struct region_row, why),
+	U64(struct region_row, least),
+	TEXT(struct region_row, note),
+};
+const struct record_fields region_fields = FIELDS(of_region);
+
+/* ---- breakdowns ---- */
+
+static const struct field of_breakdown_head[] = {
+	{.column = "breakdown_by",
+	 .type = FIELD_INT,
+	 .offset = offsetof(struct breakdown_head, by),
+	 .most = BREAKDOWN_BY_OBJECT},
+	{.column = "breakdown_run", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, run)},
+	{.column = "breakdown_runs", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, runs)},
+};
+const struct record_fields breakdown_head_fields = FIELDS(of_breakdown_head);
+
+static const struct field of_breakdown_event[] = {
+	NAME(struct breakdown_event, label),   NAME(struct breakdown_event, unit),
+	WORD(struct breakdown_event, machine), U64(struct breakdown_event, total),
+	U64(struct breakdown_event, sum),      TEXT(struct breakdown_event, why),
+	TEXT(struct breakdown_event, defect),
+};
+const struct record_fields breakdown_event_fields = FIELDS(of_breakdown_event);
+
+/* the row is the first member */
+_Static_assert(offsetof(struct kept_breakdown_row, row) == 0, "offsets are the row's");
+static const struct field of_breakdown_row[] = {
+	SAID(struct breakdown_row, name),
+	SAID(struct breakdown_row, module),
+	TEXT(struct breakdown_row, file),
+	INT(struct breakdown_row, line),
+	WORD(struct breakdown_row, kind),
+	U64(struct breakdown_row, blocks),
+	U64(struct breakdown_row, bytes),
+	{.column = "counts",
+	 .type = FIELD_COUNTS,
+	 .offset = offsetof(struct breakdown_row, counts),
+	 .count_offset = offsetof(struct kept_breakdown_row, n_counts)},
+	SIZE(struct breakdown_row, n_frames, 0),
+};
+const struct record_fields breakdown_row_fields = FIELDS(of_breakdown_row);
+
+static const struct field of_breakdown_frame[] = {
+	SAID(struct breakdown_frame, function),
+	SAID(struct breakdown_frame, module),
+	TEXT(struct breakdown_frame, file),
+	INT(struct breakdown_frame, line),
+};
+const struct record_fields breakdown_frame_fields = FIELDS(of_breakdown_frame);

@@ -3,6 +3,7 @@
 #ifndef TARE_STORE_RUNS_RECORDS_H
 #define TARE_STORE_RUNS_RECORDS_H
 
+#include "result/result.h"
 #include "store/runs/fields.h"
 
 struct record_fields {
@@ -10,11 +11,24 @@ struct record_fields {
 	size_t n;
 };
 
-extern const struct record_fields kept_run_fields, /* of runs: struct kept_run … */
-	result_fields,                             /* … and struct result */
-	machine_fields,                            /* struct machine_facts */
-	estimate_fields,                           /* struct estimate */
-	outlier_fields,                            /* struct outlier */
-	note_fields;                               /* struct result_note */
+/* What a run's row has of its breakdown. */
+struct breakdown_head {
+	enum breakdown_by by;
+	size_t run, runs;
+};
+
+/* A row of a breakdown, and how many counts it has: one for each event. */
+struct kept_breakdown_row {
+	struct breakdown_row row;
+	size_t n_counts;
+};
+
+/* of the table `runs` */
+extern const struct record_fields kept_run_fields, result_fields, breakdown_head_fields;
+/* of `machines` */
+extern const struct record_fields machine_fields;
+/* of the tables of their names */
+extern const struct record_fields estimate_fields, outlier_fields, note_fields, region_fields,
+	breakdown_event_fields, breakdown_row_fields /* struct kept_breakdown_row */, breakdown_frame_fields;
 
 #endif

@@ -45,6 +45,10 @@ enum {
 	SHOWN_ALL_REPETITIONS = 4,
 	SHOWN_GROSS = 8,
 	SHOWN_STATISTICS = 16,
+	/* of profiles */
+	SHOWN_BY_LINE = 32,
+	SHOWN_ANNOTATE = 64,
+	SHOWN_PROF = 128,
 };
 
 struct kept_run {
@@ -54,12 +58,14 @@ struct kept_run {
 	const char *name;   /* the user's; NULL: none */
 	enum kept_kind kind;
 	unsigned shown;
+	size_t top;                     /* of KEPT_PROFILE: rows that were asked for; 0: as many as matter */
+	bool imported;                  /* it was measured elsewhere: @last is not one of these */
 	const char *comparison;         /* of KEPT_COMPARE: one text for all runs of one comparison; NULL */
 	const char *tare_version;       /* that measured it; never NULL when loaded */
 	const char *directory;          /* it was started in; NULL: not known, as all below */
 	const char *const *environment; /* "NAME=value" of what matters, ended by NULL */
-	const char *git_commit;         /* hexadecimal: of the directory, when the run began */
-	const char *cpu_features;       /* as /proc/cpuinfo has them: "fpu vme …" */
+	const char *git_commit;         /* hexadecimal: of the directory */
+	const char *cpu_features;       /* names as in /proc/cpuinfo: "sse2 avx …" */
 	const char *microcode;
 	const char *calibration; /* the id of what was taken off */
 	/* Command, machine, times, status; estimates (each with the values of all repetitions), metrics, outliers,
@@ -93,7 +99,8 @@ void runs_close(struct runs *runs);
 /* Keeps a run; sets its id and uuid. On failure the store is as it was. */
 bool runs_put(struct runs *runs, struct kept_run *run, struct error *err);
 
-/* "@last" or "last": the newest; "17" or "@17": by id; "NAME" or "@NAME". ERROR_NOT_FOUND: no such run. */
+/* "@last" or "last": the newest that was not imported; "17" or "@17": by id; "NAME" or "@NAME". ERROR_NOT_FOUND:
+ * no such run. */
 bool runs_find(struct runs *runs, const char *word, int64_t *id, struct error *err);
 
 /* On success *run is the caller's, to be freed by kept_run_free(); on failure it holds nothing. */
@@ -113,7 +120,7 @@ struct listed_run {
 	double elapsed_seconds;
 	size_t repetitions;
 	int wait_status;
-	bool interrupted;
+	bool interrupted, imported;
 	const char *tare_version, *hostname;
 	const char *const *command; /* ended by NULL; NULL: none */
 	const char *target;         /* as result->target */

@@ -46,6 +46,31 @@ static const char *const steps[SCHEMA_VERSION] = {
 	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
 	" rank INTEGER, text TEXT,"
 	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;",
+	/* 2: regions, breakdowns, profiles, files of runs */
+	"ALTER TABLE runs ADD COLUMN top INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN breakdown_by INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN breakdown_run INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN breakdown_runs INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE regions ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" name TEXT, text TEXT, kind INTEGER, entries INTEGER, exits INTEGER, unbalanced INTEGER, threads INTEGER,"
+	" why TEXT, least INTEGER, note TEXT,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE breakdown_events ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" label TEXT, unit TEXT, machine TEXT, total INTEGER, sum INTEGER, why TEXT, defect TEXT,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE breakdown_rows ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" name TEXT, module TEXT, file TEXT, line INTEGER, kind TEXT, blocks INTEGER, bytes INTEGER, counts BLOB,"
+	" n_frames INTEGER,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE breakdown_frames (" /* part: the row's position */
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" function TEXT, module TEXT, file TEXT, line INTEGER,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE profiles (run INTEGER PRIMARY KEY, file BLOB);",
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)

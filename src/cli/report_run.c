@@ -1,0 +1,47 @@
+#include "cli/report_run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/say.h"
+
+bool report_is_run(const char *word) { return word[0] == '@' || (!strchr(word, '/') && access(word, F_OK) != 0); }
+
+void report_options_of(const struct kept_run *run, struct report_options *options)
+{
+	options->verbose |= (run->shown & SHOWN_VERBOSE) && !options->quiet;
+	options->quiet |= (run->shown & SHOWN_QUIET) && !options->verbose;
+	options->all_repetitions |= (run->shown & SHOWN_ALL_REPETITIONS) != 0;
+	options->gross |= (run->shown & SHOWN_GROSS) != 0;
+	options->statistics |= (run->shown & SHOWN_STATISTICS) != 0;
+}
+
+void report_show_of(const struct kept_run *run, struct show_request *show)
+{
+	if (run->shown & SHOWN_BY_LINE)
+		show->by = PROFILE_BY_LINE;
+	show->annotate |= (run->shown & SHOWN_ANNOTATE) != 0;
+	show->prof |= (run->shown & SHOWN_PROF) != 0;
+	if (!show->top)
+		show->top = run->top;
+}
+
+int report_result(const struct kept_run *run, enum show_format format, struct report_options options, FILE *out,
+		  const char *name)
+{
+	struct error err = {0};
+	options.colour = say_in_colour(out);
+	options.width = say_width(out);
+	if (out == stdout)
+		say_begin_output();
+	if (format == SHOW_JSON)
+		report_json(out, run->result, &options);
+	else if (format == SHOW_CSV)
+		report_csv(out, run->result, &options);
+	else
+		report_text(out, run->result, &options);
+	if (out == stdout)
+		return say_end_output();
+	return file_finish(out, name, &err) ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
+}

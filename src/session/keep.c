@@ -1,0 +1,114 @@
+#include "session/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/surroundings.h"
+
+/* root would leave files in a user's home that the user cannot write to afterwards (sudo -E, su -m). */
+static bool check_owner(const struct keeping *keeping, struct error *err)
+{
+	struct stat status;
+	const char *named = getenv("TARE_STORE"), *home = getenv("HOME");
+	if (keeping->store || (named && *named) || geteuid() != 0 || !home || stat(home, &status) != 0 ||
+	    status.st_uid == 0)
+		return true;
+	error_set(err, ERROR_PERMISSION, "the home folder '%s' belongs to another user", home);
+	return error_hint(err, "--store FILE or TARE_STORE names a store for root, --no-store keeps nothing");
+}
+
+bool keep_open(const struct keeping *keeping, enum runs_access access, struct runs **out, struct error *err)
+{
+	*out = NULL;
+	if (keeping->off) {
+		*err = (struct error){.code = ERROR_NOT_FOUND};
+		return false;
+	}
+	char *path = runs_path(keeping->store, err);
+	bool done = path && (access == RUNS_READ || check_owner(keeping, err)) &&
+		    runs_open(path, access, out, err);
+	free(path);
+	return done;
+}
+
+bool keep_is_on(const struct keeping *keeping)
+{
+	char *path = keeping->off ? NULL : runs_path(keeping->store, NULL);
+	free(path);
+	return path != NULL;
+}
+
+/* The id of the calibration that was taken off. */
+static const char *calibration_of(const struct result *result)
+{
+	for (size_t i = 0; i < result->n_estimates; i++)
+		if (result->estimates[i].has_tare && result->estimates[i].evidence)
+			return result->estimates[i].evidence;
+	return NULL;
+}
+
+bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error *err)
+{
+	struct runs *runs;
+	struct surroundings around;
+	struct error own = {0};
+	err = err ? err : &own;
+	if (!keep_open(keeping, RUNS_WRITE, &runs, err))
+		return err->code == ERROR_NOT_FOUND && !err->text[0];
+	surroundings_find(&run->arena, &around);
+	run->tare_version = TARE_VERSION;
+	run->directory = around.directory;
+	run->git_commit = around.git_commit;
+	run->environment = around.environment;
+	run->cpu_features = around.cpu_features;
+	run->microcode = around.microcode;
+	run->calibration = calibration_of(run->result);
+	bool done = runs_put(runs, run, err);
+	runs_close(runs);
+	return done;
+}
+
+void keep_free(struct kept_run *run)
+{
+	run->result = NULL;
+	kept_run_free(run);
+}
+
+/* Of all its notes the first one. */
+static bool tell_version(struct kept_run *run)
+{
+	struct result *r = run->result;
+	struct result_note *notes = arena_alloc(&r->arena, (r->n_notes + 1) * sizeof *notes);
+	if (!notes)
+		return false;
+	notes[0] = (struct result_note){
+		arena_printf(&r->arena, "measured by tare %s; this is tare %s", run->tare_version, TARE_VERSION),
+		NOTE_ACT};
+	if (r->n_notes)
+		memcpy(notes + 1, r->notes, r->n_notes * sizeof *notes);
+	r->notes = notes;
+	r->n_notes++;
+	return notes[0].text != NULL;
+}
+
+bool keep_load(const struct keeping *keeping, const char *word, struct kept_run *run, struct error *err)
+{
+	struct runs *runs;
+	int64_t id;
+	*run = (struct kept_run){0};
+	if (!keep_open(keeping, RUNS_READ, &runs, err))
+		return err->text[0] ? false
+				    : error_set(err, ERROR_USAGE,
+						"the store of runs is switched off (TARE_STORE=none): there is no "
+						"run '%s'",
+						word);
+	bool done = runs_find(runs, word, &id, err) && runs_load(runs, id, run, err);
+	runs_close(runs);
+	if (done && strcmp(run->tare_version, TARE_VERSION) != 0 && !tell_version(run)) {
+		kept_run_free(run);
+		done = error_no_memory(err);
+	}
+	return done;
+}
