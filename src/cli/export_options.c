@@ -29,7 +29,7 @@ bool export_check(const struct export_request *request, bool has_output, FILE *o
 	const struct export_format *format = request->format;
 	if (request->inverted && !(format && format->flame))
 		return error_set(err, ERROR_USAGE, "--inverted is for --as flamegraph");
-	if (request->before && !(format && format->flame))
+	if (request->before && format && !format->flame)
 		return error_set(err, ERROR_USAGE, "--before is for --as flamegraph");
 	if (request->event && format && !format->one_event)
 		return error_set(err, ERROR_USAGE, "remove --event: the format '%s' has all events", format->name);

@@ -21,7 +21,8 @@ enum { EXPORT_BASE = 2000, EXPORT_AS, EXPORT_INVERTED, EXPORT_BEFORE, EXPORT_END
 /* Of those that have a profile already. */
 #define EXPORT_MORE_ROWS                                                                                          \
 	{                                                                                                         \
-		0, "before", "FILE", "draw a flame graph of the difference from this profile", EXPORT_BEFORE      \
+		0, "before", "FILE", "list what has changed since this profile; with --as flamegraph draw it",    \
+			EXPORT_BEFORE                                                                             \
 	}
 
 struct export_request {

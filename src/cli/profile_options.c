@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/say.h"
+#include "report/profile_difference.h"
 #include "report/profile_rows.h"
 #include "session/profile.h"
 #include "session/profile_views.h"
@@ -92,21 +93,26 @@ static bool choose_event(const struct named_profile *named, const struct show_re
 
 enum { CODE_MOST = 64 }; /* functions that are disassembled */
 
+static struct profile_report_options options_of(FILE *out, const struct show_request *show, size_t event)
+{
+	return (struct profile_report_options){.text = {.colour = say_in_colour(out), .width = say_width(out)},
+					       .by = show->by,
+					       .top = show->top,
+					       .annotate = show->annotate,
+					       .butterfly = show->butterfly,
+					       .one_event = show->event != NULL,
+					       .event = event,
+					       .quit_share = show->quit_share,
+					       .only = show->only.items,
+					       .exclude = show->exclude.items,
+					       .modules = show->modules.items};
+}
+
 /* A listing, and what is asked for below it. */
 static bool write_text(FILE *out, const struct named_profile *named, const struct show_request *show, size_t event,
 		       struct error *err)
 {
-	struct profile_report_options options = {.text = {.colour = say_in_colour(out), .width = say_width(out)},
-						 .by = show->by,
-						 .top = show->top,
-						 .annotate = show->annotate,
-						 .butterfly = show->butterfly,
-						 .one_event = show->event != NULL,
-						 .event = event,
-						 .quit_share = show->quit_share,
-						 .only = show->only.items,
-						 .exclude = show->exclude.items,
-						 .modules = show->modules.items};
+	struct profile_report_options options = options_of(out, show, event);
 	struct named_code code[CODE_MOST];
 	uint32_t rows[CODE_MOST];
 	options.n_code = show->disassemble ? profile_hottest_functions(named, &options, false, rows, CODE_MOST)
@@ -152,4 +158,52 @@ int show_profile(const struct profile *profile, const struct show_request *show,
 	return !chosen           ? say_failed(&err, TARE_USAGE)
 	       : written && kept ? TARE_DONE
 				 : say_failed(&err, TARE_CANNOT_MEASURE);
+}
+
+struct earlier_profile {
+	struct profile *profile;
+	struct named_profile *named;
+};
+
+static void close_earlier(struct earlier_profile *e)
+{
+	if (e->named)
+		named_profile_free(e->named);
+	if (e->profile)
+		profile_free(e->profile);
+	free(e->named);
+	free(e->profile);
+}
+
+int show_difference(const struct profile *profile, const char *before, const struct show_request *show, FILE *out,
+		    const char *name)
+{
+	struct earlier_profile earlier = {0};
+	struct named_profile *named = NULL;
+	struct error err = {0};
+	size_t event;
+	int code = TARE_DONE;
+	if (show->format != SHOW_TEXT || show->prof || show->annotate || show->disassemble || show->butterfly) {
+		error_set(&err, ERROR_USAGE, "--before lists changes only, as text");
+		error_hint(
+			&err,
+			"remove --format, --prof, --annotate, --dis and --butterfly; --only, --by and --top work");
+		code = say_failed(&err, TARE_USAGE);
+	} else if (!session_read_profile(before, 0, 0, &earlier.profile, &err) ||
+		   !session_name_profile(earlier.profile, show->confidence, &earlier.named, &err) ||
+		   !session_name_profile(profile, show->confidence, &named, &err)) {
+		code = say_failure(&err);
+	} else if (!choose_event(named, show, &event, &err)) {
+		code = say_failed(&err, TARE_USAGE);
+	} else {
+		const struct profile_report_options options = options_of(out, show, event);
+		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
+		report_profile_difference(out, named, earlier.named, &options);
+	}
+	if (named)
+		named_profile_free(named);
+	free(named);
+	close_earlier(&earlier);
+	bool written = file_finish(out, name, code == TARE_DONE ? &err : NULL);
+	return code != TARE_DONE || written ? code : say_failed(&err, TARE_CANNOT_MEASURE);
 }

@@ -67,4 +67,8 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 /* Names the profile's places and prints it. TARE_DONE, or what to exit with; a message said why. */
 int show_profile(const struct profile *profile, const struct show_request *show, FILE *out, const char *name);
 
+/* The same of what has changed since the profile in the file `before`. */
+int show_difference(const struct profile *profile, const char *before, const struct show_request *show, FILE *out,
+		    const char *name);
+
 #endif

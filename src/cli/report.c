@@ -124,6 +124,9 @@ static int show_a_profile(struct report_request *r, struct profile *profile)
 	else if (r->export.format)
 		code = export_profile(profile, &r->export, r->show.confidence, out,
 				      r->output ? r->output : "standard output");
+	else if (r->export.before)
+		code = show_difference(profile, r->export.before, &r->show, out,
+				       r->output ? r->output : "standard output");
 	else
 		code = show_profile(profile, &r->show, out, r->output ? r->output : "standard output");
 	profile_free(profile);

@@ -62,7 +62,7 @@ ends = {line.index("%") for line in wide.split("samples   share")[-1].split("TOT
 equal(len(ends), 1, "numbers are aligned at their right ends")
 ok(re.search(r"^ +\d{1,3},\d{3} ", wide, re.M), "numbers have separators", wide)
 
-# ---- instructions ----
+# ---- what has changed; instructions ----
 if platform.machine() != "x86_64" or not shutil.which("gcc"):
     skip("the engine and the disassembler are for x86-64, and gcc is needed", "instructions")
     done()
@@ -119,6 +119,23 @@ for option in ("--prof", "--annotate"):
 equal(tare("report", "--heavy", "kept").out, tare("report", "--lines", "kept").out, "--heavy is prof's name for --lines")
 text = tare("report", "--dis", "--only", "_start", "kept").out
 ok("syscall" in text and "dec %ecx" not in text.split("_start (code")[-1], "--only chooses the functions", text)
+write("code2.s", read("code.s").replace("3499", "4499"))
+os.mkdir("new")
+subprocess.run(["gcc", "-g", "-nostdlib", "-static", "code2.s", "-o", "new/code"], check=True)
+tare("profile", "--on", "exact", "-e", "instructions,conditional-branches,calls", "-o", "kept2", "new/code")
+text = tare("report", "--before", "kept", "kept2").out
+rows = [tuple(cell.replace(",", "") for cell in row) for row in re.findall(r"^ +([\d,]+) +([\d,]+) +([+\u2212]?[\d,]+)  (\w+)", text, re.M)]
+equal(rows, [("7001", "9001", "+2000", "seven"), ("7005", "9005", "+2000", "TOTAL"), ("3499", "4499", "+1000", "seven"), ("3499", "4499", "+1000", "TOTAL"), ("1", "1", "0", "TOTAL")],
+      "--before lists what has changed: before, after, change; what has not changed is not listed")
+ok("in instructions, counted, not sampled" in text and "interval" not in text, "counts are exact", text)
+text = tare("report", "--before", "kept2", "--lines", "-e", "instructions:u", "kept").out
+ok(re.search(r"^ +3,499 +\u22123,499 *  code2.s:5 ", text.replace("4,499", "3,499"), re.M) or re.search(r"4,499 +\u22124,499  code2.s:5", text), "by line, lines that are gone are listed", text)
+same = tare("report", "--before", "kept", "kept").out
+ok(not re.search(r" seven ", same) and "+" not in same, "a profile does not differ from itself", same)
+wrong = tare("report", "--before", "kept", "--dis", "kept2")
+ok(wrong.code == 2 and "--before lists changes only" in wrong.err, "what does not go with --before is refused", wrong)
+wrong = tare("report", "--before", "nothing", "kept2")
+ok(wrong.code in (2, 3) and "nothing" in wrong.err, "a file that is not there is named", wrong)
 os.rename("code", "code.old")
 write("code.s", read("code.s").replace("3499", "3000"))
 subprocess.run(["gcc", "-g", "-nostdlib", "-static", "-Wl,--build-id", "code.s", "-o", "code"], check=True)
