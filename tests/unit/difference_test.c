@@ -1,4 +1,5 @@
-/* Intervals of differences between two profiles: published values, and their coverage by the sum over two binomial distributions. */
+/* Intervals of differences between two profiles: published values, and their coverage by the sum over two binomial
+ * distributions. */
 #include <gsl/gsl_randist.h>
 
 #include "report/profile_difference.h"
@@ -12,8 +13,9 @@ static struct profile_estimate estimate(uint64_t k, uint64_t n, double factor)
 	return (struct profile_estimate){ factor * is.value, factor * is.low, factor * is.high, true };
 }
 
-/* Newcombe (1998), table II, method 10: 56/70 - 48/80, 9/10 - 3/10, 5/56 - 0/29. The last one's share of 0 is within what our Wilson
- * interval modifies next to 0 and 1 (so is 9 of 10): those ends differ by the tolerance that stands there. */
+/* Newcombe (1998), table II, method 10: 56/70 - 48/80, 9/10 - 3/10, 5/56 - 0/29. The last one's share of 0 is
+ * within what our Wilson interval modifies next to 0 and 1 (so is 9 of 10): those ends differ by the tolerance
+ * that stands there. */
 static void published(void)
 {
 	static const struct {
@@ -41,7 +43,8 @@ static void exact(void)
 	ok(!is.sure && !is.has_interval, "of samples without intervals nothing is sure");
 }
 
-/* P(the interval contains the true difference), of samples n0 and n1 with the shares p0 and p1, as amounts with other totals. */
+/* P(the interval contains the true difference), of samples n0 and n1 with the shares p0 and p1, as amounts with
+ * other totals. */
 static double coverage(unsigned n0, double p0, double f0, unsigned n1, double p1, double f1)
 {
 	double sum = 0, truth = f1 * p1 - f0 * p0;
