@@ -22,7 +22,7 @@ struct compare_command_line {
 	struct session *sessions; /* commands.count; the first one open when n_open is 1 or more */
 	size_t n_open;
 	struct comparison *comparison;
-	struct output output, json_file, csv_file, markdown_file;
+	struct output output, json_file, csv_file, markdown_file, junit_file;
 	int input_fd;
 	bool line_shown;
 	struct arena arena;
@@ -154,6 +154,9 @@ static bool choose_events(struct compare_command_line *x, struct error *err)
 	for (size_t i = 0; i < r->metric_lists.count; i++)
 		if (!session_add_metrics(s, r->metric_lists.items[i], err))
 			return false;
+	for (size_t i = 0; i < r->gates.count; i++)
+		if (!session_add_gate(s, &r->gates.items[i], err))
+			return false;
 	return s->selection.rows.count || session_add_defaults(s, err);
 }
 
@@ -191,7 +194,8 @@ static bool prepare(struct compare_command_line *x, int *code, struct error *err
 	return output_open(&x->output, r->output ? r->output : "-", err) &&
 	       (!r->json_file || output_open(&x->json_file, r->json_file, err)) &&
 	       (!r->csv_file || output_open(&x->csv_file, r->csv_file, err)) &&
-	       (!r->markdown_file || output_open(&x->markdown_file, r->markdown_file, err));
+	       (!r->markdown_file || output_open(&x->markdown_file, r->markdown_file, err)) &&
+	       (!r->junit_file || output_open(&x->junit_file, r->junit_file, err));
 }
 
 static void show_progress(void *context, const struct compare_command *command, size_t execution,
@@ -251,6 +255,7 @@ static void render(FILE *out, void *context)
 	case COMPARE_JSON: report_comparison_json(out, rendering->comparison); break;
 	case COMPARE_CSV: report_comparison_csv(out, rendering->comparison); break;
 	case COMPARE_MARKDOWN: report_comparison_markdown(out, rendering->comparison); break;
+	case COMPARE_JUNIT: report_comparison_junit(out, rendering->comparison); break;
 	}
 }
 
@@ -276,7 +281,18 @@ static bool write_reports(struct compare_command_line *x)
 	bool done = write_file(x, &x->output, x->request.format);
 	done = write_file(x, &x->json_file, COMPARE_JSON) && done;
 	done = write_file(x, &x->csv_file, COMPARE_CSV) && done;
-	return write_file(x, &x->markdown_file, COMPARE_MARKDOWN) && done;
+	done = write_file(x, &x->markdown_file, COMPARE_MARKDOWN) && done;
+	return write_file(x, &x->junit_file, COMPARE_JUNIT) && done;
+}
+
+static int code_of_gates(const struct comparison *comparison)
+{
+	switch (comparison_gates(comparison)) {
+	case GATE_PASSED: return TARE_DONE;
+	case GATE_FAILED: return TARE_FOUND_WRONG;
+	case GATE_UNDECIDED: return TARE_CANNOT_MEASURE;
+	}
+	return TARE_CANNOT_MEASURE;
 }
 
 static void close_all(struct compare_command_line *x)
@@ -289,6 +305,7 @@ static void close_all(struct compare_command_line *x)
 	output_abandon(&x->json_file);
 	output_abandon(&x->csv_file);
 	output_abandon(&x->markdown_file);
+	output_abandon(&x->junit_file);
 	if (x->input_fd >= 0)
 		close(x->input_fd);
 	vec_free(&x->commands);
@@ -306,8 +323,9 @@ static int show_help(void)
 	      "Each command is one argument.\n",
 	      stdout);
 	options_help(compare_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot measure, a command failed, or\n"
-	      "cannot write the report; 128+N when signal N ended it. See also tare-compare(1).\n",
+	fputs("\nexit status: 0 done, and all gates passed; 1 a gate failed; 2 wrong usage; 3 a\n"
+	      "gate is undecided and none failed, cannot measure, a command failed, or cannot\n"
+	      "write the report; 128+N when signal N ended it. See also tare-compare(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -329,10 +347,13 @@ int command_compare(int argc, char **argv)
 		return code;
 	}
 	const volatile sig_atomic_t *interrupt = interrupt_catch();
-	if (!measure(&x, interrupt, &err)) {
-		code = say_failure(&err);
+	if (!measure(&x, interrupt, &err) ||
+	    (!gates_judge(x.comparison, x.request.gates.items, x.request.gates.count) && !error_no_memory(&err))) {
+		/* the command line was right: what went wrong did so while it ran */
+		say_error(&err);
+		code = TARE_CANNOT_MEASURE;
 	} else {
-		code = TARE_DONE;
+		code = code_of_gates(x.comparison);
 		if (!write_reports(&x))
 			code = TARE_CANNOT_MEASURE;
 	}

@@ -28,6 +28,8 @@ enum {
 	CLEANUP,
 	IGNORE_FAILURE,
 	PROGRAM_OUTPUT,
+	GATE,
+	JUNIT_FILE,
 	OUTPUT,
 	JSON,
 	CSV,
@@ -86,6 +88,13 @@ const struct option_row compare_option_rows[] = {
 	{0, "runs", "N", "", REPETITIONS}, /* hyperfine */
 	{0, "warmup", "N", "", WARM_UP},
 	{0, "randomize-layout", NULL, "", LAYOUT},
+	{.help = "Gates"},
+	{'g', "gate", "EVENT<BOUND",
+	 "exit with 1 if the event does not keep the bound, with 3 if that cannot be told; may be repeated. BOUND "
+	 "is "
+	 "+1% (of the baseline's count), +1000 (difference) or 1e9 (count)",
+	 GATE},
+	{0, "export-junit", "FILE", "write the gates' results to this file, as JUnit's XML", JUNIT_FILE},
 	{.help = "Report"},
 	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
 	{0, "json", NULL, "as JSON", JSON},
@@ -111,6 +120,12 @@ static bool choose(const char *value, const char *const *words, int *out, struct
 			return true;
 		}
 	return error_set(err, ERROR_USAGE, "'%s' is none of its words", value);
+}
+
+static bool add_gate(struct compare_request *r, const char *value, struct error *err)
+{
+	struct gate gate;
+	return gate_parse(value, &gate, err) && (vec_push(&r->gates, gate) || error_no_memory(err));
 }
 
 static bool set_shell(struct compare_request *r, const char *value, struct error *err)
@@ -168,6 +183,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case CONCLUDE: return vec_push(&r->concludes, value) || error_no_memory(err);
 	case LIST: return add_list(r, value, err);
 	case ON: r->on = value; return true;
+	case GATE: return add_gate(r, value, err);
+	case JUNIT_FILE: r->junit_file = value; return true;
 	case SHELL: return set_shell(r, value, err);
 	case INPUT: r->input = value; return true;
 	case SETUP: r->setup = value; return true;
@@ -291,6 +308,8 @@ void compare_request_free(struct compare_request *r)
 	vec_free(&r->event_files);
 	vec_free(&r->regions);
 	vec_free(&r->names);
+	for (size_t i = 0; i < r->gates.count; i++)
+		gate_free(&r->gates.items[i]);
 	vec_free(&r->gates);
 	vec_free(&r->prepares);
 	vec_free(&r->concludes);

@@ -11,8 +11,9 @@
 #include "base/vec.h"
 #include "cli/command_line.h"
 #include "measure/measure.h"
+#include "session/gate.h"
 
-enum compare_format { COMPARE_TEXT, COMPARE_JSON, COMPARE_CSV, COMPARE_MARKDOWN };
+enum compare_format { COMPARE_TEXT, COMPARE_JSON, COMPARE_CSV, COMPARE_MARKDOWN, COMPARE_JUNIT };
 
 /* -L NAME VALUE,VALUE */
 struct parameter_list {
@@ -26,7 +27,7 @@ struct compare_request {
 	VEC(const char *) event_files;
 	VEC(const char *) regions;
 	VEC(const char *) names;
-	VEC(const char *) gates;
+	VEC(struct gate) gates;
 	VEC(const char *) prepares, concludes; /* one for all commands, or one for each */
 	VEC(struct parameter_list) lists;
 	const char *setup, *cleanup, *on, *shell, *input;

@@ -75,6 +75,9 @@ static bool choose_events(struct count_command *c, struct error *err)
 	for (size_t i = 0; i < r->metric_lists.count; i++)
 		if (!session_add_metrics(s, r->metric_lists.items[i], err))
 			return false;
+	for (size_t i = 0; i < r->conditions.count; i++)
+		if (!session_add_gate(s, &c->request.conditions.items[i], err))
+			return false;
 	if (perfex && (r->perfex_all || s->selection.rows.count == 0) && !perfex_choose_all(s, err))
 		return false;
 	if (s->selection.rows.count)
@@ -157,9 +160,10 @@ static int show_help(void)
 	      "The program keeps its input, output and exit status.\n",
 	      stdout);
 	options_help(count_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
-	      "3 cannot measure, cannot write the report, or what --require or --strict\n"
-	      "asks for is not counted. See also tare-count(1).\n",
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 1 what --fail-if\n"
+	      "names holds; 2 wrong usage; 3 cannot measure, cannot write the report, or what\n"
+	      "--require, --strict or --fail-if asks for is not counted. See also\n"
+	      "tare-count(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -211,6 +215,31 @@ static void tell_missing(void *context, const struct error *missing)
 	say_error(missing);
 }
 
+/* The program's own error comes first, then what cannot be told, then what holds. */
+static int judge_conditions(const struct count_command *count, int code)
+{
+	const struct count_request *r = &count->request;
+	bool holds = false, unknown = false;
+	struct arena arena = {0};
+	for (size_t i = 0; i < r->conditions.count; i++) {
+		const char *reason = NULL;
+		struct error err = {0};
+		enum gate_outcome outcome = gate_condition(&r->conditions.items[i], count->session.result, &arena,
+							   &reason);
+		if (outcome == GATE_PASSED)
+			continue;
+		holds |= outcome == GATE_FAILED;
+		unknown |= outcome == GATE_UNDECIDED;
+		error_set(&err, ERROR_UNSUPPORTED,
+			  outcome == GATE_FAILED ? "--fail-if '%s' holds: %s"
+						 : "--fail-if '%s' cannot be told: %s",
+			  r->conditions.items[i].text, reason ? reason : "out of memory");
+		say_error(&err);
+	}
+	arena_free(&arena);
+	return code != TARE_DONE ? code : unknown ? TARE_CANNOT_MEASURE : holds ? TARE_FOUND_WRONG : code;
+}
+
 /* What was measured becomes what is reported: net, in the order of asking, with names for its places. `code` is
  * what to exit with if all goes well; returns what to exit with. */
 static int finish(struct count_command *count, int code)
@@ -228,6 +257,7 @@ static int finish(struct count_command *count, int code)
 		code = TARE_CANNOT_MEASURE;
 	if (!session_order_rows(&count->session, r->format == FORMAT_TEXT && r->compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");
+	code = judge_conditions(count, code);
 	if (r->by && !session_break_down(&count->session, r->by, &err))
 		code = say_failed(&err, TARE_CANNOT_MEASURE);
 	return code;

@@ -46,6 +46,7 @@ enum {
 	REGION,
 	REQUIRE,
 	STRICT,
+	FAIL_IF,
 };
 
 const struct option_row count_option_rows[] = {
@@ -66,6 +67,11 @@ const struct option_row count_option_rows[] = {
 	 "replay:FILE",
 	 ON},
 	{0, "require", "EVENT,...", "events, as with -e; exit with 3 if one of them is not counted", REQUIRE},
+	{0, "fail-if", "EVENT>N",
+	 "exit with 1 if this holds of the count (<, <=, > or >=), with 3 if that cannot be told; the program's "
+	 "own "
+	 "error comes first; may be repeated",
+	 FAIL_IF},
 	{0, "strict", NULL, "exit with 3 if any requested event is not counted", STRICT},
 	{.help = "Targets (instead of a program; -a and -C also with one)"},
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
@@ -151,6 +157,19 @@ static bool parse_word(const char *value, const char *const *words, const char *
 	return error_set(err, ERROR_USAGE, "'%s' is not %s", value, expected);
 }
 
+static bool add_condition(struct count_request *r, const char *value, struct error *err)
+{
+	struct gate gate;
+	if (!gate_parse(value, &gate, err))
+		return false;
+	if (gate.bound != GATE_VALUE) {
+		error_set(err, ERROR_USAGE, "'%s' is a difference, and there is nothing to compare with", value);
+		return error_hint(err,
+				  "give the count itself: 'instructions>1e9'; 'tare compare --gate' compares");
+	}
+	return vec_push(&r->conditions, gate) || error_no_memory(err);
+}
+
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
 	static const char *const outputs[] = {"first", "all", "none", NULL};
@@ -165,6 +184,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case EVENT: return vec_push(&r->event_lists, value) || error_no_memory(err);
 	case REQUIRE: return vec_push(&r->required, value) || error_no_memory(err);
 	case STRICT: r->strict = true; return true;
+	case FAIL_IF: return add_condition(r, value, err);
 	case METRIC: return vec_push(&r->metric_lists, value) || error_no_memory(err);
 	case EVENTS_FILE: return vec_push(&r->event_files, value) || error_no_memory(err);
 	case REGION: return vec_push(&r->regions, value) || error_no_memory(err);
@@ -319,6 +339,9 @@ void count_request_free(struct count_request *request)
 {
 	vec_free(&request->event_lists);
 	vec_free(&request->required);
+	for (size_t i = 0; i < request->conditions.count; i++)
+		gate_free(&request->conditions.items[i]);
+	vec_free(&request->conditions);
 	vec_free(&request->event_files);
 	vec_free(&request->metric_lists);
 	vec_free(&request->overrides);

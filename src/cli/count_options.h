@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cli/options.h"
 #include "measure/measure.h"
+#include "session/gate.h"
 #include "session/keep.h"
 
 enum compat { COMPAT_NONE, COMPAT_P5MON, COMPAT_PERFEX };
@@ -19,6 +20,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 struct count_request {
 	VEC(const char *) event_lists; /* -e, borrowed from argv, as all strings here */
 	VEC(const char *) required;    /* --require; counted as those of -e are */
+	VEC(struct gate) conditions;   /* --fail-if */
 	VEC(const char *) event_files;
 	VEC(const char *) metric_lists;      /* -m */
 	VEC(const char *) overrides;         /* -F */

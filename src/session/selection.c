@@ -34,10 +34,11 @@ bool selection_add_event(struct session *s, const struct event *event, const cha
 		if (s->selection.rows.items[i].event == known)
 			s->selection.rows.items[i].required |= s->selection.required;
 	if (known != ROW_NO_EVENT)
-		return true;
+		return vec_push(&s->selection.asked, (size_t)known) || error_no_memory(err);
 	if (s->selection.events.count >= EVENT_LIST_MOST)
 		return error_set(err, ERROR_LIMIT, "more than %d events", EVENT_LIST_MOST);
-	if (!vec_push(&s->selection.events, *event))
+	if (!vec_push(&s->selection.events, *event) ||
+	    !vec_push(&s->selection.asked, s->selection.events.count - 1))
 		return error_no_memory(err);
 	return selection_add_row(s, (long)s->selection.events.count - 1, label, NULL, err);
 }
@@ -191,6 +192,7 @@ void selection_free(struct selection *selection)
 	vec_free(&selection->events);
 	vec_free(&selection->metrics);
 	vec_free(&selection->rows);
+	vec_free(&selection->asked);
 	str_free(&selection->user_only);
 	arena_free(&selection->arena);
 	*selection = (struct selection){0};

@@ -36,8 +36,9 @@ struct selection {
 	VEC(struct event) events;
 	VEC(const struct metric *) metrics;
 	VEC(struct asked_row) rows;
-	bool defaults; /* nothing was asked for */
-	bool required; /* rows that are added now are */
+	VEC(size_t) asked; /* events in the order of asking, also of those that were there already */
+	bool defaults;     /* nothing was asked for */
+	bool required;     /* rows that are added now are */
 	/* "user level only: cycles, branches (why); instructions", without the last reason */
 	struct str user_only;
 	char user_only_why[sizeof((struct availability *)0)->why];

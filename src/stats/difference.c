@@ -52,9 +52,14 @@ static void find_relative(struct stats_difference *d, double vx, double vy, doub
 		return;
 	}
 	double a = mx * mx - t * t * vx, b = mx * my, c = my * my - t * t * vy;
-	d->relative.value = my / mx - 1;
+	d->relative.value = (my - mx) / mx;
 	d->relative.low = -INFINITY;
 	d->relative.high = INFINITY;
+	if (d->has_interval && d->constant && mx > 0) { /* without the rounding of what follows */
+		d->relative.low = d->relative.high = d->relative.value;
+		d->has_relative = true;
+		return;
+	}
 	if (!d->has_interval || !(mx > 0) || !(a > 0))
 		return; /* x may be 0: then the ratio has no bound */
 	double root = sqrt(fmax(0, b * b - a * c));

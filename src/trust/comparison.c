@@ -126,7 +126,8 @@ static bool compare(struct comparing *x, struct compared *out, const struct esti
 	const struct estimate *e = out->estimate;
 	out->verdict = COMPARISON_UNKNOWN;
 	out->detectable = out->floor = out->effect = NAN;
-	const char *why = why_not(arena, base, true);
+	bool neither = base && e && !base->known && !e->known;
+	const char *why = neither ? NULL : why_not(arena, base, true);
 	why = why ? why : why_not(arena, e, false);
 	why = why ? why : differ_in_kind(arena, base, e);
 	if (why) {

@@ -1,0 +1,154 @@
+"""Gates and --fail-if: they pass on what keeps the bound, fail on what breaks it, and never pass on what was not counted, in whatever way
+it is missing. Counts come from recordings (docs/recording.md), so that every number is known beforehand."""
+import itertools
+import xml.dom.minidom
+
+from cli import *
+
+RUNS = 4
+SEED = ("--seed", "1", "-w", "0", "-r", str(RUNS))
+
+
+def recording(name, events, executions, **more):
+    write(name, json.dumps({"tare_recording": 1, "events": events, "executions": executions, "after_last": "repeat", **more}))
+    return f"replay:{name}"
+
+
+def one(name="instructions", **more):
+    return [{"name": name, "source": "hw", **more}]
+
+
+def constant(value, name="instructions"):
+    return [{"readings": {name: value}}]
+
+
+def gate(on, gates, *arguments, commands=("true", "true"), code):
+    arguments = [*SEED, "--on", on, *sum((["--gate", g] for g in gates), []), *arguments, *commands]
+    seen = tare("compare", *arguments)
+    ok(seen.code == code, f"exit code {code}: compare {' '.join(arguments)}", seen)
+    return seen
+
+
+# ---- the order of the recording's executions is that of the seed: one command's are told by a run of the same seed ----
+log = os.path.abspath("log")
+tare("compare", *SEED, "-e", "page-faults", f"sh -c 'echo A >> {log}'", f"sh -c 'echo B >> {log}'")
+ORDER = read("log").split()
+equal(sorted(ORDER), ["A"] * RUNS + ["B"] * RUNS, "each command has its runs")
+
+
+NUMBERS = itertools.count()
+
+
+def flat(seen):
+    return " ".join(seen.out.split())
+
+
+def two(a, b, name="instructions", **more):
+    """A recording in which A's runs read a[i], and B's b[i]."""
+    at = {"A": iter(a), "B": iter(b)}
+    return recording(f"two{next(NUMBERS)}.json", one(name, **more), [{"readings": {name: next(at[c])}} for c in ORDER])
+
+
+# ---- bounds ----
+on = two([1000] * 4, [1010] * 4)
+for bound, code in (("<+2%", 0), ("<+1%", 1), ("<=+1%", 0), ("<+0.5%", 1), (">+0.5%", 0), (">+2%", 1), ("<2%", 0), ("<+11", 0), ("<+10", 1), ("<=+10", 0),
+                    ("<-1", 1), ("<1011", 0), ("<1010", 1), ("<=1010", 0), (">1009", 0), (">=1010", 0), (" < 1e9", 0), ("<-0.5%", 1)):
+    gate(on, ["instructions" + bound], code=code)
+spread = two([1000, 1001, 999, 1000], [1010, 1030, 990, 1010])
+seen = gate(spread, ["instructions<+1%"], code=3)
+ok("cannot tell" in seen.out and re.search(r"holds the bound: .*(-r \d+ would decide|no number of runs)", flat(seen)) is not None,
+   "an interval that holds the bound cannot tell, and says what would", seen)
+gate(spread, ["instructions<+10%"], code=0)
+gate(spread, ["instructions<-10%"], code=1)
+gate(on, ["instructions<+2%", "instructions<+0.5%"], code=1)
+gate(spread, ["instructions<+1%", "instructions<-10%"], code=1)  # failed wins over undecided
+zero = two([0] * 4, [0] * 4)
+gate(zero, ["instructions<+1%"], code=0)
+gate(two([0] * 4, [5] * 4), ["instructions<+1%"], code=1)
+seen = gate(on, ["instructions<+2%"], "--json", code=0)
+equal([(g["gate"], g["command"], g["outcome"]) for g in json.loads(seen.out)["gates"]], [("instructions<+2%", "B", "passed")], "JSON has the gates")
+
+# ---- a gate never passes on what was not counted: every way in which it can be missing; '<1e18' would pass any count ----
+ALL = ["instructions<1e18", "instructions<+1e9%", "instructions<+1e18", "instructions>-1"]
+for state, words in (("unsupported", "no such event on this CPU"), ("denied", "not for this user"), ("never-ran", "never ran"), ("failed", "broke")):
+    on = recording(state + ".json", [{"name": "instructions", "state": state, "why": words}], [{"readings": {}}])
+    seen = gate(on, ALL, code=3)
+    ok(seen.out.count("cannot tell (not counted") == 4 and words.split()[0] in seen.out, f"{state}: no gate passes, and the reason is told", seen)
+on = recording("unproven.json", one(state="unproven", why="never moved"), constant(0))
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out and "not known to count" in flat(seen), "a counter that is not known to count passes no gate with its 0", seen)
+on = recording("other.json", one("cycles"), constant(1, "cycles"))
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out, "an event that the backend does not have passes no gate", seen)
+on = two([1000] * 4, [1000] * 3 + [{"state": "never-ran"}])
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out and "in all runs (3 of 4)" in flat(seen), "a run without a count passes no gate", seen)
+on = two([1000] * 3 + [{"state": "never-ran"}], [1000] * 4)
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out, "nor one of the baseline", seen)
+on = recording("part.json", one(), [{"enabled_ns": 100000000, "readings": {"instructions": {"count": 1000, "running_ns": 50000000}}}])
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out and "part of the time" in flat(seen), "a count of a part of the time, scaled up, passes no gate", seen)
+on = recording("stops.json", one(), constant(1000) * 5 + [{"fails": {"at": "stop", "code": "system", "text": "the counter is gone"}, "readings": {"instructions": 1000}}])
+seen = gate(on, ALL, code=3)
+ok("passed" not in seen.out, "a measurement that stops on its way passes no gate", seen)
+on = recording("plain.json", one(), constant(1000))
+seen = tare("compare", "--on", on, "-r", "1", "--gate", "instructions<+1%", "true", "true")
+ok(seen.code == 3 and "cannot tell" in seen.out, "one run of each passes no gate", seen)
+seen = tare("compare", "--on", on, "-r", "2", "--gate", "instructions<1e18", "true", "true")
+ok(seen.code == 3 and "cannot tell" in seen.out, "nor two equal ones", seen)
+seen = gate(on, ["instructions<+1%"], commands=("true", "sh -c 'exit 1'"), code=3)
+ok("exit status 1" in seen.err and seen.out == "", "a command that fails is an error", seen)
+seen = gate(on, ALL, "-i", commands=("true", "sh -c 'exit 1'"), code=3)
+ok("passed" not in seen.out and "did not end as the baseline did" in flat(seen), "ignored, it still passes no gate", seen)
+seen = gate(on, ALL, "-i", commands=("sh -c 'kill -9 $$'", "sh -c 'kill -9 $$'"), code=3)
+ok("passed" not in seen.out, "nor do two that are killed", seen)
+gate(on, ["instructions<+1%"], "-i", commands=("false", "false"), code=0)
+for text, words in (("instrutions<1", "unknown event 'instrutions'"), ("instructions", "no < or >"), ("<1", "no event"), ("instructions<", "not a number"),
+                    ("instructions<+-1", "not a number"), ("instructions<1%%", "not a number"), ("instructions<nan", "not a number"),
+                    ("instructions,cycles<1", "more than one event"), ("x" * 300 + "<1", "too long")):
+    seen = gate(on, [text], code=2)
+    ok(words in seen.err and seen.out == "", f"'{text[:30]}' is told: {words}", seen)
+
+# ---- what is killed in between ----
+process = start("compare", "--on", on, "-r", "1000", "--gate", "instructions<1e18", "sh -c 'echo $$ > begun; sleep 100'", "true")
+while not os.path.exists("begun"):
+    pass
+process.send_signal(signal.SIGINT)
+seen = finish(process)
+ok(seen.code == 130 and "passed" not in seen.out, "an interrupted comparison passes no gate, and ends with 130", seen)
+
+# ---- for CI ----
+seen = gate(spread, ["instructions<+10%", "instructions<-10%", "instructions<+1%"], "--export-junit", "j.xml", "--export-markdown", "m.md", "-n", "a", "-n", "b & <c>", code=1)
+suite = xml.dom.minidom.parse("j.xml").documentElement
+equal([suite.getAttribute(a) for a in ("tests", "failures", "errors")], ["3", "1", "1"], "JUnit: an undecided gate is an error, a failed one a failure")
+equal([c.getAttribute("classname") for c in suite.getElementsByTagName("testcase")], ["tare.b & <c>"] * 3, "names are escaped in XML")
+has(read("m.md"), "| instructions&#60;-10% | b &#38; &#60;c&#62; | FAILED |", "Markdown has a table of the gates")
+
+
+# ---- tare count --fail-if ----
+def fail_if(on, condition, *arguments, code, program=("true",)):
+    seen = tare("count", "--on", on, "-o", "/dev/null", "--fail-if", condition, *arguments, *program)
+    ok(seen.code == code, f"exit code {code}: count --fail-if '{condition}' {' '.join((*arguments, *program))}", seen)
+    return seen
+
+
+for condition, code in (("instructions>999", 1), ("instructions>1000", 0), ("instructions>=1000", 1), ("instructions<1000", 0), ("instructions<1001", 1)):
+    fail_if(on, condition, code=code)
+has(fail_if(on, "instructions>999", code=1).err, "--fail-if 'instructions>999' holds: 1000", "what holds is told")
+fail_if(on, "instructions>999", code=7, program=("sh", "-c", "exit 7"))
+fail_if(on, "instructions>999", code=137, program=("sh", "-c", "kill -9 $$"))
+fail_if(on, "instructions>999", "--require", "cycles", code=3)
+fail_if(on, "cycles>1e18", code=3)
+fail_if(on, "cycles>1e18", "--fail-if", "instructions>999", code=3)
+for name in ("unsupported", "denied", "never-ran", "failed", "unproven", "part", "other"):
+    for condition in ("instructions>1e18", "instructions<0"):
+        seen = fail_if(f"replay:{name}.json", condition, code=3)
+    ok("cannot be told" in seen.err, f"{name}: --fail-if says that it cannot tell", seen)
+spread_of_one = recording("spread.json", one(), [{"readings": {"instructions": v}} for v in (900, 1100, 1000, 1000)])
+fail_if(spread_of_one, "instructions>1050", "-r", "4", "--warm-up", "0", code=3)
+fail_if(spread_of_one, "instructions>2000", "-r", "4", "--warm-up", "0", code=0)
+fail_if(spread_of_one, "instructions>500", "-r", "4", "--warm-up", "0", code=1)
+for condition in ("instructions>+1%", "instructions>+5", "instructions"):
+    fail_if(on, condition, code=2)
+done()
