@@ -10,6 +10,8 @@ const struct command_row command_rows[] = {
 	{"compare", "compare commands: what differs, by how much, and how sure that is", compare_option_rows,
 	 command_compare},
 	{"report", "show a kept run again, or a profile in a file", report_option_rows, command_report},
+	{"predict", "count a place's instructions, loads, ... from its code alone", predict_option_rows,
+	 command_predict},
 	{"verify", "see how well sampling finds where events take place", verify_option_rows, command_verify},
 	{"list", "list events, metrics, backends, machines, and kept runs", list_option_rows, command_list},
 	{"name", "give a kept run a name", name_option_rows, command_name},

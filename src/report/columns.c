@@ -100,16 +100,19 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 	fprintf(out, "%s\n", style->off);
 	for (size_t i = 0; i < t->rows.count; i++) {
 		const struct columns_row *row = &t->rows.items[i];
+		size_t n = t->n; /* without empty cells at the end */
+		while (n > 0 && !*cell_of(row, n - 1))
+			n--;
 		fprintf(out, "%*s%s", (int)indent, "", row->emphasis ? style->bold : "");
-		for (size_t c = 0; c < t->n; c++) {
+		for (size_t c = 0; c < n; c++) {
 			struct str shown = {0};
 			if (t->cut_at_end && c == t->flexible)
 				str_append_bytes(&shown, cell_of(row, c),
 						 byte_of_column(cell_of(row, c), widths[c]));
 			else
 				columns_shorten(&shown, cell_of(row, c), widths[c]);
-			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == t->n);
-			fputs(c + 1 < t->n ? "  " : "", out);
+			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == n);
+			fputs(c + 1 < n ? "  " : "", out);
 			str_free(&shown);
 		}
 		fprintf(out, "%s\n", row->emphasis ? style->off : "");

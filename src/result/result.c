@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "result/prediction.h"
+
 const char *source_name(enum source source)
 {
 	static const char *const names[] = {"none", "hw", "os", "exact", "model", "scaled", "sampled"};
@@ -34,4 +36,10 @@ void result_free(struct result *result)
 	free(result->breakdown);
 	arena_free(&result->arena);
 	free(result);
+}
+
+void prediction_free(struct prediction *prediction)
+{
+	arena_free(&prediction->arena);
+	*prediction = (struct prediction){0};
 }
