@@ -37,6 +37,16 @@ struct command {
 
 enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };
 
+/* Where functions begin and end in a program's files: who follows calls asks it, in a process of its own. */
+struct function_range { /* offsets in the file: [low, high) is code of the function that begins at `begins` */
+	uint64_t begins, low, high;
+};
+struct function_finder {
+	void *context;
+	/* In ascending order, none overlapping; *out is freed with free(). False: they are not known. */
+	bool (*find)(void *context, const char *path, struct function_range **out, size_t *n);
+};
+
 struct target {
 	enum target_kind kind;
 	const struct command *command; /* COMMAND; with CPUS: the program whose end ends the counting, or NULL */
@@ -50,6 +60,9 @@ struct target {
 	bool per_cpu;                /* … or per CPU (CPUS) */
 	bool per_process;            /* … or per process (COMMAND), where the backend can tell them apart */
 	enum locations_of locations; /* COMMAND: locations() will be asked for, where the backend knows them */
+	/* … with the call graph (locations->arcs); functions: borrowed, NULL: not known */
+	bool call_graph;
+	const struct function_finder *functions;
 	/* COMMAND: count these apart as well (run->regions); borrowed. A backend that cannot says so at prepare()
 	 * (operations->regions) */
 	const struct region_asked *regions;

@@ -55,8 +55,9 @@ const struct option_row profile_option_rows[] = {
 	 "how far samples are apart (default exponential, which gives each share an interval)", GAPS},
 	{0, "seed", "N", "seed of random gaps (default 1)", SEED},
 	{0, "redraw", "N", "draw a new gap after N samples (default 3)", REDRAW},
-	{'g', "stacks", NULL, "also record call stacks, by frame pointers", STACKS},
-	{0, "call-graph", "fp|dwarf|none", "record call stacks in this way", CALL_GRAPH},
+	{'g', "stacks", NULL,
+	 "also record call stacks, by frame pointers; with --on exact: follow every call and return", STACKS},
+	{0, "call-graph", "fp|dwarf|exact|none", "record call stacks in this way", CALL_GRAPH},
 	{0, "delay", "SECONDS", "begin this long after the program", DELAY},
 	{.help = "Several runs"},
 	{'r', "repeat", "N", "run the program N times; intervals are by how much the runs differ", RUNS},
@@ -86,7 +87,7 @@ struct profile_request {
 	const char *on;
 	struct profiling profiling;
 	struct replicates replicates; /* runs 0: one */
-	bool has_gaps, has_rate, all_cpus, no_children, help;
+	bool has_gaps, has_rate, all_cpus, no_children, help, wants_stacks;
 	struct number_list pids, tids, cpus;
 	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
@@ -120,10 +121,13 @@ static bool parse_stacks(struct profile_request *r, const char *value, struct er
 		r->profiling.stacks = STACKS_FRAME_POINTER;
 	else if (strcmp(value, "dwarf") == 0)
 		r->profiling.stacks = STACKS_DWARF;
+	else if (strcmp(value, "exact") == 0)
+		r->profiling.stacks = STACKS_EXACT;
 	else if (strcmp(value, "none") == 0)
 		r->profiling.stacks = STACKS_NONE;
 	else
-		return error_set(err, ERROR_USAGE, "'%s' is not fp, dwarf or none", value);
+		return error_set(err, ERROR_USAGE, "'%s' is not fp, dwarf, exact or none", value);
+	r->wants_stacks = false;
 	return true;
 }
 
@@ -145,7 +149,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ON: r->on = strcmp(value, "auto") == 0 ? "perf" : value; return true;
 	case RATE: return parse_rate(r, value, err);
 	case GAPS: return parse_gaps(r, value, err);
-	case STACKS: r->profiling.stacks = STACKS_FRAME_POINTER; return true;
+	case STACKS: r->wants_stacks = true; return true;
 	case CALL_GRAPH: return parse_stacks(r, value, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
@@ -248,6 +252,26 @@ static struct session_target target_of(const struct profile_request *r)
 				       .no_children = r->no_children};
 }
 
+/* -g is what the backend can do; a way that it cannot go is an error. */
+static bool choose_stacks(struct profile_request *r, const struct session *s, struct error *err)
+{
+	bool samples = s->operations->sampling != NULL;
+	enum profile_stacks *stacks = &r->profiling.stacks;
+	if (r->wants_stacks)
+		*stacks = samples ? STACKS_FRAME_POINTER : STACKS_EXACT;
+	if (samples && *stacks == STACKS_EXACT) {
+		error_set(err, ERROR_USAGE, "the backend '%s' samples: it does not follow calls",
+			  s->operations->name);
+		return error_hint(err, "use --on exact, or --call-graph fp or dwarf");
+	}
+	if (!samples && *stacks != STACKS_NONE && *stacks != STACKS_EXACT) {
+		error_set(err, ERROR_USAGE, "the backend '%s' records no stacks: it follows every call and return",
+			  s->operations->name);
+		return error_hint(err, "use -g, or --call-graph exact");
+	}
+	return true;
+}
+
 /* Returns what to exit with. */
 static int run(struct profile_request *r)
 {
@@ -266,7 +290,7 @@ static int run(struct profile_request *r)
 		return say_failure(&err);
 	if (!r->replicates.runs) /* which have no file */
 		profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
-	if (!session_open(&session, &target, r->on, NULL, 0, &err) ||
+	if (!session_open(&session, &target, r->on, NULL, 0, &err) || !choose_stacks(r, &session, &err) ||
 	    !session_add_profile_events(&session, r->events.text, &err)) {
 		code = say_failure(&err);
 		goto out;

@@ -51,7 +51,7 @@ bool export_has_stacks(const struct named_profile *named)
 
 const char *export_remark(const struct export_format *format, const struct named_profile *named)
 {
-	if (named->profile->n_arcs)
+	if (named->profile->n_arcs && !format->calls_only)
 		return "calls that were counted one by one are not in this file: each function stands alone";
 	if (format->calls_only || export_has_stacks(named))
 		return profile_stacks_remark(named);

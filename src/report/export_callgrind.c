@@ -7,8 +7,9 @@
  *  1. The lines' own counts add up to `summary` and `totals`. Samples are written as samples.
  *  2. What was inlined is in the machine code's function, at its own file (fi=, fe=) and line.
  *  3. A call's count is what was in it: of each stack once, also where the stack has the call several times.
- *  4. calls=1 is any number: nobody counted how often it was called, and with calls=0 callgrind_annotate takes
- *     the count as the caller's own. A file without call stacks has no calls.
+ *  4. Of stacks calls=1 is any number: nobody counted how often it was called, and with calls=0 callgrind_annotate
+ *     takes the count as the caller's own. An exact call graph's arcs have their numbers of calls. A file without
+ *     either has no calls.
  *  5. Positions are lines, relative to the line before; names are compressed.
  */
 #include <inttypes.h>
@@ -28,6 +29,7 @@ struct cost_row {                  /* what took place in a line of a function, o
 	const char *file;
 	unsigned line;
 	uint32_t number; /* in counts; qsort moves rows */
+	uint64_t calls;  /* of arcs; 0: not counted */
 };
 
 struct short_names {
@@ -44,6 +46,7 @@ struct callgrind_file {
 	struct hash_index index;
 	uint64_t *counts;       /* [rows × n_events] */
 	uint32_t *own, *called; /* [n_nodes]: rows; called: of the call to it, OWN: none */
+	uint32_t *arcs;         /* [n_arcs]: rows; OWN: it has no caller */
 	struct short_names objects, files, functions;
 	unsigned line; /* written last */
 	bool failed;
@@ -51,24 +54,24 @@ struct callgrind_file {
 
 /* ---- counts ---- */
 
-static const struct named_frame *innermost(const struct named_profile *n, uint32_t node)
+static const struct named_frame *innermost(const struct named_profile *n, uint32_t place)
 {
-	return &n->frames[n->places[n->place_of_node[node]].first_frame];
+	return &n->frames[n->places[place].first_frame];
 }
 
-static uint32_t machine_function(const struct named_profile *n, uint32_t node)
+static uint32_t machine_function(const struct named_profile *n, uint32_t place)
 {
-	const struct named_place *p = &n->places[n->place_of_node[node]];
+	const struct named_place *p = &n->places[place];
 	return n->frames[p->first_frame + p->n_frames - 1].function;
 }
 
 static int compare_files(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
 
-/* The row of a node's line and a callee; OWN when memory ran out. */
-static uint32_t row_of(struct callgrind_file *c, uint32_t node, uint32_t callee)
+/* The row of a place's line and a callee; OWN when memory ran out. */
+static uint32_t row_of(struct callgrind_file *c, uint32_t place, uint32_t callee)
 {
-	const struct named_frame *frame = innermost(c->named, node);
-	uint32_t function = machine_function(c->named, node);
+	const struct named_frame *frame = innermost(c->named, place);
+	uint32_t function = machine_function(c->named, place);
 	uint64_t hash = hash_number(hash_number(HASH_BEGIN, function), callee);
 	hash = hash_number(hash_text(hash, frame->file), frame->line);
 	struct hash_search search = hash_find(&c->index, hash);
@@ -78,24 +81,48 @@ static uint32_t row_of(struct callgrind_file *c, uint32_t node, uint32_t callee)
 		    compare_files(row->file, frame->file) == 0)
 			return i;
 	}
-	const struct cost_row row = {function, callee, frame->file, frame->line, (uint32_t)c->rows.count};
+	const struct cost_row row = {function, callee, frame->file, frame->line, (uint32_t)c->rows.count, 0};
 	return vec_push(&c->rows, row) && hash_add(&c->index, hash, row.number) ? row.number : OWN;
+}
+
+static bool find_arcs(struct callgrind_file *c)
+{
+	const struct named_profile *n = c->named;
+	uint32_t *functions = calloc(n->by_function.n + 1, sizeof *functions); /* by row */
+	c->arcs = calloc(n->n_arcs + 1, sizeof *c->arcs);
+	bool done = functions && c->arcs;
+	for (uint32_t i = 0; done && i < n->n_functions; i++)
+		if (!n->functions[i].inlined)
+			functions[n->functions[i].row] = i;
+	for (size_t i = 0; done && i < n->n_arcs; i++) {
+		const struct named_arc *arc = &n->arcs[i];
+		c->arcs[i] = OWN;
+		if (arc->place == OWN)
+			continue;
+		done = (c->arcs[i] = row_of(c, arc->place, functions[arc->callee])) != OWN;
+		if (done)
+			c->rows.items[c->arcs[i]].calls += arc->calls;
+	}
+	free(functions);
+	return done;
 }
 
 static bool find_rows(struct callgrind_file *c)
 {
 	const struct profile *p = c->named->profile;
+	const uint32_t *place = c->named->place_of_node;
 	c->own = calloc(p->n_nodes + 1, sizeof *c->own);
 	c->called = calloc(p->n_nodes + 1, sizeof *c->called);
 	bool done = c->own && c->called;
 	for (uint32_t i = 1; done && i < p->n_nodes; i++) {
 		uint32_t parent = p->nodes[i].parent;
 		c->called[i] = OWN;
-		done = (c->own[i] = row_of(c, i, OWN)) != OWN;
+		done = (c->own[i] = row_of(c, place[i], OWN)) != OWN;
 		if (done && parent)
-			done = (c->called[i] = row_of(c, parent, machine_function(c->named, i))) != OWN;
+			done = (c->called[i] = row_of(c, place[parent], machine_function(c->named, place[i]))) !=
+			       OWN;
 	}
-	return done;
+	return done && find_arcs(c);
 }
 
 static void add(uint64_t *sum, uint64_t count)
@@ -128,6 +155,9 @@ static bool add_counts(struct callgrind_file *c)
 			add(&c->counts[row * c->n_events + column[cell->event]], cell->count);
 		}
 	}
+	for (size_t i = 0; done && i < c->named->n_arcs; i++)
+		for (size_t e = 0; c->arcs[i] != OWN && e < c->n_events; e++)
+			add(&c->counts[c->arcs[i] * c->n_events + e], c->named->arcs[i].inclusive[c->events[e]]);
 	free(column);
 	free(seen);
 	return done;
@@ -194,7 +224,7 @@ static bool is_empty(const struct callgrind_file *c, const struct cost_row *row)
 	for (size_t e = 0; e < c->n_events; e++)
 		if (c->counts[row->number * c->n_events + e])
 			return false;
-	return true;
+	return row->calls == 0;
 }
 
 static void put_call(struct callgrind_file *c, const struct cost_row *row)
@@ -203,7 +233,7 @@ static void put_call(struct callgrind_file *c, const struct cost_row *row)
 	put_name(c, &c->objects, "cob", callee->module);
 	put_name(c, &c->files, "cfi", file_name(callee->file));
 	put_name(c, &c->functions, "cfn", callee->name[0] ? callee->name : "[unknown]");
-	fprintf(c->out, "calls=1 %u\n", callee->line);
+	fprintf(c->out, "calls=%" PRIu64 " %u\n", row->calls ? row->calls : 1, callee->line);
 	put_counts(c, row);
 }
 
@@ -294,7 +324,10 @@ static bool write_head(struct callgrind_file *c, char **names)
 		str_append(&text, "\ndesc: ");
 		export_append_event(&text, &p->events[c->events[e]]);
 	}
-	if (export_has_stacks(c->named))
+	if (c->named->n_arcs)
+		str_append(&text,
+			   "\ndesc: of a recursion the outermost call has the count, the calls within have 0");
+	else if (export_has_stacks(c->named))
 		str_append(&text, "\ndesc: each calls=1 stands for any number: how often a function was called "
 				  "was not counted");
 	str_append(&text, "\npositions: line\n");
@@ -352,6 +385,7 @@ bool export_callgrind(FILE *out, const struct named_profile *named, const struct
 	free(c.counts);
 	free(c.own);
 	free(c.called);
+	free(c.arcs);
 	vec_free(&c.rows);
 	hash_free(&c.index);
 	free_names(&c.objects);

@@ -127,6 +127,42 @@ static void write_rows(struct json *json, const char *key, const struct named_pr
 	json_write_close(json, ']');
 }
 
+static void write_function(struct json *json, const char *key, const char *module_key, const struct named_row *row)
+{
+	json_write_text(json, key, row ? row->name : NULL);
+	json_write_text(json, module_key, row ? row->module : NULL);
+}
+
+/* The exact call graph. */
+static void write_calls(struct json *json, const struct named_profile *named)
+{
+	const struct named_row *rows = named->by_function.rows;
+	if (!named->n_arcs)
+		return;
+	json_write_open(json, "calls", '[');
+	for (size_t i = 0; i < named->n_arcs; i++) {
+		const struct named_arc *arc = &named->arcs[i];
+		bool begins = arc->caller == UINT32_MAX;
+		const struct named_frame *at = begins ? NULL
+						      : &named->frames[named->places[arc->place].first_frame];
+		json_write_open(json, NULL, '{');
+		write_function(json, "caller", "caller_module", begins ? NULL : &rows[arc->caller]);
+		json_write_text(json, "caller_file", at ? at->file : NULL);
+		if (at && at->line)
+			json_write_integer(json, "caller_line", at->line);
+		else
+			json_write_null(json, "caller_line");
+		write_function(json, "callee", "callee_module", &rows[arc->callee]);
+		json_write_number(json, "calls", (double)arc->calls);
+		json_write_open(json, "inclusive", '[');
+		for (size_t e = 0; e < named->profile->n_events; e++)
+			json_write_number(json, NULL, (double)arc->inclusive[e]);
+		json_write_close(json, ']');
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+}
+
 static void write_texts(struct json *json, const char *key, const char *const *texts, size_t n)
 {
 	json_write_open(json, key, '[');
@@ -157,6 +193,7 @@ void report_profile_json(FILE *out, const struct named_profile *named)
 	write_runs(&json, p);
 	write_rows(&json, "functions", named, &named->by_function);
 	write_rows(&json, "lines", named, &named->by_line);
+	write_calls(&json, named);
 	write_texts(&json, "notes", p->notes, p->n_notes);
 	write_texts(&json, "name_notes", named->notes, named->n_notes);
 	json_write_close(&json, '}');
@@ -215,17 +252,51 @@ static void csv_rows(FILE *out, const struct named_profile *named, const struct 
 				fputs(",,", out);
 			}
 			if (c->first_rank)
-				fprintf(out, ",%u,%u\r\n", c->first_rank, c->last_rank);
+				fprintf(out, ",%u,%u,,,\r\n", c->first_rank, c->last_rank);
 			else
-				fputs(",,\r\n", out);
+				fputs(",,,,,\r\n", out);
+		}
+	}
+}
+
+/* An arc of the call graph: function and module are the callee's, file and line the call's. */
+static void csv_calls(FILE *out, const struct named_profile *named)
+{
+	const struct named_row *rows = named->by_function.rows;
+	for (size_t e = 0; e < named->profile->n_events; e++) {
+		for (size_t i = 0; i < named->n_arcs; i++) {
+			const struct named_arc *arc = &named->arcs[i];
+			bool begins = arc->caller == UINT32_MAX;
+			const struct named_frame *at =
+				begins ? NULL : &named->frames[named->places[arc->place].first_frame];
+			fprintf(out, "%d,call", VERSION);
+			field(out, named->profile->events[e].label);
+			field(out, rows[arc->callee].name);
+			field(out, rows[arc->callee].module);
+			field(out, at ? at->file : NULL);
+			if (at && at->line)
+				fprintf(out, ",%u", at->line);
+			else
+				fputc(',', out);
+			fputc(',', out);
+			number_field(out, (double)arc->inclusive[e]);
+			number_field(out, profile_share(arc->inclusive[e], named->sums[e]));
+			fputs(",,,,", out);
+			field(out, begins ? NULL : rows[arc->caller].name);
+			field(out, begins ? NULL : rows[arc->caller].module);
+			number_field(out, (double)arc->calls);
+			fputs("\r\n", out);
 		}
 	}
 }
 
 void report_profile_csv(FILE *out, const struct named_profile *named)
 {
-	fputs("tare,kind,event,function,module,file,line,self,inclusive,share,low,high,first_rank,last_rank\r\n",
+	fputs("tare,kind,event,function,module,file,line,self,inclusive,share,low,high,first_rank,last_rank,"
+	      "caller,"
+	      "caller_module,calls\r\n",
 	      out);
 	csv_rows(out, named, &named->by_function, "function");
 	csv_rows(out, named, &named->by_line, "line");
+	csv_calls(out, named);
 }

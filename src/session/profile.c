@@ -155,6 +155,18 @@ static bool add_build_ids(struct profile *p)
 	return true;
 }
 
+/* In a process of the backend's own, which ends with the program. */
+static bool find_functions(void *context, const char *path, struct function_range **out, size_t *n)
+{
+	struct symbols **symbols = context;
+	struct symbol_function *all;
+	if ((!*symbols && !symbols_new(NULL, symbols, NULL)) || !symbols_functions(*symbols, path, &all, n, NULL))
+		return false;
+	*out = (struct function_range *)(void *)all;
+	_Static_assert(sizeof(struct symbol_function) == sizeof(struct function_range), "the same words");
+	return true;
+}
+
 static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
 			    struct error *err)
 {
@@ -167,7 +179,13 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	if (!s->target.command)
 		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
 				 s->operations->name);
-	if (!session_measure(s, &options, err))
+	struct symbols *symbols = NULL;
+	struct function_finder finder = {.context = &symbols, .find = find_functions};
+	s->target.call_graph = asked->stacks == STACKS_EXACT;
+	s->target.functions = &finder;
+	bool measured = session_measure(s, &options, err);
+	s->target.functions = NULL;
+	if (!measured)
 		return false;
 	if (!s->result->locations) {
 		error_set(err, ERROR_UNSUPPORTED, "no counts by place: %s",

@@ -23,8 +23,8 @@ struct profiling {
 	bool prime;             /* of FIXED: the gap is the next prime number */
 	double rate;            /* of RATE */
 	uint64_t seed;
-	uint32_t redraw; /* 0: the backend's default */
-	enum profile_stacks stacks;
+	uint32_t redraw;            /* 0: the backend's default */
+	enum profile_stacks stacks; /* EXACT: of what is counted, the call graph */
 	uint32_t stack_bytes;
 	uint64_t delay_ns; /* sampling begins so long after the program */
 	uint64_t for_ns;   /* without a program: it ends after this; 0: until the target does */

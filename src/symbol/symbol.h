@@ -95,6 +95,16 @@ size_t symbols_inlined(struct symbols *symbols, const char *module, uint64_t off
  * they begin with it. NULL: not known. */
 const char *symbols_directory(struct symbols *symbols, const char *module, uint64_t offset);
 
+/* Code of one function, as offsets in the file: [low, high), which begins at `begins`. */
+struct symbol_function {
+	uint64_t begins, low, high;
+};
+
+/* All of a module, in ascending order, none overlapping: symbols_code() says the same of each place. *out is freed
+ * with free(). A module without a file has none. False when memory ran out. */
+bool symbols_functions(struct symbols *symbols, const char *module, struct symbol_function **out, size_t *n,
+		       struct error *err);
+
 /* ---- data ---- */
 
 struct symbol_data {

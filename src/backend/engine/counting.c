@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "backend/engine/blocks.h"
+#include "backend/engine/calls.h"
 #include "backend/engine/fold.h"
 #include "backend/engine/locations.h"
 #include "backend/engine/regions.h"
@@ -15,6 +16,7 @@
 #include "backend/launch.h"
 #include "base/clock.h"
 #include "engine/inject/injection.h"
+#include "engine/wire/calls.h"
 
 struct counting {
 	struct launch launch;
@@ -25,7 +27,10 @@ struct counting {
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
 	struct fold_context fold;
-	size_t machines; /* struct model_counts of each thread; 0: the access stream was not asked for */
+	const struct function_finder *functions; /* borrowed until the start */
+	bool calls;
+	const char *calls_why; /* they were asked for, and are not followed: why; NULL */
+	size_t machines;       /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
 	/* borrowed, as target->regions; [n_asked] */
 	struct region_name {
@@ -56,6 +61,18 @@ void counting_end(struct counting *c)
 	free(c);
 }
 
+/* As engine/wire/calls.h has them, which has the same words. */
+static bool find_functions(void *context, const char *path, struct record_function **out, size_t *n)
+{
+	const struct function_finder *finder = context;
+	struct function_range *ranges;
+	_Static_assert(sizeof(struct record_function) == sizeof(struct function_range), "the same words");
+	if (!finder->find(finder->context, path, &ranges, n))
+		return false;
+	*out = (struct record_function *)(void *)ranges;
+	return true;
+}
+
 /* The machines run, and the stream is looked at, for the sake of an event only. */
 static void choose_trace(struct counting *c, const struct counting_options *options,
 			 struct injection_options *session)
@@ -76,6 +93,9 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
+	session->calls = c->calls;
+	session->functions = c->calls && c->functions ? find_functions : NULL;
+	session->functions_context = (void *)(uintptr_t)c->functions;
 	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n};
 	if (c->plan.of == LOCATIONS_OF_CODE)
 		session->fold_context = &c->fold;
@@ -83,6 +103,14 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->blocks_most = options ? options->blocks_most : 0;
 	session->whole_blocks = options ? options->whole_blocks : 0;
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
+}
+
+/* Why calls cannot be followed for these events; NULL: they can. */
+static const char *calls_refused(const struct execution_event *events, size_t n)
+{
+	if (n != 1 || !events[0].exact || strcmp(events[0].exact->name, "instructions") != 0)
+		return "the engine follows calls for one event only, which is instructions";
+	return NULL;
 }
 
 bool counting_start(const struct target *target, const struct execution_event *events, size_t n,
@@ -108,6 +136,9 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	c->command = *target->command;
 	c->n = n, c->children = target->follow_children, c->per_thread = target->per_thread;
 	c->per_process = target->per_process;
+	c->functions = target->functions;
+	if (target->call_graph && target->locations == LOCATIONS_OF_CODE)
+		c->calls = !(c->calls_why = calls_refused(events, n));
 	if (!(c->events = calloc(n + 1, sizeof *c->events))) {
 		error_no_memory(err);
 		goto fail;
@@ -543,6 +574,10 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 		goto out;
 	}
 	done = locations_fill(&c->plan, view, c->children, c->events, c->n, out, err);
+	if (done && c->calls && !calls_fill(view, c->children, out))
+		done = error_no_memory(err);
+	if (done && c->calls_why)
+		out->arcs_why = c->calls_why;
 	/* an event that has no count has no places either */
 	for (size_t i = 0; done && i < out->n_events; i++) {
 		const struct execution_event *event = &c->events[i];

@@ -7,6 +7,7 @@
  *
  *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
  *
+ *     ASK_FUNCTIONS ──► the functions of a module's file are put into the record (injection.c) ──► NONE
  *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
  * What always holds:
@@ -294,7 +295,8 @@ static bool all_ended(const struct takeover *how)
 }
 
 /* own: of a record of one process and its children, with which it ends. */
-static void serve(const struct takeover *how, attendant_fold *fold, void *arg, bool own)
+static void serve(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg,
+		  bool own)
 {
 	struct record_session *record = how->record;
 	const struct timespec patience = {1, 0};
@@ -319,6 +321,12 @@ static void serve(const struct takeover *how, attendant_fold *fold, void *arg, b
 		struct record_process *process = &how->processes[index - 1];
 		uint32_t ask = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
 		bool folding = ask == RECORD_ASK_FOLD;
+		if (ask == RECORD_ASK_FUNCTIONS) { /* here: what was read of a file is kept */
+			if (functions)
+				functions(arg, index - 1);
+			answer(process, RECORD_ASK_NONE);
+			continue;
+		}
 		if (folding && !fold) {
 			answer(process, RECORD_ASK_NONE);
 			continue;
@@ -408,11 +416,11 @@ static void serve_own(const struct takeover *how, uint32_t index, pid_t parent)
 		return;
 	close(how->fd);
 	munmap(how->record, RECORD_SPACE_OFFSET);
-	serve(&own, NULL, NULL, true);
+	serve(&own, NULL, NULL, NULL, true);
 	__atomic_store_n(&own.record->attendant_pid, 0, __ATOMIC_RELEASE);
 }
 
-pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg)
+pid_t attendant_start(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid)
@@ -433,6 +441,6 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *ar
 	int keep[] = {mine.fd, mine.image_fd, mine.own_socket};
 	qsort(keep, 3, sizeof *keep, ascending);
 	close_but(keep, 3);
-	serve(&mine, fold, arg, false);
+	serve(&mine, fold, functions, arg, false);
 	_exit(0);
 }

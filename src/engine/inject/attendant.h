@@ -7,7 +7,10 @@
 /* Folds what is due of finished parts, in a worker. */
 typedef void attendant_fold(void *arg);
 
+/* Finds the functions that process `index` asks for, and puts them into the record. */
+typedef void attendant_functions(void *arg, uint32_t index);
+
 /* Starts it; it ends with its parent. Its pid, or -1 with errno. fold: NULL when nothing is ever folded. */
-pid_t attendant_start(const struct takeover *how, attendant_fold *fold, void *arg);
+pid_t attendant_start(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg);
 
 #endif

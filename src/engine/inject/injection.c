@@ -21,6 +21,7 @@
 #include "base/test_option.h"
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
+#include "engine/wire/calls.h"
 #include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
@@ -34,6 +35,8 @@ struct injection {
 	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
 	injection_fold *fold;
+	injection_functions *functions;
+	void *functions_context;
 	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
@@ -95,6 +98,9 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	if (options->trace)
 		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
 				 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
+	if (options->calls)
+		record->flags |= RECORD_TRACE | RECORD_CALLS | RECORD_NOT_INLINE |
+				 (options->trace ? RECORD_ACCESSES : 0);
 	const char *inlined = test_option("TARE_MODEL_INLINE");
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;
@@ -134,6 +140,47 @@ static void fold(void *arg)
 	lock_record(session, F_WRLCK);
 	fold_parts(session, session->fold, session->whole_blocks);
 	lock_record(session, F_UNLCK);
+}
+
+/* The path of a module of a process's call graph; false: there is none. */
+static bool called_module(const struct injection *session, const struct record_process *process, uint32_t number,
+			  char path[256])
+{
+	struct record_calls head;
+	struct record_module module;
+	off_t at = (off_t)process->calls;
+	if (!at || pread(session->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
+	    number >= RECORD_CALL_MODULES || head.modules > RECORD_FILE_BYTES)
+		return false;
+	at += (off_t)(head.modules + number * sizeof module);
+	if (pread(session->how.fd, &module, sizeof module, at) != sizeof module)
+		return false;
+	memcpy(path, module.path, sizeof module.path);
+	path[sizeof module.path] = '\0';
+	return path[0] != '\0';
+}
+
+/* In the attendant. */
+static void find_functions(void *arg, uint32_t index)
+{
+	struct injection *session = arg;
+	struct record_process *process = &session->how.processes[index];
+	struct record_function *all = NULL;
+	char path[256];
+	size_t n = 0;
+	process->functions = 0;
+	if (!session->functions || !called_module(session, process, process->ask_module, path) ||
+	    !session->functions(session->functions_context, path, &all, &n))
+		return;
+	struct record_functions head = {.n = n};
+	uint64_t bytes = sizeof head + n * sizeof *all, offset = session_reserve(session->how.record, bytes);
+	if (offset && pwrite(session->how.fd, &head, sizeof head, (off_t)offset) == sizeof head &&
+	    pwrite(session->how.fd, all, n * sizeof *all, (off_t)(offset + sizeof head)) ==
+		    (ssize_t)(n * sizeof *all)) {
+		process->functions_bytes = bytes;
+		process->functions = offset;
+	}
+	free(all);
 }
 
 uint64_t session_reserve(struct record_session *record, uint64_t bytes)
@@ -208,6 +255,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	record->blocks_most = options ? options->blocks_most : 0;
 	session->fold = options ? options->fold : NULL;
 	session->fold_context = options ? options->fold_context : NULL;
+	session->functions = options ? options->functions : NULL;
+	session->functions_context = options ? options->functions_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {
@@ -232,7 +281,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 		goto fail;
 	}
 	session->how.own_socket = sockets[0], session->own_socket = sockets[1];
-	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, session);
+	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, find_functions, session);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
 		goto fail;

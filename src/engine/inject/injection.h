@@ -28,6 +28,11 @@ struct injection;
 typedef bool injection_fold(const struct injection *session, uint32_t index, void **totals, size_t *bytes,
 			    char why[160]);
 
+/* The functions of a module's file, as struct record_functions has them; *out is freed with free(). Called in the
+ * session's attendant. False: they are not known. */
+struct record_function;
+typedef bool injection_functions(void *context, const char *path, struct record_function **out, size_t *n);
+
 struct injection_options {
 	size_t size;          /* sizeof (struct injection_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
@@ -44,6 +49,9 @@ struct injection_options {
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;
+	bool calls;                     /* the call graph is wanted */
+	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
+	void *functions_context;
 	bool objects; /* … and by the data object that was touched */
 	/* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint32_t blocks_most;

@@ -210,8 +210,9 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	/* of the thread's own stack: its highest address, and where it was left; see region/stacks.c */
 	uint64_t stack_base, stack_base_left;
 	uint64_t stack_high, stack_arrived;
-	uint64_t *counted;    /* model_counts when the context began; NULL: never any */
-	uint64_t fp_features; /* of the kernel's last signal frame of this thread; 0: there was none */
+	uint64_t *counted;         /* model_counts when the context began; NULL: never any */
+	struct calls_stack *calls; /* see stream/calls.c; NULL: no call graph */
+	uint64_t fp_features;      /* of the kernel's last signal frame of this thread; 0: there was none */
 	uint32_t fp_bytes, pad11;
 };
 
@@ -372,7 +373,8 @@ struct runtime {
 	/* the access stream */
 	uint64_t placed; /* bytes: see memory_place */
 	uint32_t trace, items_max, item_count, huge_pages;
-	struct trace_block *templates; /* all, by number: private, so that a forked child has its own */
+	uint32_t trace_calls_only, unused10; /* of the access stream only what the call graph needs */
+	struct trace_block *templates;       /* all, by number: private, so that a forked child has its own */
 	struct trace_item *items;
 	struct trace_block *record_templates;
 	struct trace_item *record_items;

@@ -3,8 +3,8 @@
  * session.
  *
  *     offset 0            struct record_session
- *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec starts another
- *     RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
+ *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec
+ *     starts another RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
  *                         blocks, code bytes, modules, sites, corrections (one of each a process), threads
  *
  * What always holds:
@@ -33,12 +33,12 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x35524154u /* "TAR5"; a change of layout changes it */
+#define RECORD_MAGIC 0x36524154u /* "TAR6"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
 #define RECORD_PROCESSES_OFFSET 4096ull
-#define RECORD_PROCESS_BYTES 768u
+#define RECORD_PROCESS_BYTES 896u
 #define RECORD_SPACE_OFFSET (RECORD_PROCESSES_OFFSET + (uint64_t)RECORD_PROCESSES_MAX * RECORD_PROCESS_BYTES)
 #define RECORD_QUEUE 512u /* requests that can wait at once */
 #define RECORD_NONE 0xffffffffu
@@ -56,6 +56,10 @@ enum {
 	/* the models see every access by way of the stream: none is decided by generated code
 	 * (runtime/inline/inline.h) */
 	RECORD_NOT_INLINE = 16,
+	/* the call graph is wanted (wire/calls.h): the access stream is, too, with as much of it as that needs
+	 * unless RECORD_ACCESSES is set as well. */
+	RECORD_CALLS = 32,
+	RECORD_ACCESSES = 64,
 	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
 };
 
@@ -127,6 +131,9 @@ enum record_ask {
 	/* this entry is RECORD_CONTINUED and may be folded; the answer, RECORD_ASK_NONE, is waited for by the next
 	 * part */
 	RECORD_ASK_FOLD,
+	/* `functions` is to become where the functions of module ask_module of `calls` are (wire/calls.h); 0: not
+	 * known. The answer is NONE */
+	RECORD_ASK_FUNCTIONS,
 };
 
 enum record_fold {
@@ -199,8 +206,11 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t regions; /* offset of struct record_regions (wire/region.h); 0: the image has entered none */
 	struct record_limit limits[RECORD_LIMITS]; /* the next image of an exec begins with them */
 	uint32_t own_fd;                           /* of the asking process; see RECORD_ASK_OWN */
-	uint32_t left; /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
-	uint64_t unused[2];
+	uint32_t left;                       /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
+	uint64_t calls;                      /* offset of struct record_calls (wire/calls.h); 0: none */
+	uint64_t functions, functions_bytes; /* of struct record_functions; see RECORD_ASK_FUNCTIONS */
+	uint32_t ask_module, unused;
+	uint64_t unused2[14];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one

@@ -87,6 +87,7 @@ enum trace_value {
 	/* in posix_memalign(): what a register's store writes, and where */
 	TRACE_VALUE_STORED,
 	TRACE_VALUE_STORED_AT,
+	TRACE_VALUE_JUMP, /* the stack pointer at an indirect jump: a block's last item, with RECORD_CALLS */
 };
 enum trace_allocation {
 	TRACE_MALLOC,
@@ -171,6 +172,11 @@ enum trace_mark_kind {
 	   that item (TRACE_SPANS_READ, TRACE_SPANS_WRITE), an instruction's of the block before, touched. It
 	   crosses a line's or a page's end if one of its spans does. */
 	TRACE_SPANS = 7,
+	/* [mark] [address] [slot] [stack] [bytes]: what comes is a signal's handler, called before the
+	 * instruction at
+	   that address; slot is where its return address is; the stack that it is on if it is one of its own, bytes 0:
+	   it is not. Behind a TRACE_BREAK; only if the call graph is asked for */
+	TRACE_HANDLER = 8,
 };
 #define TRACE_SPAN (1ull << 62) /* no block's number */
 #define TRACE_SPAN_BYTES 0xffffffffu

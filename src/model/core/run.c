@@ -356,6 +356,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 			case TRACE_SPANS:
 				i += run_spans(core, program, trace_mark_argument(header), entries + i);
 				continue;
+			case TRACE_HANDLER: i += 4; continue;
 			case TRACE_ALLOCATED: i += 3; continue;
 			case TRACE_FREED: i++; continue;
 			default: continue;

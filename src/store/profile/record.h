@@ -26,7 +26,8 @@ enum profile_record {
 	RECORD_SAMPLE = 6,
 	RECORD_SAMPLE_ELSEWHERE = 7, /* the same, then task, cpu */
 	RECORD_CELL = 8,             /* node, task, event, count */
-	/* 1 + caller module (0: none), caller offset, callee module, callee offset, calls, inclusive of each event */
+	/* 1 + caller module (0: none), caller offset, callee module, callee offset, calls, inclusive of each
+	 * event */
 	RECORD_ARC = 9,
 	/* event; why ("": none), samples, lost, throttled, redraw, 1 + total (0: none; UINT64_MAX - 1 is the
 	 * largest) */

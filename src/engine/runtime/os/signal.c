@@ -411,6 +411,7 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 	if (!fp_frame_write(t, fp) || !safe_copy((void *)at, &f, sizeof f))
 		return false;
 	fp_initial();
+	uint64_t altstack = t->altstack_sp, altstack_bytes = t->altstack_size;
 	if (t->altstack_flags & SS_AUTODISARM) {
 		t->altstack_sp = t->altstack_size = 0;
 		t->altstack_flags = SS_DISABLE;
@@ -422,6 +423,7 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 	r[X86_RAX] = 0;
 	r[X86_RSP] = at;
 	t->flags &= ~0x10500ull; /* DF TF RF */
+	stream_handler(t, t->pc, altstack, altstack_bytes);
 	regions_signal(t, c->rsp);
 	t->pc = action->handler;
 	t->leader = 1;

@@ -94,7 +94,9 @@ struct thread *thread_new(struct record_process *process)
 		struct model_counts *model_counts = t->model_counts;
 		struct region_frame *frames = t->frames;
 		uint64_t *counted = t->counted;
+		struct calls_stack *calls = t->calls;
 		memset(t, 0, sizeof *t);
+		t->calls = calls;
 		t->trace_base = trace_base;
 		t->trace_end = trace_end;
 		t->model_counts = model_counts;
@@ -127,6 +129,7 @@ struct thread *thread_new(struct record_process *process)
 		rt.live_threads--;
 		return NULL;
 	}
+	stream_calls_begin(t);
 	return t;
 }
 
@@ -269,7 +272,8 @@ static struct record_process *reserve_process(const struct record_process *paren
 static void child_begin(struct thread *t, struct record_process *process)
 {
 	t->forked = 1;
-	bool opened = process && record_reopen(process) && stream_reopen(process) && regions_child(t, process);
+	bool opened = process && record_reopen(process) && stream_reopen(process) &&
+		      stream_calls_reopen(process, t) && regions_child(t, process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
 	t->held = rt.held = 0; /* no signal is pending for it; all are blocked here */
@@ -313,6 +317,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
+	stream_flush(t); /* a call graph goes on in the child where it is */
 	long result = runtime_program_call(nr, args);
 	if (result == 0)
 		child_begin(t, process);
@@ -416,8 +421,12 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	else
 		stacks_same(child, t);
 	child->pc = next;
-	if (!(flags & CLONE_THREAD))
+	if (!(flags & CLONE_THREAD)) {
 		regions_inherit(child, t);
+		stream_flush(t);
+		if (!stack)
+			stream_calls_copy(child, t);
+	}
 	child->changed = process != t->process && (own_record_flags(flags) || t->changed);
 	child->app_gs = t->app_gs;
 	child->mask = t->mask;

@@ -218,7 +218,8 @@ static void own_record_leave(struct thread *t)
 		die("no room in a record of its own", t->pc);
 	fresh->parent = RECORD_NONE, fresh->continues = 0, fresh->regions = 0;
 	part_begins(t, old, fresh, true);
-	if (!stream_record_left(fresh) || !regions_moved(fresh))
+	fresh->calls = 0;
+	if (!stream_record_left(fresh) || !stream_calls_reopen(fresh, NULL) || !regions_moved(fresh))
 		die("no memory for a record of its own", t->pc);
 	rt.leaving = 0;
 	part_calls_move(false);

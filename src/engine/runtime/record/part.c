@@ -187,7 +187,7 @@ void part_begins(struct thread *t, struct record_process *old, struct record_pro
 {
 	cache_forget();
 	memory_modules_unknown();
-	if (!record_part(fresh, !read) || !stream_part(fresh, !read) || !thread_fresh_records(old, fresh))
+	if (!record_part(fresh, !read) || !stream_part(old, fresh, !read) || !thread_fresh_records(old, fresh))
 		die("no memory for the record of more basic blocks", t->pc);
 }
 

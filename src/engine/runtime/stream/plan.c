@@ -591,6 +591,21 @@ bool stream_ends_block(const struct x86_insn *in, unsigned gathers)
 	return gathers == STREAM_GATHERS || stream_is_enter(in);
 }
 
+/* Of a block that ends in an indirect jump, or, where nothing but the call graph is wanted, of every block: the
+ * one item that tells which frame it is about. */
+static bool calls_item(struct translation *tr, const struct x86_insn *in, unsigned k, unsigned offset)
+{
+	bool jump = in->flow == X86_FLOW_JMP_REG || in->flow == X86_FLOW_JMP_MEM;
+	if (!(rt.setup->flags & RECORD_CALLS))
+		return true;
+	if (jump && !rt.trace_calls_only)
+		insn_items(tr, in, k, offset);
+	if (jump)
+		value_item(tr, TRACE_VALUE_JUMP, 0, k, offset, X86_RSP);
+	return !jump && (!rt.trace_calls_only || in->flow == X86_FLOW_CALL || in->flow == X86_FLOW_CALL_REG ||
+			 in->flow == X86_FLOW_CALL_MEM || in->flow == X86_FLOW_RET);
+}
+
 void stream_plan(struct translation *tr)
 {
 	unsigned offset = 0;
@@ -609,7 +624,8 @@ void stream_plan(struct translation *tr)
 		bool stores = stores_result(in, tr->decoded.pc + offset);
 		if (stores)
 			value_item(tr, TRACE_VALUE_STORED, 0, k, offset, in->reg);
-		insn_items(tr, in, k, offset);
+		if (calls_item(tr, in, k, offset))
+			insn_items(tr, in, k, offset);
 		if (stores)
 			stored_at_item(tr, k, offset);
 		offset += in->length;

@@ -132,7 +132,7 @@ static void models_free(struct stream_models *models)
 }
 
 /* rt.models_lock is held */
-static void run(struct thread *t, const uint64_t *from, size_t n)
+static void run_models(struct thread *t, const uint64_t *from, size_t n)
 {
 	const struct trace_program program = {rt.templates, rt.items};
 	struct stream_models *models = t->models;
@@ -152,6 +152,14 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 	models->meetings = meetings;
 	models->counts[core] = t->model_counts;
 	fp_give_back();
+}
+
+/* rt.models_lock is held */
+static void run(struct thread *t, const uint64_t *from, size_t n)
+{
+	stream_calls_run(t, from, n);
+	if (!rt.trace_calls_only)
+		run_models(t, from, n);
 }
 
 /* Threads run their buffers in turns (turns.c). It costs about as much as the models' work itself. */
@@ -537,7 +545,8 @@ bool stream_open(struct record_process *process)
 	rt.items = memory_private((uint64_t)rt.items_max * sizeof *rt.items);
 	if (!machines || !areas(process, 0, 0))
 		return false;
-	if (!stream_objects_open(process))
+	rt.trace_calls_only = (rt.setup->flags & (RECORD_CALLS | RECORD_ACCESSES)) == RECORD_CALLS;
+	if (!stream_objects_open(process) || !stream_calls_open(process))
 		return false;
 	rt.models = models_new(process, NULL, true);
 	if (inline_start(rt.models)) {
@@ -590,6 +599,8 @@ bool stream_thread(struct thread *t)
 	struct model_counts *before = t->model_counts, *old;
 	if (!rt.trace)
 		return true;
+	if (!stream_calls_thread(t))
+		return false;
 	if (!t->trace_base) {
 		long p = sys6(SYS_mmap, memory_place(buffer_bytes() + 4096), buffer_bytes() + 4096,
 			      PROT_READ_ | PROT_WRITE_, MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_,
@@ -660,7 +671,7 @@ void stream_part_ends(void)
 }
 
 /* … and another begins. remove: nobody will read the one that ended. */
-bool stream_part(struct record_process *fresh, bool remove)
+bool stream_part(struct record_process *old, struct record_process *fresh, bool remove)
 {
 	struct stream_models *models = rt.models;
 	bool resolved = true;
@@ -670,6 +681,7 @@ bool stream_part(struct record_process *fresh, bool remove)
 	record_leave(rt.record_items, (uint64_t)rt.items_max * sizeof(struct trace_item), remove);
 	if (!areas(fresh, 0, 0))
 		return false;
+	stream_calls_part(old, fresh);
 	rt.item_count = 0;
 	inline_renumber();
 	models_begin();

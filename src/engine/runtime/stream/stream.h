@@ -118,7 +118,7 @@ bool stream_open(struct record_process *process);
 bool stream_reopen(struct record_process *process); /* in a forked child */
 void stream_inherit(struct record_process *child);  /* a vfork's */
 void stream_part_ends(void);                        /* record/part.c */
-bool stream_part(struct record_process *fresh, bool remove);
+bool stream_part(struct record_process *old, struct record_process *fresh, bool remove);
 /* the record that they are in is left: see record/own.c; the new offset, 0: no memory */
 uint64_t stream_counts_moved(struct thread *t);
 bool stream_record_left(struct record_process *fresh);
@@ -159,6 +159,8 @@ static inline unsigned stream_values(uint32_t id)
 static inline uint64_t *stream_record_end(uint64_t *at)
 {
 	enum trace_mark_kind kind = *at & TRACE_MARK ? trace_mark_kind(*at) : 0;
+	if (kind == TRACE_HANDLER)
+		return at + 5;
 	if (kind == TRACE_SPANS)
 		return at + 2 + 2 * at[1];
 	if (kind && kind != TRACE_PARTIAL)
@@ -188,6 +190,18 @@ int stream_objects_function(uint64_t pc); /* enum trace_allocation, or -1 */
 bool stream_objects_stores(uint64_t pc);  /* of a function that stores its result's address (posix_memalign) */
 bool stream_objects_wanted(void);
 void stream_objects_thread(struct thread *t); /* its pointer (fs base) is another */
+
+/* calls.c: the call graph, only with RECORD_CALLS; else they do nothing */
+bool stream_calls_open(struct record_process *process);
+bool stream_calls_reopen(struct record_process *process, const struct thread *t);
+void stream_calls_part(struct record_process *old, struct record_process *fresh);
+bool stream_calls_thread(struct thread *t); /* memory for its stack */
+void stream_calls_begin(struct thread *t);  /* another thread in it: without a caller … */
+void stream_calls_copy(struct thread *child, const struct thread *t); /* … or in its parent's frames */
+void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module);
+void stream_calls_run(struct thread *t, const uint64_t *from, size_t n);
+/* Before the instruction at `interrupted` a handler is called, which t->reg is for. */
+void stream_handler(struct thread *t, uint64_t interrupted, uint64_t stack, uint64_t stack_bytes);
 
 /* tls.c: thread-local variables, for objects.c */
 struct elf_view;

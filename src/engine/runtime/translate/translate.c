@@ -146,8 +146,10 @@ static uint32_t number(const struct translation *tr, uint64_t pc, uint32_t known
 					     conditional, parent);
 	if (at) {
 		b->bytes = at;
-		if (rt.trace)
+		if (rt.trace) {
 			stream_template(tr, id, record_block_module(id));
+			stream_calls_block(tr, id, record_block_module(id));
+		}
 		if (last && (last->class & X86_CLASS_REP))
 			record_site(id, tr->decoded.count - 1, RECORD_SITE_ITERATIONS, id * 2 + 1);
 		else if (last && x86_state_kind(last))

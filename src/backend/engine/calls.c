@@ -1,0 +1,161 @@
+#include "backend/engine/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "engine/inject/injection.h"
+#include "engine/wire/calls.h"
+
+struct calls_job {
+	struct locations *out;
+	size_t capacity;
+	struct hash_index arcs, texts;
+	VEC(const char *) names;
+	const char *modules[RECORD_CALL_MODULES]; /* of the process that is looked at */
+};
+
+static const char *intern(struct calls_job *job, const char *text)
+{
+	uint64_t hash = hash_text(HASH_BEGIN, text);
+	struct hash_search search = hash_find(&job->texts, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (strcmp(job->names.items[i], text) == 0)
+			return job->names.items[i];
+	const char *kept = arena_strdup(&job->out->arena, text);
+	if (!kept || !vec_push(&job->names, kept) || !hash_add(&job->texts, hash, (uint32_t)job->names.count - 1))
+		return NULL;
+	return kept;
+}
+
+/* The arc's, which is new or known already; NULL when memory ran out. Modules are interned. */
+static struct location_arc *arc_of(struct calls_job *job, const struct location_arc *wanted)
+{
+	struct locations *out = job->out;
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uintptr_t)wanted->caller), wanted->caller_offset);
+	hash = hash_number(hash_number(hash, (uintptr_t)wanted->callee), wanted->callee_offset);
+	struct hash_search search = hash_find(&job->arcs, hash);
+	for (uint32_t i; hash_next(&search, &i);) {
+		struct location_arc *a = &out->arcs[i];
+		if (a->caller == wanted->caller && a->callee == wanted->callee &&
+		    a->caller_offset == wanted->caller_offset && a->callee_offset == wanted->callee_offset)
+			return a;
+	}
+	struct location_arc arc = *wanted;
+	if (!(arc.inclusive = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *arc.inclusive)) ||
+	    !vec_grow((void **)&out->arcs, &job->capacity, out->n_arcs, sizeof arc) ||
+	    !hash_add(&job->arcs, hash, (uint32_t)out->n_arcs))
+		return NULL;
+	out->arcs[out->n_arcs] = arc;
+	return &out->arcs[out->n_arcs++];
+}
+
+static void place(const struct calls_job *job, const struct record_module *modules, uint32_t n, uint32_t number,
+		  uint64_t address, const char **module, uint64_t *offset)
+{
+	const struct record_module *m = number < n ? &modules[number] : NULL;
+	bool file = m && m->path[0];
+	*module = file ? job->modules[number] : "";
+	*offset = file ? address - m->address + m->file_offset : address;
+}
+
+static bool add_arc(struct calls_job *job, const struct record_calls *head, const struct record_module *modules,
+		    const struct record_call_arc *from)
+{
+	struct location_arc wanted = {0}, *arc;
+	const char *anonymous = intern(job, "");
+	place(job, modules, head->n_modules, from->callee_module, from->callee, &wanted.callee,
+	      &wanted.callee_offset);
+	if (from->site)
+		place(job, modules, head->n_modules, from->site_module, from->site, &wanted.caller,
+		      &wanted.caller_offset);
+	if (wanted.callee && !wanted.callee[0])
+		wanted.callee = anonymous;
+	if (wanted.caller && !wanted.caller[0])
+		wanted.caller = anonymous;
+	if (!anonymous || !(arc = arc_of(job, &wanted)))
+		return false;
+	arc->calls += from->calls;
+	for (size_t e = 0; e < job->out->n_events && e < head->n_events; e++)
+		arc->inclusive[e] +=
+			from->inclusive[e]; /* one that does not fit makes a sum that is not the count */
+	return true;
+}
+
+static const char damaged[] = "the record of calls is damaged: the program wrote over it";
+
+static const char *lost(uint32_t bits)
+{
+	return bits & RECORD_LOST_FRAMES      ? "calls are nested too deeply for the engine's record of them"
+	       : bits & RECORD_LOST_FUNCTIONS ? "the program has more functions than the engine keeps apart"
+	       : bits ? "the program has more calls from different places than the engine's record holds"
+		      : NULL;
+}
+
+/* False when memory ran out. */
+static bool add_process(struct calls_job *job, const struct view_process *p)
+{
+	struct locations *out = job->out;
+	struct record_calls *head = session_copy(p->session, p->record->calls, sizeof *head);
+	struct record_module *modules = NULL;
+	struct record_call_arc *arcs = NULL;
+	bool done = false;
+	if (!head || head->n_modules > RECORD_CALL_MODULES || head->n_arcs > RECORD_CALL_ARCS ||
+	    head->n_events != out->n_events || head->modules > RECORD_FILE_BYTES ||
+	    head->arcs > RECORD_FILE_BYTES) {
+		out->arcs_why = damaged;
+		done = true;
+		goto out;
+	}
+	if (head->lost)
+		out->arcs_why = lost(head->lost);
+	modules = session_copy(p->session, p->record->calls + head->modules,
+			       (uint64_t)head->n_modules * sizeof *modules + 1);
+	arcs = session_copy(p->session, p->record->calls + head->arcs, (uint64_t)head->n_arcs * sizeof *arcs + 1);
+	if (!modules || !arcs)
+		goto out;
+	for (uint32_t i = 0; i < head->n_modules; i++) {
+		char path[sizeof modules[i].path + 1] = "";
+		memcpy(path, modules[i].path, sizeof modules[i].path);
+		if (!(job->modules[i] = intern(job, path)))
+			goto out;
+	}
+	done = true;
+	for (uint32_t i = 0; done && i < head->n_arcs; i++)
+		done = add_arc(job, head, modules, &arcs[i]);
+out:
+	free(head);
+	free(modules);
+	free(arcs);
+	return done;
+}
+
+bool calls_fill(const struct view *view, bool children, struct locations *out)
+{
+	struct calls_job *job = calloc(1, sizeof *job);
+	bool done = job != NULL;
+	if (job)
+		job->out = out;
+	for (size_t i = 0; done && i < view->n_processes && !out->arcs_why; i++) {
+		const struct view_process *p = &view->processes[i];
+		if (p->record->calls && p->record->state != RECORD_FREE && (children || !p->descendant))
+			done = add_process(job, p);
+	}
+	struct location_arc *kept = done ? arena_alloc(&out->arena, (out->n_arcs + 1) * sizeof *kept) : NULL;
+	if (kept && out->n_arcs)
+		memcpy(kept, out->arcs, out->n_arcs * sizeof *kept);
+	free(out->arcs);
+	out->arcs = kept;
+	if (!kept || out->arcs_why)
+		out->n_arcs = 0;
+	if (kept && !out->n_arcs && !out->arcs_why)
+		out->arcs_why = "no calls were recorded";
+	if (job) {
+		hash_free(&job->arcs);
+		hash_free(&job->texts);
+		vec_free(&job->names);
+	}
+	free(job);
+	return kept != NULL;
+}

@@ -1,0 +1,265 @@
+/*
+ * The call graph (model/core/calls/calls.h) in this process: its memory, where functions begin, and what each
+ * block counts.
+ *
+ *     a block is translated ──► its module ──(first block of it: the host is asked)──► its functions ──► calls_block
+ *     a buffer is run ──► calls_run() ──► arcs in the record
+ *
+ * What always holds:
+ *  1. rt.models_lock is held where the graph, or the table of functions, changes.
+ *  2. Modules of the graph are never forgotten and have numbers of their own: parts of the record and unloaded
+ *     libraries change none. A module is told from another by where it is and what of which file it is.
+ */
+#include "engine/runtime/translate/translation.h"
+#include "model/core/calls/calls.h"
+
+#define FUNCTIONS_MOST (1u << 18)
+#define FUNCTIONS_MOST_LIMITED (1u << 14)
+#define FRAMES_MOST (1u << 20)
+#define FRAMES_MOST_LIMITED (1u << 13)
+#define ARC_SLOTS (1u << 22)
+
+static struct calls calls;
+static struct calls_block *blocks;
+static struct {
+	struct record_module module;
+	const struct record_functions *functions; /* NULL: not known */
+} modules[RECORD_CALL_MODULES];
+static uint32_t n_modules;
+
+static uint32_t frames_most(void) { return rt.limited ? FRAMES_MOST_LIMITED : FRAMES_MOST; }
+
+/* ---- modules ---- */
+
+static struct record_module *modules_of(struct record_calls *record)
+{
+	return (struct record_module *)((uint8_t *)record + record->modules);
+}
+
+/* The host is asked for the functions of what was entered last (wire/record.h). */
+static const struct record_functions *ask_functions(uint32_t module)
+{
+	struct record_process *process = rt.process;
+	struct {
+		int64_t seconds, ns;
+	} wait = {0, 100000000};
+	if (!attendant_lives())
+		return NULL;
+	process->ask_module = module;
+	process->functions = 0;
+	__atomic_store_n(&process->ask, RECORD_ASK_FUNCTIONS, __ATOMIC_RELEASE);
+	request(process);
+	while (__atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FUNCTIONS) {
+		if (!attendant_lives())
+			return NULL;
+		sys4(SYS_futex, &process->ask, 0, RECORD_ASK_FUNCTIONS, &wait);
+	}
+	uint64_t offset = process->functions, bytes = process->functions_bytes;
+	return offset ? record_map(offset, bytes, NULL) : NULL;
+}
+
+/* Under rt.lock. */
+static uint32_t module_of(uint32_t number)
+{
+	static uint32_t last;
+	if (number == RECORD_NONE || number < rt.modules_inherited || number >= rt.areas[AREA_MODULES].count)
+		return RECORD_NONE;
+	const struct record_module *module = &rt.record_modules[number - rt.modules_inherited];
+	if (last < n_modules && !memcmp(&modules[last].module, module, sizeof *module))
+		return last;
+	for (last = 0; last < n_modules; last++)
+		if (!memcmp(&modules[last].module, module, sizeof *module))
+			return last;
+	if (n_modules == RECORD_CALL_MODULES) {
+		calls.record->lost |= RECORD_LOST_FUNCTIONS;
+		return RECORD_NONE;
+	}
+	modules[last].module = *module;
+	modules_of(calls.record)[last] = *module;
+	__atomic_store_n(&calls.record->n_modules, last + 1, __ATOMIC_RELEASE);
+	modules[last].functions = module->path[0] ? ask_functions(last) : NULL;
+	__atomic_store_n(&n_modules, last + 1, __ATOMIC_RELEASE);
+	return last;
+}
+
+/* Where the function begins that pc is in; 0: in none that is known. */
+static uint64_t begin_of(uint32_t module, uint64_t pc)
+{
+	const struct record_functions *f = module == RECORD_NONE ? NULL : modules[module].functions;
+	uint64_t shift = module == RECORD_NONE
+				 ? 0
+				 : modules[module].module.file_offset - modules[module].module.address,
+		 offset = pc + shift, low = 0, high = f ? f->n : 0;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (f->all[middle].low <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && offset < f->all[low - 1].high ? f->all[low - 1].begins - shift : 0;
+}
+
+/* rt.models_lock is held. */
+static void describe(uint64_t pc, uint32_t module, struct calls_block *out)
+{
+	uint64_t begins = begin_of(module, pc);
+	*out = (struct calls_block){.module = module, .function = begins ? calls_function(&calls, begins) : 0};
+}
+
+static void place(uint64_t pc, struct calls_block *out)
+{
+	uint32_t n = __atomic_load_n(&n_modules, __ATOMIC_ACQUIRE);
+	while (n && pc - modules[n - 1].module.address >= modules[n - 1].module.length)
+		n--;
+	describe(pc, n - 1, out); /* 0 - 1: RECORD_NONE */
+}
+
+static void partial(uint32_t block, uint32_t done, uint64_t counts[RECORD_CALL_EVENTS])
+{
+	(void)block;
+	counts[0] = done;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t flags_of(const struct decoded *d)
+{
+	const struct x86_insn *first = &d->insn[0], *last = &d->insn[d->count - 1];
+	unsigned rest = d->count - (x86_is_endbr64(d->bytes) ? 1 : 0);
+	if (rest == 1 && last->flow == X86_FLOW_JMP_MEM && last->rip_relative)
+		return CALLS_LINKAGE;
+	if (rest == 2 && last->flow == X86_FLOW_JMP && first[d->count - 2].opcode == 0x68)
+		return CALLS_BINDS;
+	return 0;
+}
+
+void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module)
+{
+	if (!calls.record || !tr->decoded.count)
+		return;
+	uint32_t own = module_of(module);
+	lock_word(&rt.models_lock);
+	describe(tr->decoded.pc, own, &blocks[id]);
+	unlock_word(&rt.models_lock);
+	blocks[id].flags = flags_of(&tr->decoded);
+	blocks[id].counts[0] = tr->decoded.count;
+}
+
+/* ---- processes and threads ---- */
+
+static bool open_record(struct record_process *process)
+{
+	struct record_calls layout = {0};
+	record_calls_lay_out(&layout, 1);
+	uint64_t offset = record_reserve(layout.bytes);
+	struct record_calls *fresh = record_map(offset, layout.bytes, NULL);
+	if (!fresh)
+		return false;
+	*fresh = layout;
+	for (uint32_t i = 0; i < n_modules; i++)
+		modules_of(fresh)[i] = modules[i].module;
+	fresh->n_modules = n_modules;
+	if (calls.record) {
+		fresh->lost = calls.record->lost;
+		sys2(SYS_munmap, calls.record, layout.bytes);
+	}
+	calls.record = fresh;
+	process->calls = offset;
+	return true;
+}
+
+bool stream_calls_open(struct record_process *process)
+{
+	struct calls_functions *f = &calls.functions;
+	if (!(rt.setup->flags & RECORD_CALLS))
+		return true;
+	if (!open_record(process))
+		return false;
+	f->most = rt.limited ? FUNCTIONS_MOST_LIMITED : FUNCTIONS_MOST;
+	f->n_slots = 2 * f->most;
+	f->begins = memory_private(f->most * sizeof *f->begins);
+	f->slots = memory_private(f->n_slots * sizeof *f->slots);
+	calls.n_slots = ARC_SLOTS;
+	calls.slots = memory_private(calls.n_slots * sizeof *calls.slots);
+	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
+	calls.partial = partial;
+	calls.place = place;
+	return true;
+}
+
+/* A record that goes on in another one, or a copy of the process that does. t: whose stack goes on; NULL: all. */
+bool stream_calls_reopen(struct record_process *process, const struct thread *t)
+{
+	if (!calls.record)
+		return true;
+	if (!open_record(process))
+		return false;
+	memset(calls.slots, 0, calls.n_slots * sizeof *calls.slots);
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
+		if (rt.threads[i]->calls && rt.slot_state[i] && (!t || rt.threads[i] == t))
+			calls_move(&calls, rt.threads[i]->calls);
+	return true;
+}
+
+void stream_calls_part(struct record_process *old, struct record_process *fresh)
+{
+	fresh->calls = old->calls;
+	old->calls = 0;
+}
+
+bool stream_calls_thread(struct thread *t)
+{
+	if (!calls.record || t->calls)
+		return true;
+	uint64_t frames = frames_most() * sizeof(struct calls_frame), active = calls.functions.most * 4;
+	uint8_t *memory = memory_private(sizeof *t->calls + frames + active);
+	t->calls = (struct calls_stack *)memory;
+	t->calls->frames = (struct calls_frame *)(memory + sizeof *t->calls);
+	t->calls->active = (uint32_t *)(memory + sizeof *t->calls + frames);
+	t->calls->most = frames_most();
+	return true;
+}
+
+void stream_calls_begin(struct thread *t)
+{
+	struct calls_stack *s = t->calls;
+	if (!s)
+		return;
+	while (s->n)
+		s->active[s->frames[--s->n].function] = 0;
+	memset(s->totals, 0, sizeof s->totals);
+	s->pending = CALLS_NOTHING;
+}
+
+void stream_calls_copy(struct thread *child, const struct thread *t)
+{
+	struct calls_stack *to = child->calls;
+	const struct calls_stack *from = t->calls;
+	if (!to || !from)
+		return;
+	for (uint32_t i = 0; i < from->n; i++) {
+		to->frames[i] = from->frames[i];
+		to->active[to->frames[i].function]++;
+		memset(to->frames[i].entry, 0, sizeof to->frames[i].entry);
+	}
+	to->n = from->n, to->pending = from->pending;
+}
+
+void stream_calls_run(struct thread *t, const uint64_t *from, size_t n)
+{
+	const struct trace_program program = {rt.templates, rt.items};
+	if (!t->calls)
+		return;
+	calls_run(&calls, t->calls, &program, from, n);
+	calls_settle(&calls, t->calls);
+}
+
+void stream_handler(struct thread *t, uint64_t interrupted, uint64_t stack, uint64_t stack_bytes)
+{
+	uint64_t sp = t->reg[X86_RSP];
+	const uint64_t words[5] = {trace_mark(TRACE_HANDLER, 0), interrupted, sp, stack,
+				   sp - stack < stack_bytes ? stack_bytes : 0};
+	if (calls.record)
+		stream_words(t, words, 5);
+}

@@ -1,0 +1,332 @@
+#include "model/core/calls/calls.h"
+
+/* ---- tables ---- */
+
+static uint32_t hash(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a * 0x9e3779b97f4a7c15u) ^ (b * 0xc2b2ae3d27d4eb4fu);
+	return (uint32_t)(h ^ h >> 32);
+}
+
+uint32_t calls_function(struct calls *calls, uint64_t begins)
+{
+	struct calls_functions *f = &calls->functions;
+	uint32_t at = hash(begins, 0) & (f->n_slots - 1);
+	for (; f->slots[at]; at = (at + 1) & (f->n_slots - 1))
+		if (f->begins[f->slots[at]] == begins)
+			return f->slots[at];
+	if (f->n + 1 >= f->most) {
+		calls->record->lost |= RECORD_LOST_FUNCTIONS;
+		return 0;
+	}
+	f->begins[++f->n] = begins;
+	f->slots[at] = f->n;
+	return f->n;
+}
+
+static struct record_call_arc *arcs_of(const struct calls *calls)
+{
+	return (struct record_call_arc *)((uint8_t *)calls->record + calls->record->arcs);
+}
+
+/* The arc's number. Without room it is the first one, and the record says so. */
+static uint32_t arc_of(struct calls *calls, const struct calls_frame *frame)
+{
+	struct record_call_arc *arcs = arcs_of(calls);
+	uint64_t callee = calls->functions.begins[frame->function];
+	uint32_t at = hash(frame->site, callee) & (calls->n_slots - 1), n = calls->record->n_arcs;
+	for (; calls->slots[at]; at = (at + 1) & (calls->n_slots - 1)) {
+		const struct record_call_arc *arc = &arcs[calls->slots[at] - 1];
+		if (arc->site == frame->site && arc->callee == callee && arc->site_module == frame->site_module &&
+		    arc->callee_module == frame->module)
+			return calls->slots[at] - 1;
+	}
+	if (n == RECORD_CALL_ARCS) {
+		calls->record->lost |= RECORD_LOST_ARCS;
+		return 0;
+	}
+	arcs[n] = (struct record_call_arc){.site = frame->site,
+					   .callee = callee,
+					   .site_module = frame->site_module,
+					   .callee_module = frame->module};
+	calls->slots[at] = n + 1;
+	__atomic_store_n(&calls->record->n_arcs, n + 1, __ATOMIC_RELEASE);
+	return n;
+}
+
+/* ---- frames ---- */
+
+static struct calls_frame *top_of(struct calls_stack *s) { return &s->frames[s->n - 1]; }
+
+static void settle(struct calls *calls, const struct calls_stack *s, struct calls_frame *f)
+{
+	struct record_call_arc *arc = &arcs_of(calls)[f->arc];
+	for (uint32_t e = 0; e < calls->record->n_events; e++) {
+		if (f->outermost)
+			arc->inclusive[e] += s->totals[e] - f->entry[e];
+		f->entry[e] = s->totals[e];
+	}
+}
+
+static void pop(struct calls *calls, struct calls_stack *s)
+{
+	struct calls_frame *f = top_of(s);
+	settle(calls, s, f);
+	s->active[f->function]--;
+	s->n--;
+}
+
+static void push(struct calls *calls, struct calls_stack *s, const struct calls_frame *wanted)
+{
+	if (s->n == s->most) {
+		calls->record->lost |= RECORD_LOST_FRAMES;
+		return;
+	}
+	struct calls_frame *f = &s->frames[s->n++];
+	*f = *wanted;
+	f->arc = arc_of(calls, f);
+	f->outermost = s->active[f->function]++ == 0;
+	for (uint32_t e = 0; e < calls->record->n_events; e++)
+		f->entry[e] = s->totals[e];
+	arcs_of(calls)[f->arc].calls++;
+}
+
+/* Control came to a block: which function that is the begin of. */
+static uint32_t function_at(struct calls *calls, uint64_t pc, const struct calls_block *block)
+{
+	return block->function ? block->function : calls_function(calls, pc);
+}
+
+static void begin(struct calls *calls, struct calls_stack *s, struct calls_frame frame, uint64_t pc,
+		  const struct calls_block *block)
+{
+	frame.function = function_at(calls, pc, block);
+	frame.module = block->module;
+	frame.nameless = !block->function;
+	frame.linkage = (block->flags & CALLS_LINKAGE) != 0;
+	push(calls, s, &frame);
+}
+
+/* Frames whose slot is below `to` have been left. A handler that has a stack of its own: those that lie on it are
+ * told from those that it interrupted. */
+static void drop_below(struct calls *calls, struct calls_stack *s, uint64_t to)
+{
+	while (s->n > 1 && top_of(s)->slot < to) {
+		const struct calls_frame *f = top_of(s);
+		if (f->kind == CALLS_SIGNAL && f->bytes && to - f->low <= f->bytes && to != f->slot + 1)
+			return; /* it goes on, on its own stack */
+		bool done = f->kind == CALLS_SIGNAL && to == f->slot + 1;
+		pop(calls, s);
+		if (done) /* it returned; the slots below may be of another stack */
+			return;
+	}
+}
+
+/* ---- from function to function ---- */
+
+static bool is_in(const struct calls_frame *f, const struct calls_block *block)
+{
+	return block->function ? f->function == block->function : f->nameless && f->module == block->module;
+}
+
+/* Control came from one block to the next, without a call. */
+static void flow(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
+{
+	uint64_t slot = top_of(s)->slot;
+	uint32_t n = s->n;
+	while (n && s->frames[n - 1].slot == slot && !is_in(&s->frames[n - 1], block))
+		n = s->frames[n - 1].kind == CALLS_SIGNAL ? 0 : n - 1;
+	if (n && s->frames[n - 1].slot == slot) { /* back in a function of the group */
+		while (s->n > n)
+			pop(calls, s);
+		return;
+	}
+	begin(calls, s, (struct calls_frame){.slot = slot, .site = s->site, .site_module = s->site_module}, pc,
+	      block);
+}
+
+/* What an entry of a linkage table was called as goes on at another place. index: its frame's. */
+static void forward(struct calls *calls, struct calls_stack *s, uint32_t index, uint64_t pc,
+		    const struct calls_block *block)
+{
+	const struct calls_frame entry = s->frames[index];
+	bool tail = index && s->frames[index - 1].slot == entry.slot;
+	while (s->n > index)
+		pop(calls, s);
+	s->site = entry.site, s->site_module = entry.site_module;
+	if (tail)
+		flow(calls, s, pc, block);
+	else
+		begin(calls, s,
+		      (struct calls_frame){
+			      .slot = entry.slot, .site = entry.site, .site_module = entry.site_module},
+		      pc, block);
+}
+
+/* An indirect jump, with the stack pointer that it had. True: it was a linkage table's, and is done. */
+static bool jumped(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
+{
+	struct calls_frame *top = top_of(s);
+	if (top->linkage && s->n > 1) {
+		top->linkage = 0;
+		if (block->flags & CALLS_BINDS) {
+			top->resolves = 1;
+			return false;
+		}
+		forward(calls, s, s->n - 1, pc, block);
+		return true;
+	}
+	for (uint32_t n = s->n; s->slot == top->slot && n > 1 && s->frames[n - 1].slot == top->slot; n--)
+		if (s->frames[n - 1].resolves) {
+			forward(calls, s, n - 1, pc, block);
+			return true;
+		}
+	return false;
+}
+
+static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
+{
+	uint32_t pending = s->pending;
+	struct calls_frame frame = {.slot = s->slot, .site = s->site, .site_module = s->site_module};
+	s->pending = CALLS_NOTHING;
+	if (!s->n) {
+		frame = (struct calls_frame){.slot = ~0ull, .site_module = RECORD_NONE};
+		begin(calls, s, frame, pc, block);
+		return;
+	}
+	switch (pending) {
+	case CALLS_CALL:
+		if (pc == s->behind)
+			break;
+		drop_below(calls, s, s->slot + 1);
+		begin(calls, s, frame, pc, block);
+		return;
+	case CALLS_HANDLER:
+		frame.kind = CALLS_SIGNAL, frame.low = s->low, frame.bytes = s->bytes;
+		begin(calls, s, frame, pc, block);
+		return;
+	case CALLS_RETURN: drop_below(calls, s, s->slot + 1); break;
+	case CALLS_JUMP:
+		drop_below(calls, s, s->slot);
+		if (jumped(calls, s, pc, block))
+			return;
+		break;
+	default: break;
+	}
+	if (!is_in(top_of(s), block))
+		flow(calls, s, pc, block);
+}
+
+/* ---- the stream ---- */
+
+/* The address that a block's last item has: of a call's or return's slot, or the stack pointer at an indirect
+ * jump. */
+static uint64_t last_address(const struct trace_program *program, const struct trace_block *block,
+			     const uint64_t *values)
+{
+	const struct trace_item *item = &program->items[block->first_item + block->items - 1u];
+	return (uint64_t)item->displacement + (item->value == TRACE_NO_VALUE ? 0 : values[item->value]);
+}
+
+static void end_block(struct calls_stack *s, const struct trace_program *program, const struct trace_block *block,
+		      const struct calls_block *known, const uint64_t *values)
+{
+	s->behind = block->pc + block->length;
+	s->site = s->behind - 1;
+	s->site_module = known->module;
+	s->pending = CALLS_NOTHING;
+	if (!block->items)
+		return;
+	switch (block->ending) {
+	case TRACE_END_CALL:
+	case TRACE_END_INDIRECT_CALL: s->pending = CALLS_CALL; break;
+	case TRACE_END_RETURN: s->pending = CALLS_RETURN; break;
+	case TRACE_END_INDIRECT_JUMP: s->pending = CALLS_JUMP; break;
+	default: return;
+	}
+	s->slot = last_address(program, block, values);
+}
+
+static void run_block(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+		      uint32_t number, const uint64_t *values, uint32_t done)
+{
+	const struct trace_block *block = &program->blocks[number];
+	const struct calls_block *known = &calls->blocks[number];
+	uint64_t counts[RECORD_CALL_EVENTS] = {0};
+	bool whole = done >= block->insns;
+	arrive(calls, s, block->pc, known);
+	if (!whole)
+		calls->partial(number, done, counts);
+	for (uint32_t e = 0; e < calls->record->n_events; e++)
+		s->totals[e] += whole ? known->counts[e] : counts[e];
+	if (whole)
+		end_block(s, program, block, known, values);
+}
+
+/* Control went where `address` is, and then elsewhere: a signal came before anything was executed there. */
+static void broken(struct calls *calls, struct calls_stack *s, uint64_t address)
+{
+	struct calls_block block;
+	if (s->pending == CALLS_NOTHING || !s->n)
+		return;
+	calls->place(address, &block);
+	arrive(calls, s, address, &block);
+}
+
+void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+	       const uint64_t *entries, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		uint64_t header = entries[i++];
+		uint32_t done = UINT32_MAX;
+		if (header & TRACE_MARK) {
+			switch (trace_mark_kind(header)) {
+			case TRACE_PARTIAL:
+				done = trace_mark_argument(header);
+				header = entries[i++];
+				break;
+			case TRACE_BREAK:
+				if (!trace_mark_argument(header))
+					broken(calls, s, entries[i]);
+				i++;
+				continue;
+			case TRACE_HANDLER:
+				s->pending = CALLS_HANDLER;
+				s->site = entries[i], s->slot = entries[i + 1], s->low = entries[i + 2],
+				s->bytes = entries[i + 3];
+				i += 4;
+				continue;
+			case TRACE_RETURNED:
+				if (s->pending != CALLS_NOTHING)
+					broken(calls, s, entries[i]);
+				drop_below(calls, s, entries[i + 1] + 1);
+				i += 2;
+				continue;
+			case TRACE_PAGES:
+			case TRACE_ALLOCATED: i += 3; continue;
+			case TRACE_FREED: i++; continue;
+			case TRACE_SPANS: i += 1 + 2 * entries[i]; continue;
+			default: continue;
+			}
+		}
+		run_block(calls, s, program, (uint32_t)header, entries + i, done);
+		if (!(program->blocks[(uint32_t)header].flags & TRACE_INLINED))
+			i += program->blocks[(uint32_t)header].values;
+	}
+}
+
+void calls_settle(struct calls *calls, struct calls_stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		settle(calls, s, &s->frames[i]);
+}
+
+void calls_move(struct calls *calls, struct calls_stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct calls_frame *f = &s->frames[i];
+		f->arc = arc_of(calls, f);
+		for (uint32_t e = 0; e < RECORD_CALL_EVENTS; e++)
+			f->entry[e] = s->totals[e];
+	}
+}

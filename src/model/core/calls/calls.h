@@ -1,0 +1,114 @@
+/*
+ * Who called whom: a thread's shadow stack of calls, fed by its access stream (engine/wire/trace.h), and the call
+ * graph that comes of it (engine/wire/calls.h). The plain way: every block's record is looked at. Freestanding.
+ *
+ *     function   a range of code that has a name (or would have one); code outside of all functions is a
+ *     function that
+ *                begins where control came into it
+ *     frame      one activation of a function: from its call to its return
+ *     slot       where a call's return address is on the program's stack: which frame a return, a longjmp or an
+ *                exception goes to is told by the stack pointer
+ *     group      frames of one slot: a function, and what it jumped to
+ *
+ * The rules
+ *  1. A call begins a frame. A return ends the frame of its slot, and those that are nested in it.
+ *  2. A jump, or running on, from one function into another begins a frame in the same group: a tail call. The
+ *     return ends the whole group. Back into a function of the group: the frames above it end.
+ *  3. An indirect jump with a higher stack pointer than a frame's slot has left that frame (longjmp, exceptions).
+ *  4. A signal's handler is called by the instruction before which it came.
+ *  5. A frame's count is of what took place from its begin to its end, the handlers in it included. Of a function
+ *     that is active several times on a stack only the outermost frame counts: the others' arcs have the call and
+ *     nothing else.
+ *  6. An entry of a procedure linkage table is called, returns when it jumps on, and the call goes to where it
+ *     jumped; so do the two that resolve a function when it is first called (PLT0, the dynamic linker's).
+ *  7. call to the next instruction (to learn its own address) is no call.
+ */
+#ifndef TARE_MODEL_CORE_CALLS_H
+#define TARE_MODEL_CORE_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/wire/calls.h"
+#include "engine/wire/trace.h"
+
+/* What has to be known of each block, by number. */
+enum calls_block_flag {
+	CALLS_LINKAGE =
+		1,       /* an entry of a procedure linkage table: jumps by way of a word, and does nothing else */
+	CALLS_BINDS = 2, /* … what it jumps to at first: pushes a number and jumps to PLT0 */
+};
+struct calls_block {
+	uint32_t function; /* calls_function(); 0: it is in none */
+	uint32_t flags;
+	uint32_t module; /* of record->modules; RECORD_NONE */
+	uint32_t counts[RECORD_CALL_EVENTS];
+};
+
+/* Counts of the first `done` instructions of a block; what a block at an address would be. */
+typedef void calls_partial(uint32_t block, uint32_t done, uint64_t counts[RECORD_CALL_EVENTS]);
+typedef void calls_place(uint64_t address, struct calls_block *out);
+
+struct calls_functions { /* [0] is none */
+	uint64_t *begins;
+	uint32_t n, most;
+	uint32_t *slots; /* of a hash table: numbers; a power of two, at least 2 * most */
+	uint32_t n_slots;
+};
+
+struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
+	struct record_calls *record;
+	uint32_t *slots; /* hash of arcs: numbers + 1; a power of two, at least 2 * RECORD_CALL_ARCS */
+	uint32_t n_slots;
+	struct calls_functions functions;
+	const struct calls_block *blocks;
+	calls_partial *partial;
+	calls_place *place;
+};
+
+enum calls_frame_kind { CALLS_FRAME, CALLS_SIGNAL };
+
+struct calls_frame {
+	uint64_t slot, site;
+	uint64_t low,
+		bytes; /* of a signal's: the stack that its handler is on, if it is one of its own; bytes 0 */
+	uint32_t function, arc, site_module, module;
+	uint8_t kind, outermost, linkage, resolves, nameless; /* nameless: of code in no function */
+	uint64_t entry[RECORD_CALL_EVENTS];                   /* the thread's totals when it began */
+};
+
+enum calls_pending { CALLS_NOTHING, CALLS_CALL, CALLS_RETURN, CALLS_JUMP, CALLS_HANDLER };
+
+struct calls_stack { /* of a thread */
+	struct calls_frame *frames;
+	uint32_t n, most;
+	uint32_t *active; /* by function: frames of it */
+	uint32_t active_most;
+	uint64_t totals[RECORD_CALL_EVENTS];
+	/* what the block before ended with */
+	uint32_t pending, site_module;
+	uint64_t site, behind, slot, low, bytes;
+};
+
+/* The number of the function that begins there; 0: there is no room. */
+uint32_t calls_function(struct calls *calls, uint64_t begins);
+
+/* How many frames a run of n words may begin, at most: calls_run() is called with as much room. */
+static inline uint64_t calls_frames_most(const struct calls_stack *stack, size_t n)
+{
+	return stack->n + 2 * n + 2;
+}
+
+/* Runs entries [0, n) of one thread. stack->most and active_most are large enough. */
+void calls_run(struct calls *calls, struct calls_stack *stack, const struct trace_program *program,
+	       const uint64_t *entries, size_t n);
+
+/* What took place so far is added to the arcs of the frames that go on. */
+void calls_settle(struct calls *calls, struct calls_stack *stack);
+
+/* The record is another one, empty: the frames that go on have arcs in it, without a call. What took place before
+ * this is not in it. */
+void calls_move(struct calls *calls, struct calls_stack *stack);
+
+#endif
