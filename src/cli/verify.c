@@ -2,15 +2,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/say.h"
 #include "report/study.h"
+#include "report/study_figures.h"
+#include "report/study_suite.h"
 #include "session/interrupt.h"
+#include "session/suite.h"
 #include "session/verify.h"
 
-enum { HELP, EVENT, PERIOD, SEED, JSON, OUTPUT };
+enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT };
 
 const struct option_row verify_option_rows[] = {
 	{.help = "Sampling"},
@@ -20,7 +24,9 @@ const struct option_row verify_option_rows[] = {
 	 "the shortest of nine periods, each twice the one before (default 65536; of clocks 250000 nanoseconds)",
 	 PERIOD},
 	{0, "seed", "N", "seed of the random gaps (default 1)", SEED},
+	{0, "suite", NULL, "study programs of this machine, with inputs that tare makes (some minutes)", SUITE},
 	{.help = "Report"},
+	{0, "figures", "FILE", "also write Wu and Mencer's Figures 1 to 4 to this file, as SVG", FIGURES},
 	{0, "json", NULL, "write JSON", JSON},
 	{'o', "output", "FILE", "write the report to this file (default: standard error)", OUTPUT},
 	{.help = "Other"},
@@ -30,8 +36,8 @@ const struct option_row verify_option_rows[] = {
 
 struct verify_request {
 	struct verify_sampling sampling;
-	const char *output;
-	bool json, help;
+	const char *output, *figures;
+	bool suite, json, help;
 };
 
 static bool apply(void *context, int id, const char *value, struct error *err)
@@ -42,6 +48,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case HELP: r->help = true; return true;
 	case EVENT: r->sampling.event = value; return true;
 	case JSON: r->json = true; return true;
+	case SUITE: r->suite = true; return true;
+	case FIGURES: r->figures = value; return true;
 	case OUTPUT: r->output = value; return true;
 	case PERIOD:
 		if (!options_number(value, 1, 1000000000000, &number, err))
@@ -61,6 +69,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
+	      "       tare verify sampling [OPTIONS] --suite\n"
 	      "\n"
 	      "Shows how well sampling finds where a program's events take place: samples it\n"
 	      "at nine periods, counts its instructions exactly, and compares (Wu and Mencer\n"
@@ -73,25 +82,95 @@ static int show_help(void)
 	return say_end_output();
 }
 
+/* What was studied: one program, or the suite's. */
+struct studied {
+	struct studied_program one;
+	struct sampling_suite suite;
+};
+
+static void show_progress(void *context, const char *name, size_t number, size_t of)
+{
+	FILE *out = context;
+	if (isatty(fileno(out)))
+		fprintf(out, "\r\033[Ktare: studying %s (%zu of %zu)", name, number + 1, of);
+	fflush(out);
+}
+
+static void end_progress(FILE *out)
+{
+	if (isatty(fileno(out)))
+		fputs("\r\033[K", out);
+}
+
+static bool study(const struct verify_request *r, struct studied *out, struct error *err)
+{
+	bool done;
+	*out = (struct studied){0};
+	if (r->suite) {
+		done = session_verify_suite(&r->sampling, show_progress, stderr, &out->suite, err);
+		end_progress(stderr);
+	} else {
+		out->one.name = r->sampling.program[0];
+		done = session_verify_sampling(&r->sampling, &out->one.study, err);
+	}
+	return done;
+}
+
+static void write_report(FILE *out, const struct verify_request *r, const struct studied *studied)
+{
+	const struct report_options options = {.colour = say_in_colour(out), .width = say_width(out)};
+	if (r->suite && r->json)
+		report_suite_json(out, &studied->suite);
+	else if (r->suite)
+		report_suite_text(out, &studied->suite, &options);
+	else if (r->json)
+		report_study_json(out, &studied->one.study, r->sampling.program);
+	else
+		report_study_text(out, &studied->one.study, r->sampling.program, &options);
+}
+
+/* Figure 1 is of gcc, as theirs, where it was studied; else of the first that was. */
+static void write_figures(FILE *out, const struct verify_request *r, const struct studied *studied)
+{
+	const struct sampling_suite *suite = &studied->suite;
+	size_t first = suite->n;
+	if (!r->suite) {
+		report_study_figures(out, &studied->one, 1, 0);
+		return;
+	}
+	for (size_t i = suite->n; i-- > 0;)
+		if (!suite->programs[i].why &&
+		    (first == suite->n || strcmp(suite->programs[first].name, "gcc") != 0))
+			first = i;
+	report_study_figures(out, suite->programs, suite->n, first);
+}
+
 static int run(struct verify_request *r)
 {
-	struct sampling_study study;
+	struct studied studied;
 	struct error err = {0};
-	FILE *out = stderr;
+	FILE *out = stderr, *figures = NULL;
 	r->sampling.interrupt = interrupt_catch();
-	if (r->output && !(out = file_create(r->output, &err)))
+	if (r->figures && !(figures = file_create(r->figures, &err)))
 		return say_failed(&err, TARE_CANNOT_MEASURE);
-	bool done = session_verify_sampling(&r->sampling, &study, &err);
-	if (done) {
-		const struct report_options options = {.colour = say_in_colour(out), .width = say_width(out)};
-		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
-		if (r->json)
-			report_study_json(out, &study, r->sampling.program);
-		else
-			report_study_text(out, &study, r->sampling.program, &options);
-		sampling_study_free(&study);
+	if (r->output && !(out = file_create(r->output, &err))) {
+		if (figures)
+			file_finish(figures, r->figures, NULL);
+		return say_failed(&err, TARE_CANNOT_MEASURE);
 	}
-	bool kept = file_finish(out, r->output ? r->output : "standard error", done ? &err : NULL);
+	bool done = study(r, &studied, &err);
+	if (done) {
+		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
+		write_report(out, r, &studied);
+		if (figures)
+			write_figures(figures, r, &studied);
+		if (r->suite)
+			session_suite_free(&studied.suite);
+		else
+			sampling_study_free(&studied.one.study);
+	}
+	bool kept = !figures || file_finish(figures, r->figures, done ? &err : NULL);
+	kept &= file_finish(out, r->output ? r->output : "standard error", done && kept ? &err : NULL);
 	if (*r->sampling.interrupt)
 		return 128 + abs((int)*r->sampling.interrupt);
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
@@ -110,6 +189,10 @@ static bool parse(int argc, char **argv, struct verify_request *r, struct error 
 	rest += named;
 	if (r->help)
 		return true;
+	if (named && r->suite && rest == argc)
+		return true;
+	if (r->suite && rest < argc)
+		return error_set(err, ERROR_USAGE, "remove the program: --suite studies its own");
 	if (named && rest < argc && argv[rest][0]) {
 		r->sampling.program = argv + rest;
 		return true;
@@ -118,7 +201,7 @@ static bool parse(int argc, char **argv, struct verify_request *r, struct error 
 		  !named        ? "no study is given"
 		  : rest < argc ? "the program's name is empty"
 				: "no program is given");
-	return error_hint(err, "'tare verify sampling PROGRAM ARGS...'");
+	return error_hint(err, "'tare verify sampling PROGRAM ARGS...', or 'tare verify sampling --suite'");
 }
 
 int command_verify(int argc, char **argv)

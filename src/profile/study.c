@@ -1,6 +1,7 @@
 #include "profile/study.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,23 @@ static bool measure_functions(const struct named_profile *named, const struct pl
 	return done;
 }
 
+/* Executions of the most sampled place, as a part of the most. */
+static double top_instruction(const struct placed_count *sampled, size_t n_sampled, const struct placed_count *ran,
+			      size_t n_ran)
+{
+	uint64_t most = 0, most_sampled = 0, top = 0;
+	for (size_t i = 0; i < n_ran; i++)
+		most = ran[i].count > most ? ran[i].count : most;
+	for (size_t i = 0; i < n_sampled; i++) {
+		const struct placed_count *found = bsearch(&sampled[i], ran, n_ran, sizeof *ran, by_place);
+		if (!found || sampled[i].count < most_sampled)
+			continue;
+		top = sampled[i].count > most_sampled || found->count > top ? found->count : top;
+		most_sampled = sampled[i].count;
+	}
+	return most && most_sampled ? (double)top / (double)most : NAN;
+}
+
 bool study_judge(const struct profile *sampled, const struct named_profile *named, struct sampling_accuracy *out)
 {
 	const struct profile *exact = named->profile;
@@ -222,6 +240,7 @@ bool study_judge(const struct profile *sampled, const struct named_profile *name
 	out->judged = three.samples;
 	out->elsewhere += three.apart;
 	out->instructions = three.places;
+	out->top_instruction = top_instruction(samples, n_samples, ran, n_ran);
 	out->nrmse = three.nrmse;
 	out->sample_coverage = three.sample_coverage;
 	out->order_deviation = three.order_deviation;
@@ -235,6 +254,62 @@ out:
 	free(samples);
 	free(ran);
 	return done;
+}
+
+/* ---- places ---- */
+
+static int by_count(const void *a, const void *b)
+{
+	const struct placed_count *x = a, *y = b;
+	return x->count != y->count ? (x->count > y->count ? -1 : 1)
+				    : (x->place > y->place) - (x->place < y->place);
+}
+
+/* "function+0x12", of the machine code's function */
+static void name_place(const struct named_profile *named, uint64_t place, struct study_place *out)
+{
+	uint64_t offset = place & ((UINT64_C(1) << OFFSET_BITS) - 1);
+	for (size_t i = 0; i < named->n_places; i++) {
+		const struct named_place *p = &named->places[i];
+		if (p->module != place >> OFFSET_BITS || p->offset != offset)
+			continue;
+		const struct named_function *f =
+			&named->functions[named->frames[p->first_frame + p->n_frames - 1].function];
+		/* one without a symbol is named by its offset in the module already */
+		if (f->begins && f->begins <= offset)
+			snprintf(out->name, sizeof out->name, "%.60s+0x%llx", f->name,
+				 (unsigned long long)(offset - f->begins));
+		else
+			snprintf(out->name, sizeof out->name, "%.79s", f->name);
+		return;
+	}
+}
+
+size_t study_places(const struct profile *sampled, const struct named_profile *named, struct study_place *out)
+{
+	const struct profile *exact = named->profile;
+	struct placed_count *samples = malloc((sampled->n_cells + 1) * sizeof *samples);
+	struct placed_count *ran = malloc((exact->n_cells + 1) * sizeof *ran);
+	struct sampling_accuracy ignored = {0};
+	size_t n_samples = 0, n = SIZE_MAX;
+	if (samples && ran && take_samples(sampled, exact, samples, &n_samples, &ignored)) {
+		size_t n_ran = take_executions(exact, ran);
+		double all = 0, executed = 0;
+		for (size_t i = 0; i < n_samples; i++)
+			all += (double)samples[i].count;
+		for (size_t i = 0; i < n_ran; i++)
+			executed += (double)ran[i].count;
+		qsort(samples, n_samples, sizeof *samples, by_count);
+		for (n = 0; n < n_samples && n < STUDY_PLACES_MOST; n++) {
+			const struct placed_count *found = bsearch(&samples[n], ran, n_ran, sizeof *ran, by_place);
+			out[n] = (struct study_place){.sampled = (double)samples[n].count / all,
+						      .executed = found ? (double)found->count / executed : 0};
+			name_place(named, samples[n].place, &out[n]);
+		}
+	}
+	free(samples);
+	free(ran);
+	return n;
 }
 
 /* ---- trends ---- */

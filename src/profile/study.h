@@ -19,6 +19,13 @@
  * False when memory ran out. */
 bool study_judge(const struct profile *sampled, const struct named_profile *exact, struct sampling_accuracy *out);
 
+/* The places of Figure 1, into out[STUDY_PLACES_MOST]: how many. SIZE_MAX when memory ran out. */
+size_t study_places(const struct profile *sampled, const struct named_profile *exact, struct study_place *out);
+
+/* Which of Wu and Mencer's findings hold in the programs that were studied, by sign tests over programs; at their
+ * shortest period, where sizes are meant. Fills suite->findings. */
+void study_add_findings(struct sampling_suite *suite);
+
 /* A measure as an error: what rises when sampling gets worse. */
 double study_error(const struct sampling_accuracy *accuracy, enum study_measure measure);
 

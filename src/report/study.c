@@ -197,6 +197,7 @@ static void write_period(struct json *json, const struct sampling_accuracy *a)
 	json_write_number(json, "nrmse", some ? a->nrmse : NAN);
 	json_write_number(json, "sample_coverage", some ? a->sample_coverage : NAN);
 	json_write_number(json, "order_deviation", some ? a->order_deviation : NAN);
+	json_write_number(json, "top_instruction", some ? a->top_instruction : NAN);
 	json_write_number(json, "distance_bytes", a->distance);
 	json_write_number(json, "overlap", a->overlap);
 	json_write_number(json, "total_variation", a->total_variation);
@@ -205,6 +206,35 @@ static void write_period(struct json *json, const struct sampling_accuracy *a)
 	json_write_number(json, "kendall", a->kendall);
 	json_write_number(json, "top_chance", a->top_chance);
 	json_write_close(json, '}');
+}
+
+void report_study_json_body(struct json *json, const struct sampling_study *study)
+{
+	json_write_text(json, "event", study->event);
+	json_write_text(json, "unit", study->unit);
+	json_write_text(json, "gaps", "period + uniform(0, period/8)");
+	json_write_integer(json, "seed", (int64_t)study->seed);
+	json_write_integer(json, "executed_instructions", (int64_t)study->executed);
+	if (study->has_branches)
+		json_write_integer(json, "executed_branches", (int64_t)study->branches);
+	else
+		json_write_null(json, "executed_branches");
+	json_write_open(json, "periods", '[');
+	for (size_t i = 0; i < study->n_periods; i++)
+		write_period(json, &study->periods[i]);
+	json_write_close(json, ']');
+	json_write_open(json, "error_rises_with_period", '[');
+	for (size_t m = 0; m < STUDY_MEASURES; m++) {
+		const struct study_trend *trend = &study->trends[m];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "measure", measures[m].key);
+		json_write_text(json, "expected", measures[m].expected);
+		json_write_number(json, "tau", trend->known ? trend->tau : NAN);
+		json_write_number(json, "p", trend->known ? trend->p_rises : NAN);
+		json_write_text(json, "verdict", verdict_of(trend));
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
 }
 
 void report_study_json(FILE *out, const struct sampling_study *study, char *const *program)
@@ -217,27 +247,7 @@ void report_study_json(FILE *out, const struct sampling_study *study, char *cons
 	for (size_t i = 0; program[i]; i++)
 		json_write_text(&json, NULL, program[i]);
 	json_write_close(&json, ']');
-	json_write_text(&json, "event", study->event);
-	json_write_text(&json, "unit", study->unit);
-	json_write_text(&json, "gaps", "period + uniform(0, period/8)");
-	json_write_integer(&json, "seed", (int64_t)study->seed);
-	json_write_integer(&json, "executed_instructions", (int64_t)study->executed);
-	json_write_open(&json, "periods", '[');
-	for (size_t i = 0; i < study->n_periods; i++)
-		write_period(&json, &study->periods[i]);
-	json_write_close(&json, ']');
-	json_write_open(&json, "error_rises_with_period", '[');
-	for (size_t m = 0; m < STUDY_MEASURES; m++) {
-		const struct study_trend *trend = &study->trends[m];
-		json_write_open(&json, NULL, '{');
-		json_write_text(&json, "measure", measures[m].key);
-		json_write_text(&json, "expected", measures[m].expected);
-		json_write_number(&json, "tau", trend->known ? trend->tau : NAN);
-		json_write_number(&json, "p", trend->known ? trend->p_rises : NAN);
-		json_write_text(&json, "verdict", verdict_of(trend));
-		json_write_close(&json, '}');
-	}
-	json_write_close(&json, ']');
+	report_study_json_body(&json, study);
 	json_write_close(&json, '}');
 	fputc('\n', out);
 }

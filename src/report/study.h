@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "report/json_writer.h"
 #include "report/report.h"
 #include "result/sampling_study.h"
 
@@ -12,5 +13,7 @@ void report_study_text(FILE *out, const struct sampling_study *study, char *cons
 		       const struct report_options *options);
 /* "version" is 1; within a version only keys are added. What is not known is null. */
 void report_study_json(FILE *out, const struct sampling_study *study, char *const *program);
+/* Its keys, in an object that is open. */
+void report_study_json_body(struct json *json, const struct sampling_study *study);
 
 #endif

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/streams.h"
 #include "profile/study.h"
 #include "session/profile.h"
 
@@ -19,9 +21,40 @@ static void drop(struct profile *profile)
 	free(profile);
 }
 
-/* One execution. list NULL: what can be sampled. null_fd: for its input, and if `silent` its output. */
+/* What all executions have alike: input that is empty, and output to a file. With output to /dev/null, grep would
+ * stop at its first match. */
+struct executions {
+	struct streams streams;
+	size_t n;
+	int null_fd;
+};
+
+static bool open_executions(const struct verify_sampling *asked, struct executions *e, struct error *err)
+{
+	struct stat out, null;
+	struct command command = {.stdout_fd = -1, .stderr_fd = -1};
+	*e = (struct executions){.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC)};
+	if (e->null_fd < 0)
+		return error_set_errno(err, ERROR_SYSTEM, errno, "cannot open '/dev/null'");
+	bool unseen = asked->silent || (fstat(STDOUT_FILENO, &out) == 0 && fstat(e->null_fd, &null) == 0 &&
+					S_ISCHR(out.st_mode) && out.st_rdev == null.st_rdev);
+	command.stdin_fd = e->null_fd;
+	if (streams_open(&e->streams, &command, unseen ? OUTPUT_NONE : OUTPUT_FIRST, 1 + VERIFY_PERIODS,
+			 asked->interrupt, err))
+		return true;
+	close(e->null_fd);
+	return false;
+}
+
+static void close_executions(struct executions *e)
+{
+	streams_close(&e->streams);
+	close(e->null_fd);
+}
+
+/* One execution. list NULL: what can be sampled. */
 static bool run(const struct verify_sampling *asked, const char *on, const char *list, uint64_t period,
-		uint64_t seed, int null_fd, bool silent, struct profile **out, struct error *err)
+		uint64_t seed, struct executions *executions, struct profile **out, struct error *err)
 {
 	struct session session;
 	struct session_target target = {.kind = TARGET_COMMAND, .program = asked->program};
@@ -32,11 +65,10 @@ static bool run(const struct verify_sampling *asked, const char *on, const char 
 				      .interrupt = asked->interrupt};
 	*out = NULL;
 	bool done = session_open(&session, &target, on, NULL, 0, err);
-	session.command.stdin_fd = null_fd;
-	if (silent)
-		session.command.stdout_fd = session.command.stderr_fd = null_fd;
-	done = done && session_add_profile_events(&session, list, err) &&
-	       session_profile(&session, &profiling, out, err);
+	bool silent;
+	session.command.stdin_fd = executions->null_fd;
+	done = done && streams_next(&executions->streams, executions->n++, &session.command, &silent, err) &&
+	       session_add_profile_events(&session, list, err) && session_profile(&session, &profiling, out, err);
 	session_close(&session);
 	return done;
 }
@@ -65,15 +97,15 @@ static bool choose(const struct verify_sampling *asked, struct sampling_study *s
 }
 
 /* The exact profile, with the functions of its instructions. */
-static bool count(const struct verify_sampling *asked, int null_fd, struct profile **exact,
+static bool count(const struct verify_sampling *asked, struct executions *executions, struct profile **exact,
 		  struct named_profile **named, struct error *err)
 {
 	*named = NULL;
-	if (!run(asked, "exact", "instructions:u", 0, 0, null_fd, false, exact, err))
+	if (!run(asked, "exact", "instructions:u,branches:u", 0, 0, executions, exact, err))
 		return false;
-	if ((*exact)->n_events != 1 || (*exact)->events[0].why)
+	if (!(*exact)->n_events || (*exact)->events[0].why)
 		return error_set(err, ERROR_UNSUPPORTED, "executed instructions have no places here: %s",
-				 (*exact)->n_events == 1 ? (*exact)->events[0].why : "they were not counted");
+				 (*exact)->n_events ? (*exact)->events[0].why : "they were not counted");
 	return session_name_profile(*exact, 0.95, named, err);
 }
 
@@ -94,14 +126,15 @@ bool session_verify_sampling(const struct verify_sampling *asked, struct samplin
 	struct profile *exact = NULL, *sampled = NULL;
 	struct named_profile *named = NULL;
 	uint64_t period = 0;
-	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct executions executions;
 	*out = (struct sampling_study){.seed = asked->seed};
-	bool done = null_fd >= 0 || error_set_errno(err, ERROR_SYSTEM, errno, "cannot open '/dev/null'");
-	done = done && choose(asked, out, &period, err) && count(asked, null_fd, &exact, &named, err);
+	if (!open_executions(asked, &executions, err))
+		return false;
+	bool done = choose(asked, out, &period, err) && count(asked, &executions, &exact, &named, err);
 	if (done && !(out->periods = calloc(VERIFY_PERIODS, sizeof *out->periods)))
 		done = error_no_memory(err);
 	for (size_t i = 0; done && i < VERIFY_PERIODS; i++, period *= 2) {
-		done = run(asked, "perf", out->event, period, asked->seed + i, null_fd, true, &sampled, err);
+		done = run(asked, "perf", out->event, period, asked->seed + i, &executions, &sampled, err);
 		if (done && asked->interrupt && *asked->interrupt)
 			done = error_set(err, ERROR_SYSTEM, "interrupted");
 		if (done && sampled->wait_status != exact->wait_status)
@@ -113,12 +146,19 @@ bool session_verify_sampling(const struct verify_sampling *asked, struct samplin
 		accuracy->period = period;
 		if (done && !study_judge(sampled, named, accuracy))
 			done = error_no_memory(err);
+		if (done && i == 0) {
+			size_t n = study_places(sampled, named, out->places);
+			out->n_places = n == SIZE_MAX ? 0 : n;
+			done = n != SIZE_MAX || error_no_memory(err);
+		}
 		out->n_periods += done;
 		drop(sampled);
 		sampled = NULL;
 	}
 	if (done) {
 		out->executed = exact->events[0].total;
+		out->has_branches = exact->n_events > 1 && exact->events[1].has_total && !exact->events[1].why;
+		out->branches = out->has_branches ? exact->events[1].total : 0;
 		study_add_trends(out);
 	} else {
 		sampling_study_free(out);
@@ -127,8 +167,7 @@ bool session_verify_sampling(const struct verify_sampling *asked, struct samplin
 		named_profile_free(named);
 	free(named);
 	drop(exact);
-	if (null_fd >= 0)
-		close(null_fd);
+	close_executions(&executions);
 	return done;
 }
 

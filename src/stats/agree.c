@@ -4,14 +4,10 @@
  * 1 (quasi-likelihood: McCullagh, Nelder: Generalized linear models, 2nd ed. 1989, sections 4.5 and 9.2). Samples
  * at fixed gaps, and of programs that differ from run to run, are clustered: a binomial test is too sure of them.
  * The difference is compared with Student's t of the runs' degrees of freedom, also where the floor of 1 is what
- * counts: the spread of a few runs may be small by chance.
- *
- * Several rows: Holm: A simple sequentially rejective multiple test procedure, Scand. J. Statistics 6 (1979).
- * It needs no independence: shares of one profile are not independent. */
+ * counts: the spread of a few runs may be small by chance. */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "stats/stats.h"
 #include "stats/student.h"
@@ -71,29 +67,8 @@ bool stats_shares_agree(const struct share_runs *first, const struct share_runs 
 	return true;
 }
 
-struct ordered {
-	double p;
-	size_t at;
-};
-
-static int by_p(const void *x, const void *y)
+double stats_sign_test(size_t k, size_t n)
 {
-	const struct ordered *a = x, *b = y;
-	return a->p != b->p ? (a->p < b->p ? -1 : 1) : (a->at > b->at) - (a->at < b->at);
-}
-
-bool stats_holm(const double *p, size_t n, double error_rate, bool *rejected)
-{
-	struct ordered *order = malloc((n + 1) * sizeof *order);
-	if (!order)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		order[i] = (struct ordered){p[i], i};
-		rejected[i] = false;
-	}
-	qsort(order, n, sizeof *order, by_p);
-	for (size_t i = 0; i < n && order[i].p <= error_rate / (double)(n - i); i++)
-		rejected[order[i].at] = true;
-	free(order);
-	return true;
+	gsl_set_error_handler_off();
+	return k == 0 ? 1 : gsl_cdf_binomial_Q((unsigned)k - 1, 0.5, (unsigned)n);
 }

@@ -147,9 +147,8 @@ struct share_agreement {
 bool stats_shares_agree(const struct share_runs *first, const struct share_runs *second, double confidence,
 			struct share_agreement *out);
 
-/* Holm's procedure: rejected[i] of p[n], such that the chance of any wrong rejection is at most error_rate,
- * however the tests depend on each other. p of NAN must not be there. False without memory. */
-bool stats_holm(const double *p, size_t n, double error_rate, bool *rejected);
+/* The sign test: how often k or more of n go one way where both are as likely; 1 of n = 0. k <= n. */
+double stats_sign_test(size_t k, size_t n);
 
 /* The ranks that a row may have: 1 is the hottest. */
 struct rank_range {

@@ -289,12 +289,6 @@ static void test_statistics(void)
 	a.runs = b.runs = 1;
 	b.n = n;
 	ok(!stats_shares_agree(&a, &b, 0.95, &s), "one run at each gap tells nothing of the spread");
-
-	bool rejected[4];
-	/* Holm's: 0.01 ≤ 0.05/4, 0.015 ≤ 0.05/3, 0.03 > 0.05/2: it and all behind it stay */
-	ok(stats_holm((const double[]){ 0.03, 0.01, 0.015, 0.04 }, 4, 0.05, rejected) && !rejected[0] && rejected[1] && rejected[2] && !rejected[3],
-	   "Holm's procedure stops at the first that is not small enough");
-	ok(stats_holm(NULL, 0, 0.05, rejected), "of no tests none is rejected");
 }
 
 int main(int n, char **arguments)
