@@ -258,7 +258,7 @@ out:
 
 /* ---- places ---- */
 
-static int by_count(const void *a, const void *b)
+static int most_samples_first(const void *a, const void *b)
 {
 	const struct placed_count *x = a, *y = b;
 	return x->count != y->count ? (x->count > y->count ? -1 : 1)
@@ -299,7 +299,7 @@ size_t study_places(const struct profile *sampled, const struct named_profile *n
 			all += (double)samples[i].count;
 		for (size_t i = 0; i < n_ran; i++)
 			executed += (double)ran[i].count;
-		qsort(samples, n_samples, sizeof *samples, by_count);
+		qsort(samples, n_samples, sizeof *samples, most_samples_first);
 		for (n = 0; n < n_samples && n < STUDY_PLACES_MOST; n++) {
 			const struct placed_count *found = bsearch(&samples[n], ran, n_ran, sizeof *ran, by_place);
 			out[n] = (struct study_place){.sampled = (double)samples[n].count / all,
