@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/count.h"
+#include "cli/count_intervals.h"
 #include "cli/count_parameters.h"
 #include "cli/count_progress.h"
 #include "cli/say.h"
@@ -96,11 +97,16 @@ static bool measure(struct count_command *count, struct error *err)
 	const struct count_request *r = &count->request;
 	struct progress progress = {
 		.verbose = r->verbose,
-		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet,
+		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet && !r->interval_ns,
 		.repetitions = r->repetitions,
 	};
+	struct interval_rows rows = {
+		.out = count->output.stream, .format = r->format, .width = say_width(count->output.stream)};
 	struct measure_options options = {
 		.size = sizeof options,
+		.interval_ns = r->interval_ns,
+		.interval = interval_row,
+		.interval_context = &rows,
 		.repetitions = r->repetitions,
 		.several_runs = r->several_runs,
 		.has_warm_ups = r->has_warm_ups,

@@ -38,6 +38,7 @@ enum {
 	BLOCKS,
 	SYSTEM_CALLS,
 	FOR,
+	INTERVAL,
 	PARAMETERS,
 	OVERRIDE,
 	COMPAT,
@@ -82,6 +83,9 @@ const struct option_row count_option_rows[] = {
 	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	 "they end, or Ctrl-C)",
 	 FOR},
+	{'I', "interval", "MS",
+	 "also show the counts of each so many milliseconds, while the program runs (at least 10)", INTERVAL},
+	{0, "interval-print", "MS", "", INTERVAL}, /* perf stat */
 	{0, "per-thread", NULL, "also a row for each thread: with -p, -t, and for what the engine counts",
 	 PER_THREAD},
 	{0, "per-process", NULL, "also a row for each process of the program, for what the engine counts",
@@ -206,6 +210,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case BLOCKS: r->blocks = value; return true;
 	case SYSTEM_CALLS: r->system_calls = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
+	case INTERVAL:
+		if (!options_number(value, 10, 86400000, &number, err))
+			return false;
+		r->interval_ns = number * 1000000;
+		return true;
 	case FOR: return options_seconds(value, &r->for_ns, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
@@ -307,6 +316,15 @@ static bool check(const struct count_request *r, struct error *err)
 		error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
 		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'",
 				  r->command[0]);
+	}
+	if (r->interval_ns && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0)) {
+		error_set(err, ERROR_USAGE, "-I does not go with repetitions and warm-ups");
+		return error_hint(err,
+				  "-I shows one run as it goes on; leave out -r, --several-runs and --warm-up");
+	}
+	if (r->interval_ns && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
+		error_set(err, ERROR_USAGE, "this report's format has no intervals");
+		return error_hint(err, "-I goes with text and with --json: a JSON object on each line");
 	}
 	if (!r->command && targets && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0))
 		return error_set(err, ERROR_USAGE, "repetitions and warm-ups need a program to run");

@@ -43,7 +43,8 @@ struct count_request {
 	double confidence;
 	enum program_output program_output;
 	uint64_t for_ns;
-	bool gross; /* --gross */
+	uint64_t interval_ns; /* -I; 0: not given */
+	bool gross;           /* --gross */
 	bool statistics;
 	bool strict; /* --strict */
 	unsigned verbose;

@@ -303,6 +303,9 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 		.streams = streams,
 		.waiter = waiter,
+		.intervals = {.every_ns = s->options.interval_ns,
+			      .tell = s->options.interval,
+			      .context = s->options.interval_context},
 	};
 	if (command)
 		target.command = &own;
@@ -324,6 +327,12 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		if (done && !x.run.interrupted && pass + 1 == s->passes)
 			result->repetitions_done++;
 	}
+	if (done && x.intervals.missed)
+		done = measurement_note(s, NOTE_READ,
+					"%zu time%s the counters could not be read at an interval's end: the next "
+					"interval has those counts, too",
+					x.intervals.missed, x.intervals.missed == 1 ? "" : "s") ||
+		       error_no_memory(err);
 	if (done && x.still_running)
 		done = measurement_note(s, NOTE_ACT,
 					"the program did not end within 2 s of the interrupt and runs on") ||

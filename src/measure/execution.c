@@ -86,6 +86,10 @@ static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 			x->sampling_failed = true; /* what is left becomes one long slice at the end */
 		x->next_slice = now + x->slice_every;
 	}
+	if (x->intervals.every_ns && now >= x->intervals.next_ns)
+		intervals_read(&x->intervals,
+			       x->operations->sample(x->counting, x->sampled, NULL) ? x->sampled : NULL, now,
+			       false);
 	if (x->silent && now >= x->next_trim) {
 		streams_trim(x->streams);
 		x->next_trim = now + TRIM_NS;
@@ -95,26 +99,52 @@ static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 		next = x->next_slice;
 	if (x->silent && x->next_trim < next)
 		next = x->next_trim;
+	if (x->intervals.every_ns && x->intervals.next_ns < next)
+		next = x->intervals.next_ns;
 	*tick_ns = next == UINT64_MAX ? 0 : next > now ? next - now : 1;
 }
 
-/* The last slice ends where the readings of stop() do. Rows are added up: slices are of all together. */
+/* What stop() read of an event, all rows together. */
+static struct reading reading_of_all(const struct execution *x, size_t event)
+{
+	struct reading sum = {.state = READING_NEVER_RAN};
+	for (size_t row = 0; row < x->run.n_rows; row++) {
+		const struct reading *r = &x->run.readings[row * x->n_events + event];
+		sum.enabled_ns += r->enabled_ns;
+		if (r->state != READING_COUNTED) {
+			sum.why = r->why;
+			continue;
+		}
+		sum.state = READING_COUNTED;
+		sum.source = r->source;
+		sum.count_raw += r->count_raw;
+		sum.running_ns += r->running_ns;
+	}
+	return sum;
+}
+
+/* The last slice ends where the readings of stop() do. */
 static void last_slice(struct execution *x)
 {
 	for (size_t i = 0; i < x->n_events; i++) {
-		struct reading sum = {.state = READING_NEVER_RAN};
-		for (size_t row = 0; row < x->run.n_rows; row++) {
-			const struct reading *r = &x->run.readings[row * x->n_events + i];
-			sum.enabled_ns += r->enabled_ns;
-			if (r->state != READING_COUNTED)
-				continue;
-			sum.state = READING_COUNTED;
-			sum.count_raw += r->count_raw;
-			sum.running_ns += r->running_ns;
-		}
-		add_slice(&x->slices[i], &sum);
+		const struct reading all = reading_of_all(x, i);
+		add_slice(&x->slices[i], &all);
 	}
 	x->n_slices++;
+}
+
+/* Likewise the last interval; of a row that failed, so did the sum. */
+static void last_interval(struct execution *x, uint64_t now)
+{
+	for (size_t i = 0; i < x->n_events; i++) {
+		x->sampled[i] = reading_of_all(x, i);
+		for (size_t row = 0; row < x->run.n_rows; row++) {
+			const struct reading *r = &x->run.readings[row * x->n_events + i];
+			if (r->state != READING_COUNTED && r->state != READING_NEVER_RAN)
+				x->sampled[i] = *r;
+		}
+	}
+	intervals_read(&x->intervals, x->sampled, now, true);
 }
 
 static uint64_t ns_of(struct timeval t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u; }
@@ -135,8 +165,7 @@ static void keep_account(struct run *run, const struct waited *waited)
 static bool make_room_for_slices(struct execution *x)
 {
 	x->slices = calloc(x->n_events, sizeof *x->slices);
-	x->sampled = calloc(x->n_events, sizeof *x->sampled);
-	if (!x->slices || !x->sampled)
+	if (!x->slices)
 		return false;
 	for (size_t i = 0; i < x->n_events; i++) {
 		/* one more than the most for the last one */
@@ -157,7 +186,8 @@ bool execution_run(struct execution *x, struct error *err)
 	x->blocks = x->system_calls = (struct str){0};
 	x->no_blocks = x->no_locations = (struct error){0};
 	x->locations = (struct locations){0};
-	if (x->slice_ns && x->n_events && !make_room_for_slices(x)) {
+	x->sampled = calloc(x->n_events + 1, sizeof *x->sampled);
+	if (!x->sampled || (x->slice_ns && x->n_events && !make_room_for_slices(x))) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -173,6 +203,14 @@ bool execution_run(struct execution *x, struct error *err)
 	x->next_slice = begin + first_slice;
 	x->next_trim = begin + TRIM_NS;
 	uint64_t first_tick = x->slices ? first_slice : x->silent ? TRIM_NS : 0;
+	if (x->intervals.every_ns) {
+		if (!intervals_begin(&x->intervals, x->events, x->n_events, begin)) {
+			error_no_memory(err);
+			goto out;
+		}
+		if (first_tick == 0 || x->intervals.every_ns < first_tick)
+			first_tick = x->intervals.every_ns;
+	}
 	struct wait_for what = {.process = x->operations->process(x->counting),
 				.target = x->target,
 				.delay_ns = x->delay_ns,
@@ -180,7 +218,8 @@ bool execution_run(struct execution *x, struct error *err)
 				.tick = tick,
 				.context = x};
 	wait_until(x->waiter, &what, &waited);
-	x->run.elapsed_ns = clock_now_ns(clock) - begin;
+	uint64_t end = clock_now_ns(clock);
+	x->run.elapsed_ns = end - begin;
 	if (x->want_steal)
 		x->run.steal_ns = steal_now_ns() - steal;
 
@@ -197,6 +236,8 @@ bool execution_run(struct execution *x, struct error *err)
 		goto out;
 	if (x->slices)
 		last_slice(x);
+	if (x->intervals.every_ns)
+		last_interval(x, end);
 	if (x->want_blocks && x->run.under_engine)
 		x->operations->blocks(x->counting, x->blocks_by, &x->blocks, &x->no_blocks);
 	if (x->want_system_calls && x->run.under_engine)
@@ -223,6 +264,7 @@ void execution_free(struct execution *x)
 		free(x->slices[i].items);
 	free(x->slices);
 	free(x->sampled);
+	intervals_free(&x->intervals);
 	x->slices = NULL;
 	x->sampled = NULL;
 }

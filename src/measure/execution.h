@@ -3,13 +3,14 @@
  *     prepare ──► go ──► wait, reading multiplexed counters every slice ──► stop
  *
  * 1. The execution's struct run is complete when execution_run() is true, whatever became of the program.
- * 2. Slices are kept for groups that do not fit only. Their number is bounded: when SLICES_MOST is reached,
+ * 2. Slices are kept for groups that do not fit only, intervals (intervals.h) for who asked for them. Their number is bounded: when SLICES_MOST is reached,
  *    neighbours are joined and the time between reads doubles. */
 #ifndef TARE_MEASURE_EXECUTION_H
 #define TARE_MEASURE_EXECUTION_H
 
 #include "backend/backend.h"
 #include "base/str.h"
+#include "measure/intervals.h"
 #include "measure/streams.h"
 #include "measure/waiting.h"
 #include "result/result.h"
@@ -40,6 +41,7 @@ struct execution {
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
 	struct waiter *waiter;
+	struct intervals intervals; /* every_ns 0: not wanted */
 
 	/* what it gave */
 	struct run run;

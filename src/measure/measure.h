@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "event/event.h"
 #include "event/metric.h"
+#include "measure/intervals.h"
 #include "result/result.h"
 
 enum program_output { OUTPUT_FIRST, OUTPUT_ALL, OUTPUT_NONE };
@@ -64,6 +65,10 @@ struct measure_options {
 	/* before each execution; may be NULL */
 	void (*progress)(void *context, const struct measure_progress *progress);
 	void *progress_context;
+	/* of each execution; repetitions is 1 then. 0: not wanted */
+	uint64_t interval_ns;
+	interval_tell *interval;
+	void *interval_context;
 	const struct clock *clock; /* NULL: the monotonic clock */
 };
 

@@ -118,20 +118,21 @@ static void write_ending(struct json *json, const struct result *result)
 		json_write_null(json, "exit");
 		return;
 	}
-	json->lines = 1; /* short enough for one line */
+	int lines = json->lines;
+	json->lines = lines > 1 ? 1 : lines; /* short enough for one line */
 	json_write_open(json, "exit", '{');
 	if (WIFSIGNALED(result->wait_status))
 		json_write_integer(json, "signal", WTERMSIG(result->wait_status));
 	else
 		json_write_integer(json, "status", WEXITSTATUS(result->wait_status));
 	json_write_close(json, '}');
-	json->lines = 2;
+	json->lines = lines;
 }
 
 void report_json(FILE *out, const struct result *result, const struct report_options *options)
 {
 	bool statistics = options->statistics;
-	struct json json = {.out = out, .lines = 2};
+	struct json json = {.out = out, .lines = options->one_line ? 0 : 2};
 	json_write_open(&json, NULL, '{');
 	json_write_integer(&json, "tare", 1);
 	json_write_text(&json, "version", TARE_VERSION);

@@ -19,6 +19,7 @@ struct report_options {
 	bool all_repetitions; /* every repetition's value too */
 	bool gross;           /* gross, tare and net too */
 	bool statistics;      /* least, median, most and standard deviation of the repetitions too */
+	bool one_line;        /* of JSON: no line breaks in it, for JSON Lines */
 	bool colour;
 	int width; /* of the terminal; 0: not a terminal, 80 assumed */
 };

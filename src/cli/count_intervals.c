@@ -1,0 +1,116 @@
+#include "cli/count_intervals.h"
+
+#include <string.h>
+
+#include "report/json_writer.h"
+#include "report/number.h"
+
+enum { TIME_COLUMNS = 12, VALUE_COLUMNS = 16, TEXT_COLUMNS = 80 };
+
+static int columns_of(const struct event *event)
+{
+	int label = (int)strlen(event->label);
+	return label > VALUE_COLUMNS ? label : VALUE_COLUMNS;
+}
+
+static bool fits(const struct interval_rows *rows, const struct time_interval *interval)
+{
+	int used = TIME_COLUMNS;
+	for (size_t i = 0; i < interval->n; i++)
+		used += 2 + columns_of(interval->events[i]);
+	return used <= (rows->width ? rows->width : TEXT_COLUMNS);
+}
+
+/* "51.20 ms"; with ~ before it when it was not counted all the time. */
+static const char *shown(const struct event *event, const struct time_count *count, char out[2 * NUMBER_BYTES])
+{
+	const struct estimate e = {.event = event->label,
+				   .unit = event->definition ? event->definition->unit : "",
+				   .level = "",
+				   .known = true,
+				   .value = count->value,
+				   .low = count->value,
+				   .high = count->value,
+				   .source = count->source};
+	char number[NUMBER_BYTES];
+	if (!count->known)
+		return "not counted";
+	struct number_scale scale = number_scale_of(&e, false);
+	number_group(number, count->value * scale.factor, scale.decimals);
+	snprintf(out, (size_t)2 * NUMBER_BYTES, "%s%s%s%s", count->source == SOURCE_SCALED ? "~" : "", number,
+		 *scale.unit ? " " : "", scale.unit);
+	return out;
+}
+
+static void wide_row(const struct interval_rows *rows, const struct time_interval *interval)
+{
+	fprintf(rows->out, "%*.3f s", TIME_COLUMNS - 2, interval->end_seconds);
+	for (size_t i = 0; i < interval->n; i++) {
+		char text[2 * NUMBER_BYTES];
+		fprintf(rows->out, "  %*s", columns_of(interval->events[i]),
+			shown(interval->events[i], &interval->counts[i], text));
+	}
+	fputc('\n', rows->out);
+}
+
+static void narrow_rows(const struct interval_rows *rows, const struct time_interval *interval)
+{
+	for (size_t i = 0; i < interval->n; i++) {
+		char text[2 * NUMBER_BYTES];
+		fprintf(rows->out, "%*.3f s  %*s  %s\n", TIME_COLUMNS - 2, interval->end_seconds, VALUE_COLUMNS,
+			shown(interval->events[i], &interval->counts[i], text), interval->events[i]->label);
+	}
+}
+
+static void text_row(struct interval_rows *rows, const struct time_interval *interval)
+{
+	if (!rows->headed) {
+		rows->wide = fits(rows, interval);
+		fprintf(rows->out, "%*s", TIME_COLUMNS, "until");
+		for (size_t i = 0; rows->wide && i < interval->n; i++)
+			fprintf(rows->out, "  %*s", columns_of(interval->events[i]), interval->events[i]->label);
+		fprintf(rows->out, "%s\n", rows->wide ? "" : "             count  event");
+		rows->headed = true;
+	}
+	if (rows->wide)
+		wide_row(rows, interval);
+	else
+		narrow_rows(rows, interval);
+}
+
+static void json_row(const struct interval_rows *rows, const struct time_interval *interval)
+{
+	struct json json = {.out = rows->out};
+	json_write_open(&json, NULL, '{');
+	json_write_text(&json, "kind", "interval");
+	json_write_number(&json, "begin_seconds", interval->begin_seconds);
+	json_write_number(&json, "end_seconds", interval->end_seconds);
+	json_write_open(&json, "counts", '[');
+	for (size_t i = 0; i < interval->n; i++) {
+		const struct time_count *count = &interval->counts[i];
+		json_write_open(&json, NULL, '{');
+		json_write_text(&json, "event", interval->events[i]->label);
+		if (count->known)
+			json_write_number(&json, "value", count->value);
+		else
+			json_write_null(&json, "value");
+		json_write_text(&json, "source", source_name(count->known ? count->source : SOURCE_NONE));
+		if (count->known)
+			json_write_number(&json, "share_running", count->share_running);
+		else
+			json_write_text(&json, "why", count->why);
+		json_write_close(&json, '}');
+	}
+	json_write_close(&json, ']');
+	json_write_close(&json, '}');
+}
+
+void interval_row(void *context, const struct time_interval *interval)
+{
+	struct interval_rows *rows = context;
+	if (rows->format == FORMAT_JSON)
+		json_row(rows, interval);
+	else
+		text_row(rows, interval);
+	fflush(rows->out);
+}
