@@ -15,6 +15,8 @@
 BUILD := build
 SANITIZED := $(BUILD)/sanitized
 PREFIX := /usr/local
+# neither tests nor the demonstration leave runs in the user's store
+export TARE_STORE := none
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev \
 	libdw-dev libelf-dev libdebuginfod-dev libiberty-dev zlib1g-dev libsqlite3-dev libzydis-dev
@@ -46,7 +48,7 @@ check-programs: plain
 	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
 
 bench: plain
-	failed=0; for table in run regions engine model; do bench/$$table $(BUILD) || failed=1; done; exit $$failed
+	failed=0; for table in run regions engine model store; do bench/$$table $(BUILD) || failed=1; done; exit $$failed
 
 install: build
 	meson configure $(BUILD) -Dprefix=$(PREFIX)

@@ -79,6 +79,7 @@ int main(void)
 	setenv("PATH", "/bin:/usr/bin", 1);
 	setenv("TARE_IN_GUEST", "1", 1);
 	setenv("TARE", "/bin/tare", 1);
+	setenv("TARE_STORE", "none", 1);
 	setenv("TARE_KERNELS", "/kernels", 1);
 	setenv("TARE_SPINNERS", "/bin/spinners", 1);
 	setenv("TARE_IRREGULAR", "/bin/irregular", 1);

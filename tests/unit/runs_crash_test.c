@@ -1,0 +1,285 @@
+/* The store of runs under kill -9, with several writers, and of an older version. */
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "store/runs/runs.h"
+#include "store/runs/schema.h"
+#include "tap.h"
+
+enum { KILLS = 200, WRITERS = 8, RUNS_OF_A_WRITER = 25, EVENTS = 12, NOTES = 3 };
+
+static char folder[] = "/tmp/tare-runs-crash-XXXXXX";
+static char path[64];
+static const char *const command[] = {"true", NULL};
+
+/* Keeps one run, with the store opened for it as a command does. number: in its texts and counts. */
+static bool keep(unsigned number, struct error *err)
+{
+	struct estimate estimates[EVENTS];
+	struct result_note notes[NOTES];
+	char text[64];
+	double value = number;
+	struct runs *runs;
+	snprintf(text, sizeof text, "run %u", number);
+	for (int i = 0; i < EVENTS; i++)
+		estimates[i] = (struct estimate){.event = "cycles",
+						 .unit = "cycles",
+						 .level = "user",
+						 .known = true,
+						 .value = number,
+						 .n_runs = 1,
+						 .runs = &value,
+						 .note = text,
+						 .cpu = -1};
+	for (int i = 0; i < NOTES; i++)
+		notes[i] = (struct result_note){text, NOTE_READ};
+	struct result result = {.command = command,
+				.repetitions = 1,
+				.estimates = estimates,
+				.n_estimates = EVENTS,
+				.notes = notes,
+				.n_notes = NOTES};
+	struct kept_run run = {.kind = KEPT_COUNT, .tare_version = "0.1", .result = &result};
+	if (!runs_open(path, RUNS_WRITE, &runs, err))
+		return false;
+	bool done = runs_put(runs, &run, err);
+	runs_close(runs);
+	return done;
+}
+
+/* Is it as keep() made it? */
+static bool whole(const struct kept_run *run)
+{
+	const struct result *r = run->result;
+	bool good = r->n_estimates == EVENTS && r->n_notes == NOTES;
+	for (size_t i = 0; good && i < r->n_estimates; i++)
+		good = r->estimates[i].n_runs == 1 && r->estimates[i].value == r->estimates[0].value &&
+		       r->estimates[i].runs[0] == r->estimates[0].value &&
+		       strcmp(r->estimates[i].note, r->notes[0].text) == 0;
+	return good;
+}
+
+static bool integrity(void)
+{
+	sqlite3 *db;
+	sqlite3_stmt *s = NULL;
+	bool good = sqlite3_open(path, &db) == SQLITE_OK &&
+		    sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &s, NULL) == SQLITE_OK &&
+		    sqlite3_step(s) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0;
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return good;
+}
+
+/* How many runs there are; *damaged: of these, so many are not whole. */
+static size_t count_runs(size_t *damaged)
+{
+	struct runs *runs;
+	struct run_list list = {0};
+	struct error err = {0};
+	*damaged = 0;
+	if (!runs_open(path, RUNS_READ, &runs, &err)) {
+		if (err.code != ERROR_NOT_FOUND)
+			printf("# %s\n", err.text), ++*damaged;
+		return 0;
+	}
+	if (!runs_list(runs, 0, NULL, 0, &list, &err))
+		printf("# %s\n", err.text), ++*damaged;
+	for (size_t i = 0; i < list.rows.count; i++) {
+		struct kept_run run;
+		bool loaded = runs_load(runs, list.rows.items[i].id, &run, &err);
+		*damaged += !loaded || !whole(&run);
+		if (loaded)
+			kept_run_free(&run);
+	}
+	size_t n = list.rows.count;
+	run_list_free(&list);
+	runs_close(runs);
+	return n;
+}
+
+/* Keeps runs until it is killed, and says each one in the pipe when it is kept. */
+static void keep_on(int told, unsigned number)
+{
+	for (;; number++) {
+		struct error err = {0};
+		if (!keep(number, &err)) {
+			fprintf(stderr, "# %s\n", err.text);
+			_exit(1);
+		}
+		if (write(told, "k", 1) != 1)
+			_exit(2);
+	}
+}
+
+static void survives_kills(void)
+{
+	struct random random = {12};
+	size_t kept = 0, damaged, lost = 0, more = 0, broken = 0, ends = 0;
+	for (int i = 0; i < KILLS; i++) {
+		int ends_of[2], status;
+		char told[4096];
+		if (pipe(ends_of) != 0)
+			return;
+		pid_t child = fork();
+		if (child == 0) {
+			close(ends_of[0]);
+			keep_on(ends_of[1], (unsigned)i * 1000);
+		}
+		close(ends_of[1]);
+		/* any moment of the first few runs of a process, its opening of the store included */
+		usleep((useconds_t)random_below(&random, 6000));
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		ends += WIFEXITED(status);
+		ssize_t n = read(ends_of[0], told, sizeof told);
+		close(ends_of[0]);
+		kept += n > 0 ? (size_t)n : 0;
+		size_t there = count_runs(&damaged);
+		/* a run may be kept before it is told */
+		lost += there < kept;
+		more += there > kept + 1;
+		broken += damaged;
+		kept = there;
+	}
+	printf("# %zu runs were kept\n", kept);
+	equal_u64(ends, 0, "no writer failed before it was killed");
+	equal_u64(lost, 0, "after 200 kills, no run is lost that was kept");
+	equal_u64(more, 0, "at most the run in progress is uncertain");
+	equal_u64(broken, 0, "and each is whole");
+	ok(integrity(), "and so is the database");
+}
+
+static void serves_several_writers(void)
+{
+	size_t damaged, before = count_runs(&damaged), failed = 0;
+	pid_t children[WRITERS];
+	for (unsigned w = 0; w < WRITERS; w++) {
+		children[w] = fork();
+		if (children[w] == 0) {
+			struct error err = {0};
+			for (unsigned i = 0; i < RUNS_OF_A_WRITER; i++)
+				if (!keep(1000000 + w * 1000 + i, &err)) {
+					fprintf(stderr, "# %s\n", err.text);
+					_exit(1);
+				}
+			_exit(0);
+		}
+	}
+	for (unsigned w = 0; w < WRITERS; w++) {
+		int status;
+		waitpid(children[w], &status, 0);
+		failed += status != 0;
+	}
+	equal_u64(failed, 0, "eight writers at the same time keep all their runs");
+	equal_u64(count_runs(&damaged) - before, WRITERS * RUNS_OF_A_WRITER, "each of them is there");
+	equal_u64(damaged, 0, "and whole");
+}
+
+/* All at once make the store that is not there yet. */
+static void is_made_by_several(void)
+{
+	snprintf(path, sizeof path, "%s/made.db", folder);
+	serves_several_writers();
+	ok(integrity(), "a store that eight processes made at the same time is whole");
+}
+
+static bool execute(sqlite3 *db, const char *sql)
+{
+	char *why = NULL;
+	bool done = sqlite3_exec(db, sql, NULL, NULL, &why) == SQLITE_OK;
+	if (!done)
+		printf("# %s\n", why);
+	sqlite3_free(why);
+	return done;
+}
+
+/* A store as version 1 of the tables had it, with a run in it. */
+static bool make_old(void)
+{
+	sqlite3 *db;
+	struct error err = {0};
+	bool done = sqlite3_open(path, &db) == SQLITE_OK && schema_migrate(db, path, 1, &err) &&
+		    execute(db, "INSERT INTO machines (id, cpu, kernel) VALUES (1, 'old CPU', 'Linux 2.6');"
+				"INSERT INTO runs (uuid, machine, bytes, kind, shown, tare_version, command, "
+				"started_unix, repetitions, repetitions_done, executions, passes, elapsed_seconds, "
+				"confidence, wait_status, interrupted, under_engine, first_run, warm_ups, name) VALUES "
+				"(randomblob(16), 1, 10, 0, 0, '0.0.1', x'6c7300', 1000, 1, 1, 1, 1, 2.5, 0.95, 0, 0, "
+				"0, 0, 0, 'old');"
+				"INSERT INTO estimates (run, part, position, event, unit, level, known, value, source, "
+				"trust, cpu) VALUES (1, 0, 0, 'cycles', 'cycles', 'user', 1, 42, 1, 0, -1)");
+	sqlite3_close(db);
+	return done;
+}
+
+static int version_of(const char *file)
+{
+	sqlite3 *db;
+	sqlite3_stmt *s = NULL;
+	int version = -1;
+	if (sqlite3_open(file, &db) == SQLITE_OK &&
+	    sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		version = sqlite3_column_int(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return version;
+}
+
+static bool has_old_run(struct runs *runs)
+{
+	struct kept_run run;
+	struct error err = {0};
+	int64_t id;
+	if (!runs_find(runs, "@old", &id, &err) || !runs_load(runs, id, &run, &err)) {
+		printf("# %s\n", err.text);
+		return false;
+	}
+	const struct result *r = run.result;
+	bool good = strcmp(run.tare_version, "0.0.1") == 0 && r->n_estimates == 1 && r->estimates[0].known &&
+		    r->estimates[0].value == 42 && strcmp(r->command[0], "ls") == 0 &&
+		    strcmp(r->machine.cpu, "old CPU") == 0 && !r->breakdown && r->n_regions == 0;
+	kept_run_free(&run);
+	return good;
+}
+
+static void migrates(void)
+{
+	struct runs *runs;
+	struct error err = {0};
+	snprintf(path, sizeof path, "%s/old.db", folder);
+	if (!ok(make_old() && version_of(path) == 1, "(a store of version 1)"))
+		return;
+	struct import_counts counts;
+	char other[64];
+	snprintf(other, sizeof other, "%s/other.db", folder);
+	ok(runs_open(other, RUNS_WRITE, &runs, &err) && runs_import(runs, path, &counts, &err) && counts.added == 1 &&
+		   has_old_run(runs),
+	   "a run of an old store is imported");
+	runs_close(runs);
+	ok(version_of(path) == 1, "which leaves that store as it is");
+	ok(runs_open(path, RUNS_WRITE, &runs, &err), "an old store is opened");
+	ok(runs && has_old_run(runs), "and has its run");
+	runs_close(runs);
+	ok(version_of(path) == SCHEMA_VERSION, "after it was migrated");
+	ok(integrity(), "and is whole");
+}
+
+int main(void)
+{
+	if (!mkdtemp(folder))
+		return 1;
+	snprintf(path, sizeof path, "%s/tare.db", folder);
+	survives_kills();
+	serves_several_writers();
+	is_made_by_several();
+	migrates();
+	char remove[64];
+	snprintf(remove, sizeof remove, "rm -r %s", folder);
+	ok(system(remove) == 0, "(the folder is removed)");
+	return done();
+}
