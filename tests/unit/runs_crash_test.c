@@ -11,7 +11,7 @@
 #include "store/runs/schema.h"
 #include "tap.h"
 
-enum { KILLS = 200, WRITERS = 8, RUNS_OF_A_WRITER = 25, EVENTS = 12, NOTES = 3 };
+enum { KILLS = 200, WRITERS = 8, RUNS_OF_A_WRITER = 25, EVENTS = 12, NOTES = 3, RUNS_LOOKED_AT = 10 };
 
 static char folder[] = "/tmp/tare-runs-crash-XXXXXX";
 static char path[64];
@@ -76,8 +76,8 @@ static bool integrity(void)
 	return good;
 }
 
-/* How many runs there are; *damaged: of these, so many are not whole. */
-static size_t count_runs(size_t *damaged)
+/* How many runs there are; *damaged: of the newest ones, so many are not whole (newest 0: of all). */
+static size_t count_runs(size_t newest, size_t *damaged)
 {
 	struct runs *runs;
 	struct run_list list = {0};
@@ -90,7 +90,7 @@ static size_t count_runs(size_t *damaged)
 	}
 	if (!runs_list(runs, 0, NULL, 0, &list, &err))
 		printf("# %s\n", err.text), ++*damaged;
-	for (size_t i = 0; i < list.rows.count; i++) {
+	for (size_t i = 0; i < list.rows.count && (!newest || i < newest); i++) {
 		struct kept_run run;
 		bool loaded = runs_load(runs, list.rows.items[i].id, &run, &err);
 		*damaged += !loaded || !whole(&run);
@@ -120,7 +120,8 @@ static void keep_on(int told, unsigned number)
 static void survives_kills(void)
 {
 	struct random random = {12};
-	size_t kept = 0, damaged, lost = 0, more = 0, broken = 0, ends = 0;
+	size_t kept = 0, damaged, lost = 0, more = 0, broken = 0, ends = 0,
+	       written = 0;
 	for (int i = 0; i < KILLS; i++) {
 		int ends_of[2], status;
 		char told[4096];
@@ -132,7 +133,11 @@ static void survives_kills(void)
 			keep_on(ends_of[1], (unsigned)i * 1000);
 		}
 		close(ends_of[1]);
-		/* any moment of the first few runs of a process, its opening of the store included */
+		/* any moment of a process's first runs, its opening of the store included */
+		for (uint64_t waits = random_below(&random, 3); waits; waits--) {
+			kept += read(ends_of[0], told, 1) == 1;
+			written++;
+		}
 		usleep((useconds_t)random_below(&random, 6000));
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
@@ -140,14 +145,17 @@ static void survives_kills(void)
 		ssize_t n = read(ends_of[0], told, sizeof told);
 		close(ends_of[0]);
 		kept += n > 0 ? (size_t)n : 0;
-		size_t there = count_runs(&damaged);
+		size_t there = count_runs(RUNS_LOOKED_AT, &damaged);
 		/* a run may be kept before it is told */
 		lost += there < kept;
 		more += there > kept + 1;
 		broken += damaged;
 		kept = there;
 	}
+	count_runs(0, &damaged);
+	broken += damaged;
 	printf("# %zu runs were kept\n", kept);
+	ok(written > KILLS / 2 && kept >= written, "writers were killed after runs that they had kept");
 	equal_u64(ends, 0, "no writer failed before it was killed");
 	equal_u64(lost, 0, "after 200 kills, no run is lost that was kept");
 	equal_u64(more, 0, "at most the run in progress is uncertain");
@@ -157,7 +165,7 @@ static void survives_kills(void)
 
 static void serves_several_writers(void)
 {
-	size_t damaged, before = count_runs(&damaged), failed = 0;
+	size_t damaged, before = count_runs(0, &damaged), failed = 0;
 	pid_t children[WRITERS];
 	for (unsigned w = 0; w < WRITERS; w++) {
 		children[w] = fork();
@@ -177,7 +185,7 @@ static void serves_several_writers(void)
 		failed += status != 0;
 	}
 	equal_u64(failed, 0, "eight writers at the same time keep all their runs");
-	equal_u64(count_runs(&damaged) - before, WRITERS * RUNS_OF_A_WRITER, "each of them is there");
+	equal_u64(count_runs(0, &damaged) - before, WRITERS * RUNS_OF_A_WRITER, "each of them is there");
 	equal_u64(damaged, 0, "and whole");
 }
 
