@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/store_options.h"
 
 enum {
 	HELP,
@@ -22,6 +23,10 @@ enum {
 	LIST,
 	SHELL,
 	INPUT,
+	GIT,
+	BUILD,
+	FLAGS,
+	COMPILERS,
 	SETUP,
 	PREPARE,
 	CONCLUDE,
@@ -57,6 +62,15 @@ const struct option_row compare_option_rows[] = {
 	 NAME},
 	{'L', "parameter-list", "NAME V,V,...",
 	 "run each command once for each value, in the place of {NAME}; may be repeated: all combinations", LIST},
+	{0, "git", "A..B",
+	 "compare two revisions: each is checked out into a temporary folder {dir}, where --build and the program "
+	 "behind -- run",
+	 GIT},
+	{0, "build", "COMMAND",
+	 "build with this command, which is not counted: 'make -C {dir}', 'gcc {flags} -o {out} x.c'", BUILD},
+	{0, "flags", "FLAGS", "build {out} with these flags in the place of {flags}; may be repeated", FLAGS},
+	{0, "cc", "COMPILER,...",
+	 "build with each of these compilers, in the place of {cc} or of the build's first word", COMPILERS},
 	{0, "shell", "SHELL|none|always",
 	 "the shell for commands that are more than words (default /bin/sh); none: refuse them; always: use it "
 	 "for "
@@ -105,6 +119,7 @@ const struct option_row compare_option_rows[] = {
 	{0, "export-markdown", "FILE", "also write Markdown to this file", MARKDOWN_FILE},
 	{0, "statistics", NULL, "show min, median, max and standard deviation (σ) of each command's runs",
 	 STATISTICS},
+	STORE_OPTION_ROWS,
 	{'v', "verbose", NULL, "show all notes", VERBOSE},
 	{'q', "quiet", NULL, "show the numbers alone, and warnings", QUIET},
 	{.help = "Other"},
@@ -187,6 +202,10 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case JUNIT_FILE: r->junit_file = value; return true;
 	case SHELL: return set_shell(r, value, err);
 	case INPUT: r->input = value; return true;
+	case GIT: r->git = value; return true;
+	case BUILD: r->build = value; return true;
+	case FLAGS: return vec_push(&r->flags, value) || error_no_memory(err);
+	case COMPILERS: r->compilers = value; return true;
 	case SETUP: r->setup = value; return true;
 	case CLEANUP: r->cleanup = value; return true;
 	case IGNORE_FAILURE: r->ignore_failure = true; return true;
@@ -228,7 +247,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->program_output = (enum program_output)word;
 		return true;
-	default: return true;
+	default: return store_apply(&r->keeping, id, value);
 	}
 }
 
@@ -239,6 +258,14 @@ static bool check(struct compare_request *r, struct error *err)
 	if (r->reproducible && r->randomise_layout)
 		return error_set(err, ERROR_USAGE,
 				 "--reproducible fixes the layout that --randomise-layout changes: choose one");
+	if (r->git && (r->flags.count || r->compilers))
+		return error_set(err, ERROR_USAGE, "choose --git, or --flags and --cc, not both");
+	if ((r->flags.count || r->compilers) && !r->build) {
+		error_set(err, ERROR_USAGE, "%s needs --build", r->flags.count ? "--flags" : "--cc");
+		return error_hint(err, "--build 'gcc {flags} -o {out} prog.c'");
+	}
+	if (r->build && !r->git && !r->flags.count && !r->compilers)
+		return error_set(err, ERROR_USAGE, "--build needs --git, --flags or --cc: what is to differ");
 	return true;
 }
 
@@ -314,6 +341,7 @@ void compare_request_free(struct compare_request *r)
 	vec_free(&r->prepares);
 	vec_free(&r->concludes);
 	vec_free(&r->lists);
+	vec_free(&r->flags);
 	vec_free(&r->commands);
 	vec_free(&r->program);
 	arena_free(&r->arena);

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "measure/measure.h"
 #include "session/gate.h"
+#include "session/keep.h"
 
 enum compare_format { COMPARE_TEXT, COMPARE_JSON, COMPARE_CSV, COMPARE_MARKDOWN, COMPARE_JUNIT };
 
@@ -30,6 +31,9 @@ struct compare_request {
 	VEC(struct gate) gates;
 	VEC(const char *) prepares, concludes; /* one for all commands, or one for each */
 	VEC(struct parameter_list) lists;
+	VEC(const char *) flags;
+	const char *git, *build, *compilers; /* NULL */
+	struct keeping keeping;
 	const char *setup, *cleanup, *on, *shell, *input;
 	enum shell_use use;
 	size_t repetitions, warm_ups;

@@ -11,8 +11,6 @@
 
 extern const struct embedded_file metric_files[];
 
-enum metric_better { BETTER_NEITHER, BETTER_HIGHER, BETTER_LOWER };
-
 struct metric {
 	const char *name, *definition, *unit, *formula_text, *caution;
 	enum metric_better better;
@@ -155,6 +153,7 @@ const char *metric_unit(const struct metric *m) { return m->unit; }
 
 const char *metric_formula(const struct metric *m) { return m->formula_text; }
 
+enum metric_better metric_better(const struct metric *m) { return m->better; }
 const char *metric_caution(const struct metric *m) { return m->caution; }
 
 size_t metric_event_count(const struct metric *m) { return m->formula.n_inputs; }

@@ -35,6 +35,8 @@ const char *metric_name(const struct metric *m);
 const char *metric_definition(const struct metric *m);
 const char *metric_unit(const struct metric *m);
 const char *metric_formula(const struct metric *m);
+enum metric_better { BETTER_NEITHER, BETTER_HIGHER, BETTER_LOWER };
+enum metric_better metric_better(const struct metric *m);
 /* A remark printed with the value, such as why a rate may mislead; NULL when there is none. */
 const char *metric_caution(const struct metric *m);
 

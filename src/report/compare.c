@@ -358,6 +358,11 @@ static void add_legend(struct document *d, const struct comparison *c)
 			d, NOTE_READ, "-",
 			"none \u2265 0.4 %: no difference that this machine could see; it would have seen one of "
 			"0.4 % (in 4 of 5 such comparisons)");
+	if (c->shows_misleading)
+		document_note(
+			d, NOTE_ACT, "!",
+			"misleading: this rate is better, but the time is worse; more work done per second is "
+			"no gain where there is more work");
 	if (noise)
 		document_note(
 			d, NOTE_READ, "-",

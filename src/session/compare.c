@@ -57,28 +57,40 @@ static bool failed(const struct turns *t, const struct compare_command *command,
 	return true;
 }
 
-/* measure_step() in the command's directory. */
+/* Goes to the command's directory; *back, for go_back(), is -1 where it has none. */
+static bool go_there(const struct compare_command *command, int *back, struct error *err)
+{
+	*back = -1;
+	if (!command->directory)
+		return true;
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (here >= 0 && chdir(command->directory) == 0) {
+		*back = here;
+		return true;
+	}
+	error_set_errno(err, ERROR_NOT_FOUND, errno, "cannot work in '%s'", here < 0 ? "." : command->directory);
+	if (here >= 0)
+		close(here);
+	return false;
+}
+
+static bool go_back(int back, struct error *err)
+{
+	if (back < 0)
+		return true;
+	bool done = fchdir(back) == 0 ||
+		    error_set_errno(err, ERROR_SYSTEM, errno, "cannot go back to the directory of the start");
+	close(back);
+	return done;
+}
+
 static bool step_there(struct turns *t, size_t which, bool *more, struct error *err)
 {
-	const char *directory = t->commands[which].directory;
-	int here = -1;
-	if (directory) {
-		here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (here < 0 || chdir(directory) != 0) {
-			error_set_errno(err, ERROR_NOT_FOUND, errno, "cannot work in '%s'",
-					here < 0 ? "." : directory);
-			if (here >= 0)
-				close(here);
-			return false;
-		}
-	}
+	int back;
+	if (!go_there(&t->commands[which], &back, err))
+		return false;
 	bool done = measure_step(t->steps[which], more, err);
-	if (here >= 0) {
-		if (fchdir(here) != 0 && done)
-			done = error_set_errno(err, ERROR_SYSTEM, errno, "cannot go back from '%s'", directory);
-		close(here);
-	}
-	return done;
+	return go_back(back, done ? err : NULL) && done;
 }
 
 static bool step(struct turns *t, size_t which, struct error *err)
@@ -173,7 +185,11 @@ static bool share(struct session *sessions, size_t which, const struct compare_c
 	if (which > 0)
 		session_share(s, &sessions[0]);
 	session_set_program(s, command->program, options->input_fd);
-	return session_add_regions(s, command->regions, command->n_regions, err);
+	int back;
+	if (!go_there(command, &back, err))
+		return false;
+	bool done = session_add_regions(s, command->regions, command->n_regions, err);
+	return go_back(back, done ? err : NULL) && done;
 }
 
 static bool begin(struct turns *t, size_t which, struct error *err)
@@ -233,32 +249,8 @@ struct comparison *session_compare_results(const struct result *const *results, 
 	return c;
 }
 
-static struct comparison *compare(struct turns *t, struct error *err)
-{
-	const struct result **results = calloc(t->n, sizeof *results);
-	const char **names = calloc(t->n, sizeof *names);
-	struct comparison *c = NULL;
-	for (size_t i = 0; results && names && i < t->n; i++) {
-		results[i] = t->sessions[i].result;
-		names[i] = t->commands[i].name;
-	}
-	if (results && names)
-		c = session_compare_results(results, names, t->n, t->options->confidence, err);
-	else
-		error_no_memory(err);
-	free(results);
-	free(names);
-	if (!c)
-		return NULL;
-	c->repetitions = t->options->repetitions;
-	c->seed = t->options->seed;
-	c->interleaved = true;
-	c->interrupted = t->interrupted;
-	return c;
-}
-
-bool session_compare(struct session *sessions, const struct compare_command *commands, size_t n,
-		     const struct compare_options *options, struct comparison **out, struct error *err)
+bool session_take_turns(struct session *sessions, const struct compare_command *commands, size_t n,
+			const struct compare_options *options, bool *interrupted, struct error *err)
 {
 	struct turns t = {.sessions = sessions,
 			  .commands = commands,
@@ -271,7 +263,6 @@ bool session_compare(struct session *sessions, const struct compare_command *com
 			  .clock = clock_monotonic()};
 	size_t set_up = 0;
 	bool done = (t.steps && t.over && t.order) || error_no_memory(err);
-	*out = NULL;
 	t.begin_ns = clock_now_ns(&t.clock);
 	while (done && set_up < n) {
 		done = hook(&t, &commands[set_up], "--setup", commands[set_up].setup, err);
@@ -282,8 +273,7 @@ bool session_compare(struct session *sessions, const struct compare_command *com
 	done = done && take_turns(&t, err);
 	done = clean_up(&t, set_up, done, err);
 	done = done && finish(&t, err);
-	if (done)
-		done = (*out = compare(&t, err)) != NULL;
+	*interrupted = t.interrupted;
 	for (size_t i = 0; t.steps && i < n; i++)
 		measure_abandon(t.steps[i]);
 	free(t.steps);

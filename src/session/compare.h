@@ -40,14 +40,16 @@ struct compare_options {
 };
 
 /* sessions[0] is open, and has its events; its target's program is ignored. The others are opened here, on the
- * same backend. commands[n >= 2]. On success the sessions hold the results, net of the tare, in the order of
- * asking, and *out the comparison, which borrows from them and from the commands. In any case the caller closes
- * all sessions, the first one last, and frees *out before. */
-bool session_compare(struct session *sessions, const struct compare_command *commands, size_t n,
-		     const struct compare_options *options, struct comparison **out, struct error *err);
+ * same backend. commands[n >= 1]. On success the sessions hold the results, net of the tare, in the order of
+ * asking. In any case the caller closes all sessions, the first one last. */
+bool session_take_turns(struct session *sessions, const struct compare_command *commands, size_t n,
+			const struct compare_options *options, bool *interrupted, struct error *err);
 
 /* Compares results that are there already: names[n] and results[n] as trust_compare() has them. */
 struct comparison *session_compare_results(const struct result *const *results, const char *const *names, size_t n,
 					   double confidence, struct error *err);
+
+/* Marks rates that improve while the time gets worse (Nieto, Figure 4: superfluous operations raise a rate). */
+bool session_mark_misleading(struct comparison *comparison, struct error *err);
 
 #endif

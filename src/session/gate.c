@@ -147,8 +147,20 @@ static const char *what_would_decide(struct arena *arena, const struct gate *gat
 
 static bool equal(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
+/* A metric does not say of itself that one of its events lacks a run: then some row of its result does. */
+static bool lacks_runs(const struct result *result)
+{
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		if (e->known && estimate_is_total(e) && e->n_runs < result->repetitions)
+			return true;
+	}
+	return false;
+}
+
 /* Why an estimate is not what all runs counted; NULL: it is. */
-static const char *not_whole(struct arena *arena, const struct estimate *e, const struct result *result)
+static const char *not_whole(struct arena *arena, const struct estimate *e, const struct result *result,
+			     bool is_metric)
 {
 	if (!e)
 		return "not counted: there is no such row";
@@ -156,9 +168,12 @@ static const char *not_whole(struct arena *arena, const struct estimate *e, cons
 		return arena_printf(arena, "not counted: %s", e->why ? e->why : "no reason is known");
 	if (e->trust == TRUST_REFUTED)
 		return "refuted: this count is known to be wrong";
-	if (e->n_runs < result->repetitions || result->repetitions_done < result->repetitions)
+	if ((e->n_runs < result->repetitions && !(is_metric && e->n_runs == 0 && e->has_interval)) ||
+	    result->repetitions_done < result->repetitions)
 		return arena_printf(arena, "not counted in all runs (%zu of %zu): %s", e->n_runs,
 				    result->repetitions, e->note ? e->note : "they ended early");
+	if (is_metric && lacks_runs(result))
+		return "some of its events were not counted in all runs";
 	if (e->source == SOURCE_SCALED || e->share_running < 1)
 		return "counted only part of the time: ask for fewer events at once, or --several-runs";
 	if (e->source == SOURCE_SAMPLED)
@@ -167,13 +182,13 @@ static const char *not_whole(struct arena *arena, const struct estimate *e, cons
 }
 
 static const char *not_comparable(struct arena *arena, const struct comparison *c, const struct compared *base,
-				  const struct compared *one, size_t command)
+				  const struct compared *one, size_t command, bool is_metric)
 {
 	const struct result *first = c->results[0], *other = c->results[command];
-	const char *why = not_whole(arena, one->estimate, other);
+	const char *why = not_whole(arena, one->estimate, other, is_metric);
 	if (why)
 		return why;
-	if ((why = not_whole(arena, base->estimate, first)))
+	if ((why = not_whole(arena, base->estimate, first, is_metric)))
 		return arena_printf(arena, "the baseline is %s", why);
 	if (WIFSIGNALED(other->wait_status) || first->wait_status != other->wait_status)
 		return "the command did not end as the baseline did";
@@ -214,23 +229,26 @@ static struct judged judge(struct arena *arena, const struct comparison *c, cons
 {
 	const struct compared *one = &row->commands[command];
 	double low, value, high;
-	const char *why = not_comparable(arena, c, &row->commands[0], one, command);
+	const char *why = not_comparable(arena, c, &row->commands[0], one, command, row->is_metric);
 	if (why)
 		return undecided(arena, why);
 	if (!ends_of(gate, one, &low, &value, &high) || isnan(low) || isnan(high))
 		return undecided(arena, one->why ? one->why : "there is no interval: more runs (-r 10) make one");
 	enum gate_outcome outcome = decide(gate, low, high);
 	if (outcome == GATE_UNDECIDED)
-		return (struct judged){outcome,
-				       what_would_decide(arena, gate, value, low, high, one->estimate->n_runs)};
+		return (struct judged){outcome, what_would_decide(arena, gate, value, low, high,
+								  c->results[command]->repetitions)};
 	return (struct judged){outcome, range_text(arena, gate, low, high)};
 }
 
 static bool is_of(const struct gate *gate, const struct comparison_row *row)
 {
 	size_t length = strlen(gate->event);
-	if (row->region || row->is_metric != gate->is_metric)
+	if (row->region || (gate->labels.count && row->is_metric != gate->is_metric))
 		return false;
+	if (gate->labels.count == 0) /* of stored runs alone */
+		return equal(gate->event, row->event) ||
+		       (strncmp(row->event, gate->event, length) == 0 && equal(row->event + length, ":u"));
 	for (size_t i = 0; i < gate->labels.count; i++)
 		if (equal(gate->labels.items[i], row->event))
 			return true;
@@ -303,7 +321,7 @@ static const struct estimate *row_of(const struct gate *gate, const struct resul
 static struct judged condition_of(const struct gate *gate, const struct result *result, struct arena *arena,
 				  const struct estimate *e)
 {
-	const char *why = not_whole(arena, e, result);
+	const char *why = not_whole(arena, e, result, gate->is_metric);
 	if (why)
 		return undecided(arena, why);
 	double low = e->has_interval ? e->low : e->value, high = e->has_interval ? e->high : e->value;

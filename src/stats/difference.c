@@ -68,20 +68,10 @@ static void find_relative(struct stats_difference *d, double vx, double vy, doub
 	d->has_relative = true;
 }
 
-bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, double confidence,
-		      struct stats_difference *d)
+/* From the means and the squared standard errors vx and vy. */
+static bool fill(struct stats_difference *d, double vx, size_t nx, double vy, size_t ny, double confidence)
 {
-	*d = (struct stats_difference){.p_value = 1, .p_least = stats_least_p(nx, ny), .effect = NAN, .t = NAN};
-	if (nx < 1 || ny < 1 || !(confidence > 0 && confidence < 1))
-		return false;
-	d->mean_x = stats_mean(x, nx);
-	d->mean_y = stats_mean(y, ny);
-	d->absolute.value = d->mean_y - d->mean_x;
-	d->absolute.low = -INFINITY;
-	d->absolute.high = INFINITY;
-	d->superiority = superiority(x, nx, y, ny);
-	double sx = nx > 1 ? stats_sd(x, nx) : 0, sy = ny > 1 ? stats_sd(y, ny) : 0;
-	double vx = sx * sx / (double)nx, vy = sy * sy / (double)ny;
+	d->absolute = (struct interval){d->mean_y - d->mean_x, -INFINITY, INFINITY};
 	d->error = sqrt(vx + vy);
 	d->constant = d->error == 0;
 	d->all_equal = d->constant && d->mean_x == d->mean_y;
@@ -89,7 +79,6 @@ bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, do
 		find_relative(d, vx, vy, 0);
 		return true;
 	}
-	d->effect = effect_size(d->absolute.value, sx, nx, sy, ny);
 	if (d->constant) {
 		/* so many equal values say something of the spread, fewer do not */
 		d->has_interval = d->p_least <= 1 - confidence;
@@ -110,6 +99,40 @@ bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, do
 	d->p_value = fmax(d->p_least, student_p_value(d->absolute.value / d->error, d->df));
 	find_relative(d, vx, vy, d->t);
 	return true;
+}
+
+static struct stats_difference nothing_yet(size_t nx, size_t ny)
+{
+	return (struct stats_difference){
+		.p_value = 1, .p_least = stats_least_p(nx, ny), .effect = NAN, .superiority = NAN, .t = NAN};
+}
+
+bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, double confidence,
+		      struct stats_difference *d)
+{
+	*d = nothing_yet(nx, ny);
+	if (nx < 1 || ny < 1 || !(confidence > 0 && confidence < 1))
+		return false;
+	d->mean_x = stats_mean(x, nx);
+	d->mean_y = stats_mean(y, ny);
+	d->superiority = superiority(x, nx, y, ny);
+	double sx = nx > 1 ? stats_sd(x, nx) : 0, sy = ny > 1 ? stats_sd(y, ny) : 0;
+	if (nx > 1 && ny > 1)
+		d->effect = effect_size(d->mean_y - d->mean_x, sx, nx, sy, ny);
+	return fill(d, sx * sx / (double)nx, nx, sy * sy / (double)ny, ny, confidence);
+}
+
+bool stats_difference_of_means(const struct interval *x, size_t nx, const struct interval *y, size_t ny,
+			       double confidence, struct stats_difference *d)
+{
+	*d = nothing_yet(nx, ny);
+	if (nx < 2 || ny < 2 || !(confidence > 0 && confidence < 1))
+		return false;
+	double ex = (x->high - x->low) / 2 / student_two_sided(confidence, (double)(nx - 1));
+	double ey = (y->high - y->low) / 2 / student_two_sided(confidence, (double)(ny - 1));
+	d->mean_x = x->value;
+	d->mean_y = y->value;
+	return isfinite(ex) && isfinite(ey) && fill(d, ex * ex, nx, ey * ey, ny, confidence);
 }
 
 double stats_detectable(const struct stats_difference *d, double alpha, double power)

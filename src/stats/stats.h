@@ -66,7 +66,7 @@ struct stats_difference {
 	double p_value;     /* two-sided; of the means being equal */
 	double p_least;     /* what no p-value of so many runs is below */
 	double effect;      /* Hedges' g; NAN without spread */
-	double superiority; /* P(y > x) + P(y = x)/2: 0.5 of equals */
+	double superiority; /* P(y > x) + P(y = x)/2: 0.5 of equals; NAN without values */
 	double error;       /* standard error of the difference */
 	double df, t;       /* Welch's; the interval's quantile; 0 where constant, NAN where unknown */
 };
@@ -74,6 +74,10 @@ struct stats_difference {
 /* False for an empty sample, and when nothing finite comes out. */
 bool stats_difference(const double *x, size_t nx, const double *y, size_t ny, double confidence,
 		      struct stats_difference *out);
+/* The same of means whose values are not at hand, but their intervals: mean ± t(n − 1) standard errors, of n
+ * runs. */
+bool stats_difference_of_means(const struct interval *x, size_t nx, const struct interval *y, size_t ny,
+			       double confidence, struct stats_difference *out);
 /* The smallest absolute difference that a test at level alpha would have found with the probability `power`
  * (above 0.5); INFINITY: none, with so few runs. */
 double stats_detectable(const struct stats_difference *d, double alpha, double power);

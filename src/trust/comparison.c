@@ -85,7 +85,7 @@ static const char *why_not(struct arena *arena, const struct estimate *e, bool f
 	if (!e->known)
 		return arena_printf(arena, "%snot counted: %s", first ? "the baseline is " : "",
 				    e->why ? e->why : "no reason is known");
-	if (e->n_runs == 0)
+	if (e->n_runs == 0 && !e->has_interval)
 		return arena_printf(arena, "%s keeps no value of each run", who);
 	if (e->trust == TRUST_REFUTED)
 		return arena_printf(arena, "%s is refuted: this counter was seen to count wrongly", who);
@@ -118,8 +118,23 @@ static double floor_of(const struct comparing *x, const struct estimate *e)
 	return floor ? floor->seen : NAN;
 }
 
-/* Fills the numbers; *tested: it takes part in the correction. */
-static bool compare(struct comparing *x, struct compared *out, const struct estimate *base,
+/* A metric over events of different executions has an interval, and no value of each run. */
+static bool differ(double confidence, const struct estimate *a, size_t n_a, const struct estimate *b, size_t n_b,
+		   struct stats_difference *d)
+{
+	if (a->n_runs && b->n_runs)
+		return stats_difference(a->runs, a->n_runs, b->runs, b->n_runs, confidence, d);
+	const struct interval x = {a->value, a->low, a->high}, y = {b->value, b->low, b->high};
+	return a->has_interval && b->has_interval && stats_difference_of_means(&x, n_a, &y, n_b, confidence, d);
+}
+
+static size_t runs_of(const struct comparing *x, const struct estimate *e, size_t which)
+{
+	return e->n_runs ? e->n_runs : x->c->results[which]->repetitions_done;
+}
+
+/* Fills the numbers of command `which`. */
+static bool compare(struct comparing *x, size_t which, struct compared *out, const struct estimate *base,
 		    struct stats_difference *d)
 {
 	struct arena *arena = &x->c->arena;
@@ -134,7 +149,7 @@ static bool compare(struct comparing *x, struct compared *out, const struct esti
 		out->why = why;
 		return false;
 	}
-	if (!stats_difference(base->runs, base->n_runs, e->runs, e->n_runs, x->c->confidence, d)) {
+	if (!differ(x->c->confidence, base, runs_of(x, base, 0), e, runs_of(x, e, which), d)) {
 		out->why = "its values are not finite";
 		return false;
 	}
@@ -175,7 +190,7 @@ static void judge(struct comparing *x, struct compared *out, const struct stats_
 		size_t need = runs_needed(level);
 		out->why = arena_printf(
 			&x->c->arena, "%s say too little of the spread: -r %zu or more",
-			d->constant && out->estimate->n_runs > 1 ? "so few equal runs" : "single runs", need);
+			d->constant && out->estimate->n_runs != 1 ? "so few equal runs" : "single runs", need);
 		return;
 	}
 	if (d->all_equal) {
@@ -202,7 +217,8 @@ static bool compare_all(struct comparing *x)
 	bool done = d && filled && p && adjusted;
 	for (size_t i = 0; done && i < most; i++) {
 		struct comparison_row *row = &c->rows[i / others];
-		filled[i] = compare(x, &row->commands[1 + i % others], row->commands[0].estimate, &d[i]);
+		filled[i] = compare(x, 1 + i % others, &row->commands[1 + i % others], row->commands[0].estimate,
+				    &d[i]);
 		if (filled[i] && !d[i].all_equal)
 			p[tests++] = d[i].p_value;
 	}

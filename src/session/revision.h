@@ -1,0 +1,26 @@
+/* A git revision in a folder of its own. The user's repository is only read: the folder is a clone that borrows
+ * its objects (git clone --shared), and no work tree is registered there. */
+#ifndef TARE_SESSION_REVISION_H
+#define TARE_SESSION_REVISION_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct repository {
+	const char *top;    /* of the work tree that the current directory is in, or of the bare repository */
+	const char *prefix; /* the current directory below it: "" or "src/" */
+};
+
+/* Of the current directory; strings are the arena's. ERROR_NOT_FOUND: there is none, or no git. */
+bool repository_here(struct arena *arena, struct repository *out, struct error *err);
+
+/* Checks `revision` out into `folder`, which does not exist. ERROR_USAGE: it is not a commit there. */
+bool revision_check_out(const struct repository *repository, const char *revision, const char *folder,
+			struct error *err);
+
+/* Removes a folder and all that is in it, without following links. False: something is left. */
+bool folder_remove(const char *folder);
+
+#endif

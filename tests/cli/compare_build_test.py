@@ -1,0 +1,111 @@
+"""tare compare: git revisions, compilers and flags, runs that were kept, rates that mislead."""
+from cli import *
+
+EVENTS = "page-faults,elapsed-time"  # count on every machine
+folder = os.getcwd()
+os.makedirs("temporary")
+os.makedirs("repository/sub")
+ENV = environment(TMPDIR=os.path.abspath("temporary"), GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null",
+                  GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@b")
+
+
+def snapshot(path):
+    """Every file of a folder with its contents."""
+    return {os.path.join(where, name): open(os.path.join(where, name), "rb").read()
+            for where, _, names in os.walk(path) for name in names}
+
+
+def git(*arguments):
+    subprocess.run(["git", "-C", "repository", *arguments], env=ENV, check=True, capture_output=True)
+
+
+def compare(*arguments, code=0, cwd="repository", env=ENV):
+    seen = tare("compare", "-r", "3", *arguments, cwd=cwd, env=env)
+    ok(seen.code == code, f"exit code {code}: compare {' '.join(arguments)}", seen)
+    equal(os.listdir("temporary"), [], "nothing is left in the temporary folder")
+    return seen
+
+
+# ---- revisions ----
+if shutil.which("git"):
+    git("init", "-q")
+    write("repository/value", "first\n")
+    write("repository/sub/file", "x\n")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    git("tag", "v1")
+    write("repository/value", "second\n")
+    git("commit", "-qam", "two")
+    write("repository/value", "not committed\n")
+    before = snapshot("repository")
+    log = os.path.join(folder, "log")
+    seen = compare("--git", "v1..HEAD", "--build", f"cp value built; echo {{dir}} >> {log}", "-e", EVENTS, "--json", "--", "grep", "-c", "", "built")
+    equal([c["name"] for c in json.loads(seen.out)["commands"]], ["v1", "HEAD"], "revisions have their names")
+    equal(snapshot("repository"), before, "the repository and its work tree are as they were")
+    folders = read("log").split()
+    ok(len(folders) == 2 and len(folders[0]) == len(folders[1]) and folders[0] != folders[1], "their folders' paths have one length", folders)
+    seen = compare("--git", "v1..HEAD", "-e", EVENTS, "--", "grep", "-q", "first", "value", code=3)
+    ok("'HEAD' ended with exit status 1" in seen.err, "each runs in its own tree", seen)
+    seen = compare("--git", "v1..HEAD", "-e", EVENTS, "--", "cat", "file", cwd="repository/sub")
+    seen = compare("--git", "v1..HEAD", "-e", EVENTS, "cat {dir}/value", "true {dir}")
+    equal(seen.out.count("\n  B cat "), 0, "several commands of two revisions have letters")
+    for arguments, words, code in ((("--git", "v1..none", "--", "true"), "'none' is not a commit", 2),
+                                   (("--git", "v1", "--", "true"), "is not A..B", 2),
+                                   (("--git", "v1...HEAD", "--", "true"), "is not A..B", 2),
+                                   (("--git", "--output=x..HEAD", "--", "true"), "is not a commit", 2),
+                                   (("--git", "v1..HEAD"), "no commands", 2),
+                                   (("--git", "v1..HEAD", "--build", "exit 3", "--", "true"), "the command of --build ended with status 3", 3)):
+        seen = compare(*arguments, code=code)
+        ok(words in seen.err, f"{' '.join(arguments)}: {words}", seen)
+    seen = compare("--git", "v1..HEAD", "--", "true", code=3, cwd="/")
+    ok("in no git work tree" in seen.err, "without a repository that is told", seen)
+    equal(snapshot("repository"), before, "what went wrong left the repository as it was")
+else:
+    skip("git is not installed", "revisions have their names")
+
+# ---- compilers and flags: here a build makes a script ----
+seen = compare("--build", "printf '#!/bin/sh\\n# {flags}\\n' > {out} && chmod +x {out}", "--flags", "-a", "--flags", "-b c", "-e", EVENTS, "--json", cwd=folder)
+commands = json.loads(seen.out)["commands"]
+equal([c["name"] for c in commands], ["-a", "-b c"], "builds have their flags as names")
+ok(all(c["command"][0].endswith("/program") for c in commands), "what was built is what runs", commands)
+seen = compare("--build", "nocc {flags} > {out}", "--flags", "x", "--flags", "y", "--cc", "echo,printf", "-e", EVENTS, "--json", "cat {out}", cwd=folder)
+equal([c["name"] for c in json.loads(seen.out)["commands"]], ["echo x", "echo y", "printf x", "printf y"], "compilers take the place of the build's first word")
+for arguments, words in ((("--flags", "-O1", "true"), "--flags needs --build"), (("--cc", "gcc", "true"), "--cc needs --build"),
+                         (("--build", "true", "true", "true"), "--build needs"), (("--git", "a..b", "--build", "true", "--flags", "x"), "choose --git"),
+                         (("--build", "true", "--flags", "x"), "one command alone")):
+    seen = compare(*arguments, code=2, cwd=folder)
+    ok(words in seen.err, f"{' '.join(arguments)}: {words}", seen)
+
+# ---- runs that were kept ----
+kept = dict(ENV, TARE_STORE=os.path.abspath("store.db"))
+on = "replay:" + write("plain.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": "instructions", "source": "hw"}],
+                                                 "executions": [{"readings": {"instructions": 1000}}]}))
+more = "replay:" + write("more.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": "instructions", "source": "hw"}],
+                                                  "executions": [{"readings": {"instructions": 1020}}]}))
+tare("count", "--on", on, "-e", "instructions", "-r", "3", "true", env=kept)
+tare("count", "--on", more, "-e", "instructions", "-r", "3", "true", env=kept)
+for gate, code in (("+1%", 1), ("+3%", 0)):
+    seen = compare("@1", "@2", "--gate", f"instructions<{gate}", code=code, cwd=folder, env=kept)
+ok("were not made in turns" in " ".join(seen.out.split()), "a note says that kept runs were not made in turns", seen)
+seen = compare("@1", "true", "--on", more, "--gate", "instructions<+1%", code=1, cwd=folder, env=kept)
+seen = compare("@2", "@1", "--gate", "cycles<+1%", code=3, cwd=folder, env=kept)
+seen = compare("@nothing", "true", code=3, cwd=folder, env=kept)
+ok("nothing" in seen.err, "a run that is not there is told", seen)
+seen = compare("@1", "true", code=2, cwd=folder)
+ok("switched off" in seen.err, "and that the store is switched off", seen)
+listed = tare("list", "runs", env=kept)
+ok(" compare " in listed.out, "a comparison's runs are kept", listed)
+
+# ---- rates that mislead ----
+names = ("instructions", "cycles")
+executions = [{"readings": {"instructions": 1000, "cycles": 1000}}] * 4 + [{"readings": {"instructions": 3000, "cycles": 2000}}] * 4
+log = os.path.join(folder, "order")
+tare("compare", "-r", "4", "-w", "0", "-e", "page-faults", f"sh -c 'echo A >> {log}'", f"sh -c 'echo B >> {log}'")
+order = read("order").split()
+for a, b, misleads in (((1000, 1000), (3000, 2000), True), ((1000, 1000), (1000, 500), False), ((1000, 1000), (1000, 1000), False)):
+    on = "replay:" + write("rates.json", json.dumps({"tare_recording": 1, "events": [{"name": n, "source": "hw"} for n in names],
+        "executions": [{"readings": dict(zip(names, a if c == "A" else b))} for c in order]}))
+    seen = tare("compare", "--on", on, "-r", "4", "-w", "0", "-m", "ipc", "-e", "cycles", "--json", "true", "true")
+    rows = {row.get("metric", row.get("event")): row["commands"][1] for row in json.loads(seen.out)["rows"]}
+    ok(rows["ipc"].get("misleading", False) == misleads, f"{b[0]} instructions in {b[1]} cycles after {a[0]} in {a[1]}: a misleading rate: {misleads}", seen)
+done()
