@@ -498,6 +498,11 @@ static void add_arcs(struct named_profile *out, const struct profile *p)
 		for (size_t e = 0; arc->caller != arc->callee && e < p->n_events; e++)
 			add_saturated(&functions->rows[arc->callee].counts[e].inclusive, arc->inclusive[e]);
 	}
+	/* a place in no function is a row of its own, to which no call leads */
+	for (size_t i = 0; p->n_arcs && i < functions->n; i++)
+		for (size_t e = 0; e < p->n_events; e++)
+			if (!functions->rows[i].counts[e].inclusive)
+				functions->rows[i].counts[e].inclusive = functions->rows[i].counts[e].self;
 }
 
 static bool sum_up(struct naming_job *job)

@@ -29,7 +29,9 @@ def graph(name, *options, command=None, code=0):
     for arc in report.get("calls", []):
         before = calls.get((arc["caller"], arc["callee"]), (0, 0))
         calls[(arc["caller"], arc["callee"])] = (before[0] + arc["calls"], before[1] + arc["inclusive"][0])
-    less = [f for f, (own, all_) in functions.items() if all_ < own]
+    # code that has no symbol and no unwind table is in no function: no arc leads to each of its places
+    called = {callee for _, callee in calls}
+    less = [f for f, (own, all_) in functions.items() if all_ < own or (f not in called and not re.search(r"\+0x[0-9a-f]+$", f))]
     equal((report["notes"], less), ([], []), f"{name}: the arcs add up to the count, and no function has less with its calls than by itself")
     return functions, calls, report
 
@@ -196,4 +198,149 @@ plain = json.loads(tare("profile", "--on", "exact", "-o", "kept", "./steps") and
 equal({row["function"]: row["counts"][0]["self"] for row in plain["functions"] if row["counts"][0]["self"]},
       {name: own for name, (own, _) in functions.items() if own}, "the functions' own counts are the same without the call graph")
 ok("calls" not in plain, "which is not there unless it is asked for")
+
+# ---- what leaves functions, and what comes between ----
+WORK = r"""
+__attribute__((noinline, naked)) static void hundred(void) { __asm__("mov $49, %ecx\n1: dec %ecx\njnz 1b\nret"); }
+"""  # 1 + 98 + 1
+if not shutil.which("g++"):
+    skip("no g++ here", "exceptions end functions")
+else:
+    build("throws", """\
+#include <setjmp.h>
+#include <stdio.h>
+extern "C" {""" + WORK + """
+__attribute__((noinline)) void throws(int depth) { hundred(); if (depth) { throws(depth - 1); hundred(); } else throw 7; }
+__attribute__((noinline)) void after(void) { hundred(); hundred(); }
+__attribute__((noinline)) void catches(void) { try { throws(5); } catch (int) { after(); } }
+jmp_buf where;
+__attribute__((noinline)) void leaves(int depth) { hundred(); if (depth) { leaves(depth - 1); hundred(); } else longjmp(where, 1); }
+__attribute__((noinline)) void back(void) { hundred(); hundred(); hundred(); }
+__attribute__((noinline)) void sets(void) { if (!setjmp(where)) leaves(5); else back(); }
+}
+int main(void) { for (int i = 0; i < 10; i++) { catches(); sets(); } return 0; }
+""", "-O1", "-fno-inline", suffix="cc", compiler="g++")
+    functions, calls, report = graph("throws")
+    equal((calls[("main", "catches")][0], calls[("catches", "throws")][0], calls[("throws", "throws")][0]), (10, 10, 50), "calls are counted, whatever ends them")
+    equal(calls.get(("catches", "after")), (10, 10 * (200 + functions["after"][0] // 10)), "what runs behind a catch is called by the function that catches")
+    equal(calls.get(("sets", "back")), (10, 10 * (300 + functions["back"][0] // 10)), "what runs behind a setjmp that returned twice is called by its function")
+    ok(calls[("sets", "leaves")][1] < functions["sets"][1] - calls[("sets", "back")][1], "and is not in the function that was left", (functions, calls))
+    equal({key[0] for key in calls if key[1] in ("after", "back")}, {"catches", "sets"}, "nothing else calls them")
+
+build("signals", """\
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+""" + WORK + """
+__attribute__((noinline)) void handler(int s) { (void)s; hundred(); }
+__attribute__((noinline)) void raises(void) { kill(getpid(), SIGUSR1); hundred(); }
+__attribute__((noinline)) void raises_too(void) { kill(getpid(), SIGUSR2); hundred(); }
+int main(void)
+{
+	static char stack[65536];
+	stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+	struct sigaction action = {.sa_handler = handler};
+	sigaction(SIGUSR1, &action, 0);
+	action.sa_flags = SA_ONSTACK;
+	sigaltstack(&own, 0);
+	sigaction(SIGUSR2, &action, 0);
+	for (int i = 0; i < 10; i++)
+		raises(), raises_too();
+	return 0;
+}
+""", "-O1", suffix="c")
+functions, calls, report = graph("signals")
+equal(sum(n for (caller, callee), (n, _) in calls.items() if callee == "handler"), 20, "a handler is called once a signal, on either stack")
+equal((calls[("raises", "hundred")], calls[("raises_too", "hundred")], calls[("handler", "hundred")]), ((10, 1000), (10, 1000), (20, 2000)), "and what was interrupted goes on in its own frames")
+ok(functions["raises"][1] > 2000 and functions["raises_too"][1] > 2000, "the handler is in what it interrupted", functions)
+
+build("threads", """\
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+""" + WORK + """
+__attribute__((noinline)) void part(void) { for (int i = 0; i < 1000; i++) hundred(); }
+__attribute__((noinline)) void *thread(void *p) { part(); return p; }
+__attribute__((noinline)) void in_child(void) { part(); }
+int main(void)
+{
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], 0, thread, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], 0);
+	pid_t child = fork();
+	if (!child) {
+		in_child();
+		_exit(0);
+	}
+	waitpid(child, 0, 0);
+	if (!(child = vfork()))
+		_exit(0);
+	waitpid(child, 0, 0);
+	return 0;
+}
+""", "-O1", "-pthread", suffix="c")
+functions, calls, report = graph("threads")
+equal((calls[("thread", "part")][0], calls[("in_child", "part")][0], calls[("part", "hundred")]), (4, 1, (5000, 500000)), "threads and a forked child have their own frames")
+equal(functions["thread"][1], functions["thread"][0] + calls[("thread", "part")][1], "which add up")
+ok(functions["main"][1] < 300000, "main has what it called, in its thread and in the child that it goes on in", functions["main"])
+
+build("coroutines", """\
+#include <ucontext.h>
+""" + WORK + """
+static ucontext_t home, one, two;
+static char stacks[2][65536];
+__attribute__((noinline)) void give(ucontext_t *from, ucontext_t *to) { hundred(); swapcontext(from, to); hundred(); }
+__attribute__((noinline)) void deep(ucontext_t *from, ucontext_t *to) { give(from, to); hundred(); }
+__attribute__((noinline)) void first(void) { for (int i = 0; i < 100; i++) deep(&one, &two); }
+__attribute__((noinline)) void second(void) { for (int i = 0; i < 100; i++) deep(&two, &home); }
+int main(void)
+{
+	ucontext_t *all[] = {&one, &two};
+	void (*start[])(void) = {first, second};
+	for (int i = 0; i < 2; i++) {
+		getcontext(all[i]);
+		all[i]->uc_stack.ss_sp = stacks[i];
+		all[i]->uc_stack.ss_size = sizeof stacks[i];
+		all[i]->uc_link = &home;
+		makecontext(all[i], start[i], 0);
+	}
+	for (int i = 0; i < 50; i++)
+		swapcontext(&home, i % 2 ? &two : &one);
+	return 0;
+}
+""", "-O1", "-fno-inline", suffix="c")
+functions, calls, report = graph("coroutines")
+hundreds = {caller: n for (caller, callee), (n, _) in calls.items() if callee == "hundred"}
+equal(functions["deep"][1] + functions["first"][0] + functions["second"][0], functions["first"][1] + functions["second"][1], "each coroutine has what ran on its own stack")
+ok(functions["main"][1] < 50000 and ("main", "first") not in calls, "and none of it is in the function that switched to it", (functions["main"], calls))
+equal({key[0] for key in calls if key[1] in ("deep",)}, {"first", "second"}, "coroutines call what they call")
+
+write("library.c", WORK + "void work(void) { for (int i = 0; i < 10; i++) hundred(); }\n")
+subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "library.so", "library.c"], check=True)
+build("loads", """\
+#include <dlfcn.h>
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		void *library = dlopen("./library.so", RTLD_NOW);
+		void (*work)(void) = (void (*)(void))dlsym(library, "work");
+		work();
+		dlclose(library);
+	}
+	return 0;
+}
+""", "-O1", suffix="c")
+functions, calls, report = graph("loads")
+equal((calls[("main", "work")][0], calls[("work", "hundred")]), (3, (30, 3000)), "a library that is loaded and unloaded three times is called three times")
+
+write("callee.c", "int callee(int n) { return n + 1; }\n")
+subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libcallee.so", "callee.c"], check=True)
+for binding in ("lazy", "now"):
+    build(binding, "int callee(int); int main(void) { int n = 0; for (int i = 0; i < 10; i++) n = callee(n); return n - 10; }\n", "-O1", f"-Wl,-z,{binding}", "-Wl,--no-as-needed", "./libcallee.so", suffix="c")
+    functions, calls, report = graph(binding)
+    equal(calls.get(("main", "callee")), (10, 20), f"{binding}: a call by way of the linkage table is a call of the function")
+    equal({key[0] for key in calls if key[1] == "callee"}, {"main"}, f"{binding}: whoever found it")
 done()

@@ -87,7 +87,9 @@ static const char damaged[] = "the record of calls is damaged: the program wrote
 
 static const char *lost(uint32_t bits)
 {
-	return bits & RECORD_LOST_FRAMES      ? "calls are nested too deeply for the engine's record of them"
+	return bits & RECORD_LOST_FRAMES ? "calls are nested too deeply for the engine's record of them"
+	       : bits & RECORD_LOST_STACKS
+		       ? "the program switches between more, or deeper, stacks than the engine's record holds"
 	       : bits & RECORD_LOST_FUNCTIONS ? "the program has more functions than the engine keeps apart"
 	       : bits ? "the program has more calls from different places than the engine's record holds"
 		      : NULL;

@@ -33,6 +33,8 @@ enum record_calls_lost { /* bits: room ran out, the arcs are not complete */
 			 RECORD_LOST_ARCS = 1,
 			 RECORD_LOST_FRAMES = 2,    /* calls were nested too deeply */
 			 RECORD_LOST_FUNCTIONS = 4, /* too many functions */
+			 RECORD_LOST_STACKS =
+				 8, /* too many stacks, or too deep ones, that threads switch between */
 };
 
 struct record_calls {

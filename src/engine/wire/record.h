@@ -3,8 +3,8 @@
  * session.
  *
  *     offset 0            struct record_session
- *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec
- *     starts another RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
+ *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec starts another
+ *     RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
  *                         blocks, code bytes, modules, sites, corrections (one of each a process), threads
  *
  * What always holds:

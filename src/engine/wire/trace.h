@@ -172,10 +172,9 @@ enum trace_mark_kind {
 	   that item (TRACE_SPANS_READ, TRACE_SPANS_WRITE), an instruction's of the block before, touched. It
 	   crosses a line's or a page's end if one of its spans does. */
 	TRACE_SPANS = 7,
-	/* [mark] [address] [slot] [stack] [bytes]: what comes is a signal's handler, called before the
-	 * instruction at
-	   that address; slot is where its return address is; the stack that it is on if it is one of its own, bytes 0:
-	   it is not. Behind a TRACE_BREAK; only if the call graph is asked for */
+	/* [mark] [address] [slot] [stack] [bytes]: what comes is a signal's handler, called before the instruction
+	   at that address; slot is where its return address is; the stack that it is on if it is one of its own,
+	   bytes 0: it is not. Behind a TRACE_BREAK; only if the call graph is asked for */
 	TRACE_HANDLER = 8,
 };
 #define TRACE_SPAN (1ull << 62) /* no block's number */

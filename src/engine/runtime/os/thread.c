@@ -317,7 +317,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 	for (uint32_t i = 0; i < rt.block_count; i++) /* parent and child must agree on them */
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
-	stream_flush(t); /* a call graph goes on in the child where it is */
+	stream_calls_fork(t);
 	long result = runtime_program_call(nr, args);
 	if (result == 0)
 		child_begin(t, process);

@@ -17,6 +17,8 @@
 #define FUNCTIONS_MOST_LIMITED (1u << 14)
 #define FRAMES_MOST (1u << 20)
 #define FRAMES_MOST_LIMITED (1u << 13)
+#define KEPT_MOST 1024u
+#define KEPT_MOST_LIMITED 16u
 #define ARC_SLOTS (1u << 22)
 
 static struct calls calls;
@@ -26,6 +28,7 @@ static struct {
 	const struct record_functions *functions; /* NULL: not known */
 } modules[RECORD_CALL_MODULES];
 static uint32_t n_modules;
+static uint32_t graph_number[RECORD_MODULES_MOST]; /* by the record's number: the graph's + 1; 0: not known yet */
 
 static uint32_t frames_most(void) { return rt.limited ? FRAMES_MOST_LIMITED : FRAMES_MOST; }
 
@@ -58,15 +61,10 @@ static const struct record_functions *ask_functions(uint32_t module)
 	return offset ? record_map(offset, bytes, NULL) : NULL;
 }
 
-/* Under rt.lock. */
-static uint32_t module_of(uint32_t number)
+/* Its number in the graph, of one that the record got last. Under rt.lock. */
+static uint32_t fresh_module(const struct record_module *module)
 {
-	static uint32_t last;
-	if (number == RECORD_NONE || number < rt.modules_inherited || number >= rt.areas[AREA_MODULES].count)
-		return RECORD_NONE;
-	const struct record_module *module = &rt.record_modules[number - rt.modules_inherited];
-	if (last < n_modules && !memcmp(&modules[last].module, module, sizeof *module))
-		return last;
+	uint32_t last;
 	for (last = 0; last < n_modules; last++)
 		if (!memcmp(&modules[last].module, module, sizeof *module))
 			return last;
@@ -80,6 +78,29 @@ static uint32_t module_of(uint32_t number)
 	modules[last].functions = module->path[0] ? ask_functions(last) : NULL;
 	__atomic_store_n(&n_modules, last + 1, __ATOMIC_RELEASE);
 	return last;
+}
+
+/* By the record's number, which a forked child has from its parent. Under rt.lock. */
+static uint32_t module_of(uint32_t number)
+{
+	if (number >= RECORD_MODULES_MOST || number >= rt.areas[AREA_MODULES].count)
+		return RECORD_NONE;
+	if (!graph_number[number]) {
+		if (number < rt.modules_inherited)
+			return RECORD_NONE; /* no code of it was executed before the fork */
+		graph_number[number] = fresh_module(&rt.record_modules[number - rt.modules_inherited]) + 1;
+	}
+	return graph_number[number] - 1;
+}
+
+/* A copy of the process will not have the record's modules. */
+void stream_calls_fork(struct thread *t)
+{
+	if (!calls.record)
+		return;
+	stream_flush(t); /* the graph goes on in the copy where it is */
+	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++)
+		module_of(i);
 }
 
 /* Where the function begins that pc is in; 0: in none that is known. */
@@ -182,6 +203,12 @@ bool stream_calls_open(struct record_process *process)
 	f->slots = memory_private(f->n_slots * sizeof *f->slots);
 	calls.n_slots = ARC_SLOTS;
 	calls.slots = memory_private(calls.n_slots * sizeof *calls.slots);
+	calls.kept_most = rt.limited ? KEPT_MOST_LIMITED : KEPT_MOST;
+	calls.kept = memory_private(calls.kept_most * sizeof *calls.kept);
+	struct calls_frame *frames = memory_private((uint64_t)calls.kept_most * CALLS_KEPT_FRAMES *
+						    sizeof *frames);
+	for (uint32_t i = 0; i < calls.kept_most; i++)
+		calls.kept[i].frames = frames + (uint64_t)i * CALLS_KEPT_FRAMES;
 	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
 	calls.partial = partial;
 	calls.place = place;
@@ -196,6 +223,7 @@ bool stream_calls_reopen(struct record_process *process, const struct thread *t)
 	if (!open_record(process))
 		return false;
 	memset(calls.slots, 0, calls.n_slots * sizeof *calls.slots);
+	calls_move_kept(&calls);
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i]->calls && rt.slot_state[i] && (!t || rt.threads[i] == t))
 			calls_move(&calls, rt.threads[i]->calls);
@@ -206,6 +234,7 @@ void stream_calls_part(struct record_process *old, struct record_process *fresh)
 {
 	fresh->calls = old->calls;
 	old->calls = 0;
+	memset(graph_number, 0, sizeof graph_number); /* modules are numbered anew */
 }
 
 bool stream_calls_thread(struct thread *t)

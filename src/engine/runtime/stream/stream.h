@@ -194,6 +194,7 @@ void stream_objects_thread(struct thread *t); /* its pointer (fs base) is anothe
 /* calls.c: the call graph, only with RECORD_CALLS; else they do nothing */
 bool stream_calls_open(struct record_process *process);
 bool stream_calls_reopen(struct record_process *process, const struct thread *t);
+void stream_calls_fork(struct thread *t); /* before */
 void stream_calls_part(struct record_process *old, struct record_process *fresh);
 bool stream_calls_thread(struct thread *t); /* memory for its stack */
 void stream_calls_begin(struct thread *t);  /* another thread in it: without a caller … */

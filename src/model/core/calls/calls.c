@@ -1,4 +1,4 @@
-#include "model/core/calls/calls.h"
+#include "model/core/calls/inside.h"
 
 /* ---- tables ---- */
 
@@ -56,9 +56,7 @@ static uint32_t arc_of(struct calls *calls, const struct calls_frame *frame)
 
 /* ---- frames ---- */
 
-static struct calls_frame *top_of(struct calls_stack *s) { return &s->frames[s->n - 1]; }
-
-static void settle(struct calls *calls, const struct calls_stack *s, struct calls_frame *f)
+void calls_settle_frame(struct calls *calls, const struct calls_stack *s, struct calls_frame *f)
 {
 	struct record_call_arc *arc = &arcs_of(calls)[f->arc];
 	for (uint32_t e = 0; e < calls->record->n_events; e++) {
@@ -70,8 +68,8 @@ static void settle(struct calls *calls, const struct calls_stack *s, struct call
 
 static void pop(struct calls *calls, struct calls_stack *s)
 {
-	struct calls_frame *f = top_of(s);
-	settle(calls, s, f);
+	struct calls_frame *f = calls_top(s);
+	calls_settle_frame(calls, s, f);
 	s->active[f->function]--;
 	s->n--;
 }
@@ -111,8 +109,8 @@ static void begin(struct calls *calls, struct calls_stack *s, struct calls_frame
  * told from those that it interrupted. */
 static void drop_below(struct calls *calls, struct calls_stack *s, uint64_t to)
 {
-	while (s->n > 1 && top_of(s)->slot < to) {
-		const struct calls_frame *f = top_of(s);
+	while (s->n > 1 && calls_top(s)->slot < to) {
+		const struct calls_frame *f = calls_top(s);
 		if (f->kind == CALLS_SIGNAL && f->bytes && to - f->low <= f->bytes && to != f->slot + 1)
 			return; /* it goes on, on its own stack */
 		bool done = f->kind == CALLS_SIGNAL && to == f->slot + 1;
@@ -132,7 +130,7 @@ static bool is_in(const struct calls_frame *f, const struct calls_block *block)
 /* Control came from one block to the next, without a call. */
 static void flow(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
 {
-	uint64_t slot = top_of(s)->slot;
+	uint64_t slot = calls_top(s)->slot;
 	uint32_t n = s->n;
 	while (n && s->frames[n - 1].slot == slot && !is_in(&s->frames[n - 1], block))
 		n = s->frames[n - 1].kind == CALLS_SIGNAL ? 0 : n - 1;
@@ -166,7 +164,7 @@ static void forward(struct calls *calls, struct calls_stack *s, uint32_t index, 
 /* An indirect jump, with the stack pointer that it had. True: it was a linkage table's, and is done. */
 static bool jumped(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
 {
-	struct calls_frame *top = top_of(s);
+	struct calls_frame *top = calls_top(s);
 	if (top->linkage && s->n > 1) {
 		top->linkage = 0;
 		if (block->flags & CALLS_BINDS) {
@@ -199,21 +197,34 @@ static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, cons
 		if (pc == s->behind)
 			break;
 		drop_below(calls, s, s->slot + 1);
+		if (s->slot > s->high)
+			s->high = s->slot;
 		begin(calls, s, frame, pc, block);
 		return;
 	case CALLS_HANDLER:
 		frame.kind = CALLS_SIGNAL, frame.low = s->low, frame.bytes = s->bytes;
 		begin(calls, s, frame, pc, block);
 		return;
-	case CALLS_RETURN: drop_below(calls, s, s->slot + 1); break;
+	case CALLS_RETURN:
+		if (s->slot != calls_top(s)->slot)
+			calls_switch(calls, s, pc, block);
+		if (!s->n)
+			break;
+		drop_below(calls, s, s->slot + 1);
+		break;
 	case CALLS_JUMP:
+		calls_switch(calls, s, pc, block);
+		if (!s->n)
+			break;
 		drop_below(calls, s, s->slot);
 		if (jumped(calls, s, pc, block))
 			return;
 		break;
 	default: break;
 	}
-	if (!is_in(top_of(s), block))
+	if (!s->n) /* on a stack of its own */
+		begin(calls, s, (struct calls_frame){.slot = ~0ull, .site_module = RECORD_NONE}, pc, block);
+	else if (!is_in(calls_top(s), block))
 		flow(calls, s, pc, block);
 }
 
@@ -318,7 +329,14 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 void calls_settle(struct calls *calls, struct calls_stack *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		settle(calls, s, &s->frames[i]);
+		calls_settle_frame(calls, s, &s->frames[i]);
+}
+
+void calls_move_kept(struct calls *calls)
+{
+	for (uint32_t i = 0; i < calls->n_kept; i++)
+		for (uint32_t k = 0; k < calls->kept[i].n; k++)
+			calls->kept[i].frames[k].arc = arc_of(calls, &calls->kept[i].frames[k]);
 }
 
 void calls_move(struct calls *calls, struct calls_stack *s)

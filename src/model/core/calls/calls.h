@@ -15,6 +15,7 @@
  *  2. A jump, or running on, from one function into another begins a frame in the same group: a tail call. The
  *     return ends the whole group. Back into a function of the group: the frames above it end.
  *  3. An indirect jump with a higher stack pointer than a frame's slot has left that frame (longjmp, exceptions).
+ *     On another stack nothing is left: it goes on when it is switched to again (stacks.c).
  *  4. A signal's handler is called by the instruction before which it came.
  *  5. A frame's count is of what took place from its begin to its end, the handlers in it included. Of a function
  *     that is active several times on a stack only the outermost frame counts: the others' arcs have the call and
@@ -57,11 +58,22 @@ struct calls_functions { /* [0] is none */
 	uint32_t n_slots;
 };
 
+/* A stack that a thread has left for another one: coroutines (stacks.c). */
+#define CALLS_KEPT_FRAMES 512u
+struct calls_frame;
+struct calls_kept {
+	uint64_t low, high; /* slots: of the newest frame, and the highest that there was */
+	uint32_t n;         /* frames; 0: none is kept here */
+	struct calls_frame *frames;
+};
+
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
 	struct record_calls *record;
 	uint32_t *slots; /* hash of arcs: numbers + 1; a power of two, at least 2 * RECORD_CALL_ARCS */
 	uint32_t n_slots;
 	struct calls_functions functions;
+	struct calls_kept *kept; /* [kept_most], each with room for CALLS_KEPT_FRAMES */
+	uint32_t n_kept, kept_most;
 	const struct calls_block *blocks;
 	calls_partial *partial;
 	calls_place *place;
@@ -86,6 +98,7 @@ struct calls_stack { /* of a thread */
 	uint32_t *active; /* by function: frames of it */
 	uint32_t active_most;
 	uint64_t totals[RECORD_CALL_EVENTS];
+	uint64_t high; /* the highest slot of this stack; 0: none yet */
 	/* what the block before ended with */
 	uint32_t pending, site_module;
 	uint64_t site, behind, slot, low, bytes;
@@ -110,5 +123,6 @@ void calls_settle(struct calls *calls, struct calls_stack *stack);
 /* The record is another one, empty: the frames that go on have arcs in it, without a call. What took place before
  * this is not in it. */
 void calls_move(struct calls *calls, struct calls_stack *stack);
+void calls_move_kept(struct calls *calls); /* likewise of stacks that no thread is on */
 
 #endif
