@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "profile/inclusive.h"
 #include "symbol/jit.h"
 #include "symbol/kernel.h"
 
@@ -485,26 +486,6 @@ static void add_once(struct named_row *rows, uint32_t row, uint32_t *seen, uint3
 	add_saturated(&rows[row].counts[event].inclusive, count);
 }
 
-/* Of whole functions: with arcs a function's inclusive count is what was called from elsewhere. */
-static void add_arcs(struct named_profile *out, const struct profile *p)
-{
-	struct named_table *functions = &out->by_function;
-	out->has_inclusive |= p->n_arcs != 0;
-	for (size_t i = 0; p->n_arcs && i < functions->n; i++)
-		for (size_t e = 0; e < p->n_events; e++)
-			functions->rows[i].counts[e].inclusive = 0;
-	for (size_t i = 0; i < out->n_arcs; i++) {
-		const struct named_arc *arc = &out->arcs[i];
-		for (size_t e = 0; arc->caller != arc->callee && e < p->n_events; e++)
-			add_saturated(&functions->rows[arc->callee].counts[e].inclusive, arc->inclusive[e]);
-	}
-	/* a place in no function is a row of its own, to which no call leads */
-	for (size_t i = 0; p->n_arcs && i < functions->n; i++)
-		for (size_t e = 0; e < p->n_events; e++)
-			if (!functions->rows[i].counts[e].inclusive)
-				functions->rows[i].counts[e].inclusive = functions->rows[i].counts[e].self;
-}
-
 static bool sum_up(struct naming_job *job)
 {
 	const struct profile *p = job->profile;
@@ -532,7 +513,7 @@ static bool sum_up(struct naming_job *job)
 			out->has_inclusive |= p->nodes[node].parent != 0;
 		}
 	}
-	add_arcs(out, p);
+	named_add_arcs(out, p);
 	done = true;
 out:
 	free(functions);

@@ -10,8 +10,8 @@ static inline struct calls_frame *calls_top(struct calls_stack *s) { return &s->
 void calls_settle_frame(struct calls *calls, const struct calls_stack *s, struct calls_frame *f);
 
 /*
- * Control goes to pc by a return or an indirect jump, with the stack pointer s->slot: onto another stack? If so the
- * stack that is left is kept, and s is the other one: as it was left, or empty (s->n is 0).
+ * Control goes to pc by a return or an indirect jump, with the stack pointer s->slot: onto another stack? If so,
+ * the stack that is left is kept, and s is the other one: as it was left, or empty (s->n is 0).
  */
 void calls_switch(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block);
 

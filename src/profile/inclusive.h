@@ -1,0 +1,11 @@
+/* What took place in functions and in all that they called, by an exact call graph. */
+#ifndef TARE_PROFILE_INCLUSIVE_H
+#define TARE_PROFILE_INCLUSIVE_H
+
+#include "result/named_profile.h"
+
+/* Of whole functions: with arcs a function's inclusive count is what was called from elsewhere. Does nothing without
+ * arcs. out->arcs are there, and the rows' own counts. */
+void named_add_arcs(struct named_profile *out, const struct profile *p);
+
+#endif
