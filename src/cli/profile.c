@@ -210,6 +210,8 @@ static bool check(struct profile_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
 	if (r->export.format && !r->output)
 		return error_set(err, ERROR_USAGE, "--as writes a file: give -o FILE");
+	if (!show_check(&r->show, stderr, r->export.format != NULL, err))
+		return false;
 	if (!export_check(&r->export, r->output != NULL, stderr, err))
 		return false;
 	if (r->has_rate)

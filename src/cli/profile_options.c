@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "cli/browse.h"
 #include "cli/say.h"
 #include "report/profile_difference.h"
 #include "report/profile_rows.h"
@@ -20,6 +22,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	case SHOW_HEAVY: show->by = PROFILE_BY_LINE; return true;
 	case SHOW_ANNOTATE: return show->annotate = true;
 	case SHOW_DIS: return show->disassemble = true;
+	case SHOW_BROWSE: return show->browse = true;
 	case SHOW_BUTTERFLY: return show->butterfly = true;
 	case SHOW_BY:
 		if (strcmp(value, "function") != 0 && strcmp(value, "line") != 0)
@@ -68,6 +71,20 @@ bool show_parse_quit(const char *value, struct show_request *show, struct error 
 		return false;
 	show->top = rows;
 	return true;
+}
+
+bool show_check(const struct show_request *show, FILE *out, bool has_output, struct error *err)
+{
+	if (!show->browse)
+		return true;
+	if (show->format != SHOW_TEXT || show->prof || show->annotate || show->disassemble || show->butterfly) {
+		error_set(err, ERROR_USAGE, "--browse shows everything itself");
+		return error_hint(err, "remove --format, --prof, --annotate, --dis and --butterfly");
+	}
+	if (!has_output && isatty(fileno(out)))
+		return true;
+	error_set(err, ERROR_USAGE, "--browse needs a terminal");
+	return error_hint(err, "remove -o and what leads the output elsewhere; without --browse the report is text");
 }
 
 /* The event that was asked for, or the first with samples or counts. False: there is none of that name. */
@@ -132,6 +149,8 @@ static bool write_text(FILE *out, const struct named_profile *named, const struc
 static bool write_profile(FILE *out, const struct named_profile *named, const struct show_request *show,
 			  size_t event, struct error *err)
 {
+	if (show->browse)
+		return browse_profile(named, show->by, event, say_in_colour(out), err);
 	switch (show->format) {
 	case SHOW_JSON: report_profile_json(out, named); return true;
 	case SHOW_CSV: report_profile_csv(out, named); return true;

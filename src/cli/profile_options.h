@@ -17,7 +17,7 @@ enum {
 	SHOW_HEAVY,
 	SHOW_ANNOTATE,
 	SHOW_DIS,
-	SHOW_BUTTERFLY,
+	SHOW_BUTTERFLY, SHOW_BROWSE,
 	SHOW_TOP,
 	SHOW_CONFIDENCE,
 	SHOW_END
@@ -31,6 +31,7 @@ enum {
 		{0, "annotate", NULL, "also show the hottest lines in their source", SHOW_ANNOTATE},              \
 		{0, "dis", NULL, "also show the hottest functions' instructions", SHOW_DIS},                      \
 		{0, "butterfly", NULL, "also show the hottest functions' callers and callees", SHOW_BUTTERFLY},   \
+		{0, "browse", NULL, "look through the profile on the terminal", SHOW_BROWSE},                     \
 		{0, "top", "N", "list this many rows (default: until 99.9 % of the count, at most 60)",           \
 		 SHOW_TOP},                                                                                       \
 	{                                                                                                         \
@@ -48,7 +49,7 @@ struct show_request {
 	enum profile_by by;
 	size_t top;
 	double confidence;
-	bool annotate, disassemble, butterfly;
+	bool annotate, disassemble, butterfly, browse;
 	enum show_format format;
 	bool prof;
 	double quit_share;
@@ -61,6 +62,9 @@ bool show_parse_format(const char *value, enum show_format *out, struct error *e
 
 /* "10", "0.5%" */
 bool show_parse_quit(const char *value, struct show_request *show, struct error *err);
+
+/* Options that do not go together; out: where the report goes; has_output: it is -o's file. */
+bool show_check(const struct show_request *show, FILE *out, bool has_output, struct error *err);
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err);
 

@@ -202,6 +202,9 @@ static int command(struct report_request *r, int argc, char **argv)
 		return say_failed(&err, TARE_USAGE);
 	if (r->help)
 		return show_help();
+	bool elsewhere = r->output || r->export.format || r->export.before;
+	if (!show_check(&r->show, stdout, elsewhere, &err))
+		return say_failed(&err, TARE_USAGE);
 	if (!export_check(&r->export, r->output != NULL, stdout, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (r->to_ns && r->to_ns <= r->from_ns) {
