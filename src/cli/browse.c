@@ -70,7 +70,7 @@ static void append_title(struct browser *b, struct str *text)
 	profile_append_escaped(text, event->label);
 	number_group(number, (double)b->named->sums[v->event], 0);
 	str_appendf(text, ": %s %s  ", number, event->gaps == GAPS_NONE ? "counts" : "samples");
-	str_append(text, v->kind == VIEW_CODE	 ? "instructions of "
+	str_append(text, v->kind == VIEW_CODE    ? "instructions of "
 			 : v->kind == VIEW_CALLS ? "callers and callees of "
 						 : "");
 	str_append(text, v->title);
@@ -87,10 +87,7 @@ static void append_headings(struct browser *b, struct str *text)
 	str_appendf(text, " %7s  %*s", "share", b->count_columns, "count");
 	if (calls)
 		str_appendf(text, "  %10s", "with calls");
-	str_appendf(text, "  %s",
-		    v->kind == VIEW_SOURCE ? "  line"
-		    : v->kind == VIEW_CODE ? "   address"
-					   : "");
+	str_appendf(text, "  %s", v->kind == VIEW_SOURCE ? "  line" : v->kind == VIEW_CODE ? "   address" : "");
 	str_append(text, v->kind == VIEW_FUNCTIONS ? "function (module:file:line)"
 			 : v->kind == VIEW_LINES   ? "line (module)"
 						   : "");
@@ -201,7 +198,8 @@ static const struct named_row *function_of(struct browser *b)
 	const struct browse_view *v = shown(b);
 	if (row && row->function != VIEW_NO_ROW)
 		return row->named;
-	return v->kind == VIEW_CODE || v->kind == VIEW_CALLS || (v->kind == VIEW_SOURCE && v->of->name[0]) ? v->of : NULL;
+	return v->kind == VIEW_CODE || v->kind == VIEW_CALLS || (v->kind == VIEW_SOURCE && v->of->name[0]) ? v->of
+													   : NULL;
 }
 
 static bool open_function(struct browser *b, enum browse_kind kind, struct error *err)
@@ -375,14 +373,16 @@ static bool act(struct browser *b, int key, bool *ends, struct error *err)
 	}
 }
 
-bool browse_profile(const struct named_profile *named, enum profile_by by, size_t event, bool colour, struct error *err)
+bool browse_profile(const struct named_profile *named, enum profile_by by, size_t event, bool colour,
+		    struct error *err)
 {
 	struct browser b = {.named = named};
 	bool ends = false;
 	if (!screen_open(&b.screen, colour, err))
 		return false;
 	b.n = 1;
-	b.views[0] = (struct browse_view){.kind = by == PROFILE_BY_LINE ? VIEW_LINES : VIEW_FUNCTIONS, .event = event};
+	b.views[0] = (struct browse_view){.kind = by == PROFILE_BY_LINE ? VIEW_LINES : VIEW_FUNCTIONS,
+					  .event = event};
 	bool done = browse_view_fill(shown(&b), named, err);
 	b.count_columns = (int)strlen("count");
 	for (size_t i = 0; i < named->profile->n_events; i++) {

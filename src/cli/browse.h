@@ -10,6 +10,7 @@
 
 /* Until the user ends it. by: with which list it begins; event: of whose counts. False with *err when the terminal
  * cannot be drawn on, or memory ran out. */
-bool browse_profile(const struct named_profile *named, enum profile_by by, size_t event, bool colour, struct error *err);
+bool browse_profile(const struct named_profile *named, enum profile_by by, size_t event, bool colour,
+		    struct error *err);
 
 #endif

@@ -109,8 +109,8 @@ static size_t bytes_of(const char *text, size_t columns)
 void screen_line(struct screen *screen, enum screen_look look, const char *text)
 {
 	static const char *const looks[] = {
-		[LOOK_PLAIN] = "", [LOOK_TITLE] = "\033[1m", [LOOK_HEADING] = "\033[4m",
-		[LOOK_SELECTED] = "\033[7m", [LOOK_HOT] = "\033[31m", [LOOK_DIM] = "\033[2m"};
+		[LOOK_PLAIN] = "",           [LOOK_TITLE] = "\033[1m", [LOOK_HEADING] = "\033[4m",
+		[LOOK_SELECTED] = "\033[7m", [LOOK_HOT] = "\033[31m",  [LOOK_DIM] = "\033[2m"};
 	if (screen->line >= screen->height)
 		return;
 	if (screen->line++)
@@ -165,8 +165,8 @@ static int sequence(struct screen *screen)
 	case 'H': return KEY_HOME;
 	case 'F': return KEY_END;
 	case '~':
-		return number == 5			? KEY_PAGE_UP
-		       : number == 6			? KEY_PAGE_DOWN
+		return number == 5                  ? KEY_PAGE_UP
+		       : number == 6                ? KEY_PAGE_DOWN
 		       : number == 1 || number == 7 ? KEY_HOME
 		       : number == 4 || number == 8 ? KEY_END
 						    : KEY_OTHER;
@@ -191,7 +191,9 @@ int screen_key(struct screen *screen)
 	case 127: return KEY_BACKSPACE;
 	case KEY_ESCAPE:
 		byte = get(screen, ESCAPE_WAIT_MS);
-		return byte < 0 || byte == KEY_ESCAPE ? KEY_ESCAPE : byte == '[' || byte == 'O' ? sequence(screen) : KEY_OTHER;
+		return byte < 0 || byte == KEY_ESCAPE ? KEY_ESCAPE
+		       : byte == '[' || byte == 'O'   ? sequence(screen)
+						      : KEY_OTHER;
 	default: return byte;
 	}
 }

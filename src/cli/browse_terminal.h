@@ -1,10 +1,10 @@
 /*
- * A terminal that is drawn on as a whole and read key by key: plain escape sequences of ECMA-48, which every terminal
- * of Debian's terminfo that shows colours understands.
+ * A terminal that is drawn on as a whole and read key by key: plain escape sequences of ECMA-48, which every
+ * terminal of Debian's terminfo that shows colours understands.
  *
- * What always holds: after screen_close() the terminal is as it was, also when a signal ended the loop. A line is never
- * longer than the terminal is wide, and nothing is drawn but what screen_line() gets, whose text has no control
- * characters (callers escape names).
+ * What always holds: after screen_close() the terminal is as it was, also when a signal ended the loop. A line is
+ * never longer than the terminal is wide, and nothing is drawn but what screen_line() gets, whose text has no
+ * control characters (callers escape names).
  */
 #ifndef TARE_CLI_BROWSE_TERMINAL_H
 #define TARE_CLI_BROWSE_TERMINAL_H
@@ -29,8 +29,8 @@ enum screen_key {
 	KEY_HOME,
 	KEY_END,
 	KEY_BACKSPACE,
-	KEY_OTHER,   /* a key that means nothing here */
-	KEY_FINISH,  /* the terminal is gone, or a signal asks to end */
+	KEY_OTHER,  /* a key that means nothing here */
+	KEY_FINISH, /* the terminal is gone, or a signal asks to end */
 };
 
 enum screen_look { LOOK_PLAIN, LOOK_TITLE, LOOK_HEADING, LOOK_SELECTED, LOOK_HOT, LOOK_DIM };
@@ -48,7 +48,8 @@ struct screen {
 bool screen_open(struct screen *screen, bool colour, struct error *err);
 void screen_close(struct screen *screen);
 
-/* A frame: begin, lines from the top, end. Lines below the last one are empty; those that do not fit are dropped. */
+/* A frame: begin, lines from the top, end. Lines below the last one are empty; those that do not fit are dropped.
+ * */
 void screen_begin(struct screen *screen);
 void screen_line(struct screen *screen, enum screen_look look, const char *text);
 void screen_end(struct screen *screen);

@@ -37,7 +37,8 @@ static bool add(struct browse_view *view, struct browse_row row, struct error *e
 
 static bool add_text(struct browse_view *view, const char *text, struct error *err)
 {
-	return add(view, (struct browse_row){.text = escaped(view, text), .mark = "", .function = VIEW_NO_ROW}, err);
+	return add(view, (struct browse_row){.text = escaped(view, text), .mark = "", .function = VIEW_NO_ROW},
+		   err);
 }
 
 /* ---- lists ---- */
@@ -72,12 +73,12 @@ static bool fill_list(struct browse_view *view, const struct named_profile *name
 	for (size_t i = 0; i < table->n; i++) {
 		const struct named_count *count = &table->rows[i].counts[view->event];
 		struct browse_row row = {.text = "",
-				       .mark = "",
-				       .counts = true,
-				       .self = count->self,
-				       .inclusive = count->inclusive,
-				       .named = &table->rows[i],
-				       .function = lines ? VIEW_NO_ROW : (uint32_t)i};
+					 .mark = "",
+					 .counts = true,
+					 .self = count->self,
+					 .inclusive = count->inclusive,
+					 .named = &table->rows[i],
+					 .function = lines ? VIEW_NO_ROW : (uint32_t)i};
 		if (!count->self && !count->inclusive)
 			continue;
 		row.text = name_of(view, &table->rows[i]);
@@ -107,8 +108,8 @@ static void add_line_counts(struct browse_view *view, const struct named_profile
 	}
 }
 
-/* The hottest line of a function's file, from its first line on, as far as the file's next function; else the row's
- * own line. */
+/* The hottest line of a function's file, from its first line on, as far as the file's next function; else the
+ * row's own line. */
 static size_t line_to_select(const struct browse_view *view)
 {
 	size_t best = view->of->line ? view->of->line - 1 : 0;
@@ -137,8 +138,8 @@ static bool fill_source(struct browse_view *view, const struct named_profile *na
 	for (size_t i = 0; done && i < source.n; i++) {
 		const char *text = source_text_shown(&document, source.lines[i]);
 		struct browse_row row = {.text = arena_strdup(&view->arena, text ? text : ""),
-				       .mark = arena_printf(&view->arena, "%zu", i + 1),
-				       .function = VIEW_NO_ROW};
+					 .mark = arena_printf(&view->arena, "%zu", i + 1),
+					 .function = VIEW_NO_ROW};
 		done = row.text && row.mark ? add(view, row, err) : error_no_memory(err);
 	}
 	if (done && source.n)
@@ -184,22 +185,23 @@ static bool fill_code(struct browse_view *view, const struct named_profile *name
 
 /* ---- callers and callees ---- */
 
-static bool add_calls(struct browse_view *view, const struct named_profile *named, const struct profile_call *calls, size_t n,
-		      const char *mark, struct error *err)
+static bool add_calls(struct browse_view *view, const struct named_profile *named,
+		      const struct profile_call *calls, size_t n, const char *mark, struct error *err)
 {
 	bool done = true;
 	for (size_t i = 0; done && i < n; i++) {
 		bool none = calls[i].row == PROFILE_NO_CALLER;
 		const struct named_row *row = none ? NULL : &named->by_function.rows[calls[i].row];
-		done = add(view,
-			   (struct browse_row){.text = none ? "(none: the outermost function)" : name_of(view, row),
-					     .mark = mark,
-					     .counts = true,
-					     .self = row ? row->counts[view->event].self : 0,
-					     .inclusive = calls[i].count,
-					     .named = row,
-					     .function = none ? VIEW_NO_ROW : calls[i].row},
-			   err);
+		done = add(
+			view,
+			(struct browse_row){.text = none ? "(none: the outermost function)" : name_of(view, row),
+					    .mark = mark,
+					    .counts = true,
+					    .self = row ? row->counts[view->event].self : 0,
+					    .inclusive = calls[i].count,
+					    .named = row,
+					    .function = none ? VIEW_NO_ROW : calls[i].row},
+			err);
 	}
 	return done;
 }
@@ -211,8 +213,10 @@ static bool fill_calls(struct browse_view *view, const struct named_profile *nam
 	bool first = !view->title;
 	view->title = name_of(view, view->of);
 	if (!named->has_inclusive)
-		return add_text(view, "no callers and callees: record call stacks by tare profile -g or --call-graph dwarf",
-				err);
+		return add_text(
+			view,
+			"no callers and callees: record call stacks by tare profile -g or --call-graph dwarf",
+			err);
 	if (!profile_calls_of(named, function, view->event, &calls))
 		return error_no_memory(err);
 	bool done = add_calls(view, named, calls.callers, calls.n_callers, "caller", err);
@@ -220,12 +224,12 @@ static bool fill_calls(struct browse_view *view, const struct named_profile *nam
 		view->selected = view->rows.count;
 	done = done && add(view,
 			   (struct browse_row){.text = name_of(view, view->of),
-					     .mark = "function",
-					     .counts = true,
-					     .self = calls.self,
-					     .inclusive = calls.inclusive,
-					     .named = view->of,
-					     .function = function},
+					       .mark = "function",
+					       .counts = true,
+					       .self = calls.self,
+					       .inclusive = calls.inclusive,
+					       .named = view->of,
+					       .function = function},
 			   err);
 	done = done && add_calls(view, named, calls.callees, calls.n_callees, "callee", err);
 	profile_calls_free(&calls);

@@ -1,5 +1,5 @@
-/* What the browser shows, as rows: lists of functions and lines, a source file, a function's instructions, its callers
- * and callees. Without a terminal. */
+/* What the browser shows, as rows: lists of functions and lines, a source file, a function's instructions, its
+ * callers and callees. Without a terminal. */
 #ifndef TARE_CLI_BROWSE_VIEWS_H
 #define TARE_CLI_BROWSE_VIEWS_H
 
@@ -37,8 +37,8 @@ struct browse_view {
 	size_t selected, top;
 };
 
-/* Fills in title and rows by kind, order, event and `of`, anew where they are filled in; the selection stays, or of
- * a new source is its line. False with *err. */
+/* Fills in title and rows by kind, order, event and `of`, anew where they are filled in; the selection stays, or
+ * of a new source is its line. False with *err. */
 bool browse_view_fill(struct browse_view *view, const struct named_profile *named, struct error *err);
 void browse_view_free(struct browse_view *view);
 

@@ -84,7 +84,8 @@ bool show_check(const struct show_request *show, FILE *out, bool has_output, str
 	if (!has_output && isatty(fileno(out)))
 		return true;
 	error_set(err, ERROR_USAGE, "--browse needs a terminal");
-	return error_hint(err, "remove -o and what leads the output elsewhere; without --browse the report is text");
+	return error_hint(err,
+			  "remove -o and what leads the output elsewhere; without --browse the report is text");
 }
 
 /* The event that was asked for, or the first with samples or counts. False: there is none of that name. */
