@@ -129,6 +129,24 @@ for option, name in (("--format", "json"), ("--format", "csv"), ("--as", "callgr
     seen = tare("report", option, name, "-o", f"kept.{name}", "kept")
     ok(seen.code == 0 and seen.out == "", f"a report as {name}", seen)
 report = json.loads(read("kept.json"))
+if jsonschema:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/profile.schema.json"), encoding="utf-8") as file:
+        profile_schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(profile_schema)
+    validator = jsonschema.Draft202012Validator(profile_schema)
+    for wrong in ({**report, "tare_profile": 2}, {**report, "functions": [{**report["functions"][0], "counts": [{"self": -1, "inclusive": 0, "share": 2}]}]},
+                  {key: value for key, value in report.items() if key != "lines"}):
+        ok(list(validator.iter_errors(wrong)), "the schema of profiles refuses what is wrong")
+    for arguments in (["--on", "exact", "-e", "instructions,calls"], ["--on", "exact", "-g"], ["--on", "model:r12000", "-e", "l1d-misses"], ["-e", "page-faults:u@1", "-g"],
+                      ["-e", "page-faults:u@2", "--gaps", "jitter"]):
+        seen = tare("profile", *arguments, "-o", "any", "./shares")
+        if "cannot" in seen.err and seen.code == 3:
+            skip("it cannot be profiled here", f"JSON of a profile obeys its schema: {' '.join(arguments)}")
+            continue
+        errors = [error.message for error in validator.iter_errors(json.loads(tare("report", "--format", "json", "any").out))]
+        ok(not errors, f"JSON of a profile obeys its schema: {' '.join(arguments)}", errors[:3])
+else:
+    skip("python3-jsonschema is not installed", "JSON of a profile obeys its schema")
 equal({row["function"]: row["counts"][0]["self"] for row in report["functions"]}, {"seven": 7000, "two": 2000, "_start": 1000}, "JSON has the counts")
 scope = json.loads(read("kept.speedscope"))
 equal(sorted((scope["shared"]["frames"][stack[-1]]["name"], weight) for stack, weight in
@@ -187,7 +205,8 @@ else:
     ok("one each 97 faults (fixed gaps)" in seen.err and found["TOTAL"] // 97 - 1 <= rows(seen.err)[-1][0] <= found["TOTAL"] // 97 + 1, "--gaps prime takes the next prime number", seen)
     seen = tare("profile", "-g", "-e", "page-faults:u@1", "./faults")
     calls = re.search(r"^ +0 +0\.0% +([\d.]+)% +main ", seen.err, re.M)
-    ok(calls and 100 * 900 / samples - 0.1 <= float(calls.group(1)) <= 100, "with stacks, main has what it called", seen)
+    total = re.search(r"^ +([\d,]+) +100\.0% .*TOTAL$", seen.err, re.M)
+    ok(calls and total and 100 * 900 / int(total.group(1).replace(",", "")) - 0.1 <= float(calls.group(1)) <= 100, "with stacks, main has what it called", seen)
 
     has_not(seen.err, "frame pointers", "stacks of a program that keeps frame pointers need no advice")
 
