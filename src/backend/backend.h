@@ -33,6 +33,10 @@ struct command {
 	/* Each execution alike: no address-space randomisation, an environment padded to a fixed size (so that the
 	 * stack begins at the same address), one CPU. */
 	bool reproducible;
+	/* Under the engine also: what the program sees of the machine, which is then a processor of this level
+	 * ("x86-64-v3") or "host", and a clock, random numbers and the like of the engine's choice. NULL: the
+	 * machine as it is. */
+	const char *cpu;
 };
 
 enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };

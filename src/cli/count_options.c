@@ -50,6 +50,8 @@ enum {
 	FAIL_IF,
 };
 
+#define CPU_SHOWN "x86-64-v3" /* what most machines in use have: the same counts on all of them */
+
 const struct option_row count_option_rows[] = {
 	{.help = "Events"},
 	{'e', "event", "EVENT,...",
@@ -78,7 +80,10 @@ const struct option_row count_option_rows[] = {
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
 	{'t', "tid", "TID,...", "running threads", TID},
 	{'a', "all-cpus", NULL, "everything on all CPUs (until the program ends, if there is one)", ALL_CPUS},
-	{'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS},
+	{'C', "cpu", "CPU,...|LEVEL",
+	 "everything on these CPUs: 0,2-3. With --reproducible: the CPU that the program sees: x86-64-v2, "
+	 "x86-64-v3 (default), x86-64-v4 or host",
+	 CPUS},
 	{0, "for", "SECONDS",
 	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	 "they end, or Ctrl-C)",
@@ -106,7 +111,8 @@ const struct option_row count_option_rows[] = {
 	 "runs before those, not counted (default: 1 if the program runs more than once, else 0)", WARM_UP},
 	{0, "confidence", "95|99", "confidence level of the intervals, in percent (default 95)", CONFIDENCE},
 	{0, "reproducible", NULL,
-	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
+	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU. Under the "
+	 "engine the program also sees the same CPU, time and random numbers on every machine; see tare-count(1)",
 	 REPRODUCIBLE},
 	{0, "repeat", "N", "", REPETITIONS}, /* perf stat */
 	{0, "runs", "N", "", REPETITIONS},   /* hyperfine */
@@ -174,6 +180,19 @@ static bool add_condition(struct count_request *r, const char *value, struct err
 	return vec_push(&r->conditions, gate) || error_no_memory(err);
 }
 
+/* -C takes CPUs by number, --cpu also the level that --reproducible shows. */
+static bool shown_cpu(const char *value, const char **out, struct error *err)
+{
+	static const char *const levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host", NULL};
+	for (int i = 0; levels[i]; i++)
+		if (strcmp(levels[i], value) == 0) {
+			*out = levels[i];
+			return true;
+		}
+	error_set(err, ERROR_USAGE, "'%s' is not a CPU that --reproducible can show", value);
+	return error_hint(err, "x86-64-v2, x86-64-v3, x86-64-v4 or host");
+}
+
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
 	static const char *const outputs[] = {"first", "all", "none", NULL};
@@ -218,7 +237,10 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case FOR: return options_seconds(value, &r->for_ns, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
-	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
+	case CPUS:
+		if (*value == 'x' || *value == 'h')
+			return shown_cpu(value, &r->shown_cpu, err);
+		return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
 	case REPETITIONS:
 		if (!options_number(value, 1, 1000000, &number, err))
 			return false;
@@ -295,6 +317,10 @@ static bool check(const struct count_request *r, struct error *err)
 				 : r->by           ? "--by"
 				 : r->per_process  ? "--per-process"
 						   : "--reproducible");
+	if (r->shown_cpu && !r->reproducible) {
+		error_set(err, ERROR_USAGE, "--cpu %s needs --reproducible", r->shown_cpu);
+		return error_hint(err, "--cpu 0,2-3 counts everything on these CPUs");
+	}
 	if (r->by_file && !r->by) {
 		error_set(err, ERROR_USAGE, "--by-file needs --by");
 		return error_hint(err, "--by function, --by line or --by object");
@@ -344,6 +370,8 @@ bool count_request_parse(struct count_request *request, int argc, char **argv, s
 		}
 		if (request->help)
 			return true;
+		if (request->reproducible && !request->shown_cpu)
+			request->shown_cpu = CPU_SHOWN;
 		if (request->command && !request->command[0][0])
 			error_set(err, ERROR_USAGE, "the program's name is empty");
 		else if (check(request, err))

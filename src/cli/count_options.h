@@ -29,6 +29,7 @@ struct count_request {
 	bool all_cpus;                       /* -a … */
 	bool perfex_all;                     /* … but with --compat perfex: all R10000 events */
 	bool per_thread, per_process, per_cpu, no_children, reproducible;
+	const char *shown_cpu;      /* --cpu x86-64-v3; NULL without --reproducible */
 	const char *blocks;         /* --blocks; NULL */
 	const char *system_calls;   /* --system-calls; NULL */
 	enum breakdown_by by;       /* --by */

@@ -29,8 +29,9 @@
 struct session_target {
 	enum target_kind kind;
 	char *const *program; /* with its arguments; NULL: none is started */
-	bool reproducible;    /* struct command has it */
-	const int *ids;       /* processes, threads or CPUs, as `kind` says */
+	bool reproducible;    /* struct command has these */
+	const char *cpu;
+	const int *ids; /* processes, threads or CPUs, as `kind` says */
 	size_t n_ids;
 	bool no_children, per_thread, per_cpu, per_process;
 };

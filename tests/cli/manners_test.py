@@ -164,14 +164,11 @@ ok(differ and re.search(r"system calls differ: .*read \(\d+ to \d+\)", notes) an
 differ, notes = why_different("sh", "-c", "i=$(($$ % 1000 + 1)); while [ $i -gt 0 ]; do i=$((i - 1)); done; :")
 ok(differ and "they made the same system calls" in notes and "its process id (getpid)" in notes and "not known" in notes,
    "runs that differ by what they got: that they made the same calls, and which answers differ by nature", notes)
-if shutil.which("python3"):
-    differ, notes = why_different("python3", "-S", "-c", "print(len({str(i) for i in range(2000)}))", PYTHONHASHSEED=None)
-    ok(differ and "random numbers (getrandom)" in notes and "set PYTHONHASHSEED=0" in notes,
-       "python's random hashes are named, with what ends them", notes)
-    differ, notes = why_different("python3", "-S", "-c", "print(len({str(i) for i in range(2000)}))", PYTHONHASHSEED="0")
-    has_not(notes, "PYTHONHASHSEED", "with the seed set they are not")
+if os.path.exists("/usr/bin/python3"):
+    differ, notes = why_different("/usr/bin/python3", "-S", "-c", "print(len({str(i) for i in range(2000)}))", PYTHONHASHSEED=None)
+    ok(not differ and "in spite of" not in notes, "python's hashes are random numbers, which are the same in each run", notes)
 else:
-    skip("python3 is not in PATH", "python's random hashes are named")
+    skip("there is no /usr/bin/python3", "python's hashes are the same in each run")
 
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"

@@ -1,5 +1,6 @@
 #include "backend/engine/counting.h"
 
+#include <cpuid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/clock.h"
 #include "engine/inject/injection.h"
 #include "engine/wire/calls.h"
+#include "engine/x86/served.h"
 
 struct counting {
 	struct launch launch;
@@ -40,6 +42,23 @@ struct counting {
 	size_t n_asked;
 	uint64_t began_ns;
 };
+
+static void host_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
+{
+	__cpuid_count(leaf, sub, out[0], out[1], out[2], out[3]);
+}
+
+/* XCR0; 0 without xsave. */
+static uint64_t enabled_state(void)
+{
+	enum { FEATURES = 1, ECX = 2, OSXSAVE = 27 };
+	uint32_t r[4], low, high;
+	host_cpuid(FEATURES, 0, r);
+	if (!(r[ECX] >> OSXSAVE & 1))
+		return 0;
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (uint64_t)high << 32 | low;
+}
 
 static uint64_t now_ns(void)
 {
@@ -113,6 +132,30 @@ static const char *calls_refused(const struct execution_event *events, size_t n)
 	return NULL;
 }
 
+/* What the program is to be shown of the machine. False: this one has less. */
+static bool choose_cpu(const struct command *command, uint32_t *served, struct error *err)
+{
+	static const char *const names[] = {[SERVED_HOST] = "host",
+					    [SERVED_V2] = "x86-64-v2",
+					    [SERVED_V3] = "x86-64-v3",
+					    [SERVED_V4] = "x86-64-v4"};
+	const char *lacks;
+	enum served_cpu asked = SERVED_NONE;
+	for (enum served_cpu cpu = SERVED_HOST; command->cpu && cpu <= SERVED_V4; cpu++)
+		if (strcmp(names[cpu], command->cpu) == 0)
+			asked = cpu;
+	*served = asked;
+	if (x86_served_fits(asked, enabled_state(), host_cpuid, &lacks))
+		return true;
+	error_set(err, ERROR_UNSUPPORTED, "this machine's CPU cannot show the program an %s: it lacks %s",
+		  command->cpu, lacks);
+	for (enum served_cpu cpu = asked - 1; cpu >= SERVED_V2; cpu--)
+		if (x86_served_fits(cpu, enabled_state(), host_cpuid, &lacks))
+			return error_hint(err, "use --cpu %s, here and on the machines that are compared with",
+					  names[cpu]);
+	return error_hint(err, "use --cpu host: counts are then those of this machine's CPU");
+}
+
 bool counting_start(const struct target *target, const struct execution_event *events, size_t n,
 		    const struct counting_options *options, struct counting **out, struct error *err)
 {
@@ -150,6 +193,8 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		goto fail;
 	}
 	choose_trace(c, options, &session);
+	if (n > 0 && !choose_cpu(target->command, &session.served, err))
+		goto fail;
 	if (!(c->asked = calloc(target->n_regions + 1, sizeof *c->asked))) {
 		error_no_memory(err);
 		goto fail;

@@ -253,6 +253,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	record->flags = RECORD_FOLLOW;
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->blocks_most = options ? options->blocks_most : 0;
+	record->served = session->how.served = options ? options->served : 0;
 	session->fold = options ? options->fold : NULL;
 	session->fold_context = options ? options->fold_context : NULL;
 	session->functions = options ? options->functions : NULL;

@@ -52,7 +52,8 @@ struct injection_options {
 	bool calls;                     /* the call graph is wanted */
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
-	bool objects; /* … and by the data object that was touched */
+	bool objects;    /* … and by the data object that was touched */
+	uint32_t served; /* enum served_cpu (x86/served.h) */
 	/* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint32_t blocks_most;
 	/* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */

@@ -422,6 +422,27 @@ static void fill_modules(struct borrower *in, struct record_process *process)
 	__atomic_store_n(&process->modules.count, count, __ATOMIC_RELEASE);
 }
 
+/* Kernels differ in the vdso's size, by which the libraries lie elsewhere. What cannot be unmapped (sealed) stays:
+ * the program is not told of it (runtime/os/served_start.c). */
+static void unmap_vdso(struct borrower *in)
+{
+	char path[64], line[4400];
+	struct {
+		uint64_t low, high;
+	} found[4];
+	size_t n = 0;
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)in->pid);
+	FILE *file = fopen(path, "re");
+	while (file && n < sizeof found / sizeof *found && fgets(line, sizeof line, file))
+		if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &found[n].low, &found[n].high) == 2)
+			n++;
+	if (file)
+		fclose(file);
+	while (n--)
+		borrowed_call(in, SYS_munmap, found[n].low, found[n].high - found[n].low, 0, 0, 0, 0);
+}
+
 static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, struct error *err)
 {
 	char path[64], exe[sizeof((struct record_process *)0)->path];
@@ -433,8 +454,11 @@ static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, str
 	struct record_process *process = &in->how->processes[index];
 	*process = (struct record_process){
 		.state = RECORD_RESERVED, .pid = (uint32_t)own_pid(in->pid), .parent = parent};
-	if (parent != RECORD_NONE)
+	if (parent != RECORD_NONE) {
 		memcpy(process->limits, in->how->processes[parent].limits, sizeof process->limits);
+		process->clock_ns = in->how->processes[parent].clock_ns;
+		process->chance = in->how->processes[parent].chance;
+	}
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)in->pid);
 	ssize_t length = readlink(path, exe, sizeof exe - 1);
 	if (length > 0)
@@ -454,6 +478,8 @@ static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err
 			      .stack_bytes = STACK_BYTES,
 			      .pc = in->regs.rip,
 			      .rsp = in->regs.rsp};
+	if (how->served)
+		unmap_vdso(in);
 	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)

@@ -19,6 +19,7 @@ struct takeover {
 	uint64_t image_bytes;  /* with what lies behind it: the setup, machines, regions */
 	uint64_t setup_offset; /* in it: struct record_session */
 	int own_socket;        /* the attendant's, to tell tare of records; -1: there is none */
+	uint32_t served;       /* enum served_cpu (x86/served.h) */
 	uint64_t token;        /* the record's, as it was: processes may have written over that one */
 };
 

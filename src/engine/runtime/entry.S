@@ -419,6 +419,41 @@ fp_restore:
 1:	fxrstor64 (%rdi)
 	mov $1, %eax
 	ret
+	/* bool fp_served(void *area, uint64_t features, enum fp_form form) */
+	.globl fp_served
+fp_served:
+	mov %edx, %ecx
+	mov %esi, %eax
+	mov %rsi, %rdx
+	shr $32, %rdx
+	cmp $FORM_XSAVE_WIDE, %ecx
+	jb 1f
+	je 2f
+	cmp $FORM_XSAVEOPT_WIDE, %ecx
+	jb 3f
+	je 4f
+	cmp $FORM_XSAVEC_WIDE, %ecx
+	jb 5f
+	je 6f
+	cmp $FORM_XRSTOR_WIDE, %ecx
+	jb 7f
+	xrstor64 (%rdi)
+	jmp 8f
+1:	xsave (%rdi)
+	jmp 8f
+2:	xsave64 (%rdi)
+	jmp 8f
+3:	xsaveopt (%rdi)
+	jmp 8f
+4:	xsaveopt64 (%rdi)
+	jmp 8f
+5:	xsavec (%rdi)
+	jmp 8f
+6:	xsavec64 (%rdi)
+	jmp 8f
+7:	xrstor (%rdi)
+8:	mov $1, %eax
+	ret
 fp_restore_end:
 fp_restore_fault:
 	xor %eax, %eax

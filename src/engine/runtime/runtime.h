@@ -23,6 +23,11 @@
  *     os/mapping.c            calls that change mappings; what is its own
  *     os/limits.c             limits that the program sets on its memory
  *     os/seccomp.c            its seccomp filters
+ *     os/served.c             what it sees of the machine, where that is chosen: instructions
+ *     os/served_calls.c       … system calls
+ *     os/served_directory.c   … directories
+ *     os/served_files.c       … files of /proc and /sys
+ *     os/served_start.c       … and what is on its stack when it begins
  *     record/record.c         the shared record: areas, blocks, reasons
  *     record/part.c           going on in another entry of the record
  *
@@ -42,6 +47,7 @@
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
 #include "engine/x86/decode.h"
+#include "engine/x86/served.h"
 #include "engine/x86/xstate.h"
 
 #define WRITTEN_MAX 24
@@ -88,6 +94,7 @@ enum exit_kind {
 	EXIT_STACK,
 	/* behind an instruction whose bytes or operations depend on the processor's state (os/state.c) */
 	EXIT_STATE,
+	EXIT_SERVED, /* at an instruction that the engine does itself (os/served.c); target: behind it */
 };
 
 struct exit {
@@ -446,6 +453,13 @@ struct runtime {
 	/* of the last instruction behind a stub's call: its block, context and generation */
 	uint64_t red_zone_at;
 	uint32_t red_zone_block[2], red_zone_generation, unused6;
+	uint32_t served;      /* enum served_cpu */
+	uint32_t exceeds;     /* the program has code for registers that the processor that it is shown lacks */
+	uint64_t shown_state; /* components of the saved state that the program is shown; ~0: all that there are */
+	uint64_t chance;      /* state of what is served for random numbers */
+	uint64_t clock_ns;    /* the served clock, since the first program began */
+	uint64_t clock_began; /* when the real one stood so */
+	uint32_t clock_reads, unused10;
 };
 
 /* else the addresses of entry.S's labels would go through a table that nobody relocates */
@@ -498,6 +512,8 @@ void safe_copy_end(void);
 bool fp_save(void *area, uint64_t features); /* by xsave, or without features by fxsave */
 void fp_save_end(void);
 bool fp_restore(const void *area, uint64_t features);
+enum fp_form { FP_XSAVE, FP_XSAVE64, FP_XSAVEOPT, FP_XSAVEOPT64, FP_XSAVEC, FP_XSAVEC64, FP_XRSTOR, FP_XRSTOR64 };
+bool fp_served(void *area, uint64_t features, enum fp_form form);
 void fp_restore_end(void);
 void fp_restore_fault(void);
 
@@ -595,6 +611,34 @@ void *fp_area_new(void); /* for fp_save(…, rt.fp_features) */
 
 /* os/state.c */
 void state_moved(struct thread *t, uint32_t block);
+bool state_served(struct thread *t, const struct x86_insn *in, uint64_t at);
+
+/* os/served_start.c: where the stack pointer is then */
+uint64_t served_start(uint64_t rsp);
+
+/* os/served.c: not under rt.lock. The others: the exit's instruction faults, and is not done */
+enum served_end { SERVED_DONE, SERVED_PROTECTION, SERVED_READ_FAULT, SERVED_WRITE_FAULT };
+void served_look(void);
+static inline bool is_served(const struct x86_insn *in)
+{
+	return rt.served && x86_is_served(in, rt.served, (rt.xstate.enabled & ~rt.shown_state) != 0);
+}
+enum served_end served_instruction(struct thread *t, uint32_t block, const struct x86_insn *in, uint64_t pc,
+				   uint64_t *fault);
+void served_exec(struct record_process *process); /* it is about to execute another program */
+void served_saw(enum record_saw kind, uint64_t value);
+void served_saw_bytes(enum record_saw kind, const uint8_t *bytes, uint64_t n);
+uint64_t served_random(void);
+
+/* os/served_calls.c */
+typedef long served_call_maker(struct thread *t, uint64_t nr, uint64_t next);
+long served_call(struct thread *t, uint64_t nr, uint64_t next, served_call_maker *make);
+long served_vsyscall(struct thread *t, uint64_t nr, long result);
+
+/* os/served_directory.c, os/served_files.c. False: the call is made as ever */
+bool served_directory(const struct thread *t, long *result);
+bool served_file(const struct thread *t, uint64_t nr, long *result);
+uint64_t served_clock_ns(void); /* … which the question moves on */
 
 /* os/signal.c */
 void runtime_signal(int signo, struct siginfo *info, void *context);

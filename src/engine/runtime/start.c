@@ -15,6 +15,7 @@ static void look_at_processor(void)
 	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
 	rt.has_bmi2 = b >> 8 & 1;
 	fp_look();
+	served_look();
 }
 
 #define BLOCKS_LEAST 1024u
@@ -74,8 +75,8 @@ void runtime_init(const struct start *start)
 		die("no memory for the first thread", start->pc);
 	sys2(SYS_arch_prctl, ARCH_SET_GS_, t);
 	t->tid = t->record->tid = (uint32_t)sys0(SYS_gettid);
-	t->reg[X86_RSP] = start->rsp;
-	stacks_thread(t, start->rsp);
+	t->reg[X86_RSP] = rt.served ? served_start(start->rsp) : start->rsp;
+	stacks_thread(t, t->reg[X86_RSP]);
 	t->pc = start->pc;
 	t->leader = 1;
 	sys4(SYS_rt_sigprocmask, SIG_BLOCK_, 0, &t->mask, MASK_BYTES);

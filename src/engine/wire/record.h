@@ -96,6 +96,7 @@ struct record_session {
 	uint32_t region_ranges, region_count;
 	/* atomic fetch-add: a place is claimed, then filled, then counted */
 	uint32_t code_file_claims, code_file_count;
+	uint32_t served, unused; /* enum served_cpu (x86/served.h): what programs are shown of the machine */
 	/* the last ones: files that are code and may be written (runtime/cache/files.c) */
 	struct record_code_file code_files[RECORD_CODE_FILES];
 	/* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
@@ -192,7 +193,9 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	struct record_area templates, items;
 	/* offsets of uint64_t [item or block][watch_count], sparse; 0 without RECORD_SITES */
 	uint64_t site_items, site_blocks;
-	uint64_t stats[8]; /* enum record_stat: where the engine's time goes; not exact under several threads */
+	uint64_t stats[6]; /* enum record_stat: where the engine's time goes; not exact under several threads */
+	/* where the image of an exec goes on, with session->served: the clock, the random numbers */
+	uint64_t clock_ns, chance;
 	/* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
 	uint64_t session_at;
 	char reason[160];
@@ -277,6 +280,31 @@ struct record_correction {
 	uint64_t times; /* may grow */
 };
 
+/* What a program was given that may differ from run to run, or between machines: kept where tare chooses what it
+ * is shown (session->served) */
+enum record_saw {
+	RECORD_SAW_CPU,         /* cpuid */
+	RECORD_SAW_CLOCK,       /* the served clock, however it was read */
+	RECORD_SAW_LATE,        /* … which was set to the real time, as the program read it often */
+	RECORD_SAW_RANDOM,      /* served random numbers */
+	RECORD_SAW_ID,          /* process and thread ids */
+	RECORD_SAW_ADDRESS,     /* where the kernel has mapped memory */
+	RECORD_SAW_FILE,        /* bytes read of files, … */
+	RECORD_SAW_SYSTEM_FILE, /* … of those without a disk: /proc, /sys */
+	RECORD_SAW_PIPE,
+	RECORD_SAW_SOCKET,
+	RECORD_SAW_DEVICE,
+	RECORD_SAW_DIRECTORY, /* entries of directories */
+	RECORD_SAW_WAITED,    /* children's ends */
+	RECORD_SAW_SIGNAL,    /* signals that came by themselves */
+	RECORD_SAW_EXCEEDS,   /* code for registers that the CPU shown lacks */
+	RECORD_SAW_KINDS
+};
+
+struct record_input {
+	uint64_t times, sum; /* sum: of all values in order */
+};
+
 enum record_thread_state { RECORD_THREAD_RUNNING = 1, RECORD_THREAD_EXITED };
 
 /* A thread's counters. The runtime may use an area again for a later thread; tids_folded > 0 then and the counters
@@ -299,6 +327,7 @@ struct record_thread {
 	uint64_t syscalls[RECORD_SYSCALLS]; /* by number, those of the syscall instruction */
 	uint64_t syscalls_other;
 	uint64_t syscalls_32; /* int 0x80 */
+	struct record_input inputs[RECORD_SAW_KINDS];
 };
 
 _Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");

@@ -238,6 +238,11 @@ struct code_arena *cache_arena(uint64_t pc)
 			void *there = fixed_memory(at, rt.arena_bytes, 7);
 			p = there ? (long)there : -1;
 		}
+	else if (rt.served) { /* newer kernels would align it, and the libraries lay elsewhere */
+		void *there = fixed_memory(((uint64_t)rt.session & ~0x1fffffull) - rt.arena_bytes, rt.arena_bytes,
+					   7);
+		p = there ? (long)there : -1;
+	}
 	if (failed(p))
 		p = sys6(SYS_mmap, 0, rt.arena_bytes, PROT_READ_ | PROT_WRITE_ | PROT_EXEC_,
 			 MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);

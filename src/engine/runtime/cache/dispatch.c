@@ -35,13 +35,15 @@ static bool vsyscall(struct thread *t)
 	stream_break(t, t->pc);
 	written_begin(t, number[offset >> 10]);
 	t->reg[X86_RAX] = (uint64_t)sys3(number[offset >> 10], t->reg[X86_RDI], t->reg[X86_RSI], t->reg[X86_RDX]);
+	if (rt.served)
+		t->reg[X86_RAX] = (uint64_t)served_vsyscall(t, number[offset >> 10], (long)t->reg[X86_RAX]);
 	written_end(t);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
 	return true;
 }
 
-enum { TRAP_STACK = 12, TRAP_PROTECTION = 13, TRAP_PAGE = 14, PAGE_READ_ERROR = 4 };
+enum { TRAP_STACK = 12, TRAP_PROTECTION = 13, TRAP_PAGE = 14, PAGE_WRITE_ERROR = 2, PAGE_READ_ERROR = 4 };
 
 /* branched: by an indirect branch, just now. */
 static void fetch_fault(struct thread *t, bool branched)
@@ -95,13 +97,14 @@ static void fault_as(struct thread *t, int trap, uint64_t error)
 	}
 }
 
-static void fault_of_read(struct thread *t, uint64_t address)
+static void fault_of(struct thread *t, uint64_t address, bool write)
 {
 	uint8_t byte;
 	bool mapped = !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
 	signal_force(t, SIGSEGV_, mapped ? SEGV_ACCERR_ : SEGV_MAPERR_, address);
 	if (t->pending_count)
-		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped;
+		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped |
+							 (write ? PAGE_WRITE_ERROR : 0u);
 }
 
 /* The general protection fault of a selector that a far return (ss 0: it has none) finds: its error code, or -1:
@@ -117,6 +120,24 @@ static long refused_selector(const struct thread *t, uint64_t cs, uint64_t ss, u
 	if (iret && ss != DATA_64 && !(rt.local_segments && (ss & SELECTOR_LOCAL)))
 		return (long)(ss & 0xfffc);
 	return wild(to) ? 0 : -1;
+}
+
+/* An instruction that the engine does itself (os/served.c). */
+static void serve(struct thread *t, const struct exit *exit)
+{
+	const struct block *b = &rt.blocks[exit->block];
+	struct x86_insn in = {0};
+	lock();
+	uint64_t pc = last_instruction(b, &in), fault = 0;
+	unlock();
+	enum served_end end = served_instruction(t, exit->block, &in, pc, &fault);
+	if (end == SERVED_DONE)
+		return;
+	undo_last(t, b, pc);
+	if (end == SERVED_PROTECTION)
+		fault_as(t, TRAP_PROTECTION, 0);
+	else
+		fault_of(t, fault, end == SERVED_WRITE_FAULT);
 }
 
 /* A far return or iretq, which stays in the 64-bit code segment. */
@@ -135,7 +156,7 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 			if (wild(rsp + i * wide))
 				fault_as(t, TRAP_STACK, 0);
 			else
-				fault_of_read(t, rsp + i * wide);
+				fault_of(t, rsp + i * wide, false);
 			return;
 		}
 	uint64_t cs = frame[1] & 0xffff, ss = frame[4] & 0xffff;
@@ -358,6 +379,10 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 			transfer = false;
 		} else if (exit->kind == EXIT_STATE) {
 			state_moved(t, exit->block);
+			exit = NULL;
+			transfer = false;
+		} else if (exit->kind == EXIT_SERVED) {
+			serve(t, exit);
 			exit = NULL;
 			transfer = false;
 		} else if (exit->kind == EXIT_STACK) {

@@ -80,7 +80,9 @@ static uint64_t features_of(const struct thread *t)
 	uint64_t features = t->fp_features ? t->fp_features : rt.fp_features;
 	if (rt.xstate.enabled & ~features & X86_STATE_BIT(X86_STATE_TILES) && rt.xstate.knows_in_use)
 		features |= fp_in_use() & X86_STATE_BIT(X86_STATE_TILES); /* used since its last frame */
-	return features;
+	if (!rt.served || rt.exceeds)                                     /* os/served.c */
+		return features;
+	return rt.served == SERVED_V2 ? 0 : features & rt.shown_state;
 }
 
 uint32_t fp_frame_bytes(const struct thread *t)
@@ -91,7 +93,7 @@ uint32_t fp_frame_bytes(const struct thread *t)
 	return features == t->fp_features ? t->fp_bytes : x86_xstate_bytes(&rt.xstate, features);
 }
 
-uint32_t fp_frame_room(const struct thread *t) { return fp_frame_bytes(t) + (rt.fp_features ? 4 : 0); }
+uint32_t fp_frame_room(const struct thread *t) { return fp_frame_bytes(t) + (features_of(t) ? 4 : 0); }
 
 bool fp_frame_write(const struct thread *t, uint64_t at)
 {

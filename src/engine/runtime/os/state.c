@@ -103,6 +103,20 @@ static uint64_t saved_or_restored(struct thread *t, uint32_t id, const struct x8
 	return moved(t, id, at, spans, n);
 }
 
+/* Does it for the program, for the components in edx:eax. False: the processor refuses what is there. */
+bool state_served(struct thread *t, const struct x86_insn *in, uint64_t at)
+{
+	uint64_t asked = t->reg[X86_RDX] << 32 | (uint32_t)t->reg[X86_RAX];
+	bool wide = in->rex & 8;
+	switch (x86_state_kind(in)) {
+	case X86_XSAVE: return fp_served((void *)at, asked, wide ? FP_XSAVE64 : FP_XSAVE);
+	case X86_XSAVEOPT: return fp_served((void *)at, asked, wide ? FP_XSAVEOPT64 : FP_XSAVEOPT);
+	case X86_XSAVEC: return fp_served((void *)at, asked, wide ? FP_XSAVEC64 : FP_XSAVEC);
+	case X86_XRSTOR: return fp_served((void *)at, asked, wide ? FP_XRSTOR64 : FP_XRSTOR);
+	default: return false;
+	}
+}
+
 static struct x86_tiles tiles_now(void)
 {
 	struct x86_tiles tiles;

@@ -189,6 +189,8 @@ static long execute(struct thread *t, uint64_t nr)
 		process_inherits(t->process);
 		unlock();
 	}
+	if (rt.served)
+		served_exec(t->process);
 	bool asked = !t->changed && ask_to_follow(t);
 	if (t->changed)
 		inexact_process(t->process, "what it executed runs natively, not counted: in its parent's memory "
@@ -324,7 +326,7 @@ static void opened_file(long fd, uint64_t flags)
 	unlock();
 }
 
-static long one_call(struct thread *t, uint64_t nr, uint64_t next)
+static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg;
 	switch (nr) {
@@ -481,6 +483,11 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 		break;
 	}
 	return pass_on_unlocked(t, nr);
+}
+
+static long one_call(struct thread *t, uint64_t nr, uint64_t next)
+{
+	return rt.served ? served_call(t, nr, next, plain_call) : plain_call(t, nr, next);
 }
 
 /* The `syscall` whose next instruction is `next`: on return t->pc says where the program goes on. */

@@ -318,7 +318,10 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
 	stream_calls_fork(t);
+	uint64_t chance = rt.served ? served_random() : 0;
 	long result = runtime_program_call(nr, args);
+	if (result == 0)
+		rt.chance = chance; /* other numbers than its parent's */
 	if (result == 0)
 		child_begin(t, process);
 	else if (!failed(result) && process && !process->pid) /* it may be ended before it says so itself */

@@ -189,6 +189,10 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 	*next_out = next;
 	switch (in->flow) {
 	case X86_FLOW_NONE:
+		if (is_served(in)) {
+			simple_exit(e, next, EXIT_SERVED);
+			return false;
+		}
 		if (stores_x87_address(in)) {
 			copy(e, in, code, k, pc);
 			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);

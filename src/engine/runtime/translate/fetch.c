@@ -9,7 +9,7 @@ _Static_assert(LENGTH_READ <= sizeof((struct decoded *)0)->bytes, "it fits");
 static bool ends_block(const struct x86_insn *in)
 {
 	return in->flow != X86_FLOW_NONE || (in->class & (X86_CLASS_REP | X86_CLASS_UNKNOWN)) ||
-	       stores_x87_address(in) || x86_state_kind(in) || (rt.places && stack_loaded(in));
+	       stores_x87_address(in) || x86_state_kind(in) || (rt.places && stack_loaded(in)) || is_served(in);
 }
 
 /* What libtare asks the engine for: it stands at a block's beginning, or, where the program goes on, at its
@@ -55,6 +55,10 @@ void decode_bytes(struct translation *tr, unsigned available, unsigned most)
 		}
 		tr->decoded.count++;
 		tr->decoded.length += in->length;
+		if (rt.served && !rt.exceeds && x86_served_lacks(in, rt.served)) {
+			rt.exceeds = 1;
+			served_saw(RECORD_SAW_EXCEEDS, 0);
+		}
 		gathers += (in->class & (X86_CLASS_GATHER | X86_CLASS_SCATTER)) != 0;
 		if (rt.trace && stream_ends_block(in, gathers))
 			return;
