@@ -459,7 +459,7 @@ struct runtime {
 	uint64_t chance;      /* state of what is served for random numbers */
 	uint64_t clock_ns;    /* the served clock, since the first program began */
 	uint64_t clock_began; /* when the real one stood so */
-	uint32_t clock_reads, unused10;
+	uint32_t clock_reads, unused11;
 };
 
 /* else the addresses of entry.S's labels would go through a table that nobody relocates */

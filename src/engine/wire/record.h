@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x36524154u /* "TAR6"; a change of layout changes it */
+#define RECORD_MAGIC 0x37524154u /* "TAR7"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u

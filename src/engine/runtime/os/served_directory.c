@@ -18,13 +18,13 @@ enum { NR_fstat = 5, NR_getdents64 = 217, SEEK_SET_ = 0, SEEK_CUR_ = 1, ENTRY_MO
 #define BYTES_MOST (64u << 20)
 #define STAT_BYTES 144u
 
-struct entry {
+struct directory_entry {
 	uint64_t inode, behind;
 	uint16_t bytes;
 	uint8_t type;
 	char name[];
 } __attribute__((packed));
-_Static_assert(sizeof(struct entry) == 19, "the kernel's layout");
+_Static_assert(sizeof(struct directory_entry) == 19, "the kernel's layout");
 
 static struct directory {
 	uint64_t device, inode, used; /* device 0: free */
@@ -51,9 +51,9 @@ static void *room(uint64_t bytes)
 	return failed(p) ? NULL : (void *)p;
 }
 
-static const struct entry *entry_at(const struct directory *d, uint32_t at)
+static const struct directory_entry *entry_at(const struct directory *d, uint32_t at)
 {
-	return (const struct entry *)(d->bytes + at);
+	return (const struct directory_entry *)(d->bytes + at);
 }
 
 static bool name_before(const struct directory *d, uint32_t a, uint32_t b)
@@ -127,7 +127,7 @@ static bool read_all(struct directory *d, uint64_t fd)
 		used += (uint64_t)got;
 	}
 	/* the two orders go behind them */
-	uint64_t orders = (used + 7) & ~7ull, most = used / sizeof(struct entry) + 1;
+	uint64_t orders = (used + 7) & ~7ull, most = used / sizeof(struct directory_entry) + 1;
 	if (orders + most * 8 > d->room && !grow(d, used, orders + most * 8))
 		return false;
 	d->by_name = (uint32_t *)(d->bytes + orders), d->by_place = d->by_name + most;
@@ -206,9 +206,9 @@ static struct directory *find(uint64_t fd, uint64_t position)
 static long give(struct directory *d, uint64_t fd, uint32_t next, uint64_t to, uint64_t bytes)
 {
 	uint64_t used = 0;
-	const struct entry *last = NULL;
+	const struct directory_entry *last = NULL;
 	for (; next < d->count; next++) {
-		const struct entry *e = entry_at(d, d->by_name[next]);
+		const struct directory_entry *e = entry_at(d, d->by_name[next]);
 		if (used + e->bytes > bytes)
 			break;
 		if (!safe_copy((void *)(to + used), e, e->bytes))

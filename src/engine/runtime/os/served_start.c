@@ -37,7 +37,7 @@ enum { /* of the auxiliary vector */
        AT_MINSIGSTKSZ = 51
 };
 
-struct entry {
+struct auxiliary {
 	uint64_t type, value;
 };
 
@@ -50,7 +50,7 @@ enum { SLOTS = sizeof order + 1, ENTRIES_MOST = 64 };
 /* of a signal's frame with AVX-512 and protection keys, as Linux says it where there is no AMX: enough for all */
 #define SIGNAL_FRAME 3632u
 
-static uint64_t value_of(const struct entry *given, unsigned n, uint64_t type, bool *there)
+static uint64_t value_of(const struct auxiliary *given, unsigned n, uint64_t type, bool *there)
 {
 	*there = false;
 	for (unsigned i = 0; i < n; i++)
@@ -61,11 +61,11 @@ static uint64_t value_of(const struct entry *given, unsigned n, uint64_t type, b
 	return 0;
 }
 
-static struct entry served_entry(const struct entry *given, unsigned n, uint64_t type, uint64_t random,
-				 uint64_t platform)
+static struct auxiliary served_entry(const struct auxiliary *given, unsigned n, uint64_t type, uint64_t random,
+				     uint64_t platform)
 {
 	bool there;
-	struct entry e = {type, value_of(given, n, type, &there)};
+	struct auxiliary e = {type, value_of(given, n, type, &there)};
 	uint32_t features[4];
 	switch (type) {
 	case AT_RANDOM: e.value = random; return e;
@@ -80,7 +80,7 @@ static struct entry served_entry(const struct entry *given, unsigned n, uint64_t
 		return e;
 	}
 	if (!there)
-		e = (struct entry){AT_IGNORE, 0};
+		e = (struct auxiliary){AT_IGNORE, 0};
 	return e;
 }
 
@@ -97,12 +97,12 @@ static void move_words(uint64_t *to, const uint64_t *from, uint64_t n)
 uint64_t served_start(uint64_t rsp)
 {
 	const uint64_t *words = (const uint64_t *)rsp;
-	struct entry given[ENTRIES_MOST], shown[SLOTS] = {{0}};
+	struct auxiliary given[ENTRIES_MOST], shown[SLOTS] = {{0}};
 	uint64_t n = words[0] + 2; /* the number, the arguments, their end */
 	unsigned entries = 0;
 	while (words[n++]) /* the environment, its end */
 		continue;
-	const struct entry *vector = (const struct entry *)(words + n);
+	const struct auxiliary *vector = (const struct auxiliary *)(words + n);
 	while (entries < ENTRIES_MOST && vector[entries].type != AT_NULL) {
 		given[entries] = vector[entries];
 		entries++;
