@@ -38,6 +38,52 @@ static const char *place_of(const char *text)
 	return last && last > text && text[strlen(text) - 1] == ')' ? last : NULL;
 }
 
+/* Where the parameter list of a C++ name begins, that ends it but for "const" and "[clone …]"; NULL: there is
+ * none. */
+static const char *parameters_of(const char *name, size_t bytes)
+{
+	size_t at = bytes, depth = 0;
+	const char *clone = memmem(name, bytes, " [clone", 7);
+	if (clone)
+		at = (size_t)(clone - name);
+	if (at > 6 && memcmp(name + at - 6, " const", 6) == 0)
+		at -= 6;
+	if (at == 0 || name[at - 1] != ')')
+		return NULL;
+	while (at-- > 0) {
+		depth += name[at] == ')';
+		depth -= name[at] == '(';
+		if (depth == 0)
+			return at > 0 && name[at - 1] != ' ' ? name + at : NULL;
+	}
+	return NULL;
+}
+
+/* A name in fewer columns than it has: without its parameters where that is enough, for what it is called says
+ * most. */
+static void append_name(struct str *out, const char *name, size_t bytes, size_t have, size_t columns)
+{
+	enum { MARK = 3 /* "(…)" */ };
+	const char *parameters = parameters_of(name, bytes);
+	struct str called = {0};
+	if (!parameters) {
+		append_ends(out, name, have, columns);
+		return;
+	}
+	str_append_bytes(&called, name, (size_t)(parameters - name));
+	const char *text = called.text ? called.text : "";
+	size_t width = text_columns(text);
+	if (columns > 2 * MARK && width + MARK > columns)
+		append_ends(out, text, width, columns - MARK);
+	else if (width + MARK <= columns)
+		str_append(out, text);
+	else
+		append_ends(out, name, have, columns);
+	if (columns > 2 * MARK || width + MARK <= columns)
+		str_append(out, "(\u2026)");
+	str_free(&called);
+}
+
 void columns_shorten(struct str *out, const char *text, size_t columns)
 {
 	enum { PLACE_LEAST = 8, MARKS = 4 /* " (…)" */ };
@@ -49,7 +95,7 @@ void columns_shorten(struct str *out, const char *text, size_t columns)
 	const char *place = place_of(text);
 	size_t name = place ? have - text_columns(place) : have;
 	if (name > columns) {
-		append_ends(out, text, name, columns);
+		append_name(out, text, place ? (size_t)(place - text) : strlen(text), name, columns);
 		return;
 	}
 	str_append_bytes(out, text, (size_t)(place - text));

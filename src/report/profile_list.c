@@ -272,6 +272,26 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 			     "2\u20137: some place from 2 to 7, the samples do not tell which");
 }
 
+/* Below a listing of functions: the one line that has most, which may be spread over many functions (templates,
+ * what was inlined). */
+static void add_hottest_line(struct document *document, const struct named_profile *named, size_t event,
+			     const struct profile_report_options *options)
+{
+	const struct named_row *hottest = NULL;
+	struct str text = {0};
+	for (size_t i = 0; i < named->by_line.n; i++) {
+		const struct named_row *row = &named->by_line.rows[i];
+		if (row->file && row->line && (!hottest || row->counts[event].self > hottest->counts[event].self))
+			hottest = row;
+	}
+	if (!hottest || !hottest->counts[event].self)
+		return;
+	profile_append_row_name(&text, hottest);
+	str_appendf(&text, ", %.1f%%%s", 100 * profile_share(hottest->counts[event].self, named->sums[event]),
+		    options->annotate ? "" : "; --annotate shows it in its source");
+	document_add_str(document, BLOCK_NOTE, "hottest line:", &text, NULL);
+}
+
 static void add_event(struct document *document, const struct named_profile *named, size_t event,
 		      const struct profile_report_options *options)
 {
@@ -314,6 +334,8 @@ static void add_event(struct document *document, const struct named_profile *nam
 		add_rows(&l, rows, n, options);
 	if (rows && l.checks)
 		build_profile_check(document, event, rows, n, options->by == PROFILE_BY_LINE);
+	if (options->by == PROFILE_BY_FUNCTION && !l.left_out)
+		add_hottest_line(document, named, event, options);
 	document->failed |= !rows;
 	free(rows);
 }

@@ -116,11 +116,16 @@ static void add_heading(struct source_report *r, const struct named_row *file, c
 	document_add_str(r->document, BLOCK_HEADING, document_str(r->document, &text), &rest, "");
 }
 
-static void add_file(struct source_report *r, const struct named_row *file)
+/* readable: only if its source can be read; else only if not. */
+static void add_file(struct source_report *r, const struct named_row *file, bool readable)
 {
 	struct source_text source;
 	struct columns *columns;
 	source_text_read(file->file, r->named->profile->started_unix, &source);
+	if (readable != !source.why[0]) {
+		source_text_free(&source);
+		return;
+	}
 	add_heading(r, file, &source);
 	unsigned before = 0;
 	if ((columns = add_table(r))) {
@@ -177,9 +182,10 @@ void build_profile_source(struct document *document, const struct named_profile 
 	for (size_t i = 0; done && i < r.columns.n; i++)
 		done = add_hottest(&r, r.columns.events[i], options->top ? options->top : LINES_MOST);
 	document->failed |= !done;
-	for (size_t i = 0; done && i < r.n; i++)
-		if (!r.lines[i].shown)
-			add_file(&r, r.lines[i].row);
+	for (int readable = 1; readable >= 0; readable--) /* those with source first */
+		for (size_t i = 0; done && i < r.n; i++)
+			if (!r.lines[i].shown)
+				add_file(&r, r.lines[i].row, readable);
 	if (done && r.columns.n && !r.n)
 		document_add(document, BLOCK_PARAGRAPH, NULL,
 			     "no source lines are known: compile with -g, or install the debug files");

@@ -93,7 +93,9 @@ int main(void) { first(100000); return 0; }
 subprocess.run(["gcc", "-g", "-O1", "inlined.c", "-o", "inlined"], check=True)
 text = tare("profile", "--on", "exact", "--top", "3", "./inlined").err
 ok(rows(text)[0][2] == "main (inlined:inlined.c:5)" and rows(text)[0][0] > 400000, "by function, what was inlined counts where it runs", text)
+ok(re.search(r"^ +hottest line: inlined\.c:2 \(inlined\), \d\d\.\d%; --annotate shows it in its source$", text, re.M), "and the hottest line stands below", text)
 text = tare("profile", "--on", "exact", "--lines", "--top", "3", "./inlined").err
+has_not(text, "hottest line", "a listing of lines has it at its top")
 ok(rows(text)[0][2] == "inlined.c:2 (inlined)" and rows(text)[0][0] > 400000, "by line, where it was written", text)
 write("library.c", "int work(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n")
 write("opens.c", """\
