@@ -20,8 +20,9 @@
  * thread that fit the machine's counters at the same time.
  *
  * The library never prints (but where TARE_EVENTS in the environment asks for a report of regions, below), never
- * exits and changes no signal's disposition, but where tare_overflow() asks for one. It depends on libc and libpfm4. A set
- * of counters belongs to the thread or process that opened it; after fork(2) the child may only close it.
+ * exits and changes no signal's disposition, but where tare_overflow() asks for one. It depends on libc and
+ * libpfm4. A set of counters belongs to the thread or process that opened it; after fork(2) the child may only
+ * close it.
  *
  * Threads: tare_read() and the tare_event_… functions may be called for one set by several threads at the same
  * time; the others by one at a time and not beside them. tare_read() takes no lock and no memory: it may be called
@@ -210,8 +211,8 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  * - A period is counted by a counter of its own, from the handler's return (the first from tare_start()) on: what
  *   the handler itself does is in no period, and it is not interrupted by its own event. So there are at most
  *   count / period calls. Readings have the handler's events in them.
- * - Until the handler has returned, the overflow waits: in a system call the kernel may let the program go on to its
- *   end; of a PMU's event the address is some instructions behind the one that overflowed (skid).
+ * - Until the handler has returned, the overflow waits: in a system call the kernel may let the program go on to
+ *   its end; of a PMU's event the address is some instructions behind the one that overflowed (skid).
  * - The library takes one real-time signal that has its default disposition, the last one there is, with the first
  *   call and for the life of the process, and unblocks it in the calling thread. While the thread blocks it, or
  *   another handler does, no period begins. Interrupted system calls go on (SA_RESTART) where the kernel has that;
@@ -230,9 +231,9 @@ struct tare_overflow {
 
 typedef void (*tare_overflow_handler)(const struct tare_overflow *overflow, void *data);
 
-/* Sets the handler of the set's event, instead of one that it had; handler NULL: there is none from here on. `data`
- * is passed to it. Only while the set is not started, for a thread's set, and by that thread. Whether the event
- * overflows here is tried, with a little known work as in tare_add(). On failure the event has no handler.
+/* Sets the handler of the set's event, instead of one that it had; handler NULL: there is none from here on.
+ * `data` is passed to it. Only while the set is not started, for a thread's set, and by that thread. Whether the
+ * event overflows here is tried, with a little known work as in tare_add(). On failure the event has no handler.
  *
  * Errors: USAGE (no such event, the set is started or not a thread's, a period of 0 or 2^62, of a clock less than
  * 10000 ns), UNSUPPORTED (it counts here and does not overflow), PERMISSION, BUSY (no signal is left), LIMIT (256

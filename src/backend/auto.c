@@ -280,6 +280,14 @@ static bool prepare_with(struct counting *c, struct backend *b, const struct tar
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the backend '%s', which counts %s here, does not count regions",
 				 c->member->operations->name, n ? events[0]->label : "nothing");
+	if (target->turned && !c->member->operations->turn) {
+		error_set(
+			err, ERROR_UNSUPPORTED,
+			"the backend '%s', which counts %s here, counts from begin to end: it cannot be turned on "
+			"and off",
+			c->member->operations->name, n ? events[0]->label : "nothing");
+		return error_hint(err, "choose --on perf, or count a part of the program: --region PLACE");
+	}
 	for (size_t i = 0; i < n; i++) {
 		c->left_out[i] = members[i] != chosen;
 		if (c->left_out[i])
@@ -346,6 +354,12 @@ static void spread(const struct counting *c, const struct reading *inner, const 
 						  .cpu = c->n_inner ? inner[0].cpu : -1};
 }
 
+/* A member that cannot was refused in auto_prepare(). */
+static bool auto_turn(struct counting *c, bool on, struct error *err)
+{
+	return c->member->operations->turn(c->inner, on, err);
+}
+
 static bool auto_sample(struct counting *c, struct reading *readings, struct error *err)
 {
 	struct reading *inner = calloc(c->n_inner + 1, sizeof *inner);
@@ -403,6 +417,7 @@ const struct backend_operations backend_auto = {
 	.prepare = auto_prepare,
 	.process = auto_process,
 	.go = auto_go,
+	.turn = auto_turn,
 	.sample = auto_sample,
 	.stop = auto_stop,
 	.blocks = auto_blocks,

@@ -58,6 +58,8 @@ struct target {
 	size_t n_pids;
 	const int *cpus; /* CPUS; n_cpus = 0 means all online ones */
 	size_t n_cpus;
+	bool turned;                 /* turn() will be called */
+	bool begins_off;             /* not counted before that */
 	bool follow_children;        /* count what the target forks and clones */
 	bool per_thread;             /* a row of readings per thread (PROCESSES, THREADS); threads that start
 	                                  later are in the row of the one that started them … */
@@ -141,6 +143,10 @@ struct backend_operations {
 	/* The process to wait for; 0 for targets that run none. */
 	pid_t (*process)(const struct counting *counting);
 	bool (*go)(struct counting *counting, struct error *err);
+
+	/* After go(): counts from now on, or not until the next time. NULL: this backend counts from begin to end,
+	 * and refuses a target that is `turned`. */
+	bool (*turn)(struct counting *counting, bool on, struct error *err);
 
 	/* Readings so far without stopping: readings[n], all rows summed. */
 	bool (*sample)(struct counting *counting, struct reading *readings, struct error *err);

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/count.h"
+#include "cli/count_control.h"
 #include "cli/count_intervals.h"
 #include "cli/count_parameters.h"
 #include "cli/count_progress.h"
@@ -98,7 +99,8 @@ static bool measure(struct count_command *count, struct error *err)
 	const struct count_request *r = &count->request;
 	struct progress progress = {
 		.verbose = r->verbose,
-		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet && !r->interval_ns,
+		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet && !r->interval_ns &&
+			!r->control,
 		.repetitions = r->repetitions,
 	};
 	struct interval_rows rows = {
@@ -106,7 +108,8 @@ static bool measure(struct count_command *count, struct error *err)
 	struct measure_options options = {
 		.size = sizeof options,
 		.interval_ns = r->interval_ns,
-		.interval = interval_row,
+		.interval = r->interval_ns || r->control ? interval_row : NULL,
+		.control = count->control,
 		.interval_context = &rows,
 		.repetitions = r->repetitions,
 		.several_runs = r->several_runs,
@@ -151,6 +154,8 @@ static void close_all(struct count_command *count)
 	output_abandon(&count->blocks);
 	output_abandon(&count->system_calls);
 	output_abandon(&count->by_file);
+	if (count->control.has_commands)
+		control_close(&count->control);
 	if (count->has_parameters)
 		parameters_free(&count->parameters);
 	count_request_free(&count->request);
@@ -207,6 +212,12 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	if (!session_add_regions(&count->session, r->regions.items, r->regions.count, err)) {
 		if (err->code != ERROR_USAGE)
 			*code = TARE_CANNOT_MEASURE;
+		return false;
+	}
+	count->control.begins_off = r->begin_off || r->delay_ns;
+	count->control.delay_ns = r->delay_ns;
+	if (r->control && !control_open(&count->control, r->control, err)) {
+		*code = TARE_USAGE;
 		return false;
 	}
 	*code = TARE_CANNOT_MEASURE;

@@ -18,6 +18,7 @@ struct count_command {
 	const volatile sig_atomic_t *interrupt;
 	struct session session;
 	struct output output, blocks, system_calls, by_file;
+	struct switching control;
 	struct arena arena;
 };
 

@@ -39,6 +39,9 @@ enum {
 	SYSTEM_CALLS,
 	FOR,
 	INTERVAL,
+	DELAY,
+	CONTROL,
+	BEGIN_OFF,
 	PARAMETERS,
 	OVERRIDE,
 	COMPAT,
@@ -91,6 +94,11 @@ const struct option_row count_option_rows[] = {
 	{'I', "interval", "MS",
 	 "also show the counts of each so many milliseconds, while the program runs (at least 10)", INTERVAL},
 	{0, "interval-print", "MS", "", INTERVAL}, /* perf stat */
+	{0, "delay", "SECONDS", "begin to count this long after the program", DELAY},
+	{0, "control", "FIFO[,FIFO]",
+	 "take commands from this FIFO: enable, disable, read, ping; answer each with ack in the second one",
+	 CONTROL},
+	{0, "begin-off", NULL, "with --control: do not count before the first enable", BEGIN_OFF},
 	{0, "per-thread", NULL, "also a row for each thread: with -p, -t, and for what the engine counts",
 	 PER_THREAD},
 	{0, "per-process", NULL, "also a row for each process of the program, for what the engine counts",
@@ -234,6 +242,9 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->interval_ns = number * 1000000;
 		return true;
+	case DELAY: return options_seconds(value, &r->delay_ns, err);
+	case CONTROL: r->control = value; return true;
+	case BEGIN_OFF: r->begin_off = true; return true;
 	case FOR: return options_seconds(value, &r->for_ns, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
@@ -343,14 +354,22 @@ static bool check(const struct count_request *r, struct error *err)
 		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'",
 				  r->command[0]);
 	}
-	if (r->interval_ns && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0)) {
-		error_set(err, ERROR_USAGE, "-I does not go with repetitions and warm-ups");
+	const char *one_run = r->interval_ns ? "-I" : r->control ? "--control" : NULL;
+	if (one_run && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0)) {
+		error_set(err, ERROR_USAGE, "%s does not go with repetitions and warm-ups", one_run);
 		return error_hint(err,
-				  "-I shows one run as it goes on; leave out -r, --several-runs and --warm-up");
+				  "it is for one run as it goes on; leave out -r, --several-runs and --warm-up");
 	}
-	if (r->interval_ns && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
+	if (r->begin_off && !r->control) {
+		error_set(err, ERROR_USAGE, "--begin-off needs --control: else nothing would be counted");
+		return error_hint(err, "to begin after some time use --delay SECONDS");
+	}
+	if ((r->delay_ns || r->control) && r->regions.count)
+		return error_set(err, ERROR_USAGE, "%s does not go with --region",
+				 r->delay_ns ? "--delay" : "--control");
+	if (one_run && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format has no intervals");
-		return error_hint(err, "-I goes with text and with --json: a JSON object on each line");
+		return error_hint(err, "%s goes with text and with --json: a JSON object on each line", one_run);
 	}
 	if (!r->command && targets && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0))
 		return error_set(err, ERROR_USAGE, "repetitions and warm-ups need a program to run");

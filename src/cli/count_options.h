@@ -45,6 +45,9 @@ struct count_request {
 	enum program_output program_output;
 	uint64_t for_ns;
 	uint64_t interval_ns; /* -I; 0: not given */
+	uint64_t delay_ns;    /* --delay; 0: not given */
+	bool begin_off;       /* --begin-off */
+	const char *control;  /* --control; NULL */
 	bool gross;           /* --gross */
 	bool statistics;
 	bool strict; /* --strict */

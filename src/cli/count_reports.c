@@ -60,7 +60,7 @@ static bool write_report(struct count_command *count)
 			    .quiet = r->quiet,
 			    .gross = r->gross,
 			    .statistics = r->statistics,
-			    .one_line = r->interval_ns > 0,
+			    .one_line = r->interval_ns > 0 || r->control != NULL,
 			    .colour = say_in_colour(count->output.stream),
 			    .width = say_width(count->output.stream)},
 		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},

@@ -303,12 +303,15 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
 		.streams = streams,
 		.waiter = waiter,
+		.control = s->options.control,
 		.intervals = {.every_ns = s->options.interval_ns,
 			      .tell = s->options.interval,
 			      .context = s->options.interval_context},
 	};
 	if (command)
 		target.command = &own;
+	target.turned = control_wanted(&x.control);
+	target.begins_off = x.control.begins_off;
 	target.locations = x.want_locations;
 	if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) || !execution_run(&x, &reason))
 		return stopped(s, &reason, err);

@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 
+/* How long a wait lasts that has nothing to wait for but commands. */
+static const uint64_t IDLE_NS = 3600000000000u;
 static const uint64_t TRIM_NS = 100000000u;
 /* The first reading is early, within the first turn of 4 ms that the kernel gives a group: it tells whether the
  * counter saw the program start. */
@@ -86,7 +88,10 @@ static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 			x->sampling_failed = true; /* what is left becomes one long slice at the end */
 		x->next_slice = now + x->slice_every;
 	}
-	if (x->intervals.every_ns && now >= x->intervals.next_ns)
+	if (control_wanted(&x->control) && !x->control_failed.code)
+		control_tick(&x->control, x->operations, x->counting, &x->intervals, x->sampled, now,
+			     &x->control_failed);
+	if (x->intervals.tell && now >= x->intervals.next_ns)
 		intervals_read(&x->intervals,
 			       x->operations->sample(x->counting, x->sampled, NULL) ? x->sampled : NULL, now,
 			       false);
@@ -99,8 +104,13 @@ static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 		next = x->next_slice;
 	if (x->silent && x->next_trim < next)
 		next = x->next_trim;
-	if (x->intervals.every_ns && x->intervals.next_ns < next)
+	if (x->intervals.tell && x->intervals.next_ns < next)
 		next = x->intervals.next_ns;
+	if (control_wanted(&x->control) && !x->control.on && x->control.on_at_ns < next)
+		next = x->control.on_at_ns;
+	/* commands wake the wait by themselves, while there is a time to wait for */
+	if (x->control.has_commands && next == UINT64_MAX)
+		next = now + IDLE_NS;
 	*tick_ns = next == UINT64_MAX ? 0 : next > now ? next - now : 1;
 }
 
@@ -191,6 +201,10 @@ bool execution_run(struct execution *x, struct error *err)
 		error_no_memory(err);
 		goto out;
 	}
+	if (x->target->turned && !x->operations->turn) {
+		control_refuse(x->operations->name, err);
+		goto out;
+	}
 	if (!x->operations->prepare(x->backend, x->target, x->events, x->n_events, &x->counting, err))
 		goto out;
 
@@ -203,21 +217,26 @@ bool execution_run(struct execution *x, struct error *err)
 	x->next_slice = begin + first_slice;
 	x->next_trim = begin + TRIM_NS;
 	uint64_t first_tick = x->slices ? first_slice : x->silent ? TRIM_NS : 0;
-	if (x->intervals.every_ns) {
-		if (!intervals_begin(&x->intervals, x->events, x->n_events, begin)) {
-			error_no_memory(err);
-			goto out;
-		}
-		if (first_tick == 0 || x->intervals.every_ns < first_tick)
-			first_tick = x->intervals.every_ns;
+	x->intervals.begins_off = x->control.begins_off;
+	control_begin(&x->control, begin);
+	if (x->intervals.tell && !intervals_begin(&x->intervals, x->events, x->n_events, begin)) {
+		error_no_memory(err);
+		goto out;
 	}
+	if (x->intervals.tell || control_wanted(&x->control))
+		first_tick = 1; /* what is due when is found there */
 	struct wait_for what = {.process = x->operations->process(x->counting),
 				.target = x->target,
 				.delay_ns = x->delay_ns,
 				.tick_ns = first_tick,
 				.tick = tick,
+				.wakes = x->control.has_commands ? &x->control.commands : NULL,
 				.context = x};
 	wait_until(x->waiter, &what, &waited);
+	if (x->control_failed.code) {
+		*err = x->control_failed;
+		goto out;
+	}
 	uint64_t end = clock_now_ns(clock);
 	x->run.elapsed_ns = end - begin;
 	if (x->want_steal)
@@ -236,7 +255,7 @@ bool execution_run(struct execution *x, struct error *err)
 		goto out;
 	if (x->slices)
 		last_slice(x);
-	if (x->intervals.every_ns)
+	if (x->intervals.tell)
 		last_interval(x, end);
 	if (x->want_blocks && x->run.under_engine)
 		x->operations->blocks(x->counting, x->blocks_by, &x->blocks, &x->no_blocks);

@@ -3,13 +3,14 @@
  *     prepare ──► go ──► wait, reading multiplexed counters every slice ──► stop
  *
  * 1. The execution's struct run is complete when execution_run() is true, whatever became of the program.
- * 2. Slices are kept for groups that do not fit only, intervals (intervals.h) for who asked for them. Their number is bounded: when SLICES_MOST is reached,
- *    neighbours are joined and the time between reads doubles. */
+ * 2. Slices are kept for groups that do not fit only. Their number is bounded: when SLICES_MOST is reached,
+ *    neighbours are joined and the time between reads doubles. Intervals (intervals.h) are told and not kept. */
 #ifndef TARE_MEASURE_EXECUTION_H
 #define TARE_MEASURE_EXECUTION_H
 
 #include "backend/backend.h"
 #include "base/str.h"
+#include "measure/control.h"
 #include "measure/intervals.h"
 #include "measure/streams.h"
 #include "measure/waiting.h"
@@ -41,7 +42,8 @@ struct execution {
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
 	struct waiter *waiter;
-	struct intervals intervals; /* every_ns 0: not wanted */
+	struct intervals intervals; /* tell NULL: not wanted */
+	struct switching control;
 
 	/* what it gave */
 	struct run run;
@@ -58,6 +60,7 @@ struct execution {
 	struct reading *sampled;
 	size_t n_slices;
 	bool sampling_failed;
+	struct error control_failed; /* its code is 0: it did not */
 	uint64_t next_slice, slice_every, next_trim;
 };
 

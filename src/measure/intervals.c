@@ -8,12 +8,19 @@ bool intervals_begin(struct intervals *iv, const struct event *const *events, si
 	iv->events = events;
 	iv->n = n;
 	iv->began_ns = iv->ended_ns = now_ns;
-	iv->next_ns = now_ns + iv->every_ns;
+	iv->next_ns = iv->every_ns ? now_ns + iv->every_ns : UINT64_MAX;
+	iv->on = iv->was_on = !iv->begins_off;
 	iv->before = calloc(n + 1, sizeof *iv->before);
 	iv->counts = calloc(n + 1, sizeof *iv->counts);
 	for (size_t i = 0; iv->before && i < n; i++)
 		iv->before[i].state = READING_NEVER_RAN;
 	return iv->before && iv->counts;
+}
+
+void intervals_turned(struct intervals *iv, bool on)
+{
+	iv->on = on;
+	iv->was_on |= on;
 }
 
 void intervals_free(struct intervals *iv)
@@ -52,13 +59,16 @@ void intervals_read(struct intervals *iv, const struct reading *now, uint64_t no
 {
 	while (iv->next_ns <= now_ns)
 		iv->next_ns += iv->every_ns;
+	if (!iv->tell)
+		return;
 	if (!now) {
 		iv->missed++;
 		return;
 	}
 	for (size_t i = 0; i < iv->n; i++) {
 		bool known = now[i].state == READING_COUNTED || now[i].state == READING_NEVER_RAN;
-		iv->counts[i] = count_between(&iv->before[i], &now[i]);
+		iv->counts[i] = iv->was_on ? count_between(&iv->before[i], &now[i])
+					   : (struct time_count){.why = "counting was off"};
 		iv->before[i] = known ? now[i] : (struct reading){.state = READING_FAILED};
 	}
 	const struct time_interval interval = {.begin_seconds = (double)(iv->ended_ns - iv->began_ns) / 1e9,
@@ -68,5 +78,6 @@ void intervals_read(struct intervals *iv, const struct reading *now, uint64_t no
 					       .counts = iv->counts,
 					       .last = last};
 	iv->ended_ns = now_ns;
+	iv->was_on = iv->on;
 	iv->tell(iv->context, &interval);
 }

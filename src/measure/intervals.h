@@ -38,23 +38,28 @@ struct time_interval {
 typedef void interval_tell(void *context, const struct time_interval *interval);
 
 struct intervals {
-	uint64_t every_ns; /* 0: nobody wants them */
+	uint64_t every_ns; /* 0: only when they are asked for by intervals_read() */
 	interval_tell *tell;
 	void *context;
-	size_t missed; /* readings that failed */
+	bool begins_off; /* counting is not on yet: intervals_turned() */
+	size_t missed;   /* readings that failed */
 	/* inside */
 	const struct event *const *events;
 	size_t n;
 	uint64_t began_ns, ended_ns, next_ns; /* the last interval ended at ended_ns */
 	struct reading *before;               /* n, cumulative; of state FAILED: not known how much was told */
 	struct time_count *counts;
+	bool on, was_on; /* now; at some time in the interval */
 };
 
-/* The execution begins now; every_ns, tell and context are set. False when memory ran out. */
+/* The execution begins now; every_ns, tell, context and begins_off are set; tell NULL: nobody wants intervals.
+ * False when memory ran out. */
 bool intervals_begin(struct intervals *intervals, const struct event *const *events, size_t n, uint64_t now_ns);
 /* Tells what was counted since the last interval was told: now[n] are cumulative readings. NULL: they could not be
  * read; then the next interval has these counts, too. */
 void intervals_read(struct intervals *intervals, const struct reading *now, uint64_t now_ns, bool last);
+/* Counting was turned on or off: of an interval in which it was never on, nothing is known. */
+void intervals_turned(struct intervals *intervals, bool on);
 void intervals_free(struct intervals *intervals);
 
 #endif

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "event/event.h"
 #include "event/metric.h"
+#include "measure/control.h"
 #include "measure/intervals.h"
 #include "result/result.h"
 
@@ -65,10 +66,14 @@ struct measure_options {
 	/* before each execution; may be NULL */
 	void (*progress)(void *context, const struct measure_progress *progress);
 	void *progress_context;
-	/* of each execution; repetitions is 1 then. 0: not wanted */
+	/* of each execution; repetitions is 1 then. interval NULL: nobody wants them; interval_ns 0: only on
+	 * demand */
 	uint64_t interval_ns;
 	interval_tell *interval;
 	void *interval_context;
+	/* Turned on and off on the way (measure/control.h): zeroed, it is on from begin to end. ERROR_UNSUPPORTED
+	 * where the backend cannot. */
+	struct switching control;
 	const struct clock *clock; /* NULL: the monotonic clock */
 };
 

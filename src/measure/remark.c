@@ -160,9 +160,23 @@ static bool remark_first_run(struct measurement *s)
 		what, files ? "are" : "is", result->first_run, s->options.repetitions);
 }
 
+/* Counters are turned on and off, the operating system's account of the program is not. */
+static bool remark_control(struct measurement *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->n_events; i++)
+		any |= s->by_account[i];
+	return !any || !control_wanted(&s->options.control) ||
+	       measurement_note(
+		       s, NOTE_ACT,
+		       "elapsed-time, user-time and what else the operating system accounts for are of the "
+		       "whole run, whether counting was on or off");
+}
+
 bool measurement_remark(struct measurement *s)
 {
-	if (!remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) || !remark_first_run(s))
+	if (!remark_control(s) || !remark_multiplexing(s) || !remark_engine(s) || !remark_endings(s) ||
+	    !remark_first_run(s))
 		return false;
 	s->result->n_notes = s->notes.count;
 	struct result_note *notes = arena_alloc(&s->result->arena, (s->notes.count + 1) * sizeof *notes);

@@ -1,10 +1,11 @@
 /*
- * Predicted counts: how many instructions, loads, stores, … a place of a program's file has, block by block, without
- * executing it. Korn and Nieto took their predictions from a compiler's assembly by grep and wc; this reads the
- * instructions themselves, so that a load that is part of an addition is one, and a nop with an operand is none.
+ * Predicted counts: how many instructions, loads, stores, … a place of a program's file has, block by block,
+ * without executing it. Korn and Nieto took their predictions from a compiler's assembly by grep and wc; this
+ * reads the instructions themselves, so that a load that is part of an addition is one, and a nop with an
+ * operand is none.
  *
- * x86-64 alone: what an instruction counts is what the engine's tables say of it (backend/engine/vector.h); whether
- * the engine executes and counts it so is what a comparison with `tare count --on exact --region` shows.
+ * x86-64 alone: what an instruction counts is what the engine's tables say of it (backend/engine/vector.h);
+ * whether the engine executes and counts it so is what a comparison with `tare count --on exact --region` shows.
  */
 #ifndef TARE_PREDICT_PREDICT_H
 #define TARE_PREDICT_PREDICT_H

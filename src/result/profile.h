@@ -45,7 +45,8 @@ struct profile_event {
 	uint64_t gap; /* mean, in `unit`; 0 of a counted event, and of GAPS_RATE (see rate) */
 	double rate;  /* of GAPS_RATE: samples a second; 0 */
 	/* of EXPONENTIAL and JITTER: a gap is drawn anew every so many samples, as it was done; 1: each; 0: not
-	 * to the end (because a thread or a child began), or not known (because the file ends before it says so) */
+	 * to the end (because a thread or a child began), or not known (because the file ends before it says so)
+	 * */
 	uint32_t redraw;
 	uint64_t seed;
 	uint64_t samples;   /* obtained */

@@ -38,6 +38,7 @@ const struct backend_operations perf_backend = {
 	.prepare = perf_prepare,
 	.process = perf_process,
 	.go = perf_go,
+	.turn = perf_turn,
 	.sample = perf_sample,
 	.stop = perf_stop,
 	.end = perf_end,

@@ -46,6 +46,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 		  size_t n, struct counting **out, struct error *err);
 pid_t perf_process(const struct counting *counting);
 bool perf_go(struct counting *counting, struct error *err);
+bool perf_turn(struct counting *counting, bool on, struct error *err);
 bool perf_sample(struct counting *counting, struct reading *readings, struct error *err);
 bool perf_stop(struct counting *counting, struct run *run, struct error *err);
 void perf_end(struct counting *counting);

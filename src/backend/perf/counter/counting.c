@@ -35,7 +35,8 @@ struct track {
 struct counting {
 	struct backend *backend;
 	enum target_kind kind;
-	bool by_place; /* a row of readings for each place */
+	bool begins_off; /* enabled by perf_turn() */
+	bool by_place;   /* a row of readings for each place */
 	size_t n_events, n_columns;
 	struct track *tracks;
 	struct places places;
@@ -104,7 +105,7 @@ static bool open_place(struct counting *c, const struct track *track, size_t p, 
 		struct counter_request request = {.encoding = &variants->items[v].encoding,
 						  .levels = track->answer->open_levels,
 						  .heirs = heirs,
-						  .begin_at_exec = c->kind == TARGET_COMMAND};
+						  .begin_at_exec = c->kind == TARGET_COMMAND && !c->begins_off};
 		if (!counts_here(&variants->items[v], place))
 			continue;
 		int fd = counter_open(&request, place->task, place->cpu);
@@ -357,6 +358,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 		return error_no_memory(err);
 	*c = (struct counting){.backend = backend,
 			       .kind = target->kind,
+			       .begins_off = target->begins_off,
 			       .by_place = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
 			       .n_events = n,
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
@@ -370,12 +372,21 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 
 pid_t perf_process(const struct counting *c) { return c->pid; }
 
+/* Counters of the tasks' children follow (perf_event_for_each_child() in kernel/events/core.c). */
+bool perf_turn(struct counting *c, bool on, struct error *err)
+{
+	for (size_t i = 0; i < c->n_columns * c->places.list.count; i++)
+		if (c->counters[i] >= 0 &&
+		    !(on ? counter_enable(c->counters[i]) : counter_disable(c->counters[i])))
+			return error_set_errno(err, ERROR_SYSTEM, errno,
+					       on ? "cannot start a counter" : "cannot stop a counter");
+	return true;
+}
+
 bool perf_go(struct counting *c, struct error *err)
 {
-	size_t n = c->kind == TARGET_COMMAND ? 0 : c->n_columns * c->places.list.count;
-	for (size_t i = 0; i < n; i++)
-		if (c->counters[i] >= 0 && !counter_enable(c->counters[i]))
-			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot start a counter");
+	if (c->kind != TARGET_COMMAND && !c->begins_off && !perf_turn(c, true, err))
+		return false;
 	if (c->launch.pid && !launch_go(&c->launch, &c->command, err)) {
 		c->pid = 0;
 		return false;
@@ -434,6 +445,10 @@ static const char *flaw(const struct counting *c, const struct track *track, con
 	}
 	if (sum->enabled_ns > 0 && sum->running_ns == 0)
 		return "it never got a counter";
+	if (c->begins_off && sum->enabled_ns == 0) {
+		*state = READING_FAILED;
+		return "counting was never on while the target ran";
+	}
 	if (command && sum->enabled_ns == 0) {
 		/* every program that runs at all does so for some time after its exec */
 		*state = READING_FAILED;
