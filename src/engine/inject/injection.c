@@ -101,6 +101,9 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	if (options->calls)
 		record->flags |= RECORD_TRACE | RECORD_CALLS | RECORD_NOT_INLINE |
 				 (options->trace ? RECORD_ACCESSES : 0);
+	const char *plain = test_option("TARE_CALLS_PLAIN");
+	if (plain && !strcmp(plain, "1"))
+		record->flags |= RECORD_CALLS_PLAIN;
 	const char *inlined = test_option("TARE_MODEL_INLINE");
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;

@@ -60,7 +60,8 @@ enum {
 	 * unless RECORD_ACCESSES is set as well. */
 	RECORD_CALLS = 32,
 	RECORD_ACCESSES = 64,
-	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
+	RECORD_CALLS_PLAIN = 128, /* … each block by all steps: for tests */
+	RECORD_SITES = 4,         /* and counted by instruction, for session->watches */
 };
 
 #define RECORD_CODE_FILES 16u

@@ -23,6 +23,7 @@
 
 static struct calls calls;
 static struct calls_block *blocks;
+static uint64_t *quick;
 static struct {
 	struct record_module module;
 	const struct record_functions *functions; /* NULL: not known */
@@ -103,14 +104,16 @@ void stream_calls_fork(struct thread *t)
 		module_of(i);
 }
 
-/* Where the function begins that pc is in; 0: in none that is known. */
-static uint64_t begin_of(uint32_t module, uint64_t pc)
+static uint64_t shift_of(uint32_t module) /* from an address to an offset in the file */
 {
-	const struct record_functions *f = module == RECORD_NONE ? NULL : modules[module].functions;
-	uint64_t shift = module == RECORD_NONE
-				 ? 0
-				 : modules[module].module.file_offset - modules[module].module.address,
-		 offset = pc + shift, low = 0, high = f ? f->n : 0;
+	return modules[module].module.file_offset - modules[module].module.address;
+}
+
+/* How many pieces of functions begin at pc or before. */
+static uint64_t pieces_before(uint32_t module, uint64_t pc)
+{
+	const struct record_functions *f = modules[module].functions;
+	uint64_t offset = pc + shift_of(module), low = 0, high = f ? f->n : 0;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 		if (f->all[middle].low <= offset)
@@ -118,7 +121,27 @@ static uint64_t begin_of(uint32_t module, uint64_t pc)
 		else
 			high = middle;
 	}
-	return low && offset < f->all[low - 1].high ? f->all[low - 1].begins - shift : 0;
+	return low;
+}
+
+/* Where the function begins that pc is in; 0: in none that is known. */
+static uint64_t begin_of(uint32_t module, uint64_t pc)
+{
+	uint64_t n = module == RECORD_NONE ? 0 : pieces_before(module, pc);
+	const struct record_function *piece = n ? &modules[module].functions->all[n - 1] : NULL;
+	return piece && pc + shift_of(module) < piece->high ? piece->begins - shift_of(module) : 0;
+}
+
+uint64_t stream_calls_cut(uint32_t number, uint64_t pc)
+{
+	uint32_t module = calls.record ? module_of(number) : RECORD_NONE;
+	if (module == RECORD_NONE || !modules[module].functions)
+		return ~0ull;
+	const struct record_functions *f = modules[module].functions;
+	uint64_t n = pieces_before(module, pc), shift = shift_of(module);
+	if (n && pc + shift < f->all[n - 1].high)
+		return f->all[n - 1].high - shift;
+	return n < f->n ? f->all[n].low - shift : ~0ull;
 }
 
 /* rt.models_lock is held. */
@@ -165,6 +188,9 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 	unlock_word(&rt.models_lock);
 	blocks[id].flags = flags_of(&tr->decoded);
 	blocks[id].counts[0] = tr->decoded.count;
+	quick[id] = !rt.templates[id].values && !rt.templates[id].items && blocks[id].function
+			    ? (uint64_t)blocks[id].function << CALLS_QUICK_FUNCTION | tr->decoded.count
+			    : 0;
 }
 
 /* ---- processes and threads ---- */
@@ -210,6 +236,9 @@ bool stream_calls_open(struct record_process *process)
 	for (uint32_t i = 0; i < calls.kept_most; i++)
 		calls.kept[i].frames = frames + (uint64_t)i * CALLS_KEPT_FRAMES;
 	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
+	quick = memory_private((uint64_t)rt.blocks_max * sizeof *quick);
+	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN))
+		calls.quick = quick;
 	calls.partial = partial;
 	calls.place = place;
 	return true;

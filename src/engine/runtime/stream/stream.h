@@ -195,6 +195,8 @@ void stream_objects_thread(struct thread *t); /* its pointer (fs base) is anothe
 bool stream_calls_open(struct record_process *process);
 bool stream_calls_reopen(struct record_process *process, const struct thread *t);
 void stream_calls_fork(struct thread *t); /* before */
+/* Where the function, or what lies between two, ends that pc in this module of the record is in. */
+uint64_t stream_calls_cut(uint32_t module, uint64_t pc);
 void stream_calls_part(struct record_process *old, struct record_process *fresh);
 bool stream_calls_thread(struct thread *t); /* memory for its stack */
 void stream_calls_begin(struct thread *t);  /* another thread in it: without a caller … */

@@ -108,6 +108,10 @@ bool decode_block(struct translation *tr, uint32_t context, uint64_t pc, bool si
 		uint64_t cut = regions_cut(pc) - pc;
 		tr->decoded.most = cut < LENGTH_MAX ? (unsigned)cut : LENGTH_MAX;
 	}
+	if (rt.trace) {
+		uint64_t cut = stream_calls_cut(region->module, pc) - pc;
+		tr->decoded.most = cut < tr->decoded.most ? (unsigned)cut : tr->decoded.most;
+	}
 	if (rt.user_faults && tr->decoded.most > 4096 - (pc & 4095))
 		tr->decoded.most = 4096 - (unsigned)(pc & 4095);
 	uint64_t available = region->end - pc;

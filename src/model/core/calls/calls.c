@@ -284,10 +284,37 @@ static void broken(struct calls *calls, struct calls_stack *s, uint64_t address)
 	arrive(calls, s, address, &block);
 }
 
+/* Blocks that stay in the newest frame's function only count: most do. Returns where the others go on; run_block()
+ * does the same with each of them. */
+static size_t run_quick(const struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+			const uint64_t *entries, size_t i, size_t n)
+{
+	uint64_t function = calls_top(s)->function, total = 0;
+	size_t from = i;
+	while (i < n && !(entries[i] & TRACE_MARK)) {
+		uint64_t quick = calls->quick[(uint32_t)entries[i]];
+		if (quick >> CALLS_QUICK_FUNCTION != function)
+			break;
+		total += (uint32_t)quick;
+		i++;
+	}
+	if (i == from)
+		return i;
+	const struct trace_block *last = &program->blocks[(uint32_t)entries[i - 1]];
+	s->totals[0] += total;
+	s->behind = last->pc + last->length;
+	s->site = s->behind - 1;
+	s->site_module = calls->blocks[(uint32_t)entries[i - 1]].module;
+	return i;
+}
+
 void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
 	       const uint64_t *entries, size_t n)
 {
 	for (size_t i = 0; i < n;) {
+		if (calls->quick && s->pending == CALLS_NOTHING && s->n &&
+		    (i = run_quick(calls, s, program, entries, i, n)) == n)
+			break;
 		uint64_t header = entries[i++];
 		uint32_t done = UINT32_MAX;
 		if (header & TRACE_MARK) {

@@ -67,6 +67,10 @@ struct calls_kept {
 	struct calls_frame *frames;
 };
 
+/* A block that ends in no call, return or indirect jump, and whose record is its header alone: its function above
+ * CALLS_QUICK_FUNCTION, below that what it counts. 0: it is none, or there are several events. */
+#define CALLS_QUICK_FUNCTION 32
+
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
 	struct record_calls *record;
 	uint32_t *slots; /* hash of arcs: numbers + 1; a power of two, at least 2 * RECORD_CALL_ARCS */
@@ -75,6 +79,7 @@ struct calls { /* of a process; the memory that it points to is the caller's, ze
 	struct calls_kept *kept; /* [kept_most], each with room for CALLS_KEPT_FRAMES */
 	uint32_t n_kept, kept_most;
 	const struct calls_block *blocks;
+	const uint64_t *quick; /* by block; NULL: every record takes all steps */
 	calls_partial *partial;
 	calls_place *place;
 };
