@@ -1,5 +1,6 @@
 /* tare export, tare import: kept runs as one file. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/list_runs.h"
@@ -130,6 +131,10 @@ int command_export(int argc, char **argv)
 	} else if (!r.output) {
 		error_set(&err, ERROR_USAGE, "no file is given");
 		error_hint(&err, "'tare export -o FILE [RUN...]'");
+		say_error(&err);
+	} else if (strcmp(r.output, "-") == 0) {
+		error_set(&err, ERROR_USAGE, "a file of runs is a database, which cannot go to standard output");
+		error_hint(&err, "-o FILE");
 		say_error(&err);
 	} else {
 		say_begin_output();

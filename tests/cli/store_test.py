@@ -164,6 +164,7 @@ equal(kept("import", "missing", env=OTHER).code, 3, "so is one that is not there
 equal(kept("export", "-o", "x.runs", "@nobody").code, 2, "a run that is not there cannot be exported")
 ok(not os.path.exists("x.runs"), "and no file is made")
 equal(kept("export", "before").code, 2, "without -o there is no export")
+equal(kept("export", "-o", "-", "before").code, 2, "a database does not go to standard output")
 
 # ---- an older tare's run, and a newer tare's store ----
 for path in (OTHER["TARE_STORE"],):

@@ -204,6 +204,28 @@ static void loads_what_was_put(void)
 	runs_close(runs);
 }
 
+/* As on a network file system, where the store has no log. */
+static void works_without_a_log(void)
+{
+	struct runs *runs, *file;
+	struct error err = {0};
+	struct result put = sample();
+	struct kept_run run = sample_run(&put), loaded;
+	int64_t id = 1;
+	ok(runs_open(at("new/folder/tare.db"), RUNS_READ, &runs, &err) &&
+		   runs_export(runs, &id, 1, at("file.runs"), &err),
+	   "a run is exported");
+	runs_close(runs);
+	ok(runs_open(at("file.runs"), RUNS_WRITE, &file, &err) && runs_put(file, &run, &err) &&
+		   runs_load(file, run.id, &loaded, &err),
+	   "a file of runs takes another one");
+	ok(same_estimate(&loaded.result->estimates[0], &estimates[0]), "as a store does");
+	kept_run_free(&loaded);
+	runs_close(file);
+	ok(access(at("file.runs-wal"), F_OK) != 0 && access(at("file.runs-journal"), F_OK) != 0,
+	   "and leaves nothing beside it");
+}
+
 static unsigned mode_of(const char *path)
 {
 	struct stat status;
@@ -288,6 +310,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	loads_what_was_put();
+	works_without_a_log();
 	keeps_to_itself();
 	finds_its_place();
 	refuses_what_is_not_its_own();

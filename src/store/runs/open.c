@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -12,7 +13,7 @@
 #include "store/runs/store.h"
 
 enum {
-	BUSY_MS = 20000, /* other writers take about a millisecond each */
+	BUSY_MS = 10000, /* other writers take about a millisecond each */
 	/* The first process to open the store reads the log through, which takes about 1 ms for 1000 pages; to
 	 * write it back waits for the disk twice. A run takes 3 to 10 pages. */
 	LOG_MOST_PAGES = 200,
@@ -113,6 +114,26 @@ static bool open_database(struct runs *runs, const char *name, int flags, struct
 	/* NORMAL: a commit does not wait for the disk. After a power failure the last runs may be missing, and the
 	 * database is whole */
 	return store_execute(runs, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", err);
+}
+
+/* The log's index is memory that processes share, which those of several machines cannot
+ * (sqlite.org/wal.html). There each commit waits for the disk, under the file system's locks. */
+static bool is_of_network(const char *path)
+{
+	static const unsigned long types[] = {
+		0x6969 /* NFS */,       0x517b /* SMB */,          0xff534d42 /* CIFS */,
+		0xfe534d42 /* SMB 2 */, 0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */,
+		0x5346414f /* AFS */,   0x00c36400 /* Ceph */,     0x19830326 /* BeeGFS */,
+		0x01021997 /* 9P */,    0x20030528 /* OrangeFS */, 0x65735546 /* FUSE: sshfs, GlusterFS */,
+		0xaad7aaea /* PanFS */,
+	};
+	struct statfs status;
+	if (statfs(path, &status) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (((unsigned long)status.f_type & 0xffffffff) == types[i])
+			return true;
+	return false;
 }
 
 /* A new database: the log is chosen once, and stays. */
@@ -236,7 +257,7 @@ bool runs_open(const char *path, enum runs_access access, struct runs **out, str
 						  schema_version(runs->db, path, &runs->version, err);
 	bool may_write = done && !sqlite3_db_readonly(runs->db, "main");
 	if (done && may_write && runs->version < SCHEMA_VERSION && (runs->version || access == RUNS_WRITE))
-		done = make_tables(runs, true, err);
+		done = make_tables(runs, !is_of_network(path), err);
 	if (done && access == RUNS_WRITE && !may_write)
 		done = error_set(err, ERROR_PERMISSION, "cannot write '%s': it can only be read", path);
 	return hand_out(runs, done, out, err);
