@@ -63,10 +63,9 @@ close:
 
 bool repository_here(struct arena *arena, struct repository *out, struct error *err)
 {
-	static const char *const top[] = {"git", "rev-parse", "--show-toplevel", NULL}, *const prefix[] = {
-												"git", "rev-parse",
-												"--show-prefix",
-												NULL};
+	static const char *const top[] = {"git", "rev-parse", "--show-toplevel", NULL};
+	static const char *const prefix[] = {"git", "rev-parse", "--show-prefix", NULL};
+	static const char *const objects[] = {"git", "rev-parse", "--git-path", "objects", NULL};
 	char answer[ANSWER_MOST], told[ANSWER_MOST];
 	struct error own = {0};
 	if (!git(top, answer, told, &own)) {
@@ -82,13 +81,67 @@ bool repository_here(struct arena *arena, struct repository *out, struct error *
 		return error_no_memory(err);
 	if (!git(prefix, answer, told, err))
 		return false;
-	return (out->prefix = arena_strdup(arena, answer)) || error_no_memory(err);
+	if (!(out->prefix = arena_strdup(arena, answer)))
+		return error_no_memory(err);
+	if (!git(objects, answer, told, err))
+		return false;
+	out->objects = answer[0] == '/' ? arena_strdup(arena, answer)
+					: arena_printf(arena, "%s/%s%s", out->top, out->prefix, answer);
+	if (!out->objects)
+		return error_no_memory(err);
+	/* git sets these for its hooks: from now on they would make it work on the user's repository in the
+	 * folders */
+	static const char *const ours[] = {"GIT_DIR",
+					   "GIT_WORK_TREE",
+					   "GIT_INDEX_FILE",
+					   "GIT_OBJECT_DIRECTORY",
+					   "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+					   "GIT_COMMON_DIR",
+					   "GIT_NAMESPACE",
+					   "GIT_PREFIX",
+					   "GIT_CEILING_DIRECTORIES"};
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		unsetenv(ours[i]);
+	return true;
+}
+
+/* A repository in `folder` whose objects are the user's: what is reachable there from nothing but a remote's
+ * branch, or in a shallow clone, is there too. */
+static bool borrow(const struct repository *repository, const char *folder, struct error *err)
+{
+	char answer[ANSWER_MOST], told[ANSWER_MOST], format[ANSWER_MOST + 32], path[ANSWER_MOST];
+	const char *const show[] = {"git", "-C", repository->top, "rev-parse", "--show-object-format", NULL};
+	if (!git(show, answer, told, err))
+		return false;
+	snprintf(format, sizeof format, "--object-format=%s", answer);
+	const char *const init[] = {"git", "init", "--quiet", format, "--template=", folder, NULL};
+	if (!git(init, answer, told, err))
+		return false;
+	if (snprintf(path, sizeof path, "%s/.git/objects/info", folder) >= (int)sizeof path)
+		return error_set(err, ERROR_LIMIT, "the path '%s' is too long", folder);
+	mkdir(path, 0700); /* without a template git leaves it out */
+	if (snprintf(path, sizeof path, "%s/.git/objects/info/alternates", folder) >= (int)sizeof path)
+		return error_set(err, ERROR_LIMIT, "the path '%s' is too long", folder);
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+	fprintf(file, "%s\n", repository->objects);
+	return fclose(file) == 0 || error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+}
+
+/* Without the user's hooks. */
+static bool check_out_there(const char *folder, const char *commit, struct error *err)
+{
+	char answer[ANSWER_MOST], told[ANSWER_MOST];
+	const char *const check_out[] = {"git",      "-C",      folder,     "-c",   "core.hooksPath=/dev/null",
+					 "checkout", "--quiet", "--detach", commit, NULL};
+	return git(check_out, answer, told, err);
 }
 
 bool revision_check_out(const struct repository *repository, const char *revision, const char *folder,
 			struct error *err)
 {
-	char answer[ANSWER_MOST], told[ANSWER_MOST], commit[ANSWER_MOST];
+	char told[ANSWER_MOST], commit[ANSWER_MOST];
 	struct str asked = {0};
 	str_appendf(&asked, "%s^{commit}", revision);
 	if (asked.failed)
@@ -102,11 +155,7 @@ bool revision_check_out(const struct repository *repository, const char *revisio
 		error_set(err, ERROR_USAGE, "'%s' is not a commit of '%s'", revision, repository->top);
 		return error_hint(err, "'git log --oneline' lists commits");
 	}
-	const char *const clone[] = {"git", "clone",         "--quiet", "--shared", "--no-checkout",
-				     "--",  repository->top, folder,    NULL},
-			  *const check_out[] = {"git",     "-C",       folder, "checkout",
-						"--quiet", "--detach", commit, NULL};
-	return git(clone, answer, told, err) && git(check_out, answer, told, err);
+	return borrow(repository, folder, err) && check_out_there(folder, commit, err);
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)

@@ -1,5 +1,6 @@
-/* A git revision in a folder of its own. The user's repository is only read: the folder is a clone that borrows
- * its objects (git clone --shared), and no work tree is registered there. */
+/* A git revision in a folder of its own. The user's repository is only read: the folder has a repository of its
+ * own that borrows the objects (gitrepository-layout(5): objects/info/alternates), and no work tree is
+ * registered. */
 #ifndef TARE_SESSION_REVISION_H
 #define TARE_SESSION_REVISION_H
 
@@ -9,11 +10,13 @@
 #include "base/error.h"
 
 struct repository {
-	const char *top;    /* of the work tree that the current directory is in, or of the bare repository */
-	const char *prefix; /* the current directory below it: "" or "src/" */
+	const char *top;     /* of the work tree that the current directory is in */
+	const char *objects; /* of the repository */
+	const char *prefix;  /* the current directory below top: "" or "src/" */
 };
 
-/* Of the current directory; strings are the arena's. ERROR_NOT_FOUND: there is none, or no git. */
+/* Of the current directory; takes git's own variables (GIT_DIR, …) out of the environment. Strings are the
+ * arena's. ERROR_NOT_FOUND: there is no work tree, or no git. */
 bool repository_here(struct arena *arena, struct repository *out, struct error *err);
 
 /* Checks `revision` out into `folder`, which does not exist. ERROR_USAGE: it is not a commit there. */

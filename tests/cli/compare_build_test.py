@@ -2,6 +2,7 @@
 from cli import *
 
 EVENTS = "page-faults,elapsed-time"  # count on every machine
+ENGINE = ",exact," in tare("count", "--on", "exact", "-e", "instructions:u", "--csv", "true").err
 folder = os.getcwd()
 os.makedirs("temporary")
 os.makedirs("repository/sub")
@@ -57,6 +58,24 @@ if shutil.which("git"):
                                    (("--git", "v1..HEAD", "--build", "exit 3", "--", "true"), "the command of --build ended with status 3", 3)):
         seen = compare(*arguments, code=code)
         ok(words in seen.err, f"{' '.join(arguments)}: {words}", seen)
+    # a hook's environment names the user's repository; a shallow clone has a remote's branch, and no history
+    hook = dict(ENV, GIT_DIR=os.path.abspath("repository/.git"), GIT_INDEX_FILE=os.path.abspath("repository/.git/index"))
+    compare("--git", "v1..HEAD", "-e", EVENTS, "--", "cat", "value", env=hook)
+    equal(snapshot("repository"), before, "run by a git hook, the repository is as it was")
+    subprocess.run(["git", "clone", "-q", "--depth", "1", "file://" + os.path.abspath("repository"), "shallow"], env=ENV, check=True)
+    seen = compare("--git", "origin/HEAD..HEAD", "-e", EVENTS, "--", "grep", "-q", "second", "value", cwd="shallow")
+    if ENGINE and shutil.which("cc"):
+        for name, loops in (("a", 1000), ("b", 1000), ("c", 1100)):
+            write("repository/prog.c", f"int main(void) {{ volatile int n = 0; for (int i = 0; i < 1000 * {loops}; i++) n = i; return n == {len(name)}; }}\n")
+            git("add", "prog.c")
+            git("commit", "-q", "--allow-empty", "-m", name)
+            git("tag", name)
+        job = ("--build", "cc -O1 -o {dir}/prog {dir}/prog.c", "--gate", "instructions:u<+1%")
+        compare("--git", "a..b", *job, "--", "./prog")
+        compare("--git", "b..c", *job, "--", "./prog", code=1)
+        before = snapshot("repository")
+    else:
+        skip("the engine does not work here", "a commit that costs 10 % more instructions fails a gate of 1 %")
     seen = compare("--git", "v1..HEAD", "--", "true", code=3, cwd="/")
     ok("in no git work tree" in seen.err, "without a repository that is told", seen)
     equal(snapshot("repository"), before, "what went wrong left the repository as it was")
