@@ -78,11 +78,39 @@ void report_comparison_markdown(FILE *out, const struct comparison *c)
 
 /* ---- JUnit ---- */
 
-/* XML 1.0 has no control characters, not even escaped. */
+/* Bytes of the UTF-8 character that begins here; 0: none does, or one that XML does not have. */
+static size_t character(const char *text)
+{
+	const unsigned char *b = (const unsigned char *)text;
+	size_t n = b[0] < 0x80                   ? 1
+		   : b[0] >= 0xc2 && b[0] < 0xe0 ? 2
+		   : (b[0] & 0xf0) == 0xe0       ? 3
+		   : b[0] >= 0xf0 && b[0] < 0xf5 ? 4
+						 : 0;
+	for (size_t i = 1; i < n; i++)
+		if ((b[i] & 0xc0) != 0x80)
+			return 0;
+	/* longer than needed, a surrogate, U+FFFE and U+FFFF, beyond the last */
+	if (n == 3 && ((b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] >= 0xa0) ||
+		       (b[0] == 0xef && b[1] == 0xbf && b[2] >= 0xbe)))
+		return 0;
+	return n == 4 && ((b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] >= 0x90)) ? 0 : n;
+}
+
+/* XML 1.0 has no control characters, not even escaped; what is not UTF-8 becomes U+FFFD. */
 static void xml(FILE *out, const char *text)
 {
 	for (; text && *text; text++) {
 		unsigned char c = (unsigned char)*text;
+		if (c >= 0x80) {
+			size_t n = character(text);
+			if (n)
+				fwrite(text, 1, n, out);
+			else
+				fputs("\ufffd", out);
+			text += n ? n - 1 : 0;
+			continue;
+		}
 		switch (c) {
 		case '<': fputs("&lt;", out); break;
 		case '>': fputs("&gt;", out); break;

@@ -25,7 +25,7 @@ def constant(value, name="instructions"):
 def gate(on, gates, *arguments, commands=("true", "true"), code):
     arguments = [*SEED, "--on", on, *sum((["--gate", g] for g in gates), []), *arguments, *commands]
     seen = tare("compare", *arguments)
-    ok(seen.code == code, f"exit code {code}: compare {' '.join(arguments)}", seen)
+    ok(seen.code == code, f"exit code {code}: compare {ascii(' '.join(arguments))}", seen)
     return seen
 
 
@@ -123,6 +123,9 @@ seen = gate(spread, ["instructions<+10%", "instructions<-10%", "instructions<+1%
 suite = xml.dom.minidom.parse("j.xml").documentElement
 equal([suite.getAttribute(a) for a in ("tests", "failures", "errors")], ["3", "1", "1"], "JUnit: an undecided gate is an error, a failed one a failure")
 equal([c.getAttribute("classname") for c in suite.getElementsByTagName("testcase")], ["tare.b & <c>"] * 3, "names are escaped in XML")
+gate(spread, ["instructions<+10%"], "--export-junit", "k.xml", "-n", "a", "-n", "\udcff\udcc3(\u20ac\x01", code=0)
+equal(xml.dom.minidom.parse("k.xml").documentElement.getElementsByTagName("testcase")[0].getAttribute("classname"), "tare.\ufffd\ufffd(\u20ac ",
+      "a name that is not UTF-8, with control characters, is XML all the same")
 has(read("m.md"), "| instructions&#60;-10% | b &#38; &#60;c&#62; | FAILED |", "Markdown has a table of the gates")
 
 
