@@ -14,6 +14,17 @@
 #include "session/profile.h"
 #include "session/profile_views.h"
 
+/* Data objects have no profile file yet: the command that counts by them is named. */
+static bool refuse_by(const char *value, struct error *err)
+{
+	error_set(err, ERROR_USAGE, "'%s' is not function or line", value);
+	return strcmp(value, "object") == 0 || strcmp(value, "data") == 0
+		       ? error_hint(err,
+				    "by variable, array and heap site: 'tare count --on model:host -e l1d-misses "
+				    "--by object PROGRAM'")
+		       : false;
+}
+
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err)
 {
 	unsigned long long number;
@@ -26,7 +37,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	case SHOW_BUTTERFLY: return show->butterfly = true;
 	case SHOW_BY:
 		if (strcmp(value, "function") != 0 && strcmp(value, "line") != 0)
-			return error_set(err, ERROR_USAGE, "'%s' is not function or line", value);
+			return refuse_by(value, err);
 		show->by = value[0] == 'l' ? PROFILE_BY_LINE : PROFILE_BY_FUNCTION;
 		return true;
 	case SHOW_TOP:

@@ -226,7 +226,9 @@ bool kernel_find(const struct kernel_names *k, uint64_t address, struct kernel_c
 	if (!s || !s->rank)
 		return false;
 	const struct kernel_module *m = &k->modules.items[s->module];
-	if (m->ends ? address < m->begins || address >= m->ends : low == k->symbols.count && address != s->address)
+	/* a symbol outside of its module (one was loaded anew while the files were read) names nothing in it */
+	if (m->ends ? s->address < m->begins || address >= m->ends
+		    : low == k->symbols.count && address != s->address)
 		return false;
 	*out = (struct kernel_code){
 		.function = s->name, .module = m->name, .begins = s->address, .module_begins = m->begins};
