@@ -20,7 +20,7 @@
  * thread that fit the machine's counters at the same time.
  *
  * The library never prints (but where TARE_EVENTS in the environment asks for a report of regions, below), never
- * exits and changes no signal's disposition, but where tare_overflow() asks for one. It depends on libc and
+ * exits and changes no signal's disposition (but of one that tare_overflow() takes). It depends on libc and
  * libpfm4. A set of counters belongs to the thread or process that opened it; after fork(2) the child may only
  * close it.
  *
@@ -210,9 +210,10 @@ TARE_API bool tare_scaled(const struct tare_reading *reading, double *value);
  *
  * - A period is counted by a counter of its own, from the handler's return (the first from tare_start()) on: what
  *   the handler itself does is in no period, and it is not interrupted by its own event. So there are at most
- *   count / period calls. Readings have the handler's events in them.
- * - Until the handler has returned, the overflow waits: in a system call the kernel may let the program go on to
- *   its end; of a PMU's event the address is some instructions behind the one that overflowed (skid).
+ *   count / period calls. Readings have the handler's events in them. That counter is always on the machine: one
+ *   less is left for the set, whose events may have to take turns then.
+ * - In a system call the handler is called at its end; of a PMU's event the address is some instructions behind
+ *   the one that overflowed (skid).
  * - The library takes one real-time signal that has its default disposition, the last one there is, with the first
  *   call and for the life of the process, and unblocks it in the calling thread. While the thread blocks it, or
  *   another handler does, no period begins. Interrupted system calls go on (SA_RESTART) where the kernel has that;

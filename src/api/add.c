@@ -181,21 +181,6 @@ static bool open_for_thread(struct tare_counters *c, const struct answer *answer
 
 /* ---- a process ---- */
 
-static bool same_threads(const struct places *a, const struct places *b)
-{
-	/* equal sizes and a ⊆ b: no thread is listed twice */
-	if (a->list.count != b->list.count)
-		return false;
-	for (size_t i = 0; i < a->list.count; i++) {
-		size_t j = 0;
-		while (j < b->list.count && b->list.items[j].task != a->list.items[i].task)
-			j++;
-		if (j == b->list.count)
-			return false;
-	}
-	return true;
-}
-
 /* A thread that has ended meanwhile counts nothing. */
 static bool open_listed(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
 			const struct places *threads, struct error *err)
@@ -222,7 +207,7 @@ static bool open_for_process(struct tare_counters *c, const struct answer *answe
 			places_free(&before);
 			return false;
 		}
-		bool same = same_threads(&before, &after);
+		bool same = places_same(&before, &after);
 		places_free(&before);
 		places_free(&after);
 		if (same)

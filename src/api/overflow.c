@@ -12,6 +12,8 @@
  *     sends a plain SIGIO, which would end the program, where its queue is full: fcntl(2), F_SETSIG).
  *  2. The counter of an overflow is another one than that which is read: readings are as without a handler, and
  *     have the handler's own events in them.
+ *     It is pinned: always on the PMU, before all others, so that it misses no period while events take turns. (In
+ *     QEMU's arm64 PMU only the register made for cycles overflows in time, and the first counter gets it.)
  *  3. A subscription is a slot of a static table, found by the descriptor that the signal carries (si_fd). A slot
  *     is only used by another subscription when no handler is in it. So a signal that comes late, of a counter
  *     that is closed, finds nothing.
@@ -40,7 +42,7 @@
 
 enum { SLOTS = 256, CLOCK_LEAST_NS = 10000 };
 
-struct slot {
+struct overflow_slot {
 	_Atomic int key;    /* its descriptor + 1; 0: the slot is free */
 	_Atomic int inside; /* handlers that are in it */
 	const struct tare_counters *set;
@@ -50,7 +52,7 @@ struct slot {
 	void *data;
 };
 
-static struct slot slots[SLOTS];
+static struct overflow_slot slots[SLOTS];
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static int own_signal; /* 0: none is taken yet */
 
@@ -71,13 +73,25 @@ static const void *place_of(const void *context)
 
 static bool arm(int fd) { return ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0; }
 
+/* A pinned counter that found no place is at its end for read(2), and stays off (perf_event_open(2)). */
+static bool arm_first(int fd)
+{
+	uint64_t count;
+	if (!arm(fd))
+		return false;
+	ssize_t got = read(fd, &count, sizeof count);
+	if (got == 0)
+		errno = EBUSY;
+	return got == sizeof count;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int before = errno, fd = info->si_fd;
 	(void)number;
 	/* what a program sends has a code of 0 or less */
 	for (size_t i = 0; i < SLOTS && info->si_code > 0; i++) {
-		struct slot *slot = &slots[i];
+		struct overflow_slot *slot = &slots[i];
 		if (atomic_load(&slot->key) != fd + 1)
 			continue;
 		atomic_fetch_add(&slot->inside, 1);
@@ -123,6 +137,7 @@ static int open_overflow(const struct answer *answer, const struct event_encodin
 		.config2 = encoding->config2,
 		.sample_period = period,
 		.wakeup_events = 1,
+		.pinned = 1,
 		.disabled = 1,
 		.exclude_user = !(levels & LEVEL_USER),
 		.exclude_kernel = !(levels & LEVEL_KERNEL),
@@ -156,10 +171,10 @@ static bool refused(const struct tare_counters *c, const struct answer *answer, 
 }
 
 /* Fills a free slot; false: there is none. */
-static bool fill_slot(const struct slot *with, int fd)
+static bool fill_slot(const struct overflow_slot *with, int fd)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
-		struct slot *slot = &slots[i];
+		struct overflow_slot *slot = &slots[i];
 		if (atomic_load(&slot->key) != 0 || atomic_load(&slot->inside) != 0)
 			continue;
 		slot->set = with->set;
@@ -175,7 +190,7 @@ static bool fill_slot(const struct slot *with, int fd)
 
 /* ---- ending ---- */
 
-static void end_slot(struct slot *slot, bool here)
+static void end_slot(struct overflow_slot *slot, bool here)
 {
 	int fd = atomic_load(&slot->key) - 1;
 	/* the child's descriptor is of the parent's counter */
@@ -204,14 +219,14 @@ bool overflows_switch(const struct tare_counters *c, bool on)
 {
 	bool done = true;
 	for (size_t i = 0; i < SLOTS; i++) {
-		struct slot *slot = &slots[i];
+		struct overflow_slot *slot = &slots[i];
 		int fd = atomic_load(&slot->key) - 1;
 		if (fd < 0 || slot->set != c)
 			continue;
 		/* a handler in another thread may be about to arm it */
 		while (!on && slot->thread != gettid() && atomic_load(&slot->inside))
 			sched_yield();
-		done = (on ? arm(fd) : ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0) && done;
+		done = (on ? arm_first(fd) : ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0) && done;
 	}
 	return done;
 }
@@ -261,7 +276,7 @@ static bool overflows(const struct tare_counters *c, const struct event *asked, 
 	return api_fail(error, &inner);
 }
 
-static bool open_slots(struct tare_counters *c, const struct answer *answer, const struct slot *with,
+static bool open_slots(struct tare_counters *c, const struct answer *answer, const struct overflow_slot *with,
 		       struct tare_error *error)
 {
 	for (size_t kind = 0; kind < answer->variants.n; kind++) {
@@ -295,11 +310,11 @@ bool tare_overflow(struct tare_counters *c, size_t event, uint64_t period, tare_
 	if (handler && sampling_is_clock(&answer->encoding) && period < CLOCK_LEAST_NS)
 		return api_fail_text(error, TARE_ERROR_USAGE,
 				     "the period of a clock is less than the kernel's least, 10000 ns", "");
-	const struct slot with = {.set = c,
-				  .thread = gettid(),
-				  .of = {.event = event, .period = period},
-				  .handler = handler,
-				  .data = data};
+	const struct overflow_slot with = {.set = c,
+					   .thread = gettid(),
+					   .of = {.event = event, .period = period},
+					   .handler = handler,
+					   .data = data};
 	sigset_t own;
 	pthread_mutex_lock(&changing);
 	end_slots(c, event, false);

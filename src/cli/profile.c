@@ -33,6 +33,8 @@ enum {
 	NO_CHILDREN,
 	DELAY,
 	RUNS,
+	EXPERIMENT,
+	CONTROL,
 	CHECK,
 	FOR,
 	OUTPUT,
@@ -48,6 +50,10 @@ const struct option_row profile_option_rows[] = {
 	 "perf (default) samples. exact and model:MACHINE count each instruction that the program executes, "
 	 "without sampling error",
 	 ON},
+	{0, "exp", "NAME",
+	 "one of SpeedShop's experiments: usertime, pcsamp, fpcsamp, cy_hwc, fcy_hwc, …, prof_hwc, ideal; kept in "
+	 "PROGRAM.NAME.mPID",
+	 EXPERIMENT},
 	{.help = "Sampling"},
 	{'c', "period", "GAP", "take a sample each GAP events on average (nanoseconds, of clocks)", PERIOD},
 	{'F', "rate", "N", "take about N samples a second; the kernel adjusts the gap", RATE},
@@ -58,13 +64,15 @@ const struct option_row profile_option_rows[] = {
 	{'g', "stacks", NULL,
 	 "also record call stacks, by frame pointers; with --on exact: follow every call and return", STACKS},
 	{0, "call-graph", "fp|dwarf|exact|none", "record call stacks in this way", CALL_GRAPH},
-	{0, "delay", "SECONDS", "begin this long after the program", DELAY},
+	{0, "delay", "SECONDS", "begin this long after the program; -1: when --control says enable", DELAY},
 	{.help = "Several runs"},
 	{'r', "repeat", "N", "run the program N times; intervals are by how much the runs differ", RUNS},
 	{0, "check", NULL,
 	 "run it with two gaps in turn, three times each (or -r), and show which lines have the same share at "
 	 "both",
 	 CHECK},
+	{0, "control", "[fifo:]FILE[,FILE]|fd:N[,M]",
+	 "take orders while it runs: enable, disable, snapshot, ping (perf record's words)", CONTROL},
 	{.help = "Targets (instead of a program; -a and -C also with one)"},
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
 	{'t', "tid", "TID,...", "running threads", TID},
@@ -87,7 +95,12 @@ struct profile_request {
 	const char *on;
 	struct profiling profiling;
 	struct replicates replicates; /* runs 0: one */
-	bool has_gaps, has_rate, all_cpus, no_children, help, wants_stacks;
+	const char *control_text;     /* NULL: no orders */
+	struct profile_control control;
+	const char *experiment_name; /* NULL: none */
+	struct experiment experiment;
+	struct arena arena; /* the experiment's */
+	bool has_gaps, has_rate, has_on, has_stacks, all_cpus, no_children, help, wants_stacks;
 	struct number_list pids, tids, cpus;
 	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
@@ -146,11 +159,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case EVENT: str_appendf(&r->events, "%s%s", r->events.length ? "," : "", value); return true;
-	case ON: r->on = strcmp(value, "auto") == 0 ? "perf" : value; return true;
+	case ON: r->on = strcmp(value, "auto") == 0 ? "perf" : value; return r->has_on = true;
+	case EXPERIMENT: r->experiment_name = value; return true;
 	case RATE: return parse_rate(r, value, err);
 	case GAPS: return parse_gaps(r, value, err);
-	case STACKS: r->wants_stacks = true; return true;
-	case CALL_GRAPH: return parse_stacks(r, value, err);
+	case STACKS: r->wants_stacks = true; return r->has_stacks = true;
+	case CALL_GRAPH: r->has_stacks = true; return parse_stacks(r, value, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
 	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
@@ -162,7 +176,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->replicates.runs = number;
 		return true;
-	case DELAY: return options_seconds(value, &r->profiling.delay_ns, err);
+	case CONTROL: r->control_text = value; return true;
+	case DELAY:
+		if (strcmp(value, "-1") == 0)
+			return r->profiling.disabled = true;
+		return options_seconds(value, &r->profiling.delay_ns, err);
 	case FOR: return options_seconds(value, &r->profiling.for_ns, err);
 	case OUTPUT: r->output = value; return true;
 	case PERIOD:
@@ -188,6 +206,42 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	}
 }
 
+/* An experiment says what is sampled, and how far apart. */
+static bool apply_experiment(struct profile_request *r, struct error *err)
+{
+	struct experiment *e = &r->experiment;
+	if (!experiment_find(r->experiment_name, &r->arena, e, err))
+		return false;
+	if (e->event && (r->events.length || r->profiling.gap || r->has_gaps || r->has_rate)) {
+		error_set(err, ERROR_USAGE, "--exp %s says itself which event is sampled, and how often", e->name);
+		return error_hint(err, "remove -e, -c, -F and --gaps, or take --exp prof_hwc -e EVENT -c GAP");
+	}
+	if (!e->event && !r->events.length) {
+		error_set(err, ERROR_USAGE, "--exp %s samples the event that you name, and none is named",
+			  e->name);
+		return error_hint(err, "-e EVENT -c GAP");
+	}
+	if (!r->command)
+		return error_set(err, ERROR_USAGE, "--exp profiles a program that tare starts, and none is given");
+	if (r->replicates.runs || r->replicates.check)
+		return error_set(err, ERROR_USAGE, "--exp keeps one run: remove -r and --check");
+	if (e->event)
+		str_append(&r->events, e->event);
+	if (!r->has_on && e->on)
+		r->on = e->on;
+	if (e->gap)
+		r->profiling.gap = e->gap;
+	if (!r->has_gaps && !r->has_rate)
+		r->profiling.gaps = GAPS_FIXED;
+	if (!r->has_stacks && e->stacks == STACKS_FRAME_POINTER)
+		r->wants_stacks = true;
+	else if (!r->has_stacks)
+		r->profiling.stacks = e->stacks;
+	if (!r->output)
+		r->profiling.experiment = e;
+	return !r->events.failed || error_no_memory(err);
+}
+
 /* What contradicts itself. */
 static bool check(struct profile_request *r, struct error *err)
 {
@@ -208,6 +262,16 @@ static bool check(struct profile_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
+	if (r->experiment_name && !apply_experiment(r, err))
+		return false;
+	if (r->profiling.disabled && !r->control_text)
+		return error_set(err, ERROR_USAGE,
+				 "--delay -1 begins when --control says so, and it is not given");
+	if (r->control_text && strcmp(r->on, "perf") != 0)
+		return error_set(err, ERROR_USAGE, "--control is for sampling, and '%s' counts", r->on);
+	if (r->control_text && !profile_control_open(r->control_text, &r->control, err))
+		return false;
+	r->profiling.control = r->control_text ? &r->control : NULL;
 	if (r->export.format && !r->output)
 		return error_set(err, ERROR_USAGE, "--as writes a file: give -o FILE");
 	if (!show_check(&r->show, stderr, r->export.format != NULL, err))
@@ -308,6 +372,9 @@ static int run(struct profile_request *r)
 	code = out ? export_profile(profile, &r->export, r->show.confidence, out, r->output)
 		   : show_profile(profile, &r->show, stderr, "standard error");
 	out = NULL;
+	if (r->profiling.experiment)
+		fprintf(stderr, "\nkept in %s\n",
+			experiment_file(&r->experiment, r->command[0], profile->pid, &profile->arena));
 	if (code == TARE_DONE && r->command)
 		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
 							 : WEXITSTATUS(profile->wait_status);
@@ -324,8 +391,10 @@ out:
 
 int command_profile(int argc, char **argv)
 {
-	struct profile_request r = {
-		.on = "perf", .profiling = {.gaps = GAPS_EXPONENTIAL, .seed = 1}, .show = {.confidence = 0.95}};
+	struct profile_request r = {.on = "perf",
+				    .control = {.orders = -1, .answers = -1},
+				    .profiling = {.gaps = GAPS_EXPONENTIAL, .seed = 1},
+				    .show = {.confidence = 0.95}};
 	struct error err = {0};
 	int rest, code = TARE_USAGE;
 	if (!options_parse(profile_option_rows, argc, argv, apply, &r, &rest, &err)) {
@@ -335,6 +404,8 @@ int command_profile(int argc, char **argv)
 		code = r.help ? show_help() : check(&r, &err) ? run(&r) : say_failed(&err, TARE_USAGE);
 	}
 	str_free(&r.events);
+	arena_free(&r.arena);
+	profile_control_close(&r.control);
 	vec_free(&r.pids.numbers);
 	vec_free(&r.tids.numbers);
 	vec_free(&r.cpus.numbers);

@@ -137,6 +137,7 @@ struct profile {
 	uint64_t first_ns, last_ns;  /* CLOCK_MONOTONIC: when sampling began and ended */
 	uint64_t user_ns, system_ns; /* the program's, 0 without one */
 	int wait_status;             /* of the command */
+	int pid;                     /* that its file is named after (SpeedShop's), 0: none */
 	enum profile_stacks stacks;
 	struct profile_event *events;
 	size_t n_events;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/waiting.h"
@@ -226,6 +228,8 @@ struct profiling_run {
 	uint64_t drain_ns, enable_at, flush_at;
 	bool failed, waits_to_enable, takes_moments;
 	VEC(struct profile_moment) moments;
+	struct profile_control *control; /* NULL: no orders */
+	uint64_t unknown_orders;
 };
 
 static bool keep_sample(void *context, const struct profile *so_far, const struct profile_sample *sample,
@@ -239,12 +243,43 @@ static bool keep_sample(void *context, const struct profile *so_far, const struc
 	return !run->log || profile_log_sample(run->log, so_far, sample, err);
 }
 
+static bool follow(struct profiling_run *run, enum control_order order, struct error *err)
+{
+	switch (order) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		run->waits_to_enable = false;
+		return run->operations->enable(run->sampling, order == CONTROL_ENABLE, err);
+	case CONTROL_SNAPSHOT: {
+		/* what is in the buffers is given out a round later (backend/perf/sample/window.h) */
+		bool done = run->operations->drain(run->sampling, 0, err) &&
+			    run->operations->drain(run->sampling, 0, err);
+		return done && (!run->log || profile_log_flush(run->log, err));
+	}
+	case CONTROL_UNKNOWN: run->unknown_orders++; return true;
+	case CONTROL_PING:
+	case CONTROL_NONE: break;
+	}
+	return true;
+}
+
+static void take_orders(struct profiling_run *run)
+{
+	enum control_order order;
+	while (run->control && !run->failed && (order = profile_control_next(run->control)) != CONTROL_NONE) {
+		run->failed = !follow(run, order, &run->failure);
+		if (!run->failed && order != CONTROL_UNKNOWN)
+			profile_control_answer(run->control);
+	}
+}
+
 static void look(void *context, uint64_t now_ns, uint64_t *tick_ns)
 {
 	struct profiling_run *run = context;
 	*tick_ns = run->drain_ns;
 	if (run->failed)
 		return;
+	take_orders(run);
 	if (run->waits_to_enable && now_ns >= run->enable_at) {
 		run->waits_to_enable = false;
 		run->failed = !run->operations->enable(run->sampling, true, &run->failure);
@@ -361,6 +396,21 @@ static bool take_accounts(struct profile *p, const struct sampling_account *acco
 	return true;
 }
 
+/* Samples and orders both wake; -1: they are looked for at each tick. */
+static int wakes_of(const struct profiling_run *run)
+{
+	int samples = run->operations->wakes(run->sampling);
+	if (!run->control)
+		return samples;
+	struct epoll_event first = {.events = EPOLLIN}, second = {.events = EPOLLIN};
+	int both = epoll_create1(EPOLL_CLOEXEC);
+	if (both >= 0) {
+		epoll_ctl(both, EPOLL_CTL_ADD, samples, &first);
+		epoll_ctl(both, EPOLL_CTL_ADD, run->control->orders, &second);
+	}
+	return both;
+}
+
 static void wait_for_end(struct profiling_run *run, const struct profiling *asked, struct profile *p)
 {
 	struct session *s = run->session;
@@ -368,7 +418,7 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 	struct waited waited;
 	const struct clock clock = clock_monotonic();
 	waiter_open(&waiter, asked->interrupt, &clock);
-	int wakes = run->operations->wakes(run->sampling);
+	int wakes = wakes_of(run);
 	struct wait_for what = {.process = run->operations->process(run->sampling),
 				.wakes = &wakes,
 				.target = &s->target,
@@ -380,6 +430,9 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 				.context = run};
 	wait_until(&waiter, &what, &waited);
 	waiter_close(&waiter);
+	take_orders(run); /* that came with the end */
+	if (run->control && wakes >= 0)
+		close(wakes);
 	if (waited.ended) {
 		p->wait_status = waited.status;
 		p->user_ns = (uint64_t)waited.usage.ru_utime.tv_sec * 1000000000u +
@@ -389,6 +442,13 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 	} else if (what.process > 0) {
 		p->wait_status = abs((int)*asked->interrupt);
 	}
+}
+
+static bool keep_as_experiment(struct profiling_run *run, const struct profiling *asked, struct profile *p,
+			       struct error *err)
+{
+	const char *path = experiment_file(asked->experiment, p->command[0], p->pid, &p->arena);
+	return path ? profile_log_create(path, p, &run->log, err) : error_no_memory(err);
 }
 
 /* From prepare() to stop(); the collector has what was seen. */
@@ -401,9 +461,14 @@ static bool sample(struct profiling_run *run, const struct profiling *asked,
 	bool done = run->operations->prepare(s->backend, &s->target, request, &sink, &run->sampling, err);
 	if (!done)
 		return false;
+	p->pid = asked->experiment ? (int)run->operations->process(run->sampling) : 0;
+	if (asked->experiment && !keep_as_experiment(run, asked, p, err)) {
+		run->operations->end(run->sampling);
+		return false;
+	}
 	const struct clock clock = clock_monotonic();
 	uint64_t begin = clock_now_ns(&clock);
-	run->waits_to_enable = request->disabled;
+	run->waits_to_enable = request->disabled && !asked->disabled;
 	run->enable_at = begin + asked->delay_ns;
 	run->flush_at = begin + FLUSH_NS;
 	if ((done = run->operations->go(run->sampling, err))) {
@@ -430,12 +495,23 @@ static bool take_moments(const struct profiling_run *run, struct profile *p)
 	return true;
 }
 
+static bool note_orders(const struct profiling_run *run, struct error *err)
+{
+	char text[128];
+	snprintf(text, sizeof text,
+		 "--control: unknown orders were left out: %llu (known are enable, disable, "
+		 "snapshot, ping)",
+		 (unsigned long long)run->unknown_orders);
+	return collector_note(run->collector, text, err);
+}
+
 static bool profile_by_samples(struct session *s, const struct profiling *asked, struct profile **out,
 			       struct error *err)
 {
 	struct profiling_run run = {.session = s,
 				    .operations = s->operations->sampling,
 				    .takes_moments = asked->moments,
+				    .control = asked->control,
 				    .drain_ns = asked->stacks == STACKS_DWARF ? DRAIN_STACKS_NS : DRAIN_NS};
 	size_t n = s->selection.events.count;
 	struct sampled_event *events = choose_gaps(s, asked);
@@ -464,13 +540,15 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 						 .redraw = asked->redraw,
 						 .stacks = asked->stacks,
 						 .stack_bytes = asked->stack_bytes,
-						 .disabled = asked->delay_ns > 0};
+						 .disabled = asked->delay_ns > 0 || asked->disabled};
 	if (!sample(&run, asked, &request, accounts, err))
 		goto out;
 	if (!take_accounts(p, accounts)) {
 		error_no_memory(err);
 		goto out;
 	}
+	if (run.unknown_orders && !note_orders(&run, err))
+		goto out;
 	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err));
 	run.collector = NULL;
 	if (done && run.log) {
@@ -501,7 +579,15 @@ bool session_profile(struct session *s, const struct profiling *asked, struct pr
 		return profile_by_samples(s, asked, out, err);
 	if (!profile_exactly(s, asked, out, err))
 		return false;
-	if (!asked->keep || keep_counted(*out, asked->keep, err))
+	const char *keep = asked->keep;
+	if (asked->experiment) {
+		/* the engine's process is not known here: tare's own */
+		(*out)->pid = (int)getpid();
+		keep = experiment_file(asked->experiment, (*out)->command[0], (*out)->pid, &(*out)->arena);
+		if (!keep)
+			error_no_memory(err);
+	}
+	if ((!keep && !asked->experiment) || (keep && keep_counted(*out, keep, err)))
 		return true;
 	profile_free(*out);
 	free(*out);

@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "result/named_profile.h"
 #include "result/profile.h"
+#include "session/control.h"
+#include "session/experiment.h"
 #include "session/session.h"
 
 struct profiling {
@@ -26,10 +28,14 @@ struct profiling {
 	uint32_t redraw;            /* 0: the backend's default */
 	enum profile_stacks stacks; /* EXACT: of what is counted, the call graph */
 	uint32_t stack_bytes;
-	uint64_t delay_ns; /* sampling begins so long after the program */
-	uint64_t for_ns;   /* without a program: it ends after this; 0: until the target does */
-	bool moments;      /* the profile has the time of each sample, too */
-	const char *keep;  /* the file that keeps it, as it comes; NULL: none */
+	uint64_t delay_ns;               /* sampling begins so long after the program */
+	bool disabled;                   /* … or when an order says so */
+	struct profile_control *control; /* orders while it runs; NULL: none */
+	uint64_t for_ns;                 /* without a program: it ends after this; 0: until the target does */
+	bool moments;                    /* the profile has the time of each sample, too */
+	const char *keep;                /* the file that keeps it, as it comes; NULL: none */
+	/* … or one that is named when the process is known: SpeedShop's exe.exp.idPID (keep is NULL then) */
+	const struct experiment *experiment;
 	const volatile sig_atomic_t *interrupt; /* as measure_options has it */
 };
 

@@ -258,4 +258,62 @@ whole = open("kept", "rb").read()
 write("cut", whole[:-9])
 cut = tare("report", "cut")
 ok(cut.code == 0 and "incomplete" in cut.out and "70.0%" not in cut.out, "counts of a file that is cut are not shown, and why", cut)
+# ---- SpeedShop's experiments ----
+def kept_by(seen):
+    return re.search(r"^kept in (\S+)$", seen.err, re.M)
+
+
+ideal = tare("profile", "--exp", "ideal", "./shares")
+kept = kept_by(ideal)
+ok(kept and re.fullmatch(r"shares\.ideal\.m\d+", kept[1]), "an experiment is kept in PROGRAM.EXPERIMENT.mPID", ideal)
+equal(rows(tare("report", kept[1]).out) if kept else None, rows(ideal.err), "which 'tare report' shows")
+equal(rows(ideal.err)[0], (7000, 70.0, "seven (shares:shares.s:4)"), "ideal counts instructions exactly")
+prof = tare("profile", "--exp", "prof_hwc", "-e", "page-faults:u", "-c", "1", "./inlined")
+ok(prof.code == 0 and kept_by(prof) and "one each time" in prof.err, "prof_hwc samples the event that is named", prof)
+usertime = tare("profile", "--exp", "usertime", "./inlined")
+ok(usertime.code == 0 and "one each 30 ms (fixed gaps)" in usertime.err, "usertime samples each 30 ms of CPU time", usertime)
+modelled = tare("profile", "--exp", "dc_hwc", "--on", "model:r12000", "./shares")
+ok(modelled.code == 7 and "modelled on r12000" in modelled.err, "an experiment of a counter is counted exactly on a model", modelled)
+named = tare("profile", "--exp", "ideal", "-o", "named", "./shares")
+ok(not kept_by(named) and rows(tare("report", "named").out) == rows(ideal.err), "-o names the file", named)
+for words, what in [(["nope", "./shares"], "it has usertime, pcsamp"), (["pcsamp", "-c", "5", "./shares"], "says itself which event"),
+                    (["prof_hwc", "./shares"], "none is named"), (["pcsamp", "-p", "1"], "a program that tare starts"),
+                    (["pcsamp", "-r", "2", "./shares"], "keeps one run")]:
+    seen = tare("profile", "--exp", *words)
+    ok(seen.code == 2 and what in seen.err, f"--exp {' '.join(words)} is refused", seen)
+# ---- orders while it runs ----
+if os.path.exists("/proc/sys/kernel/perf_event_paranoid"):
+    def ordered(*orders):
+        """The report of a program of which the orders came before it touched anything, and the answers."""
+        os.mkfifo("orders")
+        os.mkfifo("answers")
+        to, back = os.open("orders", os.O_RDWR), os.open("answers", os.O_RDWR)
+        run = subprocess.Popen([TARE, "profile", "-e", "page-faults:u", "-c", "1", "--gaps", "fixed", "--control", "fifo:orders,answers", "--delay", "-1",
+                                "-o", "kept.orders", "sh", "-c", "read line; exec ./inlined"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        answers = []
+        for order in orders:
+            os.write(to, order.encode() + b"\n")
+            if order != "nonsense":
+                answers.append(os.read(back, 100))
+        said = run.communicate("\n")[1]
+        os.close(to)
+        os.close(back)
+        os.remove("orders")
+        os.remove("answers")
+        return said, answers
+
+    said, answers = ordered("ping")
+    ok(answers == [b"ack\n"] and "0 samples" in said, "--delay -1 samples nothing until it is told to", said)
+    said, answers = ordered("enable", "snapshot")
+    found = re.search(r"(\d+) samples, one each time; in all (\d+) faults", said)
+    ok(answers == [b"ack\n"] * 2 and found and found[1] == found[2] and int(found[1]) > 20, "enable begins, and all that follows is sampled", said)
+    said, answers = ordered("enable", "disable", "nonsense", "ping")
+    found = re.search(r"(\d+) samples?, one each time", said)
+    ok(found and int(found[1]) < 20, "disable ends it", said)
+    ok("unknown orders were left out: 1" in said and len(answers) == 3, "an unknown order is said", said)
+for words, what in [(["fifo:nowhere"], "cannot open the FIFO"), (["fifo:inlined.c"], "is not a FIFO"), (["fd:99"], "open descriptors"), (["fd:"], "names no FIFO")]:
+    seen = tare("profile", "--control", *words, "./shares")
+    ok(seen.code in (2, 3) and what in seen.err, f"--control {words[0]} is refused", seen)
+seen = tare("profile", "--delay", "-1", "./shares")
+ok(seen.code == 2 and "--control" in seen.err, "--delay -1 without orders is refused", seen)
 done()

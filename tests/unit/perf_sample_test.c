@@ -1,6 +1,7 @@
 /* Sampling by the perf backend: samples of known work fall where the work is, and as many as the arithmetic says; what
  * is lost is counted. Page faults at gap 1 are deterministic: each page that is touched for the first time is one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 
@@ -425,6 +426,71 @@ static void test_attached(void)
 #endif
 }
 
+/* A thread starts the next one and ends, again and again, until it is told to touch pages and say so. */
+struct relay {
+	int order, answer;
+	long pages;
+};
+
+static void *relay_thread(void *data)
+{
+	struct relay *relay = data;
+	struct timespec pause = {.tv_nsec = 20000000};
+	char byte;
+	if (read(relay->order, &byte, 1) == 1) {
+		touch((size_t)relay->pages);
+		if (write(relay->answer, &byte, 1) != 1)
+			_exit(96);
+	}
+	pthread_t next;
+	nanosleep(&pause, NULL);
+	if (pthread_create(&next, NULL, relay_thread, data) == 0)
+		pthread_detach(next);
+	return NULL;
+}
+
+/* Whoever is attached to while threads start has all of them, or is refused: not all but one. */
+static void test_relay(void)
+{
+	enum { ATTACHED = 10, PAGES = 1000 };
+	int order[2], answer[2], whole = 0, refused = 0;
+	char byte;
+	if (pipe(order) != 0 || pipe(answer) != 0)
+		return;
+	pid_t child = fork();
+	if (child == 0) {
+		struct relay relay = {order[0], answer[1], PAGES};
+		close(order[1]);
+		fcntl(order[0], F_SETFL, O_NONBLOCK);
+		relay_thread(&relay);
+		for (;;)
+			pause();
+	}
+	for (int i = 0; i < ATTACHED; i++) {
+		struct sampled_event asked = fixed("page-faults:u", 1);
+		struct sampling_request r = {.events = &asked, .n_events = 1};
+		struct target target = {.kind = TARGET_PROCESSES, .pids = &child, .n_pids = 1};
+		struct sampling_account account;
+		struct sampling *s;
+		struct error err = {0};
+		forget();
+		if (!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err)) {
+			printf("# %s\n", err.text);
+			refused += err.code == ERROR_BUSY;
+			continue;
+		}
+		bool did = perf->sampling->go(s, &err) && write(order[1], "a", 1) == 1 && read(answer[0], &byte, 1) == 1 &&
+			   perf->sampling->stop(s, &account, &err);
+		perf->sampling->end(s);
+		whole += did && seen.n_samples >= PAGES && account.samples + account.lost == account.count;
+		if (!did || seen.n_samples < PAGES)
+			printf("# %zu samples: %s\n", seen.n_samples, err.text);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ok(whole + refused == ATTACHED, "attached to while threads start: all of them are sampled, or it is refused (%d, %d of %d)", whole, refused, ATTACHED);
+}
+
 /* ---- what else a sample can carry ---- */
 
 static void test_carried(void)
@@ -524,7 +590,7 @@ static void test_hardware(void)
 		least = seen.samples[i].gap < least ? seen.samples[i].gap : least;
 		most = seen.samples[i].gap > most ? seen.samples[i].gap : most;
 	}
-	/* half of the mean, by a factor of 1/4 to 4 (gaps.h) */
+	/* half of the mean, by a factor of 1/4 to 4 (struct gap_course) */
 	ok(least >= HARDWARE_GAP / 8 && least < HARDWARE_GAP * 7 / 10 && most > HARDWARE_GAP, "and the kernel says which was in force (%" PRIu64 " … %" PRIu64 ")",
 	   least, most);
 	perf->sampling->available(backend, event("instructions:u"), &state, why);
@@ -572,6 +638,7 @@ static void tests(void)
 	test_rates();
 	test_bursts();
 	test_attached();
+	test_relay();
 	test_carried();
 	test_whole_cpus();
 	test_hardware();

@@ -135,12 +135,12 @@ static void test_several(void)
 	touch(PAGES);
 	ok(one.calls == before, "a closed set calls nothing");
 	size_t open = open_files();
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 50; i++) {
 		c = set_of(TARE_THREAD, "page-faults:u");
 		did = did && c && tare_overflow(c, 0, 100, on_overflow, &one, NULL);
 		tare_close(c);
 	}
-	ok(did && open_files() == open, "300 sets one after the other leave nothing behind");
+	ok(did && open_files() == open, "50 sets one after the other leave nothing behind");
 }
 
 /* ---- the CPU clock: places ---- */

@@ -102,6 +102,23 @@ bool places_find(struct places *places, const struct target *target, struct erro
 
 void places_free(struct places *places) { vec_free(&places->list); }
 
+bool places_same(const struct places *a, const struct places *b)
+{
+	/* equal sizes and a ⊆ b: none is listed twice */
+	if (a->list.count != b->list.count)
+		return false;
+	for (size_t i = 0; i < a->list.count; i++) {
+		const struct counter_target *one = &a->list.items[i];
+		size_t j = 0;
+		while (j < b->list.count &&
+		       (b->list.items[j].task != one->task || b->list.items[j].cpu != one->cpu))
+			j++;
+		if (j == b->list.count)
+			return false;
+	}
+	return true;
+}
+
 enum counter_heirs heirs_of(const struct target *target)
 {
 	if (target->kind == TARGET_CPUS)

@@ -20,6 +20,8 @@ struct places {
  * CPUs. A process or CPU that is not there is an error. */
 bool places_find(struct places *places, const struct target *target, struct error *err);
 void places_free(struct places *places);
+/* The same ones, in any order. */
+bool places_same(const struct places *a, const struct places *b);
 
 /* What of the tasks that a target starts is counted with it. */
 enum counter_heirs heirs_of(const struct target *target);

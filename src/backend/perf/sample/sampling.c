@@ -114,6 +114,38 @@ static bool read_existing(struct sampling *s, struct error *err)
 	return done || error_no_memory(err);
 }
 
+/* A thread that starts while its process's events are opened has inherited all of them, some or none, and nobody
+ * can tell: so they are opened again until the threads before and after are the same. */
+static bool open_processes(struct sampling *s, const struct target *target, struct error *err)
+{
+	enum { ATTEMPTS = 100 };
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		struct places after;
+		struct error own = {0};
+		bool opened = sample_streams_open(s, &own);
+		if (!opened && own.os_errno != ESRCH) {
+			if (err)
+				*err = own;
+			return false;
+		}
+		if (!places_find(&after, target, err))
+			return false;
+		bool same = places_same(&s->places, &after);
+		places_free(&s->places);
+		s->places = after;
+		if (same && opened)
+			return true;
+		sample_streams_close(s);
+		if (same) { /* all are there, and have ended */
+			if (err)
+				*err = own;
+			return false;
+		}
+	}
+	error_set(err, ERROR_BUSY, "cannot sample all threads: they start and end faster than they are found");
+	return error_hint(err, "sample the CPUs that they run on (-a), or let tare start the program");
+}
+
 static bool set_up(struct sampling *s, const struct target *target, struct error *err)
 {
 	const char *cancelled = NULL;
@@ -142,13 +174,15 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	} else if (!places_find(&s->places, target, err)) {
 		return false;
 	}
-	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
-		if (!vec_push(&s->tasks, s->places.list.items[i].task))
-			return error_no_memory(err);
 	s->alike = true; /* unless a gap is drawn */
 	for (size_t i = 0; i < s->request.n_events; i++)
 		s->alike = s->alike && !s->tracks[i].redrawn;
-	return sample_streams_open(s, err) && (s->kind == TARGET_COMMAND || read_existing(s, err));
+	if (!(s->kind == TARGET_PROCESSES ? open_processes(s, target, err) : sample_streams_open(s, err)))
+		return false;
+	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
+		if (!vec_push(&s->tasks, s->places.list.items[i].task))
+			return error_no_memory(err);
+	return s->kind == TARGET_COMMAND || read_existing(s, err);
 }
 
 static void perf_sampling_end(struct sampling *s)
