@@ -1,6 +1,7 @@
 #include "cli/list_runs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -47,6 +48,8 @@ static char *when(struct arena *arena, uint64_t unix_seconds)
 
 static char *duration(struct arena *arena, double seconds)
 {
+	if (!isfinite(seconds))
+		return NULL;
 	if (seconds < 1)
 		return arena_printf(arena, "%.1f ms", seconds * 1e3);
 	if (seconds < 600)

@@ -1,5 +1,6 @@
 #include "cli/profile_keep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -34,17 +35,21 @@ void profile_keep_end(struct profile_keep *keep, const struct keeping *keeping, 
 			say_warning("this profile is not kept as a run: %s", err.text);
 	}
 	if (bytes) {
-		struct result result = {.machine = profile->machine,
-					.command = profile->command,
-					.target = profile->target,
-					.started_unix = profile->started_unix,
-					.repetitions = 1,
-					.repetitions_done = 1,
-					.executions = 1,
-					.passes = 1,
-					.elapsed_seconds = (double)(profile->last_ns - profile->first_ns) / 1e9,
-					.confidence = show->confidence,
-					.wait_status = profile->wait_status};
+		struct result result = {
+			.machine = profile->machine,
+			.command = profile->command,
+			.target = profile->target,
+			.started_unix = profile->started_unix,
+			.repetitions = 1,
+			.repetitions_done = 1,
+			.executions = 1,
+			.passes = 1,
+			/* counts without samples have no times */
+			.elapsed_seconds = profile->last_ns > profile->first_ns
+						   ? (double)(profile->last_ns - profile->first_ns) / 1e9
+						   : NAN,
+			.confidence = show->confidence,
+			.wait_status = profile->wait_status};
 		struct kept_run run = {.kind = KEPT_PROFILE,
 				       .shown = (show->by == PROFILE_BY_LINE ? SHOWN_BY_LINE : 0) |
 						(show->annotate ? SHOWN_ANNOTATE : 0) |

@@ -48,9 +48,12 @@ if os.uname().machine == "x86_64":
         equal(kept("report", "@last").out, read("report"), "regions and breakdowns are kept")
         kept("count", "--json", "--on", "model:host", "-e", "l1d-misses", "--by", "object", "-o", "report", "--", "ls", "/")
         equal(kept("report", "--format", "json", "@last").out, read("report"), "with objects and where they were allocated")
+        kept("profile", "--on", "exact", "-e", "instructions:u", "true")
+        equal(json.loads(kept("list", "runs", "--json").out)["runs"][0]["elapsed_seconds"], None, "a profile without times has none in the list")
     else:
         skip("the engine does not work here", "regions and breakdowns are kept")
         skip("the engine does not work here", "with objects and where they were allocated")
+        skip("the engine does not work here", "a profile without times has none in the list")
 profile = kept("profile", "-e", "task-clock:u", "-c", "100000", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 ok(profile.code == 0, "a profile is taken", profile)
 equal(kept("report", "@last").out, profile.err, "a profile is kept as well, and shown again")
