@@ -308,6 +308,33 @@ equal((calls[("thread", "part")][0], calls[("in_child", "part")][0], calls[("par
 equal(functions["thread"][1], functions["thread"][0] + calls[("thread", "part")][1], "which add up")
 ok(functions["main"][1] < 300000, "main has what it called, in its thread and in the child that it goes on in", functions["main"])
 
+build("alone", """\
+#include <sys/wait.h>
+#include <unistd.h>
+""" + WORK + """
+int main(void)
+{
+	pid_t child = vfork();
+	if (!child) {
+		hundred();
+		_exit(0);
+	}
+	waitpid(child, 0, 0);
+	if (!fork()) {
+		hundred();
+		_exit(0);
+	}
+	wait(0);
+	hundred();
+	return 0;
+}
+""", "-O1", suffix="c")
+for option, times in (("--no-children", 1), (None, 3)):
+    tare("profile", "--on", "exact", "-g", "-o", "kept", *([option] if option else []), "--", "./alone")
+    report = json.loads(tare("report", "--format", "json", "kept").out)
+    equal(([arc["inclusive"] for arc in report.get("calls", []) if (arc["caller"], arc["callee"]) == ("main", "hundred")], report["notes"]),
+          ([[100]] * times, []), "the calls of children are left out with them, of a vfork's and of a fork's" if option else "and are counted with them")
+
 build("coroutines", """\
 #include <ucontext.h>
 """ + WORK + """

@@ -112,7 +112,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
-	session->calls = c->calls;
+	session->calls = c->calls, session->calls_alone = !c->children;
 	session->functions = c->calls && c->functions ? find_functions : NULL;
 	session->functions_context = (void *)(uintptr_t)c->functions;
 	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n};

@@ -100,7 +100,8 @@ static bool set_trace(struct injection *session, const struct injection_options 
 				 (options->watch_count && options->objects ? RECORD_OBJECTS : 0);
 	if (options->calls)
 		record->flags |= RECORD_TRACE | RECORD_CALLS | RECORD_NOT_INLINE |
-				 (options->trace ? RECORD_ACCESSES : 0);
+				 (options->trace ? RECORD_ACCESSES : 0) |
+				 (options->calls_alone ? RECORD_CALLS_ALONE : 0);
 	const char *plain = test_option("TARE_CALLS_PLAIN");
 	if (plain && !strcmp(plain, "1"))
 		record->flags |= RECORD_CALLS_PLAIN;

@@ -49,7 +49,8 @@ struct injection_options {
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;
-	bool calls;                     /* the call graph is wanted */
+	bool calls;                     /* the call graph is wanted … */
+	bool calls_alone;               /* … without what a vfork's child calls */
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
 	bool objects;    /* … and by the data object that was touched */

@@ -61,7 +61,9 @@ enum {
 	RECORD_CALLS = 32,
 	RECORD_ACCESSES = 64,
 	RECORD_CALLS_PLAIN = 128, /* … each block by all steps: for tests */
-	RECORD_SITES = 4,         /* and counted by instruction, for session->watches */
+	/* A vfork's child is in its parent's graph, as it is in its memory; with this its calls are in none. */
+	RECORD_CALLS_ALONE = 256,
+	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
 };
 
 #define RECORD_CODE_FILES 16u

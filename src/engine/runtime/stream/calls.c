@@ -307,7 +307,7 @@ void stream_calls_copy(struct thread *child, const struct thread *t)
 void stream_calls_run(struct thread *t, const uint64_t *from, size_t n)
 {
 	const struct trace_program program = {rt.templates, rt.items};
-	if (!t->calls)
+	if (!t->calls || (t->process != rt.process && (rt.setup->flags & RECORD_CALLS_ALONE)))
 		return;
 	calls_run(&calls, t->calls, &program, from, n);
 	calls_settle(&calls, t->calls);
