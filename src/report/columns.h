@@ -20,7 +20,7 @@ struct columns {
 	size_t n;
 	const char *headings[COLUMNS_MOST];
 	bool left[COLUMNS_MOST]; /* names; else numbers, to the right */
-	size_t flexible;         /* the column that is shortened; it is the last one */
+	size_t flexible;         /* the column that is shortened */
 	bool cut_at_end;         /* … at its end, not in its middle */
 	VEC(struct columns_row) rows;
 };

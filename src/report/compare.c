@@ -189,8 +189,8 @@ static void add_table(struct document *d, const struct comparison *c, const char
 			columns->headings[COLUMN_DIFFERENCE] = "difference";
 			columns->headings[COLUMN_VERDICT] = "verdict";
 			columns->left[COLUMN_NAME] = columns->left[COLUMN_VERDICT] = true;
-			columns->flexible = COLUMN_VERDICT;
-			columns->cut_at_end = true;
+			/* a number that is cut would be another one; a name is not */
+			columns->flexible = COLUMN_NAME;
 		}
 		add_row(d, columns, c, row, &units);
 	}

@@ -147,7 +147,7 @@ void report_comparison_json(FILE *out, const struct comparison *c)
 
 /* ---- CSV: a line for each event and command ---- */
 
-static void field(FILE *out, const char *text)
+static void csv_field(FILE *out, const char *text)
 {
 	bool plain = true;
 	for (const char *at = text ? text : ""; *at; at++)
@@ -166,7 +166,7 @@ static void field(FILE *out, const char *text)
 		fputc('"', out);
 }
 
-static void number(FILE *out, bool known, double value)
+static void csv_number(FILE *out, bool known, double value)
 {
 	char text[NUMBER_BYTES];
 	fputc(',', out);
@@ -182,31 +182,31 @@ static void csv_row(FILE *out, const struct comparison *c, const struct comparis
 	const struct estimate *e = one->estimate;
 	bool known = e && e->known, interval = known && e->has_interval, other = i > 0 && one->has_numbers;
 	fprintf(out, "%d,%s", VERSION, row->is_metric ? "metric" : row->region ? "region" : "event");
-	field(out, row->event);
-	field(out, row->region);
-	field(out, c->names[i]);
-	number(out, known, known ? e->value : 0);
-	number(out, interval, interval ? e->low : 0);
-	number(out, interval, interval ? e->high : 0);
-	field(out, unit_of(c, row));
-	number(out, known, known ? (double)e->n_runs : 0);
-	number(out, known, known ? e->run_min : 0);
-	number(out, known, known ? e->run_median : 0);
-	number(out, known, known ? e->run_max : 0);
-	number(out, known, known ? e->run_sd : 0);
-	field(out, known ? source_name(e->source) : NULL);
-	field(out, i > 0 ? comparison_verdict_name(one->verdict) : "baseline");
-	number(out, other, one->difference);
-	number(out, other && one->has_interval, one->low);
-	number(out, other && one->has_interval, one->high);
-	number(out, other, one->relative);
-	number(out, other && one->has_relative, one->relative_low);
-	number(out, other && one->has_relative, one->relative_high);
-	number(out, other, one->p_value);
-	number(out, other, one->p_adjusted);
-	number(out, other, one->effect);
-	number(out, other, one->detectable);
-	field(out, !known ? e && e->why ? e->why : "there is no such count" : one->why);
+	csv_field(out, row->event);
+	csv_field(out, row->region);
+	csv_field(out, c->names[i]);
+	csv_number(out, known, known ? e->value : 0);
+	csv_number(out, interval, interval ? e->low : 0);
+	csv_number(out, interval, interval ? e->high : 0);
+	csv_field(out, unit_of(c, row));
+	csv_number(out, known, known ? (double)e->n_runs : 0);
+	csv_number(out, known, known ? e->run_min : 0);
+	csv_number(out, known, known ? e->run_median : 0);
+	csv_number(out, known, known ? e->run_max : 0);
+	csv_number(out, known, known ? e->run_sd : 0);
+	csv_field(out, known ? source_name(e->source) : NULL);
+	csv_field(out, i > 0 ? comparison_verdict_name(one->verdict) : "baseline");
+	csv_number(out, other, one->difference);
+	csv_number(out, other && one->has_interval, one->low);
+	csv_number(out, other && one->has_interval, one->high);
+	csv_number(out, other, one->relative);
+	csv_number(out, other && one->has_relative, one->relative_low);
+	csv_number(out, other && one->has_relative, one->relative_high);
+	csv_number(out, other, one->p_value);
+	csv_number(out, other, one->p_adjusted);
+	csv_number(out, other, one->effect);
+	csv_number(out, other, one->detectable);
+	csv_field(out, !known ? e && e->why ? e->why : "there is no such count" : one->why);
 	fputs("\r\n", out);
 }
 

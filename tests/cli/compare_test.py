@@ -28,9 +28,9 @@ for arguments, text, code in (
         (["-L", "x", "1,2", "-L", "x", "3", "true {x}"], "has values already", 2),
         (["-n", "a", "-n", "b", "-n", "c", "true", "true"], "3 names for 2 commands", 2),
         (["--prepare", "a", "--prepare", "b", "true", "true", "true"], "give it once, or once for each", 2),
-        (["--input", "/nonexistent", "true", "true"], "/nonexistent", 3),
-        (["-o", "/nonexistent/x", "true", "true"], "/nonexistent/x", 3),
-        (["-e", EVENTS, "true", "/nonexistent/program"], "/nonexistent/program", 3),
+        (["--input", "/dev/null/x", "true", "true"], "/dev/null/x", 3),
+        (["-o", "/dev/null/x", "true", "true"], "/dev/null/x", 3),
+        (["-e", EVENTS, "true", "/dev/null/program"], "/dev/null/program", 3),
         (["-e", EVENTS, "true", "sh -c 'exit 7'"], "ended with exit status 7", 3),
         (["-e", EVENTS, "true", "sh -c 'kill -9 $$'"], "killed by signal 9", 3),
         (["-e", EVENTS, "--setup", "exit 4", "true", "true"], "the command of --setup ended with status 4", 3),
@@ -101,6 +101,10 @@ lines = read("c").split("\n")
 equal((len(lines), lines[1].split(",")[:3]), (6, ["1", "event", "page-faults"]), "CSV has a line for each event and command")
 ok("| a&#124;b&#60;c |" in read("m"), "Markdown escapes names", read("m"))
 ok(max(len(line) for line in it.out.splitlines()) <= 80, "lines have at most 80 columns", it)
+
+it = tare("compare", "-r", "4", "sh -c :", "sh -c 'exit 0 # a longer one'")
+verdicts = [line.split("none ≥")[1] for line in it.out.split("metric")[0].splitlines() if "  none ≥" in line]
+ok(all(re.fullmatch(r" [\d.,]+ %", text) for text in verdicts), "no number of a verdict is cut, however long the events' names", it)
 
 # ---- exact counts ----
 if ENGINE:
